@@ -34,6 +34,8 @@ nnoremap <Plug>(AgentOpen) <Cmd>Agent open<CR>
 xnoremap <silent> <Plug>(AgentOpen) :Agent open<CR>
 nnoremap <expr> <Plug>(AgentOperator) v:lua.require'agent.operator'.start()
 xnoremap <silent> <Plug>(AgentOperator) :Agent open<CR>
+nnoremap <Plug>(AgentOpen) <Cmd>Agent open<CR>
+xnoremap <silent> <Plug>(AgentOpen) :Agent open<CR>
 nnoremap <Plug>(AgentToggle) <Cmd>Agent toggle<CR>
 xnoremap <silent> <Plug>(AgentToggle) :Agent toggle<CR>
 nnoremap <Plug>(AgentNew) <Cmd>Agent new<CR>
@@ -62,22 +64,18 @@ nnoremap <Plug>(AgentStop) <Cmd>Agent stop<CR>
 xnoremap <silent> <Plug>(AgentStop) :Agent stop<CR>
 nnoremap <Plug>(AgentSend) <Cmd>Agent send<CR>
 xnoremap <silent> <Plug>(AgentSend) :Agent send<CR>
-nnoremap <Plug>(AgentPaste) <Cmd>Agent paste<CR>
-xnoremap <silent> <Plug>(AgentPaste) :Agent paste<CR>
 nnoremap <Plug>(AgentQueue) <Cmd>Agent queue<CR>
 xnoremap <silent> <Plug>(AgentQueue) :Agent queue<CR>
 nnoremap <Plug>(AgentPause) <Cmd>Agent pause<CR>
 xnoremap <silent> <Plug>(AgentPause) :Agent pause<CR>
+nnoremap <Plug>(AgentPaste) <Cmd>Agent paste<CR>
+xnoremap <silent> <Plug>(AgentPaste) :Agent paste<CR>
+nnoremap <Plug>(AgentApproval) <Cmd>Agent approval<CR>
+xnoremap <silent> <Plug>(AgentApproval) :Agent approval<CR>
 nnoremap <Plug>(AgentApprove) <Cmd>Agent approve<CR>
 xnoremap <silent> <Plug>(AgentApprove) :Agent approve<CR>
 nnoremap <Plug>(AgentReject) <Cmd>Agent reject<CR>
 xnoremap <silent> <Plug>(AgentReject) :Agent reject<CR>
-nnoremap <Plug>(AgentApproval) <Cmd>Agent approval<CR>
-xnoremap <silent> <Plug>(AgentApproval) :Agent approval<CR>
-nnoremap <Plug>(AgentReview) <Cmd>Agent review<CR>
-xnoremap <silent> <Plug>(AgentReview) :Agent review<CR>
-nnoremap <Plug>(AgentWhy) <Cmd>Agent why<CR>
-xnoremap <silent> <Plug>(AgentWhy) :Agent why<CR>
 nnoremap <Plug>(AgentUndo) <Cmd>Agent undo<CR>
 xnoremap <silent> <Plug>(AgentUndo) :Agent undo<CR>
 nnoremap <Plug>(AgentRedo) <Cmd>Agent redo<CR>
@@ -86,6 +84,8 @@ nnoremap <Plug>(AgentRestore) <Cmd>Agent restore<CR>
 xnoremap <silent> <Plug>(AgentRestore) :Agent restore<CR>
 nnoremap <Plug>(AgentChanges) <Cmd>Agent changes<CR>
 xnoremap <silent> <Plug>(AgentChanges) :Agent changes<CR>
+nnoremap <Plug>(AgentReview) <Cmd>Agent review<CR>
+xnoremap <silent> <Plug>(AgentReview) :Agent review<CR>
 nnoremap <Plug>(AgentReviewNext) <Cmd>Agent review next<CR>
 nnoremap <Plug>(AgentReviewPrevious) <Cmd>Agent review previous<CR>
 nnoremap <Plug>(AgentReviewKeep) <Cmd>Agent review keep<CR>
@@ -96,6 +96,12 @@ nnoremap <Plug>(AgentReviewKeepAll) <Cmd>Agent review keep all<CR>
 nnoremap <Plug>(AgentReviewUndoAll) <Cmd>Agent review undo all<CR>
 nnoremap <Plug>(AgentReviewDiff) <Cmd>Agent review diff<CR>
 nnoremap <Plug>(AgentReviewComment) <Cmd>Agent review comment<CR>
+nnoremap <Plug>(AgentWhy) <Cmd>Agent why<CR>
+xnoremap <silent> <Plug>(AgentWhy) :Agent why<CR>
+nnoremap <Plug>(AgentAgents) <Cmd>Agent agents<CR>
+xnoremap <silent> <Plug>(AgentAgents) :Agent agents<CR>
+nnoremap <Plug>(AgentJobs) <Cmd>Agent jobs<CR>
+xnoremap <silent> <Plug>(AgentJobs) :Agent jobs<CR>
 ]],
   {}
 )

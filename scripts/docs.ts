@@ -1,92 +1,98 @@
 /**
- * Writes what the help says of each option from the options' schema: `deno task docs`. Tag, heading and first
- * paragraph are the schema's; what follows them in an entry is written by hand and stays.
+ * `deno task docs` writes what the help and plugin/agent.lua say that the code says, too. What else stands there is
+ * written by hand, and stays.
  */
 import { join } from "node:path";
+import DEFAULT_FILE_RULES from "../denops/agent/policy/defaults.json" with { type: "json" };
+import { PRESETS } from "../denops/agent/protocol/providers.ts";
+import { HIDDEN, SHOWN } from "../denops/agent/supervisor/commands/shown.ts";
 import { PROJECT, toolEnvironment } from "./environment.ts";
+import { type Block, type Entries, type Table, withBlock, withEntries, withTable, wrapped } from "./help.ts";
 
-export interface Option {
-  readonly name: string;
-  /** Types of Lua joined by "|". */
-  readonly type: string;
-  /** As Lua writes it. */
-  readonly default: string;
-  readonly doc: string;
+/** What docs.lua returns. */
+interface Facts {
+  readonly entries: readonly Entries[];
+  readonly tables: readonly Table[];
+  readonly maps: readonly string[];
 }
 
-const WIDTH = 78;
-const INDENT = " ".repeat(8);
-/** Column of an option's type. */
-const TYPE_COLUMN = 24;
-/** A longer default stands in a code block of the entry. */
-export const LONGEST_DEFAULT = 40;
+/** Files of the project, by their paths in it, as they should be. */
+export async function written(): Promise<ReadonlyMap<string, string>> {
+  const { entries, tables, maps } = await askNeovim();
+  const read = (path: string) => Deno.readTextFile(join(PROJECT, path));
+  let help = await read("doc/agent.txt");
+  for (const group of entries) help = withEntries(help, group);
+  for (const table of [...tables, presets()]) help = withTable(help, table);
+  for (const block of blocks()) help = withBlock(help, block);
+  return new Map([
+    ["doc/agent.txt", help],
+    ["plugin/agent.lua", withMaps(await read("plugin/agent.lua"), maps)],
+  ]);
+}
 
-/** Lua that returns the options as {@link Option}s. */
-export const READ_OPTIONS = `return vim.tbl_map(function(option)
-  return { name = option.name, type = option.type, default = vim.inspect(option.default), doc = option.doc }
-end, require("agent.config.schema").options)`;
+async function askNeovim(): Promise<Facts> {
+  const { PATH, AGENT_NVIM = "nvim" } = await toolEnvironment(["nvim"]);
+  const lua = `vim.opt.runtimepath:prepend(${JSON.stringify(PROJECT)})
+    io.write(vim.json.encode(dofile(${JSON.stringify(join(PROJECT, "scripts/docs.lua"))})))`;
+  const command = new Deno.Command(AGENT_NVIM, {
+    args: ["--clean", "--headless", "-c", `lua ${lua.replaceAll("\n", " ")}`, "-c", "quit"],
+    env: PATH === undefined ? {} : { PATH },
+  });
+  const { stdout, stderr } = await command.output();
+  const text = new TextDecoder();
+  if (stdout.length === 0) throw new Error(text.decode(stderr));
+  return JSON.parse(text.decode(stdout));
+}
 
-/** The help with its options as the schema has them. @param text of doc/agent.txt */
-export function withOptions(text: string, options: readonly Option[]): string {
-  const lines = text.split("\n");
-  let end = 0;
-  for (const option of options) {
-    const known = lines.findIndex((line) => line.trim() === tagOf(option));
-    const at = known === -1 ? end : known;
-    if (known === -1) lines.splice(at, 0, "", "", "");
-    const length = known === -1 ? 2 : headLength(lines, at);
-    lines.splice(at, length, ...headOf(option));
-    end = nextTag(lines, at + 1);
+function presets(): Table {
+  const all = Object.entries(PRESETS);
+  return {
+    tag: "agent-presets",
+    head: ["name", "model", "key"],
+    rows: all.map(([name, { wire, key_env, default_model, login }]) => [
+      name,
+      default_model ?? (login ? "as Copilot says" : wire === "ollama" ? "the first one listed" : "none"),
+      login ? "a login" : key_env.join(", ") || "none",
+    ]),
+    more: all.map(([, { wire, base_url }]) => `${wire}  ${base_url}`),
+  };
+}
+
+function blocks(): readonly Block[] {
+  const places = (of: typeof SHOWN) =>
+    [...Map.groupBy(of, ({ reason }) => reason)]
+      .flatMap(([reason, rows]) => [`# ${reason}`, ...rows.map(({ path }) => path)]);
+  const sensitive = Map.groupBy(
+    DEFAULT_FILE_RULES.safe_to_write.filter(({ safe }) => !safe),
+    ({ reason }) => reason ?? "",
+  );
+  return [
+    { tag: "agent-shell-places", lines: places(SHOWN) },
+    { tag: "agent-shell-secrets", lines: places(HIDDEN) },
+    {
+      tag: "agent-sensitivity",
+      lines: [...sensitive].flatMap(([reason, rows]) => {
+        const globs = wrapped(rows.map(({ glob }) => glob).join(" "), "        ", "        ");
+        return [reason, ...globs.map((line) => line.slice("    ".length))];
+      }),
+    },
+  ];
+}
+
+/** plugin/agent.lua with these <Plug> maps after the operator's, which are written by hand. */
+function withMaps(text: string, maps: readonly string[]): string {
+  const own = /(?<=^xnoremap <silent> <Plug>\(AgentOperator\).*\n)[^]*?(?=^\]\],$)/m;
+  if (!own.test(text)) {
+    throw new Error("plugin/agent.lua has no maps of the operator, after which the others stand");
   }
-  return lines.join("\n");
-}
-
-function tagOf({ name }: Option): string {
-  return `*agent-option-${name}*`;
-}
-
-function headOf(option: Option): readonly string[] {
-  const { name, type, doc } = option;
-  const value = option.default.length > LONGEST_DEFAULT ? "below" : option.default;
-  const heading = `${name.padEnd(TYPE_COLUMN - 1)} ${type.replaceAll("|", " or ")}; default: ${value}`;
-  return [tagOf(option).padStart(WIDTH), heading, ...wrapped(doc)];
-}
-
-/** Lines from the tag to the end of the first paragraph. */
-function headLength(lines: readonly string[], at: number): number {
-  let length = 2;
-  while (lines[at + length]?.startsWith(INDENT)) length += 1;
-  return length;
-}
-
-function nextTag(lines: readonly string[], from: number): number {
-  const found = lines.findIndex((line, index) => index >= from && /\*\S+\*$/.test(line));
-  return found === -1 ? lines.length : found;
-}
-
-function wrapped(text: string): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const longer = `${lines.at(-1) ?? INDENT}${(lines.at(-1) ?? INDENT) === INDENT ? "" : " "}${word}`;
-    if (lines.length === 0 || longer.length > WIDTH) lines.push(INDENT + word);
-    else lines[lines.length - 1] = longer;
-  }
-  return lines;
+  return text.replace(own, () => maps.map((line) => `${line}\n`).join(""));
 }
 
 if (import.meta.main) {
-  const { PATH, AGENT_NVIM = "nvim" } = await toolEnvironment(["nvim"]);
-  const lua = `vim.opt.runtimepath:prepend(${JSON.stringify(PROJECT)})
-    io.write(vim.json.encode((function() ${READ_OPTIONS} end)()))`;
-  const script = await Deno.makeTempFile({ suffix: ".lua" });
-  await Deno.writeTextFile(script, lua);
-  const args = ["--clean", "-l", script];
-  const { stdout } = await new Deno.Command(AGENT_NVIM, { args, env: PATH === undefined ? {} : { PATH } })
-    .output();
-  await Deno.remove(script);
-  const path = join(PROJECT, "doc/agent.txt");
-  const text = await Deno.readTextFile(path);
-  const next = withOptions(text, JSON.parse(new TextDecoder().decode(stdout)));
-  if (next !== text) await Deno.writeTextFile(path, next);
-  console.log(next === text ? "docs: nothing to change" : "docs: doc/agent.txt written");
+  for (const [path, text] of await written()) {
+    const file = join(PROJECT, path);
+    if (await Deno.readTextFile(file) === text) continue;
+    await Deno.writeTextFile(file, text);
+    console.log(`docs: ${path} written`);
+  }
 }

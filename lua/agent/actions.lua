@@ -1,5 +1,5 @@
 -- What a user can tell the agent to do: one row here, one function of the same name in init.lua.
--- Sub-commands, <Plug> maps and the help are made from, or checked against, this table.
+-- Sub-commands, <Plug> maps and the help are made from this table, the last two by `deno task docs`.
 
 ---@class agent.Action
 ---@field name string      sub-command of :Agent and function in require("agent")
@@ -7,7 +7,7 @@
 ---@field args? string     arguments of the sub-command, as the help shows them
 ---@field words? string[]   all that its arguments can be
 ---@field takes? string     what they look like, see arguments.lua; other text is a message that begins with the name
----@field plugs? table<string, string>  further <Plug> maps, each with the argument that it gives
+---@field plugs? { [1]: string, [2]: string }[]  further <Plug> maps, each with the argument that it gives
 ---@field answers? boolean  its text is an argument only while something waits for an answer
 ---@field ranged? boolean   with text it is one only with a range and without "!"
 ---@field doc string
@@ -16,7 +16,13 @@
 return {
   { name = "open", plug = "AgentOpen", doc = "Open the chat and go to its input." },
   { name = "toggle", plug = "AgentToggle", doc = "Open the chat, or hide it. Hiding does not stop a turn." },
-  { name = "new", plug = "AgentNew", doc = "Begin a new chat." },
+  { name = "new", plug = "AgentNew", args = "[--worktree]", takes = "worktree", doc = "Begin a new chat." },
+  {
+    name = "worktree",
+    args = "[task]",
+    takes = "worktree_task",
+    doc = "Go to a worktree of the project, merge what differs in it, or remove it.",
+  },
   { name = "chats", plug = "AgentChats", doc = "Choose a chat of this Neovim, and open it." },
   {
     name = "sessions",
@@ -182,16 +188,16 @@ return {
       "send",
     },
     plugs = {
-      AgentReviewNext = "next",
-      AgentReviewPrevious = "previous",
-      AgentReviewKeep = "keep",
-      AgentReviewUndo = "undo",
-      AgentReviewKeepFile = "keep file",
-      AgentReviewUndoFile = "undo file",
-      AgentReviewKeepAll = "keep all",
-      AgentReviewUndoAll = "undo all",
-      AgentReviewDiff = "diff",
-      AgentReviewComment = "comment",
+      { "AgentReviewNext", "next" },
+      { "AgentReviewPrevious", "previous" },
+      { "AgentReviewKeep", "keep" },
+      { "AgentReviewUndo", "undo" },
+      { "AgentReviewKeepFile", "keep file" },
+      { "AgentReviewUndoFile", "undo file" },
+      { "AgentReviewKeepAll", "keep all" },
+      { "AgentReviewUndoAll", "undo all" },
+      { "AgentReviewDiff", "diff" },
+      { "AgentReviewComment", "comment" },
     },
     doc = "List what is to be reviewed in the quickfix list, or do what a key of a buffer with hunks does.",
   },

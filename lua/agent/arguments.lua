@@ -82,6 +82,27 @@ M.shapes = {
       return require("agent.models").complete_provider(lead, rest)
     end,
   },
+  worktree = {
+    doc = "the word, and perhaps a name",
+    matches = function(words)
+      return words:find("^%-%-worktree%f[%s%z]") ~= nil
+    end,
+    complete = function(lead, rest)
+      return lead == rest and vim.startswith("--worktree", lead) and { "--worktree" } or {}
+    end,
+  },
+  worktree_task = {
+    doc = "merge or remove, and perhaps a name",
+    matches = function(words)
+      local verb = words:match("^(%S+)%s*%S*$")
+      return verb == "merge" or verb == "remove"
+    end,
+    complete = function(lead, rest)
+      return vim.tbl_filter(function(verb)
+        return lead == rest and vim.startswith(verb, lead)
+      end, { "merge", "remove" })
+    end,
+  },
   text = {
     doc = "any text",
     matches = function()

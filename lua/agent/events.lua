@@ -1,18 +1,19 @@
 -- `User` events, so that others can react: see |agent-events|.
 local M = {}
 
---- Names and what their data holds; the help is checked against this.
+--- Each name, and what its data holds.
+---@type { [1]: string, [2]: string }[]
 M.names = {
-  AgentReady = "chat, root, provider, model: an engine took the session",
-  AgentSessionChanged = "chat, session, title: the chat has another session, or its title changed",
-  AgentTurnStart = "chat",
-  AgentTurnDone = "chat, reason, error",
-  AgentToolStart = "chat, id, title",
-  AgentToolDone = "chat, id, title, status",
-  AgentFileModified = "chat, path, kind",
-  AgentApprovalRequested = "chat, request, title, reason",
-  AgentApprovalAnswered = "chat, request, answer",
-  AgentError = "chat, text",
+  { "AgentReady", "chat, root, provider, model: an engine took the session" },
+  { "AgentSessionChanged", "chat, session, title: the chat has another session, or its title changed" },
+  { "AgentTurnStart", "chat" },
+  { "AgentTurnDone", "chat, reason, error" },
+  { "AgentToolStart", "chat, id, title" },
+  { "AgentToolDone", "chat, id, title, status" },
+  { "AgentFileModified", "chat, path, kind" },
+  { "AgentApprovalRequested", "chat, request, title, reason" },
+  { "AgentApprovalAnswered", "chat, request, answer" },
+  { "AgentError", "chat, text" },
 }
 
 --- Tells the user of a mistake in an autocommand.

@@ -2,27 +2,28 @@
 -- be read on the background of its floats, they are made so.
 local M = {}
 
---- Name → group that it links to; the help is checked against this.
+--- Each group, what it links to, and what it is for.
+---@type { [1]: string, [2]: string, [3]: string }[]
 M.groups = {
-  AgentUser = "Title",
-  AgentThought = "Comment",
-  AgentTool = "Comment",
-  AgentToolRunning = "DiagnosticInfo",
-  AgentToolDone = "DiagnosticOk",
-  AgentToolFailed = "DiagnosticError",
-  AgentToolWaiting = "DiagnosticWarn",
-  AgentNotice = "DiagnosticInfo",
-  AgentWarning = "DiagnosticWarn",
-  AgentError = "DiagnosticError",
-  AgentAdded = "Added",
-  AgentRemoved = "Removed",
-  AgentDiffAdd = "DiffAdd",
-  AgentDiffDelete = "DiffDelete",
-  AgentTitle = "FloatTitle",
-  AgentHint = "Comment",
-  AgentComment = "DiagnosticInfo",
-  AgentBorder = "FloatBorder",
-  AgentNormal = "NormalFloat",
+  { "AgentUser", "Title", "your messages" },
+  { "AgentThought", "Comment", "thoughts" },
+  { "AgentTool", "Comment", "a tool call's line" },
+  { "AgentToolRunning", "DiagnosticInfo", "its sign while it runs" },
+  { "AgentToolDone", "DiagnosticOk", "its sign when it is done" },
+  { "AgentToolFailed", "DiagnosticError", "its sign when it has failed" },
+  { "AgentToolWaiting", "DiagnosticWarn", "its sign when it waits or was stopped; the border of the approval" },
+  { "AgentNotice", "DiagnosticInfo", "information in the transcript" },
+  { "AgentWarning", "DiagnosticWarn", "warnings, and why an approval asks" },
+  { "AgentError", "DiagnosticError", "errors" },
+  { "AgentAdded", "Added", "the number of added lines" },
+  { "AgentRemoved", "Removed", "the number of removed lines" },
+  { "AgentDiffAdd", "DiffAdd", "added lines of an approval, of a review" },
+  { "AgentDiffDelete", "DiffDelete", "removed lines of an approval, of a review" },
+  { "AgentTitle", "FloatTitle", "titles of the windows" },
+  { "AgentComment", "DiagnosticInfo", "comments on lines, until they are sent" },
+  { "AgentHint", "Comment", "keys at the border, and `@@` lines" },
+  { "AgentBorder", "FloatBorder", "borders of the chat" },
+  { "AgentNormal", "NormalFloat", "text of the floating windows" },
 }
 
 --- What floats look like where a scheme's are so different from other windows that its colours do not fit them.
@@ -135,35 +136,41 @@ local changed = {}
 
 --- Puts something in the place of the link, or of what was put there before, but never of what others have set.
 ---@param name string
+---@param link string
 ---@param highlight? table  nil: the link
-local function replace(name, highlight)
+local function replace(name, link, highlight)
   local now = vim.api.nvim_get_hl(0, { name = name })
-  local is_ours = now.link == M.groups[name] or changed[name] ~= nil and vim.deep_equal(now, changed[name])
+  local is_ours = now.link == link or changed[name] ~= nil and vim.deep_equal(now, changed[name])
   if is_ours and (highlight or changed[name]) then
-    vim.api.nvim_set_hl(0, name, highlight or { link = M.groups[name] })
+    vim.api.nvim_set_hl(0, name, highlight or { link = link })
     changed[name] = highlight and vim.api.nvim_get_hl(0, { name = name })
   end
 end
 
-function M.define()
-  for name, target in pairs(M.groups) do
-    vim.api.nvim_set_hl(0, name, { link = target, default = true })
-  end
+--- The colours of text and of what is behind it, in the agent's floats.
+---@return { fg: integer, bg: integer }
+---@return boolean plain they are those of other windows
+local function base_colours()
   local is_dark = vim.o.background == "dark"
   local normal, float = look("Normal"), look("NormalFloat")
-  local base = {
-    fg = colour(normal, "fg") or (is_dark and 0xffffff or 0),
-    bg = colour(normal, "bg") or (is_dark and 0 or 0xffffff),
-  }
-  local is_plain = contrast(colour(float, "bg") or base.bg, base.bg) > MOST
-  if not is_plain then
-    base = { fg = colour(float, "fg") or base.fg, bg = colour(float, "bg") or base.bg }
+  local fg = colour(normal, "fg") or (is_dark and 0xffffff or 0)
+  local bg = colour(normal, "bg") or (is_dark and 0 or 0xffffff)
+  local float_bg = colour(float, "bg") or bg
+  if contrast(float_bg, bg) > MOST then
+    return { fg = fg, bg = bg }, true
   end
-  for name, target in pairs(M.groups) do
+  return { fg = colour(float, "fg") or fg, bg = float_bg }, false
+end
+
+function M.define()
+  local base, is_plain = base_colours()
+  for _, group in ipairs(M.groups) do
+    local name, link = unpack(group)
+    vim.api.nvim_set_hl(0, name, { link = link, default = true })
     if PLAIN[name] then
-      replace(name, is_plain and { link = PLAIN[name] } or nil)
+      replace(name, link, is_plain and { link = PLAIN[name] } or nil)
     else
-      replace(name, readable(look(target), base))
+      replace(name, link, readable(look(link), base))
     end
   end
 end

@@ -43,19 +43,30 @@ function M.lines(words, width)
   return lines
 end
 
+---@param word string
+---@return string
+local function short(word)
+  return (word:gsub(" with ", " "):gsub(" an ", " "))
+end
+
+---@param word string
+---@return string
+local function key(word)
+  return word:match("^%S+")
+end
+
 --- Keys of which none may be cut, for the footer of a float and, where that is too narrow, a line above the text.
---- Words that are too long even so are left away: then a key stands alone.
+--- What is too long even so is said shorter, and then left away: a key stands alone.
 ---@param words string[] each a key, a blank and what it does
 ---@param width integer columns of the window
 ---@return string footer
 ---@return string winbar empty if one line is enough
 function M.footer(words, width)
   local lines = M.lines(words, width)
-  if #lines > 2 then
-    local function key(word)
-      return word:match("^%S+")
+  for _, shorter in ipairs({ short, key }) do
+    if #lines > 2 then
+      lines = M.lines(vim.tbl_map(shorter, words), width)
     end
-    lines = M.lines(vim.tbl_map(key, words), width)
   end
   return lines[#lines], #lines > 1 and lines[1] or ""
 end

@@ -193,7 +193,7 @@ function Host:start()
   local runs = server_runs()
   if self.wanted == "denops" and not runs then
     local what = vim.g.loaded_denops and "denops.vim's server is not running" or "denops.vim is not installed"
-    return self:lose(("Cannot start: %s (option host)."):format(what))
+    return self:lose(('Cannot start: %s. Set the option host to "auto", which does without it.'):format(what))
   end
   if self.wanted ~= "standalone" and runs then
     return self:start_in_server()

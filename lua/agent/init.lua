@@ -79,11 +79,31 @@ function M.toggle(_, extra)
 end
 
 --- Begins a new chat. The old one goes on in the background.
----@param _? string
+---@param where? string  "--worktree", and perhaps a name: in a worktree of the project, in a tab page of its own
 ---@param extra? { context?: string|agent.Given }
-function M.new(_, extra)
+function M.new(where, extra)
+  local name = where and where:match("^%-%-worktree%s*(.*)$")
+  if name then
+    start()
+    return require("agent.worktrees").new(ready(), name, M.open)
+  end
   ready().new()
   M.open(nil, extra)
+end
+
+--- Goes to a worktree of the project, merges what differs in it into the project, or removes it.
+---@param what? string  nil chooses one to go to; "merge" or "remove", alone or with a name
+function M.worktree(what)
+  vim.validate("what", what, "string", true)
+  start()
+  local verb, name = (what or ""):match("^(%S+)%s*(.*)$")
+  local worktrees = require("agent.worktrees")
+  if not verb then
+    return worktrees.choose(ready(), M.open)
+  elseif verb ~= "merge" and verb ~= "remove" then
+    return say.error('worktree takes nothing, or "merge" or "remove" and perhaps a name')
+  end
+  worktrees[verb](ready(), name)
 end
 
 --- Lists the chats of this Neovim; the chosen one is opened.
@@ -96,6 +116,7 @@ function M.chats()
     end,
   }, function(chat)
     if chat then
+      require("agent.worktrees").go(chat.worktree)
       chats.switch(chat)
       -- Later: Neovim waits three seconds before it begins to insert while the list is on the screen.
       vim.schedule(M.open)

@@ -3,10 +3,14 @@ local config = require("agent.config")
 
 local M = {}
 
---- At the file in this window, else in the working folder.
+--- At the file in this window, else in the working folder; in the tab page of a worktree that one.
 ---@param window integer
 ---@return { folder: string, cwd: string, root?: string } see protocol/ui.ts
 function M.here(window)
+  local worktree = vim.t.agent_worktree
+  if worktree then
+    return { folder = worktree, cwd = worktree, root = worktree }
+  end
   local buffer = vim.api.nvim_win_get_buf(window)
   local name = vim.api.nvim_buf_get_name(buffer)
   local cwd = vim.fn.getcwd()

@@ -263,7 +263,7 @@ Deno.test("300 rows: what is below is announced, and can be reached and chosen",
   const first = await nvim.waitForScreen("more below: <C-d>");
   assert.match(first, /300 files {2}\+300 · nothing else has changed/);
   assert.doesNotMatch(first, /file_300/);
-  await nvim.keys("<C-d><C-d>");
+  await nvim.keys("<C-d><C-d><C-d>");
   await nvim.waitForScreen("file_20.ts");
   await nvim.keys("123G");
   assert.equal(await nvim.lua(`return vim.fn.line(".")`), 123);
@@ -306,7 +306,7 @@ for (const columns of [40, 80, 120]) {
       assert.ok(nvim.text().includes(` ${key} `), `${key} in\n${nvim.text()}`);
     }
     // Lines of the screen that begin like a row, but for those that go on with one.
-    await nvim.resize(columns, 60);
+    await nvim.resize(columns, 120);
     await nvim.waitForScreenGone("more below");
     const rows = nvim.screen().filter((line) => /^│[☐✓✗]/u.test(line.trim()));
     assert.equal(rows.length, HOSTILE.length);

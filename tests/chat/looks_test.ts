@@ -147,7 +147,7 @@ Deno.test("everything can be read with Neovim's colour schemes, and those who se
           "+two",
           "Approval",
           "R with reason",
-          "send",
+          "g? keys",
         ]
       ) {
         const at = nvim.locate(text);

@@ -229,7 +229,10 @@ Deno.test("modes of files: the user's and the project's, within what they are ba
   await nvim.command("Agent mode");
   await waitUntil("the list", () => nvim.lua<readonly string[] | null>("return listed"));
   await nvim.command("Agent And now");
-  await waitForChat(nvim, "Mode theirs may change more than when you chose it. This session is in mode ask.");
+  await waitForChat(
+    nvim,
+    "Mode theirs may change more than when you chose it. This session is in mode ask; :Agent",
+  );
   await nvim.waitForScreen("Asked.");
   await waitForTurn(nvim);
   assert.ok(!toolNames(server.requests.at(-1)?.body).includes("write_file"));

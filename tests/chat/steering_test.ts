@@ -101,3 +101,48 @@ Deno.test("a stop gives what was to steer back to the input; what comes too late
   await waitForChat(nvim, "Two.");
   assert.deepEqual((await transcript(nvim)).slice(-4), ["Quick", "One.", "Late", "Two."]);
 });
+
+Deno.test("lines and files go along into the turn; what waits stands above the input, is sent at once, edited; a pause ends with the turn", async () => {
+  await using agent = await startAgent({
+    project: { "a.txt": "alpha\nbeta\n", "b.txt": "gamma\n" },
+    files: ["a.txt"],
+    script:
+      `wait here\n${READ}\n---\nexpect See @b.txt\nexpect gamma\nexpect selected code from a.txt:L2-L2\n` +
+      `expect beta\nwait there\n${READ}\n---\nsay never`,
+  });
+  const { nvim, server } = agent;
+  await nvim.command("Agent Hello");
+  await reached(server, "here");
+  await nvim.keys("q");
+  await nvim.command("2Agent! See @b.txt");
+  await nvim.command("Agent");
+  await waitForChat(nvim, "See @b.txt (waiting for the next step)");
+  await nvim.waitForScreen(" 1 waiting (gm): See @b.txt ");
+  await nvim.waitForScreen("<C-s> queue  <M-CR> steer");
+  server.release("here");
+  await reached(server, "there");
+  assert.deepEqual(server.problems, []);
+  await nvim.waitForScreenGone("1 waiting");
+  assert.deepEqual((await transcript(nvim)).slice(-2), ["See @b.txt", "▸ a.txt L2 · b.txt"]);
+
+  // With nothing typed what waits for the turn's end goes into it. What comes back brings its lines along.
+  await nvim.keys("<Esc>q:1Agent<CR>Later<C-s>Next<C-s><M-CR><Esc>");
+  await waitForChat(nvim, "Later (waiting for the next step)");
+  await nvim.waitForScreen(" 2 waiting (gm): Next · Later ");
+  await nvim.keys("gm");
+  await nvim.waitForScreen("next step  Later");
+  await nvim.keys("2<CR>");
+  await nvim.waitForScreen(" 1 waiting (gm): Next ");
+  await nvim.waitForScreen("a.txt L1 ");
+  assert.equal(await nvim.lua("return vim.api.nvim_get_current_line()"), "Later");
+
+  await nvim.keys("gz");
+  await nvim.waitForScreen("· pausing");
+  server.release("there");
+  await nvim.waitForScreen("paused (gz goes on) · 1 waiting (gm): Next");
+  await nvim.keys("<C-c>");
+  await nvim.waitForScreen("Stopped.");
+  await nvim.waitForScreen("· ready");
+  assert.ok(!nvim.text().includes("paused"));
+  assert.equal(await nvim.lua('return require("agent.chat").current().input:text()'), "Next\n\nLater");
+});

@@ -152,7 +152,8 @@ Deno.test("an approval of another chat says which one it is from", async () => {
 
 Deno.test('host = "denops" without denops.vim: one clear line, and nothing waits for it', async () => {
   await using child = await ChildNvim.start({ runtime: [PLUGIN], lua: 'vim.g.agent = { host = "denops" }' });
-  const line = "Cannot start: denops.vim is not installed (option host).";
+  const line =
+    `Cannot start: denops.vim is not installed. Set the option host to "auto", which does without it.`;
   await child.command("Agent hello");
   await waitForChat(child, line);
   await child.waitForScreen("· ready");

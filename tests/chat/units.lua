@@ -206,6 +206,29 @@ test("an older part comes before what is there, which goes on", function()
   eq({ timeline.turn_of(it, 3), timeline.turn_of(it, 5) }, { 1, 1 })
 end)
 
+test("the list of changed files grows where it was last changed, shorter while the turn runs", function()
+  local function files(count)
+    local list = {}
+    for number = 1, count do
+      local path = ("f%02d"):format(number)
+      list[number] = { shown = path, path = path, kind = "modified", added = 1, removed = 0 }
+    end
+    return { type = "turn_files", turn = 1, files = list }
+  end
+  local it = timeline.new()
+  apply(it, send("Go"), STARTED, calls("a", "completed"), files(1))
+  eq(screen(it), { "Go", "✓ call a", "Changed 1 file  +1", "  M f01  +1" })
+  eq(apply(it, files(2)), { 3 })
+  apply(it, says("Now"), calls("b", "completed"), files(10))
+  local now = screen(it)
+  eq(vim.list_slice(now, 1, 5), { "Go", "✓ call a", "Now", "✓ call b", "Changed 10 files  +10" })
+  eq({ #now, now[#now] }, { 14, "  and 2 more: :Agent changes" })
+  apply(it, files(0), files(10), says("Done", "m2"), done("end_turn"))
+  eq(#screen(it), 16)
+  apply(it, files(3))
+  eq(vim.list_slice(screen(it), 5), { "Changed 3 files  +3", "  M f01  +1", "  M f02  +1", "  M f03  +1", "Done" })
+end)
+
 test("whatever comes: what looks different is told as changed", function()
   math.randomseed(tonumber(_G.arg[1]) or 7)
   local random = math.random

@@ -8,8 +8,9 @@ import type { Shown } from "../protocol/surroundings.ts";
 import { askRead } from "./agent/gather/ask_read.ts";
 import { spendingOf, Unpriced } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
+import { FilesSoFar } from "./agent/files_so_far.ts";
 import { choose, type ContextChange } from "./agent/gather/context_page.ts";
-import { type Handed, handOver } from "./agent/gather/given.ts";
+import { type Handed, type HandedOver, handOver } from "./agent/gather/given.ts";
 import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
 import { LogWriter } from "./agent/log_writer.ts";
 import { Memory } from "./agent/memory.ts";
@@ -65,6 +66,10 @@ export class Session {
   readonly #surroundings: Surroundings | undefined;
   readonly agents: Subagents;
   readonly steering = new Steering();
+  readonly #filesSoFar = new FilesSoFar(
+    () => this.checkpoints.filesOf(this.#turnNumber),
+    (files) => this.#ports.publish({ type: "turn_files", turn: this.#turnNumber, files }),
+  );
   #running: AbortController | undefined;
   /** Calls that have begun and not ended. */
   readonly #open = new Set<string>();
@@ -290,19 +295,14 @@ export class Session {
   ): Promise<TurnEnd> {
     const controller = this.#running = new AbortController();
     this.#meter.begin();
-    this.steering.begin();
+    this.steering.begin(async (said) => {
+      const over = await this.#handOver(said, controller.signal);
+      return { ...over, parts: withoutRepeats(over.parts, this.#history.seen) };
+    });
     try {
       const notice = await this.#ports.store.ensure();
       await this.#scratch?.make();
-      const { parts, problems, note } = await handOver(handed, {
-        ...{ abilities: {}, ...this.#ports.given },
-        ...{ seen: this.#history.seen, tools: this.tools.list },
-        workspace: this.#workspace.forCall(
-          askRead({ ...this.#turnPorts(), emit: this.#ports.publish }, controller.signal),
-        ),
-        window: this.#model.contextWindow,
-        refreshRules: () => this.#access.refresh(),
-      }, controller.signal);
+      const { parts, problems, note } = await this.#handOver(handed, controller.signal);
       const prompt = this.#begin(parts, branch);
       for (const text of [notice, this.#unpriced.notice(this.#ports.config, this.#model), ...problems]) {
         if (text !== undefined) this.#emit({ type: "notice", severity: "warning", text });
@@ -346,10 +346,27 @@ export class Session {
     }
   }
 
+  /** What the user hands over, read by the rules of this moment. Never rejects. */
+  async #handOver(handed: readonly Handed[], signal: AbortSignal): Promise<HandedOver> {
+    return await handOver(handed, {
+      ...{ abilities: {}, ...this.#ports.given },
+      ...{ seen: this.#history.seen, tools: this.tools.list },
+      workspace: this.#workspace.forCall(
+        askRead({ ...this.#turnPorts(), emit: this.#ports.publish }, signal),
+      ),
+      window: this.#model.contextWindow,
+      refreshRules: () => this.#access.refresh(),
+    }, signal);
+  }
+
   /** That of the next turn. */
   get #model(): MeteredModel {
     const { runner } = this.#ports;
     return runner.modelOf?.(this.modes.current) ?? runner.model;
+  }
+
+  get #turnNumber(): number {
+    return this.#ports.store.turn(this.id);
   }
 
   /** What the turn has changed in all. */
@@ -360,9 +377,8 @@ export class Session {
     }
     // The model has its answer already: what was kept back the user has seen.
     if (late.length > 0) await this.#traps.settle(signal);
-    const turn = this.#ports.store.turn(this.id);
-    const files = await this.checkpoints.filesOf(turn);
-    if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
+    const files = await this.checkpoints.filesOf(this.#turnNumber);
+    if (files.length > 0) this.#emit({ type: "turn_files", turn: this.#turnNumber, files });
   }
 
   #begin(parts: readonly Part[], branch: string | undefined): UserMessage {
@@ -451,7 +467,7 @@ export class Session {
       mode: () => this.modes.current,
       retitle: (known, title) => store.retitle(this.id, known, title),
       counter: () => {
-        const of = { turn: store.turn(this.id), model: this.#model };
+        const of = { turn: this.#turnNumber, model: this.#model };
         return (measured) => this.#meter.count(measured, MODES.title, [], of);
       },
       titled: (title) => this.#emit({ type: "title", title }),
@@ -483,6 +499,7 @@ export class Session {
     this.#surroundings?.hear(event);
     if (event.type === "tool_start") this.#open.add(event.call.id);
     else if (event.type === "tool_done") this.#open.delete(event.id);
+    this.#filesSoFar.hear(event, this.#open);
     if (event.type === "turn_done" || event.type === "turn_failed" || event.type === "user_message") {
       this.#append([event]);
     } else if (!TRANSIENT.has(event.type)) this.#log.save({ entries: [event] });

@@ -11,6 +11,7 @@ import { EngineConfig, ListedModel } from "./config.ts";
 import { MODE_ACCESSES } from "./modes.ts";
 import { EditPlace } from "./edit_place.ts";
 import { Shown } from "./surroundings.ts";
+import { Merge } from "./worktrees.ts";
 
 /** The key of everything of ours in `_meta`. */
 export const META = "agent.nvim";
@@ -49,6 +50,8 @@ export const SessionMeta = z.object({
   remember: z.string().min(1).optional(),
   /** Instead of running a turn of its own the model says what these lines are to be. */
   edit: EditPlace.optional(),
+  /** Instead of asking the model these files of a worktree are merged into the project. */
+  merge: Merge.optional(),
 });
 export type SessionMeta = z.infer<typeof SessionMeta>;
 

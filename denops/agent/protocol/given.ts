@@ -38,6 +38,16 @@ export const Given = z.discriminatedUnion("type", [
 ]);
 export type Given = z.infer<typeof Given>;
 
+const _meta = z.record(z.string(), z.unknown()).exactOptional();
+
+/** Blocks of ACP's prompts that a message is sent as. Source: agentclientprotocol.com/protocol/content. */
+export const GivenBlock = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), text: z.string(), _meta }),
+  z.object({ type: z.literal("image"), data: z.string(), mimeType: z.string(), _meta }),
+  z.object({ type: z.literal("resource_link"), uri: z.string(), name: z.string(), _meta }),
+  z.object({ type: z.literal("resource"), resource: z.object({ uri: z.string(), text: z.string() }), _meta }),
+]);
+
 /** `_meta["agent.nvim"]` of a block in a prompt that is no text. */
 export const GivenMeta = z.object({
   mention,

@@ -6,6 +6,7 @@
  * the workspace. Times are milliseconds since 1970, turns are counted from 1 within their session.
  */
 import { z } from "../deps/zod.ts";
+import { GivenBlock } from "./given.ts";
 import { OwnMode } from "./modes.ts";
 
 const sessionId = z.string();
@@ -231,11 +232,11 @@ export const REQUESTS = {
     result: z.object({ text: z.string() }),
   },
   /**
-   * Says something to the model before the next step of the turn that runs; without a text what was said by this id
+   * Says something to the model before the next step of the turn that runs; without a prompt what was said by this id
    * is taken back. Answered when it is known what has become of it: "ended" and "stopped" are the turn's.
    */
   steer: {
-    params: z.object({ sessionId, id: z.string().max(100), text: z.string().min(1).optional() }),
+    params: z.object({ sessionId, id: z.string().max(100), prompt: z.array(GivenBlock).min(1).optional() }),
     result: z.object({ end: SteerEnd }),
   },
   /** The turn that runs stands still before its next step, or goes on. Answered once it stands still, or will not. */

@@ -120,7 +120,7 @@ export const SCREEN_NOTIFICATIONS = {
   }),
   /** A request to the model failed and is tried again. `attempt`: the try that failed, from 1. */
   retry: z.object({ attempt: z.int(), tries: z.int(), waitMs: z.number(), reason: z.string() }),
-  /** At the end of a turn that has changed files: what the summary line shows. */
+  /** What a turn has changed so far, and at its end in all: what the list of files shows. */
   turn_files: z.object({ turn: z.int().min(1), files: z.array(TurnFile) }),
   /** Where the time went; wanted only while somebody traces. */
   trace: z.object({ spans: z.array(Span).max(10_000) }),

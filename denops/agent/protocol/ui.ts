@@ -12,6 +12,7 @@ import type { HealthReport } from "./health_report.ts";
 import { REQUEST_NAMES } from "./requests.ts";
 import type { ShownSession } from "./sessions_file.ts";
 import { Shown } from "./surroundings.ts";
+import { WORKTREE_TASK } from "./worktrees.ts";
 
 /** A chat is one session on the user's screen; Lua numbers them from 1. */
 const chat = z.int().min(1);
@@ -20,6 +21,8 @@ const request = z.int().min(1);
 const session = z.string().min(1).optional();
 /** Folder of the current file, and the working folder: from these the project is found. */
 const place = { folder: z.string(), cwd: z.string(), root: z.string().optional() };
+/** Words, and what goes with them, in order. */
+const message = { text: z.string().min(1), given: z.array(Given).max(1_000).default([]) };
 
 export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("configure"), config: UserConfig }),
@@ -30,15 +33,15 @@ export const Action = z.discriminatedUnion("type", [
     chat,
     ...place,
     session,
-    text: z.string().min(1),
-    /** With it, in order. */
-    given: z.array(Given).max(1_000).default([]),
+    ...message,
     /** With absolute paths. */
     shown: Shown.optional(),
     /** No model is asked: this is written into the project's rules. */
     remember: z.string().min(1).max(2_000).optional(),
     /** The model is asked about these lines alone. */
     edit: EditPlace.optional(),
+    /** No model is asked: what differs in the worktree of this name is written here. */
+    merge: z.string().min(1).max(100).optional(),
   }),
   /** The same into the user's rules for all projects. */
   z.object({ type: z.literal("remember"), chat, ...place, session, text: z.string().min(1).max(2_000) }),
@@ -122,6 +125,8 @@ export const Action = z.discriminatedUnion("type", [
   }),
   /** The stored sessions of all projects; no engine is asked. */
   z.object({ type: z.literal("sessions"), request, chat, ...place }),
+  /** A message for the turn that runs, answered by the `engine_answer` of the request `steer`. */
+  z.object({ type: z.literal("steer"), request, chat, session, ...place, id: z.string(), ...message }),
   /** A question beside the turns, answered by an `engine_answer`. `staged`: what is staged goes along. */
   z.object({
     type: z.literal("aside"),
@@ -132,6 +137,8 @@ export const Action = z.discriminatedUnion("type", [
     text: z.string(),
     staged: z.boolean(),
   }),
+  /** About the project's worktrees, answered by an `engine_answer`. */
+  z.object({ type: z.literal("worktree"), request, chat, ...place, ...WORKTREE_TASK }),
   /** Begins to log in at a provider; answered by a `login` with a code, or how it has ended. */
   z.object({ type: z.literal("login"), request, chat, provider: z.string().max(100) }),
   /** Answered by a `login` when the one that was begun has ended. */

@@ -3,6 +3,7 @@ import type { ContentBlock, PromptResponse } from "../deps/acp_sdk.ts";
 import { trace } from "../protocol/trace.ts";
 import type { ModeAccess } from "../protocol/modes.ts";
 import type { Action, Update } from "../protocol/ui.ts";
+import type { Merge } from "../protocol/worktrees.ts";
 import type { Engine } from "./agents/engine.ts";
 import type { Project } from "./project.ts";
 import { ChatSession, type SessionPorts } from "./chat_session.ts";
@@ -16,6 +17,7 @@ interface Ready {
   readonly branch: string | undefined;
   /** The message as it is sent. */
   readonly blocks: readonly ContentBlock[];
+  readonly merge: Merge | undefined;
 }
 
 export interface ChatPorts extends SessionPorts {
@@ -31,7 +33,7 @@ const STUCK_MS = 5_000;
 /** What the user sends. */
 export type Message = Pick<
   Extract<Action, { type: "prompt" }>,
-  "text" | "given" | "shown" | "remember" | "edit"
+  "text" | "given" | "shown" | "remember" | "edit" | "merge"
 >;
 
 export class Chat {
@@ -79,8 +81,8 @@ export class Chat {
     if (type === "turn") this.#unstored = false;
   }
 
-  prompt({ text, given, shown, remember, edit }: Message): void {
-    this.#queue.push({ text, given, shown, remember, edit });
+  prompt({ text, given, shown, remember, edit, merge }: Message): void {
+    this.#queue.push({ text, given, shown, remember, edit, merge });
     if (!this.#running) this.#run();
   }
 
@@ -175,19 +177,20 @@ export class Chat {
   }
 
   /** The session, when its engine is done with the turn before. */
-  async #free({ text, given }: Message): Promise<Ready> {
+  async #free({ text, given, merge: from }: Message): Promise<Ready> {
     await this.#ending;
     const open = await this.session.openForTurn();
     const branch = await this.session.branch(open, text);
     const blocks = await open.project.client.blocks(this.id, text, given);
-    return { project: open.project, sessionId: open.sessionId, branch, blocks };
+    const merge = from === undefined ? undefined : await open.project.client.merge(this.id, from);
+    return { project: open.project, sessionId: open.sessionId, branch, blocks, merge };
   }
 
   /** How the turn ended: as the engine says, or stopped without a word of it. */
-  async #prompt({ project, sessionId, branch, blocks }: Ready, message: Message): Promise<string> {
+  async #prompt({ project, sessionId, branch, blocks, merge }: Ready, message: Message): Promise<string> {
     const { engine, client } = project;
     const { shown, remember, edit } = message;
-    const told = { branch, shown: shown && client.shown(this.id, shown), remember, edit };
+    const told = { branch, shown: shown && client.shown(this.id, shown), remember, edit, merge };
     const died = engine.ended.then((how): never => {
       this.forget(engine, how);
       throw new Error(engineGone(how));
@@ -204,8 +207,8 @@ export class Chat {
         setTimeout(() => engine.kill(why), STUCK_MS),
       );
     };
-    // A choice holds from the next turn on. What is remembered or edited in place the user wants, whatever the mode is.
-    this.#access = remember === undefined && edit === undefined ? this.session.access : "write";
+    // A choice holds from the next turn on. What the user has asked for by name is wanted, whatever the mode is.
+    this.#access = [remember, edit, merge].every((one) => one === undefined) ? this.session.access : "write";
     const answered: Promise<PromptResponse> = Promise.race([
       died,
       engine.prompt(sessionId, blocks, told),

@@ -6,6 +6,7 @@ import type { Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
 import type { RootQuery } from "./agents/root.ts";
 import type { Branches } from "./branches/branches.ts";
+import { isWorktree } from "./branches/worktrees.ts";
 import type { Choice } from "./gate/mode_book.ts";
 import type { Modes } from "./modes.ts";
 import type { Project } from "./project.ts";
@@ -270,7 +271,10 @@ export class ChatSession {
     const problem = modes.problem(choice);
     if (problem === undefined) return choice;
     const { instead } = modes;
-    this.#ports.notice("warning", `${problem} This session is in mode ${instead.mode}.`);
+    this.#ports.notice(
+      "warning",
+      `${problem} This session is in mode ${instead.mode}; :Agent mode chooses another one.`,
+    );
     return instead;
   }
 
@@ -354,10 +358,10 @@ export class ChatSession {
     this.#open?.project.engine.cancel(this.#open.sessionId);
   }
 
-  /** The branch that a new session gets with its first message. Undefined without the option, and where none can be made. */
+  /** The branch that a new session gets with its first message. Undefined without the option, where none can be made, and in a worktree, which has one. */
   async branch({ project, isNew }: OpenSession, text: string): Promise<string | undefined> {
     const { prefix, ...options } = project.branches;
-    if (!isNew || prefix === undefined) return undefined;
+    if (!isNew || prefix === undefined || await isWorktree(project.root, options.stateDir)) return undefined;
     const isShared = () => this.#ports.isShared(project.root);
     return await (this.#branch ??= this.#ports.branches.begin(
       { prefix, text, options },

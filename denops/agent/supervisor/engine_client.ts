@@ -12,9 +12,11 @@ import { SCREEN_REQUESTS, type ScreenResult } from "../protocol/screen_requests.
 import type { Shown } from "../protocol/surroundings.ts";
 import { trace } from "../protocol/trace.ts";
 import type { Update } from "../protocol/ui.ts";
+import type { Merge } from "../protocol/worktrees.ts";
 import { filledIn, promptCall } from "../policy/prompt_file.ts";
 import { fileRules, hiddenFiles } from "../policy/rules.ts";
 import { screenUpdates, shownFiles, toolUpdate } from "./screen/updates.ts";
+import { type WorktreeOptions, Worktrees } from "./branches/worktrees.ts";
 import { ApprovalLog } from "./gate/approval_log.ts";
 import type { EditorQuestions } from "./screen/editor_questions.ts";
 import type { EngineEvents } from "./agents/engine.ts";
@@ -30,6 +32,8 @@ import type { Questions } from "./gate/questions.ts";
 import { rememberForAll } from "./own_rules.ts";
 import { RuleBook } from "./gate/rule_book.ts";
 import { givenBlocks, promptBlock } from "./search/given.ts";
+import type { DescribedPlace } from "./search/described_files.ts";
+import { fileProblems } from "./search/file_problems.ts";
 import { type PromptFiles, promptFiles } from "./search/prompt_files.ts";
 import { search } from "./search/search.ts";
 import { fileNames, shownIn, surroundings } from "./search/surroundings.ts";
@@ -74,6 +78,8 @@ export class EngineClient {
   readonly #roots: readonly string[];
   readonly #user: UserConfig;
   readonly #costs = new Increments();
+  /** What is wrong with files, as it was told. */
+  readonly #told = new Set<string>();
   /** Of the rules that were told, by their JSON. */
   readonly #versions = new Map<string, number>();
   readonly #lspStarts = new LspStarts();
@@ -160,8 +166,19 @@ export class EngineClient {
 
   /** Prompt templates, as their files are now. @throws {Error} if the rules cannot be known */
   async prompts(chat: number): Promise<PromptFiles> {
+    return await promptFiles(this.#described(chat));
+  }
+
+  /** What is wrong with prompts and files of rules and was not told before. @throws {Error} as above */
+  async fileProblems(chat: number): Promise<readonly string[]> {
+    const problems = (await fileProblems(this.#described(chat))).filter((one) => !this.#told.has(one));
+    for (const problem of problems) this.#told.add(problem);
+    return problems;
+  }
+
+  #described(chat: number): DescribedPlace {
     const { config_dir: configDir } = this.#user;
-    return await promptFiles({ root: this.root, configDir, rules: this.fileRules(chat) });
+    return { root: this.root, configDir, rules: this.fileRules(chat) };
   }
 
   /** What a message asks for that calls a template; undefined: it calls none. @throws {Error} one line */
@@ -362,8 +379,23 @@ export class EngineClient {
     return `Remembered for all projects in ${path}.`;
   }
 
-  get branches() {
-    return { roots: this.#roots, sandboxed: this.#sandboxed, prefix: this.#user.git_branch };
+  /** Of the project, or of the one that this is a worktree of. @throws {Error} one line */
+  async worktrees(): Promise<Worktrees> {
+    return await Worktrees.of(this.branches);
+  }
+
+  /** What a worktree has that the project has not. @throws {Error} one line */
+  async merge(chat: number, wanted: string): Promise<Merge> {
+    return await (await this.worktrees()).merge(wanted, this.fileRules(chat));
+  }
+
+  get branches(): WorktreeOptions {
+    return {
+      roots: this.#roots,
+      sandboxed: this.#sandboxed,
+      prefix: this.#user.git_branch,
+      stateDir: this.#user.state_dir,
+    };
   }
 
   async #gateContext(chat: number): Promise<GateContext> {

@@ -8,6 +8,8 @@ import { findRoot, otherRoots, type RootQuery } from "./agents/root.ts";
 import { checkProvider } from "./agents/provider_check.ts";
 import { RuleBook } from "./gate/rule_book.ts";
 import { Modes } from "./modes.ts";
+import { fileProblems } from "./search/file_problems.ts";
+import { ensureStateFolder } from "./system/project_state.ts";
 import { findProgram } from "./system/sandbox.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
 
@@ -35,21 +37,25 @@ export async function healthReport(
   const roots = root === undefined ? [] : [root, ...others ?? []];
   const patterns = user === undefined ? [] : patternProblems(user);
   const engine = user === undefined ? undefined : await engineConfig(user, world, roots).catch(note);
+  const isKept = user !== undefined &&
+    await ensureStateFolder(user.state_dir).then(() => true, note) === true;
   const checking = engine === undefined
     ? undefined
     : checkProvider(engine.provider, engine.model, world.fetch);
-  const usable = user !== undefined && others !== undefined;
+  const usable = isKept && others !== undefined;
   const launch = usable
     ? await launchCommand(roots, engine?.provider.base_url, user, () => {}).catch(note)
     : undefined;
   const commands = usable && patterns.length === 0
     ? await commandsReport(user, roots).catch(note)
     : undefined;
-  if (usable && root !== undefined && patterns.length === 0) {
+  if (user !== undefined && root !== undefined && patterns.length === 0) {
     const rules = fileRules(user, []);
     const modes = new Modes(user, () => ({ root, rules }));
     await modes.read();
-    problems.push(...modes.problems);
+    const unknown = modes.problem(modes.first);
+    if (unknown !== undefined) problems.push(`${unknown} Set the option mode to another one.`);
+    problems.push(...modes.problems, ...await fileProblems({ root, configDir: user.config_dir, rules }));
   }
   return {
     deno: `${Deno.version.deno} (${Deno.execPath()})`,

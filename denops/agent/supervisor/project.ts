@@ -8,7 +8,7 @@ import { boot, endBoot, takeEarly } from "./agents/boot.ts";
 import { fillCodeCache } from "./agents/code_cache.ts";
 import { confined } from "./agents/confine.ts";
 import { Engine } from "./agents/engine.ts";
-import type { BranchOptions } from "./branches/git.ts";
+import type { WorktreeOptions } from "./branches/worktrees.ts";
 import type { Launch } from "./agents/launch.ts";
 import { AgentProcess } from "./agents/process.ts";
 import { sweepRunFolders } from "./commands/overlay/run_folder.ts";
@@ -18,6 +18,7 @@ import { copilotQuota } from "./agents/copilot/copilot.ts";
 import { knownModels, priced, type ProviderWorld } from "./agents/provider.ts";
 import { otherRoots } from "./agents/root.ts";
 import { visible } from "./screen/visible.ts";
+import { ensureStateFolder } from "./system/project_state.ts";
 import { EngineClient, type EngineClientPorts } from "./engine_client.ts";
 import type { Modes } from "./modes.ts";
 
@@ -115,6 +116,7 @@ export class Project implements AsyncDisposable {
         const others = more.length === 0 ? "" : ` And ${more.length} more, see :checkhealth agent.`;
         throw new Error(`Invalid option ${problem}${others}`);
       }
+      await ensureStateFolder(user.state_dir);
       const roots = [root, ...await otherRoots(user.roots, root, ports.world.env("HOME"))];
       for (const one of roots) {
         for (const line of await sweepAfterCrash(one, user.state_dir)) {
@@ -127,7 +129,9 @@ export class Project implements AsyncDisposable {
       booting.catch(() => {});
       const client = await EngineClient.open(roots, user, ports);
       await client.modes.read();
-      for (const problem of client.modes.problems) ports.notice(chat, "warning", visible(problem));
+      for (const problem of [...client.modes.problems, ...await client.fileProblems(chat)]) {
+        ports.notice(chat, "warning", visible(problem));
+      }
       const date = new Date().toISOString().slice(0, 10);
       const spent = { date, amount: await client.ledger.spent(date) };
       const { process, launch, model } = await booting;
@@ -150,7 +154,7 @@ export class Project implements AsyncDisposable {
   }
 
   /** How its sessions get branches. */
-  get branches(): BranchOptions & { readonly prefix: string | undefined } {
+  get branches(): WorktreeOptions {
     return this.client.branches;
   }
 

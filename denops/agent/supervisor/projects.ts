@@ -101,6 +101,12 @@ export class Projects implements AsyncDisposable {
     await project[Symbol.asyncDispose]();
   }
 
+  /** Ends those of a folder. @param root its real path */
+  async dropAt(root: string): Promise<void> {
+    const all = await Promise.all(this.all().map((opening) => opening.catch(() => undefined)));
+    await Promise.all(all.map((project) => project?.root === root ? this.drop(project) : undefined));
+  }
+
   /** The choices of sessions. @throws {Error} one line */
   get book(): ModelBook {
     return new ModelBook(this.#known().state_dir);

@@ -25,6 +25,7 @@ import { Pump } from "./screen/pump.ts";
 import { Questions } from "./gate/questions.ts";
 import type { RootQuery } from "./agents/root.ts";
 import { LONGEST_NOTICE, oneLine, visible } from "./screen/visible.ts";
+import { type WorktreeAction, worktreeTask } from "./worktree_task.ts";
 
 export { watchProcess } from "./system/watch.ts";
 
@@ -62,8 +63,6 @@ export class Supervisor implements AsyncDisposable {
   readonly #chats = new Map<number, Chat>();
   readonly #projects: Projects;
   readonly #models: ModelMenus;
-  /** What is wrong with prompt files, as it was told. */
-  readonly #told = new Set<string>();
   #lastRequest: number;
   readonly #environment: SupervisorOptions["environment"];
 
@@ -202,8 +201,15 @@ export class Supervisor implements AsyncDisposable {
         this.#place(action);
         this.#ask(action, this.#aside(action));
         return;
+      case "steer":
+        this.#place(action);
+        this.#ask(action, this.#steer(action));
+        return;
       case "sessions":
         return this.#report(action.chat, this.#showSessions(action.request, action));
+      case "worktree":
+        this.#ask(action, this.#worktree(action));
+        return;
       case "login":
         return this.#logins.begin(action.request, action.provider, this.#projects.config);
       case "login_wait":
@@ -289,7 +295,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** What is asked in the user's name; the answer, or why there is none, goes to whoever asked. */
   async #ask(
-    action: Extract<Action, { type: "engine_request" | "aside" }>,
+    action: Extract<Action, { type: "engine_request" | "aside" | "steer" | "worktree" }>,
     answering: Promise<Record<string, unknown>>,
   ): Promise<void> {
     const { request, chat } = action;
@@ -309,6 +315,28 @@ export class Supervisor implements AsyncDisposable {
     const called = await client.called(chat, text);
     const parts = [called?.text ?? text, ...staged ? [await client.staged(chat)] : []];
     return await session.request("aside", (sessionId) => ({ sessionId, question: parts.join("\n\n") }));
+  }
+
+  /** Of the project where the user is, whatever the chat shows. */
+  async #worktree(action: WorktreeAction): Promise<Record<string, unknown>> {
+    const { client } = await this.#projects.of(action, action.chat);
+    return await worktreeTask(action, await client.worktrees(), async (root) => {
+      if (this.#all().some(({ worksIn }) => worksIn === root)) {
+        throw new Error("A turn is running in the worktree: stop it first.");
+      }
+      await this.#projects.dropAt(root);
+    });
+  }
+
+  async #steer(action: Extract<Action, { type: "steer" }>): Promise<Record<string, unknown>> {
+    const { chat, id, text, given } = action;
+    const { session } = this.#chat(chat);
+    const { client } = await session.project();
+    const prompt = await client.blocks(chat, text, given);
+    return await session.request(
+      "steer",
+      (sessionId) => REQUESTS.steer.params.parse({ sessionId, id, prompt }),
+    );
   }
 
   async #answer(action: Extract<Action, { type: "engine_request" }>): Promise<Record<string, unknown>> {
@@ -372,16 +400,13 @@ export class Supervisor implements AsyncDisposable {
 
   async #showPrompts(request: number, chat: number): Promise<void> {
     const { client } = await this.#chat(chat).session.project();
-    const { prompts, problems } = await client.prompts(chat);
+    const { prompts } = await client.prompts(chat);
     const shown = [...prompts.values()].map(({ name, description, hint }) => ({
       ...{ name, description: oneLine(description), hint: oneLine(hint) },
     })).sort((one, other) => one.name < other.name ? -1 : 1);
     this.#pump.push({ type: "prompts", request, prompts: shown });
     // The list is asked for whenever somebody types: each is told once.
-    for (const problem of problems.filter((one) => !this.#told.has(one))) {
-      this.#told.add(problem);
-      this.#notice(chat, "warning", problem);
-    }
+    for (const problem of await client.fileProblems(chat)) this.#notice(chat, "warning", problem);
   }
 
   /** Into the user's rules for all projects; a session that is open goes on with them. */

@@ -3,6 +3,7 @@ local client = require("agent.client")
 local content = require("agent.approval.content")
 local edit = require("agent.approval.edit")
 local events = require("agent.events")
+local keys = require("agent.approval.keys")
 local offers = require("agent.approval.offers")
 local queue = require("agent.approval.queue")
 local say = require("agent.say")
@@ -11,10 +12,10 @@ local window = require("agent.approval.window")
 
 local M = {}
 
-local map_keys
-
 local function show()
-  window.show(map_keys)
+  window.show(function(buffer)
+    keys.map(buffer, M)
+  end)
 end
 
 --- The first one is answered, or over: the next one comes.
@@ -60,76 +61,6 @@ local function answer(option, more)
   return true
 end
 
----@param run fun()
----@return fun()
-local function when_armed(run)
-  return function()
-    if window.is_armed() then
-      run()
-    end
-  end
-end
-
----@param buffer integer
-function map_keys(buffer)
-  local function map(key, run, doc)
-    vim.keymap.set("n", key, when_armed(run), { buffer = buffer, nowait = true, desc = "Agent: " .. doc })
-  end
-  map("a", function()
-    M.approve()
-  end, "allow once, keep what is chosen, or type an answer")
-  map("s", function()
-    M.approve("session")
-  end, "allow for this session")
-  map("r", function()
-    if not M.decline() then
-      answer("reject")
-    end
-  end, "reject, or discard the changes")
-  map("R", function()
-    M.reject()
-  end, "reject with a reason")
-  for number = 1, 9 do
-    map(tostring(number), function()
-      local first = queue.first()
-      local options = first and first.options
-      if options and options[number] then
-        M.answer_question(options[number])
-      elseif not options then
-        -- In a list it is a count, or goes on with one.
-        vim.api.nvim_feedkeys((vim.v.count > 0 and vim.v.count or "") .. number, "ni", false)
-      end
-    end, "choose this answer")
-  end
-  map("A", function()
-    M.always()
-  end, "always allow, by a rule")
-  map("e", function()
-    M.edit()
-  end, "edit the command")
-  map("d", function()
-    local first = queue.first()
-    if first then
-      content.open_diff(first, vim.fn.line("."))
-    end
-  end, "open the diffs, each in a tab")
-  map("<Space>", window.choose, "choose what is kept")
-  map("<Tab>", function()
-    queue.rotate()
-    next_one()
-    M.focus()
-  end, "next one that waits")
-  for _, key in ipairs({ "<Esc>", "q" }) do
-    vim.keymap.set("n", key, function()
-      window.leave()
-    end, { buffer = buffer, nowait = true, desc = "Agent: leave it waiting" })
-  end
-  vim.keymap.set("n", "<C-c>", function()
-    local first = queue.first()
-    client.send({ type = "cancel", chat = first and first.chat })
-  end, { buffer = buffer, nowait = true, desc = "Agent: stop the turn" })
-end
-
 --- Goes to the float. False if nothing waits.
 ---@return boolean
 function M.focus()
@@ -139,6 +70,41 @@ function M.focus()
   show()
   window.focus()
   return true
+end
+
+M.choose, M.leave = window.choose, window.leave
+
+--- Opens the diffs; where the approval has rows that of the row at the cursor.
+function M.diff()
+  local first = queue.first()
+  if first then
+    content.open_diff(first, vim.fn.line("."))
+  end
+end
+
+--- A digit is an answer to a question; in a list it is a count, or goes on with one.
+---@param digit string
+function M.choose_answer(digit)
+  local options = (queue.first() or {}).options
+  local chosen = options and options[tonumber(digit)]
+  if chosen then
+    M.answer_question(chosen)
+  elseif not options then
+    vim.api.nvim_feedkeys((vim.v.count > 0 and vim.v.count or "") .. digit, "ni", false)
+  end
+end
+
+--- Stops the turn that asks.
+function M.stop()
+  local first = queue.first()
+  client.send({ type = "cancel", chat = first and first.chat })
+end
+
+--- The next one that waits is shown in its place.
+function M.next()
+  queue.rotate()
+  next_one()
+  M.focus()
 end
 
 ---@param scope? "session"|"always"
@@ -239,6 +205,13 @@ function M.edit()
     window.come_back()
   end)
   return true
+end
+
+--- Rejects without a reason; a question gets no answer.
+function M.reject_now()
+  if not M.decline() then
+    answer("reject")
+  end
 end
 
 --- Rejects; without a reason one is asked for, and leaving that empty rejects without one.

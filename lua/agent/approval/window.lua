@@ -16,6 +16,7 @@ local M = {}
 ---@field col integer
 ---@field rows integer
 ---@field columns integer
+---@field window? integer  over which it stands, and in which nothing is to be done
 
 ---@type integer?
 local window
@@ -24,6 +25,9 @@ local buffer
 --- Window to go back to.
 ---@type integer?
 local back
+--- Window over which it stands.
+---@type integer?
+local dock
 --- It opened while somebody wrote in the lower half of the screen.
 local at_top = false
 --- Keys count from this time on (milliseconds of uv.now): one that was meant for another window is no answer.
@@ -53,7 +57,8 @@ M.make_room = function() end
 local function hint(width)
   if not is_focused() then
     local words = { ":Agent approval to answer", "or <Tab> in the chat" }
-    return keys_hint.one_line(vim.list_extend({ typed.hint() }, words), width), ""
+    local line = keys_hint.one_line(vim.list_extend({ typed.hint() }, words), width)
+    return vim.trim(line) ~= "" and line or keys_hint.one_line({ ":Agent approval" }, width), ""
   end
   local approval = queue.first()
   -- As many lines before they count as after it.
@@ -82,6 +87,9 @@ local function has_more_below()
   return below - math.floor(view.skipcol / width) > height
 end
 
+--- Rows below which it cannot be read.
+local LOWEST = 6
+
 --- Characters of a sub-agent's title.
 local LONGEST_AGENT = 30
 
@@ -109,21 +117,29 @@ local function title()
   return (" %s "):format(text)
 end
 
+--- Rows that it may have, borders included: a third of the screen, and a few where that is not enough to read in.
+---@return integer
+local function most_rows()
+  return math.max(LOWEST, math.floor(vim.o.lines / 3))
+end
+
 --- The place without borders, and the line above the text.
 ---@return table config
 ---@return string winbar
 local function place()
   local free = vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
   local width = math.max(20, math.min(100, vim.o.columns - 2))
-  local wanted = math.min(rows(), math.floor(free * 0.5)) + 2
+  local wanted = math.min(rows() + 2, most_rows())
   local function room_for(lines)
-    local row = at_top and 0 or free - lines
+    local has_tabs = vim.o.showtabline > (#vim.api.nvim_list_tabpages() > 1 and 0 or 1)
+    local row = at_top and (has_tabs and 1 or 0) or free - lines
     return M.make_room(lines) or { row = row, col = 0, rows = lines, columns = width + 2 }
   end
   local room = room_for(wanted)
   width = math.min(width, room.columns - 2)
   local footer, winbar = hint(width)
-  room = winbar == "" and room or room_for(wanted + 1)
+  room = winbar == "" and room or room_for(math.min(wanted + 1, most_rows()))
+  dock = room.window
   return {
     relative = "editor",
     row = room.row,
@@ -298,7 +314,8 @@ end
 --- Goes to the float, which is open. Asked for by the user: the next key is meant.
 function M.focus()
   if not is_focused() then
-    back = vim.api.nvim_get_current_win()
+    local here = vim.api.nvim_get_current_win()
+    back = here == dock and vim.fn.win_getid(vim.fn.winnr("#")) or here
     vim.cmd.stopinsert()
     vim.api.nvim_set_current_win(window)
   end
@@ -323,10 +340,32 @@ function M.leave()
   M.refit()
 end
 
+--- Without a chat in view: it goes to the other end of the screen before it would hide the line of the cursor.
+local function step_aside()
+  local here = vim.api.nvim_get_current_win()
+  if not is_here() or here == window or vim.api.nvim_win_get_config(here).relative ~= "" then
+    return
+  end
+  local row, at = vim.fn.win_screenpos(0)[1] + vim.fn.winline() - 2, vim.api.nvim_win_get_config(window)
+  if row >= at.row and row <= at.row + at.height + 1 then
+    at_top = not at_top
+    M.refit()
+  end
+end
+
 local group = vim.api.nvim_create_augroup("agent.approval", {})
 vim.api.nvim_create_autocmd({ "VimResized", "WinEnter", "WinScrolled", "WinClosed" }, {
   group = group,
-  callback = vim.schedule_wrap(M.refit),
+  callback = vim.schedule_wrap(function()
+    if window and not is_open() then
+      M.close()
+    elseif is_here() and vim.api.nvim_get_current_win() == dock then
+      M.focus()
+    else
+      M.refit()
+    end
+  end),
 })
+vim.api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI" }, { group = group, callback = step_aside })
 
 return M

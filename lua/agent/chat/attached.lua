@@ -106,9 +106,10 @@ function M:attachable()
 end
 
 --- What a message sent now takes along.
+---@param text string
 ---@return agent.Shown
 ---@return agent.Given[]
-function M:attached()
+function M:attached(text)
   local _, now = self:attachable()
   if not is_on(self, "file") then
     now.current = nil
@@ -122,7 +123,10 @@ function M:attached()
   if not is_on(self, "terminal") then
     now.terminal = nil
   end
-  return now, vim.deepcopy(self.selections or {})
+  local list = given.of(text, self:back())
+  local chosen = self.selections or {}
+  vim.list_extend(list, vim.deepcopy(chosen))
+  return now, vim.list_extend(list, require("agent.prompts").given(text, self:back(), chosen[#chosen]))
 end
 
 --- Says above the input what goes along.

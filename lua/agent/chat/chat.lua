@@ -3,7 +3,6 @@ local attached = require("agent.chat.attached")
 local buffers = require("agent.chat.buffers")
 local client = require("agent.client")
 local config = require("agent.config")
-local given = require("agent.given")
 local history = require("agent.chat.history")
 local keymaps = require("agent.chat.keymaps")
 local input = require("agent.chat.input")
@@ -34,6 +33,7 @@ local window = require("agent.chat.window")
 ---@field on_typing? fun()  the input has changed
 ---@field on_done? fun(chat: agent.Chat)  looks at a turn that has ended
 ---@field home? table          place of the project that its stored session belongs to
+---@field worktree? string      folder of the one that it was begun in
 ---@field older? integer        where in the session the older part ends that is not here yet
 ---@field reading? boolean      a part of the session is on its way
 ---@field told? { session: string, title: string }  in the last AgentSessionChanged
@@ -152,9 +152,13 @@ function Chat:apply(updates)
     local following = self:following()
     self.renderer:draw(self.timeline.blocks, changed)
     self:follow(following)
+    self:note_waiting(changed)
     if since then
       trace.span("draw", since)
     end
+  end
+  if self.timeline.state == "idle" then
+    self.paused = nil
   end
   self:count_down()
   pulse.beat(self, changed)
@@ -228,10 +232,7 @@ function Chat:send(text, remember)
   self:apply({ { type = "submitted", text = text } })
   self:follow_all()
   local action = { type = "prompt", chat = self.id, text = text, session = self.timeline.session }
-  local shown, also = self:attached()
-  local chosen = self.selections or {}
-  vim.list_extend(also, require("agent.prompts").given(text, self:back(), chosen[#chosen]))
-  action.shown, action.given = shown, vim.list_extend(given.of(text, self:back()), also)
+  action.shown, action.given = self:attached(text)
   self:selection_sent(text)
   action.remember = remember
   client.send(vim.tbl_extend("error", action, self:place()))

@@ -2,6 +2,7 @@
 local announce = require("agent.chat.announce")
 local Chat = require("agent.chat.chat")
 local client = require("agent.client")
+local place = require("agent.place")
 local room = require("agent.chat.room")
 local timeline = require("agent.timeline")
 local window = require("agent.chat.window")
@@ -10,9 +11,16 @@ local M = {}
 
 ---@type table<integer, agent.Chat>
 local chats = {}
----@type agent.Chat?
-local current
+--- The chat that is current: in the tab pages of a worktree under its folder, in all others under "".
+---@type table<string, agent.Chat>
+local current = {}
 local last_id = 0
+
+--- Where the user is, as `current` has it.
+---@return string
+local function here()
+  return vim.t.agent_worktree or ""
+end
 
 --- One that is not the current one.
 ---@return agent.Chat
@@ -27,6 +35,8 @@ end
 ---@return agent.Chat
 function M.new()
   local chat = M.background()
+  chat.worktree = vim.t.agent_worktree
+  chat.home = chat.worktree and place.here(0)
   M.switch(chat)
   return chat
 end
@@ -46,8 +56,12 @@ function M.close(chat)
   client.send({ type = "close", chat = chat.id })
   chat:hide()
   chats[chat.id], chat.is_closed = nil, true
-  if current == chat then
-    current = M.list()[#M.list()]
+  for at, its in pairs(current) do
+    if its == chat then
+      current[at] = vim.iter(M.list()):rfind(function(other)
+        return (other.worktree or "") == at
+      end)
+    end
   end
   for _, buffer in ipairs({ chat.transcript, chat.input.buffer }) do
     pcall(vim.api.nvim_buf_delete, buffer, { force = true })
@@ -61,7 +75,7 @@ function M.get(id)
   if id then
     return chats[id]
   end
-  local chat = current or M.new()
+  local chat = M.current() or M.new()
   chat:revive()
   return chat
 end
@@ -79,25 +93,28 @@ end
 --- Makes a chat the current one; the other one is hidden and goes on.
 ---@param chat agent.Chat
 function M.switch(chat)
-  if current and current ~= chat then
-    current:hide()
+  local before = M.current()
+  if before and before ~= chat then
+    before:hide()
   end
-  current = chat
+  current[here()] = chat
 end
 
 --- Room for something that must not hide the chat, if that is in view.
 ---@param rows integer so many at most, 0 to give it back
 ---@return agent.Room?
 function M.make_room(rows)
-  if current and current:is_visible() then
-    return room.make(current.windows, rows)
+  local chat = M.current()
+  if chat and chat:is_visible() then
+    return room.make(chat.windows, rows)
   end
+  room.give_back()
 end
 
 --- The current chat, if there is one.
 ---@return agent.Chat?
 function M.current()
-  return current
+  return current[here()]
 end
 
 --- Messages that were taken back return to the input: nothing typed is lost.
@@ -140,10 +157,11 @@ client.listen(function(batch)
   for _, update in ipairs(batch) do
     if update.type == "host_lost" then
       host_lost(update)
-    elseif update.type == "host_fetching" and current then
-      by_chat[current.id] = by_chat[current.id] or {}
+    elseif update.type == "host_fetching" and M.current() then
+      local id = M.current().id
+      by_chat[id] = by_chat[id] or {}
       local text = "Fetching the plugin's dependencies, once …"
-      table.insert(by_chat[current.id], { type = "notice", severity = "info", text = text })
+      table.insert(by_chat[id], { type = "notice", severity = "info", text = text })
     elseif update.chat and chats[update.chat] then
       by_chat[update.chat] = by_chat[update.chat] or {}
       table.insert(by_chat[update.chat], update)
@@ -163,14 +181,15 @@ local group = vim.api.nvim_create_augroup("agent.chat", {})
 vim.api.nvim_create_autocmd({ "VimResized", "WinResized" }, {
   group = group,
   callback = function(event)
-    if not (current and current.windows) then
-      return
-    elseif event.event == "VimResized" then
-      window.fit(current.windows)
-    else
-      window.hint(current.windows)
+    for _, chat in pairs(current) do
+      if chat.windows and event.event == "VimResized" then
+        window.fit(chat.windows)
+      end
+      if chat.windows then
+        window.hint(chat.windows)
+        chat:show_state()
+      end
     end
-    current:show_state()
   end,
 })
 
@@ -207,8 +226,9 @@ end
 vim.api.nvim_create_autocmd({ "DiagnosticChanged", "BufWinEnter", "BufDelete" }, {
   group = group,
   callback = vim.schedule_wrap(function()
-    if current and current:is_visible() then
-      current:show_attached()
+    local chat = M.current()
+    if chat and chat:is_visible() then
+      chat:show_attached()
     end
   end),
 })
@@ -240,12 +260,14 @@ vim.api.nvim_create_autocmd("WinClosed", {
   group = group,
   callback = function(event)
     local closed = tonumber(event.match)
-    if current and current.windows and (closed == current.windows.transcript or closed == current.windows.input) then
-      vim.schedule(function()
-        if current and current.windows and not window.is_open(current.windows) then
-          current:hide()
-        end
-      end)
+    for _, chat in pairs(current) do
+      if chat.windows and (closed == chat.windows.transcript or closed == chat.windows.input) then
+        vim.schedule(function()
+          if chat.windows and not window.is_open(chat.windows) then
+            chat:hide()
+          end
+        end)
+      end
     end
   end,
 })

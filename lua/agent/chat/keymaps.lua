@@ -11,12 +11,49 @@ local M = {}
 ---@field doc string
 ---@field hint? string    of the input's window, in the modes below: in a word
 ---@field hint_in? string modes
+---@field running? string  the same while a turn runs, if it is another one then
 
 ---@type agent.Key[]
 M.keys = {
-  { keys = "<CR>", modes = "n", where = "input", action = "submit", doc = "send", hint = "send", hint_in = "n" },
-  { keys = "<C-s>", modes = "ni", where = "input", action = "submit", doc = "send", hint = "send", hint_in = "i" },
-  { keys = "<M-CR>", modes = "ni", where = "input", action = "submit_now", doc = "send into the turn that runs" },
+  {
+    keys = "<CR>",
+    modes = "n",
+    where = "input",
+    action = "submit",
+    doc = "send",
+    hint = "send",
+    running = "queue",
+    hint_in = "n",
+  },
+  {
+    keys = "<C-s>",
+    modes = "ni",
+    where = "input",
+    action = "submit",
+    doc = "send",
+    hint = "send",
+    running = "queue",
+    hint_in = "i",
+  },
+  {
+    keys = "<M-CR>",
+    modes = "ni",
+    where = "input",
+    action = "submit_now",
+    doc = "send into the turn that runs",
+    running = "steer",
+    hint_in = "i",
+  },
+  {
+    keys = "g<CR>",
+    modes = "n",
+    where = "input",
+    action = "submit_now",
+    doc = "the same, where <M-CR> does not arrive",
+    running = "steer",
+    hint_in = "n",
+  },
+  { keys = "gz", modes = "n", where = "both", action = "pause", doc = "hold the turn, or go on" },
   { keys = "gm", modes = "n", where = "input", action = "choose_waiting", doc = "list the messages that wait" },
   { keys = "dd", modes = "n", where = "transcript", action = "drop_waiting", doc = "remove a message that waits" },
   { keys = "<M-r>", modes = "ni", where = "input", action = "use_typed", doc = "reject what waits, with this reason" },
@@ -71,12 +108,14 @@ end
 
 --- What the input's window says of the keys.
 ---@param mode "n"|"i"
+---@param is_running boolean a turn runs
 ---@return string[]
-function M.hints(mode)
+function M.hints(mode, is_running)
   local hints = {}
   for _, key in ipairs(M.keys) do
-    if key.hint and key.hint_in:find(mode) then
-      table.insert(hints, ("%s %s"):format(key.keys, key.hint))
+    local word = is_running and key.running or key.hint
+    if word and key.hint_in:find(mode) then
+      table.insert(hints, ("%s %s"):format(key.keys, word))
     end
   end
   return hints

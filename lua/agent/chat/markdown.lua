@@ -2,15 +2,28 @@
 -- all of it, and look for other languages in all of it, with each piece of an answer.
 local M = {}
 
---- Neovim's queries, but that no line is hidden: the chat shows all of them, and while a window has a line that could be
---- hidden, each change draws all of the window.
----@return string
-local function highlights()
+--- Neovim's query for a language, but that it hides nothing. While a window has a line that could be hidden, each change
+--- draws all of the window; and code is shown as it is.
+---@param language string
+---@return string query
+---@return integer count of what it would hide
+local function shows_all(language)
   local texts = vim.tbl_map(function(path)
     return table.concat(vim.fn.readfile(path), "\n")
-  end, vim.treesitter.query.get_files("markdown", "highlights"))
-  return (table.concat(texts, "\n"):gsub("%(#set!%s[^()]*conceal_lines[^()]*%)", ""))
+  end, vim.treesitter.query.get_files(language, "highlights"))
+  return table.concat(texts, "\n"):gsub("%(#set!%s[^()]*conceal[^()]*%)", "")
 end
+
+--- What is hidden of prose where the cursor is not. Underscores stay: they may be those of a name. So do long addresses:
+--- Neovim wraps a line as if nothing of it were hidden, and would leave a gap.
+local HIDES = [[
+((emphasis_delimiter) @conceal (#eq? @conceal "*") (#set! conceal ""))
+(inline_link "[" @conceal "]" @conceal "(" @conceal (link_destination) @conceal @_to ")" @conceal
+  (#match? @_to "^.{1,40}$") (#set! conceal ""))
+]]
+
+--- The region of nothing.
+local NOTHING = { { 0, 0, 0, 0 } }
 
 --- What to parse for these rows, or for all.
 ---@param range any as LanguageTree:parse() takes it
@@ -22,15 +35,19 @@ local function regions_of(range, renderer)
     if #rows ~= 2 then
       return { {} }
     end
-    local first, last = renderer:around(rows[1], rows[2])
-    local before = regions[#regions] and regions[#regions][1]
-    if before and first <= before[3] then
-      before[3] = math.max(before[3], last)
-    else
-      table.insert(regions, { { first, 0, last, 0 } })
+    for _, piece in ipairs(renderer:prose(rows[1], rows[2])) do
+      local before = regions[#regions] and regions[#regions][1]
+      if before and piece[1] < before[3] then
+        before[3] = math.max(before[3], piece[2])
+      else
+        table.insert(regions, { { piece[1], 0, piece[2], 0 } })
+      end
     end
   end
-  return #regions > 0 and regions or { {} }
+  if #regions > 0 then
+    return regions
+  end
+  return { type(range) == "table" and NOTHING or {} }
 end
 
 --- What stands beside each other in a document means the same without what is before it.
@@ -69,7 +86,29 @@ function M.start(buffer, renderer)
     end
     return trees
   end
-  vim.treesitter.highlighter.new(parser, { queries = { markdown = highlights() } })
+  local queries = { markdown = shows_all("markdown"), markdown_inline = shows_all("markdown_inline") .. HIDES }
+  local function highlight()
+    vim.treesitter.highlighter.new(parser, { queries = queries })
+  end
+  local seen = { markdown = true, markdown_inline = true }
+  local function see(language)
+    local query, hidden = shows_all(language)
+    if hidden > 0 and vim.api.nvim_buf_is_valid(buffer) then
+      queries[language] = query
+      highlight()
+    end
+  end
+  -- Code has the queries of its language, which may hide quotes.
+  parser:register_cbs({
+    on_child_added = function(child)
+      local language = child:lang()
+      if not seen[language] then
+        seen[language] = true
+        vim.schedule_wrap(see)(language)
+      end
+    end,
+  }, true)
+  highlight()
 end
 
 return M

@@ -1,4 +1,5 @@
 -- Colours of the blocks' lines, as marks over them.
+local breaks = require("agent.chat.breaks")
 local diff_syntax = require("agent.chat.diff_syntax")
 local text = require("agent.timeline.lines")
 
@@ -18,6 +19,15 @@ local SEVERITY_GROUPS = { info = "AgentNotice", warning = "AgentWarning", error 
 
 --- By the first character behind the indent.
 local DIFF_GROUPS = { ["+"] = "AgentDiffAdd", ["-"] = "AgentDiffDelete", ["@"] = "AgentHint" }
+
+--- What has come to a text.
+---@param buffer integer
+---@param lines string[] of all of it
+---@param row integer of its first one
+---@param from integer the line that has grown
+function M.extend(buffer, lines, row, from)
+  breaks.draw(buffer, namespace, lines, row, from)
+end
 
 ---@param buffer integer
 ---@param first integer
@@ -58,7 +68,7 @@ end
 function M.draw(buffer, block, lines, row)
   M.clear(buffer, row, row + #lines)
   if block.kind == "text" then
-    return
+    return breaks.draw(buffer, namespace, lines, row, 1)
   elseif block.is_diff and block.expanded then
     diff_syntax.draw(buffer, namespace, block, lines, row)
   end

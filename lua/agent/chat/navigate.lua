@@ -111,7 +111,7 @@ end
 function M:enter()
   local waits = self:waiting_at_cursor()
   if waits then
-    return self:take_back(waits)
+    return self:take_back(waits, "edit")
   end
   if self:toggle_block() then
     return

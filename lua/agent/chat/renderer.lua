@@ -7,6 +7,7 @@ local text = require("agent.timeline.lines")
 ---@field lines string[]     as they stand in the buffer, without the empty one before
 ---@field gap integer        empty lines before the block
 ---@field taken integer      bytes of the text that are drawn; text blocks only
+---@field is_prose boolean      markdown of the model's
 ---@field cuts integer[]      of its lines, from 1: those that markdown.lua may begin to parse at
 
 ---@class agent.Renderer
@@ -83,29 +84,27 @@ function Renderer:block_at(row)
   end
 end
 
---- The rows around these that are markdown by themselves: whole blocks, or less where cuts are known.
+--- What is markdown in these rows, each piece by itself: a block of prose, or less of it where cuts are known.
 ---@param first integer from 0
 ---@param last integer
----@return integer begins
----@return integer ends exclusive
-function Renderer:around(first, last)
-  local begins, ends = 0, self.total
-  local from, to = self:block_at(first), self:block_at(last)
-  if from then
-    local row = self:row(from)
-    begins = row - self.drawn[from].gap
-    for _, cut in ipairs(self.drawn[from].cuts) do
-      begins = row + cut - 1 <= first and row + cut - 1 or begins
+---@return { [1]: integer, [2]: integer }[] pieces their rows, the last one exclusive
+function Renderer:prose(first, last)
+  local pieces = {}
+  local from, to = self:block_at(first) or 1, self:block_at(last) or #self.drawn
+  for index = from, to do
+    local drawn = self.drawn[index]
+    if drawn and drawn.is_prose and #drawn.lines > 0 then
+      local row = self:row(index)
+      local begins, ends = row, row + #drawn.lines
+      for _, cut in ipairs(drawn.cuts) do
+        local at = row + cut - 1
+        begins = at <= first and at or begins
+        ends = at > last and math.min(ends, at) or ends
+      end
+      table.insert(pieces, { begins, ends })
     end
   end
-  if to then
-    local row = self:row(to)
-    ends = row + #self.drawn[to].lines
-    for _, cut in ipairs(self.drawn[to].cuts) do
-      ends = row + cut - 1 > last and math.min(ends, row + cut - 1) or ends
-    end
-  end
-  return begins, ends
+  return pieces
 end
 
 --- Notes where a block of markdown begins. What still grows at its end has no cut there.
@@ -147,6 +146,14 @@ local function gap_between(before, block)
   return is_close and 0 or 1
 end
 
+---@param block agent.Block
+---@param lines string[]
+---@param gap integer
+---@return agent.Drawn
+local function drawn_of(block, lines, gap)
+  return { lines = lines, gap = gap, taken = #block.text, is_prose = block.kind == "text", cuts = {} }
+end
+
 ---@param index integer
 ---@param block agent.Block
 ---@param before? agent.Block
@@ -156,7 +163,7 @@ function Renderer:append(index, block, before)
   local written = gap == 1 and vim.list_extend({ "" }, lines) or lines
   -- A buffer is never without a line: the first block takes the place of the empty one.
   vim.api.nvim_buf_set_lines(self.buffer, self.total == 0 and 0 or -1, -1, false, written)
-  self.drawn[index] = { lines = lines, gap = gap, taken = #block.text, cuts = {} }
+  self.drawn[index] = drawn_of(block, lines, gap)
   self.total = self.total + #written
   marks.draw(self.buffer, block, lines, self.total - #lines)
 end
@@ -177,6 +184,7 @@ function Renderer:extend(index, block)
     table.insert(drawn.lines, added[at])
   end
   self.total = self.total + #added - 1
+  marks.extend(self.buffer, drawn.lines, row - last + 1, last)
 end
 
 ---@param index integer
@@ -185,7 +193,7 @@ function Renderer:replace(index, block)
   local drawn = self.drawn[index]
   local lines = text.lines(block)
   local row = self:row(index)
-  drawn.taken = #block.text
+  drawn.taken, drawn.is_prose = #block.text, block.kind == "text"
   if not vim.deep_equal(lines, drawn.lines) then
     vim.api.nvim_buf_set_lines(self.buffer, row, row + #drawn.lines, false, lines)
     self.total = self.total + #lines - #drawn.lines
@@ -201,7 +209,7 @@ function Renderer:remove(index, blocks)
   local drawn, row = self.drawn[index], self:row(index)
   local first, last = row - drawn.gap, row + #drawn.lines
   self.near = nil
-  self.drawn[index] = { lines = {}, gap = 0, taken = 0, cuts = {} }
+  self.drawn[index] = drawn_of(blocks[index], {}, 0)
   local next_one, next_block = self.drawn[index + 1], blocks[index + 1]
   if next_one and next_one.gap == 1 and gap_between(above(blocks, index), next_block) == 0 then
     next_one.gap, last = 0, last + 1
@@ -270,7 +278,7 @@ function Renderer:lines_before(blocks, count)
     local block = blocks[index]
     local own = text.lines(block)
     local gap = gap_between(above(blocks, index), block)
-    drawn[index] = { lines = own, gap = gap, taken = #block.text, cuts = {} }
+    drawn[index] = drawn_of(block, own, gap)
     vim.list_extend(lines, gap == 1 and { "" } or {})
     vim.list_extend(lines, own)
   end

@@ -2,10 +2,11 @@
 local followed = require("agent.chat.followed")
 local given = require("agent.given")
 local say = require("agent.say")
+local timeline = require("agent.timeline")
 
 ---@class agent.Chat
 ---@field selections? agent.Given[]  lines that go along with the next message, in the order of the selecting
----@field sent_with? { text: string, selections: agent.Given[] }  the last message that lines went along with
+---@field sent_with? table<string, agent.Given[]>  messages that may come back → lines that went along with them
 local M = {}
 
 --- These lines go along with the next message; the same ones only once.
@@ -24,20 +25,29 @@ end
 --- They are on their way.
 ---@param text string of the message
 function M:selection_sent(text)
-  local selections = self.selections or {}
-  vim.iter(self.sent_with and self.sent_with.selections or {}):each(followed.forget)
-  self.sent_with = selections[1] and { text = text, selections = selections }
-  self.selections = nil
+  local texts = vim.tbl_map(function(block)
+    return block.text
+  end, timeline.waiting(self.timeline))
+  table.insert(texts, timeline.unstored(self.timeline))
+  local kept = {}
+  for _, waits in ipairs(texts) do
+    kept[waits] = self.sent_with and self.sent_with[waits]
+  end
+  kept[text] = self.selections
+  for sent, selections in pairs(self.sent_with or {}) do
+    vim.iter(kept[sent] and {} or selections):each(followed.forget)
+  end
+  self.sent_with, self.selections = kept, nil
   self:show_attached()
 end
 
 --- Messages that were taken back have their lines again.
 ---@param texts string[]
 function M:selection_unsent(texts)
-  if self.sent_with and vim.list_contains(texts, self.sent_with.text) then
-    vim.iter(self.sent_with.selections):each(function(selection)
+  for _, text in ipairs(texts) do
+    for _, selection in ipairs(self.sent_with and self.sent_with[text] or {}) do
       self:select(selection)
-    end)
+    end
   end
 end
 

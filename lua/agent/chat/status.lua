@@ -21,7 +21,7 @@ local STATES = {
 local PLAN = 24
 
 --- The parts of the line, in their order.
-local ORDER = { "mode", "model", "effort", "tokens", "cost", "running", "state", "paused" }
+local ORDER = { "worktree", "mode", "model", "effort", "tokens", "cost", "running", "state", "paused" }
 
 --- What is said in fewer words, or not at all, where there is too little room: one after the other.
 ---@type { [1]: string, [2]: fun(text: string): string? }[]
@@ -59,6 +59,7 @@ function M:status(room)
   local line = self.timeline
   local mode, effort = line.mode or config.get().mode, require("agent.effort").current(self)
   local parts = {
+    worktree = self.worktree and vim.fs.basename(self.worktree),
     mode = mode ~= "agent" and mode or nil,
     model = line.model or config.get().model or "agent",
     effort = effort ~= "default" and "effort " .. effort or nil,
@@ -95,7 +96,8 @@ function M:label()
   local text = line.title and line.title ~= "" and line.title
     or first and vim.trim(first.text):gsub("%s*\n.*", " …")
     or "(empty)"
-  return ("%d  %s  %s"):format(self.id, STATES[line.state], format.cut(text, 60))
+  local tree = self.worktree and vim.fs.basename(self.worktree) .. ": " or ""
+  return ("%d  %s  %s"):format(self.id, STATES[line.state], format.cut(tree .. text, 60))
 end
 
 --- The step of the plan, or the title, as far as there is room for it beside the rest.
@@ -125,6 +127,7 @@ function M:show_state()
   -- Where there is too little room the state is left, and how far the plan is.
   local text = " " .. (title == "" and "" or title .. " · "):gsub("%%", "%%%%") .. "%<" .. status:gsub("%%", "%%%%")
   winbar.set(self.windows.transcript, text)
+  self:show_waiting()
 end
 
 return M

@@ -1,24 +1,26 @@
 -- Messages that wait while a turn runs: for its next step, which they steer, or for its end. And the turn that waits
 -- for the user to go on. Methods of the chat.
 local client = require("agent.client")
-local given = require("agent.given")
 local input = require("agent.chat.input")
 local say = require("agent.say")
 local timeline = require("agent.timeline")
 local waiting = require("agent.timeline.waiting")
+local window = require("agent.chat.window")
 
 ---@class agent.Chat
 ---@field steered? integer          number of the last message that steers
----@field dropped? table<string, true>  queued messages that are not to come back into the input
+---@field taken? table<string, "edit"|"drop"|"steer">  what messages are taken back for
 ---@field paused? "pausing"|"paused"
+---@field waits? string[]            texts that wait
 local M = {}
 
---- Sends a message into the turn that runs, before its next step. Without a turn, and with what only the beginning of
---- one can take along, it is sent as any other.
+--- Messages that are told of in a line, and characters of each.
+local MOST_SHOWN, SHOWN = 5, 60
+
+--- Sends a message into the turn that runs, before its next step; without a turn as any other.
 ---@param text string
 function M:steer(text)
-  local is_running = self.timeline.state ~= "idle" and self.timeline.state ~= "folding" and self.timeline.session
-  if not is_running or self.selected or #given.of(text, self:back()) > 0 then
+  if self.timeline.state == "idle" or self.timeline.state == "folding" or not self.timeline.session then
     return self:send(text)
   end
   input.remember(text)
@@ -26,14 +28,19 @@ function M:steer(text)
   local id = tostring(self.steered)
   self:apply({ { type = "steering", text = text, id = id } })
   self:follow_all()
-  local params = { sessionId = self.timeline.session, id = id, text = text }
-  client.request(self, "steer", params, function(result, problem)
-    local how = result and result["end"]
+  local action = { type = "steer", chat = self.id, session = self.timeline.session, id = id, text = text }
+  local _, along = self:attached(text)
+  action.given = along
+  self:selection_sent(text)
+  client.ask(vim.tbl_extend("error", action, self:place()), function(update, problem)
+    local how = update and update.result and update.result["end"]
+    problem = problem or update and update.error
     if self.is_closed or how == "told" then
       return
     end
     self:apply({ { type = "unsteered", id = id } })
-    if how == "ended" then
+    if how == "ended" and not (self.taken and self.taken[text]) then
+      self:selection_unsent({ text })
       return self:send(text)
     end
     self:give_back(text)
@@ -43,35 +50,77 @@ function M:steer(text)
   end)
 end
 
---- What stands in the input goes into the turn that runs.
+--- What stands in the input goes into the turn that runs; else the first message that waits for its end.
 function M:submit_now()
   local text = self.input:take()
   if text then
-    self:steer(text)
+    return self:steer(text)
+  end
+  local block = vim.iter(timeline.waiting(self.timeline)):find(function(one)
+    return one.status == "queued"
+  end)
+  if block then
+    self:take_back(block, "steer")
   end
 end
 
---- A message that was taken back comes into the input, unless it was to be removed. It stays in the history.
+--- A message that was taken back comes into the input, unless it was taken for something else. It stays in the history.
 ---@param text string
 function M:give_back(text)
-  local is_dropped = self.dropped and self.dropped[text]
-  if is_dropped then
-    self.dropped[text] = nil
-  else
-    self.input:add(text)
+  self.taken = self.taken or {}
+  local purpose = self.taken[text]
+  self.taken[text] = nil
+  if purpose == "drop" then
+    return
   end
+  self:selection_unsent({ text })
+  if purpose == "steer" then
+    return self:steer(text)
+  end
+  self.input:add(text)
 end
 
 ---@param block agent.Block
----@param drop? boolean it does not come into the input
-function M:take_back(block, drop)
-  self.dropped = self.dropped or {}
-  self.dropped[block.text] = drop
+---@param purpose "edit"|"drop"|"steer"
+function M:take_back(block, purpose)
+  self.taken = self.taken or {}
+  self.taken[block.text] = purpose
   if block.status == "queued" then
     return client.send({ type = "take_back", chat = self.id, text = block.text })
   end
   -- What has become of it the first request tells.
   client.request(self, "steer", { sessionId = self.timeline.session, id = block.id }, function() end)
+end
+
+--- Notes what waits, for the line above the input.
+---@param changed table<integer, true> indexes of blocks
+function M:note_waiting(changed)
+  for index in pairs(changed) do
+    local kind = self.timeline.blocks[index].kind
+    if kind == "user" or kind == "moved" then
+      self.waits = vim.tbl_map(function(block)
+        return block.text
+      end, timeline.waiting(self.timeline))
+      return
+    end
+  end
+end
+
+--- Says at the input what waits there, and what its keys do while a turn runs.
+function M:show_waiting()
+  local is_running = self.timeline.state ~= "idle"
+  local texts = is_running and self.waits or {}
+  local parts = {}
+  if self.paused == "paused" then
+    table.insert(parts, "paused (gz goes on)")
+  end
+  if #texts > 0 then
+    local words = vim.tbl_map(function(text)
+      return vim.fn.strcharpart(vim.trim(text):gsub("%s+", " "), 0, SHOWN)
+    end, vim.list_slice(texts, 1, MOST_SHOWN))
+    table.insert(parts, ("%d waiting (gm): %s"):format(#texts, table.concat(words, " · ")))
+  end
+  window.say_waiting(self.windows, table.concat(parts, " · "), is_running)
 end
 
 --- What stands in the input is the answer to an approval.
@@ -97,7 +146,7 @@ function M:choose_waiting()
     end,
   }, function(block)
     if block then
-      self:take_back(block)
+      self:take_back(block, "edit")
     end
   end)
 end
@@ -108,7 +157,7 @@ function M:drop_waiting()
   if not block then
     return say.info("no message under the cursor is waiting")
   end
-  self:take_back(block, true)
+  self:take_back(block, "drop")
 end
 
 ---@return agent.Block?
@@ -133,6 +182,9 @@ function M:pause()
     end
     if wanted and self.paused then
       self.paused = result and result.paused and "paused" or nil
+      if result and not result.paused then
+        say.info("nothing to pause: the turn has not begun, or is over")
+      end
     end
     self:show_state()
   end)

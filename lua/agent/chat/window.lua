@@ -1,6 +1,7 @@
 -- The two windows of the chat, the transcript and below it the input. They never take the cursor by themselves.
 local border = require("agent.border")
 local config = require("agent.config")
+local dock = require("agent.chat.dock")
 local format = require("agent.format")
 local hint = require("agent.hint")
 local keymaps = require("agent.chat.keymaps")
@@ -17,6 +18,8 @@ local M = {}
 ---@field kept_free? integer   rows between the two floats, see room.lua
 ---@field layout string   never "auto"
 ---@field rows? integer   of the input's text
+---@field waits? string        what waits for the turn, see waiting.lua
+---@field is_running? boolean  a turn runs
 ---@field attached? string[]   what goes along with the next message, see attached.lua
 
 --- Columns of a name that are the least to be told of it.
@@ -35,6 +38,17 @@ local NARROW, LOW = 60, 17
 local function fit(size, whole)
   local wanted = size <= 1 and math.floor(whole * size) or math.floor(size)
   return math.max(10, math.min(wanted, whole - 2))
+end
+
+--- Columns of the chat. Longer lines are hard to read: unless the user says how wide it is, it has a limit.
+---@param share number
+---@param least? integer if there are so many
+---@return integer
+local function wide(share, least)
+  local options = config.get()
+  local width = fit(options.width or share, vim.o.columns)
+  width = options.width and width or math.max(width, math.min(least or 0, vim.o.columns - 2))
+  return options.width and width or math.min(width, options.chat_width)
 end
 
 --- Rows of the smallest chat: a line of text below the winbar, a line of input, and the borders of both.
@@ -69,9 +83,7 @@ local function float_places(windows)
   local between = windows.kept_free or 0
   local options = config.get()
   local lines = free_lines()
-  local width = fit(options.width or FLOAT, vim.o.columns)
-  -- Longer lines are hard to read.
-  width = options.width and width or math.min(math.max(width, math.min(NARROW, vim.o.columns - 2)), options.chat_width)
+  local width = wide(FLOAT, NARROW)
   local height = math.max(8, fit(options.height or FLOAT, lines))
   height = options.height and height or math.max(height, math.min(LOW, lines))
   if between > 0 then
@@ -95,13 +107,16 @@ local function float_places(windows)
   return transcript, input
 end
 
-local OPTIONS = vim.tbl_extend("error", prose.OPTIONS, { conceallevel = 0, winfixbuf = true })
+local OPTIONS = vim.tbl_extend("error", prose.OPTIONS, { conceallevel = 0, concealcursor = "", winfixbuf = true })
 
 ---@param window integer
 local function style(window)
   for name, value in pairs(OPTIONS) do
     vim.api.nvim_set_option_value(name, value, { win = window, scope = "local" })
   end
+  -- Prose alone, and where the cursor is not: see markdown.lua.
+  local hides = vim.bo[vim.api.nvim_win_get_buf(window)].filetype == "agent"
+  vim.api.nvim_set_option_value("conceallevel", hides and 2 or 0, { win = window, scope = "local" })
 end
 
 --- The window is an ordinary one again.
@@ -155,7 +170,18 @@ local function attached_line(windows, room)
   return line()
 end
 
---- Says what goes along, and names the keys of the mode at the input.
+--- Says what waits, or that nothing does, and whether a turn runs.
+---@param windows? agent.Windows
+---@param waits string
+---@param is_running boolean
+function M.say_waiting(windows, waits, is_running)
+  if windows and (windows.waits ~= waits or windows.is_running ~= is_running) then
+    windows.waits, windows.is_running = waits, is_running
+    M.hint(windows)
+  end
+end
+
+--- Says what waits and what goes along, and names the keys of the mode at the input.
 ---@param windows? agent.Windows
 ---@param mode? "n"|"i"  the current one unless told
 function M.hint(windows, mode)
@@ -165,11 +191,15 @@ function M.hint(windows, mode)
   end
   local window = windows.input
   local width = vim.api.nvim_win_get_width(window)
-  local hints = keymaps.hints(mode)
+  local hints = keymaps.hints(mode, windows.is_running == true)
   local is_split = vim.api.nvim_win_get_config(window).relative == ""
+  local half = is_split and math.floor(width / 2) or width
+  local has_waits = (windows.waits or "") ~= "" and half >= SHORTEST
+  local waits = has_waits and (" %s "):format(format.cut(windows.waits, half - 2)) or ""
   -- There both share a line: the first key stays.
-  local attached = attached_line(windows, is_split and width - #hints[1] - 2 or width)
+  local attached = attached_line(windows, is_split and width - #hints[1] - 2 - vim.api.nvim_strwidth(waits) or width)
   if is_split then
+    attached = waits .. attached
     local room = width - vim.api.nvim_strwidth(attached)
     local line = attached == "" and "" or (attached:gsub("%%", "%%%%") .. "%=")
     winbar.set(window, line .. (room < #hints[1] + 2 and "" or hint.one_line(hints, room)))
@@ -180,6 +210,9 @@ function M.hint(windows, mode)
       footer = { { line, "AgentHint" } },
       footer_pos = "right",
     })
+    if vim.api.nvim_win_is_valid(windows.transcript) then
+      vim.api.nvim_win_set_config(windows.transcript, { footer = { { waits, "AgentHint" } }, footer_pos = "left" })
+    end
   end
 end
 
@@ -216,7 +249,7 @@ local function open_split(buffer, layout)
     return vim.api.nvim_get_current_win()
   end
   local split = SPLITS[layout]
-  local size = split.vertical and { width = fit(options.width or SPLIT, vim.o.columns) }
+  local size = split.vertical and { width = wide(SPLIT) }
     or { height = fit(options.height or SPLIT, vim.o.lines) }
   return vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", { split = split.split, win = -1 }, size))
 end
@@ -391,6 +424,9 @@ end
 ---@param windows agent.Windows
 ---@param buffers integer[]
 function M.close(windows, buffers)
+  if windows.transcript then
+    dock.close()
+  end
   local all = { windows.input, windows.transcript }
   for _, buffer in ipairs(buffers) do
     vim.list_extend(all, vim.fn.win_findbuf(buffer))

@@ -1,4 +1,4 @@
--- One schema: every option with its type, default and help text. The help is checked against it.
+-- One schema: every option with its type, default and help text. `deno task docs` writes them into the help.
 local M = {}
 
 ---@class agent.Option
@@ -312,7 +312,7 @@ M.options = {
     type = "integer",
     default = 100,
     min = 20,
-    doc = "Columns of the chat's float at most, unless width says otherwise.",
+    doc = "Columns of the chat at most, as a float or beside your windows, unless width says otherwise.",
   },
   {
     name = "show_diffs",

@@ -9,8 +9,8 @@ local M = {}
 
 --- Names of the keys in the option, in order, and what they do.
 M.actions = {
-  { name = "next", doc = "next hunk" },
-  { name = "previous", doc = "previous hunk" },
+  { name = "next", doc = "next hunk; takes a count" },
+  { name = "previous", doc = "previous hunk; takes a count" },
   { name = "comment", doc = "comment on the hunk, or on the selected lines", modes = { "n", "x" } },
   { name = "keep", doc = "keep the hunk" },
   { name = "undo", doc = "undo the hunk" },

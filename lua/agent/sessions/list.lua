@@ -222,11 +222,12 @@ function List:choose_state()
 end
 
 --- Keys, what they do in a word or two, and how; the most used first.
----@type { [1]: string, [2]: string, [3]: fun(list: agent.SessionList, row?: agent.ListedRow), of_row?: boolean }[]
+---@type { [1]: string, [2]: string, [3]: fun(list: agent.SessionList, row?: agent.ListedRow), of_row?: true, doc: string }[]
 M.keys = {
   {
     "<CR>",
     "open",
+    doc = "open it, one of another project in its own place",
     function(list, row)
       list:close()
       list.can.open(row)
@@ -236,6 +237,7 @@ M.keys = {
   {
     "/",
     "filter",
+    doc = "show only those with a word in the title or the project's name",
     function(list)
       vim.ui.input({ prompt = "Only with: ", default = list.filter.word }, function(word)
         if word then
@@ -248,6 +250,7 @@ M.keys = {
   {
     "s",
     "state",
+    doc = "show only those of a state; archived ones are shown in no other way",
     function(list)
       if not list.found then
         list:choose_state()
@@ -257,6 +260,7 @@ M.keys = {
   {
     "P",
     "projects",
+    doc = "show those of all projects, or of this one again",
     function(list)
       if not list.found then
         list.filter.root = not list.filter.root and list.root or nil
@@ -267,6 +271,7 @@ M.keys = {
   {
     "f",
     "fork",
+    doc = "go on with a copy of it",
     function(list, row)
       list:close()
       list.can.fork(row)
@@ -276,6 +281,7 @@ M.keys = {
   {
     "r",
     "rename",
+    doc = "give it another title",
     function(list, row)
       vim.ui.input({ prompt = "Title: ", default = row.title }, function(title)
         if title and vim.trim(title) ~= "" then
@@ -290,6 +296,7 @@ M.keys = {
   {
     "a",
     "archive",
+    doc = "archive it, or bring it back",
     function(list, row)
       list.can.ask(row, "session_archive", { archived = not row.archived }, function()
         list:refresh()
@@ -300,6 +307,7 @@ M.keys = {
   {
     "d",
     "delete",
+    doc = "delete it, after a question",
     function(list, row)
       list.can.delete(row, function()
         list:refresh()
@@ -310,8 +318,17 @@ M.keys = {
   {
     "R",
     "reload",
+    doc = "read the list again",
     function(list)
       list:refresh()
+    end,
+  },
+  {
+    "q",
+    "close",
+    doc = "close the list",
+    function(list)
+      list:close()
     end,
   },
 }
@@ -324,7 +341,7 @@ local function map_keys(list)
       if row or not key.of_row then
         key[3](list, row)
       end
-    end, { buffer = list.buffer, nowait = true, desc = "Agent: " .. key[2] })
+    end, { buffer = list.buffer, nowait = true, desc = "Agent: " .. key.doc })
   end
 end
 
@@ -349,10 +366,9 @@ local function show(list)
   vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = list.preview, desc = "Agent: close the list" })
   require("agent.prose").style(beside)
   vim.wo[window][0].wrap, vim.wo[window][0].cursorline = false, true
-  local words = { "q close" }
-  for at, key in ipairs(M.keys) do
-    table.insert(words, at, key[1] .. " " .. key[2])
-  end
+  local words = vim.tbl_map(function(key)
+    return key[1] .. " " .. key[2]
+  end, M.keys)
   winbar.set(beside, "%#AgentHint#" .. hint.one_line(words, vim.api.nvim_win_get_width(beside)))
   map_keys(list)
   vim.api.nvim_create_autocmd("BufWipeout", {

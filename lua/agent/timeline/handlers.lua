@@ -216,7 +216,7 @@ end
 function on.user(timeline, update, changed)
   local steering = not update.turn and waiting.remove(timeline, changed, { status = "steering" })
   if steering then
-    steering.status = "steered"
+    steering.status, steering.given = "steered", update.given
     return add(timeline, steering, changed)
   end
   local sent = timeline.blocks[last_sent(timeline)]
@@ -419,15 +419,25 @@ function on.notice(timeline, update, changed)
   add(timeline, { kind = "notice", severity = update.severity, text = update.text }, changed)
 end
 
---- What a turn has changed: one list, which grows.
+--- What a turn has changed: one list, which grows. While the turn runs it stands where it was last changed.
 function on.turn_files(timeline, update, changed)
-  for index, block in ipairs(timeline.blocks) do
-    if block.kind == "files" and block.files_of == update.turn then
-      block.files, changed[index] = update.files, true
-      return
+  local block = { kind = "files", text = "", files = update.files, files_of = update.turn }
+  block.status = timeline.state ~= "idle" and "open" or nil
+  local last = last_block(timeline)
+  for index = #timeline.blocks, 1, -1 do
+    local old = timeline.blocks[index]
+    if old.kind == "files" and old.files_of == update.turn then
+      local stays = #update.files > 0 and (index == last or not block.status)
+      timeline.blocks[index], changed[index] = stays and block or { kind = "moved", text = "" }, true
+      if stays then
+        return
+      end
+      break
     end
   end
-  add(timeline, { kind = "files", text = "", files = update.files, files_of = update.turn }, changed)
+  if #update.files > 0 then
+    add(timeline, block, changed)
+  end
 end
 
 local ENDINGS = {

@@ -4,6 +4,9 @@ local runs = require("agent.timeline.runs")
 
 local M = {}
 
+--- Rows of a turn's files, at its end and while it runs.
+local MOST_FILES, MOST_OPEN = 30, 8
+
 --- The header and the body of a block, as lines without markup.
 ---@param block agent.Block
 ---@return string[]
@@ -32,7 +35,7 @@ local function lines_of(block)
     return (M.run_lines(block))
   end
   if block.kind == "files" then
-    return M.file_lines(block.files)
+    return M.file_lines(block.files, block.status == "open" and MOST_OPEN or MOST_FILES)
   end
   if block.kind == "moved" then
     return {}
@@ -136,12 +139,10 @@ function M.file_line(file)
 end
 
 --- The summary of a turn: a header, then one line for each file.
---- Rows of a turn's files.
-local MOST_FILES = 30
-
 ---@param files table[]
+---@param most integer rows
 ---@return string[]
-function M.file_lines(files)
+function M.file_lines(files, most)
   local count, added, removed = 0, 0, 0
   for _, file in ipairs(files) do
     count, added, removed = count + (file.count or 1), added + file.added, removed + file.removed
@@ -149,8 +150,8 @@ function M.file_lines(files)
   local header = ("Changed %d %s  %s"):format(count, count == 1 and "file" or "files", M.counts(added, removed))
   local lines = { vim.trim(header) }
   for index, file in ipairs(files) do
-    if index > MOST_FILES then
-      table.insert(lines, ("  and %d more: :Agent changes"):format(#files - MOST_FILES))
+    if index > most then
+      table.insert(lines, ("  and %d more: :Agent changes"):format(#files - index + 1))
       break
     end
     table.insert(lines, "  " .. M.file_line(file))

@@ -3,7 +3,6 @@ import {
   agent,
   type AgentConnection,
   type AgentContext,
-  type ContentBlock,
   type InitializeRequest,
   methods,
   RequestError,
@@ -23,7 +22,6 @@ import {
   PERMISSION_OPTIONS,
   SessionMeta,
 } from "../../protocol/extensions.ts";
-import { GivenMeta } from "../../protocol/given.ts";
 import { REQUEST_NAMES } from "../../protocol/requests.ts";
 import type { ScreenResult } from "../../protocol/screen_requests.ts";
 import { startTrace } from "../../protocol/trace.ts";
@@ -31,6 +29,7 @@ import { answerRequests, type Answers } from "./requests.ts";
 import { checkpointAnswers, linkMaker } from "./checkpoints.ts";
 import { acpCommands } from "./commands.ts";
 import { fsEditor, noEditor, screenEditor, screenServers } from "./editor.ts";
+import { handedOf } from "./handed.ts";
 import { acpQuestions } from "./questions.ts";
 import { reviewAnswers, type ReviewOptions } from "./review.ts";
 import { modesOf, offerModels, serveModes } from "./modes.ts";
@@ -42,7 +41,6 @@ import { AcpSessions, type Archive, serveSessions } from "./sessions.ts";
 import { type Capabilities, diffContents, STOP_REASONS, UpdateSender } from "./updates.ts";
 import { usageAnswers } from "./usage.ts";
 import { earlierSession } from "../agent/gather/earlier.ts";
-import { type Handed, nameOf } from "../agent/gather/given.ts";
 import { SessionAccess } from "../agent/session_access.ts";
 import type { Runner, TurnEnd } from "../agent/runner.ts";
 import { messageOf } from "../core/errors.ts";
@@ -282,15 +280,4 @@ function asker(client: AgentContext, sessionId: string): AskApproval {
 function promptAnswer(end: TurnEnd) {
   if (end.type === "stopped") return { stopReason: STOP_REASONS[end.reason] };
   throw new RequestError(-32603, end.error.message, { kind: end.error.kind });
-}
-
-function handedOf(block: ContentBlock): Handed {
-  if (block.type === "text") return { type: "text", text: block.text };
-  const meta = ours(GivenMeta, block._meta);
-  if (block.type === "resource_link") return { type: "link", uri: block.uri, meta };
-  if (block.type === "image") return { type: "image", data: block.data, name: nameOf(block.uri), meta };
-  if (block.type === "resource" && "text" in block.resource) {
-    return { type: "file", uri: block.resource.uri, text: block.resource.text, meta };
-  }
-  return { type: "unsupported", kind: block.type };
 }

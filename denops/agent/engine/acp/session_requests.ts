@@ -1,4 +1,5 @@
 /** What the screen asks about stored sessions: the answers to `_agent/session_*`. */
+import { handedOf } from "./handed.ts";
 import { exportJson, exportMarkdown } from "./export.ts";
 import { outline, pageOf } from "./history.ts";
 import { exportRecording, type Withheld } from "./recording.ts";
@@ -35,9 +36,9 @@ export function sessionAnswers(
     },
     context: at(({ sessionId, change }) => open.get(sessionId).context(change)),
     aside: async ({ sessionId, question }) => ({ text: await open.get(sessionId).aside(question) }),
-    steer: async ({ sessionId, id, text }) => {
+    steer: async ({ sessionId, id, prompt }) => {
       const { steering } = open.get(sessionId);
-      if (text !== undefined) return { end: await steering.say(id, text) };
+      if (prompt !== undefined) return { end: await steering.say(id, prompt.map(handedOf)) };
       steering.takeBack(id);
       return { end: "taken_back" };
     },

@@ -1,6 +1,12 @@
 /** Engine events → ACP version 1 updates. */
 import { type AgentContext, methods, type SessionUpdate, type ToolCallContent } from "../../deps/acp_sdk.ts";
-import { META, type RetoldMeta, type ToolMeta, type UsageMeta } from "../../protocol/extensions.ts";
+import {
+  META,
+  type RetoldMeta,
+  type ToolMeta,
+  type TurnMeta,
+  type UsageMeta,
+} from "../../protocol/extensions.ts";
 import { trace } from "../../protocol/trace.ts";
 import { Screen } from "./screen.ts";
 import type { AgentEvent, Diff, StopReason } from "../core/events.ts";
@@ -165,6 +171,9 @@ export class Updates {
           sessionUpdate: "user_message_chunk",
           messageId: `steered-${event.id}`,
           content: { type: "text", text: event.text },
+          ...(event.given === undefined
+            ? {}
+            : { _meta: { [META]: { given: event.given } satisfies Partial<TurnMeta> } }),
         };
       case "turn_files":
       case "turn_done":

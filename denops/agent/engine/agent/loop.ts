@@ -27,6 +27,7 @@ import { causesOf, contextPage } from "./gather/context_page.ts";
 import { editTurn } from "./edit_place.ts";
 import { Nudges } from "./nudges.ts";
 import { Prefix } from "./gather/prefix.ts";
+import { mergeTurn } from "./merge_worktree.ts";
 import { rememberTurn } from "./remember.ts";
 import { Repeats } from "./repeats.ts";
 import { Room } from "./gather/room.ts";
@@ -163,9 +164,10 @@ export function loopRunner(options: LoopOptions): Runner {
       await askedOf(mode).model.prepare(signal);
       return await runTurn(prompt, portsOf({ ...ports, mode }), signal);
     },
-    instead({ remember, edit }, ports, signal) {
+    instead({ remember, edit, merge }, ports, signal) {
       const own = portsOf(ports);
       if (remember !== undefined) return rememberTurn(remember, own, signal);
+      if (merge !== undefined) return mergeTurn(merge, own, signal);
       const promptOf = (messages: readonly MessageEntry[]) =>
         view(messages, MODES.edit, { environment, tools: [] });
       return edit && own.model.prepare(signal).then(() => editTurn(edit, { ...own, promptOf }, signal));
@@ -235,7 +237,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
       limit += ports.maxIterations;
     }
     await ports.steering?.step(signal);
-    if (iteration > 1) ports.steering?.tell(ports);
+    if (iteration > 1) await ports.steering?.tell(ports, signal);
     // The last message is the user's, or a tool's: it gets an answer, as ever.
     if (!await maySpend(ports, meter.spending, signal)) {
       return interrupted(ports, signal.aborted ? "cancelled" : "end_turn");

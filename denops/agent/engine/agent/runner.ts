@@ -61,7 +61,7 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
 }
 
 /** What the user wants in the place of a turn of the model's. */
-export type Instead = Pick<SessionMeta, "remember" | "edit">;
+export type Instead = Pick<SessionMeta, "remember" | "edit" | "merge">;
 
 export interface Runner {
   readonly model: MeteredModel;

@@ -1,16 +1,19 @@
 /** What the user says and does about a turn while it runs: words for the model after the next results, and a pause. */
 import type { SteerEnd } from "../../protocol/requests.ts";
-import type { ControlNote } from "../core/entries.ts";
+import { imagesOf, partsText } from "../context/view.ts";
+import { type ControlNote, handedOver, wordsOf } from "../core/entries.ts";
 import type { Emit } from "../core/events.ts";
+import type { Handed, HandedOver } from "./gather/given.ts";
 
 interface Said {
-  readonly text: string;
+  readonly handed: readonly Handed[];
   readonly done: (end: SteerEnd) => void;
 }
 
 export class Steering {
   readonly #said = new Map<string, Said>();
-  #isRunning = false;
+  /** Reads what is handed over; undefined: no turn runs. */
+  #handOver: ((handed: readonly Handed[]) => Promise<HandedOver>) | undefined;
   /** Ends a pause; undefined: the turn is not to stand still. */
   #goOn: (() => void) | undefined;
   #goesOn: Promise<void> | undefined;
@@ -18,24 +21,24 @@ export class Steering {
   #stands: ((isPaused: boolean) => void)[] = [];
 
   /** A turn begins. */
-  begin(): void {
-    this.#isRunning = true;
+  begin(handOver: (handed: readonly Handed[]) => Promise<HandedOver>): void {
+    this.#handOver = handOver;
   }
 
   /** The turn is over: what the model was not told goes back, and nothing is paused. */
   end(how: "ended" | "stopped"): void {
-    this.#isRunning = false;
+    this.#handOver = undefined;
     for (const { done } of this.#said.values()) done(how);
     this.#said.clear();
     this.goOn();
   }
 
   /** @param id of the caller's choice, to take it back by @returns what has become of it, once that is known */
-  say(id: string, text: string): Promise<SteerEnd> {
-    if (!this.#isRunning) return Promise.resolve("ended");
+  say(id: string, handed: readonly Handed[]): Promise<SteerEnd> {
+    if (this.#handOver === undefined) return Promise.resolve("ended");
     this.takeBack(id);
     const { promise, resolve } = Promise.withResolvers<SteerEnd>();
-    this.#said.set(id, { text, done: resolve });
+    this.#said.set(id, { handed, done: resolve });
     return promise;
   }
 
@@ -45,18 +48,28 @@ export class Steering {
   }
 
   /** The model is told what the user has said; to be called before each step but the first. */
-  tell({ append, emit }: { append(note: ControlNote): void; readonly emit: Emit }): void {
-    for (const [id, { text, done }] of [...this.#said]) {
+  async tell(
+    { append, emit }: { append(note: ControlNote): void; readonly emit: Emit },
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (const [id, said] of [...this.#said]) {
+      const over = await this.#handOver?.(said.handed);
+      // What is stopped or taken back meanwhile is not told.
+      if (over === undefined || signal.aborted) return;
+      if (this.#said.get(id) !== said) continue;
       this.#said.delete(id);
-      append({ type: "control_note", reason: "steering", text: `${STEERED}\n${text}` });
-      emit({ type: "steered", id, text });
-      done("told");
+      const { parts, problems, note } = over;
+      const text = [`${STEERED}\n${partsText(parts)}`, ...note === undefined ? [] : [note]].join("\n\n");
+      append({ type: "control_note", reason: "steering", text, ...imagesOf(parts) });
+      emit({ type: "steered", id, text: wordsOf({ parts }), ...handedOver({ parts }) });
+      for (const problem of problems) emit({ type: "notice", severity: "warning", text: problem });
+      said.done("told");
     }
   }
 
   /** The turn is to stand still before its next step. @returns whether it does, once that is known */
   pause(): Promise<boolean> {
-    if (!this.#isRunning) return Promise.resolve(false);
+    if (this.#handOver === undefined) return Promise.resolve(false);
     if (this.#goesOn === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>();
       [this.#goesOn, this.#goOn] = [promise, resolve];

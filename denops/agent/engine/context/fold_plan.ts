@@ -180,7 +180,7 @@ export function entryBytes(entry: MessageEntry): number {
       return sum + bytesOf(JSON.stringify(rest)) + (image === undefined ? 0 : IMAGE_BYTES);
     }, 0);
   }
-  if (!isResult(entry)) return bytesOf(JSON.stringify(entry));
+  if (entry.type === "assistant_message") return bytesOf(JSON.stringify(entry));
   return bytesOf(entry.text) + IMAGE_BYTES * (entry.images?.length ?? 0);
 }
 

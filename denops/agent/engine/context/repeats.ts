@@ -18,7 +18,7 @@ export function withoutRepeats(parts: readonly Part[], seen: readonly MessageEnt
 export function imageCarriers(
   seen: readonly MessageEntry[],
 ): readonly { readonly text: string; readonly images: readonly Image[] }[] {
-  const results = seen.flatMap((entry) => entry.type === "tool_result" ? entry.images ?? [] : []);
+  const results = seen.flatMap((entry) => "images" in entry ? entry.images ?? [] : []);
   const given = partsOf(seen).flatMap((part) =>
     part.type === "given" && part.image !== undefined ? [part.image] : []
   );

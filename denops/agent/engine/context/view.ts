@@ -5,7 +5,7 @@
 import { familyOf } from "../core/families.ts";
 import type { AssistantEntry, ControlNote, MessageEntry, ResultEntry } from "../core/entries.ts";
 import type { Part, UserMessage } from "../core/events.ts";
-import { type Message, Prompt, type ToolSpec } from "../core/messages.ts";
+import { type Image, type Message, Prompt, type ToolSpec } from "../core/messages.ts";
 import { isRefused } from "./refused.ts";
 import type { Mode } from "./modes.ts";
 import { NO_PROJECT, type Project } from "./project.ts";
@@ -120,18 +120,27 @@ function isResult(entry: MessageEntry): entry is ResultEntry {
   return entry.type === "tool_result";
 }
 
-function noteMessage({ text }: ControlNote): Message {
-  return { role: "user", text };
+function noteMessage({ text, images }: ControlNote): Message {
+  return { role: "user", text, ...(images === undefined ? {} : { images }) };
 }
 
 /** What has become of files is told before what is asked. @param refused what is asked is not sent again */
 function userMessage({ parts }: UserMessage, notes: readonly ControlNote[], refused: boolean): Message {
-  const asked = refused ? REFUSED_MESSAGE : parts.map(partText).join("\n\n");
+  const asked = refused ? REFUSED_MESSAGE : partsText(parts);
   const text = notes.length === 0 ? asked : `${notes.map(({ text }) => text).join("\n")}\n\n${asked}`;
-  const images = refused
-    ? []
-    : parts.flatMap((part) => part.type === "given" && part.image !== undefined ? [part.image] : []);
-  return { role: "user", text, ...(images.length === 0 ? {} : { images }) };
+  return { role: "user", text, ...(refused ? {} : imagesOf(parts)) };
+}
+
+/** What the user has handed over, as the model is told it. */
+export function partsText(parts: readonly Part[]): string {
+  return parts.map(partText).join("\n\n");
+}
+
+export function imagesOf(parts: readonly Part[]): { readonly images?: readonly Image[] } {
+  const images = parts.flatMap((part) =>
+    part.type === "given" && part.image !== undefined ? [part.image] : []
+  );
+  return images.length === 0 ? {} : { images };
 }
 
 function partText(part: Part): string {
@@ -193,6 +202,8 @@ function results(entry: AssistantEntry, own: readonly MessageEntry[]): readonly 
       { type: "tool_result", id, name, text: CALL_INTERRUPTED, isError: true };
     const told = at === calls.length - 1 ? notes.map(({ text }) => text) : [];
     const text = told.length === 0 ? rest.text : `${rest.text}\n\n${told.join("\n")}`;
-    return { role: "tool", ...rest, text };
+    const shown = at === calls.length - 1 ? notes.flatMap(({ images = [] }) => images) : [];
+    const images = [...rest.images ?? [], ...shown];
+    return { role: "tool", ...rest, text, ...(images.length === 0 ? {} : { images }) };
   });
 }

@@ -65,6 +65,7 @@ const ControlNote = z.object({
     "unreadable",
   ]),
   text: z.string(),
+  images: z.array(Image).exactOptional(),
   /** Of a file of rules. */
   path: z.string().exactOptional(),
 });
@@ -152,7 +153,7 @@ export function isEvent(entry: LogEntry): entry is AgentEvent {
 }
 
 /** Names of what the user has handed over, for the screen. */
-export function handedOver({ parts }: UserMessage): { readonly given?: readonly string[] } {
+export function handedOver({ parts }: Pick<UserMessage, "parts">): { readonly given?: readonly string[] } {
   const given = parts.flatMap((part) => {
     if (part.type === "given") return [part.label];
     return part.type === "file" ? [part.uri.replace(/^.*\//, "")] : [];
@@ -174,6 +175,6 @@ export function hasHappened(entries: readonly LogEntry[] = []): boolean {
 }
 
 /** What the user has said in words of their own. */
-export function wordsOf({ parts }: UserMessage): string {
+export function wordsOf({ parts }: Pick<UserMessage, "parts">): string {
   return parts.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n");
 }

@@ -125,10 +125,10 @@ export const AgentEvent = z.discriminatedUnion("type", [
     stopped: z.boolean().exactOptional(),
   }),
   /** The model has been told what the user said while the turn runs. */
-  event("steered", { id, text: z.string() }),
+  event("steered", { id, text: z.string(), given: z.array(z.string()).readonly().exactOptional() }),
   event("plan", { steps: Plan }),
   event("file_modified", { id, change: FileChange }),
-  /** What the turn has changed in all, at its end. */
+  /** What the turn has changed in all; stored at its end. */
   event("turn_files", { turn: z.number(), files: z.array(TurnFile) }),
   event("approval_requested", { id, reason: z.string() }),
   event("approval_answered", { id, answer: z.string(), rule: z.string() }),

@@ -326,8 +326,7 @@ function sizeOf(entry: LogEntry): number {
     case "assistant_message":
       return entry.calls.reduce((sum, call) => sum + call.arguments.length, entry.text.length);
     case "tool_result":
-      return entry.text.length + IMAGE_SIZE * (entry.images?.length ?? 0);
     case "control_note":
-      return entry.text.length;
+      return entry.text.length + IMAGE_SIZE * (entry.images?.length ?? 0);
   }
 }

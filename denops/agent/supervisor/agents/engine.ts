@@ -146,6 +146,7 @@ export class Engine implements AsyncDisposable {
       ...(told.shown === undefined ? {} : { shown: told.shown }),
       ...(told.remember === undefined ? {} : { remember: told.remember }),
       ...(told.edit === undefined ? {} : { edit: told.edit }),
+      ...(told.merge === undefined ? {} : { merge: told.merge }),
     };
     return await this.#agent.prompt(
       sessionId,

@@ -213,7 +213,10 @@ export const realWorld: ProviderWorld = {
     });
     const { success, code, stdout } = await process.output();
     if (!success) {
-      throw new Error(`The command for the API key failed (exit code ${code}): ${command.split(" ")[0]} …`);
+      const named = `${command.split(" ")[0]} …`;
+      throw new Error(
+        `The command for the API key failed (exit code ${code}): ${named} Try it in a shell, without input.`,
+      );
     }
     return new TextDecoder().decode(stdout);
   },

@@ -48,6 +48,11 @@ export async function checkProvider(
         await response.body?.cancel();
         continue;
       }
+      if (response.ok && response.headers.get("content-type")?.startsWith("text/html")) {
+        await response.body?.cancel();
+        const text = `Cannot read the answer of ${base_url}: it is a web page, not an API. Check base_url.`;
+        return { state: "error", text };
+      }
       const models = modelsOf(await response.json().catch(() => undefined))?.map(({ name }) => name);
       if (!response.ok || models === undefined) {
         const text =

@@ -1,6 +1,7 @@
 /** The branches of sessions, as the user is told of them. */
 import { basename } from "node:path";
-import { branchName, type BranchOptions, checkedOut, makeBranch } from "./git.ts";
+import { branchName, checkedOut, makeBranch } from "./git.ts";
+import type { BranchOptions } from "./repository.ts";
 import { visible } from "../screen/visible.ts";
 
 type Tell = (severity: "info" | "warning", text: string) => void;

@@ -96,11 +96,12 @@ export function screenUpdates(chat: number, update: SessionUpdate): readonly Upd
       ];
     }
     case "user_message_chunk": {
-      const began = ours(TurnMeta, update._meta);
+      // In the middle of a turn there is no number.
+      const { turn, ...began } = ours(TurnMeta.partial(), update._meta) ?? {};
       const text = update.content.type === "text" ? prose(update.content.text) : `[${update.content.type}]`;
       if (text === "") return [];
-      const of = began === undefined ? {} : { turn: began.turn, ...handedOver(began) };
-      return [{ type: "user", chat, text, ...of }];
+      const of = turn === undefined ? {} : { turn };
+      return [{ type: "user", chat, text, ...of, ...handedOver(began) }];
     }
     case "current_mode_update":
       return [{ type: "agent_state", chat, mode: oneLine(update.currentModeId) }];
@@ -125,7 +126,7 @@ export function screenUpdates(chat: number, update: SessionUpdate): readonly Upd
   }
 }
 
-function handedOver({ given = [] }: TurnMeta): { readonly given?: readonly string[] } {
+function handedOver({ given = [] }: Pick<TurnMeta, "given">): { readonly given?: readonly string[] } {
   return given.length === 0 ? {} : { given: given.slice(0, MOST_GIVEN).map((label) => middleCut(label)) };
 }
 

@@ -3,15 +3,20 @@ import { basename, join } from "node:path";
 import { SCRATCH_FOLDER } from "../../protocol/scratch.ts";
 import { encodeHex } from "./hex.ts";
 
+/** A full disk has room for a name, and none for a text. */
+const SOME_BYTES = new Uint8Array(4096);
+
 /** Makes the state folder. @throws {Error} one line if nothing can be written there */
 export async function ensureStateFolder(stateDir: string): Promise<void> {
   try {
     await Deno.mkdir(stateDir, { recursive: true, mode: 0o700 });
-    await Deno.remove(await Deno.makeTempFile({ dir: stateDir }));
+    const file = await Deno.makeTempFile({ dir: stateDir });
+    await Deno.writeFile(file, SOME_BYTES).finally(() => Deno.remove(file));
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/:.*/s, "") : String(error);
+    const cure = /no space|quota/i.test(reason) ? "Make room on its disk" : "Make it writable";
     throw new Error(
-      `Cannot write into the state folder ${stateDir} (${reason}). Make it writable, or set the option state_dir.`,
+      `Cannot write into the state folder ${stateDir} (${reason}). ${cure}, or set the option state_dir.`,
     );
   }
 }

@@ -12,6 +12,8 @@ export interface RunPlace {
   readonly sandboxed: boolean;
   /** Without it nothing may be written. */
   readonly writes?: Writes;
+  /** Milliseconds after which it is ended; half a minute unless told. */
+  readonly longest?: number;
 }
 
 export interface Writes {
@@ -82,32 +84,7 @@ export async function run(
   signal: AbortSignal,
   onLine: (line: string) => boolean,
 ): Promise<{ code: number; stderr: string }> {
-  const program = await findProgram(name, options.roots);
-  const product = name === "rg" ? "ripgrep" : "git";
-  if (program === undefined) {
-    throw new Error(`${product} is not installed; the user has to install it`);
-  }
-  const { command, before } = await sandboxed(program, options);
-  const process = new Deno.Command(command, {
-    args: [...before, ...args],
-    cwd: options.root,
-    env: programEnvironment(options.roots),
-    clearEnv: true,
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-    detached: Deno.build.os !== "windows",
-  }).spawn();
-  running.add(process);
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]);
-  const stop = () => endGroup(process);
-  if (inTime.aborted) stop();
-  inTime.addEventListener("abort", stop);
-  process.status.finally(() => {
-    running.delete(process);
-    inTime.removeEventListener("abort", stop);
-  });
-  const errors = new Response(process.stderr).text();
+  const { process, errors, stop } = await start(name, args, options, signal);
   let stopped = false;
   const decoder = new TextDecoder();
   let rest = "";
@@ -125,6 +102,54 @@ export async function run(
   if (!stopped && rest !== "") onLine(rest);
   const { code } = await process.status;
   return { code, stderr: await errors };
+}
+
+/** What a program prints, byte for byte; undefined if it fails, or prints more than `most` bytes. */
+export async function printed(
+  name: "rg" | "git",
+  args: readonly string[],
+  options: RunPlace,
+  most: number,
+): Promise<Uint8Array | undefined> {
+  const { process, errors, stop } = await start(name, args, options, new AbortController().signal);
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  for await (const bytes of process.stdout) {
+    size += bytes.length;
+    if (size > most) stop();
+    else parts.push(bytes);
+  }
+  const [{ success }] = await Promise.all([process.status, errors]);
+  return success && size <= most ? new Uint8Array(await new Blob(parts).arrayBuffer()) : undefined;
+}
+
+async function start(name: "rg" | "git", args: readonly string[], options: RunPlace, signal: AbortSignal) {
+  const program = await findProgram(name, options.roots);
+  const product = name === "rg" ? "ripgrep" : "git";
+  if (program === undefined) {
+    throw new Error(`${product} is not installed; the user has to install it`);
+  }
+  const { command, before } = await sandboxed(program, options);
+  const process = new Deno.Command(command, {
+    args: [...before, ...args],
+    cwd: options.root,
+    env: programEnvironment(options.roots),
+    clearEnv: true,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+    detached: Deno.build.os !== "windows",
+  }).spawn();
+  running.add(process);
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(options.longest ?? LONGEST_MS)]);
+  const stop = () => endGroup(process);
+  if (inTime.aborted) stop();
+  inTime.addEventListener("abort", stop);
+  process.status.finally(() => {
+    running.delete(process);
+    inTime.removeEventListener("abort", stop);
+  });
+  return { process, errors: new Response(process.stderr).text(), stop };
 }
 
 /** What a program starts in its turn is not taken from a root either. */

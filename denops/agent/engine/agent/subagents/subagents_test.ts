@@ -229,7 +229,7 @@ say Done`,
   assert.deepEqual(await engine.prompt("Go"), END_TURN);
   assert.equal(await engine.project.read("a.txt"), "one\n");
   assert.equal(await engine.project.read("new.txt"), "two\n");
-  const [files] = engine.events.flatMap((event) => event.type === "turn_files" ? [event.files] : []);
+  const files = engine.events.flatMap((event) => event.type === "turn_files" ? [event.files] : []).at(-1);
   assert.deepEqual(files?.map(({ path }) => path.slice(engine.project.root.length + 1)).sort(), [
     ...["a.txt", "new.txt"],
   ]);

@@ -1,0 +1,16 @@
+/** Blocks of a prompt → what the user hands over. Pure. */
+import type { ContentBlock } from "../../deps/acp_sdk.ts";
+import { ours } from "../../protocol/extensions.ts";
+import { GivenMeta } from "../../protocol/given.ts";
+import { type Handed, nameOf } from "../agent/gather/given.ts";
+
+export function handedOf(block: ContentBlock): Handed {
+  if (block.type === "text") return { type: "text", text: block.text };
+  const meta = ours(GivenMeta, block._meta);
+  if (block.type === "resource_link") return { type: "link", uri: block.uri, meta };
+  if (block.type === "image") return { type: "image", data: block.data, name: nameOf(block.uri), meta };
+  if (block.type === "resource" && "text" in block.resource) {
+    return { type: "file", uri: block.resource.uri, text: block.resource.text, meta };
+  }
+  return { type: "unsupported", kind: block.type };
+}

@@ -1,0 +1,324 @@
+/**
+ * Worktrees of sessions, in the state folder, out of the reach of every engine but their own:
+ * `worktrees/<project>/<name>`, and beside them the project's folder in `.origin`. git runs no hook and no filter, and
+ * reaches no network: what is checked out is what the repository holds.
+ */
+import { basename, dirname, join } from "node:path";
+import { z } from "../../deps/zod.ts";
+import type { ReadOptions } from "../../policy/file_access.ts";
+import type { Merge, ShownWorktree } from "../../protocol/worktrees.ts";
+import { visible } from "../screen/visible.ts";
+import { projectStateName } from "../system/project_state.ts";
+import { type BranchOptions, exists, Git, ownRepository, type Repository, writesOf } from "./repository.ts";
+import { baseOf, changedPaths, differing, mergeOf } from "./worktree_changes.ts";
+
+export interface WorktreeOptions extends BranchOptions {
+  readonly stateDir: string;
+  /** Of branches; "agent/" unless told. */
+  readonly prefix: string | undefined;
+}
+
+export interface MadeWorktree {
+  readonly name: string;
+  readonly path: string;
+  /** The project's folder. */
+  readonly origin: string;
+  readonly branch: string;
+  /** It was there before. */
+  readonly known: boolean;
+  /** Files of the project with changes that are in no commit, and so not in the worktree. */
+  readonly uncommitted: number;
+  /** Of programs that the repository would have git run over files, the names: they were not. */
+  readonly filters: readonly string[];
+}
+
+export type Removed =
+  /** `branch`: it stays, for it has these commits. */
+  | { readonly removed: true; readonly branch?: string; readonly commits: number }
+  /** Something would be lost. */
+  | { readonly removed: false; readonly files: number; readonly commits: number };
+
+/** Texts by path. */
+const LastMerged = z.record(z.string(), z.string());
+
+const ORIGIN = ".origin";
+const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,59}$/;
+/** Of a large repository. */
+const LONGEST_CHECKOUT_MS = 600_000;
+const MOST_NAMES = 1_000;
+
+/** Whether a folder is one of them, by its place alone. @param root a real path */
+export async function isWorktree(root: string, stateDir: string): Promise<boolean> {
+  return dirname(dirname(root)) === join(await Deno.realPath(stateDir).catch(() => stateDir), "worktrees");
+}
+
+/** A project with its worktrees. */
+export class Worktrees {
+  readonly #origin: string;
+  readonly #here: string | undefined;
+  /** Of all of them. */
+  readonly #folder: string;
+  readonly #git: Git;
+  readonly #repository: Repository;
+  readonly #options: WorktreeOptions;
+  readonly #filters: readonly string[];
+
+  private constructor(
+    at: { readonly origin: string; readonly here: string | undefined; readonly folder: string },
+    git: { readonly git: Git; readonly repository: Repository; readonly filters: readonly string[] },
+    options: WorktreeOptions,
+  ) {
+    this.#origin = at.origin;
+    this.#here = at.here;
+    this.#folder = at.folder;
+    this.#git = git.git;
+    this.#repository = git.repository;
+    this.#filters = git.filters;
+    this.#options = options;
+  }
+
+  /** @param given of the project, or of one of its worktrees @throws {Error} one line */
+  static async of(given: WorktreeOptions): Promise<Worktrees> {
+    const [root = ""] = given.roots;
+    const all = join(given.stateDir, "worktrees");
+    await Deno.mkdir(all, { recursive: true, mode: 0o700 });
+    const real = await Deno.realPath(all);
+    const origin = dirname(dirname(root)) === real ? await originOf(dirname(root)) : root;
+    const here = origin === root ? undefined : basename(root);
+    const folder = join(real, await projectStateName(origin));
+    const options = { ...given, roots: [origin, ...given.roots.slice(1)] };
+    const found = await ownRepository(new Git(options));
+    if (found.type !== "repository") {
+      const why = found.type === "refused" ? found.why : "the project is not in a git repository";
+      throw new Error(`Cannot use worktrees: ${why}.`);
+    }
+    const filters = await filtersOf(new Git(options));
+    const git = new Git(options, quiet(filters));
+    return new Worktrees({ origin, here, folder }, { git, repository: found.repository, filters }, options);
+  }
+
+  get origin(): string {
+    return this.#origin;
+  }
+
+  /** Name of the worktree that was asked from. */
+  get here(): string | undefined {
+    return this.#here;
+  }
+
+  /** @throws {Error} one line */
+  async make(wanted: string | undefined): Promise<MadeWorktree> {
+    const name = wanted ?? await this.#free();
+    if (!isName(name)) {
+      throw new Error(`Cannot make the worktree ${visible(name)}: use letters, digits, ".", "_", "-".`);
+    }
+    const path = join(this.#folder, name);
+    const branch = this.#branch(name);
+    const made = { name, path, origin: this.#origin, branch, filters: this.#filters };
+    if (await exists(path)) {
+      const { branch: now } = await this.#look(name);
+      return { ...made, branch: now ?? "no branch", known: true, uncommitted: 0 };
+    }
+    const cannot = (why: string) => new Error(`Cannot make the worktree ${name}: ${why}.`);
+    if (await this.#commit(this.#git, "HEAD") === undefined) throw cannot("the repository has no commit yet");
+    if (await this.#commit(this.#git, `refs/heads/${branch}`) !== undefined) {
+      throw cannot(`the branch ${branch} is there already. Choose another name`);
+    }
+    await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await Deno.writeTextFile(join(this.#folder, ORIGIN), this.#origin);
+    const added = await this.#git.run(
+      ["worktree", "add", "--quiet", "--no-track", "-b", branch, path, "HEAD"],
+      await this.#writes(),
+      LONGEST_CHECKOUT_MS,
+    );
+    if (added.code !== 0) {
+      await this.#discard(path).catch(() => {});
+      await this.#dropBranch(branch, await this.#commit(this.#git, "HEAD") ?? "");
+      throw cannot(`git says: ${added.complaint}`);
+    }
+    const status = ["status", "--porcelain=v1", "--untracked-files=normal", "--no-renames"];
+    const { text } = await this.#git.run([...status, "--ignore-submodules=all"]);
+    const uncommitted = text === "" ? 0 : text.split("\n").length;
+    return { ...made, known: false, uncommitted };
+  }
+
+  /** Those that there are, by name. @throws {Error} one line */
+  async list(): Promise<readonly ShownWorktree[]> {
+    const rows: ShownWorktree[] = [];
+    for (const name of await this.#names()) {
+      rows.push(await this.#look(name).catch(() => ({ name, path: this.path(name), files: 0, commits: 0 })));
+    }
+    return rows;
+  }
+
+  /** Git in a worktree, and the commit where it and the project began to differ. @throws {Error} one line */
+  async #base(name: string): Promise<{ readonly git: Git; readonly commit: string }> {
+    const git = await this.#in(name);
+    return { git, commit: await baseOf(git, await this.#commit(this.#git, "HEAD"), name) };
+  }
+
+  /**
+   * Removes a worktree, with its branch if that has no commit of its own.
+   * @param force also if something would be lost @param stop ends what runs there @throws {Error} one line
+   */
+  async remove(name: string, force: boolean, stop: () => Promise<void>): Promise<Removed> {
+    const before = await this.#look(name);
+    if (before.files > 0 && !force) return { removed: false, files: before.files, commits: before.commits };
+    await stop();
+    // Something may have been written until this moment.
+    const { files, commits, branch } = await this.#look(name);
+    if (files > before.files || (files > 0 && !force)) return { removed: false, files, commits };
+    const git = await this.#in(name);
+    const lost = await git.run(["rev-list", "--count", "HEAD", "--not", "--branches", "--remotes", "--tags"]);
+    if (branch === undefined && lost.text !== "0") {
+      throw new Error(
+        `Cannot remove the worktree ${name}: it has commits that no branch has. Make one: git -C ${
+          this.path(name)
+        } switch -c BRANCH.`,
+      );
+    }
+    const head = await this.#commit(git, "HEAD") ?? "";
+    await this.#discard(this.path(name));
+    await Deno.remove(this.#merged(name)).catch(() => {});
+    const own = this.#branch(name);
+    if (branch === own && commits === 0) await this.#dropBranch(own, head);
+    return { removed: true, commits, ...(branch === undefined || commits === 0 ? {} : { branch }) };
+  }
+
+  /**
+   * What is merged is remembered, so that the same lines can be merged in a further round.
+   * @throws {Error} one line
+   */
+  async merge(wanted: string, rules: ReadOptions): Promise<Merge> {
+    const name = await this.name(wanted);
+    const known = await Deno.readTextFile(this.#merged(name)).then(JSON.parse).catch(() => undefined);
+    const last = new Map(Object.entries(LastMerged.safeParse(known).data ?? {}));
+    const merge = await mergeOf(name, await this.#base(name), rules, last);
+    const texts = merge.files.flatMap(({ path, theirs }) => theirs === undefined ? [] : [[path, theirs]]);
+    await Deno.writeTextFile(this.#merged(name), JSON.stringify(Object.fromEntries(texts)), { mode: 0o600 });
+    return merge;
+  }
+
+  #merged(name: string): string {
+    return join(this.#folder, `.${name}.merged`);
+  }
+
+  /** The folder of a worktree, which need not be there. @throws {Error} one line */
+  path(name: string): string {
+    if (!isName(name)) throw new Error(`No worktree has the name ${visible(name)}.`);
+    return join(this.#folder, name);
+  }
+
+  /** The one that is meant. @throws {Error} one line: which there are */
+  async name(wanted: string | undefined): Promise<string> {
+    const names = await this.#names();
+    const only = names.length === 1 ? names[0] : undefined;
+    const name = wanted ?? this.#here ?? only;
+    if (name !== undefined && names.includes(name)) return name;
+    if (names.length === 0) {
+      throw new Error("This project has no worktrees: `:Agent new --worktree` makes one.");
+    }
+    const which = name === undefined ? "Which worktree" : `No worktree has the name ${visible(name)}`;
+    throw new Error(`${which}${name === undefined ? "?" : "."} There are: ${names.join(", ")}.`);
+  }
+
+  #branch(name: string): string {
+    return `${this.#options.prefix ?? "agent/"}${name}`;
+  }
+
+  async #names(): Promise<readonly string[]> {
+    const entries = await Array.fromAsync(Deno.readDir(this.#folder)).catch(() => []);
+    return entries.filter(({ name, isDirectory }) => isDirectory && isName(name)).map(({ name }) => name)
+      .sort();
+  }
+
+  /** A name that neither a worktree nor a branch has. */
+  async #free(): Promise<string> {
+    for (let number = 1; number < MOST_NAMES; number++) {
+      const name = `worktree-${number}`;
+      const isTaken = await exists(join(this.#folder, name)) ||
+        await this.#commit(this.#git, `refs/heads/${this.#branch(name)}`) !== undefined;
+      if (!isTaken) return name;
+    }
+    throw new Error(`Cannot make a worktree: there are ${MOST_NAMES} already.`);
+  }
+
+  /** Git in one of them, if it is one of this repository. @throws {Error} one line */
+  async #in(name: string): Promise<Git> {
+    const path = this.path(name);
+    const git = new Git({ ...this.#options, roots: [path] }, quiet(this.#filters));
+    const found = await ownRepository(git);
+    if (found.type === "repository" && found.repository.common === this.#repository.common) return git;
+    throw new Error(`${path} is not a worktree of this project.`);
+  }
+
+  async #look(name: string): Promise<ShownWorktree> {
+    const { git, commit } = await this.#base(name);
+    const changed = await changedPaths(git, commit);
+    const branch = await git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+    const head = await this.#commit(this.#git, "HEAD");
+    const ahead = await git.run(["rev-list", "--count", `${head}..HEAD`]);
+    return {
+      name,
+      path: git.root,
+      ...(branch.code === 0 ? { branch: visible(branch.text) } : {}),
+      files: await differing(changed, git.root, this.#origin),
+      commits: Number(ahead.text) || 0,
+    };
+  }
+
+  async #commit(git: Git, name: string): Promise<string | undefined> {
+    const { code, text } = await git.run(["rev-parse", "--quiet", "--verify", `${name}^{commit}`]);
+    return code === 0 ? text : undefined;
+  }
+
+  async #writes() {
+    const { bound, guarded } = await writesOf(this.#repository);
+    return { bound: [...bound, this.#folder], guarded };
+  }
+
+  /** @throws {Error} one line */
+  async #discard(path: string): Promise<void> {
+    const args = ["worktree", "remove", "--force", path];
+    const { code, complaint } = await this.#git.run(args, await this.#writes(), LONGEST_CHECKOUT_MS);
+    if (code !== 0) throw new Error(`Cannot remove ${path}: git says: ${complaint}.`);
+  }
+
+  /** Only as long as it is at this commit: the configuration, which names it at most, stays as it is. */
+  async #dropBranch(branch: string, commit: string): Promise<void> {
+    await this.#git.run(["update-ref", "-d", `refs/heads/${branch}`, commit], await this.#writes());
+  }
+}
+
+function isName(name: string): boolean {
+  return NAME.test(name) && !name.endsWith(".") && !name.endsWith(".lock");
+}
+
+/** @throws {Error} one line */
+async function originOf(folder: string): Promise<string> {
+  const origin = await Deno.readTextFile(join(folder, ORIGIN)).catch(() => "");
+  if (origin !== "" && basename(folder) === await projectStateName(origin) && await exists(origin)) {
+    return origin;
+  }
+  throw new Error(`Cannot use worktrees: the project of ${folder} is gone.`);
+}
+
+/** Names of filters that the repository or the user has: programs that git runs over files. @throws {Error} one line */
+async function filtersOf(git: Git): Promise<readonly string[]> {
+  const { text } = await git.run(["config", "--null", "--name-only", "--get-regexp", "^filter\\."]);
+  const names = text.split("\0").filter((key) => key !== "")
+    .map((key) => key.slice("filter.".length, key.lastIndexOf(".")));
+  const odd = names.find((name) => /[=\n]/.test(name));
+  if (odd !== undefined) {
+    throw new Error(`Cannot use worktrees: git has a filter of the name ${visible(odd)}.`);
+  }
+  return [...new Set(names)];
+}
+
+/** No filter runs, whatever attributes say, and nothing is fetched. */
+function quiet(filters: readonly string[]): readonly string[] {
+  const off = filters.flatMap((name) =>
+    ["smudge=", "clean=", "process=", "required=false"].flatMap((set) => ["-c", `filter.${name}.${set}`])
+  );
+  return ["-c", "protocol.allow=never", ...off];
+}

@@ -1,0 +1,180 @@
+import assert from "node:assert/strict";
+import { dirname, join } from "node:path";
+import { git, type Scratch, scratch } from "../../../../tests/support/project.ts";
+import { isWorktree, Worktrees } from "./worktrees.ts";
+
+const FILES = { "a.txt": "a\nb\n", "part/b.txt": "b\n", "gone.txt": "gone\n", "same.txt": "same\n" };
+const RULES = { deny_read: ["**/.env"], read_rules: { allow: [], ask: [], deny: [] } };
+
+const STATE = await scratch();
+Deno.test.afterAll(async () => await STATE[Symbol.asyncDispose]());
+Deno.env.set("GIT_CEILING_DIRECTORIES", dirname(STATE.root));
+
+function of(root: string, sandboxed = true): Promise<Worktrees> {
+  return Worktrees.of({ roots: [root], sandboxed, stateDir: STATE.root, prefix: undefined });
+}
+
+const never = () => Promise.resolve();
+
+async function branches({ root }: Scratch): Promise<string> {
+  return await git(root, "branch", "--list", "--format=%(refname:short)");
+}
+
+for (const sandboxed of [true, false]) {
+  Deno.test(`a worktree is made, told of, merged and removed, and no program of the repository runs; sandbox: ${sandboxed}`, async () => {
+    await using project = await scratch({ ...FILES, ".gitignore": "ignored\n" }, { git: true });
+    await using ran = await scratch();
+    await project.write("program", `#!/bin/sh\ntouch "${ran.root}/$(basename "$0")"\ncat\n`);
+    const program = project.path("program");
+    await Deno.chmod(program, 0o755);
+    for (const hook of ["post-checkout", "reference-transaction", "post-index-change"]) {
+      await Deno.copyFile(program, project.path(".git/hooks", hook));
+    }
+    await project.write(".git/info/attributes", "* filter=own diff=own\n");
+    for (const key of ["filter.own.clean", "filter.own.smudge", "core.fsmonitor", "diff.own.textconv"]) {
+      await git(project.root, "config", key, program);
+    }
+    await git(project.root, "config", "filter.own.process", program);
+    await git(project.root, "config", "filter.own.required", "true");
+    const config = await project.read(".git/config");
+    await project.write("a.txt", "not committed\n");
+
+    const trees = await of(project.root, sandboxed);
+    const made = await trees.make("fix");
+    assert.deepEqual([made.branch, made.known, made.filters], ["agent/fix", false, ["own"]]);
+    assert.equal(made.uncommitted, 2, "a.txt and the program");
+    assert.ok(await isWorktree(made.path, STATE.root));
+    const tree = (path: string) => join(made.path, path);
+    assert.equal(await Deno.readTextFile(tree("a.txt")), "a\nb\n");
+    assert.deepEqual([(await trees.make("fix")).known, (await trees.list())[0]?.files], [true, 0]);
+
+    await Deno.writeTextFile(tree("a.txt"), "a\nB\n");
+    await Deno.remove(tree("gone.txt"));
+    await Deno.mkdir(tree("new"));
+    await Deno.writeTextFile(tree("new/c.txt"), "c");
+    await Deno.writeTextFile(tree("ignored"), "");
+    await Deno.writeTextFile(tree(".env"), "KEY=1");
+    await Deno.writeFile(tree("image"), new Uint8Array([0, 1, 255]));
+    await Deno.symlink("/etc/hostname", tree("link"));
+    await Deno.remove(tree("part"), { recursive: true });
+    await Deno.symlink("/etc", tree("part"));
+    const { files, left } = await trees.merge("fix", RULES);
+    const rows = files.map(({ path, base, theirs }) => [path, base, theirs]).sort();
+    assert.deepEqual(rows, [
+      ["a.txt", "a\nb\n", "a\nB\n"],
+      ["gone.txt", "gone\n", undefined],
+      ["new/c.txt", undefined, "c"],
+      ["part/b.txt", "b\n", undefined],
+    ]);
+    assert.deepEqual(Object.fromEntries(left.map(({ path, why }) => [path, why])), {
+      ".env": "it may not be read",
+      image: "it is binary",
+      link: "it is a link",
+      part: "it is a link",
+    });
+    const again = (await trees.merge("fix", RULES)).files.find(({ path }) => path === "a.txt");
+    assert.equal(again?.merged, "a\nB\n");
+    const all = files.length + left.length;
+    assert.deepEqual(await trees.remove("fix", false, never), { removed: false, files: all, commits: 0 });
+    assert.equal(await Deno.readTextFile(tree("new/c.txt")), "c");
+    // What the project has by now is not lost.
+    await project.write("a.txt", "a\nB\n");
+    assert.equal((await trees.list())[0]?.files, all - 1);
+
+    assert.equal((await trees.remove("fix", true, never)).removed, true);
+    await assert.rejects(Deno.lstat(made.path), Deno.errors.NotFound);
+    assert.equal(await branches(project), "main");
+    assert.equal(await project.read(".git/config"), config);
+    assert.deepEqual([...Deno.readDirSync(ran.root)], []);
+    assert.deepEqual(await trees.list(), []);
+  });
+}
+
+Deno.test("names that would lead elsewhere are refused, and so is a branch that is there", async () => {
+  await using project = await scratch(FILES, { git: true });
+  const trees = await of(project.root);
+  const bad = [
+    "..",
+    "a..b",
+    "a/b",
+    "../x",
+    "two words",
+    "-b",
+    "--force",
+    ".git",
+    ".origin",
+    "x.lock",
+    "x.",
+    "",
+    "é",
+  ];
+  for (const name of [...bad, "x".repeat(99)]) {
+    await assert.rejects(trees.make(name), /^Error: Cannot make the worktree .*: use letters/, name);
+    assert.throws(() => trees.path(name), /^Error: No worktree has the name/);
+  }
+  await git(project.root, "branch", "agent/mine");
+  await assert.rejects(
+    trees.make("mine"),
+    /: the branch agent\/mine is there already\. Choose another name\.$/,
+  );
+  await git(project.root, "branch", "agent/worktree-1");
+  assert.equal((await trees.make(undefined)).name, "worktree-2");
+  await git(project.root, "branch", "-D", "agent/mine", "agent/worktree-1");
+  await trees.remove("worktree-2", false, never);
+  await git(project.root, "branch", "agent");
+  await assert.rejects(trees.make("mine"), /git says: /);
+  assert.deepEqual([await branches(project), await trees.list()], ["agent\nmain", []]);
+});
+
+Deno.test("no repository, no commit, a submodule, a folder of a repository: one line each; a detached HEAD will do", async () => {
+  await using plain = await scratch(FILES);
+  await assert.rejects(
+    of(plain.root),
+    /^Error: Cannot use worktrees: the project is not in a git repository\.$/,
+  );
+  await git(plain.root, "init", "--quiet", "--initial-branch=main");
+  await assert.rejects((await of(plain.root)).make("x"), /: the repository has no commit yet\.$/);
+  await using project = await scratch(FILES, { git: true });
+  await assert.rejects(of(project.path("part")), /: the project is a folder of the repository .*\.$/);
+  await git(
+    project.root,
+    ...["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", project.root, "sub"],
+  );
+  await assert.rejects(of(project.path("sub")), /a submodule's\.$/);
+  await git(project.root, "switch", "--quiet", "--detach");
+  const trees = await of(project.root);
+  assert.equal((await trees.make("x")).branch, "agent/x");
+  assert.equal((await trees.remove("x", false, never)).removed, true);
+});
+
+Deno.test("from a worktree its project's are meant; commits stay with their branch, and none is lost", async () => {
+  await using project = await scratch(FILES, { git: true });
+  const { path } = await (await of(project.root)).make("one");
+  const inside = await of(path);
+  assert.deepEqual([inside.origin, inside.here, await inside.name(undefined)], [project.root, "one", "one"]);
+  assert.equal(dirname((await inside.make("two")).path), dirname(path), "beside it, not in it");
+  await assert.rejects(
+    (await of(project.root)).name(undefined),
+    /^Error: Which worktree\? There are: one, two\.$/,
+  );
+  await assert.rejects(inside.name("..x"), /^Error: No worktree has the name \.\.x\. There are: one, two\.$/);
+  await Deno.writeTextFile(join(path, "a.txt"), "committed\n");
+  await git(path, "commit", "--quiet", "--all", "--message=One");
+  assert.deepEqual(await inside.remove("one", false, never), { removed: false, files: 1, commits: 1 });
+  await project.write("a.txt", "committed\n");
+  assert.deepEqual(await inside.remove("one", false, never), {
+    removed: true,
+    branch: "agent/one",
+    commits: 1,
+  });
+  assert.match(await branches(project), /agent\/one/);
+  const two = join(dirname(path), "two");
+  await git(two, "switch", "--quiet", "--detach");
+  await git(two, "commit", "--quiet", "--allow-empty", "--message=Lost");
+  const trees = await of(project.root);
+  await assert.rejects(trees.remove("two", true, never), /commits that no branch has/);
+  // What is written while it is being removed is seen.
+  await git(two, "switch", "--quiet", "agent/two");
+  const late = () => Deno.writeTextFile(join(two, "late.txt"), "late");
+  assert.deepEqual(await trees.remove("two", false, late), { removed: false, files: 1, commits: 0 });
+});

@@ -1,0 +1,44 @@
+-- The keys of the approval's window.
+local window = require("agent.approval.window")
+
+local M = {}
+
+---@class agent.ApprovalKey
+---@field keys string|string[]
+---@field name? string    of several keys that are given to the action
+---@field action string   function of approval/init.lua
+---@field with? string    its argument
+---@field at_once? true   counts before the window is armed, too
+---@field doc string
+
+---@type agent.ApprovalKey[]
+M.keys = {
+  { keys = "a", action = "approve", doc = "allow once, keep what is chosen, or type an answer" },
+  { keys = "s", action = "approve", with = "session", doc = "allow for this session" },
+  { keys = "A", action = "always", doc = "always allow, by a rule" },
+  { keys = "r", action = "reject_now", doc = "reject, or discard the changes" },
+  { keys = "R", action = "reject", doc = "reject with a reason" },
+  { keys = "e", action = "edit", doc = "edit the command" },
+  { keys = "d", action = "diff", doc = "open the diffs, each in a tab" },
+  { keys = "<Space>", action = "choose", doc = "choose what is kept" },
+  { keys = vim.split("123456789", ""), name = "1 … 9", action = "choose_answer", doc = "choose this answer" },
+  { keys = "<Tab>", action = "next", doc = "next one that waits" },
+  { keys = { "<Esc>", "q" }, action = "leave", at_once = true, doc = "leave it waiting" },
+  { keys = "<C-c>", action = "stop", at_once = true, doc = "stop the turn" },
+}
+
+---@param buffer integer
+---@param can table<string, fun(argument?: string)>
+function M.map(buffer, can)
+  for _, row in ipairs(M.keys) do
+    for _, key in ipairs(vim.iter({ row.keys }):flatten():totable()) do
+      vim.keymap.set("n", key, function()
+        if row.at_once or window.is_armed() then
+          can[row.action](row.with or row.name and key or nil)
+        end
+      end, { buffer = buffer, nowait = true, desc = "Agent: " .. row.doc })
+    end
+  end
+end
+
+return M

@@ -1,0 +1,117 @@
+-- A place below the transcript of a chat in a split, for what floats there: an empty window over which it stands. The
+-- windows around give the room, and get it back.
+local M = {}
+
+--- Rows of the transcript that are left, if it had them: the line above its text, and three of that.
+local READABLE = 4
+--- Rows that it has before them.
+local LEAST = 5
+
+---@class agent.Dock
+---@field window integer
+---@field rows integer         that were asked for
+---@field screen integer       lines of Neovim at that time
+---@field before table<integer, integer>  heights of the windows of the tab page
+---@field after table<integer, integer>   the same, with the dock
+
+---@type agent.Dock?
+local dock
+
+---@param tab integer
+---@return table<integer, integer>
+local function heights(tab)
+  local all = {}
+  for _, window in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do
+    if vim.api.nvim_win_get_config(window).relative == "" then
+      all[window] = vim.api.nvim_win_get_height(window)
+    end
+  end
+  return all
+end
+
+---@return boolean
+local function is_there()
+  return dock ~= nil and vim.api.nvim_win_is_valid(dock.window)
+end
+
+--- Gives the room back. Windows that somebody has changed since keep their size.
+function M.close()
+  local old = dock
+  dock = nil
+  if not old or not vim.api.nvim_win_is_valid(old.window) then
+    return
+  end
+  local tab = vim.api.nvim_win_get_tabpage(old.window)
+  local is_as_left = vim.o.lines == old.screen and vim.deep_equal(heights(tab), old.after)
+  -- The others are not made equally high: see win_close() in Neovim's src/nvim/window.c.
+  local direction = vim.o.eadirection
+  vim.o.eadirection = "hor"
+  pcall(vim.api.nvim_win_close, old.window, true)
+  vim.o.eadirection = direction
+  if not is_as_left then
+    return
+  end
+  -- Twice, as |winrestcmd()| does: what one of them needs another one may still have.
+  for _ = 1, 2 do
+    for window, height in pairs(old.before) do
+      vim.api.nvim_win_set_height(window, height)
+    end
+  end
+end
+
+---@return integer buffer
+local function new_buffer()
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.bo[buffer].bufhidden = "wipe"
+  vim.bo[buffer].modifiable = false
+  vim.api.nvim_buf_set_name(buffer, ("agent://dock/%d"):format(buffer))
+  return buffer
+end
+
+---@param windows agent.Windows
+---@param rows integer
+---@return integer? window nil if there is no room
+local function open(windows, rows)
+  local readable = math.min(READABLE, vim.api.nvim_win_get_height(windows.transcript))
+  local config = { split = "below", win = windows.transcript, height = 1, noautocmd = true }
+  local is_open, window = pcall(vim.api.nvim_open_win, new_buffer(), false, config)
+  if not is_open then
+    return
+  end
+  vim.wo[window].winfixheight = true
+  vim.wo[window].winfixbuf = true
+  vim.wo[window].fillchars = "eob: "
+  for _, name in ipairs({ "number", "relativenumber", "cursorline", "list" }) do
+    vim.api.nvim_set_option_value(name, false, { win = window, scope = "local" })
+  end
+  vim.api.nvim_win_set_height(window, rows)
+  if vim.api.nvim_win_get_height(windows.transcript) < readable then
+    vim.api.nvim_win_set_height(windows.transcript, readable)
+  end
+  if vim.api.nvim_win_get_height(window) < math.min(LEAST, rows) then
+    vim.api.nvim_win_set_height(window, math.min(LEAST, rows))
+  end
+  return window
+end
+
+--- So many rows of the screen at most, that of the dock's status line among them.
+---@param windows agent.Windows of a chat in a split
+---@param rows integer
+---@return agent.Room? room nil if there is none
+function M.make(windows, rows)
+  local tab = vim.api.nvim_win_get_tabpage(windows.transcript)
+  if not (is_there() and dock.rows == rows and vim.api.nvim_win_get_tabpage(dock.window) == tab) then
+    M.close()
+    local before = heights(tab)
+    local window = open(windows, math.max(1, rows - 1))
+    if not window then
+      return
+    end
+    dock = { window = window, rows = rows, screen = vim.o.lines, before = before, after = heights(tab) }
+  end
+  local row, column = unpack(vim.api.nvim_win_get_position(dock.window))
+  local height, width = vim.api.nvim_win_get_height(dock.window), vim.api.nvim_win_get_width(dock.window)
+  return { row = row, col = column, rows = height + 1, columns = width, window = dock.window }
+end
+
+return M

@@ -1,0 +1,130 @@
+/** Where an approval stands: below the end of the chat, or at an end of the screen. No engine is needed. */
+import assert from "node:assert/strict";
+import { PLUGIN } from "../support/agent.ts";
+import { ChildNvim } from "../support/nvim.ts";
+
+const FILE = {
+  ...{
+    type: "approval",
+    chat: 1,
+    request: 1,
+    tool: "t",
+    title: "write .env",
+    reason: ".env may hold secrets",
+  },
+  ...{ kind: "file", left_out: 0, suggestion: "write(.env)" },
+  files: [{ path: ".env", after: "A=1\n".repeat(40) }],
+};
+
+async function start(columns: number, lines: number, lua: string): Promise<ChildNvim> {
+  const nvim = await ChildNvim.start({ runtime: [PLUGIN], columns, lines, lua });
+  await nvim.lua(`_G.sent = {}
+    require("agent.client").send = function(action) table.insert(_G.sent, action) end
+    local lines = {}
+    for line = 1, 60 do lines[line] = "code " .. line end
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
+    vim.bo.modified = false`);
+  return nvim;
+}
+
+function receive(nvim: ChildNvim, ...updates: readonly unknown[]) {
+  return nvim.lua(`require("agent.approval") require("agent.client").receive(...)`, updates);
+}
+
+/** The first row of each text; all of them are on the screen. */
+function rows(nvim: ChildNvim, ...texts: readonly string[]): readonly number[] {
+  return texts.map((text) => {
+    const at = nvim.locate(text);
+    assert.ok(at, `${text} is on the screen:\n${nvim.text()}`);
+    return at.row;
+  });
+}
+
+/** Rows from the upper border to the lower one. */
+function height(nvim: ChildNvim): number {
+  const screen = nvim.text().split("\n");
+  const top = screen.findIndex((row) => row.includes("╭ Approval"));
+  return screen.slice(top).findIndex((row) => row.includes("╰")) + 1;
+}
+
+/** The windows and their sizes. */
+const sizes = (nvim: ChildNvim) =>
+  nvim.lua(`return vim.iter(vim.api.nvim_tabpage_list_wins(0)):map(function(window)
+    return { window, vim.api.nvim_win_get_height(window), vim.api.nvim_win_get_width(window) }
+  end):totable()`);
+
+const PLACES = [
+  { layout: "right", columns: 100, lines: 24, lua: "", beside: "code 20" },
+  {
+    layout: "right",
+    columns: 80,
+    lines: 24,
+    lua: "vim.o.laststatus = 3 vim.o.cmdheight = 0",
+    beside: "code 20",
+  },
+  { layout: "bottom", columns: 80, lines: 24, lua: "vim.o.winborder = 'double'", beside: "code 5" },
+  { layout: "bottom", columns: 40, lines: 15, lua: "", beside: "code 1" },
+  { layout: "current", columns: 60, lines: 20, lua: "vim.o.laststatus = 0", beside: "" },
+  { layout: "tab", columns: 120, lines: 40, lua: "vim.cmd.split()", beside: "" },
+];
+
+for (const { layout, columns, lines, lua, beside } of PLACES) {
+  Deno.test(`${layout} at ${columns}×${lines}: an approval stands between the chat's end and the input, and leaves no trace`, async () => {
+    await using nvim = await start(columns, lines, `vim.g.agent = { layout = "${layout}" } ${lua}`);
+    await nvim.command("Agent hello");
+    await nvim.keys("<Esc>iWhile I type");
+    const text = `${"A line.\n".repeat(30)}The very end.`;
+    await receive(nvim, { type: "turn_started", chat: 1 }, { type: "text", chat: 1, message: "m", text });
+    await nvim.waitForScreen("The very end.");
+    const before = await sizes(nvim);
+
+    const isDocked = (screen: string) => /The very end\.[^]*╭ Approval[^]*╰[^]*While I type/.test(screen);
+    const most = Math.max(6, Math.floor(lines / 3));
+    await receive(nvim, FILE);
+    await nvim.waitForScreen((screen) => isDocked(screen) && screen.includes(beside));
+    assert.ok(height(nvim) <= most, nvim.text());
+    // Down from the transcript, as in any split, and its keys are all there.
+    await nvim.keys("<Esc>");
+    await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
+    await nvim.command("wincmd j");
+    await nvim.waitFor(`vim.bo.filetype == "agent-approval"`);
+    await nvim.waitForScreen((screen) => isDocked(screen) && / r( reject)? [^]* d( diff)? /.test(screen));
+    assert.ok(height(nvim) <= most, nvim.text());
+    assert.ok(nvim.text().includes(" s session "), nvim.text());
+
+    // It can be closed, and comes back.
+    await nvim.keys(":q<CR>");
+    await nvim.waitForScreenGone("Approval");
+    assert.deepEqual(await sizes(nvim), before);
+    await nvim.command("Agent approval");
+    await nvim.waitForScreen(isDocked);
+    // Without the chat it is at the bottom, with it at its place again.
+    await nvim.lua(`require("agent").toggle()`);
+    await nvim.waitForScreen((screen) => screen.includes("Approval") && !screen.includes("While I type"));
+    assert.doesNotMatch(nvim.text(), /dock/);
+    await nvim.command("Agent approval");
+    await nvim.keys("a");
+    await nvim.waitForScreenGone("Approval");
+    assert.equal(
+      (await nvim.lua<readonly unknown[]>("return vim.api.nvim_tabpage_list_wins(0)")).length,
+      layout === "tab" ? 2 : 1,
+    );
+  });
+}
+
+Deno.test("without a chat in view an approval gives way to the line that is written", async () => {
+  await using nvim = await start(80, 24, "vim.o.showtabline = 2");
+  await nvim.command("Agent! hello");
+  await nvim.keys("5GA and more");
+  await receive(nvim, FILE);
+  await nvim.waitForScreen("╭ Approval");
+  const [first = 0, tabs = 0] = rows(nvim, "╭ Approval", "[No Name]");
+  assert.ok(first > 12 && tabs === 0, nvim.text());
+  await nvim.keys("<Esc>20GA at the end");
+  await nvim.waitForScreen((screen) =>
+    screen.includes("code 20 at the end") && screen.includes("╭ Approval")
+  );
+  const [second = 0] = rows(nvim, "╭ Approval");
+  assert.ok(second === 1, nvim.text());
+  assert.ok(height(nvim) <= 8, nvim.text());
+});

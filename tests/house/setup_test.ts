@@ -1,0 +1,232 @@
+/** Broken set-ups: what is wrong, why and what to do, said by the first message in the chat and by `:checkhealth`. */
+import assert from "node:assert/strict";
+import { startAgent } from "../support/agent.ts";
+import type { ChildNvim } from "../support/nvim.ts";
+import { scratch } from "../support/project.ts";
+
+interface Broken {
+  readonly name: string;
+  /** Lua of options. */
+  readonly options: string;
+  /** In the transcript. */
+  readonly chat: string;
+  /** In the report, if other words fit there. */
+  readonly health?: string;
+  /** Nowhere in the report: what would lead astray. */
+  readonly astray?: RegExp;
+}
+
+const oneLine = (lines: readonly string[]) => lines.join(" ").replaceAll(/\s+/g, " ");
+
+/** What a new chat says of its first message. */
+async function firstAnswer(nvim: ChildNvim): Promise<string> {
+  await nvim.command("Agent new");
+  await nvim.command("stopinsert");
+  await nvim.command("Agent! go");
+  await nvim.waitFor(
+    `require("agent").status():find("ready$")
+    and vim.api.nvim_buf_line_count(require("agent.chat").get().transcript) > 2`,
+    { timeout: 20_000 },
+  );
+  const lines = `vim.api.nvim_buf_get_lines(require("agent.chat").get().transcript, 0, -1, true)`;
+  return oneLine(await nvim.lua<string[]>(`return ${lines}`));
+}
+
+async function report(nvim: ChildNvim): Promise<string> {
+  await nvim.command("checkhealth agent");
+  const text = oneLine(await nvim.lua<string[]>(`return vim.api.nvim_buf_get_lines(0, 0, -1, false)`));
+  await nvim.command("bwipeout");
+  return text;
+}
+
+async function check(nvim: ChildNvim, cases: readonly Broken[]): Promise<void> {
+  for (const { name, options, chat, health = `ERROR ${chat}`, astray } of cases) {
+    await nvim.lua(`require("agent").setup({ ${options} })`);
+    const said = await firstAnswer(nvim);
+    assert.ok(said.includes(chat), `${name}\n${chat}\n${said}`);
+    const text = await report(nvim);
+    assert.ok(text.includes(health), `${name}\n${health}\n${text}`);
+    if (astray !== undefined) assert.doesNotMatch(text, astray, name);
+  }
+}
+
+Deno.test("broken set-ups of the provider, the place and the folders are named, with what to do", async () => {
+  await using folder = await scratch({ file: "" });
+  await using service = Deno.serve({ port: 0, onListen() {} }, (request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname.startsWith("/refuses")) return new Response("no", { status: 401 });
+    if (pathname === "/lacks/models") return Response.json({ data: [{ id: "other" }] });
+    if (pathname.startsWith("/lacks")) {
+      const error = { message: "it does not exist", code: "model_not_found" };
+      return Response.json({ error }, { status: 404 });
+    }
+    return new Response("<!doctype html><p>Log in", { headers: { "content-type": "text/html" } });
+  });
+  const gone = Deno.listen({ port: 0 });
+  const dead = `http://127.0.0.1:${gone.addr.port}`;
+  gone.close();
+  const url = `http://127.0.0.1:${service.addr.port}`;
+  const at = (base: string, key = "env:TEST_API_KEY") =>
+    `providers = { test = { wire = "openai_chat", base_url = "${base}", api_key = "${key}" } }`;
+  await using agent = await startAgent({ script: "say Never." });
+  const state = folder.path("file/state");
+  await check(agent.nvim, [
+    {
+      name: "no key",
+      options: at(url, "env:NO_SUCH_KEY"),
+      chat: 'Cannot use test: NO_SUCH_KEY is not set. Set it, or providers.test.api_key to "cmd:…".',
+    },
+    {
+      name: "a command for the key that fails",
+      options: at(url, "cmd:false now"),
+      chat: "The command for the API key failed (exit code 1): false … Try it in a shell, without input.",
+    },
+    {
+      name: "a wrong key",
+      options: at(`${url}/refuses`),
+      chat: "Cannot use test: the API key was refused (HTTP 401: no). Check TEST_API_KEY.",
+      health: "ERROR test refused the key (HTTP 401). Check TEST_API_KEY.",
+    },
+    {
+      name: "an unknown model",
+      options: at(`${url}/lacks`),
+      chat:
+        `Cannot find model "scripted" at ${url}/lacks (HTTP 404: it does not exist). Check the options model`,
+      health: 'ERROR test has no model "scripted". It has other.',
+    },
+    {
+      name: "a dead address",
+      options: at(dead),
+      chat: `Cannot reach ${dead}: connection refused. Is the server running? Check base_url.`,
+      health:
+        `ERROR Cannot reach test at ${dead}: connection refused. Is the server running? Check base_url.`,
+    },
+    {
+      name: "a page to log in",
+      options: at(`${url}/page`),
+      chat: `Cannot read the answer of ${url}/page: it is a web page, not an API. Check base_url.`,
+    },
+    {
+      name: "an unknown provider",
+      options: `provider = "nobody"`,
+      chat: 'Unknown provider "nobody". Known are: ollama, ',
+    },
+    {
+      name: "a state folder that cannot be written",
+      options: `state_dir = "${state}"`,
+      chat: `Cannot write into the state folder ${state} (Not a directory (os error 20)). ` +
+        "Make it writable, or set the option state_dir.",
+      astray: /project's rules/,
+    },
+    {
+      name: "a project that is not there",
+      options: `root = "/nowhere"`,
+      chat: "Cannot use /nowhere as the project: the folder does not exist. Set the option root.",
+    },
+  ]);
+  assert.equal(agent.server.requests.length, 0);
+});
+
+Deno.test("files that cannot be used are named, and the turn goes on; rules that cannot be read stop it", async () => {
+  await using agent = await startAgent({
+    script: "say Hi.\nrepeat",
+    options: "title = false",
+    project: {
+      "a.ts": "",
+      ".agents/agents/loud.md": "---\nmode: nonsense\n---\n",
+      ".agents/commands/big.md": "x".repeat(70_000),
+      ".cursorrules/one": "",
+    },
+  });
+  const { nvim, project, state } = agent;
+  await Deno.symlink("/etc/hostname", project.path("AGENTS.md"));
+  await check(nvim, [
+    { name: "a mode", options: "", chat: "Cannot use .agents/agents/loud.md: mode: nonsense is not a mode" },
+  ]);
+  const said = await firstAnswer(nvim);
+  const text = await report(nvim);
+  for (
+    const line of [
+      "Cannot use .agents/commands/big.md: it is larger than 64 kB.",
+      "Cannot use AGENTS.md: it leads out of the project.",
+      "Cannot use .cursorrules: it is not a file.",
+    ]
+  ) {
+    assert.ok(text.includes(`ERROR ${line}`), `${line}\n${text}`);
+    assert.ok(!said.includes(line), "once is enough");
+  }
+  assert.match(said, /Hi\.$/);
+  const all = await nvim.lua<string[]>(
+    `return vim.api.nvim_buf_get_lines(vim.fn.bufnr("agent://chat/1"), 0, -1, true)`,
+  );
+  assert.match(oneLine(all), /Cannot use AGENTS\.md: it leads out of the project\..* Hi\.$/);
+
+  const digest = new Uint8Array(
+    await crypto.subtle.digest("SHA-256", new TextEncoder().encode(project.root)),
+  );
+  const rules = state.path(`rules/${digest.toHex().slice(0, 16)}.json`);
+  await Deno.mkdir(state.path("rules"), { recursive: true });
+  await Deno.writeTextFile(rules, "{");
+  await check(nvim, [{
+    name: "the project's rules",
+    options: `mode = "nobody"`,
+    chat: `Cannot read the project's rules in ${rules}. Correct the file or delete it.`,
+  }]);
+  await Deno.remove(rules);
+  await check(nvim, [{
+    name: "an unknown mode",
+    options: `mode = "nobody"`,
+    chat: "Unknown mode: nobody. This session is in mode ask; :Agent mode chooses another one.",
+    health: "ERROR Unknown mode: nobody. Set the option mode to another one.",
+  }]);
+});
+
+Deno.test({
+  name: "a full disk is named, with what to do",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using folder = await scratch({ "state/keep": "" });
+    const state = folder.path("state");
+    const nvim = folder.path("nvim");
+    const program = Deno.env.get("AGENT_NVIM") ?? "nvim";
+    await Deno.writeTextFile(
+      nvim,
+      `#!/bin/sh\nexec bwrap --dev-bind / / --size ${
+        16 * 1024 * 1024
+      } --tmpfs '${state}' -- '${program}' "$@"\n`,
+    );
+    await Deno.chmod(nvim, 0o755);
+    await using agent = await startAgent({
+      script: "say Hi.\nrepeat",
+      nvim,
+      options: `state_dir = "${state}"`,
+    });
+    assert.match(await firstAnswer(agent.nvim), /Hi\.$/);
+    await agent.nvim.lua(`vim.fn.system({ "dd", "if=/dev/zero", "bs=64k", "of=" .. ... })`, `${state}/full`);
+    await check(agent.nvim, [{
+      name: "no room",
+      options: `state_dir = "${state}"`,
+      chat: "Cannot save the session: database or disk is full. Free some space on the disk, or look whether",
+      health: `ERROR Cannot write into the state folder ${state} (No space left on device (os error 28)). ` +
+        "Make room on its disk, or set the option state_dir.",
+    }]);
+  },
+});
+
+Deno.test("Neovim without Deno, and without denops.vim where it is wanted", async () => {
+  await using agent = await startAgent({ script: "say Never.", options: `deno = { "no-such-deno" }` });
+  await check(agent.nvim, [
+    {
+      name: "no Deno",
+      options: `deno = { "no-such-deno" }`,
+      chat:
+        "Cannot start: no-such-deno was not found. Install Deno (https://deno.com), or set the option deno.",
+    },
+    {
+      name: "no denops.vim",
+      options: `deno = { "deno" }, host = "denops"`,
+      chat:
+        'Cannot start: denops.vim is not installed. Set the option host to "auto", which does without it.',
+    },
+  ]);
+});
