@@ -235,5 +235,11 @@ return {
     words = { "copilot" },
     doc = "Forget the login to GitHub Copilot.",
   },
+  {
+    name = "tutor",
+    args = "[next|quit]",
+    words = { "next", "quit" },
+    doc = "Learn the plugin in seven short lessons, on a scratch project with a scripted model.",
+  },
   { name = "health", doc = "Run :checkhealth agent." },
 }

@@ -45,33 +45,41 @@ function M.receive(batch)
   return true
 end
 
+--- Chats that this host has.
+---@param host agent.Host
+---@return integer[]
+local function chats_of(host)
+  local chats = {}
+  for chat, its in pairs(host_of) do
+    if its == host then
+      table.insert(chats, chat)
+    end
+  end
+  return chats
+end
+
 --- Nothing more will come of this host: its chats are told, once, and whoever waits for an answer.
 ---@param host agent.Host
 ---@param text string
 ---@param was_running boolean it may have known something
-local function lost(host, text, was_running)
-  vim.schedule(function()
-    local chats, unanswered = {}, {}
-    for chat, its in pairs(host_of) do
-      if its == host then
-        table.insert(chats, chat)
-      end
+local function forget(host, text, was_running)
+  local chats, unanswered = chats_of(host), {}
+  for _, chat in ipairs(chats) do
+    host_of[chat], busy[chat] = nil, nil
+  end
+  for request, question in pairs(asked) do
+    if question.host == host then
+      asked[request] = nil
+      table.insert(unanswered, question.done)
     end
-    for _, chat in ipairs(chats) do
-      host_of[chat], busy[chat] = nil, nil
-    end
-    for request, question in pairs(asked) do
-      if question.host == host then
-        asked[request] = nil
-        table.insert(unanswered, question.done)
-      end
-    end
-    M.receive({ { type = "host_lost", text = text, was_running = was_running, chats = chats } })
-    for _, done in ipairs(unanswered) do
-      done(nil, text)
-    end
-  end)
+  end
+  M.receive({ { type = "host_lost", text = text, was_running = was_running, chats = chats } })
+  for _, done in ipairs(unanswered) do
+    done(nil, text)
+  end
 end
+
+local lost = vim.schedule_wrap(forget)
 
 local function fetching()
   M.receive({ { type = "host_fetching" } })
@@ -92,7 +100,7 @@ end
 local function default_host(chat, place)
   local before = current
   if not before or before.state == "lost" or chat and hosts.is_outdated(before) then
-    current = hosts.open({ lost = lost, fetching = fetching }, place)
+    current = hosts.open({ lost = lost, fetching = fetching }, place, before and before.own)
     if before and before.state ~= "lost" then
       close_unused(before)
     end
@@ -104,6 +112,46 @@ end
 ---@param place table see protocol/ui.ts
 function M.start(place)
   default_host(nil, place)
+end
+
+--- Starts a host with a configuration of its own. It takes nothing before it is used.
+---@param own table see config.for_supervisor
+---@return agent.Host
+function M.open_own(own)
+  return hosts.open({ lost = lost, fetching = fetching }, nil, own)
+end
+
+--- From here on this host takes what no chat has another one for; nil: one is started when there is something.
+---@param host? agent.Host
+---@return agent.Host? before
+function M.use(host)
+  local before = current
+  current = host
+  return before
+end
+
+--- Chats of hosts with this configuration of their own.
+---@param own table
+---@return table<integer, true>
+function M.chats_with(own)
+  local chats = {}
+  for chat, host in pairs(host_of) do
+    chats[chat] = host.own == own or nil
+  end
+  return chats
+end
+
+--- Ends the hosts with this configuration of their own; their chats are told.
+---@param own table
+---@param text string
+function M.close_own(own, text)
+  for _, host in ipairs(hosts.all()) do
+    if host.own == own then
+      current = current ~= host and current or nil
+      forget(host, text, false)
+      host:close()
+    end
+  end
 end
 
 --- "denops", "standalone", or nil before the first action: where the next chat begins.
@@ -156,7 +204,7 @@ function M.send(action)
   if not OF_WHAT_RUNS[action.type] and asked[action.request] then
     asked[action.request].host = host
   end
-  local options = config.for_supervisor()
+  local options = host.own or config.for_supervisor()
   local encoded = vim.json.encode(options)
   if encoded ~= host.configured then
     host.configured = encoded

@@ -9,6 +9,10 @@ local given
 --- The mistakes were shown.
 local told = false
 
+--- Options of the tab page that is shown, over all others.
+---@type table<string, any>
+local laid_over = {}
+
 --- What was said of options that are called otherwise now.
 ---@type string[]
 local renamed = {}
@@ -61,14 +65,13 @@ function M.current_problems()
   return vim.list_extend(check.problems(given), renamed)
 end
 
+--- What these options make of the defaults.
+---@param set table<string, any>
 ---@return table<string, any>
-function M.get()
-  if not given then
-    M.set()
-  end
+function M.over_defaults(set)
   local result = {}
   for _, option in ipairs(schema.options) do
-    local value = given[option.name]
+    local value = set[option.name]
     if value == nil or check.problem(option, value) then
       value = option.default
     end
@@ -78,10 +81,25 @@ function M.get()
   return result
 end
 
+---@return table<string, any>
+function M.get()
+  if not given then
+    M.set()
+  end
+  return vim.tbl_extend("force", M.over_defaults(given), laid_over)
+end
+
+--- Puts options over those in force, until the next call.
+---@param options table<string, any> valid ones
+function M.lay_over(options)
+  laid_over = options
+end
+
 --- The part that the supervisor and the engine use, in their shape.
+---@param options? table<string, any> those in force unless told
 ---@return table
-function M.for_supervisor()
-  local options = M.get()
+function M.for_supervisor(options)
+  options = options or M.get()
   local sent = {}
   for _, option in ipairs(schema.options) do
     if option.sent then

@@ -19,6 +19,7 @@ local SERVER_GONE = "denops.vim's server stopped"
 ---@field waiting table[]            actions
 ---@field process? agent.Process
 ---@field place? table              where an engine will be asked for, see protocol/ui.ts
+---@field own? table                its own configuration, in the place of that of the options
 ---@field configured? string         the configuration that it has been sent
 ---@field editor_state? agent.EditorState the last that it has been sent
 ---@field on_lost fun(host: agent.Host, text: string, was_running: boolean)
@@ -98,7 +99,8 @@ end
 --- The supervisor is loaded. The engine that will be asked for starts meanwhile.
 function Host:notify_start()
   local place = self.place
-  local hint = place and { config = config.for_supervisor(), place = place, environment = vim.fn.environ() }
+  local options = self.own or config.for_supervisor()
+  local hint = place and { config = options, place = place, environment = vim.fn.environ() }
   self:notify("start", self.number, hint)
 end
 
@@ -204,11 +206,13 @@ end
 --- Starts a host.
 ---@param on { lost: fun(host: agent.Host, text: string, was_running: boolean), fetching: fun() }
 ---@param place? table where an engine will be asked for
+---@param own? table a configuration: then the host is a process of its own
 ---@return agent.Host
-function M.open(on, place)
+function M.open(on, place, own)
   local host = setmetatable({
     kind = "standalone",
-    wanted = config.get().host,
+    wanted = own and "standalone" or config.get().host,
+    own = own,
     state = "starting",
     waiting = {},
     on_lost = on.lost,
@@ -234,7 +238,8 @@ end
 ---@param host agent.Host
 ---@return boolean
 function M.is_outdated(host)
-  return host.kind == "standalone" and host.state == "ready" and config.get().host ~= "standalone" and server_runs()
+  local is_bound = host.own ~= nil or config.get().host == "standalone"
+  return host.kind == "standalone" and host.state == "ready" and not is_bound and server_runs()
 end
 
 ---@return agent.Host[]

@@ -442,6 +442,22 @@ function M.logout(provider)
   require("agent.login").logout(ready().get(), provider or "copilot")
 end
 
+--- Teaches the plugin in seven lessons; "next" goes on to the next one, "quit" ends it.
+---@param word? "next"|"quit"
+function M.tutor(word)
+  vim.validate("word", word, "string", true)
+  require("agent.tutor").run(word, {
+    chats = ready(),
+    waiting = require("agent.approval").count,
+    swap_history = require("agent.chat.input").swap,
+    review_keys = require("agent.review.keys").wanted,
+    hunks = function(buffer)
+      local it = require("agent.review.track").get(buffer)
+      return it and #it.hunks or 0
+    end,
+  })
+end
+
 function M.health()
   vim.cmd.checkhealth("agent")
 end

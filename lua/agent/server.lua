@@ -165,6 +165,17 @@ local function attach(buffer)
   })
 end
 
+--- Detaches. What Neovim has set for a server it takes back only when that ends.
+---@param buffer integer
+---@param running vim.lsp.Client
+local function detach(buffer, running)
+  vim.lsp.buf_detach_client(buffer, running.id)
+  local is_alone = #vim.lsp.get_clients({ bufnr = buffer }) == 0
+  if is_alone and vim.bo[buffer].omnifunc == "v:lua.vim.lsp.omnifunc" then
+    vim.bo[buffer].omnifunc = ""
+  end
+end
+
 --- Attaches to the buffer, or detaches, as there is something to act on.
 ---@param buffer integer
 function M.refresh(buffer)
@@ -177,7 +188,7 @@ function M.refresh(buffer)
   if wanted and not is_attached then
     attach(buffer)
   elseif is_attached and not wanted then
-    vim.lsp.buf_detach_client(buffer, running.id)
+    detach(buffer, running)
     if not next(running.attached_buffers) then
       running:stop()
     end

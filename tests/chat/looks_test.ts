@@ -95,7 +95,7 @@ Deno.test("in splits, options for all windows and plugins that set every winbar 
     { type = "turn_done", reason = "end_turn" })`);
   const whole = (text: string) =>
     /│ claude-opus-4-5 · .* · ready *\n/.test(text) && /│ +<CR> send .*g\? keys *\n/.test(text) &&
-    /│❯ Rename it *\n/.test(text) && /│a +b \*\*c\*\* with words enough.*\n.*│\S/.test(text) &&
+    /│❯ Rename it *\n/.test(text) && /│a +b c with words enough.*\n.*│\S/.test(text) &&
     /^(one|of all)/m.test(text);
   await nvim.waitForScreen(whole);
   const before = nvim.paints.length;

@@ -1,6 +1,6 @@
 /** What a user sees when the model's side fails: one line that says what to do, and the session goes on. */
 import assert from "node:assert/strict";
-import { type WireName, WIRES } from "../../denops/agent/protocol/providers.ts";
+import { WIRES } from "../../denops/agent/protocol/providers.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { baseUrl, type RunningAgent, startAgent } from "../support/agent.ts";
@@ -9,7 +9,6 @@ const AGAIN = "\n---\nexpect And now?\nsay All is well again.\n";
 
 interface Fault {
   readonly name: string;
-  readonly wire?: WireName;
   readonly script: string;
   /** The answer's text as far as it came. */
   readonly kept?: readonly string[];
@@ -17,6 +16,7 @@ interface Fault {
   readonly line: string;
 }
 
+const ON_EVERY_WIRE = "a body that ends before the answer does";
 const FIVE_TIMES_500 = Array(5).fill("status 500 retry-after=0").join("\n---\n");
 
 const FAULTS: readonly Fault[] = [
@@ -55,13 +55,12 @@ const FAULTS: readonly Fault[] = [
     kept: ["Half of the answer"],
     line: 'The answer of test was cut off. What came is kept; send "continue" to go on.',
   },
-  ...WIRES.map((wire) => ({
-    name: `a body that ends before the answer does (${wire})`,
-    wire,
+  {
+    name: ON_EVERY_WIRE,
     script: "say Half of the answer\neof",
     kept: ["Half of the answer"],
     line: 'The answer of test was cut off. What came is kept; send "continue" to go on.',
-  })),
+  },
   {
     name: "garbage in a frame",
     script: "say Half of the answer\ngarbage data: \\xff\\x00{nonsense",
@@ -92,16 +91,24 @@ async function goesOn({ nvim, server }: RunningAgent): Promise<void> {
   assert.deepEqual(server.problems, []);
 }
 
-for (const { name, wire = "openai_chat", script, kept = [], line } of FAULTS) {
-  Deno.test(`${name}: one line, and the next message works`, async () => {
-    await using agent = await startAgent({ script: script + AGAIN, wire });
+for (const wire of WIRES) {
+  Deno.test(`${wire}: whatever fails, one line says so, and the next message works`, async (test) => {
+    await using agent = await startAgent({ script: "", wire });
     const { nvim, server } = agent;
-    const shown = line.replace("URL", baseUrl(wire, server));
-    await nvim.command("Agent Hello");
-    await waitForTurn(nvim);
-    await waitForChat(nvim, shown);
-    assert.deepEqual(await transcript(nvim), ["Hello", ...kept, shown]);
-    await goesOn(agent);
+    const faults = FAULTS.filter(({ name }) => wire === "openai_chat" || name === ON_EVERY_WIRE);
+    for (const [at, { name, script, kept = [], line }] of faults.entries()) {
+      await test.step(name, async () => {
+        if (at > 0) await nvim.command("Agent new");
+        await nvim.keys("<Esc>");
+        server.play(`new-history\n${script}${AGAIN}`);
+        const shown = line.replace("URL", baseUrl(wire, server));
+        await nvim.command("Agent send Hello");
+        await waitForTurn(nvim);
+        await waitForChat(nvim, shown);
+        assert.deepEqual(await transcript(nvim, 0, at + 1), ["Hello", ...kept, shown]);
+        await goesOn(agent);
+      });
+    }
   });
 }
 

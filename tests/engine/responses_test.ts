@@ -1,7 +1,7 @@
 /** OpenAI's responses through the whole engine: what a model thought goes back to it, and to nobody else. */
 import assert from "node:assert/strict";
 import { objects } from "../model/model_messages.ts";
-import { signatureOf } from "../model/model_wire_anthropic.ts";
+import { signatureOf } from "../../denops/agent/scripted_model/wire_anthropic.ts";
 import { END_TURN, startEngine } from "../support/engine_session.ts";
 
 const SCRIPT = `think I look first.

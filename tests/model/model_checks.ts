@@ -17,8 +17,8 @@ import {
 } from "./model_messages.ts";
 import { checkImages } from "./model_image_checks.ts";
 import { checkResponses } from "./model_response_checks.ts";
-import { signatureOf } from "./model_wire_anthropic.ts";
-import type { Wire } from "./model_wires.ts";
+import { signatureOf } from "../../denops/agent/scripted_model/wire_anthropic.ts";
+import type { Wire } from "../../denops/agent/scripted_model/wires.ts";
 
 /** All that is wrong with a request; `headers` have lower-case names. */
 export function checkRequest(

@@ -14,7 +14,7 @@ import {
   sentOf,
   string,
 } from "./model_messages.ts";
-import type { Wire } from "./model_wires.ts";
+import type { Wire } from "../../denops/agent/scripted_model/wires.ts";
 
 const LARGEST_IMAGE = 5 * 1024 * 1024;
 const LARGEST_REQUEST = 32_000_000;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { GIF, pngFile } from "../support/pictures.ts";
 import { checkRequest } from "./model_checks.ts";
 import { chatBody, chatHeaders } from "./model_requests.ts";
-import type { Wire } from "./model_wires.ts";
+import type { Wire } from "../../denops/agent/scripted_model/wires.ts";
 
 const PNG = pngFile(2, 2).toBase64();
 const user = { role: "user", content: "Hi" };

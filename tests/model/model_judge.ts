@@ -1,9 +1,9 @@
 /** Collects what is wrong with the requests to a model, over the whole life of a server. */
-import type { HttpRequest } from "./http_connection.ts";
+import type { HttpRequest } from "../../denops/agent/scripted_model/http_connection.ts";
 import { checkPrefix, checkRequest, checkSecrets, excerpt } from "./model_checks.ts";
 import { historyKey, type JsonObject, transcript } from "./model_messages.ts";
-import type { Answer } from "./model_script.ts";
-import type { Wire } from "./model_wires.ts";
+import type { Answer } from "../../denops/agent/scripted_model/answer.ts";
+import type { Wire } from "../../denops/agent/scripted_model/wires.ts";
 
 /** A request for an answer, as far as it could be read. */
 export interface ChatRequest {

@@ -1,5 +1,5 @@
 /** What a request to a model says, apart from how its wire says it. Pure; takes any JSON. */
-import type { Wire } from "./model_wires.ts";
+import type { Wire } from "../../denops/agent/scripted_model/wires.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 /** Sound requests to the model server, for the tests of the server and of its checks. */
 import { isObject, type JsonObject } from "./model_messages.ts";
 import type { ModelServer } from "./model_server.ts";
-import type { Wire } from "./model_wires.ts";
+import type { Wire } from "../../denops/agent/scripted_model/wires.ts";
 
 export const wires: readonly Wire[] = ["openai_chat", "openai_responses", "anthropic_messages", "ollama"];
 

@@ -7,7 +7,7 @@
  * long", "Expected a string with maximum length 64", "Expected a value >= 16".
  */
 import { type JsonObject, objects, string } from "./model_messages.ts";
-import { signatureOf } from "./model_wire_anthropic.ts";
+import { signatureOf } from "../../denops/agent/scripted_model/wire_anthropic.ts";
 
 const KINDS = ["message", "reasoning", "function_call", "function_call_output"];
 

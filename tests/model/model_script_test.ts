@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseScript, ScriptError } from "./model_script.ts";
+import { parseScript } from "../../denops/agent/scripted_model/script.ts";
 
 Deno.test("a script is read into answers in order", () => {
   const script = parseScript(
@@ -86,13 +86,13 @@ for (
     ["garbage \\q", /:1: .*"\\q" is no escape\./],
     ["cut\nsay more", /:2: Cannot read "say more": nothing can follow cut\.$/],
     ["say more\nstatus 500", /:2: .*status stands instead of a stream, only wait may precede it\.$/],
-    ["say a\n---\n---", /:3: .*there is no answer before it\.$/],
+    ["say a\n---\n---", /:3: .*no answer comes before it\.$/],
     ["repeat\n---\nsay b", /:1: .*only the last answer, or one with `when`, can be reused for ever\.$/],
   ] as const
 ) {
   Deno.test(`a wrong script says where: ${JSON.stringify(text)}`, () => {
     assert.throws(() => parseScript(text, "demo.txt"), (error: unknown) => {
-      assert.ok(error instanceof ScriptError);
+      assert.ok(error instanceof Error && error.name === "ScriptError");
       assert.match(error.message, message);
       return true;
     });
@@ -119,7 +119,7 @@ Deno.test("any text is a script or a ScriptError", () => {
     try {
       parseScript(lines.map(([a, b]) => `${a} ${b}`).join("\n"));
     } catch (error) {
-      assert.ok(error instanceof ScriptError, String(error));
+      assert.ok(error instanceof Error && error.name === "ScriptError", String(error));
     }
   }));
 });

@@ -9,11 +9,12 @@
  * server.problems; // []
  * ```
  */
-import { HttpConnection, type HttpRequest } from "./http_connection.ts";
+import { HttpConnection, type HttpRequest } from "../../denops/agent/scripted_model/http_connection.ts";
 import { TITLES } from "../../denops/agent/engine/context/sections.ts";
-import { Answers, Gates, Milestones } from "./model_answers.ts";
-import { ClientGone, deliver, isDisconnection } from "./model_delivery.ts";
+import { Answers, Gates } from "../../denops/agent/scripted_model/answers.ts";
+import { ClientGone, deliver, isDisconnection } from "../../denops/agent/scripted_model/delivery.ts";
 import { Judge } from "./model_judge.ts";
+import { Milestones } from "./milestones.ts";
 import { isOfOtherServers, lookUp, type Model } from "./model_lookups.ts";
 import {
   isObject,
@@ -25,8 +26,10 @@ import {
   string,
   transcript,
 } from "./model_messages.ts";
-import { type Answer, parseScript, type Script } from "./model_script.ts";
-import { countCalls, encode, errorBody, type Reply, type Wire } from "./model_wires.ts";
+import type { Answer, Script } from "../../denops/agent/scripted_model/answer.ts";
+import { parseScript } from "../../denops/agent/scripted_model/script.ts";
+import type { Reply } from "../../denops/agent/scripted_model/encoder.ts";
+import { countCalls, encode, errorBody, type Wire } from "../../denops/agent/scripted_model/wires.ts";
 
 export interface ModelServerOptions {
   /** 0, the default, takes any free port. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { objects, property } from "./model_messages.ts";
 import { ask, frames, stream, wires } from "./model_requests.ts";
 import { ModelServer } from "./model_server.ts";
-import { signatureOf } from "./model_wire_anthropic.ts";
+import { signatureOf } from "../../denops/agent/scripted_model/wire_anthropic.ts";
 
 const story = `think Look
 think first.

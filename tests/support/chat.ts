@@ -22,11 +22,13 @@ export async function waitForChat(nvim: ChildNvim, text: string): Promise<void> 
   }
 }
 
-/** The lines of the transcript that are not empty, from the first or the given one on. */
-export async function transcript(nvim: ChildNvim, from = 0): Promise<readonly string[]> {
+/** The lines of a chat's transcript that are not empty, from the first or the given one on. */
+export async function transcript(nvim: ChildNvim, from = 0, chat = 1): Promise<readonly string[]> {
   const lines = await nvim.lua<string[]>(
-    "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('^agent://chat/1$'), ..., -1, false)",
+    `local from, chat = ...
+    return vim.api.nvim_buf_get_lines(vim.fn.bufnr(("^agent://chat/%d$"):format(chat)), from, -1, false)`,
     from,
+    chat,
   );
   return lines.filter((line) => line !== "");
 }

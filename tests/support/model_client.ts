@@ -7,7 +7,7 @@ import { wire } from "../../denops/agent/engine/llm/registry.ts";
 import type { ModelRequest } from "../../denops/agent/engine/core/messages.ts";
 import type { TurnError } from "../../denops/agent/engine/core/errors.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
-import { HttpConnection, type HttpRequest } from "../model/http_connection.ts";
+import { HttpConnection, type HttpRequest } from "../../denops/agent/scripted_model/http_connection.ts";
 import { request, user } from "./histories.ts";
 
 /** The key of every request; no event may show it. */

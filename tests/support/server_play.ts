@@ -21,7 +21,7 @@
  */
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
-import { HttpConnection, type HttpRequest } from "../model/http_connection.ts";
+import { HttpConnection, type HttpRequest } from "../../denops/agent/scripted_model/http_connection.ts";
 import { isObject, type JsonObject } from "../model/model_messages.ts";
 
 interface Answer {

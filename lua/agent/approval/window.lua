@@ -140,6 +140,10 @@ local function place()
   local footer, winbar = hint(width)
   room = winbar == "" and room or room_for(math.min(wanted + 1, most_rows()))
   dock = room.window
+  if room.rows <= 3 and winbar ~= "" then
+    -- Neovim puts no line above the text of a window of one row.
+    footer, winbar = winbar, ""
+  end
   return {
     relative = "editor",
     row = room.row,
@@ -186,10 +190,11 @@ end
 function M.refit()
   if is_here() and buffer then
     local at, winbar = place()
+    vim.wo[window].winbar = winbar == "" and "" or vim.wo[window].winbar
+    vim.api.nvim_win_set_config(window, at)
     if vim.wo[window].winbar ~= winbar then
       vim.wo[window].winbar = winbar
     end
-    vim.api.nvim_win_set_config(window, at)
     -- The title says what the new size leaves out of sight.
     vim.api.nvim_win_set_config(window, { title = { { title(), "AgentTitle" } } })
   end

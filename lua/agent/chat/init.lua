@@ -178,13 +178,21 @@ end)
 
 local group = vim.api.nvim_create_augroup("agent.chat", {})
 
-vim.api.nvim_create_autocmd({ "VimResized", "WinResized" }, {
+--- The windows of the current chats are given their places anew.
+function M.fit()
+  for _, chat in pairs(current) do
+    if chat.windows then
+      window.fit(chat.windows)
+      chat:show_state()
+    end
+  end
+end
+
+vim.api.nvim_create_autocmd("VimResized", { group = group, callback = M.fit })
+vim.api.nvim_create_autocmd("WinResized", {
   group = group,
-  callback = function(event)
+  callback = function()
     for _, chat in pairs(current) do
-      if chat.windows and event.event == "VimResized" then
-        window.fit(chat.windows)
-      end
       if chat.windows then
         window.hint(chat.windows)
         chat:show_state()

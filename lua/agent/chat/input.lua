@@ -79,6 +79,15 @@ function M.remember(text)
   end
 end
 
+--- Goes over to other sent messages.
+---@param messages string[]
+---@return string[] before
+function M.swap(messages)
+  local before = history
+  history = messages
+  return before
+end
+
 --- Shows an earlier (-1) or later (1) message; past the last one the draft comes back.
 ---@param step integer
 function Input:browse(step)

@@ -56,10 +56,20 @@ local SMALLEST = 7
 --- Rows of a chat with eight of the transcript, without those of the input's text.
 local READABLE = 12
 
+--- Rows at the top of the screen that floats leave free: down to the window that the tab page names for that.
+---@return integer
+local function top_rows()
+  local above = vim.t.agent_above
+  if not above or not vim.api.nvim_win_is_valid(above) then
+    return 0
+  end
+  return vim.api.nvim_win_get_position(above)[1] + vim.api.nvim_win_get_height(above) + 1
+end
+
 --- Rows of the screen that floats may have.
 ---@return integer
 local function free_lines()
-  return vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
+  return vim.o.lines - top_rows() - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
 end
 
 --- Rows of the input: those of its text, but at least the option's, and no more than a third of the chat.
@@ -82,16 +92,17 @@ end
 local function float_places(windows)
   local between = windows.kept_free or 0
   local options = config.get()
-  local lines = free_lines()
+  local top, lines = top_rows(), free_lines()
   local width = wide(FLOAT, NARROW)
-  local height = math.max(8, fit(options.height or FLOAT, lines))
+  local wanted = top > 0 and not options.height and lines or fit(options.height or FLOAT, lines)
+  local height = math.max(8, math.min(wanted, lines))
   height = options.height and height or math.max(height, math.min(LOW, lines))
   if between > 0 then
     -- The chat stays as tall as it is if that leaves enough of the transcript.
     height = math.max(height, math.min(lines, between + options.input_height + READABLE))
   end
   local input_height = math.min(input_rows(windows, height), math.max(1, height - between - SMALLEST))
-  local row = math.max(0, math.floor((lines - height) / 2))
+  local row = top + math.max(0, math.floor((lines - height) / 2))
   local column = math.max(0, math.floor((vim.o.columns - width) / 2) - 1)
   local shared = { relative = "editor", col = column, width = width, style = "minimal", zindex = 45 }
   shared.border = border()

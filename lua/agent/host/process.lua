@@ -81,7 +81,7 @@ end
 ---@param code integer
 ---@param said string[]
 ---@return string
-local function ending(code, said)
+function M.ending(code, said)
   local how = ("exit code %d"):format(code)
   for name, number in pairs(vim.uv.constants) do
     if code - 128 == number and name:find("^SIG") then
@@ -103,28 +103,32 @@ function Process:stop()
   pcall(vim.fn.chanclose, self.channel)
 end
 
---- nil and why there is none.
----@param on { on_fetching: fun(), on_exit: fun(process: agent.Process, how: string) }
----@return agent.Process?
+--- What runs one of the plugin's modules in Deno; nil and why nothing can.
+---@param script string below scripts()
+---@param flags string[]
+---@return string[]?
 ---@return string? problem
-function M.start(on)
-  local folder = M.scripts()
+function M.command(script, flags)
   local wanted = config.get().deno
   local program = outside_of_project(wanted[1])
   if not program then
     local name = wanted[1] == "deno" and "Deno" or wanted[1]
     return nil, ("%s was not found. Install Deno (https://deno.com), or set the option deno."):format(name)
   end
-  local command = vim.list_extend({ program, unpack(wanted, 2) }, {
-    "run",
-    -- As for the engine, see supervisor/agents/grants.ts.
-    "--v8-flags=--max-semi-space-size=1",
-    "-A",
-    "--no-prompt",
-    "--frozen",
-    config_flag(),
-    vim.fs.joinpath(folder, "standalone.ts"),
-  })
+  local command = vim.list_extend({ program, unpack(wanted, 2) }, { "run", unpack(flags) })
+  return vim.list_extend(command, { "--no-prompt", "--frozen", config_flag(), vim.fs.joinpath(M.scripts(), script) })
+end
+
+--- nil and why there is none.
+---@param on { on_fetching: fun(), on_exit: fun(process: agent.Process, how: string) }
+---@return agent.Process?
+---@return string? problem
+function M.start(on)
+  -- The first as for the engine, see supervisor/agents/grants.ts.
+  local command, none = M.command("standalone.ts", { "--v8-flags=--max-semi-space-size=1", "-A" })
+  if not command then
+    return nil, none
+  end
   local process = setmetatable({}, Process)
   --- The last lines of its stderr.
   local said = {} ---@type string[]
@@ -148,8 +152,8 @@ function M.start(on)
       end
     end,
     on_exit = function(_, code)
-      local text = M.offline(table.concat(said, "\n")) or "The supervisor stopped " .. ending(code, said)
-      local ask = vim.list_extend({ program, unpack(wanted, 2) }, { "--version" })
+      local text = M.offline(table.concat(said, "\n")) or "The supervisor stopped " .. M.ending(code, said)
+      local ask = vim.list_extend({ command[1], unpack(config.get().deno, 2) }, { "--version" })
       local asked = code == 1 and pcall(vim.system, ask, { timeout = 2000 }, function(answer)
         local problem = M.version_problem(answer.stdout or "")
         vim.schedule(function()

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { checkRequest } from "../../../../../tests/model/model_checks.ts";
 import { isObject, type JsonObject, messagesOf } from "../../../../../tests/model/model_messages.ts";
-import { signatureOf } from "../../../../../tests/model/model_wire_anthropic.ts";
+import { signatureOf } from "../../../scripted_model/wire_anthropic.ts";
 import { asked } from "../../../../../tests/support/entries.ts";
 import { engineConfig } from "../../../../../tests/support/engine_config.ts";
 import { GIF_IMAGE, PNG_IMAGE, READ_FILE } from "../../../../../tests/support/histories.ts";

@@ -1,8 +1,8 @@
 /** Whole answers of every shape on every wire, cut in every way. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseScript } from "../../../../../tests/model/model_script.ts";
-import { encode } from "../../../../../tests/model/model_wires.ts";
+import { parseScript } from "../../../scripted_model/script.ts";
+import { encode } from "../../../scripted_model/wires.ts";
 import { bytewise, cutAt, cuts } from "../../../../../tests/support/pieces.ts";
 import { hear } from "../../../../../tests/support/wire_play.ts";
 import { type WireName, WIRES } from "../../../protocol/providers.ts";

@@ -1,7 +1,7 @@
 /** OpenAI's chat completions as server-sent events; reasoning as DeepSeek, xAI, vLLM and others send it. */
-import type { Content } from "./model_plan.ts";
-import { type Answer, type Usage, wordOf } from "./model_script.ts";
-import type { Encoder, Reply } from "./model_wires.ts";
+import type { Content } from "./plan.ts";
+import { type Answer, type Usage, wordOf } from "./answer.ts";
+import type { Encoder, Reply } from "./encoder.ts";
 
 const finishReasons = {
   end_turn: "stop",

@@ -2,10 +2,10 @@
  * OpenAI's responses as named server-sent events. The mark at the end is OpenRouter's and vLLM's; OpenAI itself ends with
  * the event before it.
  */
-import type { Content } from "./model_plan.ts";
-import { type Answer, type Usage, wordOf } from "./model_script.ts";
-import { signatureOf } from "./model_wire_anthropic.ts";
-import type { Encoder, Reply } from "./model_wires.ts";
+import type { Content } from "./plan.ts";
+import { type Answer, type Usage, wordOf } from "./answer.ts";
+import { signatureOf } from "./wire_anthropic.ts";
+import type { Encoder, Reply } from "./encoder.ts";
 
 /** Of an answer that is not incomplete: undefined. */
 const incompleteReasons = {

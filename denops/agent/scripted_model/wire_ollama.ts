@@ -1,7 +1,7 @@
 /** Ollama's chat as one JSON object per line; a tool call is always whole. */
-import type { Content } from "./model_plan.ts";
-import { type Answer, type Usage, wordOf } from "./model_script.ts";
-import type { Encoder, Reply } from "./model_wires.ts";
+import type { Content } from "./plan.ts";
+import { type Answer, type Usage, wordOf } from "./answer.ts";
+import type { Encoder, Reply } from "./encoder.ts";
 
 /** Ollama has no word for refusals, and its calls end with `stop`. */
 const doneReasons = {

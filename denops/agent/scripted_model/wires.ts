@@ -5,38 +5,15 @@
  * Sources: OpenAI, "Chat Completions: streaming events", "Responses: streaming events" and the types of its client; Anthropic,
  * "Streaming messages" and "Errors"; Ollama, docs/api.md, api/types.go and server/routes.go.
  */
-import { anthropicEncoder } from "./model_wire_anthropic.ts";
-import { ollamaEncoder } from "./model_wire_ollama.ts";
-import { openaiEncoder } from "./model_wire_openai.ts";
-import { responsesEncoder } from "./model_wire_responses.ts";
-import { type Content, plan } from "./model_plan.ts";
-import {
-  type Answer,
-  type Control,
-  endsAnswer,
-  type HttpAnswer,
-  type StopReason,
-  type Usage,
-} from "./model_script.ts";
+import { anthropicEncoder } from "./wire_anthropic.ts";
+import { ollamaEncoder } from "./wire_ollama.ts";
+import { openaiEncoder } from "./wire_openai.ts";
+import { responsesEncoder } from "./wire_responses.ts";
+import { plan } from "./plan.ts";
+import { type Answer, type Control, endsAnswer, type HttpAnswer } from "./answer.ts";
+import type { Encoder, Reply } from "./encoder.ts";
 
 export type Wire = "openai_chat" | "openai_responses" | "anthropic_messages" | "ollama";
-
-/** What an answer takes over from its request. */
-export interface Reply {
-  readonly model: string;
-  /** Number of the request, for the ids. */
-  readonly request: number;
-  /** Number of the first tool call, for the ids. */
-  readonly firstCall: number;
-  /** Seconds since 1970. */
-  readonly created: number;
-  /** Tokens of the prompt, if the script does not say `usage`. */
-  readonly promptTokens: number;
-  /** OpenAI's chat only: `stream_options.include_usage`. */
-  readonly includeUsage: boolean;
-  /** OpenAI's responses only: `include` has "reasoning.encrypted_content". */
-  readonly encrypted: boolean;
-}
 
 export type Step =
   | { readonly kind: "send"; readonly bytes: Uint8Array<ArrayBuffer> }
@@ -47,15 +24,6 @@ export type Step =
     readonly body: string;
   }
   | Exclude<Control, { kind: "garbage" }>;
-
-/** One wire's side of one answer; every string is a frame, or several, and is sent by itself. */
-export interface Encoder {
-  begin(): readonly string[];
-  content(delta: Content): readonly string[];
-  error(type: string | undefined, message: string): readonly string[];
-  /** The last frame is the mark of the end, which `nodone` leaves out. */
-  end(stop: StopReason, usage: Usage): readonly string[];
-}
 
 const encoders: Readonly<Record<Wire, (answer: Answer, reply: Reply) => Encoder>> = {
   openai_chat: openaiEncoder,

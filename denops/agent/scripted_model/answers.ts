@@ -1,5 +1,5 @@
 /** The state of a playing script: which answer is next, who waits where, what has happened. */
-import type { Answer, Script } from "./model_script.ts";
+import type { Answer, Script } from "./answer.ts";
 
 /** Hands out the answers of a script. */
 export class Answers {
@@ -69,32 +69,6 @@ export class Gates {
       { reached: Promise.withResolvers<void>(), released: Promise.withResolvers<void>(), open: false };
     this.#gates.set(name, gate);
     return gate;
-  }
-}
-
-/** Things that happen one after the other, and who waits for the next of them. */
-export class Milestones<T> {
-  readonly #all: T[] = [];
-  readonly #waiting = new Map<number, PromiseWithResolvers<T>>();
-  #asked = 0;
-
-  get all(): readonly T[] {
-    return this.#all;
-  }
-
-  add(value: T): void {
-    this.#waiting.get(this.#all.length)?.resolve(value);
-    this.#all.push(value);
-  }
-
-  /** The n-th call gets the n-th value, which may have come already. */
-  next(): Promise<T> {
-    const at = this.#asked++;
-    const value = this.#all[at];
-    if (value !== undefined) return Promise.resolve(value);
-    const waiting = Promise.withResolvers<T>();
-    this.#waiting.set(at, waiting);
-    return waiting.promise;
   }
 }
 

@@ -1,5 +1,5 @@
 /** The arguments of the script's directives (see model_script.ts): each is checked where it is read. */
-import type { HttpAnswer, Usage } from "./model_script.ts";
+import type { HttpAnswer, Usage } from "./answer.ts";
 
 /** A directive's argument: `text` is the rest of its line, `more` the indented lines below it. */
 export interface Argument {

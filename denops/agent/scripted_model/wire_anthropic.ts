@@ -1,7 +1,7 @@
 /** Anthropic's messages as named server-sent events. */
-import type { Content } from "./model_plan.ts";
-import { type Answer, type Usage, wordOf } from "./model_script.ts";
-import type { Encoder, Reply } from "./model_wires.ts";
+import type { Content } from "./plan.ts";
+import { type Answer, type Usage, wordOf } from "./answer.ts";
+import type { Encoder, Reply } from "./encoder.ts";
 
 const stopReasons = {
   end_turn: "end_turn",

@@ -1,5 +1,5 @@
 /** An answer of a script as a stream of deltas that no wire has shaped yet. Pure. */
-import type { Answer, Control, Ending, Part } from "./model_script.ts";
+import type { Answer, Control, Ending, Part } from "./answer.ts";
 
 /** What the model says, piece by piece; `index` counts the calls of the answer from 0. */
 export type Content =

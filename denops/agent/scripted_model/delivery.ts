@@ -1,7 +1,7 @@
 /** Puts the steps of an answer on a connection, as long as the client is there. */
 import type { HttpConnection } from "./http_connection.ts";
-import { type Gates, sleep } from "./model_answers.ts";
-import { contentType, type Step, type Wire } from "./model_wires.ts";
+import { type Gates, sleep } from "./answers.ts";
+import { contentType, type Step, type Wire } from "./wires.ts";
 
 /** The client went away in the middle of an answer. */
 export class ClientGone extends Error {}

@@ -1,0 +1,111 @@
+/**
+ * A scripted model in a process of its own, for `:Agent tutor`: OpenAI's chat completions on 127.0.0.1. On stdout it
+ * prints its base URL, a line; stdin gives it a line of JSON for what it is to do, see `Order`. Each turn begins the
+ * script anew, so that one that was stopped can be tried again. It ends when stdin does, however Neovim has ended, and
+ * removes the folder that it was started with.
+ */
+import { z } from "../deps/zod.ts";
+import { Answers, Gates } from "./answers.ts";
+import { ClientGone, deliver, isDisconnection } from "./delivery.ts";
+import { HttpConnection, type HttpRequest } from "./http_connection.ts";
+import { parseScript } from "./script.ts";
+import { countCalls, encode, errorBody } from "./wires.ts";
+
+/** What works in the folder ends at the same time, and may write there until then. */
+const ENDING_MS = 500;
+
+const WIRE = "openai_chat";
+const MODEL = "scripted-model";
+
+const Body = z.object({
+  messages: z.array(z.object({ role: z.string() })),
+  stream_options: z.object({ include_usage: z.boolean().optional() }).optional(),
+});
+
+const Order = z.union([
+  /** A script to be played from the next turn on. */
+  z.object({ play: z.string() }),
+  /** Answers go on that wait for this name. */
+  z.object({ release: z.string() }),
+]);
+
+const gates = new Gates();
+let script = parseScript("");
+let answers = new Answers(script);
+let requests = 0;
+let calls = 0;
+
+/** Whether these are the first words to the model since the user has said something. */
+function beginsTurn(roles: readonly string[]): boolean {
+  return !roles.slice(roles.lastIndexOf("assistant") + 1).includes("tool");
+}
+
+async function answer(http: HttpConnection, request: HttpRequest): Promise<void> {
+  const body = Body.parse(JSON.parse(request.body));
+  if (beginsTurn(body.messages.map(({ role }) => role))) {
+    answers = new Answers(script);
+    gates.closeOpened();
+  }
+  const next = answers.take("");
+  requests += 1;
+  if (next === undefined) return await refuse(http, 500, "The script has no answer left.");
+  const firstCall = calls + 1;
+  calls += countCalls(next);
+  const steps = encode(WIRE, next, {
+    model: MODEL,
+    request: requests,
+    firstCall,
+    created: Math.floor(Date.now() / 1000),
+    promptTokens: Math.ceil(request.body.length / 4),
+    includeUsage: body.stream_options?.include_usage === true,
+    encrypted: false,
+  });
+  await deliver(http, WIRE, steps, gates);
+}
+
+async function refuse(http: HttpConnection, code: number, why: string): Promise<void> {
+  await http.respond(code, { "content-type": "application/json" }, errorBody(WIRE, code, why, requests));
+}
+
+async function serve(conn: Deno.TcpConn): Promise<void> {
+  conn.setNoDelay(true);
+  using http = new HttpConnection(conn);
+  try {
+    for (let request; (request = await http.next()) !== undefined;) {
+      const isChat = request.method === "POST" && request.path.endsWith("/chat/completions");
+      await (isChat ? answer(http, request) : refuse(http, 404, "Unknown endpoint."));
+    }
+  } catch (error) {
+    if (!(error instanceof ClientGone) && !isDisconnection(error)) throw error;
+  }
+}
+
+function take(order: z.infer<typeof Order>): void {
+  if ("play" in order) script = parseScript(order.play);
+  else gates.release(order.release);
+}
+
+async function remove(folder: string | undefined): Promise<void> {
+  if (folder === undefined) return;
+  for (let tries = 0; tries < 2; tries++) {
+    await Deno.remove(folder, { recursive: true }).catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, ENDING_MS));
+  }
+  await Deno.remove(folder, { recursive: true }).catch(() => {});
+}
+
+async function accept(listener: Deno.TcpListener): Promise<void> {
+  for await (const conn of listener) serve(conn);
+}
+
+const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+accept(listener);
+console.log(`http://127.0.0.1:${listener.addr.port}/v1`);
+let begun = "";
+for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+  const lines = (begun + text).split("\n");
+  begun = lines.pop() ?? "";
+  for (const line of lines) take(Order.parse(JSON.parse(line)));
+}
+await remove(Deno.args[0]);
+Deno.exit(0);

@@ -1,0 +1,371 @@
+-- `:Agent tutor`: lessons in a tab page of their own, on a scratch project, with a model and a supervisor of their own.
+-- At its end, however that comes, nothing of it is left. The views are given by init.lua, which alone knows them.
+local client = require("agent.client")
+local config = require("agent.config")
+local lessons = require("agent.tutor.lessons")
+local page = require("agent.tutor.page")
+local projects = require("agent.tutor.project")
+local models = require("agent.tutor.model")
+local say = require("agent.say")
+local traces = require("agent.tutor.traces")
+
+local M = {}
+
+---@class agent.TutorViews
+---@field chats table
+---@field waiting fun(): integer            approvals
+---@field review_keys fun(): table<string, string>
+---@field hunks fun(buffer: integer): integer
+---@field swap_history fun(messages: string[]): string[]
+
+---@class agent.Tutor
+---@field views agent.TutorViews
+---@field project agent.TutorProject
+---@field model agent.TutorModel
+---@field own? table        configuration of its host
+---@field tab? integer       page with the lessons
+---@field tabs table<integer, "lessons"|"other">  that one, and those that were opened from one of these
+---@field page? agent.TutorPage
+---@field shown? string     on the page
+---@field lesson integer    number; one more than there are at the end
+---@field seen agent.TutorSeen
+---@field talk? agent.Chat  in which the lesson's turns were
+---@field is_here boolean   one of its tab pages is shown
+---@field host? agent.Host  while none of them is shown, the one that they use; else that of the others
+---@field before agent.TutorBefore
+---@field history string[]  messages, as with `host`
+
+---@type agent.Tutor?
+local tutor
+
+local group = vim.api.nvim_create_augroup("agent.tutor", {})
+
+--- The file that the lessons are about.
+local FILE = "greet.lua"
+
+local ENDED = "The tutor has ended."
+
+--- Options that hold while its tab pages are shown: those of its host that are seen, and a place for the chat, as one in
+--- a tab page, or in the file's window, would hide the lesson.
+---@return table<string, any>
+local function options()
+  local layout = config.get().layout
+  local hides = layout == "tab" or layout == "current"
+  local own = { provider = tutor.own.provider, model = tutor.own.model, mode = tutor.own.mode }
+  return vim.tbl_extend("error", own, { layout = hides and "float" or layout })
+end
+
+--- All that is done on its tab pages is the tutor's: chats have their place there, and others than elsewhere.
+local function enter()
+  vim.t.agent_worktree = tutor.project.root
+  if not tutor.is_here then
+    tutor.is_here, tutor.host = true, client.use(tutor.host)
+    tutor.history = tutor.views.swap_history(tutor.history)
+    config.lay_over(options())
+  end
+end
+
+local function leave()
+  if tutor.is_here then
+    tutor.is_here, tutor.host = false, client.use(tutor.host)
+    tutor.history = tutor.views.swap_history(tutor.history)
+    config.lay_over({})
+  end
+end
+
+--- Chats that are the tutor's.
+---@return agent.Chat[]
+local function own_chats()
+  local ids = tutor.own and client.chats_with(tutor.own) or {}
+  return vim.tbl_filter(function(chat)
+    return ids[chat.id] ~= nil or chat.worktree == tutor.project.root
+  end, tutor.views.chats.list())
+end
+
+--- Buffers of the scratch project, and that of the lessons.
+---@return table<integer, true>
+local function own_buffers()
+  local own = {}
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    own[buffer] = projects.has(tutor.project, vim.api.nvim_buf_get_name(buffer)) or nil
+  end
+  if tutor.page then
+    own[tutor.page.buffer] = true
+  end
+  return own
+end
+
+---@param name string
+---@return string
+local function path(name)
+  return vim.fs.joinpath(tutor.project.root, name)
+end
+
+---@return agent.TutorSeen
+local function nothing_seen()
+  return {
+    turns = 0,
+    running = false,
+    waiting = 0,
+    answered = 0,
+    steered = false,
+    left = false,
+    hunks = function(name)
+      local buffer = vim.fn.bufnr("^" .. vim.fn.fnameescape(path(name)) .. "$")
+      return buffer > 0 and tutor.views.hunks(buffer) or 0
+    end,
+    read = function(name)
+      return projects.read(tutor.project, name)
+    end,
+  }
+end
+
+--- What is to be done next; nil if the lesson is over.
+---@return agent.LessonStep?
+local function step()
+  local lesson = lessons.list[tutor.lesson]
+  return vim.iter(lesson and lesson.steps or {}):find(function(one)
+    return not one.done(tutor.seen)
+  end)
+end
+
+--- The file is in a window of the tab page, below the lesson.
+local function show_file()
+  local file = vim.fn.bufadd(path(FILE))
+  local windows = vim.api.nvim_tabpage_list_wins(tutor.tab)
+  local is_shown = vim.iter(windows):any(function(window)
+    return vim.api.nvim_win_get_buf(window) == file
+  end)
+  if not is_shown then
+    local window = vim.api.nvim_open_win(file, false, { split = "below", win = tutor.page.window })
+    vim.bo[file].buflisted = true
+    vim.wo[window].winfixheight = false
+  end
+end
+
+--- The page shows what is to be done next, and what the model will do about it.
+local function show()
+  local lesson = lessons.list[tutor.lesson]
+  local now = step()
+  local title = lesson and ("Lesson %d of %d: %s"):format(tutor.lesson, #lessons.list, lesson.title) or "The end"
+  local keys = tutor.views.review_keys()
+  local text = (now and now.text or lessons.ending):gsub("{(%l+)}", function(name)
+    return keys[name] or ":Agent review " .. name
+  end)
+  if tutor.shown == title .. text or not tutor.page:is_open() then
+    return
+  end
+  tutor.shown = title .. text
+  tutor.page:show(title, text)
+  tutor.views.chats.fit()
+end
+
+---@param number integer
+local function begin(number)
+  tutor.lesson = number
+  tutor.seen = nothing_seen()
+  tutor.talk = nil
+  local lesson = lessons.list[number]
+  if lesson then
+    tutor.model:tell({ play = lesson.script })
+    show_file()
+  end
+  show()
+end
+
+--- Looks at what has become of the lesson.
+local look = vim.schedule_wrap(function()
+  if not (tutor and tutor.page) then
+    return
+  end
+  local seen = tutor.seen
+  local chat = tutor.is_here and tutor.views.chats.current() or seen.chat
+  seen.chat = chat
+  seen.waiting = tutor.views.waiting()
+  seen.running = chat ~= nil and chat.timeline.state ~= "idle"
+  seen.left = seen.left or (tutor.talk ~= nil and chat ~= tutor.talk)
+  local steers = chat and vim.iter(chat.timeline.blocks):any(function(block)
+    return block.status == "steering" or block.status == "queued"
+  end)
+  if steers and not seen.steered then
+    seen.steered = true
+    tutor.model:tell({ release = "steered" })
+  end
+  if lessons.list[tutor.lesson] and not step() then
+    return begin(tutor.lesson + 1)
+  end
+  show()
+end)
+
+---@param batch table[]
+local function hear(batch)
+  if not (tutor and tutor.page) then
+    return
+  end
+  local ids = client.chats_with(tutor.own)
+  for _, update in ipairs(batch) do
+    local is_ours = update.chat and ids[update.chat]
+    if is_ours and update.type == "turn_done" and update.reason == "end_turn" then
+      tutor.seen.turns = tutor.seen.turns + 1
+      tutor.talk = tutor.views.chats.get(update.chat)
+    elseif is_ours and update.type == "approval_closed" and update.answer ~= "cancelled" then
+      tutor.seen.answered = tutor.seen.answered + 1
+    end
+  end
+  look()
+end
+client.listen(hear)
+
+--- Ends it: nothing of it is left.
+local function quit()
+  if not tutor then
+    return
+  end
+  vim.api.nvim_clear_autocmds({ group = group })
+  local it, own, chats = tutor, own_buffers(), own_chats()
+  traces.stop_servers(it.before, own)
+  for _, chat in ipairs(chats) do
+    chat.is_quiet = true
+  end
+  if it.own then
+    client.close_own(it.own, ENDED)
+  end
+  leave()
+  for _, chat in ipairs(chats) do
+    it.views.chats.close(chat)
+  end
+  it.model:stop()
+  tutor = nil
+  traces.remove(it.before, it.project, it.tabs, own)
+  projects.remove(it.project)
+end
+
+--- Later: windows cannot be closed while one is being closed.
+local quit_soon = vim.schedule_wrap(quit)
+
+---@param event string|string[]
+---@param callback fun(event: table)
+---@param extra? table
+local function on(event, callback, extra)
+  local settings = vim.tbl_extend("error", { group = group, callback = callback }, extra or {})
+  vim.api.nvim_create_autocmd(event, settings)
+end
+
+local function watch()
+  on({ "BufWipeout", "BufUnload" }, quit_soon, { buffer = tutor.page.buffer })
+  on("WinClosed", quit_soon, { pattern = tostring(tutor.page.window) })
+  on("VimLeavePre", quit)
+  local left ---@type integer
+  on("TabLeave", function()
+    left = vim.api.nvim_get_current_tabpage()
+    leave()
+  end)
+  on("TabNew", function()
+    tutor.tabs[vim.api.nvim_get_current_tabpage()] = tutor.tabs[left] and "other"
+  end)
+  on("TabEnter", function()
+    if tutor.tabs[vim.api.nvim_get_current_tabpage()] then
+      enter()
+    end
+  end)
+  on({ "VimResized", "WinResized" }, vim.schedule_wrap(function()
+    if tutor and tutor.page and tutor.page:is_open() and tutor.page:fit() then
+      tutor.views.chats.fit()
+    end
+  end))
+  on({ "TextChanged", "TextChangedI", "CmdlineLeave", "BufEnter" }, look)
+  on({ "BufReadPre", "BufNewFile" }, function(event)
+    if projects.has(tutor.project, event.file) then
+      vim.bo[event.buf].swapfile, vim.bo[event.buf].undofile = false, false
+    end
+  end)
+end
+
+--- The model answers: the tab page opens, with the file and above it the lesson.
+---@param url string
+local function open(url)
+  local project = tutor.project
+  local own = config.over_defaults({
+    provider = "tutor",
+    model = "scripted-model",
+    providers = { tutor = { wire = "openai_chat", base_url = url } },
+    title = false,
+    state_dir = project.state,
+    deno = config.get().deno,
+    sandbox = config.get().sandbox,
+  })
+  tutor.own = config.for_supervisor(own)
+  tutor.own.config_dir = project.config
+  vim.cmd.stopinsert()
+  vim.cmd.tabnew()
+  local blank = vim.api.nvim_get_current_buf()
+  tutor.tab = vim.api.nvim_get_current_tabpage()
+  tutor.tabs = { [tutor.tab] = "lessons" }
+  vim.cmd.tcd(vim.fn.fnameescape(project.root))
+  tutor.page = page.open()
+  watch()
+  vim.t.agent_above = tutor.page.window
+  vim.cmd.edit(vim.fn.fnameescape(path(FILE)))
+  if vim.api.nvim_buf_is_valid(blank) and vim.api.nvim_buf_get_name(blank) == "" then
+    pcall(vim.api.nvim_buf_delete, blank, {})
+  end
+  tutor.host = client.open_own(tutor.own)
+  enter()
+  client.start(require("agent.place").here(0))
+  begin(1)
+end
+
+---@param views agent.TutorViews
+local function start(views)
+  local it = { views = views, project = projects.make(), lesson = 0, before = traces.note() }
+  it.tabs, it.is_here, it.history = {}, false, {}
+  local problem
+  it.model, problem = models.start(it.project.folder, {
+    ready = vim.schedule_wrap(function(url)
+      if tutor == it and vim.fn.getcmdwintype() ~= "" then
+        quit()
+        say.error("close the command-line window first")
+      elseif tutor == it then
+        open(url)
+      end
+    end),
+    ended = function(how)
+      if tutor == it then
+        quit()
+        say.error("the tutor's model stopped " .. how)
+      end
+    end,
+  })
+  if not it.model then
+    projects.remove(it.project)
+    return say.error(problem)
+  end
+  tutor = it
+end
+
+--- Goes on to the next lesson; a turn of this one is stopped.
+local function go_on()
+  for _, chat in ipairs(own_chats()) do
+    chat:stop()
+  end
+  begin(math.min(tutor.lesson + 1, #lessons.list + 1))
+end
+
+---@param word? "next"|"quit"
+---@param views agent.TutorViews
+function M.run(word, views)
+  if not tutor and not word then
+    return start(views)
+  elseif not tutor then
+    return say.info("the tutor is not open: :Agent tutor opens it")
+  elseif word == "quit" then
+    return quit()
+  elseif tutor.page then
+    vim.api.nvim_set_current_tabpage(tutor.tab)
+    if word == "next" then
+      go_on()
+    end
+  end
+end
+
+return M

@@ -1,0 +1,59 @@
+-- The scripted model of the tutor: a process that answers on 127.0.0.1, see denops/agent/scripted_model/serve.ts.
+local process = require("agent.host.process")
+local say = require("agent.say")
+
+---@class agent.TutorModel
+---@field job integer
+local Model = {}
+Model.__index = Model
+
+local M = {}
+
+---@param order table see `Order` in serve.ts
+function Model:tell(order)
+  pcall(vim.fn.chansend, self.job, vim.json.encode(order) .. "\n")
+end
+
+--- It ends by itself once nobody speaks to it.
+function Model:stop()
+  pcall(vim.fn.chanclose, self.job, "stdin")
+end
+
+---@param folder string removed at its end
+---@param on { ready: fun(url: string), ended: fun(how: string) }
+---@return agent.TutorModel?
+---@return string? problem
+function M.start(folder, on)
+  local flags = { "--allow-net=127.0.0.1", "--allow-write=" .. folder }
+  local command, problem = process.command("scripted_model/serve.ts", flags)
+  if not command then
+    return nil, problem
+  end
+  table.insert(command, folder)
+  local printed, said, is_fetching = "", {}, false
+  local model = setmetatable({}, Model)
+  model.job = vim.fn.jobstart(command, {
+    on_stdout = function(_, data)
+      local before = printed:find("\n")
+      printed = printed .. table.concat(data, "\n")
+      local url = not before and printed:match("^(%S+)\n")
+      if url then
+        on.ready(url)
+      end
+    end,
+    on_stderr = function(_, lines)
+      vim.list_extend(said, lines)
+      if not is_fetching and table.concat(lines, "\n"):find("Download") then
+        is_fetching = true
+        say.info("fetching the plugin's dependencies, once …")
+      end
+    end,
+    on_exit = function(_, code)
+      local text = table.concat(said, "\n")
+      on.ended(process.offline(text) or process.ending(code, said))
+    end,
+  })
+  return model
+end
+
+return M

@@ -1,0 +1,118 @@
+-- The window of the lessons, above all others of its tab page.
+local no_insert = require("agent.no_insert")
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace("agent.tutor")
+
+--- Rows of text that are shown on the smallest screen.
+local LEAST = 2
+
+local OPTIONS = {
+  wrap = true,
+  linebreak = true,
+  number = false,
+  relativenumber = false,
+  signcolumn = "no",
+  foldcolumn = "0",
+  foldenable = false,
+  list = false,
+  spell = false,
+  cursorline = false,
+  colorcolumn = "",
+  statuscolumn = "",
+  conceallevel = 0,
+  scrolloff = 0,
+  fillchars = "eob: ,lastline:…",
+  winfixheight = true,
+  winfixbuf = true,
+}
+
+---@class agent.TutorPage
+---@field window integer
+---@field buffer integer
+---@field size? string  of the window and the screen, for which it was fitted
+local Page = {}
+Page.__index = Page
+
+--- Lines, and where something to type stands in them.
+---@param text string
+---@return string[] lines
+---@return { row: integer, from: integer, to: integer }[] typed  in bytes
+local function parts(text)
+  local lines, typed = {}, {}
+  for line in vim.gsplit(text, "\n") do
+    local shown = ""
+    for index, part in ipairs(vim.split(line, "`")) do
+      if index % 2 == 0 then
+        table.insert(typed, { row = #lines, from = #shown, to = #shown + #part })
+      end
+      shown = shown .. part
+    end
+    table.insert(lines, shown)
+  end
+  return lines, typed
+end
+
+---@param title string
+---@param text string see lessons.lua
+function Page:show(title, text)
+  local lines, typed = parts(text)
+  vim.bo[self.buffer].modifiable = true
+  vim.api.nvim_buf_set_lines(self.buffer, 0, -1, false, lines)
+  vim.bo[self.buffer].modifiable = false
+  vim.api.nvim_buf_clear_namespace(self.buffer, namespace, 0, -1)
+  for _, at in ipairs(typed) do
+    vim.api.nvim_buf_set_extmark(self.buffer, namespace, at.row, at.from, { end_col = at.to, hl_group = "AgentUser" })
+  end
+  vim.wo[self.window].winbar = ("%%#AgentTitle# %s "):format(title)
+  vim.api.nvim_win_set_cursor(self.window, { 1, 0 })
+  self.size = nil
+  self:fit()
+end
+
+--- The window is as tall as its text, and no taller than a third of the screen.
+---@return boolean changed  there was another width or screen before
+function Page:fit()
+  local size = ("%d %d"):format(vim.api.nvim_win_get_width(self.window), vim.o.lines)
+  if size == self.size then
+    return false
+  end
+  self.size = size
+  local most = math.max(LEAST, math.floor(vim.o.lines / 3) - 3)
+  local rows = vim.api.nvim_win_text_height(self.window, {}).all
+  vim.api.nvim_win_set_height(self.window, math.min(rows, most) + 1)
+  return true
+end
+
+---@return boolean
+function Page:is_open()
+  return vim.api.nvim_win_is_valid(self.window)
+end
+
+--- Takes its options back in the current window, which has been made from it.
+function M.unstyle()
+  for name in pairs(OPTIONS) do
+    vim.cmd.setlocal(name .. "<")
+  end
+  vim.cmd("setlocal winbar< statusline<")
+end
+
+--- Opens it above the current window.
+---@return agent.TutorPage
+function M.open()
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.bo[buffer].bufhidden = "wipe"
+  vim.bo[buffer].modeline = false
+  vim.bo[buffer].undolevels = -1
+  pcall(vim.api.nvim_buf_set_name, buffer, "agent://tutor")
+  no_insert(buffer)
+  local window = vim.api.nvim_open_win(buffer, false, { split = "above", win = -1, height = LEAST + 1 })
+  vim.wo[window].statusline = " :Agent tutor next  :Agent tutor quit"
+  for name, value in pairs(OPTIONS) do
+    vim.api.nvim_set_option_value(name, value, { win = window, scope = "local" })
+  end
+  return setmetatable({ window = window, buffer = buffer }, Page)
+end
+
+return M

@@ -1,0 +1,79 @@
+-- The scratch project of the tutor, in a folder that goes with it.
+local M = {}
+
+---@type table<string, string>
+local FILES = {
+  ["greet.lua"] = [[
+-- Greets everybody on the list.
+local M = {}
+
+function M.greet(name)
+  return "hey " .. name
+end
+
+function M.all()
+  for name in io.lines("guests.txt") do
+    print(M.greet(name))
+  end
+end
+
+M.all()
+
+return M
+]],
+  ["guests.txt"] = "Zoe\nAda\nLinus\nAda\n",
+  ["README.md"] = "# Party\n\nSays hey to everybody in guests.txt.\n",
+}
+
+---@class agent.TutorProject
+---@field folder string  holds all the rest
+---@field root string    of the project
+---@field state string
+---@field config string  in the place of Neovim's own folder for it
+
+---@return agent.TutorProject
+function M.make()
+  local folder = vim.fs.normalize(vim.fn.tempname())
+  vim.fn.mkdir(folder, "p", tonumber("700", 8))
+  -- Engines name what they work on by its real path.
+  folder = assert(vim.uv.fs_realpath(folder))
+  local project = { folder = folder }
+  for name, part in pairs({ root = "party", state = "state", config = "config" }) do
+    project[name] = vim.fs.joinpath(folder, part)
+    vim.fn.mkdir(project[name])
+  end
+  for name, text in pairs(FILES) do
+    local file = assert(io.open(vim.fs.joinpath(project.root, name), "w"))
+    file:write(text)
+    file:close()
+  end
+  return project
+end
+
+--- A file's text as it is on the disk.
+---@param project agent.TutorProject
+---@param name string
+---@return string
+function M.read(project, name)
+  local file = io.open(vim.fs.joinpath(project.root, name))
+  local text = file and file:read("*a") or ""
+  if file then
+    file:close()
+  end
+  return text
+end
+
+--- Whether a path is of the project, or of what belongs to it.
+---@param project agent.TutorProject
+---@param path string
+---@return boolean
+function M.has(project, path)
+  return vim.startswith(vim.fs.normalize(path), project.folder .. "/")
+end
+
+---@param project agent.TutorProject
+function M.remove(project)
+  vim.fn.delete(project.folder, "rf")
+end
+
+return M

@@ -1,0 +1,65 @@
+/** `:Agent tutor` beside what its user does. All its lessons are played by tests/house/try_test.ts. */
+import assert from "node:assert/strict";
+import { startAgent } from "../support/agent.ts";
+import { folderOf, openTutor, snapshot, waitForNothing } from "../support/tutor.ts";
+
+Deno.test("leaving in the middle, in whatever way, leaves nothing; other tab pages are the user's", async () => {
+  await using agent = await startAgent({
+    script: "wait go\nsay Hello to you too.",
+    files: ["src/greet.ts"],
+    options: `layout = "tab"`,
+    columns: 40,
+    lines: 15,
+  });
+  const { nvim, project, server } = agent;
+  // A turn of the user's runs all the time.
+  await nvim.keys(":Agent! hello<CR>");
+  await server.nextRequest();
+  await nvim.waitFor(`require("agent.chat").current().timeline.state == "working"`);
+  const before = await snapshot(nvim);
+
+  const ways: readonly (readonly [way: string, keys: string, then: string])[] = [
+    [":q in the lesson", ":Agent what is it?<CR>", "<Esc>:call win_gotoid(win_getid(1))<CR>:q<CR>"],
+    [":bd of the lesson", ":Agent keep my token<CR>", "<Esc>:call win_gotoid(win_getid(1))<CR>:bd<CR>"],
+    [
+      ":tabclose",
+      ":Agent tutor next<CR>:Agent tutor next<CR>:Agent sort the guests<CR>",
+      "<Esc>:tabclose<CR>",
+    ],
+  ];
+  for (const [way, keys, then] of ways) {
+    await openTutor(nvim);
+    const folder = await folderOf(nvim);
+    await nvim.keys(keys);
+    await nvim.waitForScreen("Agent ─");
+    await nvim.waitForScreen("Lesson");
+    await nvim.keys(then);
+    await nvim.waitFor("#vim.api.nvim_list_tabpages() == 1");
+    await nvim.waitFor("vim.fn.bufexists('agent://tutor') == 0");
+    assert.deepEqual(await snapshot(nvim), before, way);
+    await waitForNothing(folder);
+  }
+
+  // A file of the user's that was opened from there stays, in a folder that is there.
+  await openTutor(nvim);
+  const earlier = await folderOf(nvim);
+  await nvim.keys(`:tabnew ${project.path("README.md")}<CR>:Agent tutor quit<CR>`);
+  await waitForNothing(earlier);
+  assert.equal(await nvim.lua("return vim.fn.getcwd()"), project.root);
+  await nvim.keys(":bwipeout<CR>");
+  assert.deepEqual(await snapshot(nvim), before);
+
+  // On another tab page all is the user's.
+  await openTutor(nvim);
+  const folder = await folderOf(nvim);
+  await nvim.keys("gt:Agent<CR>");
+  await nvim.waitForScreen("hello");
+  server.release("go");
+  await nvim.waitForScreen("Hello to you too.");
+  assert.equal(server.requests.length, 1);
+  // Nor does a message of the tutor's come back.
+  await nvim.keys("<C-p>");
+  assert.equal(await nvim.lua(`return require("agent.chat").current().input:text()`), "hello");
+  await nvim.quit();
+  await waitForNothing(folder);
+});

@@ -1,0 +1,121 @@
+/** Plays `:Agent tutor` as its user would. */
+import assert from "node:assert/strict";
+import type { ChildNvim } from "./nvim.ts";
+import { waitForNone } from "./processes.ts";
+import { waitUntil } from "./project.ts";
+
+/** The first start on a machine fetches the plugin's dependencies. Milliseconds. */
+const FIRST_START = 120_000;
+
+/** Is told of what a user sees when a lesson's answer stands. */
+export type OnLesson = (title: string, screen: string) => void | Promise<void>;
+
+/** Opens the tutor, from Normal mode. */
+export async function openTutor(nvim: ChildNvim): Promise<void> {
+  await nvim.keys(":Agent tutor<CR>");
+  await nvim.waitForScreen("Lesson 1 of 7", { timeout: FIRST_START });
+}
+
+/** The folder of a tutor that is open, which holds all that is its. */
+export async function folderOf(nvim: ChildNvim): Promise<string> {
+  const root = await nvim.lua<string>("return vim.fn.getcwd()");
+  assert.match(root, /\/party$/);
+  return root.slice(0, -"/party".length);
+}
+
+/** Waits until neither the folder is there nor a process that works on it. */
+export async function waitForNothing(folder: string): Promise<void> {
+  await waitForNone([folder], 10_000);
+  await waitUntil(`${folder} to be removed`, () => Deno.stat(folder).then(() => false, () => true));
+}
+
+/** From the first lesson to its end. @throws {Error} if a lesson does not go on, or something is left */
+export async function playTutor(nvim: ChildNvim, onLesson: OnLesson): Promise<void> {
+  const before = await snapshot(nvim);
+  await openTutor(nvim);
+  const folder = await folderOf(nvim);
+  await playLessons(nvim, onLesson);
+  await nvim.keys("<Esc>:Agent tutor quit<CR>");
+  await nvim.waitFor("#vim.api.nvim_list_tabpages() == 1");
+  assert.deepEqual(await snapshot(nvim), before);
+  await waitForNothing(folder);
+}
+
+/** The lesson is in view all the time; at the end the last page is shown. */
+async function playLessons(nvim: ChildNvim, onLesson: OnLesson): Promise<void> {
+  const both = (lesson: string, answer: RegExp) =>
+    nvim.waitForScreen((screen) => screen.includes(lesson) && answer.test(screen), { timeout: 30_000 });
+
+  await nvim.keys(":Agent what does greet.lua do?<CR>");
+  await onLesson("A question", await both("Lesson 2 of 7", /one for each line of the file/));
+
+  await nvim.keys("ikeep my token in .env<C-s>");
+  await onLesson("An edit that asks", await both("may hold secrets.", /\+TOKEN=abc123/));
+  await nvim.keys("<Esc><Tab>");
+  await nvim.waitForScreen("a once");
+  await nvim.keys("a");
+  await both("Lesson 3 of 7", /as far as you have allowed it/);
+
+  await nvim.keys("isort the guests<C-s>");
+  await onLesson("A command", await both("Nothing has changed yet.", /guests\.txt {2}\+1 −2/));
+  await nvim.keys("<Esc><Tab>");
+  await nvim.waitForScreen("a keep");
+  await nvim.keys("a");
+  await both("Lesson 4 of 7", /That was the command/);
+
+  await nvim.keys("igreet politely<C-s>");
+  await both("two marked hunks", /are polite/);
+  await nvim.keys("<Esc>q");
+  await onLesson("A review", await nvim.waitForScreen("Good evening"));
+  await nvim.keys("]rgrk");
+  await nvim.waitForScreenGone("hey");
+  await nvim.keys("]rgru");
+  await both("Lesson 5 of 7", /Good evening/);
+
+  await nvim.keys(":Agent make it loud<CR>");
+  await onLesson("Undo", await both("Too loud?", /as loud/));
+  await nvim.keys(":Agent undo<CR>");
+  await both("Lesson 6 of 7", /restored/);
+
+  await nvim.keys(":Agent<CR><S-Tab>");
+  await both("Try it:", /ask · /);
+  await nvim.keys("delete the guest list<C-s>");
+  await onLesson("Modes", await both("The file is still there.", /lets me go/));
+  await nvim.keys("<Esc>:Agent mode agent<CR>");
+  await nvim.waitForScreen("Lesson 7 of 7");
+
+  await nvim.keys("iwrite a speech<C-s>");
+  await both("Type  keep it short", /Thinking/);
+  await nvim.keys("keep it short<M-CR>");
+  await onLesson("Steering", await both("stored as one session", /The buffet is open/));
+  await nvim.keys("<Esc>:Agent new<CR>");
+  await nvim.waitForScreen(":Agent sessions");
+  await nvim.keys("<Esc>:Agent sessions<CR>");
+  await onLesson("Sessions", await nvim.waitForScreen("Sessions of this project · 1"));
+  await nvim.keys("<CR>");
+  await both("That was all.", /The buffet is open/);
+}
+
+/** What a user had before and has again: folder, windows, buffers, options, lists. */
+export async function snapshot(nvim: ChildNvim): Promise<unknown> {
+  return await nvim.lua(`
+    local options = {}
+    for name, info in pairs(vim.api.nvim_get_all_options_info()) do
+      options[name] = vim.inspect(vim.api.nvim_get_option_value(name, info.scope == "global" and { scope = "global" } or {}))
+    end
+    return {
+      options = options,
+      folder = vim.fn.getcwd(-1, -1),
+      here = vim.fn.getcwd(),
+      tabs = #vim.api.nvim_list_tabpages(),
+      windows = vim.tbl_map(function(window)
+        return { window, vim.api.nvim_win_get_buf(window), vim.api.nvim_win_get_cursor(window) }
+      end, vim.api.nvim_list_wins()),
+      current = vim.api.nvim_get_current_win(),
+      buffers = vim.tbl_map(function(buffer)
+        return { buffer, vim.api.nvim_buf_get_name(buffer) }
+      end, vim.api.nvim_list_bufs()),
+      quickfix = vim.fn.getqflist(),
+      tabVariables = vim.fn.gettabvar(1, ""),
+    }`);
+}
