@@ -95,7 +95,7 @@ Deno.test("in splits, options for all windows and plugins that set every winbar 
     { type = "turn_done", reason = "end_turn" })`);
   const whole = (text: string) =>
     /│ claude-opus-4-5 · .* · ready *\n/.test(text) && /│ +<CR> send .*g\? keys *\n/.test(text) &&
-    /│❯ Rename it *\n/.test(text) && /│a +b c with words enough.*\n.*│\S/.test(text) &&
+    /│❯ Rename it *\n/.test(text) && /│a +b .*c.* with words enough.*\n.*│\S/.test(text) &&
     /^(one|of all)/m.test(text);
   await nvim.waitForScreen(whole);
   const before = nvim.paints.length;
@@ -106,6 +106,21 @@ Deno.test("in splits, options for all windows and plugins that set every winbar 
   assert.ok(whole(nvim.text()), nvim.text());
   assert.ok(nvim.paints.length - before < 20, "their line is never drawn");
   assert.equal(await nvim.lua("return _G.folded"), undefined);
+
+  // What saves by itself sends nothing, `:w` does; a session file brings the user's windows back.
+  await nvim.lua(`local function save() vim.cmd("silent! write") end
+    vim.api.nvim_create_autocmd({ "InsertLeave", "BufLeave" }, { nested = true, callback = save })
+    vim.api.nvim_create_autocmd("InsertLeave", { nested = true, command = "silent! wall" })
+    vim.g.sent = 0
+    require("agent.client").send = function(action)
+      vim.g.sent = vim.g.sent + (action.type == "prompt" and 1 or 0)
+    end`);
+  await nvim.keys("ia draft<Esc><C-w>k<C-w>j");
+  await nvim.waitForScreen(/│a draft/);
+  assert.equal(await nvim.lua("return vim.g.sent"), 0);
+  await nvim.keys(":w<CR>");
+  await nvim.waitForScreen("❯ a draft");
+  assert.equal(await nvim.lua("return vim.g.sent"), 1);
   await nvim.keys("q");
   await nvim.waitForScreen((text) => !text.includes("ready") && /^ *one/.test(text));
 });
