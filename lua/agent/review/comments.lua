@@ -190,7 +190,7 @@ function M.list()
     return { filename = comment.path, lnum = comment.first, end_lnum = comment.last, text = comment.text }
   end, in_order())
   vim.fn.setqflist({}, " ", { title = "Agent comments", items = items })
-  vim.cmd("botright copen")
+  require("agent.quickfix")()
 end
 
 ---@param comment agent.review.Comment
