@@ -7,7 +7,30 @@ import DEFAULT_FILE_RULES from "../denops/agent/policy/defaults.json" with { typ
 import { PRESETS } from "../denops/agent/protocol/providers.ts";
 import { HIDDEN, SHOWN } from "../denops/agent/supervisor/commands/shown.ts";
 import { PROJECT, toolEnvironment } from "./environment.ts";
-import { type Block, type Entries, type Table, withBlock, withEntries, withTable, wrapped } from "./help.ts";
+import {
+  type Block,
+  cropped,
+  type Entries,
+  type Part,
+  type Table,
+  withBlock,
+  withEntries,
+  withTable,
+  wrapped,
+} from "./help.ts";
+
+/** Screens of tests/screens: the first code block after these tags of the help, and those of README in order. */
+const HELP_SCREENS: readonly (Part & { readonly tag: string; readonly screen: string })[] = [
+  { tag: "agent-chat", screen: "help-chat", from: "╭ Agent", windows: 2 },
+  { tag: "agent-sessions", screen: "help-sessions", from: "Sessions of this project", rows: 4 },
+  { tag: "agent-approvals", screen: "help-approval", from: "╭ Approval", windows: 1 },
+  { tag: "agent-approval-command", screen: "help-command", from: "╭ Approval", windows: 1 },
+  { tag: "agent-approval-effects", screen: "help-changes", from: "╭ Changes", windows: 1 },
+];
+const README_SCREENS: readonly (Part & { readonly screen: string })[] = [
+  { screen: "approval-80x24", from: "╭ Agent", windows: 3 },
+  { screen: "help-changes", from: "╭ Changes", windows: 1 },
+];
 
 /** What docs.lua returns. */
 interface Facts {
@@ -24,8 +47,15 @@ export async function written(): Promise<ReadonlyMap<string, string>> {
   for (const group of entries) help = withEntries(help, group);
   for (const table of [...tables, presets()]) help = withTable(help, table);
   for (const block of blocks()) help = withBlock(help, block);
+  const shown = async ({ screen, ...part }: Part & { readonly screen: string }) =>
+    cropped(await read(`tests/screens/${screen}.txt`), part);
+  for (const { tag, ...part } of HELP_SCREENS) help = withBlock(help, { tag, lines: await shown(part) });
+  const screens = (await Promise.all(README_SCREENS.map(shown))).map((lines) => lines.join("\n"));
+  const readme = (await read("README.md"))
+    .replace(/(?<=^```text\n)[^]*?(?=\n```$)/gm, (before) => screens.shift() ?? before);
   return new Map([
     ["doc/agent.txt", help],
+    ["README.md", readme],
     ["plugin/agent.lua", withMaps(await read("plugin/agent.lua"), maps)],
   ]);
 }

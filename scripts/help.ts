@@ -109,6 +109,28 @@ export function withBlock(text: string, { tag, lines: wanted }: Block): string {
   return lines.join("\n");
 }
 
+/** What is shown of a screen: what stands beside a window is left out. */
+export interface Part {
+  /** In the first row. */
+  readonly from: string;
+  /** Rows, or windows with borders from there on. */
+  readonly rows?: number;
+  readonly windows?: number;
+}
+
+/** @throws {Error} if it is not on the screen */
+export function cropped(screen: string, { from, rows, windows = 0 }: Part): readonly string[] {
+  const lines = screen.trimEnd().split("\n");
+  const first = lines.findIndex((line) => line.includes(from));
+  if (first < 0) throw new Error(`the screen has no "${from}"`);
+  if (rows !== undefined) return lines.slice(first, first + rows);
+  const ends = lines.flatMap((line, at) => at >= first && line.includes("╯") ? [at] : []);
+  const part = lines.slice(first, (ends[windows - 1] ?? first) + 1);
+  const edges = (edge: string) => part.map((line) => [...line].indexOf(edge)).filter((at) => at >= 0);
+  const [left, right] = [Math.min(...edges("╭")), Math.max(...edges("╮"))];
+  return part.map((line) => [...line].slice(left, right + 1).join(""));
+}
+
 /** The first such line after a tag. */
 function after(lines: readonly string[], tag: string, is: (line: string) => boolean): number {
   const from = lines.findIndex((line) => tagOf(line) === tag);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { withBlock, withEntries, withTable } from "./help.ts";
+import { cropped, withBlock, withEntries, withTable } from "./help.ts";
 
 /** The tag's line, as the help has it. */
 const tag = (name: string) => `*${name}*`.padStart(78);
@@ -72,4 +72,13 @@ Deno.test("a table is as wide as its cells, and wraps its last column; a code bl
   const block = withBlock(HELP, { tag: "y", lines: ["new", "", " two"] });
   assert.ok(block.includes("Text before >\n    new\n\n     two\n<\nkey"), block);
   assert.throws(() => withBlock(HELP, { tag: "nowhere", lines: [] }), /nothing to write after \*nowhere\*/);
+});
+
+Deno.test("of a screen the rows from a text on are shown, or windows without what stands beside them", () => {
+  const screen = ["~  ╭ One ╮", "漢 │ text│ x", "╭ Two ───╮", "│ more   │", "╰────────╯", "~  ╰─────╯", "~"]
+    .join("\n");
+  assert.deepEqual(cropped(screen, { from: "more", rows: 2 }), ["│ more   │", "╰────────╯"]);
+  assert.deepEqual(cropped(screen, { from: "Two", windows: 1 }), ["╭ Two ───╮", "│ more   │", "╰────────╯"]);
+  assert.equal(cropped(screen, { from: "One", windows: 2 }).at(-1), "~  ╰─────╯");
+  assert.throws(() => cropped(screen, { from: "nothing" }), /the screen has no "nothing"/);
 });

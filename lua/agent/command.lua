@@ -30,6 +30,32 @@ local function takes(row, words)
   return argument ~= nil, argument
 end
 
+--- Those that may stand behind a slash in the input: no prompts themselves, and without need of lines.
+---@return agent.Action[]
+function M.slashed()
+  local prompts = require("agent.prompts").names
+  return vim.tbl_filter(function(row)
+    return not row.ranged and not vim.list_contains(prompts, row.name)
+  end, require("agent.actions"))
+end
+
+--- What does as the sub-command says that these words call; nil if they are a message.
+---@param words string
+---@return fun()?
+function M.called(words)
+  local name, rest = words:match("^(%S+)%s*(.*)$")
+  local row = vim.iter(M.slashed()):find(function(each)
+    return each.name == name
+  end)
+  local is_its, argument
+  if row then
+    is_its, argument = takes(row, rest)
+  end
+  return is_its and function()
+    require("agent")[name](argument)
+  end or nil
+end
+
 --- `:Agent`, `:Agent {sub-command} …`, `:Agent {text}`; a range adds the lines, `!` sends without opening;
 --- to some sub-commands it means something else.
 ---@param command table see nvim_create_user_command

@@ -173,7 +173,7 @@ function Host:start_in_server()
   end
   vim.fn["denops#server#wait_async"](function()
     -- denops.vim looks for plugins once: one that a plugin manager loads later is not among them.
-    vim.fn["denops#plugin#load"]("agent", vim.fs.joinpath(process.scripts(), "main.ts"))
+    vim.fn["denops#plugin#load"]("agent", vim.fs.joinpath(require("agent.config.scripts")(), "main.ts"))
   end)
   vim.fn["denops#plugin#wait_async"]("agent", function()
     if self.number == number then

@@ -393,7 +393,7 @@ end
 --- Lists what the agent has changed and you have not looked at yet, in the quickfix list; or does one of the
 --- things that the keys in buffers with hunks do.
 ---@param what? string  one of the words of its row in actions.lua
----@param extra? { context?: agent.Given } lines that a comment is on
+---@param extra? { context?: agent.Given, bang?: boolean } lines that a comment is on; comments steer the turn
 function M.review(what, extra)
   vim.validate("what", what, "string", true)
   local chats = ready()
@@ -405,7 +405,7 @@ function M.review(what, extra)
   end
   local review = require("agent.review")
   if what == "send" then
-    return require("agent.review.comments").send(chats.get())
+    return require("agent.review.comments").send(chats.get(), extra and extra.bang)
   end
   local given = extra and extra.context
   local range = given and given.first and given or nil

@@ -3,6 +3,9 @@ local find = require("agent.reload.find")
 
 local M = {}
 
+--- Their names.
+M.names = { "explain", "fix", "tests", "docs" }
+
 --- Diagnostics of the lines that are meant: those of the range, else of the cursor's line, else of the buffer.
 ---@param window integer the one that the user came from
 ---@param range? { first: integer, last: integer }

@@ -8,7 +8,7 @@ return function(ready, start)
   local M = {}
 
   -- Prompts that are sub-commands too: the text is what is meant, or what matters.
-  for _, name in ipairs({ "explain", "fix", "tests", "docs" }) do
+  for _, name in ipairs(require("agent.prompts").names) do
     ---@param text? string
     ---@param extra? { context?: string|agent.Given, bang?: boolean }
     M[name] = function(text, extra)

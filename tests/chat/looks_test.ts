@@ -36,7 +36,7 @@ Deno.test("at 40×15 the chat has the screen, the line above it what matters, an
   await using nvim = await start({ columns: 40, lines: 15 });
   await nvim.lua(`_G.begin("Rename it") _G.receive(${READY}, ${PLAN},
     { type = "text", message = "m", text = "- an item with words enough to be wrapped at forty columns\\n\\n" })`);
-  await nvim.waitForScreen(/│ 2\/3 rename the \S*.*… · working +│/);
+  await nvim.waitForScreen(/│ 2\/3 rename the \S*.*… · working *│/);
   await nvim.waitForScreen(
     "│- an item with words enough to be     │\n│  wrapped at forty columns            │",
   );
@@ -69,7 +69,7 @@ Deno.test("at 40×15 the chat has the screen, the line above it what matters, an
   await nvim.resize(200, 50);
   await nvim.waitForScreen(/┌ Agent ─+┐/);
   await nvim.waitForScreen(
-    / 2\/3 rename the function in al… · claude-opus-4-5-20251101 .*\$0\.42 · working │/,
+    / 2\/3 rename the function in all… · claude-opus-4-5-20251101 .*\$0\.42 · working *│/,
   );
 });
 

@@ -52,6 +52,7 @@ Deno.test("a message steers the turn, one waits for its end, one is edited, one 
   assert.equal(server.requests.length, 1);
   await nvim.command("Agent pause");
   await reached(server, "there");
+  await nvim.waitForScreenGone("(waiting for the next step)");
   assert.deepEqual(await transcript(nvim), [
     "Hello",
     "Second, changed (waiting for the turn to end)",
@@ -123,6 +124,7 @@ Deno.test("lines and files go along into the turn; what waits stands above the i
   await reached(server, "there");
   assert.deepEqual(server.problems, []);
   await nvim.waitForScreenGone("1 waiting");
+  await nvim.waitForScreen("a.txt L2 · b.txt");
   assert.deepEqual((await transcript(nvim)).slice(-2), ["See @b.txt", "▸ a.txt L2 · b.txt"]);
 
   // With nothing typed what waits for the turn's end goes into it. What comes back brings its lines along.
@@ -145,4 +147,5 @@ Deno.test("lines and files go along into the turn; what waits stands above the i
   await nvim.waitForScreen("· ready");
   assert.ok(!nvim.text().includes("paused"));
   assert.equal(await nvim.lua('return require("agent.chat").current().input:text()'), "Next\n\nLater");
+  assert.equal(server.requests.length, 2);
 });

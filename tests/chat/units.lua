@@ -87,10 +87,12 @@ test("calls that only look are one line once they are three, in whatever order t
   local function reads(id, status)
     return calls(id, status, { title = "read src/" .. id .. ".ts", kind = "read" })
   end
-  apply(it, send("Go"), STARTED, reads("a", "pending"), reads("b", "pending"), reads("c", "pending"))
+  apply(it, send("Go"), STARTED, reads("a", "pending"), reads("b", "pending"))
+  eq(screen(it), { "Go", "… read src/a.ts", "… read src/b.ts" })
+  eq(apply(it, reads("c", "pending")), { 2, 3, 4 })
   apply(it, reads("c", "completed"), reads("a", "completed"))
-  eq(screen(it), { "Go", "✓ read src/a.ts", "… read src/b.ts", "✓ read src/c.ts" })
-  eq(apply(it, reads("b", "completed")), { 2, 3, 4 })
+  eq(screen(it), { "Go", "… read 3 files  src/a.ts, src/b.ts, src/c.ts" })
+  eq(apply(it, reads("b", "completed")), { 2 })
   eq(screen(it), { "Go", "✓ read 3 files  src/a.ts, src/b.ts, src/c.ts" })
   local found = "── src/a.ts ──\n→ 1: x\n  2: y\n→ 3: x\n\n── b.ts ──\n→ 9: x\n\n[more]"
   local search = { title = "search x", kind = "search", output = found, summary = "3 matches" }
@@ -107,6 +109,49 @@ test("calls that only look are one line once they are three, in whatever order t
   apply(older, send("Before"), STARTED, done())
   timeline.prepend(it, older)
   eq(apply(it, reads("b", "completed")), { 3 })
+end)
+
+test("thoughts between calls that only look stand in their line; a call that fails or waits leaves it", function()
+  local it = timeline.new()
+  local function reads(id, status)
+    return calls(id, status, { title = "read " .. id, kind = "read" })
+  end
+  local function thought(message)
+    return { type = "thought", message = message, text = "Hm." },
+      { type = "thought_done", message = message, milliseconds = 2000 }
+  end
+  apply(it, send("Go"), STARTED)
+  apply(it, thought("m1"))
+  apply(it, reads("a", "completed"))
+  apply(it, thought("m2"))
+  apply(it, reads("b", "completed"))
+  apply(it, thought("m3"))
+  apply(it, reads("c", "in_progress"))
+  eq(screen(it), { "Go", "Thought for 2.0 s", "… read 3 files  a, b, c" })
+  apply(it, reads("c", "completed"))
+  it.blocks[3].expanded = true
+  eq(vim.list_slice(screen(it), 3), {
+    "✓ read 3 files  a, b, c",
+    "  ✓ read a",
+    "  Thought for 2.0 s",
+    "  ✓ read b",
+    "  Thought for 2.0 s",
+    "  ✓ read c",
+  })
+  it.blocks[3].expanded = false
+  apply(it, reads("d", "in_progress"), reads("e", "in_progress"), reads("f", "in_progress"))
+  eq(screen(it)[3], "… read 6 files  a, b, c …")
+  apply(it, reads("d", "failed"))
+  local rest = { "✓ read 3 files  a, b, c", "✗ read d", "… read e", "… read f" }
+  eq(vim.list_slice(screen(it), 3), rest)
+  apply(it, reads("g", "in_progress"), reads("e", "completed"))
+  eq(vim.list_slice(screen(it), 4), { "✗ read d", "… read 3 files  e, f, g" })
+  apply(it, { type = "approval", request = 1, tool = "g" })
+  eq(vim.list_slice(screen(it), 5), { "✓ read e", "… read f", "? read g  waiting for your answer" })
+  apply(it, { type = "approval_closed", request = 1 }, reads("g", "in_progress"))
+  eq(vim.list_slice(screen(it), 5), { "… read 3 files  e, f, g" })
+  apply(it, done("cancelled"))
+  eq(vim.list_slice(screen(it), 5), { "✓ read e", "■ read f  stopped", "■ read g  stopped", "Stopped." })
 end)
 
 test("the columns of a table stand under each other once its text is over; those in code stay", function()
@@ -159,6 +204,14 @@ test("a message that waits stands below the text that goes on, and moves to wher
   eq(screen(it), { "One", "So far.", "✓ call a", "Two", "Three (waiting for the turn to end)", "Yes." })
   apply(it, { type = "unsent", texts = { "Three" } })
   eq(screen(it)[5], "Three (not sent)")
+end)
+
+test("a message that was taken back does not part the text that goes on", function()
+  local it = timeline.new()
+  apply(it, send("One"), STARTED, says("So "), send("Two"), { type = "steering", text = "Three", id = "1" })
+  apply(it, { type = "unsteered", id = "1" })
+  eq(apply(it, says("far.")), { 2 })
+  eq(screen(it), { "One", "So far.", "Two (waiting for the turn to end)" })
 end)
 
 test("the end of a turn ends what is open, and says why if it is not the model's", function()
@@ -245,6 +298,8 @@ test("whatever comes: what looks different is told as changed", function()
     function() return vim.tbl_extend("force", says(any(parts)), { parent = any(parents) }) end,
     function() return { type = "thought_done", message = "m1", milliseconds = 2000 } end,
     function() return calls(any(ids), any({ "pending", "in_progress", "completed", "failed" })) end,
+    function() return calls(any({ "5", "6", "7" }), any({ "pending", "completed", "failed" }), { kind = "read" }) end,
+    function() return { type = "approval", request = 2, tool = any({ "5", "6" }) } end,
     function() return calls("4", any({ "in_progress", "completed" }), { parent = any(ids) }) end,
     function() return { type = "approval", request = 1, tool = any(ids) } end,
     function() return { type = "approval_closed", request = 1 } end,

@@ -71,7 +71,7 @@ Deno.test("a project is changed by calls in text, with an approval, and no mark 
   await nvim.waitForScreen("a once");
   await nvim.keys("a");
 
-  await nvim.waitForScreen("greet** is now salute.");
+  await nvim.waitForScreen("greet is now salute.");
   await nvim.waitForScreen("· ready");
   assert.equal(await project.read(".env"), 'GREETING="<salute>"');
 

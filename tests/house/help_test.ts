@@ -9,6 +9,7 @@ import { written } from "../../scripts/docs.ts";
 import { PLUGIN } from "../support/agent.ts";
 import { ChildNvim } from "../support/nvim.ts";
 import { scratch } from "../support/project.ts";
+import { literals, LUA, TYPESCRIPT } from "../support/literals.ts";
 import { Vimdoc } from "../support/vimdoc.ts";
 
 const TEXT = await Deno.readTextFile(join(PLUGIN, "doc/agent.txt"));
@@ -211,6 +212,27 @@ Deno.test("help: the messages under Troubleshooting are those of the code", asyn
     const telling = fragments.filter((part) => part.length >= 6 && !part.startsWith("agent: "));
     for (const part of telling) assert.ok(code.includes(part), `nothing in the code says "${part}"`);
   }
+});
+
+/** What a user may meet: what else begins so is told to the model. */
+const TOLD = /^\/?(lua|denops\/agent\/(supervisor|protocol|engine\/(llm|store|main|session)))/;
+/** The end of an error that says what to do: another sentence, an order, or a part that is one. */
+const CURE = /\. ([A-Z]|\$\{)|: [a-z]+ (it|first|one|wl-paste|letters|\S*%s)|\$\{(hint|what|others|first)/;
+
+Deno.test("help: an error that does not say what to do stands under Troubleshooting", async () => {
+  const pieces = (text: string) =>
+    text.replace("agent: ", "").split(/\$?\{[^}]*\}|…|%s|%d/).map((part) =>
+      part.replace(/^[\s:;,.()"]+|[\s:;,.()"]+$/g, "")
+    )
+      .filter((part) => part.length >= 6);
+  const named = help.codeIn("agent-troubleshooting").flatMap((block) => block.split("\n").flatMap(pieces));
+  const errors = [...await literals(LUA), ...await literals(TYPESCRIPT)]
+    .filter(({ at, text }) => TOLD.test(at) && /^cannot (?!be )/i.test(text) && !text.includes("(?:"));
+  assert.ok(errors.length > 50, `${errors.length} errors`);
+  const isNamed = (text: string) =>
+    pieces(text).some((part) => named.some((one) => part === one || one.length > 15 && part.startsWith(one)));
+  const bare = errors.filter(({ text }) => !CURE.test(text) && !isNamed(text));
+  assert.deepEqual(bare.map(({ at, text }) => `${at} ${text}`), []);
 });
 
 /** The text of every source file in a folder, but tests. */

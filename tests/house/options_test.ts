@@ -61,6 +61,7 @@ const OPTIONS: Readonly<
   height: ["20", "editor"],
   attach: ['{ "file" }', "editor"],
   input_height: ["5", "editor"],
+  approval: ['"select"', "editor"],
   approval_focus: ['"never"', "editor"],
   review_keys: ["false", "editor"],
   review_advance: ["true", "editor"],

@@ -1,10 +1,12 @@
 /** What README.md, CHANGELOG.md, tests/repro.lua and the rockspec promise. */
 import assert from "node:assert/strict";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { denoProblem, VERSION } from "../../denops/agent/protocol/version.ts";
-import { PLUGIN } from "../support/agent.ts";
+import { PLUGIN, startAgent } from "../support/agent.ts";
 import { ChildNvim } from "../support/nvim.ts";
+import { scratch } from "../support/project.ts";
 
 Deno.test("README: every dependency with its version; CHANGELOG: this version", async () => {
   const readme = await Deno.readTextFile(join(PLUGIN, "README.md"));
@@ -52,16 +54,35 @@ Deno.test("tests/repro.lua starts a Neovim with the plugin and right options", a
   );
 });
 
-Deno.test("the rockspec says where the plugin is, and names folders that exist", async () => {
+interface Build {
+  readonly copy_directories: readonly string[];
+  /** Where a file goes, seen from the rock's folder `conf`, and which one. */
+  readonly install: { readonly conf: Readonly<Record<string, string>> };
+}
+
+Deno.test("the rockspec says where the plugin is, and what it installs works", async () => {
   await using child = await ChildNvim.start();
-  const spec = await child.lua<{ package: string; version: string; build: { copy_directories: string[] } }>(
+  const spec = await child.lua<{ package: string; version: string; build: Build }>(
     `local spec = {}
     setfenv(assert(loadfile(...)), spec)()
     return spec`,
     join(PLUGIN, "agent.nvim-scm-1.rockspec"),
   );
   assert.equal(`${spec.package}-${spec.version}`, "agent.nvim-scm-1");
-  for (const folder of spec.build.copy_directories) {
-    assert.ok((await Deno.stat(join(PLUGIN, folder))).isDirectory);
-  }
+  // As LuaRocks installs it and rocks.nvim finds it: Lua apart from the rock, which is on the runtimepath.
+  const { copy_directories, install: { conf } } = spec.build;
+  await using tree = await scratch();
+  const rock = tree.path("lib/luarocks/rocks-5.1/agent.nvim/scm-1");
+  const copies = [
+    ["lua", "../../../../../share/lua/5.1"],
+    ...copy_directories.map((folder) => [folder, folder]),
+    ...Object.entries(conf).map(([to, from]) => [from, join("conf", to)]),
+  ] as const;
+  for (const [from, to] of copies) cpSync(join(PLUGIN, from), join(rock, to), { recursive: true });
+  const found = `package.path = ${JSON.stringify(tree.path("share/lua/5.1"))} .. "/?.lua;" ..
+    ${JSON.stringify(tree.path("share/lua/5.1"))} .. "/?/init.lua;" .. package.path`;
+  await using agent = await startAgent({ script: "say Hi.", plugin: rock, lua: found });
+  await agent.nvim.command("Agent hello");
+  // Deno has seen these modules nowhere before.
+  await agent.nvim.waitForScreen("Hi.", { timeout: 30_000 });
 });

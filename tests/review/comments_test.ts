@@ -1,6 +1,7 @@
 /** A review in rounds: comments on lines, sent together. Whole program. */
 import assert from "node:assert/strict";
-import { FILE, hunks, reviewed, turn, write } from "../support/review.ts";
+import { waitUntil } from "../support/project.ts";
+import { FILE, hunks, restarted, reviewed, turn, write } from "../support/review.ts";
 
 const TWO = FILE.replace("line 6", "LINE 6").replace("line 12", "LINE 12");
 
@@ -47,4 +48,48 @@ Deno.test("comments go with their lines, are changed, listed and sent with unsav
   await nvim.keys("gg]rgrk");
   assert.deepEqual(await nvim.lua("return vim.api.nvim_win_get_cursor(0)"), [13, 0]);
   assert.equal((await hunks(agent)).length, 1);
+});
+
+Deno.test("comments on what was deleted, before the change and without a name; they stay over a restart until they are sent", async () => {
+  await using agent = await reviewed({
+    script: `${turn(write(TWO.replace("LINE 6\n", "")))}\n---\nexpect Scratch?\nsay Because.`,
+  });
+  const { nvim, project, server, state } = agent;
+  await nvim.keys("gg]rgrmWhy gone?<CR>");
+  await nvim.waitForScreen("▎ Why gone?");
+  await nvim.keys("ggVgrm漢字漢字 wide<CR>");
+  await nvim.waitForScreen(/▎ ?line 1/);
+  await nvim.command("Agent review diff");
+  await nvim.keys("<C-w>h6GgrmThis was needed<CR>");
+  await nvim.waitForScreen("▎ This was needed");
+  await nvim.keys(":tabclose<CR>:tabnew<CR>ifree text<Esc>:Agent review comment<CR>Scratch?<CR>");
+  await nvim.waitForScreen("▎ Scratch?");
+  assert.equal([...Deno.readDirSync(state.path("comments"))].length, 4);
+  await nvim.quit();
+
+  await project.write("a.txt", `above\n${await project.read("a.txt")}`);
+  await using second = await restarted(agent, ["a.txt"]);
+  await second.nvim.command("Agent review comments");
+  await second.nvim.waitForScreen("▎ 漢字漢字 wide");
+  assert.deepEqual(
+    await second.nvim.lua(
+      "return vim.tbl_map(function(one) return { one.lnum, one.text } end, vim.fn.getqflist())",
+    ),
+    [[1, "Scratch?"], [2, "漢字漢字 wide"], [6, "Why gone?"], [6, "This was needed"]],
+  );
+  await second.nvim.command("cclose");
+  await second.nvim.command("Agent review send");
+  await second.nvim.waitFor(`require("agent").status():find("ready$")`);
+  assert.deepEqual(server.problems, []);
+  const text = server.requests.at(-1)?.text ?? "";
+  for (
+    const part of [
+      "an unnamed buffer:1\n> free text\n\nScratch?",
+      "a.txt:2\n> line 1\n\n漢字漢字 wide",
+      "a.txt:6 (before your changes)\n> line 6\n\nThis was needed",
+      "a.txt:6 (you have deleted there)\n> line 6\n\nWhy gone?",
+    ]
+  ) assert.ok(text.includes(part), `${part}\n\n${text}`);
+  await waitUntil("no comment to be kept", () => [...Deno.readDirSync(state.path("comments"))].length === 0);
+  assert.ok(!second.nvim.text().includes("▎"));
 });

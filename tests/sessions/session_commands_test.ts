@@ -53,7 +53,7 @@ function sent({ server }: RunningAgent): string {
 async function talk(agent: RunningAgent): Promise<void> {
   const { nvim } = agent;
   await nvim.command("Agent rename greet to salute");
-  await waitForChat(nvim, "Done: it is **salute** now.");
+  await waitForChat(nvim, "Done: it is salute now.");
   await waitForTurn(nvim);
   await say(nvim, "Tell me more");
   await waitForChat(nvim, "Half of an answer");
@@ -142,7 +142,7 @@ Deno.test("a fork at a message goes back to before it, with the message to be ch
   await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
   await nvim.keys("<Esc>gg/Tell me<CR><Cmd>Agent fork<CR>");
   await nvim.waitFor(`require("agent.chat").current().id == 2`);
-  await waitForChat(nvim, "Done: it is **salute** now.");
+  await waitForChat(nvim, "Done: it is salute now.");
   assert.ok(!(await lines(agent)).includes("Tell me more"));
   await nvim.waitFor(`require("agent.chat").current().input:text() == "Tell me more"`);
   server.play("new-history\nexpect Tell me more, please\nsay With pleasure.");

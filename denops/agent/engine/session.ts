@@ -8,7 +8,7 @@ import type { Shown } from "../protocol/surroundings.ts";
 import { askRead } from "./agent/gather/ask_read.ts";
 import { spendingOf, Unpriced } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
-import { FilesSoFar } from "./agent/files_so_far.ts";
+import { ChangedFiles } from "./agent/changed_files.ts";
 import { choose, type ContextChange } from "./agent/gather/context_page.ts";
 import { type Handed, type HandedOver, handOver } from "./agent/gather/given.ts";
 import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
@@ -66,10 +66,7 @@ export class Session {
   readonly #surroundings: Surroundings | undefined;
   readonly agents: Subagents;
   readonly steering = new Steering();
-  readonly #filesSoFar = new FilesSoFar(
-    () => this.checkpoints.filesOf(this.#turnNumber),
-    (files) => this.#ports.publish({ type: "turn_files", turn: this.#turnNumber, files }),
-  );
+  readonly #changed: ChangedFiles;
   #running: AbortController | undefined;
   /** Calls that have begun and not ended. */
   readonly #open = new Set<string>();
@@ -98,8 +95,7 @@ export class Session {
     this.modes = new SessionModes(config, this.#memory.facts, () => this.#remember());
     this.tools = new SessionTools(ports.runner.tools, config.tools_off, this.#memory, () => this.#remember());
     const model = () => this.#model;
-    const window = () => model().contextWindow;
-    const seen = { store, session: id, window, chosen: this.#memory };
+    const seen = { store, session: id, window: () => model().contextWindow, chosen: this.#memory };
     this.#history = new HistoryWindow(seen, this.#stored ? first : undefined);
     this.#newCallId = callIds((call) => store.hasCall(id, call));
     const mayRead = this.#access.mayRead.bind(this.#access);
@@ -127,7 +123,6 @@ export class Session {
       log: ports.usage,
       emit: (event) => this.#emit(event),
     });
-    if (this.#stored) this.#mend();
     this.checkpoints = new SessionCheckpoints({
       session: id,
       roots,
@@ -140,6 +135,12 @@ export class Session {
       notice: (text) => this.#emit({ type: "notice", severity: "warning", text }),
       isWatched: (path) => this.#access.isWatched(nameInRoots(path, roots) ?? ""),
     });
+    this.#changed = new ChangedFiles({
+      ...{ checkpoints: this.checkpoints, publish: ports.publish, turn: () => store.turn(id) },
+      emit: (event) => this.#emit(event),
+      settle: (signal) => this.#traps.settle(signal),
+    });
+    if (this.#stored) this.#mend();
     this.agents = new Subagents({
       ...{ session: id, root: roots[0] ?? "", store, usage: ports.usage, runner: ports.runner },
       untold: this.#memory.agents,
@@ -295,10 +296,7 @@ export class Session {
   ): Promise<TurnEnd> {
     const controller = this.#running = new AbortController();
     this.#meter.begin();
-    this.steering.begin(async (said) => {
-      const over = await this.#handOver(said, controller.signal);
-      return { ...over, parts: withoutRepeats(over.parts, this.#history.seen) };
-    });
+    this.steering.begin((said) => this.#handOver(said, controller.signal));
     try {
       const notice = await this.#ports.store.ensure();
       await this.#scratch?.make();
@@ -318,11 +316,10 @@ export class Session {
       if (context !== undefined) this.#append([{ type: "control_note", reason: "context", text: context }]);
       this.#meter.spending.beginTurn();
       const { runner } = this.#ports;
-      const { signal } = controller;
-      const done = instead && runner.instead?.(instead, this.#turnPorts(MODES.agent), signal);
-      const end = await (done ?? runner.runTurn(prompt, this.#turnPorts(mode), signal));
+      const done = instead && runner.instead?.(instead, this.#turnPorts(MODES.agent), controller.signal);
+      const end = await (done ?? runner.runTurn(prompt, this.#turnPorts(mode), controller.signal));
       for (const id of this.#open) this.#emit({ type: "tool_done", id, ...LEFT_OPEN });
-      await this.#listFiles(controller.signal);
+      await this.#changed.end(controller.signal);
       await this.#surroundings?.end();
       const tidied = await this.#scratch?.tidy();
       if (tidied !== undefined) this.#emit({ type: "notice", severity: "warning", text: tidied });
@@ -347,14 +344,11 @@ export class Session {
   }
 
   /** What the user hands over, read by the rules of this moment. Never rejects. */
-  async #handOver(handed: readonly Handed[], signal: AbortSignal): Promise<HandedOver> {
-    return await handOver(handed, {
-      ...{ abilities: {}, ...this.#ports.given },
-      ...{ seen: this.#history.seen, tools: this.tools.list },
-      workspace: this.#workspace.forCall(
-        askRead({ ...this.#turnPorts(), emit: this.#ports.publish }, signal),
-      ),
-      window: this.#model.contextWindow,
+  #handOver(handed: readonly Handed[], signal: AbortSignal): Promise<HandedOver> {
+    const asks = askRead({ ...this.#turnPorts(), emit: this.#ports.publish }, signal);
+    return handOver(handed, {
+      ...{ abilities: {}, ...this.#ports.given, workspace: this.#workspace.forCall(asks) },
+      ...{ seen: this.#history.seen, tools: this.tools.list, window: this.#model.contextWindow },
       refreshRules: () => this.#access.refresh(),
     }, signal);
   }
@@ -363,22 +357,6 @@ export class Session {
   get #model(): MeteredModel {
     const { runner } = this.#ports;
     return runner.modelOf?.(this.modes.current) ?? runner.model;
-  }
-
-  get #turnNumber(): number {
-    return this.#ports.store.turn(this.id);
-  }
-
-  /** What the turn has changed in all. */
-  async #listFiles(signal: AbortSignal): Promise<void> {
-    const late = await this.checkpoints.late();
-    for (const { toolCall: id, changes } of late) {
-      for (const change of changes) this.#emit({ type: "file_modified", id, change });
-    }
-    // The model has its answer already: what was kept back the user has seen.
-    if (late.length > 0) await this.#traps.settle(signal);
-    const files = await this.checkpoints.filesOf(this.#turnNumber);
-    if (files.length > 0) this.#emit({ type: "turn_files", turn: this.#turnNumber, files });
   }
 
   #begin(parts: readonly Part[], branch: string | undefined): UserMessage {
@@ -467,7 +445,7 @@ export class Session {
       mode: () => this.modes.current,
       retitle: (known, title) => store.retitle(this.id, known, title),
       counter: () => {
-        const of = { turn: this.#turnNumber, model: this.#model };
+        const of = { turn: store.turn(this.id), model: this.#model };
         return (measured) => this.#meter.count(measured, MODES.title, [], of);
       },
       titled: (title) => this.#emit({ type: "title", title }),
@@ -493,13 +471,14 @@ export class Session {
     this.#log.save({ entries, memory });
     this.#memory.stored(memory);
     this.#history.push(entries);
+    this.#changed.step();
   }
 
   #emit(event: AgentEvent): void {
     this.#surroundings?.hear(event);
     if (event.type === "tool_start") this.#open.add(event.call.id);
     else if (event.type === "tool_done") this.#open.delete(event.id);
-    this.#filesSoFar.hear(event, this.#open);
+    this.#changed.hear(event);
     if (event.type === "turn_done" || event.type === "turn_failed" || event.type === "user_message") {
       this.#append([event]);
     } else if (!TRANSIENT.has(event.type)) this.#log.save({ entries: [event] });

@@ -1,5 +1,6 @@
 -- The approvals: what is asked, where, why, with the diff. They wait; nothing else does.
 local client = require("agent.client")
+local config = require("agent.config")
 local content = require("agent.approval.content")
 local edit = require("agent.approval.edit")
 local events = require("agent.events")
@@ -7,15 +8,36 @@ local keys = require("agent.approval.keys")
 local offers = require("agent.approval.offers")
 local queue = require("agent.approval.queue")
 local say = require("agent.say")
+local select_list = require("agent.approval.select")
 local typed_text = require("agent.approval.typed")
 local window = require("agent.approval.window")
 
 local M = {}
 
+---@return boolean
+local function has_list()
+  return config.get().approval == "select"
+end
+
+--- Asks by a list of vim.ui.select.
+---@param by_itself? boolean
+local function list(by_itself)
+  local function run(key)
+    keys.run(key, M)
+  end
+  select_list.open(run, window.focus, by_itself)
+end
+
 local function show()
-  window.show(function(buffer)
+  local is_for_user = window.show(function(buffer)
     keys.map(buffer, M)
-  end)
+  end, not has_list())
+  if is_for_user and has_list() then
+    -- Later: a list may wait for a key.
+    vim.schedule(function()
+      list(true)
+    end)
+  end
 end
 
 --- The first one is answered, or over: the next one comes.
@@ -61,14 +83,18 @@ local function answer(option, more)
   return true
 end
 
---- Goes to the float. False if nothing waits.
+--- Goes to the float, or asks by a list. False if nothing waits.
 ---@return boolean
 function M.focus()
   if not queue.first() then
     return false
   end
   show()
-  window.focus()
+  if has_list() then
+    list()
+  else
+    window.focus()
+  end
   return true
 end
 

@@ -27,6 +27,17 @@ M.keys = {
   { keys = "<C-c>", action = "stop", at_once = true, doc = "stop the turn" },
 }
 
+--- Does what the key does.
+---@param key string
+---@param can table<string, fun(argument?: string)>
+function M.run(key, can)
+  for _, row in ipairs(M.keys) do
+    if vim.list_contains(vim.iter({ row.keys }):flatten():totable(), key) then
+      return can[row.action](row.with or row.name and key or nil)
+    end
+  end
+end
+
 ---@param buffer integer
 ---@param can table<string, fun(argument?: string)>
 function M.map(buffer, can)
@@ -34,7 +45,7 @@ function M.map(buffer, can)
     for _, key in ipairs(vim.iter({ row.keys }):flatten():totable()) do
       vim.keymap.set("n", key, function()
         if row.at_once or window.is_armed() then
-          can[row.action](row.with or row.name and key or nil)
+          M.run(key, can)
         end
       end, { buffer = buffer, nowait = true, desc = "Agent: " .. row.doc })
     end

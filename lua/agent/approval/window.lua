@@ -247,7 +247,9 @@ end
 
 --- Shows what waits first, if anything does.
 ---@param map_keys fun(buffer: integer) called for a new buffer
-function M.show(map_keys)
+---@param may_focus boolean  it may take the cursor
+---@return boolean? is_for_user it has opened, and the user does nothing but watch
+function M.show(map_keys, may_focus)
   local approval = queue.first()
   if not approval then
     -- One that was answered from another tab page has left its room in this one.
@@ -280,12 +282,13 @@ function M.show(map_keys)
   vim.wo[window].showbreak = "↪ "
   vim.wo[window].winhighlight =
     "NormalFloat:AgentNormal,FloatBorder:AgentToolWaiting,WinBar:AgentHint,WinBarNC:AgentHint"
-  if takes_focus then
+  if takes_focus and may_focus then
     back = from
     vim.api.nvim_set_current_win(window)
     arm()
   end
   M.refit()
+  return takes_focus
 end
 
 --- What is shown has changed: an answer to what was there before does not count for it.

@@ -13,6 +13,7 @@ local place = require("agent.place")
 local plan = require("agent.chat.plan")
 local pulse = require("agent.chat.pulse")
 local selections = require("agent.chat.selections")
+local slash = require("agent.chat.slash")
 local status = require("agent.chat.status")
 local timeline = require("agent.timeline")
 local trace = require("agent.trace")
@@ -258,7 +259,9 @@ function Chat:submit()
   if what then
     require("agent").commit(what)
   elseif text then
-    self:send(text)
+    slash.call_or(self, text, function()
+      self:send(text)
+    end)
   end
 end
 
@@ -271,6 +274,10 @@ end
 
 function Chat:next_mode()
   modes.next(self)
+end
+
+function Chat:choose_model()
+  require("agent.models").choose(self)
 end
 
 function Chat:start_plan()

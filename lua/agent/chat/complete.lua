@@ -6,6 +6,7 @@ local format = require("agent.format")
 local given = require("agent.given")
 local matching = require("agent.chat.matching")
 local server = require("agent.server")
+local slash = require("agent.chat.slash")
 
 local M = {}
 
@@ -257,9 +258,14 @@ end
 ---@return table[] items of the menu
 local function items_of(chat, lead)
   if vim.startswith(lead, "/") then
-    return vim.tbl_filter(function(prompt)
-      return vim.startswith(prompt.word, lead)
-    end, prompts(chat))
+    local items, seen = {}, {}
+    for _, one in ipairs(vim.list_extend(vim.list_slice(prompts(chat)), slash.items())) do
+      if vim.startswith(one.word, lead) and not seen[one.word] then
+        seen[one.word] = true
+        table.insert(items, one)
+      end
+    end
+    return items
   end
   if vim.startswith(lead, "#") then
     return vim.tbl_map(function(name)

@@ -201,6 +201,17 @@ vim.api.nvim_create_autocmd("WinResized", {
   end,
 })
 
+-- What stands in a line is as wide as its window.
+vim.api.nvim_create_autocmd("WinResized", {
+  group = group,
+  callback = function()
+    if current and current.windows then
+      window.hint(current.windows)
+      current:show_state()
+    end
+  end,
+})
+
 --- A session file is read: it may name windows as ours are named.
 vim.api.nvim_create_autocmd("SessionLoadPre", {
   group = group,

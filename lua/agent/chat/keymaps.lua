@@ -60,6 +60,7 @@ M.keys = {
   { keys = "<C-p>", modes = "ni", where = "input", action = "earlier", doc = "earlier message" },
   { keys = "<C-n>", modes = "ni", where = "input", action = "later", doc = "later message" },
   { keys = "<S-Tab>", modes = "ni", where = "input", action = "next_mode", doc = "the next mode" },
+  { keys = "gM", modes = "n", where = "both", action = "choose_model", doc = "choose the model" },
   { keys = "gs", modes = "n", where = "both", action = "start_plan", doc = "carry out the plan" },
   { keys = "ga", modes = "n", where = "input", action = "attach", doc = "switch what goes along with a message" },
   { keys = "K", modes = "n", where = "input", action = "show_selections", doc = "show the selected lines" },

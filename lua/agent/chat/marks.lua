@@ -15,6 +15,8 @@ local STATUS_GROUPS = {
   failed = "AgentToolFailed",
   stopped = "AgentToolWaiting",
 }
+--- By its icon.
+local STATUS_OF = { [text.icons.completed] = "completed", [text.icons.in_progress] = "in_progress" }
 local SEVERITY_GROUPS = { info = "AgentNotice", warning = "AgentWarning", error = "AgentError" }
 
 --- By the first character behind the indent.
@@ -90,10 +92,11 @@ function M.draw(buffer, block, lines, row)
       M.mark(buffer, at, 0, #line, "AgentThought")
     else
       M.mark(buffer, at, 0, #line, offset > 1 and block.is_diff and DIFF_GROUPS[line:sub(3, 3)] or "AgentTool")
-      local is_header = offset == 1 or block.kind == "run" and vim.startswith(line, "  ✓ ")
-      if is_header then
+      local call = block.kind == "run" and line:match("^  (%S+) ")
+      local status = offset == 1 and block.status or call and STATUS_OF[call]
+      if status then
         local indent = offset == 1 and 0 or 2
-        M.mark(buffer, at, indent, indent + #(text.icons[block.status] or "…"), STATUS_GROUPS[block.status])
+        M.mark(buffer, at, indent, indent + #(text.icons[status] or "…"), STATUS_GROUPS[status])
         mark_counts(buffer, at, line)
       end
     end

@@ -96,7 +96,7 @@ function M:goto_file()
   if not path then
     return say.info("no file under the cursor")
   elseif vim.fn.filereadable(path) == 0 then
-    return say.warn(("cannot read %s"):format(vim.fn.fnamemodify(path, ":~:.")))
+    return say.warn(("cannot open %s: it is not there, or may not be read"):format(vim.fn.fnamemodify(path, ":~:.")))
   end
   local back = self.windows and self.windows.back
   if not self:step_aside() and back and vim.api.nvim_win_is_valid(back) then

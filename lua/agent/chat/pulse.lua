@@ -82,7 +82,7 @@ end
 ---@param block agent.Block
 ---@return boolean
 local function is_waiting(block)
-  local runs = block.kind == "tool" and (block.status == "in_progress" or block.status == "pending")
+  local runs = (block.kind == "tool" or block.kind == "run") and (block.status == "in_progress" or block.status == "pending")
   return runs or (block.kind == "thought" and block.status == "open")
 end
 
@@ -92,7 +92,7 @@ end
 local function mark_block(chat, index)
   local block, row = chat.timeline.blocks[index], chat.renderer:row(index)
   local icon, time = frame(), seconds(waits[block])
-  if icon and block.kind == "tool" then
+  if icon and block.kind ~= "thought" then
     put(chat, row, icon, "AgentToolRunning", "overlay")
   end
   if time then

@@ -119,7 +119,7 @@ function M:show_state()
   if not self.windows or not vim.api.nvim_win_is_valid(self.windows.transcript) then
     return
   end
-  local width = vim.api.nvim_win_get_width(self.windows.transcript) - 2
+  local width = vim.api.nvim_win_get_width(self.windows.transcript) - 1
   local plan = self:plan_line()
   local kept = plan and math.min(vim.api.nvim_strwidth(plan), PLAN) + 3 or 0
   local status = self:status(width - kept)

@@ -3,6 +3,7 @@
 local client = require("agent.client")
 local input = require("agent.chat.input")
 local say = require("agent.say")
+local slash = require("agent.chat.slash")
 local timeline = require("agent.timeline")
 local waiting = require("agent.timeline.waiting")
 local window = require("agent.chat.window")
@@ -44,7 +45,8 @@ function M:steer(text)
       return self:send(text)
     end
     self:give_back(text)
-    if problem then
+    -- Of a turn that has failed the chat says why.
+    if problem and self.timeline.state ~= "idle" then
       say.error(problem)
     end
   end)
@@ -54,7 +56,9 @@ end
 function M:submit_now()
   local text = self.input:take()
   if text then
-    return self:steer(text)
+    return slash.call_or(self, text, function()
+      self:steer(text)
+    end)
   end
   local block = vim.iter(timeline.waiting(self.timeline)):find(function(one)
     return one.status == "queued"

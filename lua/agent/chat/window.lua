@@ -25,6 +25,9 @@ local M = {}
 --- Columns of a name that are the least to be told of it.
 local SHORTEST = 8
 
+--- Columns that what waits has beside what goes along: "2 waiting (gm)".
+local FEWEST = 17
+
 --- Shares of the screen where the user names no size.
 local FLOAT, SPLIT = 0.8, 0.4
 
@@ -204,9 +207,9 @@ function M.hint(windows, mode)
   local width = vim.api.nvim_win_get_width(window)
   local hints = keymaps.hints(mode, windows.is_running == true)
   local is_split = vim.api.nvim_win_get_config(window).relative == ""
-  local half = is_split and math.floor(width / 2) or width
-  local has_waits = (windows.waits or "") ~= "" and half >= SHORTEST
-  local waits = has_waits and (" %s "):format(format.cut(windows.waits, half - 2)) or ""
+  local most = is_split and math.max(FEWEST, width - #hints[1] - 2 * SHORTEST) or width
+  local has_waits = (windows.waits or "") ~= "" and most >= SHORTEST
+  local waits = has_waits and (" %s "):format(format.cut(windows.waits, most - 2)) or ""
   -- There both share a line: the first key stays.
   local attached = attached_line(windows, is_split and width - #hints[1] - 2 - vim.api.nvim_strwidth(waits) or width)
   if is_split then

@@ -289,6 +289,13 @@ M.options = {
     doc = "Lines of the input, fewer in a chat of under 17; it grows to a third of the chat.",
   },
   {
+    name = "approval",
+    type = "string",
+    default = "window",
+    one_of = { "window", "select" },
+    doc = "How an approval is answered. window: by keys of its window. select: in a list of vim.ui.select().",
+  },
+  {
     name = "approval_focus",
     type = "string",
     default = "auto",
@@ -364,9 +371,7 @@ local lists
 ---@return table<string, table>
 function M.lists()
   if not lists then
-    local here = vim.fs.dirname(debug.getinfo(1, "S").source:sub(2))
-    local path = vim.fs.joinpath(here, "..", "..", "..", "denops", "agent", "policy", "defaults.json")
-    local file = assert(io.open(vim.fs.normalize(path)))
+    local file = assert(io.open(vim.fs.joinpath(require("agent.config.scripts")(), "policy", "defaults.json")))
     lists = vim.json.decode(file:read("*a"))
     file:close()
   end

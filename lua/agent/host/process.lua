@@ -1,6 +1,7 @@
 -- The supervisor in a process of our own.
 local config = require("agent.config")
 local schema = require("agent.config.schema")
+local scripts = require("agent.config.scripts")
 
 ---@class agent.Process
 ---@field channel integer
@@ -11,13 +12,6 @@ local M = {}
 
 --- How many lines of stderr are kept.
 local KEPT = 20
-
---- The folder of main.ts and standalone.ts.
----@return string
-function M.scripts()
-  local here = vim.fs.dirname(debug.getinfo(1, "S").source:sub(2))
-  return vim.fs.normalize(vim.fn.fnamemodify(vim.fs.joinpath(here, "../../../denops/agent"), ":p"))
-end
 
 --- The program on the PATH, but not in a folder of the project: a tool may have written it, and what Neovim starts runs
 --- outside of every sandbox. nil if there is none; what the user has named by a path is taken as it is.
@@ -44,7 +38,7 @@ end
 
 ---@return string
 local function config_flag()
-  return "--config=" .. vim.fs.normalize(vim.fs.joinpath(M.scripts(), "../../deno.json"))
+  return "--config=" .. vim.fs.normalize(vim.fs.joinpath(scripts(), "../../deno.json"))
 end
 
 --- Deno's own words for a module that is neither in its cache nor to be had.
@@ -62,7 +56,7 @@ function M.offline(said)
   end
   local command = vim.list_extend({ unpack(config.get().deno) }, { "cache", "--frozen", config_flag() })
   for _, script in ipairs({ "standalone.ts", "supervisor/supervisor.ts", "engine/main.ts" }) do
-    table.insert(command, vim.fs.joinpath(M.scripts(), script))
+    table.insert(command, vim.fs.joinpath(scripts(), script))
   end
   return "Cannot fetch the plugin's dependencies. Run this once when online: " .. table.concat(command, " ")
 end
@@ -116,7 +110,7 @@ function M.command(script, flags)
     return nil, ("%s was not found. Install Deno (https://deno.com), or set the option deno."):format(name)
   end
   local command = vim.list_extend({ program, unpack(wanted, 2) }, { "run", unpack(flags) })
-  return vim.list_extend(command, { "--no-prompt", "--frozen", config_flag(), vim.fs.joinpath(M.scripts(), script) })
+  return vim.list_extend(command, { "--no-prompt", "--frozen", config_flag(), vim.fs.joinpath(scripts(), script) })
 end
 
 --- nil and why there is none.

@@ -1,106 +1,114 @@
 --- Comments of the user's on lines, sent together as one message. They go with their lines as these move, and what is
---- sent is the text as it stands in the buffer, saved or not.
+--- sent is the text as it stands in the buffer, saved or not. Until then they are kept, also without a Neovim.
 local api = vim.api
+local client = require("agent.client")
 local files = require("agent.review.files")
 local hunks_of = require("agent.review.hunks")
+local marks = require("agent.review.comment_marks")
 local say = require("agent.say")
+local store = require("agent.review.comment_store")
 local track = require("agent.review.track")
 
 local M = {}
 
-local namespace = api.nvim_create_namespace("agent.review.comments")
-
---- Columns of a comment below its lines; lines that one quotes.
-local WIDEST, MOST_QUOTED = 80, 40
-
----@class agent.review.Comment
----@field path string
----@field text string
----@field first integer  of its lines, from 1, when its buffer was last looked at
----@field last integer
----@field quoted string[]
----@field buf? integer   that has it drawn
----@field mark? integer  the extmark of its lines there
----@field below? integer that of its text, below the last of them
-
 ---@type agent.review.Comment[]
 local comments = {}
+--- Buffers with the text of a file before the agent's changes, see diff.lua.
+---@type table<integer, string>
+local before = {}
+--- Chat → ids of comments that are on their way.
+---@type table<integer, string[]>
+local sending = {}
 
---- Words in lines of at most so many columns; a word that is wider stands alone.
----@param text string
----@param width integer
----@return string[]
-local function wrapped(text, width)
-  local lines = {}
-  for _, paragraph in ipairs(vim.split(text, "\n")) do
-    local line = ""
-    for word in paragraph:gmatch("%S+") do
-      local longer = line == "" and word or line .. " " .. word
-      if line ~= "" and api.nvim_strwidth(longer) > width then
-        table.insert(lines, line)
-        longer = word
-      end
-      line = longer
+--- What a comment in a buffer is about.
+---@param buf integer
+---@return { path?: string, side: "file"|"before" }?
+local function subject(buf)
+  if before[buf] then
+    return { path = before[buf], side = "before" }
+  elseif vim.bo[buf].buftype == "" then
+    return { path = api.nvim_buf_get_name(buf) ~= "" and files.path_of(buf) or nil, side = "file" }
+  end
+end
+
+---@param comment agent.review.Comment
+---@param buf integer
+---@return boolean
+local function is_in(comment, buf)
+  local its = subject(buf)
+  if not its or (its.side == "before") ~= (comment.side == "before") then
+    return false
+  end
+  return comment.buf == buf or its.path ~= nil and comment.path == its.path
+end
+
+---@param comment agent.review.Comment
+local function keep(comment)
+  local problem = store.write(comment)
+  if problem then
+    say.warn("the comment is lost when Neovim ends: " .. problem)
+  end
+end
+
+---@param gone table<agent.review.Comment, true>
+local function forget(gone)
+  vim.tbl_map(marks.erase, vim.tbl_keys(gone))
+  comments = vim.tbl_filter(function(comment)
+    return not gone[comment]
+  end, comments)
+end
+
+--- Draws those of a buffer that was just read.
+---@param buf integer
+local function show(buf)
+  for _, comment in ipairs(comments) do
+    if not comment.mark and is_in(comment, buf) then
+      marks.relocate(comment, buf)
+      marks.draw(comment, buf)
     end
-    table.insert(lines, line)
-  end
-  return lines
-end
-
---- Where its lines are by now.
----@param comment agent.review.Comment
-local function look(comment)
-  if not comment.mark or not api.nvim_buf_is_loaded(comment.buf) then
-    return
-  end
-  local mark = api.nvim_buf_get_extmark_by_id(comment.buf, namespace, comment.mark, { details = true })
-  if mark[1] then
-    local count = api.nvim_buf_line_count(comment.buf)
-    comment.first = math.min(mark[1] + 1, count)
-    comment.last = math.max(comment.first, math.min((mark[3].end_row or mark[1]) + 1, count))
-    comment.quoted = api.nvim_buf_get_lines(comment.buf, comment.first - 1, comment.last, false)
   end
 end
 
----@param comment agent.review.Comment
----@param buf integer loaded
-local function draw(comment, buf)
-  local count = api.nvim_buf_line_count(buf)
-  local first = math.min(comment.first, count)
-  local last = math.min(math.max(comment.last, first), count)
-  local width = WIDEST
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    local info = vim.fn.getwininfo(win)[1]
-    width = math.max(10, math.min(width, info.width - info.textoff - 2))
+--- What other Neovims, or earlier ones, have written or sent.
+local function refresh()
+  local known, gone = {}, {}
+  for _, comment in ipairs(comments) do
+    known[comment.id] = true
   end
-  local virtual = vim.tbl_map(function(line)
-    return { { "▎ " .. line, "AgentComment" } }
-  end, wrapped(comment.text, width))
-  comment.buf = buf
-  comment.mark = api.nvim_buf_set_extmark(buf, namespace, first - 1, 0, { end_row = last - 1 })
-  comment.below = api.nvim_buf_set_extmark(buf, namespace, last - 1, 0, { virt_lines = virtual })
-  look(comment)
-end
-
----@param comment agent.review.Comment
-local function erase(comment)
-  if comment.mark and api.nvim_buf_is_loaded(comment.buf) then
-    api.nvim_buf_del_extmark(comment.buf, namespace, comment.mark)
-    api.nvim_buf_del_extmark(comment.buf, namespace, comment.below)
+  for _, ids in pairs(sending) do
+    for _, id in ipairs(ids) do
+      known[id] = true
+    end
+  end
+  local found = store.list(known)
+  for _, comment in ipairs(comments) do
+    gone[comment] = comment.is_kept and not found[comment.id] or nil
+  end
+  forget(gone)
+  for id, comment in pairs(found) do
+    if comment ~= true then
+      comment.id, comment.is_kept = id, true
+      table.insert(comments, comment)
+    end
+  end
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    if #comments > 0 and api.nvim_buf_is_loaded(buf) then
+      show(buf)
+    end
   end
 end
 
 --- The comment on a line.
----@param path string
+---@param buf integer
 ---@param row integer
----@return integer? index
-local function find(path, row)
-  for index, comment in ipairs(comments) do
-    look(comment)
-    if comment.path == path and comment.first <= row and row <= comment.last then
-      return index
-    end
-  end
+---@param is_deleted boolean
+---@return agent.review.Comment?
+local function find(buf, row, is_deleted)
+  return vim.iter(comments):find(function(comment)
+    marks.look(comment)
+    local is_there = comment.first <= row and row <= comment.last
+    return is_there and (comment.side == "deleted") == is_deleted and is_in(comment, buf)
+  end)
 end
 
 --- The lines that are meant: a range, else those of the hunk at the cursor, else its line.
@@ -108,6 +116,7 @@ end
 ---@param range? { first: integer, last: integer }
 ---@return integer first
 ---@return integer last
+---@return string[]? deleted what the hunk has taken away, if it has brought nothing
 local function lines_at(buf, range)
   if range then
     return range.first, range.last
@@ -118,7 +127,7 @@ local function lines_at(buf, range)
   if hunk and hunk.count > 0 then
     return hunk.row, hunk.row + hunk.count - 1
   end
-  return row, row
+  return row, row, hunk and hunk.removed
 end
 
 --- The lines that Visual mode has selected, which ends.
@@ -137,125 +146,173 @@ end
 ---@param range? { first: integer, last: integer }
 function M.write(range)
   local buf = api.nvim_get_current_buf()
-  if vim.bo[buf].buftype ~= "" or api.nvim_buf_get_name(buf) == "" then
-    return say.info("comments are for files")
+  local its = subject(buf)
+  if not its then
+    return say.info("comments are for files: this window shows none")
   end
   range = range or selected()
-  local path = files.path_of(buf)
-  local first, last = lines_at(buf, range)
-  local index = find(path, first)
-  local comment = index and comments[index]
-  if comment then
-    first, last = comment.first, comment.last
-  end
+  local first, last, deleted = lines_at(buf, range)
+  local comment = find(buf, first, deleted ~= nil)
   vim.ui.input({ prompt = "Comment: ", default = comment and comment.text or "" }, function(text)
     if not text or not api.nvim_buf_is_loaded(buf) then
       return
     end
     text = vim.trim(text)
-    if comment then
-      erase(comment)
-      comments = vim.tbl_filter(function(other)
-        return other ~= comment
-      end, comments)
-    end
-    if text ~= "" then
-      comment = { path = path, text = text, first = first, last = last, quoted = {} }
+    if text == "" and comment then
+      store.remove(comment.id)
+      return forget({ [comment] = true })
+    elseif text == "" then
+      return
+    elseif not comment then
+      comment = {
+        id = store.new_id(),
+        path = its.path,
+        folder = vim.fn.getcwd(),
+        side = deleted and "deleted" or its.side,
+        text = text,
+        first = first,
+        last = last,
+        quoted = deleted or {},
+      }
       table.insert(comments, comment)
-      draw(comment, buf)
     end
+    comment.text, comment.is_own = text, true
+    marks.draw(comment, buf)
+    keep(comment)
   end)
 end
 
---- By file, and by line in each.
+--- Those that are meant where this chat is, by file, and by line in each: written in this Neovim or in the project.
+---@param chat agent.review.Chat
 ---@return agent.review.Comment[]
-local function in_order()
-  vim.tbl_map(look, comments)
-  local order = vim.list_slice(comments)
+local function in_order(chat)
+  refresh()
+  vim.tbl_map(marks.look, comments)
+  local place = chat:place()
+  local root = place.root or vim.fs.root(place.folder, ".git") or place.cwd
+  local order = vim.tbl_filter(function(comment)
+    return comment.is_own or vim.startswith((comment.path or comment.folder) .. "/", root .. "/")
+  end, comments)
   table.sort(order, function(a, b)
     if a.path ~= b.path then
-      return a.path < b.path
+      return (a.path or "") < (b.path or "")
     end
-    return a.first < b.first
+    return a.first < b.first or a.first == b.first and a.id < b.id
   end)
   return order
 end
 
 --- Shows them in the quickfix list.
 function M.list()
-  if #comments == 0 then
+  local order = in_order(files.chat_of())
+  if #order == 0 then
     return say.info("no comments: grm writes one")
   end
   local items = vim.tbl_map(function(comment)
-    return { filename = comment.path, lnum = comment.first, end_lnum = comment.last, text = comment.text }
-  end, in_order())
+    local is_there = not comment.path and comment.buf and api.nvim_buf_is_valid(comment.buf)
+    return {
+      filename = comment.path,
+      bufnr = is_there and comment.buf or nil,
+      lnum = comment.first,
+      end_lnum = comment.last,
+      text = comment.text,
+    }
+  end, order)
   vim.fn.setqflist({}, " ", { title = "Agent comments", items = items })
   require("agent.quickfix")()
 end
 
----@param comment agent.review.Comment
----@param root? string
----@return string
-local function message_of(comment, root)
-  local path = comment.path
-  if root and vim.startswith(path, root .. "/") then
-    path = path:sub(#root + 2)
-  end
-  local range = comment.first == comment.last and comment.first or ("%d-%d"):format(comment.first, comment.last)
-  local lines = { ("%s:%s"):format(path, range) }
-  for at = 1, math.min(#comment.quoted, MOST_QUOTED) do
-    table.insert(lines, ("> " .. comment.quoted[at]):match("^(.-)%s*$"))
-  end
-  if #comment.quoted > MOST_QUOTED then
-    table.insert(lines, ("> [%d more lines]"):format(#comment.quoted - MOST_QUOTED))
-  end
-  table.insert(lines, "")
-  table.insert(lines, comment.text)
-  return table.concat(lines, "\n")
-end
-
---- Sends all of them as one message; then they are gone.
+--- Sends all of them as one message, which may steer the turn that runs; they are kept until it is stored.
 ---@param chat agent.Chat
-function M.send(chat)
-  if #comments == 0 then
+---@param steer? boolean
+function M.send(chat, steer)
+  local order = in_order(chat)
+  if #order == 0 then
     return say.info("no comments to send: grm writes one")
   end
-  local parts = vim.tbl_map(function(comment)
-    return message_of(comment, chat.timeline.root)
-  end, in_order())
-  vim.tbl_map(erase, comments)
-  local count = #comments
-  comments = {}
-  chat:send(table.concat(parts, "\n\n"))
-  say.info(("%d %s sent"):format(count, count == 1 and "comment" or "comments"))
+  local parts, gone, ids = {}, {}, sending[chat.id] or {}
+  for _, comment in ipairs(order) do
+    table.insert(parts, marks.message(comment, chat.timeline.root))
+    table.insert(ids, comment.id)
+    gone[comment] = true
+  end
+  forget(gone)
+  sending[chat.id] = ids
+  local text = table.concat(parts, "\n\n")
+  if steer then
+    chat:steer(text)
+  else
+    chat:send(text)
+  end
+  say.info(("%d %s sent"):format(#parts, #parts == 1 and "comment" or "comments"))
 end
+
+--- A buffer has the text of a file before the agent's changes.
+---@param buf integer
+---@param path string
+function M.show_before(buf, path)
+  before[buf] = path
+  show(buf)
+end
+
+client.listen(function(batch)
+  for _, update in ipairs(batch) do
+    local ids = (update.type == "turn" or update.type == "user") and sending[update.chat]
+    if ids then
+      vim.tbl_map(store.remove, ids)
+      sending[update.chat] = nil
+    end
+  end
+end)
 
 local group = api.nvim_create_augroup("agent.review.comments", { clear = true })
 
-api.nvim_create_autocmd("BufUnload", {
-  group = group,
-  desc = "agent: keep the places of comments",
-  callback = function(event)
-    for _, comment in ipairs(comments) do
-      if comment.buf == event.buf then
-        look(comment)
-        comment.mark, comment.below, comment.buf = nil, nil, nil
+---@param event string|string[]
+---@param desc string
+---@param callback fun(buf: integer)
+local function on(event, desc, callback)
+  api.nvim_create_autocmd(event, {
+    group = group,
+    desc = "agent: " .. desc,
+    callback = function(args)
+      if #comments > 0 then
+        callback(args.buf)
       end
-    end
-  end,
-})
+    end,
+  })
+end
 
-api.nvim_create_autocmd("BufReadPost", {
-  group = group,
-  desc = "agent: show comments",
-  callback = function(event)
-    local path = #comments > 0 and files.path_of(event.buf)
-    for _, comment in ipairs(comments) do
-      if comment.path == path then
-        draw(comment, event.buf)
-      end
+on({ "BufUnload", "VimLeavePre" }, "keep the places of comments", function(buf)
+  for _, comment in ipairs(comments) do
+    if comment.mark and (comment.buf == buf or vim.v.exiting ~= vim.NIL) then
+      marks.look(comment)
+      keep(comment)
+      comment.mark, comment.below, comment.buf = nil, nil, nil
     end
-  end,
-})
+  end
+  before[buf] = nil
+end)
+
+on("BufReadPost", "show comments", show)
+
+on("BufFilePost", "comments of a buffer that gets a name", function(buf)
+  for _, comment in ipairs(comments) do
+    if comment.buf == buf and comment.side ~= "before" then
+      comment.path = subject(buf).path
+      keep(comment)
+    end
+  end
+end)
+
+on({ "WinResized", "VimResized" }, "fit comments", function()
+  for _, comment in ipairs(comments) do
+    if comment.mark and api.nvim_buf_is_loaded(comment.buf) then
+      marks.look(comment)
+      marks.draw(comment, comment.buf)
+    end
+  end
+end)
+
+refresh()
 
 return M

@@ -1,6 +1,8 @@
 --- What the agent has changed in a file, as Neovim's own diff of two windows, in a tab of its own.
 local api = vim.api
+local comments = require("agent.review.comments")
 local files = require("agent.review.files")
+local keys = require("agent.review.keys")
 local track = require("agent.review.track")
 
 local M = {}
@@ -17,6 +19,8 @@ local function baseline_buffer(it)
   local name = ("agent://baseline/%s"):format(vim.fn.fnamemodify(files.path_of(it.buf), ":~:."))
   pcall(api.nvim_buf_set_name, buf, name)
   vim.bo[buf].filetype = vim.bo[it.buf].filetype
+  comments.show_before(buf, files.path_of(it.buf))
+  keys.map(buf, "comment")
   return buf
 end
 

@@ -49,6 +49,28 @@ local function local_map(mode, lhs)
 end
 
 ---@param buf integer
+---@param mode string
+---@param lhs string
+---@param action { name: string, doc: string }
+local function set(buf, mode, lhs, action)
+  vim.keymap.set(mode, lhs, function()
+    require("agent.review").run(action.name)
+  end, { buffer = buf, desc = "Agent: " .. action.doc })
+end
+
+--- The keys of one action in a buffer of our own.
+---@param buf integer
+---@param name string
+function M.map(buf, name)
+  local lhs = M.wanted()[name]
+  for _, action in ipairs(lhs and M.actions or {}) do
+    for _, mode in ipairs(action.name == name and (action.modes or { "n" }) or {}) do
+      set(buf, mode, lhs, action)
+    end
+  end
+end
+
+---@param buf integer
 local function add(buf)
   if mapped[buf] then
     return
@@ -60,9 +82,7 @@ local function add(buf)
       local lhs = keys[action.name]
       for _, mode in ipairs(lhs and (action.modes or { "n" }) or {}) do
         table.insert(mapped[buf], { mode = mode, lhs = lhs, before = local_map(mode, lhs) })
-        vim.keymap.set(mode, lhs, function()
-          require("agent.review").run(action.name)
-        end, { buffer = buf, desc = "Agent: " .. action.doc })
+        set(buf, mode, lhs, action)
       end
     end
   end)

@@ -1,5 +1,6 @@
 -- What each kind of update does to a timeline, in place; `changed` gets the indexes of the blocks to draw.
 local fences = require("agent.timeline.fences")
+local files = require("agent.timeline.files")
 local lines = require("agent.timeline.lines")
 local runs = require("agent.timeline.runs")
 local tables = require("agent.timeline.tables")
@@ -24,15 +25,17 @@ local function close_text(block)
   return missing ~= nil or block.is_rewritten or text == ""
 end
 
---- The last block but the messages that wait: they stand below what goes on.
+--- The last block but the messages that wait, or did so: they stand below what goes on.
 ---@param timeline agent.Timeline
 ---@return integer index
 local function last_block(timeline)
-  local index = #timeline.blocks
-  while index > 0 and waiting.STATES[timeline.blocks[index].status] do
-    index = index - 1
+  for index = #timeline.blocks, 1, -1 do
+    local block = timeline.blocks[index]
+    if not waiting.STATES[block.status] and (block.kind ~= "moved" or block.into) then
+      return index
+    end
   end
-  return index
+  return 0
 end
 
 ---@param timeline agent.Timeline
@@ -321,7 +324,7 @@ function on.tool(timeline, update, changed)
   block.what = update.kind or block.what
   local index = timeline.tools[update.id]
   changed[index] = true
-  runs.fold(timeline, index, changed)
+  runs.fold(timeline, index, changed, block)
 end
 
 function on.approval(timeline, update, changed)
@@ -332,6 +335,7 @@ function on.approval(timeline, update, changed)
   if block then
     block.status = "waiting"
     timeline.asked[update.request], changed[timeline.tools[update.tool]] = update.tool, true
+    runs.fold(timeline, timeline.tools[update.tool], changed, block)
   end
 end
 
@@ -419,27 +423,6 @@ function on.notice(timeline, update, changed)
   add(timeline, { kind = "notice", severity = update.severity, text = update.text }, changed)
 end
 
---- What a turn has changed: one list, which grows. While the turn runs it stands where it was last changed.
-function on.turn_files(timeline, update, changed)
-  local block = { kind = "files", text = "", files = update.files, files_of = update.turn }
-  block.status = timeline.state ~= "idle" and "open" or nil
-  local last = last_block(timeline)
-  for index = #timeline.blocks, 1, -1 do
-    local old = timeline.blocks[index]
-    if old.kind == "files" and old.files_of == update.turn then
-      local stays = #update.files > 0 and (index == last or not block.status)
-      timeline.blocks[index], changed[index] = stays and block or { kind = "moved", text = "" }, true
-      if stays then
-        return
-      end
-      break
-    end
-  end
-  if #update.files > 0 then
-    add(timeline, block, changed)
-  end
-end
-
 local ENDINGS = {
   cancelled = { "info", "Stopped." },
   interrupted = { "warning", 'Interrupted before its end. Send "continue" to go on.' },
@@ -479,6 +462,13 @@ local function settle(timeline, changed)
       break
     end
     changed[index] = settle_block(block) or changed[index]
+    local open = runs.open(block)
+    for _, call in ipairs(open) do
+      settle_block(call)
+    end
+    if open[1] then
+      runs.fold(timeline, index, changed, open[1])
+    end
   end
 end
 
@@ -498,4 +488,5 @@ function on.turn_done(timeline, update, changed)
   changed[index] = true
 end
 
+files.handle(on, add, last_block)
 return waiting.handle(on, add)

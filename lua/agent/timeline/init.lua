@@ -15,7 +15,7 @@ local M = {}
 ---@field severity? "info"|"warning"|"error"
 ---@field title? string         of a tool call
 ---@field what? string         kind of a tool call, as ACP names it
----@field calls? agent.Block[]  of a run: the tool calls that stand in its line
+---@field calls? agent.Block[]  of a run: the tool calls that stand in its line, and the thoughts between them
 ---@field into? integer         of what has moved into the line of others: its block
 ---@field summary? string
 ---@field lines? integer        written so far, while a call's arguments stream in

@@ -235,11 +235,11 @@ end
 --- The line of calls that only look, or each of them below it.
 ---@param block agent.Block
 ---@return string[]
----@return table<integer, agent.Block> calls that stand in these lines, from 1
+---@return table<integer, agent.Block> calls and thoughts that stand in these lines, from 1
 function M.run_lines(block)
-  local lines, calls = { ("%s %s"):format(M.icons.completed, runs.header(block)) }, {}
+  local lines, calls = { ("%s %s"):format(M.icons[block.status], runs.header(block)) }, {}
   for _, call in ipairs(block.expanded and block.calls or {}) do
-    for _, line in ipairs(M.tool_lines(call)) do
+    for _, line in ipairs(lines_of(call)) do
       table.insert(lines, "  " .. line)
       calls[#lines] = call
     end

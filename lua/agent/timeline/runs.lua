@@ -1,4 +1,5 @@
--- Pure: calls that only look, one after the other, are one line that says what they were about.
+-- Pure: calls that only look, one after the other, are one line that says what they are about, with the thoughts
+-- between them.
 local M = {}
 
 --- So many calls become one line.
@@ -9,14 +10,23 @@ local MOST_NAMED = 3
 --- Kinds of calls, as ACP names them, and what they did.
 local LOOKS = { read = "looked", search = "searched" }
 
+local GOES_WELL = { pending = true, in_progress = true, completed = true }
+
 ---@param block agent.Block
 ---@return boolean
 local function is_look(block)
-  local is_done = block.kind == "tool" and block.status == "completed"
-  return is_done and LOOKS[block.what] ~= nil and not block.children and not block.expanded
+  local is_well = block.kind == "tool" and GOES_WELL[block.status] and block.title ~= ""
+  return is_well and LOOKS[block.what] ~= nil and not block.children and not block.expanded
 end
 
---- The next place of a call that may stand in the same line; nil if there is none.
+---@param block? agent.Block
+---@return boolean
+local function is_passed(block)
+  local is_thought = block ~= nil and block.kind == "thought" and block.status == "done" and not block.expanded
+  return is_thought or block ~= nil and block.kind == "moved"
+end
+
+--- The next place of a call that may stand in the same line, thoughts or not; nil if there is none.
 ---@param blocks agent.Block[]
 ---@param at integer
 ---@param step 1|-1
@@ -26,41 +36,117 @@ local function beside(blocks, at, step)
     at = at + step
     -- What has gone into a line is not gone through again.
     at = blocks[at] and step < 0 and blocks[at].into or at
-  until not (blocks[at] and blocks[at].kind == "moved")
+  until not is_passed(blocks[at])
   local block = blocks[at]
   return block and (block.kind == "run" or is_look(block)) and at or nil
 end
 
---- Puts the call at this place and those beside it into one line, if they are enough.
----@param timeline agent.Timeline
+--- What stands, or would stand, in one line with the call at this place: calls and the thoughts between them.
+---@param blocks agent.Block[]
 ---@param index integer
----@param changed table<integer, true>
-function M.fold(timeline, index, changed)
-  local blocks = timeline.blocks
-  if not is_look(blocks[index]) then
-    return
-  end
+---@return integer first place
+---@return integer last
+---@return agent.Block[] items
+---@return integer count of the calls
+local function around(blocks, index)
   local first, before = index, beside(blocks, index, -1)
   while before do
     first, before = before, beside(blocks, before, -1)
   end
-  local places, calls, at = {}, {}, first
-  while at do
-    table.insert(places, at)
-    vim.list_extend(calls, blocks[at].kind == "run" and blocks[at].calls or { blocks[at] })
-    at = beside(blocks, at, 1)
+  local last, after = index, beside(blocks, index, 1)
+  while after do
+    last, after = after, beside(blocks, after, 1)
   end
-  if #calls < FEWEST then
+  local items, count = {}, 0
+  for at = first, last do
+    local block = blocks[at]
+    for _, item in ipairs(block.kind == "run" and block.calls or block.kind ~= "moved" and { block } or {}) do
+      table.insert(items, item)
+      count = count + (item.kind == "tool" and 1 or 0)
+    end
+  end
+  return first, last, items, count
+end
+
+--- Its calls that have not ended.
+---@param run agent.Block
+---@return agent.Block[]
+function M.open(run)
+  return vim.tbl_filter(function(call)
+    return call.kind == "tool" and call.status ~= "completed"
+  end, run.kind == "run" and run.calls or {})
+end
+
+--- Those that have not ended make one that has not.
+---@param run agent.Block
+local function set_status(run)
+  run.status = #M.open(run) > 0 and "in_progress" or "completed"
+end
+
+--- Each of its calls and thoughts stands for itself again.
+---@param timeline agent.Timeline
+---@param index integer
+---@param changed table<integer, true>
+---@return integer[] places
+local function dissolve(timeline, index, changed)
+  local blocks, run = timeline.blocks, timeline.blocks[index]
+  local places, at = {}, index
+  while #places < #run.calls do
+    if at == index or blocks[at].into == index then
+      table.insert(places, at)
+    end
+    at = at + 1
+  end
+  for number, place in ipairs(places) do
+    local item = run.calls[number]
+    blocks[place], changed[place] = item, true
+    if item.kind == "tool" then
+      timeline.tools[item.id], timeline.nested[item.id] = place, nil
+    end
+  end
+  return places
+end
+
+--- Puts the call at this place and those beside it into one line, if they are enough. One that has failed, waits for
+--- the user or was stopped leaves its line.
+---@param timeline agent.Timeline
+---@param index integer
+---@param changed table<integer, true>
+---@param call? agent.Block that has changed
+function M.fold(timeline, index, changed, call)
+  local blocks = timeline.blocks
+  if blocks[index].kind == "run" and call then
+    if is_look(call) or call.expanded then
+      return set_status(blocks[index])
+    end
+    for _, place in ipairs(dissolve(timeline, index, changed)) do
+      M.fold(timeline, place, changed)
+    end
+    return
+  elseif not is_look(blocks[index]) then
     return
   end
-  local run = blocks[first].kind == "run" and blocks[first] or { kind = "run", text = "", status = "completed" }
-  run.calls = calls
-  for _, place in ipairs(places) do
-    blocks[place] = place == first and run or { kind = "moved", text = "", into = first }
-    changed[place] = true
+  local first, last, items, count = around(blocks, index)
+  if count < FEWEST then
+    return
   end
-  for _, call in ipairs(calls) do
-    timeline.tools[call.id], timeline.nested[call.id] = first, call
+  local run = blocks[first].kind == "run" and blocks[first] or { kind = "run", text = "" }
+  run.calls = items
+  set_status(run)
+  for place = first, last do
+    local block = blocks[place]
+    if place == first then
+      blocks[place], changed[place] = run, true
+    elseif block.kind ~= "moved" then
+      blocks[place], changed[place] = { kind = "moved", text = "", into = first }, true
+    elseif block.into then
+      block.into = first
+    end
+  end
+  for _, item in ipairs(items) do
+    if item.kind == "tool" then
+      timeline.tools[item.id], timeline.nested[item.id] = first, item
+    end
   end
 end
 
@@ -78,13 +164,19 @@ local function times(verb, count)
   return count == 1 and verb .. " once" or ("%s %d times"):format(verb, count)
 end
 
+---@param item agent.Block
+---@return boolean
+local function is_call(item)
+  return item.kind == "tool"
+end
+
 --- "read 5 files, searched 2 times  src/a.ts, src/b.ts …"
 ---@param run agent.Block
 ---@return string
 function M.header(run)
   local counts, names, seen = { read = 0, search = 0 }, {}, {}
   local reads, files = 0, 0
-  for _, call in ipairs(run.calls) do
+  for _, call in ipairs(vim.tbl_filter(is_call, run.calls)) do
     local name, is_file = subject(call), vim.startswith(call.title, "read ")
     counts[call.what] = counts[call.what] + 1
     reads = reads + (is_file and 1 or 0)

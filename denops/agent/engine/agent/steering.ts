@@ -1,9 +1,17 @@
 /** What the user says and does about a turn while it runs: words for the model after the next results, and a pause. */
 import type { SteerEnd } from "../../protocol/requests.ts";
 import { imagesOf, partsText } from "../context/view.ts";
-import { type ControlNote, handedOver, wordsOf } from "../core/entries.ts";
+import { withoutRepeats } from "../context/repeats.ts";
+import { type ControlNote, handedOver, type MessageEntry, wordsOf } from "../core/entries.ts";
 import type { Emit } from "../core/events.ts";
 import type { Handed, HandedOver } from "./gather/given.ts";
+
+interface TellPorts {
+  append(note: ControlNote): void;
+  readonly emit: Emit;
+  /** What the model sees of the session. */
+  messages(): readonly MessageEntry[];
+}
 
 interface Said {
   readonly handed: readonly Handed[];
@@ -49,7 +57,7 @@ export class Steering {
 
   /** The model is told what the user has said; to be called before each step but the first. */
   async tell(
-    { append, emit }: { append(note: ControlNote): void; readonly emit: Emit },
+    { append, emit, messages }: TellPorts,
     signal: AbortSignal,
   ): Promise<void> {
     for (const [id, said] of [...this.#said]) {
@@ -58,7 +66,8 @@ export class Steering {
       if (over === undefined || signal.aborted) return;
       if (this.#said.get(id) !== said) continue;
       this.#said.delete(id);
-      const { parts, problems, note } = over;
+      const { problems, note } = over;
+      const parts = withoutRepeats(over.parts, messages());
       const text = [`${STEERED}\n${partsText(parts)}`, ...note === undefined ? [] : [note]].join("\n\n");
       append({ type: "control_note", reason: "steering", text, ...imagesOf(parts) });
       emit({ type: "steered", id, text: wordsOf({ parts }), ...handedOver({ parts }) });

@@ -210,7 +210,9 @@ export class AgentConnection implements AsyncDisposable {
       ...(extension === undefined ? {} : { _meta: { ...extension.told } }),
     });
     if (answer.protocolVersion !== 1) {
-      throw new Error(`Cannot talk to the agent: it speaks ACP ${answer.protocolVersion}.`);
+      throw new Error(
+        `Cannot talk to the agent: it speaks ACP ${answer.protocolVersion}, not 1. Update it, or agent.nvim.`,
+      );
     }
     this.#abilities = answer.agentCapabilities ?? {};
   }

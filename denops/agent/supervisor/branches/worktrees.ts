@@ -240,7 +240,7 @@ export class Worktrees {
         await this.#commit(this.#git, `refs/heads/${this.#branch(name)}`) !== undefined;
       if (!isTaken) return name;
     }
-    throw new Error(`Cannot make a worktree: there are ${MOST_NAMES} already.`);
+    throw new Error(`Cannot make a worktree: there are ${MOST_NAMES} already. Remove some.`);
   }
 
   /** Git in one of them, if it is one of this repository. @throws {Error} one line */

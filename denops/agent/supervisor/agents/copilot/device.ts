@@ -72,7 +72,7 @@ export async function beginLogin(
   }
   // It is opened in the user's browser.
   if (new URL(begun.verification_uri).origin !== github.web) {
-    throw new Error(`Cannot log in: the page for the code is not on ${github.web}.`);
+    throw new Error(`Cannot log in: the page for the code is not on ${github.web}. Check github_url.`);
   }
   const poll = (signal: AbortSignal) =>
     post("/login/oauth/access_token", {

@@ -1,0 +1,58 @@
+-- A message "/name" that calls a sub-command of :Agent, unless a prompt or the agent itself has that name.
+local client = require("agent.client")
+local command = require("agent.command")
+local input = require("agent.chat.input")
+
+local M = {}
+
+---@param chat agent.Chat
+---@param name string
+---@return boolean
+local function is_the_agents(chat, name)
+  return vim.iter(chat.timeline.commands or {}):any(function(one)
+    return one.name == name
+  end)
+end
+
+--- What it opens is not to be typed into, unless it says so itself.
+---@param run fun()
+local function in_normal_mode(run)
+  if not vim.api.nvim_get_mode().mode:find("^i") then
+    return run()
+  end
+  vim.api.nvim_create_autocmd("InsertLeave", { once = true, callback = vim.schedule_wrap(run) })
+  vim.cmd.stopinsert()
+end
+
+--- Carries the sub-command out, once it is known that nothing else has its name; then it is no message.
+---@param chat agent.Chat
+---@param text string
+---@param send fun() what to do with a message
+function M.call_or(chat, text, send)
+  local name = text:match("^/([%l-]+)")
+  local run = name and not is_the_agents(chat, name) and command.called(text:sub(2))
+  if not run then
+    return send()
+  end
+  local action = { type = "prompts", chat = chat.id, session = chat.timeline.session }
+  client.ask(vim.tbl_extend("error", action, chat:place()), function(update)
+    local is_prompt = vim.iter(update and update.prompts or {}):any(function(prompt)
+      return prompt.name == name
+    end)
+    if is_prompt then
+      return send()
+    end
+    input.remember(text)
+    in_normal_mode(run)
+  end)
+end
+
+--- Sub-commands as items of the menu, those that have arguments of their own to be typed too.
+---@return table[]
+function M.items()
+  return vim.tbl_map(function(row)
+    return { word = "/" .. row.name, menu = row.doc, dup = 0 }
+  end, command.slashed())
+end
+
+return M

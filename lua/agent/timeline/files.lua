@@ -1,0 +1,29 @@
+-- What a turn has changed: one list, which grows. While the turn runs it stands where it was last changed.
+local M = {}
+
+---@param on table<string, fun(timeline: agent.Timeline, update: table, changed: table<integer, true>)>
+---@param add fun(timeline: agent.Timeline, block: agent.Block, changed: table<integer, true>): integer
+---@param last_block fun(timeline: agent.Timeline): integer
+function M.handle(on, add, last_block)
+  function on.turn_files(timeline, update, changed)
+    local block = { kind = "files", text = "", files = update.files, files_of = update.turn }
+    block.status = timeline.state ~= "idle" and "open" or nil
+    local last = last_block(timeline)
+    for index = #timeline.blocks, 1, -1 do
+      local old = timeline.blocks[index]
+      if old.kind == "files" and old.files_of == update.turn then
+        local stays = #update.files > 0 and (index == last or not block.status)
+        timeline.blocks[index], changed[index] = stays and block or { kind = "moved", text = "" }, true
+        if stays then
+          return
+        end
+        break
+      end
+    end
+    if #update.files > 0 then
+      add(timeline, block, changed)
+    end
+  end
+end
+
+return M
