@@ -26,12 +26,8 @@ vim.api.nvim_create_autocmd("SessionLoadPost", {
 -- mode the command line begins with '<,'>, so that the selected lines go along.
 vim.api.nvim_exec2(
   [[
-nnoremap <Plug>(AgentJobs) <Cmd>Agent jobs<CR>
-xnoremap <silent> <Plug>(AgentJobs) :Agent jobs<CR>
-nnoremap <Plug>(AgentAgents) <Cmd>Agent agents<CR>
-xnoremap <silent> <Plug>(AgentAgents) :Agent agents<CR>
-nnoremap <Plug>(AgentOpen) <Cmd>Agent open<CR>
-xnoremap <silent> <Plug>(AgentOpen) :Agent open<CR>
+nnoremap <expr> <Plug>(AgentEditOperator) v:lua.require'agent.edit_operator'.start()
+xnoremap <expr> <Plug>(AgentEditOperator) v:lua.require'agent.edit_operator'.start()
 nnoremap <expr> <Plug>(AgentOperator) v:lua.require'agent.operator'.start()
 xnoremap <silent> <Plug>(AgentOperator) :Agent open<CR>
 nnoremap <Plug>(AgentOpen) <Cmd>Agent open<CR>

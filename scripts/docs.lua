@@ -12,10 +12,11 @@ local LONGEST_DEFAULT = 40
 local function option(it)
   local default = vim.inspect(it.default)
   local told = #default > LONGEST_DEFAULT and "below" or default
+  local choices = it.one_of and (' One of "%s".'):format(table.concat(it.one_of, '", "')) or ""
   return {
     tag = "agent-option-" .. it.name,
     heading = ("%-23s %s; default: %s"):format(it.name, it.type:gsub("|", " or "), told),
-    doc = it.doc,
+    doc = it.doc .. choices,
   }
 end
 

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import DEFAULT_FILE_RULES from "../denops/agent/policy/defaults.json" with { type: "json" };
+import { MODE_FACTS } from "../denops/agent/protocol/modes.ts";
 import { PRESETS } from "../denops/agent/protocol/providers.ts";
 import { HIDDEN, SHOWN } from "../denops/agent/supervisor/commands/shown.ts";
 import { PROJECT, toolEnvironment } from "./environment.ts";
@@ -45,7 +46,7 @@ export async function written(): Promise<ReadonlyMap<string, string>> {
   const read = (path: string) => Deno.readTextFile(join(PROJECT, path));
   let help = await read("doc/agent.txt");
   for (const group of entries) help = withEntries(help, group);
-  for (const table of [...tables, presets()]) help = withTable(help, table);
+  for (const table of [...tables, presets(), MODES]) help = withTable(help, table);
   for (const block of blocks()) help = withBlock(help, block);
   const shown = async ({ screen, ...part }: Part & { readonly screen: string }) =>
     cropped(await read(`tests/screens/${screen}.txt`), part);
@@ -73,6 +74,12 @@ async function askNeovim(): Promise<Facts> {
   if (stdout.length === 0) throw new Error(text.decode(stderr));
   return JSON.parse(text.decode(stdout));
 }
+
+const MODES: Table = {
+  tag: "agent-modes",
+  head: ["mode", "what it is for"],
+  rows: MODE_FACTS.map(({ name, description }) => [name, description]),
+};
 
 function presets(): Table {
   const all = Object.entries(PRESETS);

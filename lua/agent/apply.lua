@@ -1,4 +1,5 @@
 -- A code block that the model only shows, put into a file's buffer: as a diff first, then as one change to be saved.
+local diffs = require("agent.apply_diff")
 local find = require("agent.reload.find")
 local page = require("agent.page")
 local say = require("agent.say")
@@ -99,7 +100,16 @@ end
 ---@param window integer the one that the user came from
 ---@return boolean shown
 function M.show(block, root, window)
-  local path = named(block, root)
+  local is_diff = diffs.is_diff(block.info, block.code)
+  local files = is_diff and diffs.files(block.code) or {}
+  if #files > 1 then
+    say.error("the diff is of several files: ask for one block for each")
+    return false
+  elseif files[1] and not file_of(root, files[1]) then
+    say.error(("the diff is of %s, which is not there"):format(files[1]))
+    return false
+  end
+  local path = file_of(root, files[1]) or named(block, root)
   local came_from = vim.api.nvim_win_get_buf(window)
   local buffer = path and vim.fn.bufadd(path) or came_from
   if not path and not find.is_file_buffer(buffer) then
@@ -110,10 +120,17 @@ function M.show(block, root, window)
   vim.bo[buffer].buflisted = true
   local before = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
   local cursor = buffer == came_from and vim.api.nvim_win_get_cursor(window)[1] or #before
-  local after = M.merged(before, block.code, cursor)
+  local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buffer), ":~:.")
+  local after, problem = M.merged(before, block.code, cursor), nil
+  if is_diff then
+    after, problem = diffs.patched(before, block.code, cursor)
+  end
+  if not after then
+    say.error(("cannot apply the diff to %s: %s"):format(name, problem))
+    return false
+  end
   local old, new = table.concat(before, "\n") .. "\n", table.concat(after, "\n") .. "\n"
   local text = diff(old, new, { result_type = "unified", ctxlen = 3 }) --[[@as string]]
-  local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buffer), ":~:.")
   if text == "" then
     say.info(("%s has this code already"):format(name))
     return false

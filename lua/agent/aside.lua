@@ -19,9 +19,23 @@ local function show(buffer, window, text)
   vim.api.nvim_win_set_height(window, math.max(1, math.min(rows, math.floor(vim.o.lines / 2))))
 end
 
+---@class agent.AsideWindow
+---@field buffer integer
+---@field window integer
+---@field text string
+---@field stop? fun()  while the answer comes
+
+---@param it agent.AsideWindow
+local function show_keys(it)
+  if vim.api.nvim_win_is_valid(it.window) then
+    local keys = it.stop and " <C-c> stop  q close " or " q close "
+    vim.api.nvim_win_set_config(it.window, { footer = { { keys, "AgentHint" } }, footer_pos = "right" })
+  end
+end
+
 --- A small window at the top right, with the cursor in it.
 ---@param title string
----@return fun(text: string) show
+---@return agent.AsideWindow
 local function open(title)
   vim.cmd.stopinsert()
   local buffer = vim.api.nvim_create_buf(false, true)
@@ -40,29 +54,74 @@ local function open(title)
     style = "minimal",
     zindex = 65,
     title = { { (" %s "):format(require("agent.format").cut(title, width - 2)), "AgentTitle" } },
-    footer = { { " q close ", "AgentHint" } },
-    footer_pos = "right",
   })
   vim.wo[window].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentBorder"
   require("agent.prose").style(window)
+  local it = { buffer = buffer, window = window, text = "" }
   for _, key in ipairs({ "q", "<Esc>" }) do
     vim.keymap.set("n", key, function()
       pcall(vim.api.nvim_win_close, window, true)
     end, { buffer = buffer, nowait = true, desc = "Agent: close the answer" })
   end
-  return function(text)
-    show(buffer, window, text)
-  end
+  vim.keymap.set("n", "<C-c>", function()
+    if it.stop then
+      it.stop()
+    end
+  end, { buffer = buffer, nowait = true, desc = "Agent: stop the answer" })
+  -- Nobody reads on.
+  vim.api.nvim_create_autocmd("BufWipeout", {
+    buffer = buffer,
+    callback = function()
+      if it.stop then
+        it.stop()
+      end
+    end,
+  })
+  show(buffer, window, "…")
+  return it
 end
 
 ---@param chat agent.Chat
 ---@param action { text: string, staged: boolean }
 ---@param done fun(text?: string, problem?: string)
-local function ask(chat, action, done)
+---@param more? fun(text: string)
+---@return fun() stop
+local function ask(chat, action, done, more)
   local where = { type = "aside", chat = chat.id, session = chat.timeline.session }
-  client.ask(vim.tbl_extend("error", where, action, chat:place()), function(update, problem)
+  local request = client.ask(vim.tbl_extend("error", where, action, chat:place()), function(update, problem)
     done(update and update.result and update.result.text, problem or update and update.error)
+  end, more or function() end)
+  return function()
+    client.send({ type = "aside_stop", chat = chat.id, request = request })
+  end
+end
+
+--- The same, with the answer in a window as it comes.
+---@param chat agent.Chat
+---@param action { text: string, staged: boolean }
+---@param title string
+---@param clean? fun(text: string): string
+local function ask_in_window(chat, action, title, clean)
+  local it = open(title)
+  local is_stopped = false
+  local function fill(text)
+    it.text = text
+    show(it.buffer, it.window, text)
+  end
+  local stop = ask(chat, action, function(text, problem)
+    it.stop = nil
+    text = text and (clean or vim.trim)(text) or problem or ""
+    fill(is_stopped and vim.trim(text .. "\n\n(stopped)") or text)
+    show_keys(it)
+  end, function(more)
+    fill(it.text .. more)
   end)
+  it.stop = function()
+    it.stop, is_stopped = nil, true
+    stop()
+    show_keys(it)
+  end
+  show_keys(it)
 end
 
 --- Asks from what the session knows; nothing of it is kept there.
@@ -70,11 +129,7 @@ end
 ---@param question string
 function M.btw(chat, question)
   require("agent.highlights").define()
-  local fill = open(question)
-  fill("…")
-  ask(chat, { text = question, staged = false }, function(text, problem)
-    fill(text or problem or "")
-  end)
+  ask_in_window(chat, { text = question, staged = false }, question)
 end
 
 --- The buffer in which git wants a message: the current one, else one that is shown.
@@ -101,26 +156,29 @@ local function insert(buffer, text)
   vim.api.nvim_buf_set_lines(buffer, 0, first == "" and 1 or 0, false, vim.list_extend(lines, first == "" and { "" } or {}))
 end
 
+--- Without a fence around it.
+---@param text string
+---@return string
+local function unfenced(text)
+  return vim.trim((text:gsub("^```[^\n]*\n", ""):gsub("\n```%s*$", "")))
+end
+
 --- A message for what is staged: into the commit's buffer, else into a window. It never commits.
 ---@param chat agent.Chat
 ---@param words? string  what matters
 function M.commit(chat, words)
   require("agent.highlights").define()
   local buffer = commit_buffer()
-  local fill = not buffer and open("Commit message") or nil
-  if fill then
-    fill("…")
-  else
-    say.info("writing the message …")
+  local action = { text = vim.trim("/commit " .. (words or "")), staged = true }
+  if not buffer then
+    return ask_in_window(chat, action, "Commit message", unfenced)
   end
-  ask(chat, { text = vim.trim("/commit " .. (words or "")), staged = true }, function(text, problem)
-    text = text and vim.trim(text:gsub("^```[^\n]*\n", ""):gsub("\n```%s*$", ""))
-    if fill then
-      return fill(text or problem or "")
-    elseif not text then
+  say.info("writing the message …")
+  ask(chat, action, function(text, problem)
+    if not text then
       return say.error(problem or "no message came")
-    elseif buffer and vim.api.nvim_buf_is_valid(buffer) then
-      insert(buffer, text)
+    elseif vim.api.nvim_buf_is_valid(buffer) then
+      insert(buffer, unfenced(text))
       say.info("the message is there: look at it before you commit")
     end
   end)

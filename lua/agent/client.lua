@@ -17,13 +17,24 @@ local host_of = {}
 ---@type table<integer, true>
 local busy = {}
 --- What waits for an answer.
----@type table<integer, { host?: agent.Host, done: fun(update?: table, problem?: string) }>
+---@class agent.Asked
+---@field host? agent.Host
+---@field done fun(update?: table, problem?: string)
+---@field more? fun(text: string)
+---@type table<integer, agent.Asked>
 local asked = {}
 local last_request = 0
 
 --- These mean nothing to another host than the one that has what they are about.
-local OF_WHAT_RUNS =
-  { answer = true, edit_command = true, reply = true, answer_question = true, cancel = true, close = true }
+local OF_WHAT_RUNS = {
+  answer = true,
+  edit_command = true,
+  reply = true,
+  answer_question = true,
+  cancel = true,
+  close = true,
+  aside_stop = true,
+}
 
 --- Calls `listener` with each batch of updates, in order. See protocol/ui.ts for their shapes.
 ---@param listener fun(batch: table[])
@@ -228,10 +239,14 @@ end
 --- Asks the supervisor about itself; the answer is an update of the action's own type.
 ---@param action table
 ---@param done fun(update?: table, problem?: string) the problem is set if there will be no answer
-function M.ask(action, done)
+---@param more? fun(text: string) hears the answer as it comes
+---@return integer request
+function M.ask(action, done, more)
   last_request = last_request + 1
-  asked[last_request] = { done = done }
-  M.send(vim.tbl_extend("error", action, { request = last_request }))
+  local request = last_request
+  asked[request] = { done = done, more = more }
+  M.send(vim.tbl_extend("error", action, { request = request }))
+  return request
 end
 
 local ANSWERS = {
@@ -275,6 +290,8 @@ M.listen(function(batch)
       vim.schedule(function()
         question.done(update)
       end)
+    elseif update.type == "aside_text" and asked[update.request] then
+      asked[update.request].more(update.text)
     elseif update.type == "turn_started" then
       busy[update.chat] = true
     elseif update.type == "turn_done" then

@@ -90,11 +90,12 @@ local function check_options(report)
   for _, problem in ipairs(problems) do
     health.error(problem, { "See :help agent-options" })
   end
-  local patterns = report and report.patterns or {}
-  for _, problem in ipairs(patterns) do
-    health.error("Invalid option " .. problem, { "See :help agent-rule-patterns" })
+  local judged = report and report.options or {}
+  for _, problem in ipairs(judged) do
+    local option = ("See :help agent-option-%s"):format(problem:match("^[%w_]+"))
+    health.error("Invalid option " .. problem, { option, problem:find("Not a rule") and "See :help agent-rule-patterns" })
   end
-  if #problems == 0 and #patterns == 0 then
+  if #problems == 0 and #judged == 0 then
     health.ok("No mistakes found")
   end
 end
@@ -139,6 +140,8 @@ local function show_engine_sandbox(report)
       report.sandbox:find("switched off", 1, true) and 'Set the option sandbox to "auto".'
         or "On Linux install bubblewrap.",
     })
+  else
+    health.warn("Unknown: see the errors above")
   end
   list("Deno is started with exactly:", report.engine_deno)
   list("Around it, exactly:", report.engine_sandbox)

@@ -99,16 +99,30 @@ local function finish(chats, job)
   end
 end
 
---- Changes lines of the current buffer.
+--- Whether lines of a buffer can be changed; says why not.
+---@param buffer integer
+---@return boolean
+function M.can_edit(buffer)
+  if not find.is_file_buffer(buffer) then
+    say.error("only lines of a file can be edited in place: write this buffer first")
+  elseif not vim.bo[buffer].modifiable then
+    say.error("this buffer is not modifiable")
+  else
+    return true
+  end
+  return false
+end
+
+--- Changes lines of a buffer.
 ---@param chats table
+---@param buffer integer
 ---@param range { first: integer, last: integer }
 ---@param wish string what is to become of them
-function M.edit(chats, range, wish)
-  local buffer = vim.api.nvim_get_current_buf()
-  if not find.is_file_buffer(buffer) then
-    return say.error("only lines of a file can be edited in place: write this buffer first")
-  elseif not vim.bo[buffer].modifiable then
-    return say.error("this buffer is not modifiable")
+---@return boolean begun
+function M.edit(chats, buffer, range, wish)
+  -- It may have gone while the user was asked.
+  if not vim.api.nvim_buf_is_loaded(buffer) or not M.can_edit(buffer) then
+    return false
   end
   local selected = given.selection(buffer, range.first, range.last)
   local here = require("agent.place").here(0)
@@ -132,6 +146,7 @@ function M.edit(chats, range, wish)
     clock = assert(vim.uv.new_timer())
     clock:start(TICK_MS, TICK_MS, vim.schedule_wrap(tick))
   end
+  return true
 end
 
 --- Stops what is edited at the cursor.

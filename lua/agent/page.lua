@@ -3,6 +3,13 @@ local prose = require("agent.prose")
 
 local M = {}
 
+--- `q` in this buffer closes the tab, whatever map of the user's begins with it.
+---@param buffer integer
+---@param what string what it closes, for the key's description
+function M.closes(buffer, what)
+  vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = buffer, nowait = true, desc = "Agent: close " .. what })
+end
+
 ---@param lines string[]
 ---@param what string what q closes, for the key's description and the buffer's name
 ---@return integer buffer
@@ -17,7 +24,7 @@ function M.open(lines, what)
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
   vim.bo[buffer].modifiable = false
   prose.style(vim.api.nvim_get_current_win())
-  vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = buffer, desc = "Agent: close " .. what })
+  M.closes(buffer, what)
   return buffer
 end
 

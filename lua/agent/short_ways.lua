@@ -21,20 +21,38 @@ return function(ready, start)
 
   --- Changes lines of the current buffer in place.
   ---@param wish? string what is to become of them; nil asks
-  ---@param extra? { range?: { first: integer, last: integer } } the cursor's line unless told
+  ---@param extra? { range?: { first: integer, last: integer }, by_operator?: boolean } the cursor's line or fold unless told
   function M.edit(wish, extra)
     vim.validate("wish", wish, "string", true)
+    extra = extra or {}
     local line = vim.fn.line(".")
-    local range = extra and extra.range or { first = line, last = line }
-    if not wish or vim.trim(wish) == "" then
-      return vim.ui.input({ prompt = "Edit: " }, function(given)
-        if given and vim.trim(given) ~= "" then
-          M.edit(given, { range = range })
-        end
-      end)
+    local range = extra.range or { first = line, last = line }
+    if not extra.range and vim.fn.foldclosed(line) > 0 then
+      range = { first = vim.fn.foldclosed(line), last = vim.fn.foldclosedend(line) }
     end
-    start()
-    require("agent.in_place").edit(ready(), range, vim.trim(wish))
+    local in_place, operator = require("agent.in_place"), require("agent.edit_operator")
+    local buffer = vim.api.nvim_get_current_buf()
+    if not in_place.can_edit(buffer) then
+      return
+    end
+    local function edit(wanted)
+      wanted = vim.trim(wanted or "")
+      if wanted == "" then
+        return
+      end
+      start()
+      if in_place.edit(ready(), buffer, range, wanted) then
+        if extra.by_operator then
+          operator.remember(wanted)
+        elseif vim.api.nvim_get_current_buf() == buffer then
+          operator.teach(wanted, range.last - range.first + 1)
+        end
+      end
+    end
+    if wish and vim.trim(wish) ~= "" then
+      return edit(wish)
+    end
+    vim.ui.input({ prompt = "Edit: " }, edit)
   end
 
   --- Asks something beside the turn, which goes on.

@@ -103,7 +103,7 @@ local function closed(chats, path)
   end
   ask(chats, { task = "remove", name = name }, { folder = path, cwd = path, root = path }, function(result)
     if result.removed then
-      M.forget(chats, path)
+      M.forget(chats, path, result.origin)
       return say.info(("removed the worktree %s: nothing differed in it"):format(name))
     end
     say.info(say.fitting({
@@ -257,7 +257,7 @@ function M.merge(chats, name)
     if has_unsaved(tree.path) then
       return
     elseif tree.files == 0 then
-      return say.info(("the worktree %s has nothing that is not here"):format(tree.name))
+      return say.info(("nothing differs in the worktree %s"):format(tree.name))
     end
     go_home(origin)
     local chat = chats.get()
@@ -277,7 +277,7 @@ end
 --- Nothing of a worktree is left on the screen.
 ---@param chats table
 ---@param path string
----@param origin? string where its tab page goes, if it is the last one
+---@param origin string where Neovim goes, if it was there
 function M.forget(chats, path, origin)
   local tab = tabs[path]
   tabs[path] = nil
@@ -291,8 +291,11 @@ function M.forget(chats, path, origin)
       vim.cmd.tabclose(vim.api.nvim_tabpage_get_number(tab))
     else
       vim.t.agent_worktree = nil
-      vim.cmd.tcd(vim.fn.fnameescape(origin or vim.fn.getcwd(-1, -1)))
+      vim.cmd.tcd(vim.fn.fnameescape(origin))
     end
+  end
+  if vim.startswith(vim.fn.getcwd(-1, -1) .. "/", path .. "/") then
+    vim.cmd.cd(vim.fn.fnameescape(origin))
   end
   for _, buffer in ipairs(buffers_of(path)) do
     if not vim.bo[buffer].modified then

@@ -1,32 +1,32 @@
 /** Editing a command before it is allowed: what is shown is what runs, and nothing runs without a yes. */
 import assert from "node:assert/strict";
-import { type RunningAgent, startAgent } from "../support/agent.ts";
+import type { RunningAgent } from "../support/agent.ts";
+import { inOneNeovim } from "../support/one_neovim.ts";
 import { waitUntil } from "../support/project.ts";
 import { expectScreen } from "../support/screenshot.ts";
 
-const ASK = 'commands = "ask"';
-
 const COMMAND = "touch one\ntouch two\nif true; then\n  touch three\nfi";
 
-async function start(command: string = COMMAND, more = ""): Promise<RunningAgent> {
-  const call = `call run_terminal_command ${JSON.stringify({ command })}`;
-  const agent = await startAgent({
-    script: `${call}\n---\nsay Seen.${more}`,
-    columns: 80,
-    lines: 24,
-    options: ASK,
-  });
-  await agent.nvim.command("Agent go");
-  await agent.nvim.waitForScreen("e edit");
-  await agent.nvim.keys("e");
-  await agent.nvim.waitForScreen("Edit the command");
-  return agent;
+const test = inOneNeovim("a command is edited before it is allowed", {
+  script: "",
+  columns: 80,
+  lines: 24,
+  options: 'commands = "ask"',
+});
+
+/** The command of an approval is being edited. */
+async function edit({ nvim, server }: RunningAgent, command: string = COMMAND): Promise<void> {
+  server.play(`call run_terminal_command ${JSON.stringify({ command })}\n---\nsay Seen.`);
+  await nvim.command("Agent go");
+  await nvim.waitForScreen("e edit");
+  await nvim.keys("e");
+  await nvim.waitForScreen("Edit the command");
 }
 
 const exists = ({ project }: RunningAgent, path: string) => project.read(path).then(() => true, () => false);
 
-Deno.test("a command of several lines is edited, judged again, shown, and then runs exactly so", async () => {
-  await using agent = await start();
+test("a command of several lines is edited, judged again, shown, and then runs exactly so", async (agent) => {
+  await edit(agent);
   const { nvim, server } = agent;
   await expectScreen(nvim, "command-edit-80x24");
   await nvim.keys("2Gcctouch 'not two'<Esc>GOsudo -n true<Esc>");
@@ -51,8 +51,8 @@ Deno.test("a command of several lines is edited, judged again, shown, and then r
 });
 
 for (const keys of ["q", "<Esc>", ":q!<CR>"]) {
-  Deno.test(`${keys} gives up: the command is as it was, and still waits`, async () => {
-    await using agent = await start();
+  test(`${keys} gives up: the command is as it was, and still waits`, async (agent) => {
+    await edit(agent);
     const { nvim } = agent;
     await nvim.keys("ggcctouch evil<Esc>");
     await nvim.keys(keys);
@@ -67,8 +67,8 @@ for (const keys of ["q", "<Esc>", ":q!<CR>"]) {
 }
 
 for (const keys of [":w<CR>", ":wq<CR>", "<C-s>", "i<C-s>"]) {
-  Deno.test(`${keys} takes the text, and runs nothing`, async () => {
-    await using agent = await start("touch one");
+  test(`${keys} takes the text, and runs nothing`, async (agent) => {
+    await edit(agent, "touch one");
     const { nvim } = agent;
     await nvim.keys("cctouch other<Esc>");
     await nvim.keys(keys);
@@ -81,8 +81,8 @@ for (const keys of [":w<CR>", ":wq<CR>", "<C-s>", "i<C-s>"]) {
   });
 }
 
-Deno.test("an empty text is no command; one that was not changed is not called edited", async () => {
-  await using agent = await start("touch one");
+test("an empty text is no command; one that was not changed is not called edited", async (agent) => {
+  await edit(agent, "touch one");
   const { nvim } = agent;
   await nvim.keys("dd<CR>");
   await nvim.waitForScreen("the command is empty");
@@ -91,28 +91,22 @@ Deno.test("an empty text is no command; one that was not changed is not called e
   assert.ok(!(await nvim.waitForScreen("a once")).includes("edited by you"));
 });
 
-Deno.test("a stop closes the editor with the approval", async () => {
-  await using agent = await start();
+test("a stop closes the editor with the approval", async (agent) => {
+  await edit(agent);
   await agent.nvim.command("Agent stop");
   await agent.nvim.waitForScreen("Stopped.");
   await agent.nvim.waitForScreenGone("Edit the command");
   assert.ok(!agent.nvim.text().includes("Approval"));
 });
 
-Deno.test("a long command is shown to its end, and what does not fit is announced", async () => {
+test("a long command is shown to its end, and what does not fit is announced", async ({ nvim, server }) => {
   const part = "echo a part of the line that is long";
   const line = `${Array<string>(5).fill(part).join(" && ")} && rm -r last`;
-  await using agent = await startAgent({
-    script: `call run_terminal_command ${JSON.stringify({ command: line })}
+  server.play(`call run_terminal_command ${JSON.stringify({ command: line })}
 ---
 call run_terminal_command ${JSON.stringify({ command: `${`${part}\n`.repeat(30)}rm -r hidden` })}
 ---
-say Seen.`,
-    columns: 80,
-    lines: 24,
-    options: ASK,
-  });
-  const { nvim } = agent;
+say Seen.`);
   await nvim.command("Agent go");
   assert.match(await nvim.waitForScreen("a once"), /&& rm -r last/);
   await nvim.keys("r");

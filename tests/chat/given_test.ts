@@ -4,6 +4,7 @@ import { mentionsIn } from "../../denops/agent/engine/context/mentions.ts";
 import { messagesOf } from "../model/model_messages.ts";
 import { GREET, type RunningAgent, startAgent } from "../support/agent.ts";
 import { transcript, waitForChat, waitForTurn } from "../support/chat.ts";
+import { inOneNeovim } from "../support/one_neovim.ts";
 import { pngFile } from "../support/pictures.ts";
 import { scratch } from "../support/project.ts";
 
@@ -23,19 +24,20 @@ async function ask(agent: RunningAgent, text: string): Promise<string> {
   return said(agent);
 }
 
-function start(options: Partial<Parameters<typeof startAgent>[0]> = {}): Promise<RunningAgent> {
-  const script = "say Done.\nrepeat";
-  return startAgent({
-    script,
-    project: PROJECT,
-    files: ["src/greet.ts"],
-    options: "title = false",
-    ...options,
-  });
+const HERE = {
+  script: "say Done.\nrepeat",
+  project: PROJECT,
+  files: ["src/greet.ts"],
+  options: "title = false",
+};
+
+const test = inOneNeovim("what is handed over", HERE);
+
+function start(options: Partial<Parameters<typeof startAgent>[0]>): Promise<RunningAgent> {
+  return startAgent({ ...HERE, ...options });
 }
 
-Deno.test("words stand for what only Neovim knows, and their names are shown below the message, after a restart too", async () => {
-  await using agent = await start();
+test("words stand for what only Neovim knows, and their names are shown below the message, after a restart too", async (agent) => {
   const { nvim, project } = agent;
   await nvim.lua(`
     local namespace = vim.api.nvim_create_namespace("test")
@@ -75,16 +77,14 @@ Deno.test("words stand for what only Neovim knows, and their names are shown bel
   assert.equal(await project.read(".env"), "KEY=secret\n");
 });
 
-Deno.test("the last lines of a terminal", async () => {
-  await using agent = await start();
+test("the last lines of a terminal", async (agent) => {
   await agent.nvim.command("split | terminal printf 'one\\ntwo tests failed\\n'");
   await agent.nvim.waitForScreen("[Process exited 0]");
   await agent.nvim.command("wincmd p");
   assert.match(await ask(agent, "Why? @terminal"), /terminal, last \d+ lines .*two tests failed/s);
 });
 
-Deno.test("a selection is shown as a name, opens, and is read from the disk or the buffer, never pasted", async () => {
-  await using agent = await start();
+test("a selection is shown as a name, opens, and is read from the disk or the buffer, never pasted", async (agent) => {
   const { nvim } = agent;
   await nvim.command("2,3Agent why?");
   await waitForTurn(nvim);
@@ -99,8 +99,8 @@ Deno.test("a selection is shown as a name, opens, and is read from the disk or t
   );
 });
 
-Deno.test("a selection of a file that may not be read is refused; of one outside it is the user's own text", async () => {
-  await using agent = await start({ files: [".env"] });
+test("a selection of a file that may not be read is refused; of one outside it is the user's own text", async (agent) => {
+  await agent.nvim.command("edit .env");
   const { nvim } = agent;
   await nvim.command("1Agent what is this?");
   await waitForTurn(nvim);
@@ -114,8 +114,7 @@ Deno.test("a selection of a file that may not be read is refused; of one outside
   assert.match(said(agent), /User's selected code from .*outside\.txt L1 .*\nfar away\n/s);
 });
 
-Deno.test("what goes along by itself is shown above the input, and what is switched off is not sent", async () => {
-  await using agent = await start();
+test("what goes along by itself is shown above the input, and what is switched off is not sent", async (agent) => {
   const { nvim } = agent;
   await nvim.lua(
     `vim.diagnostic.set(vim.api.nvim_create_namespace("test"), 0, { { lnum = 1, col = 0, message = "x" } })
@@ -185,8 +184,8 @@ Deno.test("of a file that a rule asks about the user is asked, and sees what bec
   ]);
 });
 
-Deno.test("a message that comes back has its lines again", async () => {
-  await using agent = await start({ script: "wait here\nsay One.\nrepeat" });
+test("a message that comes back has its lines again", async (agent) => {
+  agent.server.play("wait here\nsay One.\nrepeat");
   const { nvim, server } = agent;
   await nvim.command("Agent first");
   await nvim.waitForScreen("❯ first");

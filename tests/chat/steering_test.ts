@@ -1,6 +1,6 @@
 /** What is typed while a turn runs: into it, behind it, taken back; and a turn that is paused. */
 import assert from "node:assert/strict";
-import { startAgent } from "../support/agent.ts";
+import { copyOfPlugin, startAgent } from "../support/agent.ts";
 import { transcript, waitForChat } from "../support/chat.ts";
 import { waitUntil } from "../support/project.ts";
 import { reached } from "../support/server.ts";
@@ -115,6 +115,10 @@ Deno.test("lines and files go along into the turn; what waits stands above the i
   await nvim.command("Agent Hello");
   await reached(server, "here");
   await nvim.keys("q");
+  await nvim.command("Agent pause");
+  await nvim.waitForScreen("agent: the turn stands still before its next step");
+  await nvim.command("Agent pause");
+  await nvim.waitForScreen("agent: the turn goes on");
   await nvim.command("2Agent! See @b.txt");
   await nvim.command("Agent");
   await waitForChat(nvim, "See @b.txt (waiting for the next step)");
@@ -148,4 +152,30 @@ Deno.test("lines and files go along into the turn; what waits stands above the i
   assert.ok(!nvim.text().includes("paused"));
   assert.equal(await nvim.lua('return require("agent.chat").current().input:text()'), "Next\n\nLater");
   assert.equal(server.requests.length, 2);
+});
+
+Deno.test("an agent that cannot be steered or paused: the message is the next one, and a line says so", async () => {
+  await using plugin = await copyOfPlugin();
+  const file = "denops/agent/engine/acp/session_requests.ts";
+  const answers = await plugin.read(file);
+  assert.match(answers, /steer: async[^]*pause: async/);
+  await plugin.write(
+    file,
+    answers.replace("steer: async", "other1: async").replace("pause: async", "other2: async"),
+  );
+  await using agent = await startAgent({
+    plugin: plugin.root,
+    script: "wait here\nsay One.\n---\nexpect Quick\nsay Two.",
+  });
+  const { nvim, server } = agent;
+  await nvim.command("Agent Hello");
+  await reached(server, "here");
+  await nvim.command("Agent! Quick");
+  await waitForChat(nvim, "Quick (waiting for the turn to end)");
+  await nvim.command("Agent pause");
+  await nvim.waitForScreen("this agent cannot do that: pause");
+  server.release("here");
+  await waitForChat(nvim, "Two.");
+  assert.deepEqual(server.problems, []);
+  assert.ok(!nvim.text().includes("pausing"));
 });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
 import { chatShows, say, transcript, waitForChat } from "../support/chat.ts";
+import { inOneNeovim } from "../support/one_neovim.ts";
 import { marked } from "../support/processes.ts";
 import { waitUntil } from "../support/project.ts";
 import { disconnected, reached } from "../support/server.ts";
@@ -38,8 +39,15 @@ async function start(script: string, options: Partial<AgentOptions> = {}): Promi
   return agent;
 }
 
-Deno.test("in the middle of text: the connection is closed, the text is kept and the model knows it", async () => {
-  await using agent = await start("say The first half of the answer\nwait here\nsay and never the second.");
+const test = inOneNeovim("<C-c> in a turn", { script: "" });
+
+async function begin({ nvim, server }: RunningAgent, script: string): Promise<void> {
+  server.play(script);
+  await nvim.command("Agent Hello");
+}
+
+test("in the middle of text: the connection is closed, the text is kept and the model knows it", async (agent) => {
+  await begin(agent, "say The first half of the answer\nwait here\nsay and never the second.");
   const { nvim, server } = agent;
   await waitForChat(nvim, "The first half of the answer");
   await reached(server, "here");
@@ -50,16 +58,16 @@ Deno.test("in the middle of text: the connection is closed, the text is kept and
   assert.ok(lastBody(agent).includes("The first half of the answer\\n[The answer was interrupted here.]"));
 });
 
-Deno.test("in the middle of a flood", async () => {
-  await using agent = await start("slow 1\nflood 50000");
+test("in the middle of a flood", async (agent) => {
+  await begin(agent, "slow 1\nflood 50000");
   await agent.nvim.waitForScreen("word200 ");
   await stop(agent);
   await disconnected(agent.server);
   await goesOn(agent);
 });
 
-Deno.test("before the first word", async () => {
-  await using agent = await start("wait here\nsay never");
+test("before the first word", async (agent) => {
+  await begin(agent, "wait here\nsay never");
   await reached(agent.server, "here");
   await stop(agent);
   await disconnected(agent.server);
@@ -67,11 +75,9 @@ Deno.test("before the first word", async () => {
   await goesOn(agent);
 });
 
-Deno.test("in the middle of a call's arguments: the call is marked and not run", async () => {
+test("in the middle of a call's arguments: the call is marked and not run", async (agent) => {
   const lines = "one\\ntwo\\nthree\\nfour\\n".repeat(500);
-  await using agent = await start(
-    `pieces 4\nslow 10\ncall write_file {"path": "notes.md", "content": "${lines}"}`,
-  );
+  await begin(agent, `pieces 4\nslow 10\ncall write_file {"path": "notes.md", "content": "${lines}"}`);
   const { nvim, server, project } = agent;
   await nvim.waitForScreen(/[…\u2800-\u28ff] write notes.md {2}\d+ lines/);
   await stop(agent);
@@ -81,8 +87,8 @@ Deno.test("in the middle of a call's arguments: the call is marked and not run",
   await goesOn(agent);
 });
 
-Deno.test("while an approval waits: it is closed, and an answer that comes later does nothing", async () => {
-  await using agent = await start('call write_file {"path": ".env", "content": "A=1\\n"}');
+test("while an approval waits: it is closed, and an answer that comes later does nothing", async (agent) => {
+  await begin(agent, 'call write_file {"path": ".env", "content": "A=1\\n"}');
   const { nvim, project } = agent;
   await nvim.waitForScreen("a once");
   const request = await nvim.lua<number>("return require('agent.approval.queue').first().request");
@@ -98,8 +104,8 @@ Deno.test("while an approval waits: it is closed, and an answer that comes later
   assert.ok(lastBody(agent).includes("Cancelled by the user."));
 });
 
-Deno.test("while a retry waits: the countdown is over", async () => {
-  await using agent = await start("status 429 retry-after=60");
+test("while a retry waits: the countdown is over", async (agent) => {
+  await begin(agent, "status 429 retry-after=60");
   const { nvim, server } = agent;
   await waitForChat(nvim, "Retrying in 60 s, attempt 2 of 5; <C-c> stops.");
   await stop(agent);
@@ -141,8 +147,8 @@ Deno.test("right after sending, when not even the supervisor is there: shown at 
   assert.equal(server.requests.length, 1);
 });
 
-Deno.test("messages that wait come back to the input, in their order", async () => {
-  await using agent = await start("say The first half of the answer\nwait here\nsay and never the second.");
+test("messages that wait come back to the input, in their order", async (agent) => {
+  await begin(agent, "say The first half of the answer\nwait here\nsay and never the second.");
   const { nvim, server } = agent;
   await waitForChat(nvim, "The first half of the answer");
   await say(nvim, "Second message");
@@ -162,8 +168,8 @@ Deno.test("messages that wait come back to the input, in their order", async () 
   assert.deepEqual(server.problems, []);
 });
 
-Deno.test("a message that waits stands below the answer, and comes next", async () => {
-  await using agent = await start("say The first half\nwait here\nsay and the second.");
+test("a message that waits stands below the answer, and comes next", async (agent) => {
+  await begin(agent, "say The first half\nwait here\nsay and the second.");
   const { nvim, server } = agent;
   await waitForChat(nvim, "The first half");
   await say(nvim, "And now?");
@@ -181,8 +187,8 @@ Deno.test("a message that waits stands below the answer, and comes next", async 
   assert.deepEqual(server.problems, []);
 });
 
-Deno.test("q is not stop: the turn goes on, and reopening shows everything", async () => {
-  await using agent = await start("say The first half of the answer\nwait here\nsay and then the second.");
+test("q is not stop: the turn goes on, and reopening shows everything", async (agent) => {
+  await begin(agent, "say The first half of the answer\nwait here\nsay and then the second.");
   const { nvim, server } = agent;
   await waitForChat(nvim, "The first half of the answer");
   await nvim.keys("q");

@@ -317,3 +317,18 @@ Deno.test("g? shows the keys without waiting for <CR>, and q goes back", async (
   assert.doesNotMatch(await nvim.waitForScreenGone("q close"), /Press ENTER/);
   assert.equal(await nvim.lua<string>("return vim.bo.filetype"), "agent-input");
 });
+
+Deno.test("q closes a page at once, though a map of the user's begins with it", async () => {
+  await using child = await start({ lua: `vim.o.timeoutlen = 60000 vim.keymap.set("n", "qq", "ix")` });
+  for (
+    const open of [
+      `require("agent.page").open({ "text" }, "it")`,
+      `require("agent.approval.content").open_diff({ kind = "file", files = { { path = "x", before = "a", after = "b" } } }, 1)`,
+    ]
+  ) {
+    await child.lua(open);
+    assert.equal(await child.lua("return #vim.api.nvim_list_tabpages()"), 2);
+    await child.keys("q");
+    await child.waitFor("#vim.api.nvim_list_tabpages() == 1");
+  }
+});

@@ -1,6 +1,7 @@
 /** Commands: what the model gets of them, what the user sees, and what they cannot do. Whole program. */
 import assert from "node:assert/strict";
 import { type RunningAgent, startAgent } from "../support/agent.ts";
+import { inOneNeovim } from "../support/one_neovim.ts";
 import { waitUntil } from "../support/project.ts";
 
 /** Answers every approval as the user would with `a`. */
@@ -23,11 +24,15 @@ async function run(agent: RunningAgent, ...calls: readonly string[]): Promise<re
   return agent.server.requests.slice(first + 1).map(({ text }) => text);
 }
 
-const start = (project: Readonly<Record<string, string>> = { "README.md": "# demo\n" }, options = "") =>
-  startAgent({ script: "say Nothing yet.", project, lua: APPROVE, options });
+const ANSWERED = { script: "", project: { "README.md": "# demo\n" }, lua: APPROVE };
 
-Deno.test("exit code, output, error output and the folder come back; the folder carries over", async () => {
-  await using agent = await start();
+const test = inOneNeovim("commands that are allowed", ANSWERED);
+
+const testAsked = inOneNeovim("commands that ask", { script: "", options: 'commands = "ask"' });
+
+const testDefault = inOneNeovim("commands by default", { script: "" });
+
+test("exit code, output, error output and the folder come back; the folder carries over", async (agent) => {
   const results = await run(
     agent,
     call("mkdir sub && cd sub && echo out && echo err >&2 && exit 3"),
@@ -44,24 +49,21 @@ Deno.test("exit code, output, error output and the folder come back; the folder 
   );
 });
 
-Deno.test("long output keeps its first 15 and last 85 lines; a hint says why a known failure happened", async () => {
-  await using agent = await start();
+test("long output keeps its first 15 and last 85 lines; a hint says why a known failure happened", async (agent) => {
   const [long, missing] = await run(agent, call("seq 1 1000"), call("definitely-not-a-program"));
   const lines = (long ?? "").split("\n");
   assert.deepEqual(lines.slice(13, 18), ["14", "15", "[900 lines truncated]", "916", "917"]);
   assert.match(missing ?? "", /\[exit code 127\]\n\[hint\] definitely-not-a-program is not installed/);
 });
 
-Deno.test("a command that takes too long is ended, with all that it started", async () => {
-  await using agent = await start();
+test("a command that takes too long is ended, with all that it started", async (agent) => {
   const mark = `sleep 31${Math.floor(Math.random() * 1e6)}`;
   const [result] = await run(agent, call(`${mark} & ${mark}`, { timeout: 1 }));
   assert.match(result ?? "", /\[timed out after 1 s\]/);
   await waitUntil("the sleepers to be gone", async () => !(await running(mark)));
 });
 
-Deno.test("live output is on the screen while the command runs, and stop ends it at once", async () => {
-  await using agent = await start();
+test("live output is on the screen while the command runs, and stop ends it at once", async (agent) => {
   const { nvim, server } = agent;
   const mark = `sleep 32${Math.floor(Math.random() * 1e6)}`;
   server.play(`${call(`printf 'tick %s\\n' {1..40}; ${mark}`)}\n---\nsay Never.`);
@@ -81,7 +83,7 @@ Deno.test("live output is on the screen while the command runs, and stop ends it
 Deno.test("commands in the background: output, stop, and their end with Neovim", async () => {
   const mark = `sleep 33${Math.floor(Math.random() * 1e6)}`;
   {
-    await using agent = await start();
+    await using agent = await startAgent(ANSWERED);
     const results = await run(
       agent,
       call(`echo serving; touch ready; ${mark}`, { background: true }),
@@ -115,14 +117,10 @@ Deno.test("the environment holds no key and nothing of the user's but the usual"
   assert.match(result ?? "", /LC_TIME=C/);
 });
 
-Deno.test("the exact command is what is asked, edited and run", async () => {
-  await using agent = await startAgent({
-    script: `${
-      call("touch one")
-    }\n---\nexpect the user changed the command to: echo two\nexpect two\nsay Seen.`,
-    options: 'commands = "ask"',
-  });
-  const { nvim, server } = agent;
+testAsked("the exact command is what is asked, edited and run", async ({ nvim, server }) => {
+  server.play(
+    `${call("touch one")}\n---\nexpect the user changed the command to: echo two\nexpect two\nsay Seen.`,
+  );
   await nvim.command("Agent go");
   await nvim.waitForScreen("$ touch one");
   await nvim.waitForScreen("e edit");
@@ -136,8 +134,7 @@ Deno.test("the exact command is what is asked, edited and run", async () => {
   assert.deepEqual(server.problems, []);
 });
 
-Deno.test("two approvals at the same time are two questions, each answered for itself", async () => {
-  await using agent = await startAgent({ script: "say Nothing yet.", options: 'commands = "ask"' });
+testAsked("two approvals at the same time are two questions, each answered for itself", async (agent) => {
   const { nvim, server, project } = agent;
   server.play(
     `when one\n${call("touch first")}\n---\nwhen two\n${call("touch second")}\n---\nrepeat\nsay Done.`,
@@ -185,51 +182,61 @@ Deno.test("without a sandbox each command asks, runs, and ends with all that it 
   assert.equal(log.match(/allow_once/g)?.length, 3, log);
 });
 
-Deno.test("looks run unasked; the option commands, also under its earlier name, makes them ask", async () => {
-  const look = call("ls src", { access: "look" });
-  {
-    await using agent = await startAgent({ script: `${look}\n---\nsay Seen.` });
-    await agent.nvim.command("Agent go");
-    await agent.nvim.waitForScreen("Seen.");
-    assert.match(agent.server.requests.at(-1)?.text ?? "", /^greet\.ts\n\[exit code 0\]$/);
-  }
-  for (
-    const [option, notice] of [
-      [`commands = "ask"`, undefined],
-      ["allow_safe_commands = false", `agent: allow_safe_commands is now commands = "ask"`],
-    ] as const
-  ) {
-    await using agent = await startAgent({ script: `${look}\n---\nsay Seen.`, options: option });
-    const { nvim } = agent;
-    await nvim.command("Agent go");
-    const shown = await nvim.waitForScreen("a once");
-    assert.match(shown, /look: changes nothing, no network/);
-    if (notice !== undefined) {
-      const messages = await nvim.lua<string>(`return vim.fn.execute("messages")`);
-      assert.ok(messages.includes(notice), messages);
-    }
-    await nvim.keys("a");
-    await nvim.waitForScreen("Seen.");
-  }
+const LOOK = `${call("ls src", { access: "look" })}\n---\nsay Seen.`;
+
+testDefault("looks run unasked", async ({ nvim, server }) => {
+  server.play(LOOK);
+  await nvim.command("Agent go");
+  await nvim.waitForScreen("Seen.");
+  assert.match(server.requests.at(-1)?.text ?? "", /^greet\.ts\n\[exit code 0\]$/);
 });
 
-Deno.test("a look that has to write fails and says which access to ask for; what that changes is asked about", async () => {
-  const line = "echo x > made.txt";
-  await using agent = await startAgent({
-    script: `${call(line, { access: "look" })}\n---\nexpect call it again with access write\n${
-      call(line, { access: "write" })
-    }\n---\n${call("git add made.txt", { access: "write" })}\n---\nexpect call it again with access git\n${
-      call("git add made.txt", { access: "git" })
-    }\n---\nsay Seen.`,
-  });
-  const { nvim, project, server } = agent;
+async function asksForLook({ nvim }: RunningAgent): Promise<void> {
   await nvim.command("Agent go");
-  assert.match(await nvim.waitForScreen("a keep"), /✓ A made.txt {2}\+1/);
-  await assert.rejects(project.read("made.txt"), Deno.errors.NotFound);
-  await nvim.command("Agent approve");
-  await nvim.waitForScreen("git: changes files and the repository, no network");
-  assert.equal(await project.read("made.txt"), "x\n");
-  await nvim.command("Agent approve");
+  const shown = await nvim.waitForScreen("a once");
+  assert.match(shown, /look: changes nothing, no network/);
+}
+
+async function lookIsAllowed({ nvim }: RunningAgent): Promise<void> {
+  await nvim.keys("a");
   await nvim.waitForScreen("Seen.");
-  assert.deepEqual(server.problems, []);
+}
+
+testAsked("looks ask by the option commands", async (agent) => {
+  agent.server.play(LOOK);
+  await asksForLook(agent);
+  await lookIsAllowed(agent);
 });
+
+Deno.test("looks ask by the option's earlier name too, which is told", async () => {
+  await using agent = await startAgent({ script: LOOK, options: "allow_safe_commands = false" });
+  await asksForLook(agent);
+  const messages = await agent.nvim.lua<string>(`return vim.fn.execute("messages")`);
+  const notice = `agent: allow_safe_commands is now commands = "ask"`;
+  assert.ok(messages.includes(notice), messages);
+  await lookIsAllowed(agent);
+});
+
+testDefault(
+  "a look that has to write fails and says which access to ask for; what that changes is asked about",
+  async (agent) => {
+    const line = "echo x > made.txt";
+    agent.server.play(
+      `${call(line, { access: "look" })}\n---\nexpect call it again with access write\n${
+        call(line, { access: "write" })
+      }\n---\n${call("git add made.txt", { access: "write" })}\n---\nexpect call it again with access git\n${
+        call("git add made.txt", { access: "git" })
+      }\n---\nsay Seen.`,
+    );
+    const { nvim, project, server } = agent;
+    await nvim.command("Agent go");
+    assert.match(await nvim.waitForScreen("a keep"), /✓ A made.txt {2}\+1/);
+    await assert.rejects(project.read("made.txt"), Deno.errors.NotFound);
+    await nvim.command("Agent approve");
+    await nvim.waitForScreen("git: changes files and the repository, no network");
+    assert.equal(await project.read("made.txt"), "x\n");
+    await nvim.command("Agent approve");
+    await nvim.waitForScreen("Seen.");
+    assert.deepEqual(server.problems, []);
+  },
+);

@@ -65,6 +65,33 @@ Deno.test("edit in place: two at once, each its lines alone, reviewable, one und
   assert.deepEqual(server.problems, []);
 });
 
+Deno.test("edit in place by an operator; the dot wants the same of other lines, after a command of as many", async () => {
+  const answer = (when: string, text: string) =>
+    `when ${when}\nsay \`\`\`\nsay ${text}\nsay \`\`\`\n---\n`.repeat(2);
+  await using agent = await start(
+    `${answer("add a comment", "  return 0;")}${answer("drop it", "}")}when never\nsay no`,
+  );
+  const { nvim, server } = agent;
+  await nvim.lua(`vim.keymap.set({ "n", "x" }, "gE", "<Plug>(AgentEditOperator)")`);
+  await nvim.keys("6GgE_");
+  await nvim.waitForScreen("Edit:");
+  await nvim.keys("add a comment<CR>");
+  await nvim.waitFor(`vim.api.nvim_buf_get_lines(1, 5, 6, false)[1] == "  return 0;"`);
+  await nvim.keys("10G.");
+  await nvim.waitFor(`vim.api.nvim_buf_get_lines(1, 9, 10, false)[1] == "  return 0;"`);
+  await nvim.keys("4G");
+  await nvim.command("2,3Agent edit drop it");
+  assert.equal(await nvim.lua("return vim.fn.line('.')"), 4, "the cursor stays");
+  await nvim.waitFor(`vim.api.nvim_buf_line_count(1) == 10`);
+  await nvim.keys("9G.");
+  await nvim.waitFor(`vim.api.nvim_buf_line_count(1) == 9`);
+  assert.deepEqual((await lines(agent)).slice(-2), ["export function two() {", "  }"]);
+  await nvim.command("enew");
+  await nvim.keys("gE_");
+  await nvim.waitForScreen("write this buffer first");
+  assert.deepEqual(server.problems, []);
+});
+
 Deno.test("a question beside the turn is answered in a small window and is in no session; commit writes a message", async () => {
   await using agent = await start(
     "when What is two\nwait turn\nsay Two is a function.\n---\n" +
@@ -102,6 +129,28 @@ Deno.test("a question beside the turn is answered in a small window and is in no
     "# Please enter",
   ]);
   assert.match(newest(agent), /What is staged:\n.*\+export \{\};/s);
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("the answer beside a turn comes as it is written, and is stopped with what has come", async () => {
+  await using agent = await start(
+    "when Tell me\nsay First line.\nwait more\nsay  Second line.\n---\nwhen Once more\nsay A start.\nwait never\nsay no",
+  );
+  const { nvim, server } = agent;
+  await nvim.command("Agent btw Tell me");
+  await nvim.waitForScreen("First line.");
+  await nvim.waitForScreen("<C-c> stop  q close");
+  server.release("more");
+  await nvim.waitForScreen("Second line.");
+  await nvim.waitForScreenGone("<C-c> stop");
+  await nvim.keys("q");
+  await nvim.command("Agent btw Once more");
+  await nvim.waitForScreen("A start.");
+  await nvim.keys("<C-c>");
+  await nvim.waitForScreen("(stopped)");
+  assert.match(nvim.text(), /A start\./, "what has come stays");
+  await nvim.keys("q");
+  await waitUntil("the request to end", () => server.requests.at(-1)?.aborted === true);
   assert.deepEqual(server.problems, []);
 });
 
@@ -156,4 +205,20 @@ Deno.test("a block goes where its lines stand, else below the cursor", async () 
   assert.deepEqual(await merged("a\nb", "new", 1), ["a", "new", "b"]);
   assert.deepEqual(await merged("x\nq\nx\nq", "x\nr\nq", 3), ["x", "q", "x", "r", "q"], "the nearest one");
   assert.deepEqual(await merged("", "new", 1), ["", "new"]);
+  // A diff goes where its lines are, whatever the lines that it names.
+  const patched = (file: string, code: string) =>
+    agent.nvim.lua<string[] | string>(
+      `local file, code = ... local diff = require("agent.apply_diff") code = vim.split(code, "\\n")
+      assert(diff.is_diff("diff", {}) and diff.is_diff("", { "@@ -1 +1 @@" }) and not diff.is_diff("ts", { "-1" }))
+      local lines, problem = diff.patched(vim.split(file, "\\n"), code, 1)
+      return lines and vim.list_extend(lines, diff.files(code)) or problem`,
+      file,
+      code,
+    );
+  const diff =
+    "diff --git a/x.ts b/x.ts\n--- a/x.ts\n+++ b/x.ts\n@@ -9,2 +9,3 @@\n a\n-b\n+B\n+C\n@@ -20 +21 @@\n-z\n+Z";
+  assert.deepEqual(await patched("0\na\nb\nq\nz", diff), ["0", "a", "B", "C", "q", "Z", "x.ts"]);
+  assert.equal(await patched("0\na\nq\nz", diff), "the lines of hunk 1 are not there");
+  assert.deepEqual(await patched("a\n\nb", " a\n\n-b\n+c\n\\ No newline at end of file"), ["a", "", "c"]);
+  assert.deepEqual(await patched("  a\nb", "@@\n-a\n+  c"), ["  c", "b"], "white space apart");
 });

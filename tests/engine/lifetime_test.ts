@@ -1,7 +1,7 @@
 /** Processes end when they should, and only then; and what could not start says why. */
 import assert from "node:assert/strict";
 import process from "node:process";
-import { type AgentOptions, PLUGIN, type RunningAgent, startAgent } from "../support/agent.ts";
+import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat } from "../support/chat.ts";
 import { DENO, openProjects } from "../support/engine.ts";
 import { pause as delay, scratch, waitUntil } from "../support/project.ts";
@@ -323,26 +323,6 @@ for (const [name, options, line] of WRONG) {
     await goesOn(agent);
   });
 }
-
-Deno.test("a first start without a network, and an old Deno: one line each that says what to do", async () => {
-  await using empty = await scratch({ "old-deno": '#!/bin/sh\necho "deno 2.2.12 (stable)"\nexit 1\n' });
-  await Deno.chmod(empty.path("old-deno"), 0o755);
-  await using agent = await startAgent({
-    script: "say Never.",
-    env: { DENO_DIR: empty.path("deno"), NPM_CONFIG_REGISTRY: "http://127.0.0.1:9" },
-  });
-  const { nvim } = agent;
-  await nvim.command("Agent Hello");
-  const command = `deno cache --frozen --config=${PLUGIN}deno.json ${PLUGIN}denops/agent/standalone.ts`;
-  await waitForChat(
-    nvim,
-    `Cannot fetch the plugin's dependencies. Run this once when online: ${command}`,
-  );
-  await nvim.waitForScreen("· ready");
-  await nvim.lua(`require("agent").setup({ deno = { ... } })`, empty.path("old-deno"));
-  await say(nvim, "Again");
-  await waitForChat(nvim, "Cannot start: it needs Deno 2.8 or newer, and this is 2.2.12.");
-});
 
 Deno.test("the home folder is no project, with dotfiles in a repository; what lies in it is", async () => {
   await using agent = await start("say Hi.", {

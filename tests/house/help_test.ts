@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { UserConfig } from "../../denops/agent/protocol/config.ts";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";
+import { RULES_NAMES } from "../../denops/agent/protocol/surroundings.ts";
 import { Access, RULE_KINDS } from "../../denops/agent/protocol/access.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { written } from "../../scripts/docs.ts";
@@ -30,20 +31,10 @@ Deno.test("help: what it and the code both say is the same", async () => {
   }
 });
 
-Deno.test("help: the choices and the long defaults of options", async () => {
+Deno.test("help: the long defaults of options", async () => {
   await using child = await nvim();
-  interface Option {
-    readonly name: string;
-    readonly one_of?: readonly string[];
-  }
-  const options = await child.lua<readonly Option[]>(`return vim.tbl_map(function(option)
-    return { name = option.name, one_of = option.one_of }
-  end, require("agent.config.schema").options)`);
-  for (const { name, one_of } of options) {
-    const entry = help.entry(`agent-option-${name}`);
-    const choices = `One of ${one_of?.map((choice) => `"${choice}"`).join(", ")}.`;
-    if (one_of !== undefined) assert.ok(entry.paragraphs.join(" ").includes(choices), `${name}: ${choices}`);
-    if (!entry.heading.endsWith("default: below")) continue;
+  for (const { tag, heading, code } of help.entries("agent-option-")) {
+    if (!heading.endsWith("default: below")) continue;
     const [shown, real] = await child.lua<[unknown, unknown]>(
       `local block, name = ...
       local env = {}
@@ -51,10 +42,10 @@ Deno.test("help: the choices and the long defaults of options", async () => {
       for _, option in ipairs(require("agent.config.schema").options) do
         if option.name == name then return { env[name], option.default } end
       end`,
-      entry.code[0] ?? "",
-      name,
+      code[0] ?? "",
+      tag.slice("agent-option-".length),
     );
-    assert.deepEqual(shown, real, `the default of ${name}`);
+    assert.deepEqual(shown, real, tag);
   }
 });
 
@@ -69,8 +60,9 @@ Deno.test("help: the command's forms and completion, and no <Plug> map but those
     [help.tags.includes(":Agent-range"), help.tags.includes(":Agent!")],
   );
   const named = (tag: string) => help.table(tag).map(({ cells: [map = ""] }) => map);
-  const maps = [...named("agent-plug"), "<Plug>(AgentOperator)"];
-  assert.ok(help.tags.includes("<Plug>(AgentOperator)"));
+  const operators = ["<Plug>(AgentOperator)", "<Plug>(AgentEditOperator)"];
+  const maps = [...named("agent-plug"), ...operators];
+  assert.ok(operators.every((map) => help.tags.includes(map)));
   for (const [mode, wanted] of [["n", [...maps, ...named("agent-review-plug")]], ["x", maps]] as const) {
     const real = await child.lua<readonly string[]>(
       `return vim.iter(vim.api.nvim_get_keymap(...)):map(function(map) return map.lhs end):totable()`,
@@ -174,11 +166,16 @@ Deno.test("help: every mark of a tool call", async () => {
   assert.deepEqual(told.toSorted(), [...new Set(Object.values(marks))].toSorted());
 });
 
-Deno.test("help: every kind of rule, wire and tool", () => {
+Deno.test("help: every kind of rule, wire and tool, word of a message and file of rules", async () => {
   const names = (tag: string) => help.table(tag).map(({ cells: [name] }) => name);
   assert.deepEqual(names("agent-rule-kinds"), [...RULE_KINDS]);
   assert.deepEqual(names("agent-wires"), [...WIRES]);
   assert.deepEqual(names("agent-tools"), TOOLS.map(({ name }) => name));
+  await using child = await nvim();
+  const words = await child.lua<readonly string[]>(`return require("agent.given").words()`);
+  assert.deepEqual(words.filter((word) => !names("agent-mentions").includes(`@${word}`)), []);
+  const rules = help.entry("agent-rules-files").paragraphs.join(" ");
+  assert.deepEqual(RULES_NAMES.filter((name) => !rules.includes(`\`${name}\``)), []);
 });
 
 Deno.test("help: examples in Lua compile, and the options in them are right", async () => {

@@ -1,6 +1,6 @@
 /** Broken set-ups: what is wrong, why and what to do, said by the first message in the chat and by `:checkhealth`. */
 import assert from "node:assert/strict";
-import { startAgent } from "../support/agent.ts";
+import { PLUGIN, startAgent } from "../support/agent.ts";
 import type { ChildNvim } from "../support/nvim.ts";
 import { scratch } from "../support/project.ts";
 
@@ -8,8 +8,8 @@ interface Broken {
   readonly name: string;
   /** Lua of options. */
   readonly options: string;
-  /** In the transcript. */
-  readonly chat: string;
+  /** In the transcript; what a running engine says is tried in tests/engine/fault_test.ts. */
+  readonly chat?: string;
   /** In the report, if other words fit there. */
   readonly health?: string;
   /** Nowhere in the report: what would lead astray. */
@@ -42,8 +42,8 @@ async function report(nvim: ChildNvim): Promise<string> {
 async function check(nvim: ChildNvim, cases: readonly Broken[]): Promise<void> {
   for (const { name, options, chat, health = `ERROR ${chat}`, astray } of cases) {
     await nvim.lua(`require("agent").setup({ ${options} })`);
-    const said = await firstAnswer(nvim);
-    assert.ok(said.includes(chat), `${name}\n${chat}\n${said}`);
+    const said = chat === undefined ? "" : await firstAnswer(nvim);
+    assert.ok(said.includes(chat ?? ""), `${name}\n${chat}\n${said}`);
     const text = await report(nvim);
     assert.ok(text.includes(health), `${name}\n${health}\n${text}`);
     if (astray !== undefined) assert.doesNotMatch(text, astray, name);
@@ -56,10 +56,7 @@ Deno.test("broken set-ups of the provider, the place and the folders are named, 
     const { pathname } = new URL(request.url);
     if (pathname.startsWith("/refuses")) return new Response("no", { status: 401 });
     if (pathname === "/lacks/models") return Response.json({ data: [{ id: "other" }] });
-    if (pathname.startsWith("/lacks")) {
-      const error = { message: "it does not exist", code: "model_not_found" };
-      return Response.json({ error }, { status: 404 });
-    }
+    if (pathname.startsWith("/lacks")) return new Response("no", { status: 404 });
     return new Response("<!doctype html><p>Log in", { headers: { "content-type": "text/html" } });
   });
   const gone = Deno.listen({ port: 0 });
@@ -84,27 +81,23 @@ Deno.test("broken set-ups of the provider, the place and the folders are named, 
     {
       name: "a wrong key",
       options: at(`${url}/refuses`),
-      chat: "Cannot use test: the API key was refused (HTTP 401: no). Check TEST_API_KEY.",
       health: "ERROR test refused the key (HTTP 401). Check TEST_API_KEY.",
     },
     {
       name: "an unknown model",
       options: at(`${url}/lacks`),
-      chat:
-        `Cannot find model "scripted" at ${url}/lacks (HTTP 404: it does not exist). Check the options model`,
       health: 'ERROR test has no model "scripted". It has other.',
     },
     {
       name: "a dead address",
       options: at(dead),
-      chat: `Cannot reach ${dead}: connection refused. Is the server running? Check base_url.`,
       health:
         `ERROR Cannot reach test at ${dead}: connection refused. Is the server running? Check base_url.`,
     },
     {
       name: "a page to log in",
       options: at(`${url}/page`),
-      chat: `Cannot read the answer of ${url}/page: it is a web page, not an API. Check base_url.`,
+      health: `ERROR Cannot read the answer of ${url}/page: it is a web page, not an API. Check base_url.`,
     },
     {
       name: "an unknown provider",
@@ -134,7 +127,9 @@ Deno.test("files that cannot be used are named, and the turn goes on; rules that
     project: {
       "a.ts": "",
       ".agents/agents/loud.md": "---\nmode: nonsense\n---\n",
-      ".agents/commands/big.md": "x".repeat(70_000),
+      ...Object.fromEntries(
+        ["big", "big1", "big2", "big3"].map((name) => [`.agents/commands/${name}.md`, "x".repeat(70_000)]),
+      ),
       ".cursorrules/one": "",
     },
   });
@@ -148,6 +143,7 @@ Deno.test("files that cannot be used are named, and the turn goes on; rules that
   for (
     const line of [
       "Cannot use .agents/commands/big.md: it is larger than 64 kB.",
+      "Cannot use .agents/commands/big3.md: it is larger than 64 kB.",
       "Cannot use AGENTS.md: it leads out of the project.",
       "Cannot use .cursorrules: it is not a file.",
     ]
@@ -160,6 +156,10 @@ Deno.test("files that cannot be used are named, and the turn goes on; rules that
     `return vim.api.nvim_buf_get_lines(vim.fn.bufnr("agent://chat/1"), 0, -1, true)`,
   );
   assert.match(oneLine(all), /Cannot use AGENTS\.md: it leads out of the project\..* Hi\.$/);
+  assert.match(
+    oneLine(all),
+    /big1\.md: it is larger than 64 kB\. 2 more files cannot be used: see :checkhealth/,
+  );
 
   const digest = new Uint8Array(
     await crypto.subtle.digest("SHA-256", new TextEncoder().encode(project.root)),
@@ -177,7 +177,7 @@ Deno.test("files that cannot be used are named, and the turn goes on; rules that
     name: "an unknown mode",
     options: `mode = "nobody"`,
     chat: "Unknown mode: nobody. This session is in mode ask; :Agent mode chooses another one.",
-    health: "ERROR Unknown mode: nobody. Set the option mode to another one.",
+    health: "ERROR Invalid option mode: Unknown mode: nobody. :Agent mode lists those that there are.",
   }]);
 });
 
@@ -213,8 +213,14 @@ Deno.test({
   },
 });
 
-Deno.test("Neovim without Deno, and without denops.vim where it is wanted", async () => {
-  await using agent = await startAgent({ script: "say Never.", options: `deno = { "no-such-deno" }` });
+Deno.test("no Deno, an old one, no denops.vim where it is wanted, and no network at the first start", async () => {
+  await using folder = await scratch({ deno: '#!/bin/sh\necho "deno 2.2.12 (stable)"\nexit 1\n' });
+  await Deno.chmod(folder.path("deno"), 0o755);
+  await using agent = await startAgent({
+    script: "say Never.",
+    options: `deno = { "no-such-deno" }`,
+    env: { DENO_DIR: folder.path("cache"), NPM_CONFIG_REGISTRY: "http://127.0.0.1:9" },
+  });
   await check(agent.nvim, [
     {
       name: "no Deno",
@@ -224,9 +230,20 @@ Deno.test("Neovim without Deno, and without denops.vim where it is wanted", asyn
     },
     {
       name: "no denops.vim",
-      options: `deno = { "deno" }, host = "denops"`,
+      options: `deno = { "no-such-deno" }, host = "denops"`,
       chat:
         'Cannot start: denops.vim is not installed. Set the option host to "auto", which does without it.',
+    },
+    {
+      name: "an old Deno",
+      options: `deno = { "${folder.path("deno")}" }, host = "auto"`,
+      chat: 'Cannot start: it needs Deno 2.8 or newer, and this is 2.2.12. Update with "deno upgrade".',
+    },
+    {
+      name: "no network",
+      options: `deno = { "deno" }, host = "auto"`,
+      chat: "Cannot fetch the plugin's dependencies. Run this once when online: " +
+        `deno cache --frozen --config=${PLUGIN}deno.json ${PLUGIN}denops/agent/standalone.ts`,
     },
   ]);
 });

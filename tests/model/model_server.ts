@@ -75,16 +75,17 @@ export class ModelServer implements AsyncDisposable {
   readonly #listener: Deno.TcpListener;
   readonly #answers: Answers;
   readonly #titles: Answers;
-  readonly #titleRequests: JsonObject[] = [];
-  readonly #gates = new Gates();
-  readonly #arrivals = new Milestones<RecordedRequest>();
-  readonly #departures = new Milestones<RecordedRequest>();
+  #titleRequests: JsonObject[] = [];
+  #gates = new Gates();
+  #arrivals = new Milestones<RecordedRequest>();
+  #departures = new Milestones<RecordedRequest>();
   readonly #connections = new Set<HttpConnection>();
   readonly #tasks = new Set<Promise<void>>();
-  readonly #judge: Judge;
+  #judge: Judge;
+  readonly #secrets: readonly string[];
   readonly #model: Model;
   readonly #onWrite: ((bytes: Uint8Array) => void) | undefined;
-  readonly #lookups: string[] = [];
+  #lookups: string[] = [];
   #calls = 0;
 
   static start(script: string | Script, options: ModelServerOptions = {}): Promise<ModelServer> {
@@ -94,7 +95,8 @@ export class ModelServer implements AsyncDisposable {
   private constructor(script: string | Script, options: ModelServerOptions) {
     this.#answers = new Answers(parsed(script));
     this.#titles = new Answers(parsed(options.titles ?? "say Scripted title\nusage 0 0\nrepeat"));
-    this.#judge = new Judge(options.secrets ?? []);
+    this.#secrets = options.secrets ?? [];
+    this.#judge = new Judge(this.#secrets);
     this.#onWrite = options.onWrite;
     this.#model = {
       name: "scripted",
@@ -131,6 +133,17 @@ export class ModelServer implements AsyncDisposable {
   play(script: string | Script): void {
     this.#answers.replace(parsed(script));
     this.#gates.closeOpened();
+  }
+
+  /** Plays this as a server does that was just started: nothing is known of the requests before. */
+  restart(script: string | Script): void {
+    this.#answers.replace(parsed(script));
+    this.#judge = new Judge(this.#secrets);
+    this.#gates = new Gates();
+    this.#arrivals = new Milestones();
+    this.#departures = new Milestones();
+    this.#titleRequests = [];
+    this.#lookups = [];
   }
 
   /** Lets every answer go on that waits for `name`, now or later. */

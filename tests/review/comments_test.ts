@@ -85,7 +85,7 @@ Deno.test("comments on what was deleted, before the change and without a name; t
   for (
     const part of [
       "an unnamed buffer:1\n> free text\n\nScratch?",
-      "a.txt:2\n> line 1\n\n漢字漢字 wide",
+      "\n\na.txt:2\n> line 1\n\n漢字漢字 wide",
       "a.txt:6 (before your changes)\n> line 6\n\nThis was needed",
       "a.txt:6 (you have deleted there)\n> line 6\n\nWhy gone?",
     ]

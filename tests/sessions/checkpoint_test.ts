@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { baseUrl, PLUGIN, providerOptions, type RunningAgent, SECRET, startAgent } from "../support/agent.ts";
 import { transcript } from "../support/chat.ts";
 import { ChildNvim } from "../support/nvim.ts";
+import { inOneNeovim } from "../support/one_neovim.ts";
 import { waitUntil } from "../support/project.ts";
 
 const A = "one\ntwo\nthree\nfour\nfive\n";
@@ -29,9 +30,11 @@ async function turn({ nvim, server }: RunningAgent, ...answers: readonly string[
   await nvim.waitFor(`require("agent").status():find("ready$")`, { timeout: 20_000 });
 }
 
-function start(project: Readonly<Record<string, string>> = { "a.txt": A }, lua = ""): Promise<RunningAgent> {
-  return startAgent({ script: "say Nothing yet.", project, lua: `${APPROVE}\n${lua}` });
-}
+const test = inOneNeovim("what turns did to files", {
+  script: "",
+  project: { "a.txt": A, "b.txt": A, "gone.txt": "text\n", "script.sh": "echo\n" },
+  lua: APPROVE,
+});
 
 function lines({ nvim }: RunningAgent, name: string): Promise<string[]> {
   return nvim.lua<string[]>(`return vim.api.nvim_buf_get_lines(vim.fn.bufnr(...), 0, -1, true)`, name);
@@ -44,8 +47,7 @@ async function say({ nvim }: RunningAgent, command: string, answer: string): Pro
   await nvim.waitFor(`vim.fn.execute("messages"):find(${JSON.stringify(answer)}, 1, true)`);
 }
 
-Deno.test("a turn ends with the list of what it changed; undo and redo; the model is told", async () => {
-  await using agent = await start();
+test("a turn ends with the list of what it changed; undo and redo; the model is told", async (agent) => {
   const { nvim, project, server } = agent;
   await nvim.command("edit a.txt");
   await turn(agent, EDIT, call("write_file", { path: "new/deep/b.txt", content: "new\n" }));
@@ -79,8 +81,7 @@ Deno.test("a turn ends with the list of what it changed; undo and redo; the mode
   assert.deepEqual(server.problems, []);
 });
 
-Deno.test("unsaved changes stay: undo goes into the buffer, beside them", async () => {
-  await using agent = await start();
+test("unsaved changes stay: undo goes into the buffer, beside them", async (agent) => {
   const { nvim, project } = agent;
   await nvim.command("edit a.txt");
   await turn(agent, EDIT);
@@ -93,8 +94,7 @@ Deno.test("unsaved changes stay: undo goes into the buffer, beside them", async 
   assert.equal(await project.read("a.txt"), A.replace("five", "MINE").replace("two", "TWO"));
 });
 
-Deno.test("what the user changed since and saved: other lines are merged, the same ones are a conflict", async () => {
-  await using agent = await start({ "a.txt": A, "b.txt": A });
+test("what the user changed since and saved: other lines are merged, the same ones are a conflict", async (agent) => {
   const { nvim, project } = agent;
   await turn(agent, EDIT, EDIT.replaceAll("a.txt", "b.txt"));
   const changed = A.replace("two", "TWO");
@@ -130,8 +130,7 @@ Deno.test("what the user changed since and saved: other lines are merged, the sa
   await say(agent, "changes", "no file has changed");
 });
 
-Deno.test("commands: buffers follow, and what they did is undone, links too", async () => {
-  await using agent = await start({ "a.txt": A, "gone.txt": "text\n", "script.sh": "echo\n" });
+test("commands: buffers follow, and what they did is undone, links too", async (agent) => {
   const { nvim, project } = agent;
   await Deno.symlink("a.txt", project.path("link"));
   await Deno.symlink("/etc/hostname", project.path("outside"));
@@ -162,8 +161,7 @@ Deno.test("commands: buffers follow, and what they did is undone, links too", as
   assert.equal(await project.read("gone.txt"), "text\n");
 });
 
-Deno.test("links that a command has made are undone, and a file that has become one since is left alone", async () => {
-  await using agent = await start({ "a.txt": A, "b.txt": A });
+test("links that a command has made are undone, and a file that has become one since is left alone", async (agent) => {
   const { project } = agent;
   const command = "ln -s a.txt link && sed -i s/two/TWO/ a.txt b.txt";
   await turn(agent, call("run_terminal_command", { command }));
@@ -195,12 +193,11 @@ Deno.test("where only Deno's permissions hold the engine, an undo says which lin
   );
 });
 
-Deno.test("restore: choose a turn, look, agree; the list of changes", async () => {
-  const choose = `vim.ui.select = function(items, options, done)
+test("restore: choose a turn, look, agree; the list of changes", async (agent) => {
+  await agent.nvim.lua(`vim.ui.select = function(items, options, done)
     _G.labels = vim.tbl_map(options.format_item, items)
     done(items[#items])
-  end`;
-  await using agent = await start({ "a.txt": A }, choose);
+  end`);
   const { nvim, project } = agent;
   await turn(agent, EDIT);
   await turn(agent, call("edit_file", { path: "a.txt", old_str: "four", new_str: "FOUR" }));
@@ -236,8 +233,7 @@ Deno.test("restore: choose a turn, look, agree; the list of changes", async () =
   assert.equal(await project.read("a.txt"), A.replace("two", "TWO").replace("four", "FOUR"));
 });
 
-Deno.test("while a turn runs nothing is taken back", async () => {
-  await using agent = await start();
+test("while a turn runs nothing is taken back", async (agent) => {
   const { nvim, project, server } = agent;
   await turn(agent, EDIT);
   server.play("wait here\nsay Done.");
@@ -251,7 +247,7 @@ Deno.test("while a turn runs nothing is taken back", async () => {
 });
 
 Deno.test("in another Neovim the stored session shows the list, and is undone", async () => {
-  await using agent = await start();
+  await using agent = await startAgent({ script: "", project: { "a.txt": A }, lua: APPROVE });
   const { nvim, project, server, state } = agent;
   await turn(agent, EDIT);
   await nvim.quit();

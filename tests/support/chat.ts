@@ -22,11 +22,15 @@ export async function waitForChat(nvim: ChildNvim, text: string): Promise<void> 
   }
 }
 
-/** The lines of a chat's transcript that are not empty, from the first or the given one on. */
+/** The lines of a chat's transcript that are not empty, from the first or the given one on; chats count from the oldest. */
 export async function transcript(nvim: ChildNvim, from = 0, chat = 1): Promise<readonly string[]> {
   const lines = await nvim.lua<string[]>(
     `local from, chat = ...
-    return vim.api.nvim_buf_get_lines(vim.fn.bufnr(("^agent://chat/%d$"):format(chat)), from, -1, false)`,
+    local numbers = vim.iter(vim.api.nvim_list_bufs()):map(function(buffer)
+      return tonumber(vim.api.nvim_buf_get_name(buffer):match("^agent://chat/(%d+)$"))
+    end):totable()
+    table.sort(numbers)
+    return vim.api.nvim_buf_get_lines(vim.fn.bufnr(("^agent://chat/%d$"):format(numbers[chat])), from, -1, false)`,
     from,
     chat,
   );

@@ -5,6 +5,7 @@
 import { nameInRoots } from "../policy/roots.ts";
 import type { RequestResult } from "../protocol/requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
+import { Asides } from "./agent/aside.ts";
 import { askRead } from "./agent/gather/ask_read.ts";
 import { spendingOf, Unpriced } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
@@ -40,6 +41,9 @@ import { Scratch } from "./tools/files/scratch.ts";
 import { Views } from "./tools/files/views.ts";
 import { Workspace } from "./tools/files/workspace.ts";
 
+/** What a prompt tells beside what is handed over. */
+type Told = readonly [branch?: string, shown?: Shown, instead?: Instead];
+
 export class Session {
   readonly id: string;
   readonly checkpoints: SessionCheckpoints;
@@ -66,11 +70,12 @@ export class Session {
   readonly #surroundings: Surroundings | undefined;
   readonly agents: Subagents;
   readonly steering = new Steering();
+  readonly #closing = new AbortController();
+  readonly asides = new Asides(() => this.#asidePorts(), this.#closing.signal);
   readonly #changed: ChangedFiles;
   #running: AbortController | undefined;
   /** Calls that have begun and not ended. */
   readonly #open = new Set<string>();
-  readonly #closing = new AbortController();
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
   /** Prompts that run or wait. */
@@ -164,14 +169,14 @@ export class Session {
    * @param branch what the first turn stores as the session's git branch
    * @param instead of a turn of the model's: see SessionMeta
    */
-  prompt(handed: readonly Handed[], branch?: string, shown?: Shown, instead?: Instead): Promise<TurnEnd> {
+  prompt(handed: readonly Handed[], ...told: Told): Promise<TurnEnd> {
     const asked = this.#cancelled;
     const mode = this.modes.current;
     this.#prompts += 1;
     return this.#inOrder(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn(handed, mode, branch, shown, instead);
+      return this.#turn(handed, mode, told);
     }).finally(() => this.#prompts -= 1);
   }
 
@@ -192,14 +197,6 @@ export class Session {
     this.#remember();
   }
 
-  /** Answers beside the turns, also while one runs. @throws {ToolError} one line */
-  async aside(question: string): Promise<string> {
-    const { runner, publish } = this.#ports;
-    if (runner.aside === undefined) throw new ToolError("This agent takes no questions beside a turn.");
-    const meter = this.#stored ? this.#meter : this.#meter.unstored(publish);
-    return await runner.aside(question, { ...this.#turnPorts(), meter }, this.#closing.signal);
-  }
-
   /** Takes back, does again or goes back. Prompts that come meanwhile wait. @throws {ToolError} one line */
   async takeBack(action: Parameters<SessionCheckpoints["takeBack"]>[0]): Promise<TakenBack> {
     if (this.#prompts > 0) throw new ToolError("A turn is running. Stop it first.");
@@ -209,13 +206,9 @@ export class Session {
       // A cancel is for turns: half of an undo helps nobody.
       return this.checkpoints.takeBack(action, new AbortController().signal);
     });
-    this.#surroundings?.takenBack(
-      done.changes.flatMap(({ path, from }) => from === undefined ? [path] : [path, from]),
-    );
-    for (const change of done.changes) {
-      const modified = { id: `${action.kind}-${done.turn}`, change: { ...change, since } };
-      this.#ports.publish({ type: "file_modified", ...modified });
-    }
+    this.#surroundings?.takenBack(done.changes);
+    const event = { type: "file_modified", id: `${action.kind}-${done.turn}` } as const;
+    for (const change of done.changes) this.#ports.publish({ ...event, change: { ...change, since } });
     return done;
   }
 
@@ -287,13 +280,7 @@ export class Session {
   }
 
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
-  async #turn(
-    handed: readonly Handed[],
-    mode: Mode,
-    branch: string | undefined,
-    shown: Shown | undefined,
-    instead: Instead | undefined,
-  ): Promise<TurnEnd> {
+  async #turn(handed: readonly Handed[], mode: Mode, [branch, shown, instead]: Told): Promise<TurnEnd> {
     const controller = this.#running = new AbortController();
     this.#meter.begin();
     this.steering.begin((said) => this.#handOver(said, controller.signal));
@@ -303,7 +290,7 @@ export class Session {
       const { parts, problems, note } = await this.#handOver(handed, controller.signal);
       const prompt = this.#begin(parts, branch);
       for (const text of [notice, this.#unpriced.notice(this.#ports.config, this.#model), ...problems]) {
-        if (text !== undefined) this.#emit({ type: "notice", severity: "warning", text });
+        if (text !== undefined) this.#warn(text);
       }
       if (note !== undefined) this.#append([{ type: "control_note", reason: "context", text: note }]);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
@@ -355,8 +342,7 @@ export class Session {
 
   /** That of the next turn. */
   get #model(): MeteredModel {
-    const { runner } = this.#ports;
-    return runner.modelOf?.(this.modes.current) ?? runner.model;
+    return this.#ports.runner.modelOf?.(this.modes.current) ?? this.#ports.runner.model;
   }
 
   #begin(parts: readonly Part[], branch: string | undefined): UserMessage {
@@ -376,13 +362,9 @@ export class Session {
     if (slid) {
       this.#surroundings?.forget(this.#history);
       const left = `${this.#history.first - 1}`;
-      const text = `The session is longer than the model's window: it no longer sees turns 1 to ${left}.`;
-      this.#emit({ type: "notice", severity: "warning", text });
+      this.#warn(`The session is longer than the model's window: it no longer sees turns 1 to ${left}.`);
     }
-    if (lost) {
-      const text = "A part of this session cannot be read; the model goes on without it.";
-      this.#emit({ type: "notice", severity: "warning", text });
-    }
+    if (lost) this.#warn("A part of this session cannot be read; the model goes on without it.");
     const title = store.session(this.id)?.title ?? "";
     const began = { turn: store.turn(this.id), time: Date.now(), ...handedOver(prompt) };
     this.#emit({ type: "title", title, began });
@@ -437,6 +419,11 @@ export class Session {
     };
   }
 
+  #asidePorts(): RunnerPorts & Pick<SessionPorts, "runner"> {
+    const meter = this.#stored ? this.#meter : this.#meter.unstored(this.#ports.publish);
+    return { ...this.#turnPorts(), meter, runner: this.#ports.runner };
+  }
+
   #titlingPorts(): TitlingPorts {
     const { config, runner, store } = this.#ports;
     return {
@@ -472,6 +459,10 @@ export class Session {
     this.#memory.stored(memory);
     this.#history.push(entries);
     this.#changed.step();
+  }
+
+  #warn(text: string): void {
+    this.#emit({ type: "notice", severity: "warning", text });
   }
 
   #emit(event: AgentEvent): void {

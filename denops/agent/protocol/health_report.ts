@@ -18,8 +18,8 @@ export interface HealthReport {
   readonly commands?: CommandsReport;
   /** What is wrong, one line each. */
   readonly problems: readonly string[];
-  /** Patterns of the options that are none. */
-  readonly patterns: readonly string[];
+  /** What is wrong with options that only this side can judge: the name, a colon, and why. */
+  readonly options: readonly string[];
   /** ripgrep and git; `found` is absent where one is missing. */
   readonly programs: readonly { readonly name: string; readonly found?: string }[];
   readonly engines: readonly string[];

@@ -226,9 +226,16 @@ export const REQUESTS = {
       broken: PrefixBreak.extend({ cost: z.number().optional() }).optional(),
     }),
   },
-  /** A question beside the turns, also while one runs: nothing of it is stored. */
+  /**
+   * A question beside the turns, also while one runs: nothing of it is stored. Without a question the one of this id is
+   * stopped, and answered with what has come.
+   */
   aside: {
-    params: z.object({ sessionId, question: z.string().min(1).max(200_000) }),
+    params: z.object({
+      sessionId,
+      id: z.string().max(100),
+      question: z.string().min(1).max(200_000).optional(),
+    }),
     result: z.object({ text: z.string() }),
   },
   /**

@@ -122,6 +122,8 @@ export const SCREEN_NOTIFICATIONS = {
   retry: z.object({ attempt: z.int(), tries: z.int(), waitMs: z.number(), reason: z.string() }),
   /** What a turn has changed so far, and at its end in all: what the list of files shows. */
   turn_files: z.object({ turn: z.int().min(1), files: z.array(TurnFile) }),
+  /** More of the answer to an `aside` of this id; what it has become in the end the answer itself says. */
+  aside: z.object({ id: z.string(), text: z.string() }),
   /** Where the time went; wanted only while somebody traces. */
   trace: z.object({ spans: z.array(Span).max(10_000) }),
 } as const;

@@ -21,6 +21,8 @@ const request = z.int().min(1);
 const session = z.string().min(1).optional();
 /** Folder of the current file, and the working folder: from these the project is found. */
 const place = { folder: z.string(), cwd: z.string(), root: z.string().optional() };
+/** Of what is asked about a chat's session. */
+const asked = { request, chat, session, ...place };
 /** Words, and what goes with them, in order. */
 const message = { text: z.string().min(1), given: z.array(Given).max(1_000).default([]) };
 
@@ -91,10 +93,7 @@ export const Action = z.discriminatedUnion("type", [
   /** Models of a provider, else of the session's. */
   z.object({
     type: z.literal("models"),
-    request,
-    chat,
-    session,
-    ...place,
+    ...asked,
     provider: z.string().min(1).max(100).optional(),
   }),
   /** The model of all turns from the next one on, "" for that of the options; an `agent_state` says which one it is. */
@@ -103,10 +102,7 @@ export const Action = z.discriminatedUnion("type", [
   /** The provider that the session goes on with after the turn, "" for that of the options; the same says so. */
   z.object({
     type: z.literal("provider"),
-    request,
-    chat,
-    session,
-    ...place,
+    ...asked,
     provider: z.string().max(100),
     model: z.string().min(1).max(200).optional(),
   }),
@@ -130,13 +126,12 @@ export const Action = z.discriminatedUnion("type", [
   /** A question beside the turns, answered by an `engine_answer`. `staged`: what is staged goes along. */
   z.object({
     type: z.literal("aside"),
-    request,
-    chat,
-    session,
-    ...place,
+    ...asked,
     text: z.string(),
     staged: z.boolean(),
   }),
+  /** Stops the `aside` of this number; it is answered with what has come. */
+  z.object({ type: z.literal("aside_stop"), request, chat }),
   /** About the project's worktrees, answered by an `engine_answer`. */
   z.object({ type: z.literal("worktree"), request, chat, ...place, ...WORKTREE_TASK }),
   /** Begins to log in at a provider; answered by a `login` with a code, or how it has ended. */
@@ -270,6 +265,8 @@ export type Update =
     readonly files: readonly ShownFile[];
   }
   | ({ readonly type: "ask_editor"; readonly request: number } & EditorQuestion)
+  /** More of the answer to an `aside`; its `engine_answer` has all of it. */
+  | { readonly type: "aside_text"; readonly chat: number; readonly request: number; readonly text: string }
   | { readonly type: "health"; readonly request: number; readonly report: HealthReport }
   | { readonly type: "rules"; readonly request: number; readonly rules: readonly ShownRule[] }
   /** Of the project, as far as they are found in time; those that may not be read unasked are not named. */

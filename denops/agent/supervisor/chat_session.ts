@@ -6,12 +6,12 @@ import type { Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
 import type { RootQuery } from "./agents/root.ts";
 import type { Branches } from "./branches/branches.ts";
-import { isWorktree } from "./branches/worktrees.ts";
 import type { Choice } from "./gate/mode_book.ts";
 import type { Modes } from "./modes.ts";
 import type { Project } from "./project.ts";
 import type { Projects } from "./projects.ts";
 import type { ModelChoice } from "./agents/model_choice.ts";
+import { originOf } from "./system/worktree_place.ts";
 import { SessionModel } from "./session_model.ts";
 
 export interface SessionPorts {
@@ -361,7 +361,8 @@ export class ChatSession {
   /** The branch that a new session gets with its first message. Undefined without the option, where none can be made, and in a worktree, which has one. */
   async branch({ project, isNew }: OpenSession, text: string): Promise<string | undefined> {
     const { prefix, ...options } = project.branches;
-    if (!isNew || prefix === undefined || await isWorktree(project.root, options.stateDir)) return undefined;
+    if (!isNew || prefix === undefined) return undefined;
+    if (await originOf(project.root, options.stateDir) !== undefined) return undefined;
     const isShared = () => this.#ports.isShared(project.root);
     return await (this.#branch ??= this.#ports.branches.begin(
       { prefix, text, options },

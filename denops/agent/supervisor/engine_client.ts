@@ -39,7 +39,7 @@ import { search } from "./search/search.ts";
 import { fileNames, shownIn, surroundings } from "./search/surroundings.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
 import { Terminals } from "./commands/terminals.ts";
-import { oneLine, visible } from "./screen/visible.ts";
+import { oneLine, plainAnswer, visible } from "./screen/visible.ts";
 
 export interface EngineClientPorts {
   push(update: Update): void;
@@ -272,6 +272,14 @@ export class EngineClient {
             ...(since === undefined ? {} : { since }),
           };
           push({ type: "file_modified", chat, ...event, ...(from === undefined ? {} : { from }), ...texts });
+        },
+        // The answer is the screen's, whatever becomes of the turn.
+        aside: (sessionId, { id, text }) => {
+          const chat = ownerOf(sessionId);
+          const request = Number(id);
+          if (chat !== undefined && Number.isSafeInteger(request)) {
+            push({ type: "aside_text", chat, request, text: plainAnswer(text) });
+          }
         },
         retry: (sessionId, { attempt, tries, waitMs, reason }) =>
           withChat(sessionId, (chat) => {

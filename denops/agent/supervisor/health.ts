@@ -33,9 +33,9 @@ export async function healthReport(
   const root = await findRoot(place, home).catch(note);
   const others = user === undefined || root === undefined
     ? undefined
-    : await otherRoots(user.roots, root, home).catch(note);
+    : await otherRoots(user, root, home).catch(note);
   const roots = root === undefined ? [] : [root, ...others ?? []];
-  const patterns = user === undefined ? [] : patternProblems(user);
+  const options = user === undefined ? [] : [...patternProblems(user)];
   const engine = user === undefined ? undefined : await engineConfig(user, world, roots).catch(note);
   const isKept = user !== undefined &&
     await ensureStateFolder(user.state_dir).then(() => true, note) === true;
@@ -46,15 +46,13 @@ export async function healthReport(
   const launch = usable
     ? await launchCommand(roots, engine?.provider.base_url, user, () => {}).catch(note)
     : undefined;
-  const commands = usable && patterns.length === 0
-    ? await commandsReport(user, roots).catch(note)
-    : undefined;
-  if (user !== undefined && root !== undefined && patterns.length === 0) {
+  const commands = usable && options.length === 0 ? await commandsReport(user, roots).catch(note) : undefined;
+  if (user !== undefined && root !== undefined && options.length === 0) {
     const rules = fileRules(user, []);
     const modes = new Modes(user, () => ({ root, rules }));
     await modes.read();
     const unknown = modes.problem(modes.first);
-    if (unknown !== undefined) problems.push(`${unknown} Set the option mode to another one.`);
+    if (unknown !== undefined) options.push(`mode: ${unknown} :Agent mode lists those that there are.`);
     problems.push(...modes.problems, ...await fileProblems({ root, configDir: user.config_dir, rules }));
   }
   return {
@@ -74,7 +72,7 @@ export async function healthReport(
     ...engineArguments(launch),
     ...(commands === undefined ? {} : { commands }),
     problems,
-    patterns,
+    options,
     programs: await Promise.all([version("ripgrep", "rg", roots), version("git", "git", roots)]),
     engines,
   };

@@ -24,6 +24,8 @@ import type { Modes } from "./modes.ts";
 
 /** Nobody who has just begun to work is to wait for the next start to be quicker. */
 const FILL_AFTER_MS = 20_000;
+/** Files that cannot be used, each on a line of a chat. */
+const MOST_TOLD = 5;
 /** The first command finds the project looked at, and nobody waits for that. */
 const PREPARE_AFTER_MS = 3_000;
 
@@ -45,6 +47,14 @@ function ownModes({ own }: Modes, { isChosen }: Pick<ProjectOptions, "isChosen">
 
 function modelsOf(modes: readonly OwnMode[]): readonly string[] {
   return modes.flatMap(({ model }) => model ?? []);
+}
+
+/** What is wrong with files, as far as a chat is for it. */
+function fewer(problems: readonly string[]): readonly string[] {
+  const more = problems.length - MOST_TOLD;
+  if (more <= 0) return problems;
+  const files = more === 1 ? "file" : "files";
+  return [...problems.slice(0, MOST_TOLD), `${more} more ${files} cannot be used: see :checkhealth agent.`];
 }
 
 /** Its sessions' model, or why there is none, one line. */
@@ -117,7 +127,7 @@ export class Project implements AsyncDisposable {
         throw new Error(`Invalid option ${problem}${others}`);
       }
       await ensureStateFolder(user.state_dir);
-      const roots = [root, ...await otherRoots(user.roots, root, ports.world.env("HOME"))];
+      const roots = [root, ...await otherRoots(user, root, ports.world.env("HOME"))];
       for (const one of roots) {
         for (const line of await sweepAfterCrash(one, user.state_dir)) {
           ports.notice(chat, "warning", `After a command that was cut off: ${visible(line)}`);
@@ -129,7 +139,7 @@ export class Project implements AsyncDisposable {
       booting.catch(() => {});
       const client = await EngineClient.open(roots, user, ports);
       await client.modes.read();
-      for (const problem of [...client.modes.problems, ...await client.fileProblems(chat)]) {
+      for (const problem of fewer([...client.modes.problems, ...await client.fileProblems(chat)])) {
         ports.notice(chat, "warning", visible(problem));
       }
       const date = new Date().toISOString().slice(0, 10);

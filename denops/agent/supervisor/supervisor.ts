@@ -12,7 +12,7 @@ import { ownFilesOnly } from "./agents/confine.ts";
 import { ModelMenus } from "./model_menus.ts";
 import type { Modes } from "./modes.ts";
 import { EditorQuestions } from "./screen/editor_questions.ts";
-import type { Engine } from "./agents/engine.ts";
+import { type Engine, UnableError } from "./agents/engine.ts";
 import { Gate } from "./gate/gate.ts";
 import { healthReport } from "./health.ts";
 import { historyUpdates } from "./screen/history.ts";
@@ -24,7 +24,7 @@ import { type ProviderWorld, realWorld } from "./agents/provider.ts";
 import { Pump } from "./screen/pump.ts";
 import { Questions } from "./gate/questions.ts";
 import type { RootQuery } from "./agents/root.ts";
-import { LONGEST_NOTICE, oneLine, visible } from "./screen/visible.ts";
+import { LONGEST_NOTICE, oneLine, plainAnswer, visible } from "./screen/visible.ts";
 import { type WorktreeAction, worktreeTask } from "./worktree_task.ts";
 
 export { watchProcess } from "./system/watch.ts";
@@ -63,6 +63,8 @@ export class Supervisor implements AsyncDisposable {
   readonly #chats = new Map<number, Chat>();
   readonly #projects: Projects;
   readonly #models: ModelMenus;
+  /** Questions beside turns that no engine has been asked yet. */
+  readonly #unsent = new Set<number>();
   #lastRequest: number;
   readonly #environment: SupervisorOptions["environment"];
 
@@ -207,6 +209,8 @@ export class Supervisor implements AsyncDisposable {
         return;
       case "sessions":
         return this.#report(action.chat, this.#showSessions(action.request, action));
+      case "aside_stop":
+        return this.#report(action.chat, this.#stopAside(action));
       case "worktree":
         this.#ask(action, this.#worktree(action));
         return;
@@ -309,12 +313,23 @@ export class Supervisor implements AsyncDisposable {
     }
   }
 
-  async #aside({ chat, text, staged }: Extract<Action, { type: "aside" }>): Promise<Record<string, unknown>> {
+  async #aside(
+    { chat, request, text, staged }: Extract<Action, { type: "aside" }>,
+  ): Promise<Record<string, unknown>> {
     const { session } = this.#chat(chat);
+    this.#unsent.add(request);
     const { client } = await session.project();
     const called = await client.called(chat, text);
     const parts = [called?.text ?? text, ...staged ? [await client.staged(chat)] : []];
-    return await session.request("aside", (sessionId) => ({ sessionId, question: parts.join("\n\n") }));
+    const asked = { id: String(request), question: parts.join("\n\n") };
+    if (!this.#unsent.delete(request)) return { text: "" };
+    const answer = await session.request("aside", (sessionId) => ({ sessionId, ...asked }));
+    return { text: plainAnswer(answer.text) };
+  }
+
+  async #stopAside({ chat, request }: Extract<Action, { type: "aside_stop" }>): Promise<void> {
+    if (this.#unsent.delete(request)) return;
+    await this.#chat(chat).session.request("aside", (sessionId) => ({ sessionId, id: String(request) }));
   }
 
   /** Of the project where the user is, whatever the chat shows. */
@@ -322,7 +337,7 @@ export class Supervisor implements AsyncDisposable {
     const { client } = await this.#projects.of(action, action.chat);
     return await worktreeTask(action, await client.worktrees(), async (root) => {
       if (this.#all().some(({ worksIn }) => worksIn === root)) {
-        throw new Error("A turn is running in the worktree: stop it first.");
+        throw new Error("Cannot remove the worktree: a turn is running there. Stop it first.");
       }
       await this.#projects.dropAt(root);
     });
@@ -333,10 +348,12 @@ export class Supervisor implements AsyncDisposable {
     const { session } = this.#chat(chat);
     const { client } = await session.project();
     const prompt = await client.blocks(chat, text, given);
-    return await session.request(
-      "steer",
-      (sessionId) => REQUESTS.steer.params.parse({ sessionId, id, prompt }),
-    );
+    const params = (sessionId: string) => REQUESTS.steer.params.parse({ sessionId, id, prompt });
+    return await session.request("steer", params).catch((error: unknown) => {
+      // Who takes no words in the middle of a turn gets them as the next message.
+      if (error instanceof UnableError) return { end: "ended" };
+      throw error;
+    });
   }
 
   async #answer(action: Extract<Action, { type: "engine_request" }>): Promise<Record<string, unknown>> {

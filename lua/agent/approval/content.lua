@@ -247,7 +247,7 @@ local function open_tab(file)
     local name = index == 1 and format.one_line(file.path or "") .. " · before" or "after · q closes"
     vim.wo[0][0].winbar = " " .. name:gsub("%%", "%%%%")
     vim.bo[scratch].filetype = vim.filetype.match({ filename = file.path or "" }) or ""
-    vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = scratch, desc = "Agent: close the diff" })
+    require("agent.page").closes(scratch, "the diff")
     vim.cmd.diffthis()
   end
 end

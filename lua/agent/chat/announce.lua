@@ -1,6 +1,7 @@
 -- Tells others what happens in a chat: `User` events, and a notification when nobody is looking.
 local config = require("agent.config")
 local events = require("agent.events")
+local progress = require("agent.chat.progress")
 local say = require("agent.say")
 
 --- The terminal has not the focus.
@@ -84,6 +85,7 @@ end
 ---@param update table
 return function(chat, update)
   local line = chat.timeline
+  progress.tell(chat, update, update.type == "turn_done" and outcome(line, update) or chat:state())
   local block = update.type == "tool" and (line.nested[update.id] or line.blocks[line.tools[update.id]])
   if block and update.status == "in_progress" then
     events.emit("AgentToolStart", { chat = chat.id, id = update.id, title = block.title })

@@ -4,8 +4,8 @@ local window = require("agent.chat.window")
 
 local M = {}
 
---- Rows below which a place is too small to read in.
-local LOWEST = 6
+--- Columns and rows below which a place is too small to read in.
+local NARROWEST, LOWEST = 22, 6
 
 --- Over the transcript: below its text if that leaves room, else over the older part of it.
 ---@param windows agent.Windows
@@ -30,10 +30,10 @@ end
 
 ---@param windows agent.Windows of the tab page that is shown
 ---@param rows integer so many at most, borders included; 0 gives the room back
----@return agent.Room?
+---@return agent.Room? room nil if there is none
 function M.make(windows, rows)
   if windows.layout ~= "float" then
-    if rows == 0 then
+    if rows == 0 or vim.api.nvim_win_get_width(windows.transcript) < NARROWEST then
       return M.give_back()
     end
     return dock.make(windows, rows) or over(windows, rows)

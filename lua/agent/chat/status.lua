@@ -52,6 +52,12 @@ local SHORTER = {
   { "mode", function() end },
 }
 
+--- In words, without a sign of life.
+---@return string
+function M:state()
+  return self.paused == "paused" and self.paused or STATES[self.timeline.state]
+end
+
 --- Model, tokens and state, for the winbar and statuslines.
 ---@param room? integer columns
 ---@return string

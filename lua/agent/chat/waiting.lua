@@ -25,6 +25,10 @@ function M:steer(text)
     return self:send(text)
   end
   input.remember(text)
+  if self.taken then
+    -- One of these words was taken back too late.
+    self.taken[text] = nil
+  end
   self.steered = (self.steered or 0) + 1
   local id = tostring(self.steered)
   self:apply({ { type = "steering", text = text, id = id } })
@@ -180,6 +184,9 @@ function M:pause()
   local wanted = self.paused == nil
   self.paused = wanted and "pausing" or nil
   self:show_state()
+  if not self:is_visible() then
+    say.info(wanted and "the turn stands still before its next step" or "the turn goes on")
+  end
   client.request(self, "pause", { sessionId = session, paused = wanted }, function(result, problem)
     if problem then
       say.error(problem)

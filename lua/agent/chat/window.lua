@@ -2,10 +2,11 @@
 local border = require("agent.border")
 local config = require("agent.config")
 local dock = require("agent.chat.dock")
-local format = require("agent.format")
 local hint = require("agent.hint")
+local input_line = require("agent.chat.input_line")
 local keymaps = require("agent.chat.keymaps")
 local prose = require("agent.prose")
+local size = require("agent.chat.size")
 local winbar = require("agent.winbar")
 
 local M = {}
@@ -22,37 +23,8 @@ local M = {}
 ---@field is_running? boolean  a turn runs
 ---@field attached? string[]   what goes along with the next message, see attached.lua
 
---- Columns of a name that are the least to be told of it.
-local SHORTEST = 8
-
---- Columns that what waits has beside what goes along: "2 waiting (gm)".
-local FEWEST = 17
-
---- Shares of the screen where the user names no size.
-local FLOAT, SPLIT = 0.8, 0.4
-
---- Screens that have no more than these columns and rows are used whole.
-local NARROW, LOW = 60, 17
-
---- A share of the whole, or an absolute size, kept within what fits.
----@param size number
----@param whole integer
----@return integer
-local function fit(size, whole)
-  local wanted = size <= 1 and math.floor(whole * size) or math.floor(size)
-  return math.max(10, math.min(wanted, whole - 2))
-end
-
---- Columns of the chat. Longer lines are hard to read: unless the user says how wide it is, it has a limit.
----@param share number
----@param least? integer if there are so many
----@return integer
-local function wide(share, least)
-  local options = config.get()
-  local width = fit(options.width or share, vim.o.columns)
-  width = options.width and width or math.max(width, math.min(least or 0, vim.o.columns - 2))
-  return options.width and width or math.min(width, options.chat_width)
-end
+--- Rows that screens have at the most to be used whole.
+local LOW = 17
 
 --- Rows of the smallest chat: a line of text below the winbar, a line of input, and the borders of both.
 local SMALLEST = 7
@@ -96,8 +68,8 @@ local function float_places(windows)
   local between = windows.kept_free or 0
   local options = config.get()
   local top, lines = top_rows(), free_lines()
-  local width = wide(FLOAT, NARROW)
-  local wanted = top > 0 and not options.height and lines or fit(options.height or FLOAT, lines)
+  local width = size.columns(size.FLOAT, size.NARROW)
+  local wanted = top > 0 and not options.height and lines or size.fit(options.height or size.FLOAT, lines)
   local height = math.max(8, math.min(wanted, lines))
   height = options.height and height or math.max(height, math.min(LOW, lines))
   if between > 0 then
@@ -157,33 +129,6 @@ function M.set_buffer(window, buffer)
   end
 end
 
---- What goes along with the next message, in so many columns: of long paths the end is left, and what has no room
---- even so is counted.
----@param windows agent.Windows
----@param room integer
----@return string
-local function attached_line(windows, room)
-  local labels = vim.deepcopy(windows.attached or {})
-  if #labels == 0 then
-    return ""
-  end
-  local all = #labels
-  local function line()
-    local more = all > #labels and (" · +%d"):format(all - #labels) or ""
-    return (" ▸ %s%s "):format(table.concat(labels, " · "), more)
-  end
-  for index, name in ipairs(labels) do
-    local over = vim.api.nvim_strwidth(line()) - room
-    if over > 0 and name:find("%p") then
-      labels[index] = format.cut_start(name, math.max(SHORTEST, vim.api.nvim_strwidth(name) - over))
-    end
-  end
-  while #labels > 1 and vim.api.nvim_strwidth(line()) > room do
-    table.remove(labels)
-  end
-  return line()
-end
-
 --- Says what waits, or that nothing does, and whether a turn runs.
 ---@param windows? agent.Windows
 ---@param waits string
@@ -207,11 +152,9 @@ function M.hint(windows, mode)
   local width = vim.api.nvim_win_get_width(window)
   local hints = keymaps.hints(mode, windows.is_running == true)
   local is_split = vim.api.nvim_win_get_config(window).relative == ""
-  local most = is_split and math.max(FEWEST, width - #hints[1] - 2 * SHORTEST) or width
-  local has_waits = (windows.waits or "") ~= "" and most >= SHORTEST
-  local waits = has_waits and (" %s "):format(format.cut(windows.waits, most - 2)) or ""
+  local waits = input_line.waits(windows.waits or "", width, is_split and hints[1])
   -- There both share a line: the first key stays.
-  local attached = attached_line(windows, is_split and width - #hints[1] - 2 - vim.api.nvim_strwidth(waits) or width)
+  local attached = input_line.attached(windows, is_split and width - #hints[1] - 2 - vim.api.nvim_strwidth(waits) or width)
   if is_split then
     attached = waits .. attached
     local room = width - vim.api.nvim_strwidth(attached)
@@ -263,9 +206,9 @@ local function open_split(buffer, layout)
     return vim.api.nvim_get_current_win()
   end
   local split = SPLITS[layout]
-  local size = split.vertical and { width = wide(SPLIT) }
-    or { height = fit(options.height or SPLIT, vim.o.lines) }
-  return vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", { split = split.split, win = -1 }, size))
+  local own = split.vertical and { width = size.columns(size.SPLIT) }
+    or { height = size.fit(options.height or size.SPLIT, vim.o.lines) }
+  return vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", { split = split.split, win = -1 }, own))
 end
 
 ---@param windows agent.Windows

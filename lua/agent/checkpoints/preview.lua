@@ -80,11 +80,11 @@ function M.show(turn, files, root, restore)
   local function close()
     vim.api.nvim_buf_delete(buffer, { force = true })
   end
-  vim.keymap.set("n", "q", close, { buffer = buffer, desc = "Agent: close the preview" })
+  vim.keymap.set("n", "q", close, { buffer = buffer, nowait = true, desc = "Agent: close the preview" })
   vim.keymap.set("n", "<CR>", function()
     close()
     restore()
-  end, { buffer = buffer, desc = "Agent: restore these files" })
+  end, { buffer = buffer, nowait = true, desc = "Agent: restore these files" })
 end
 
 return M

@@ -103,7 +103,8 @@ function M.draw(comment, buf)
   local width = WIDEST
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local info = vim.fn.getwininfo(win)[1]
-    width = math.max(10, math.min(width, info.width - info.textoff - 2))
+    -- Two for the bar, two for the sign: its column may come with it.
+    width = math.max(10, math.min(width, info.width - info.textoff - 4))
   end
   local virtual = vim.tbl_map(function(line)
     return { { "▎ " .. line, "AgentComment" } }
@@ -132,11 +133,11 @@ local SIDES = { file = "", before = " (before your changes)", deleted = " (you h
 
 --- What the model is told.
 ---@param comment agent.review.Comment
----@param root? string
+---@param root string of the project
 ---@return string
 function M.message(comment, root)
   local path = comment.path or "an unnamed buffer"
-  if root and vim.startswith(path, root .. "/") then
+  if vim.startswith(path, root .. "/") then
     path = path:sub(#root + 2)
   end
   local range = comment.first == comment.last and comment.first or ("%d-%d"):format(comment.first, comment.last)

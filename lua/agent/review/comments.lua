@@ -16,8 +16,8 @@ local comments = {}
 --- Buffers with the text of a file before the agent's changes, see diff.lua.
 ---@type table<integer, string>
 local before = {}
---- Chat → ids of comments that are on their way.
----@type table<integer, string[]>
+--- Comments that are on their way, in a message of a chat.
+---@type { chat: agent.Chat, text: string, ids: string[] }[]
 local sending = {}
 
 --- What a comment in a buffer is about.
@@ -75,8 +75,8 @@ local function refresh()
   for _, comment in ipairs(comments) do
     known[comment.id] = true
   end
-  for _, ids in pairs(sending) do
-    for _, id in ipairs(ids) do
+  for _, message in ipairs(sending) do
+    for _, id in ipairs(message.ids) do
       known[id] = true
     end
   end
@@ -185,6 +185,7 @@ end
 --- Those that are meant where this chat is, by file, and by line in each: written in this Neovim or in the project.
 ---@param chat agent.review.Chat
 ---@return agent.review.Comment[]
+---@return string root of the project
 local function in_order(chat)
   refresh()
   vim.tbl_map(marks.look, comments)
@@ -199,7 +200,7 @@ local function in_order(chat)
     end
     return a.first < b.first or a.first == b.first and a.id < b.id
   end)
-  return order
+  return order, root
 end
 
 --- Shows them in the quickfix list.
@@ -226,19 +227,19 @@ end
 ---@param chat agent.Chat
 ---@param steer? boolean
 function M.send(chat, steer)
-  local order = in_order(chat)
+  local order, root = in_order(chat)
   if #order == 0 then
     return say.info("no comments to send: grm writes one")
   end
-  local parts, gone, ids = {}, {}, sending[chat.id] or {}
+  local parts, gone, ids = {}, {}, {}
   for _, comment in ipairs(order) do
-    table.insert(parts, marks.message(comment, chat.timeline.root))
+    table.insert(parts, marks.message(comment, root))
     table.insert(ids, comment.id)
     gone[comment] = true
   end
   forget(gone)
-  sending[chat.id] = ids
   local text = table.concat(parts, "\n\n")
+  table.insert(sending, { chat = chat, text = text, ids = ids })
   if steer then
     chat:steer(text)
   else
@@ -255,14 +256,28 @@ function M.show_before(buf, path)
   show(buf)
 end
 
+--- The engine has stored the message.
+---@param message { chat: agent.Chat, text: string }
+---@return boolean
+local function is_stored(message)
+  return vim.iter(message.chat.timeline.blocks):rev():any(function(block)
+    return block.text == message.text and (block.turn ~= nil or block.status == "steered")
+  end)
+end
+
 client.listen(function(batch)
-  for _, update in ipairs(batch) do
-    local ids = (update.type == "turn" or update.type == "user") and sending[update.chat]
-    if ids then
-      vim.tbl_map(store.remove, ids)
-      sending[update.chat] = nil
-    end
-  end
+  local has_begun = #sending > 0
+    and vim.iter(batch):any(function(update)
+      return update.type == "turn" or update.type == "user"
+    end)
+  sending = not has_begun and sending
+    or vim.tbl_filter(function(message)
+      local done = is_stored(message)
+      if done then
+        vim.tbl_map(store.remove, message.ids)
+      end
+      return not done
+    end, sending)
 end)
 
 local group = api.nvim_create_augroup("agent.review.comments", { clear = true })

@@ -38,7 +38,7 @@ function M.open(it)
   for _, win in ipairs({ left, right }) do
     api.nvim_win_call(win, vim.cmd.diffthis)
   end
-  vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = baseline, desc = "Agent: close the diff" })
+  require("agent.page").closes(baseline, "the diff")
   api.nvim_create_autocmd("BufWipeout", {
     buffer = baseline,
     once = true,

@@ -363,7 +363,7 @@ local function show(list)
     wide and { split = "right", win = window } or { split = "below", win = window, height = height }
   )
   vim.bo[list.preview].filetype = "markdown"
-  vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = list.preview, desc = "Agent: close the list" })
+  require("agent.page").closes(list.preview, "the list")
   require("agent.prose").style(beside)
   vim.wo[window][0].wrap, vim.wo[window][0].cursorline = false, true
   local words = vim.tbl_map(function(key)

@@ -301,7 +301,8 @@ local function open(url)
   local blank = vim.api.nvim_get_current_buf()
   tutor.tab = vim.api.nvim_get_current_tabpage()
   tutor.tabs = { [tutor.tab] = "lessons" }
-  vim.cmd.tcd(vim.fn.fnameescape(project.root))
+  -- Neovim says where it goes if a key was typed.
+  vim.cmd.tcd({ vim.fn.fnameescape(project.root), mods = { silent = true } })
   tutor.page = page.open()
   watch()
   vim.t.agent_above = tutor.page.window

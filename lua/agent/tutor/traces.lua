@@ -64,7 +64,7 @@ local function leave_folder(folder, project)
   -- The user may have gone elsewhere in the meantime.
   local target = is_inside(-1, -1) and folder or vim.fn.getcwd(-1, -1)
   local function go_back()
-    vim.cmd.cd(vim.fn.fnameescape(target))
+    vim.cmd.cd({ vim.fn.fnameescape(target), mods = { silent = true } })
   end
   if target == folder then
     go_back()

@@ -35,7 +35,14 @@ export function sessionAnswers(
       return { agents: [...agents.list()] };
     },
     context: at(({ sessionId, change }) => open.get(sessionId).context(change)),
-    aside: async ({ sessionId, question }) => ({ text: await open.get(sessionId).aside(question) }),
+    aside: async ({ sessionId, id, question }) => {
+      const { asides } = open.get(sessionId);
+      if (question !== undefined) {
+        return { text: await asides.ask(id, question, (text) => open.tellAside(sessionId, { id, text })) };
+      }
+      asides.stop(id);
+      return { text: "" };
+    },
     steer: async ({ sessionId, id, prompt }) => {
       const { steering } = open.get(sessionId);
       if (prompt !== undefined) return { end: await steering.say(id, prompt.map(handedOf)) };

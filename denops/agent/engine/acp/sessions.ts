@@ -1,4 +1,5 @@
 /** Sessions over ACP: which are open here, which are stored, and what the user does with them. */
+import type { Told } from "../../protocol/screen_requests.ts";
 import {
   type AgentApp,
   type AgentContext,
@@ -196,6 +197,11 @@ export class AcpSessions {
   /** Nothing for one that is not open here. */
   tell(id: string, update: SessionUpdate): void {
     this.#open.get(id)?.sender.sendUpdate(update);
+  }
+
+  /** What more there is of an answer beside the turns. */
+  tellAside(id: string, told: Told<"aside">): void {
+    this.#open.get(id)?.sender.screen.tell("aside", told);
   }
 
   /** Nothing for one that is not stored. @throws {RequestError} one line, if another engine has it open */

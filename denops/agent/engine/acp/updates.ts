@@ -40,13 +40,13 @@ export interface Capabilities {
 export class UpdateSender {
   readonly #client: AgentContext;
   readonly #sessionId: string;
-  readonly #screen: Screen;
+  readonly screen: Screen;
   readonly #updates: Updates;
 
   constructor(client: AgentContext, sessionId: string, can: Capabilities) {
     this.#client = client;
     this.#sessionId = sessionId;
-    this.#screen = new Screen(client, sessionId, can.extensions);
+    this.screen = new Screen(client, sessionId, can.extensions);
     this.#updates = new Updates(can);
   }
 
@@ -56,14 +56,14 @@ export class UpdateSender {
       if (!onDisk) return;
       const size = (before?.length ?? 0) + (after?.length ?? 0);
       const texts = size > LARGEST_TEXTS ? {} : { before, after };
-      return this.#screen.tell("file_modified", { toolCallId: event.id, ...change, ...texts });
+      return this.screen.tell("file_modified", { toolCallId: event.id, ...change, ...texts });
     }
-    if (event.type === "retry" && this.#screen.has("retry")) {
+    if (event.type === "retry" && this.screen.has("retry")) {
       const { type: _, ...retry } = event;
-      return this.#screen.tell("retry", retry);
+      return this.screen.tell("retry", retry);
     }
     if (event.type === "turn_files") {
-      return this.#screen.tell("turn_files", { turn: event.turn, files: [...event.files] });
+      return this.screen.tell("turn_files", { turn: event.turn, files: [...event.files] });
     }
     const update = this.#updates.of(event);
     if (update !== undefined) this.sendUpdate(update);

@@ -172,7 +172,7 @@ export function loopRunner(options: LoopOptions): Runner {
         view(messages, MODES.edit, { environment, tools: [] });
       return edit && own.model.prepare(signal).then(() => editTurn(edit, { ...own, promptOf }, signal));
     },
-    aside: (question, ports, signal) => askAside(question, portsOf(ports), signal),
+    aside: (question, told, ports, signal) => askAside(question, told, portsOf(ports), signal),
     subagent: (mode) =>
       loopRunner({
         ...options,

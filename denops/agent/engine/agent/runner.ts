@@ -63,6 +63,9 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
 /** What the user wants in the place of a turn of the model's. */
 export type Instead = Pick<SessionMeta, "remember" | "edit" | "merge">;
 
+/** Hears more of an answer beside the turns. */
+export type AsideTold = (text: string) => void;
+
 export interface Runner {
   readonly model: MeteredModel;
   /** That of a turn in this mode. Absent: it is always the same. */
@@ -82,8 +85,8 @@ export interface Runner {
   compact?(focus: string | undefined, ports: RunnerPorts, signal: AbortSignal): Promise<boolean>;
   /** A turn of another kind, whatever mode the session is in; undefined: none is wanted. Absent: it has no tools of its own. */
   instead?(wanted: Instead, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd> | undefined;
-  /** Answers a question beside the turns. Absent: it cannot. @throws {ToolError} one line */
-  aside?(question: string, ports: RunnerPorts, signal: AbortSignal): Promise<string>;
+  /** Answers a question beside the turns; `told` hears the answer as it comes. Absent: it cannot. @throws {ToolError} one line */
+  aside?(question: string, told: AsideTold, ports: RunnerPorts, signal: AbortSignal): Promise<string>;
   /** What a request would send now. Absent where it does not build them itself. */
   context?(ports: ContextPorts): ContextPage;
   /** The runner of a sub-agent in this mode. Absent: it starts none. */

@@ -75,7 +75,7 @@ async function begin({ config, place, environment }: z.infer<typeof Hint>): Prom
   adoptEnvironment(environment);
   const home = realWorld.env("HOME") ?? realWorld.env("USERPROFILE");
   const root = await findRoot(place, home);
-  const roots = [root, ...await otherRoots(config.roots, root, realWorld.env("HOME"))];
+  const roots = [root, ...await otherRoots(config, root, realWorld.env("HOME"))];
   const begun: Early = {
     key: keyOf(root, config),
     announce: () => begun.isFetching = true,

@@ -65,6 +65,12 @@ export interface Resumed extends SessionMeta {
   readonly model?: string;
 }
 
+/** Source: jsonrpc.org/specification, "Error object". */
+const METHOD_NOT_FOUND = -32601;
+
+/** An agent that is asked what only ours knows. */
+export class UnableError extends Error {}
+
 export class Engine implements AsyncDisposable {
   readonly #agent: AgentConnection;
 
@@ -155,12 +161,15 @@ export class Engine implements AsyncDisposable {
     );
   }
 
-  /** @throws {RequestError} one line, if the engine refuses */
+  /** @throws {RequestError} one line, if the engine refuses @throws {UnableError} if it does not know the request */
   async request<Name extends RequestName>(
     name: Name,
     params: RequestParams<Name>,
   ): Promise<RequestResult<Name>> {
-    const answer = await this.#agent.request(method(name), params);
+    const answer = await this.#agent.request(method(name), params).catch((error: unknown) => {
+      const isUnknown = error instanceof RequestError && error.code === METHOD_NOT_FOUND;
+      throw isUnknown ? new UnableError(`This agent cannot do that: ${name.replaceAll("_", " ")}.`) : error;
+    });
     return REQUESTS[name].result.parse(answer) as RequestResult<Name>;
   }
 

@@ -3,6 +3,8 @@
  * the home folder or in "/" itself makes neither a project: dotfiles are kept in repositories too.
  */
 import { dirname, join, resolve } from "node:path";
+import type { UserConfig } from "../../protocol/config.ts";
+import { originOf } from "../system/worktree_place.ts";
 
 const MANIFESTS = [
   "package.json",
@@ -42,14 +44,15 @@ export async function findRoot({ folder, cwd, root }: RootQuery, home: string | 
   return await usable(chosen, realHome, "root");
 }
 
-/** The real paths of the workspace's other folders. @throws {Error} one line */
+/** The real paths of the workspace's other folders; those of a worktree are its project's. @throws {Error} one line */
 export async function otherRoots(
-  folders: readonly string[],
+  { roots: folders, state_dir }: Pick<UserConfig, "roots" | "state_dir">,
   root: string,
   home: string | undefined,
 ): Promise<readonly string[]> {
   const realHome = await realHomeOf(home);
-  const found = await Promise.all(folders.map((folder) => usable(resolve(root, folder), realHome, "roots")));
+  const base = await originOf(root, state_dir) ?? root;
+  const found = await Promise.all(folders.map((folder) => usable(resolve(base, folder), realHome, "roots")));
   return [...new Set(found)].filter((path) => path !== root);
 }
 

@@ -1,14 +1,13 @@
 /**
- * Worktrees of sessions, in the state folder, out of the reach of every engine but their own:
- * `worktrees/<project>/<name>`, and beside them the project's folder in `.origin`. git runs no hook and no filter, and
- * reaches no network: what is checked out is what the repository holds.
+ * Worktrees of sessions, in the state folder, out of the reach of every engine but their own. git runs no hook and no
+ * filter, and reaches no network: what is checked out is what the repository holds.
  */
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { z } from "../../deps/zod.ts";
 import type { ReadOptions } from "../../policy/file_access.ts";
 import type { Merge, ShownWorktree } from "../../protocol/worktrees.ts";
 import { visible } from "../screen/visible.ts";
-import { projectStateName } from "../system/project_state.ts";
+import { makeWorktreesFolder, originOf, worktreesOf } from "../system/worktree_place.ts";
 import { type BranchOptions, exists, Git, ownRepository, type Repository, writesOf } from "./repository.ts";
 import { baseOf, changedPaths, differing, mergeOf } from "./worktree_changes.ts";
 
@@ -41,16 +40,10 @@ export type Removed =
 /** Texts by path. */
 const LastMerged = z.record(z.string(), z.string());
 
-const ORIGIN = ".origin";
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,59}$/;
 /** Of a large repository. */
 const LONGEST_CHECKOUT_MS = 600_000;
 const MOST_NAMES = 1_000;
-
-/** Whether a folder is one of them, by its place alone. @param root a real path */
-export async function isWorktree(root: string, stateDir: string): Promise<boolean> {
-  return dirname(dirname(root)) === join(await Deno.realPath(stateDir).catch(() => stateDir), "worktrees");
-}
 
 /** A project with its worktrees. */
 export class Worktrees {
@@ -80,12 +73,9 @@ export class Worktrees {
   /** @param given of the project, or of one of its worktrees @throws {Error} one line */
   static async of(given: WorktreeOptions): Promise<Worktrees> {
     const [root = ""] = given.roots;
-    const all = join(given.stateDir, "worktrees");
-    await Deno.mkdir(all, { recursive: true, mode: 0o700 });
-    const real = await Deno.realPath(all);
-    const origin = dirname(dirname(root)) === real ? await originOf(dirname(root)) : root;
+    const origin = await originOf(root, given.stateDir) ?? root;
     const here = origin === root ? undefined : basename(root);
-    const folder = join(real, await projectStateName(origin));
+    const folder = await worktreesOf(origin, given.stateDir);
     const options = { ...given, roots: [origin, ...given.roots.slice(1)] };
     const found = await ownRepository(new Git(options));
     if (found.type !== "repository") {
@@ -124,8 +114,7 @@ export class Worktrees {
     if (await this.#commit(this.#git, `refs/heads/${branch}`) !== undefined) {
       throw cannot(`the branch ${branch} is there already. Choose another name`);
     }
-    await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    await Deno.writeTextFile(join(this.#folder, ORIGIN), this.#origin);
+    await makeWorktreesFolder(this.#origin, this.#folder);
     const added = await this.#git.run(
       ["worktree", "add", "--quiet", "--no-track", "-b", branch, path, "HEAD"],
       await this.#writes(),
@@ -292,15 +281,6 @@ export class Worktrees {
 
 function isName(name: string): boolean {
   return NAME.test(name) && !name.endsWith(".") && !name.endsWith(".lock");
-}
-
-/** @throws {Error} one line */
-async function originOf(folder: string): Promise<string> {
-  const origin = await Deno.readTextFile(join(folder, ORIGIN)).catch(() => "");
-  if (origin !== "" && basename(folder) === await projectStateName(origin) && await exists(origin)) {
-    return origin;
-  }
-  throw new Error(`Cannot use worktrees: the project of ${folder} is gone.`);
 }
 
 /** Names of filters that the repository or the user has: programs that git runs over files. @throws {Error} one line */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { git, type Scratch, scratch } from "../../../../tests/support/project.ts";
-import { isWorktree, Worktrees } from "./worktrees.ts";
+import { originOf } from "../system/worktree_place.ts";
+import { Worktrees } from "./worktrees.ts";
 
 const FILES = { "a.txt": "a\nb\n", "part/b.txt": "b\n", "gone.txt": "gone\n", "same.txt": "same\n" };
 const RULES = { deny_read: ["**/.env"], read_rules: { allow: [], ask: [], deny: [] } };
@@ -43,7 +44,7 @@ for (const sandboxed of [true, false]) {
     const made = await trees.make("fix");
     assert.deepEqual([made.branch, made.known, made.filters], ["agent/fix", false, ["own"]]);
     assert.equal(made.uncommitted, 2, "a.txt and the program");
-    assert.ok(await isWorktree(made.path, STATE.root));
+    assert.equal(await originOf(made.path, STATE.root), project.root);
     const tree = (path: string) => join(made.path, path);
     assert.equal(await Deno.readTextFile(tree("a.txt")), "a\nb\n");
     assert.deepEqual([(await trees.make("fix")).known, (await trees.list())[0]?.files], [true, 0]);

@@ -73,6 +73,9 @@ function count(turn: Turn, update: Extract<Update, { readonly chat: number }>): 
       } else if (!isOpen) turn.open.delete(update.id);
       return true;
     }
+    case "aside_text":
+      turn.characters += update.text.length;
+      return true;
     case "user":
       turn.characters += update.text.length;
       turn.entries += 1;

@@ -23,6 +23,11 @@ export function prose(text: string): string {
   );
 }
 
+/** A text of several lines, such as an answer, as any window can draw it. */
+export function plainAnswer(text: string): string {
+  return breakLines(prose(text)).text;
+}
+
 /** Joiners, marks of direction, soft hyphens and variants of characters, as Arabic, Hebrew, Hindi or Mongolian have them. */
 const OF_SCRIPTS = /^[\u00ad\u061c\u180b-\u180f\u200b-\u200f\u{e0100}-\u{e01ef}]$/u;
 

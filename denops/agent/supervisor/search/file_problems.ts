@@ -11,10 +11,10 @@ import { OWN_RULES } from "./surroundings.ts";
 /** Of a larger one nobody would read the end. */
 const MOST_BYTES = 1024 * 1024;
 
-/** Of prompts and files of rules, one line each; modes tell their own. */
+/** Of files of rules and prompts, one line each; modes tell their own. */
 export async function fileProblems(place: DescribedPlace): Promise<readonly string[]> {
   const [{ problems }, ...rules] = await Promise.all([promptFiles(place), ...rulesProblems(place)]);
-  return [...problems, ...rules.flatMap((problem) => problem ?? [])];
+  return [...rules.flatMap((problem) => problem ?? []), ...problems];
 }
 
 function rulesProblems({ root, configDir, rules }: DescribedPlace): Promise<string | undefined>[] {

@@ -11,7 +11,7 @@ import { rulesId } from "../../context/chosen.ts";
 import type { ControlNote } from "../../core/entries.ts";
 import { notesText } from "../../context/notes.ts";
 import type { HistoryWindow } from "../../context/window.ts";
-import type { AgentEvent, Plan } from "../../core/events.ts";
+import type { AgentEvent, FileChange, Plan } from "../../core/events.ts";
 import { today } from "../../core/today.ts";
 import type { Views } from "../../tools/files/views.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
@@ -88,9 +88,9 @@ export class Surroundings {
     }
   }
 
-  /** The user has taken these files back, which the model is told by itself. @param paths absolute */
-  takenBack(paths: readonly string[]): void {
-    this.#edits.forget(paths);
+  /** The user has taken these files back, which the model is told by itself. */
+  takenBack(changes: readonly Pick<FileChange, "path" | "from">[]): void {
+    this.#edits.forget(changes.flatMap(({ path, from }) => from === undefined ? [path] : [path, from]));
   }
 
   /** Gathers what the next message is told of the project: only a session's first waits for that. */

@@ -1,0 +1,86 @@
+-- Turns as Neovim's progress messages, where it has them: its statusline, the terminal and plugins show them. None is
+-- written into the last line, where somebody may be typing, and a long one would ask for a key.
+local M = {}
+
+--- Source of the messages, and what their ids begin with. See `:help progress-message`.
+local SOURCE, ID = "agent", "agent.chat."
+
+local has_progress = vim.fn.exists("##Progress") == 1
+
+--- What was told last of each chat whose turn runs.
+---@type table<agent.Chat, string>
+local told = setmetatable({}, { __mode = "k" })
+
+---@param chat agent.Chat
+---@param status "running"|"success"|"failed"
+---@param text string
+---@param percent integer
+local function echo(chat, status, text, percent)
+  local kept = vim.o.messagesopt
+  local quiet = kept:gsub(",?progress:%a*", "") .. ",progress:"
+  if not pcall(vim.cmd, "noautocmd set messagesopt=" .. quiet) then
+    return
+  end
+  local message = { kind = "progress", id = ID .. chat.id, status = status, percent = percent }
+  message.source, message.title, message.data = SOURCE, "Agent", { chat = chat.id }
+  pcall(vim.api.nvim_echo, { { text } }, false, message)
+  vim.cmd("noautocmd set messagesopt=" .. kept)
+end
+
+--- How much of the plan is done.
+---@param chat agent.Chat
+---@return integer percent 0 without a plan
+local function percent_of(chat)
+  local steps = chat.timeline.steps or {}
+  local done = vim.iter(steps):fold(0, function(count, step)
+    return count + (step.status == "completed" and 1 or 0)
+  end)
+  return #steps > 0 and math.floor(100 * done / #steps) or 0
+end
+
+--- Text that streams in says nothing new of how far it is.
+local STREAMS = { text = true, thought = true }
+
+--- Says how far a turn is, if that is something else than before.
+---@param chat agent.Chat
+---@param update table that has come
+---@param state string in words
+function M.tell(chat, update, state)
+  if not has_progress or STREAMS[update.type] then
+    return
+  elseif update.type == "turn_done" then
+    local was_told = told[chat]
+    told[chat] = nil
+    if was_told then
+      echo(chat, update.reason == "end_turn" and "success" or "failed", state, 100)
+    end
+  elseif chat.timeline.state ~= "idle" then
+    local percent = percent_of(chat)
+    local text = chat:plan_line() or chat.timeline.title or ""
+    text = text == "" and state or ("%s · %s"):format(text, state)
+    local now = ("%d %s"):format(percent, text)
+    if told[chat] ~= now then
+      told[chat] = now
+      echo(chat, "running", text, percent)
+    end
+  end
+end
+
+if has_progress then
+  -- Whoever shows them may ask that it be stopped.
+  vim.api.nvim_create_autocmd("Progress", {
+    group = vim.api.nvim_create_augroup("agent.progress", {}),
+    pattern = SOURCE,
+    callback = function(event)
+      for chat in pairs(event.data.status == "cancel" and told or {}) do
+        if event.data.id == ID .. chat.id then
+          vim.schedule(function()
+            chat:stop()
+          end)
+        end
+      end
+    end,
+  })
+end
+
+return M

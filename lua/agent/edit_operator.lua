@@ -1,0 +1,55 @@
+-- `<Plug>(AgentEditOperator)`: the lines of a motion are edited in place; the dot does the same to others.
+local M = {}
+
+--- What was wanted last; nil asks.
+---@type string?
+local wish
+--- The dot is being taught: nothing is edited.
+local is_lesson = false
+
+--- As 'operatorfunc' is called.
+function M.func()
+  if is_lesson then
+    return
+  end
+  local first, last = vim.api.nvim_buf_get_mark(0, "[")[1], vim.api.nvim_buf_get_mark(0, "]")[1]
+  require("agent").edit(wish, { range = { first = first, last = last }, by_operator = true })
+end
+
+--- For a map with `expr`.
+---@return string keys that wait for a motion
+function M.start()
+  wish = nil
+  vim.o.operatorfunc = "v:lua.require'agent.edit_operator'.func"
+  return "g@"
+end
+
+--- The dot is to want this of other lines, after the operator: of as many as its motion has.
+---@param wanted string
+function M.remember(wanted)
+  wish = wanted
+end
+
+--- The same after a command with a range: of as many lines as that had, from the cursor on.
+---@param wanted string
+---@param count integer
+function M.teach(wanted, count)
+  -- Typed keys and macros are not to be mixed with ours.
+  if vim.fn.mode() ~= "n" or vim.fn.reg_executing() ~= "" then
+    return
+  end
+  local view, folds = vim.fn.winsaveview(), vim.wo.foldenable
+  local marks = { ["'["] = vim.fn.getpos("'["), ["']"] = vim.fn.getpos("']") }
+  local from = math.min(vim.fn.line("."), vim.fn.line("$") - count + 1)
+  M.start()
+  wish, is_lesson, vim.wo.foldenable = wanted, true, false
+  pcall(vim.api.nvim_win_set_cursor, 0, { math.max(from, 1), 0 })
+  pcall(vim.cmd.normal, { ("g@%d_"):format(count), bang = true })
+  is_lesson, vim.wo.foldenable = false, folds
+  for mark, place in pairs(marks) do
+    vim.fn.setpos(mark, place)
+  end
+  vim.fn.winrestview(view)
+end
+
+return M
