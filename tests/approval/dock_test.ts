@@ -43,8 +43,8 @@ function rows(nvim: ChildNvim, ...texts: readonly string[]): readonly number[] {
 /** Rows from the upper border to the lower one. */
 function height(nvim: ChildNvim): number {
   const screen = nvim.text().split("\n");
-  const top = screen.findIndex((row) => row.includes("╭ Approval"));
-  return screen.slice(top).findIndex((row) => row.includes("╰")) + 1;
+  const top = screen.findIndex((row) => /[╭╔] Approval/.test(row));
+  return screen.slice(top).findIndex((row) => /[╰╚]/.test(row)) + 1;
 }
 
 /** The windows and their sizes. */
@@ -78,7 +78,8 @@ for (const { layout, columns, lines, lua, beside } of PLACES) {
     await nvim.waitForScreen("The very end.");
     const before = await sizes(nvim);
 
-    const isDocked = (screen: string) => /The very end\.[^]*╭ Approval[^]*╰[^]*While I type/.test(screen);
+    const isDocked = (screen: string) =>
+      /The very end\.[^]*[╭╔] Approval[^]*[╰╚][^]*While I type/.test(screen);
     const most = Math.max(6, Math.floor(lines / 3));
     await receive(nvim, FILE);
     await nvim.waitForScreen((screen) => isDocked(screen) && screen.includes(beside));
