@@ -121,6 +121,8 @@ Deno.test("health: a server that is silent, and an old Deno", async () => {
   const { promise: end, resolve } = Promise.withResolvers<void>();
   const answers = () => end.then(() => new Response());
   await using silent = Deno.serve({ port: 0, signal: closed.signal, onListen() {} }, answers);
+  // Whatever fails, the server can end.
+  using _end = { [Symbol.dispose]: () => resolve() };
   using _answered = { [Symbol.dispose]: resolve };
   await using folder = await scratch({ deno: '#!/bin/sh\necho "deno 2.2.12 (stable)"\n' });
   await Deno.chmod(folder.path("deno"), 0o755);
@@ -129,7 +131,7 @@ Deno.test("health: a server that is silent, and an old Deno", async () => {
   const from = performance.now();
   const text = (await report(agent)).replaceAll(/\s+/g, " ");
   assert.ok(text.includes(`ERROR Cannot reach test at ${url}: no answer within 2 s`), text);
-  assert.ok(performance.now() - from < 8_000);
+  assert.ok(performance.now() - from < 15_000);
   resolve();
   await agent.nvim.lua(`require("agent").setup({ deno = { ... } })`, folder.path("deno"));
   const old = (await report(agent)).replaceAll(/\s+/g, " ");
