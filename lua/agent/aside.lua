@@ -1,4 +1,5 @@
 -- Questions beside the turns: answered in a small window of their own, and in no session.
+local border = require("agent.border")
 local client = require("agent.client")
 local say = require("agent.say")
 
@@ -49,14 +50,13 @@ local function open(title)
     col = vim.o.columns - 1,
     width = width,
     height = 1,
-    border = "rounded",
+    border = border(),
     style = "minimal",
     zindex = 65,
-    title = { { (" %s "):format(vim.fn.strcharpart(title, 0, width - 4)), "AgentTitle" } },
+    title = { { (" %s "):format(require("agent.format").cut(title, width - 2)), "AgentTitle" } },
   })
   vim.wo[window].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentBorder"
-  vim.wo[window].wrap = true
-  vim.wo[window].linebreak = true
+  require("agent.prose").style(window)
   local it = { buffer = buffer, window = window, text = "" }
   for _, key in ipairs({ "q", "<Esc>" }) do
     vim.keymap.set("n", key, function()

@@ -23,7 +23,8 @@ local CHARACTERS_A_TOKEN = 4
 local MOST_PARTS = 12
 local MOST_CHOICES = 50
 
-local NAME_WIDTH = 44
+--- Columns of a name, at most and at least, and of what stands behind it.
+local WIDEST_NAME, NARROWEST_NAME, FIGURES = 44, 12, 23
 
 ---@param characters integer
 ---@return string
@@ -34,10 +35,12 @@ end
 ---@param name string
 ---@param characters integer
 ---@param all integer
+---@param width integer columns
 ---@return string
-local function row(name, characters, all)
-  name = format.one_line(name)
-  local pad = (" "):rep(math.max(1, NAME_WIDTH - vim.api.nvim_strwidth(name)))
+local function row(name, characters, all, width)
+  local room = math.max(NARROWEST_NAME, math.min(WIDEST_NAME, width - FIGURES))
+  name = format.cut(format.one_line(name), room - 1)
+  local pad = (" "):rep(room - vim.api.nvim_strwidth(name))
   return ("%s%s%8s%5.0f%%"):format(name, pad, tokens(characters), 100 * characters / math.max(1, all))
 end
 
@@ -53,6 +56,7 @@ end
 ---@return table<integer, table> parts by line: those that can be dropped and pinned
 function M.lines(context)
   local lines, groups, choices = {}, {}, {}
+  local width = vim.o.columns
   local function add(text, group)
     table.insert(lines, text)
     groups[#lines] = group
@@ -74,7 +78,7 @@ function M.lines(context)
       return part.group == group[1]
     end, context.parts)
     if #parts > 0 then
-      add(row(group[2], sum(parts), all), "AgentTitle")
+      add(row(group[2], sum(parts), all, width), "AgentTitle")
       table.sort(parts, function(a, b)
         return a.characters ~= b.characters and a.characters > b.characters
           or a.characters == b.characters and a.name < b.name
@@ -82,12 +86,12 @@ function M.lines(context)
       local most = parts[1].id and MOST_CHOICES or MOST_PARTS
       for _, part in ipairs(vim.list_slice(parts, 1, most)) do
         local size = part.bytes and (" (%d bytes)"):format(part.bytes) or ""
-        add(row("  " .. part.name .. size, part.characters, all) .. mark(part))
+        add(row("  " .. part.name .. size, part.characters, all, width) .. mark(part))
         choices[#lines] = part.id and part or nil
       end
       local rest = vim.list_slice(parts, most + 1)
       if #rest > 0 then
-        add(row(("  %d more"):format(#rest), sum(rest), all), "AgentHint")
+        add(row(("  %d more"):format(#rest), sum(rest), all, width), "AgentHint")
       end
       add("")
     end
@@ -114,7 +118,6 @@ function M.show(context, change)
   require("agent.highlights").define()
   local lines, groups, choices = M.lines(context)
   local buffer = require("agent.page").open(lines, "the context")
-  vim.wo.wrap = false
   local function draw()
     vim.bo[buffer].modifiable = true
     vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)

@@ -32,6 +32,41 @@ function M.milliseconds(milliseconds)
   return (milliseconds < 9950 and "%.1f s" or "%.0f s"):format(milliseconds / 1000)
 end
 
+--- The beginning of a text, in at most so many columns.
+---@param text string
+---@param width integer
+---@return string
+function M.cut(text, width)
+  if vim.api.nvim_strwidth(text) <= width then
+    return text
+  end
+  local count = math.min(vim.fn.strchars(text, 1), width)
+  local part
+  repeat
+    count = count - 1
+    part = vim.fn.strcharpart(text, 0, count, 1) .. "…"
+  until count <= 0 or vim.api.nvim_strwidth(part) <= width
+  return part
+end
+
+--- The end of a text, in at most so many columns.
+---@param text string
+---@param width integer
+---@return string
+function M.cut_start(text, width)
+  if vim.api.nvim_strwidth(text) <= width then
+    return text
+  end
+  local all = vim.fn.strchars(text, 1)
+  local count = math.min(all, width)
+  local part
+  repeat
+    count = count - 1
+    part = "…" .. vim.fn.strcharpart(text, all - count, count, 1)
+  until count <= 0 or vim.api.nvim_strwidth(part) <= width
+  return part
+end
+
 --- The supervisor has made one line of it; a float that cannot be drawn would be one that nobody can answer.
 ---@param text string
 ---@return string

@@ -1,4 +1,5 @@
 -- Logging in at a provider: a code that the user types on a page of the provider's, shown until that is done.
+local border = require("agent.border")
 local client = require("agent.client")
 local hint = require("agent.hint")
 local say = require("agent.say")
@@ -40,7 +41,7 @@ local function place(buffer)
     col = math.max(0, math.floor((vim.o.columns - width) / 2) - 1),
     width = width,
     height = #lines,
-    border = "rounded",
+    border = border(),
     style = "minimal",
     zindex = 70,
     title = { { " Log in to GitHub Copilot ", "AgentTitle" } },

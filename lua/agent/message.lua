@@ -48,15 +48,6 @@ local function remember(text, highlight)
   vim.o.more, vim.o.messagesopt = more, messagesopt
 end
 
----@param line string
----@return integer
-local function rows_of(line)
-  local width = api.nvim_strwidth(line)
-  -- A wide letter that has no room goes to the next row.
-  local room = vim.o.columns - (width > vim.fn.strchars(line) and 1 or 0)
-  return math.max(1, math.ceil(width / room))
-end
-
 --- Where it stands: above the last line and the statusline.
 ---@param rows integer
 ---@return table config
@@ -76,38 +67,46 @@ local function place(rows)
   }
 end
 
+---@param message agent.Message
+---@param first integer line from 0
+---@return integer rows from there to the end
+local function rows_from(message, first)
+  return api.nvim_win_text_height(message.window, { start_row = first }).all
+end
+
 --- Older lines go where they would take more than a third of the screen.
----@param buffer integer
----@return integer rows
-local function make_room(buffer)
-  local lines = api.nvim_buf_get_lines(buffer, 0, -1, true)
-  local rows, first = rows_of(lines[#lines]), #lines
-  while first > 1 and rows + rows_of(lines[first - 1]) <= vim.o.lines / 3 do
+---@param message agent.Message
+local function make_room(message)
+  local first = api.nvim_buf_line_count(message.buffer) - 1
+  while first > 0 and rows_from(message, first - 1) <= vim.o.lines / 3 do
     first = first - 1
-    rows = rows + rows_of(lines[first])
   end
-  api.nvim_buf_set_lines(buffer, 0, first - 1, true, {})
-  return rows
+  api.nvim_buf_set_lines(message.buffer, 0, first, true, {})
+  api.nvim_win_set_config(message.window, place(rows_from(message, 0)))
+end
+
+---@return agent.Message
+local function open()
+  local buffer = api.nvim_create_buf(false, true)
+  vim.bo[buffer].bufhidden = "wipe"
+  local config = place(1)
+  config.noautocmd = true
+  local window = api.nvim_open_win(buffer, false, config)
+  vim.wo[window].wrap, vim.wo[window].linebreak = true, true
+  vim.wo[window].winhighlight = "NormalFloat:MsgArea"
+  return { window = window, buffer = buffer, since = 0 }
 end
 
 ---@param line string
 ---@param level? integer
 local function draw(line, level)
-  local buffer = shown and shown.buffer or api.nvim_create_buf(false, true)
-  local at = shown and api.nvim_buf_line_count(buffer) or 0
-  api.nvim_buf_set_lines(buffer, at, -1, true, { line })
-  api.nvim_buf_set_extmark(buffer, namespace, at, 0, { end_col = #line, hl_group = HIGHLIGHTS[level] or "MsgArea" })
-  local config = place(make_room(buffer))
-  if shown then
-    shown.since = vim.uv.now()
-    return api.nvim_win_set_config(shown.window, config)
-  end
-  vim.bo[buffer].bufhidden = "wipe"
-  config.noautocmd = true
-  local window = api.nvim_open_win(buffer, false, config)
-  vim.wo[window].wrap = true
-  vim.wo[window].winhighlight = "NormalFloat:MsgArea"
-  shown = { window = window, buffer = buffer, since = vim.uv.now() }
+  local at = shown and api.nvim_buf_line_count(shown.buffer) or 0
+  shown = shown or open()
+  shown.since = vim.uv.now()
+  api.nvim_buf_set_lines(shown.buffer, at, -1, true, { line })
+  local mark = { end_col = #line, hl_group = HIGHLIGHTS[level] or "MsgArea" }
+  api.nvim_buf_set_extmark(shown.buffer, namespace, at, 0, mark)
+  make_room(shown)
 end
 
 --- Shows lines, below those that are shown already.

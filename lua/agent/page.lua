@@ -1,4 +1,6 @@
 -- Text to read, in a tab of its own; q closes it.
+local prose = require("agent.prose")
+
 local M = {}
 
 --- `q` in this buffer closes the tab, whatever map of the user's begins with it.
@@ -9,7 +11,7 @@ function M.closes(buffer, what)
 end
 
 ---@param lines string[]
----@param what string what q closes, for the key's description
+---@param what string what q closes, for the key's description and the buffer's name
 ---@return integer buffer
 function M.open(lines, what)
   local buffer = vim.api.nvim_create_buf(false, true)
@@ -17,8 +19,11 @@ function M.open(lines, what)
   vim.api.nvim_win_set_buf(0, buffer)
   vim.bo[buffer].bufhidden = "wipe"
   vim.bo[buffer].modeline = false
+  -- Two of the same are possible: the second one has no name.
+  pcall(vim.api.nvim_buf_set_name, buffer, "agent://" .. what:gsub("^the ", ""))
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
   vim.bo[buffer].modifiable = false
+  prose.style(vim.api.nvim_get_current_win())
   M.closes(buffer, what)
   return buffer
 end

@@ -62,13 +62,37 @@ local function show(said, kept)
   vim.notify(said.line, said.level)
 end
 
+--- Columns of a notification in a box of somebody else's, and of what is around it.
+local BOX, AROUND = 60, 8
+
+--- Many of those who show a message in a box cut what is wider than the screen: that is given to them in lines.
+---@param line string
+---@return string
+local function fit_box(line)
+  if vim.api.nvim_strwidth(line) <= vim.o.columns - AROUND then
+    return line
+  end
+  local lines, width = {}, math.max(20, math.min(BOX, vim.o.columns - AROUND))
+  for word in line:gmatch("%S+") do
+    local last = lines[#lines]
+    if last and vim.api.nvim_strwidth(last .. " " .. word) <= width then
+      lines[#lines] = last .. " " .. word
+    else
+      table.insert(lines, word)
+    end
+  end
+  return table.concat(lines, "\n")
+end
+
 ---@param text string
 ---@param level? integer of vim.log.levels
 ---@param kept? string  more of it, for `:messages`
 local function tell(text, level, kept)
   local line = M.line(text)
-  if #vim.api.nvim_list_uis() == 0 or not writes_line() then
+  if #vim.api.nvim_list_uis() == 0 then
     return vim.notify(line, level)
+  elseif not writes_line() then
+    return vim.notify(fit_box(line), level)
   end
   -- Later: within a request to Neovim a message asks for a key at once.
   vim.schedule(function()

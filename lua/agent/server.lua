@@ -1,5 +1,7 @@
 -- A language server inside of Neovim, for what the agent offers in the user's buffers: code actions where there is
 -- something to act on, and completion in a chat's input. It is attached for as long, and stops with the last buffer.
+local config = require("agent.config")
+
 local M = {}
 
 --- Its name among the clients.
@@ -36,14 +38,23 @@ local CAPABILITIES = {
   completionProvider = { triggerCharacters = { "@", "#", "/" } },
 }
 
+--- Those that may have something in a buffer.
+---@param buffer integer
+---@return agent.Offering[]
+local function holding(buffer)
+  return vim.tbl_filter(function(offering)
+    return offering.holds(buffer)
+  end, config.get().code_actions and offerings or {})
+end
+
 ---@param params lsp.CodeActionParams
 ---@return lsp.CodeAction[]
 local function code_actions(params)
   local buffer = vim.uri_to_bufnr(params.textDocument.uri)
   local actions = {}
   runs = {}
-  for _, offering in ipairs(offerings) do
-    for _, offer in ipairs(offering.holds(buffer) and offering.offers(buffer, params.range) or {}) do
+  for _, offering in ipairs(holding(buffer)) do
+    for _, offer in ipairs(offering.offers(buffer, params.range)) do
       last_run = last_run + 1
       runs[last_run] = offer.run
       local command = { title = offer.title, command = COMMAND, arguments = { last_run } }
@@ -129,10 +140,7 @@ end
 ---@param buffer integer
 ---@return boolean
 local function is_wanted(buffer)
-  return completes[buffer] ~= nil
-    or vim.iter(offerings):any(function(offering)
-      return offering.holds(buffer)
-    end)
+  return completes[buffer] ~= nil or #holding(buffer) > 0
 end
 
 ---@param buffer integer

@@ -75,13 +75,34 @@ local TABLES = {
   { "models", "Models" },
 }
 
-local LEGEND = {
-  "asked: requests to the model. in, out: tokens sent and answered. read, write:",
-  "of those sent, from and into the provider's cache; hit: the share that was read",
-  "from it. first: time to the first token, the median. tried: calls that were to",
-  "write files; failed: those that did not fit. kept, changed, undone: hunks as",
-  "you left them when you had gone through a file.",
-}
+local LEGEND = "asked: requests to the model. in, out: tokens sent and answered. read, write: of those sent, from and into"
+  .. " the provider's cache; hit: the share that was read from it. first: time to the first token, the median. tried:"
+  .. " calls that were to write files; failed: those that did not fit. kept, changed, undone: hunks as you left them when"
+  .. " you had gone through a file."
+
+--- Columns that a narrow screen does without, one after the other, and what the name keeps.
+local LESS, NAME = { "first", "hit", "write", "read" }, 14
+
+--- Those that there is room for beside the name.
+---@param width integer columns of the screen
+---@return table[] columns
+---@return integer room of the name
+local function fitting(width)
+  local columns = vim.list_slice(COLUMNS)
+  local function room()
+    return vim.iter(columns):fold(width - 1, function(left, column)
+      return left - column[2]
+    end)
+  end
+  for _, name in ipairs(LESS) do
+    if room() < NAME then
+      columns = vim.tbl_filter(function(column)
+        return column[1] ~= name
+      end, columns)
+    end
+  end
+  return columns, math.max(3, math.min(room(), 60))
+end
 
 local MOST_TOOLS = 5
 
@@ -98,19 +119,7 @@ end
 ---@param keep_end? boolean
 ---@return string
 local function fit(text, width, keep_end)
-  text = text:gsub("%c", " ")
-  if vim.api.nvim_strwidth(text) > width then
-    local count = vim.fn.strchars(text)
-    repeat
-      count = count - 1
-      local part = vim.fn.strcharpart(text, keep_end and vim.fn.strchars(text) - count or 0, count)
-      part = keep_end and "…" .. part or part .. "…"
-      if vim.api.nvim_strwidth(part) <= width then
-        text = part
-        break
-      end
-    until count == 0
-  end
+  text = (keep_end and format.cut_start or format.cut)(format.one_line(text), width)
   return text .. (" "):rep(width - vim.api.nvim_strwidth(text))
 end
 
@@ -197,15 +206,21 @@ local function add_edits(edits, width, add)
     end
     room = room - widths[index]
   end
-  room = math.min(room, 60)
+  local columns = vim.list_slice(EDIT_COLUMNS)
+  while room < 8 and #columns > 3 do
+    -- A narrow screen does without the last ones.
+    room = room + widths[#columns]
+    table.remove(columns)
+  end
+  room = math.max(3, math.min(room, 60))
   local header = fit("Edits", room)
-  for index, column in ipairs(EDIT_COLUMNS) do
+  for index, column in ipairs(columns) do
     header = header .. pad_left(column[1], widths[index])
   end
   add(header, "AgentTitle")
   for _, row in ipairs(edits) do
     local line = "  " .. fit(row.model, room - 2, true)
-    for index, column in ipairs(EDIT_COLUMNS) do
+    for index, column in ipairs(columns) do
       line = line .. pad_left(tostring(row[column[2]]), widths[index])
     end
     add(line)
@@ -218,11 +233,7 @@ end
 ---@param width integer columns of the screen
 ---@return string[] lines, table<integer, string> groups by line, from 1
 function M.lines(usage, width)
-  local room = width - 1
-  for _, column in ipairs(COLUMNS) do
-    room = room - column[2]
-  end
-  room = math.min(room, 60)
+  local columns, room = fitting(width)
   local lines, groups = {}, {}
   local function add(text, group)
     table.insert(lines, (text:gsub("%s+$", "")))
@@ -235,14 +246,14 @@ function M.lines(usage, width)
       goto continue
     end
     local header = fit(title, room)
-    for _, column in ipairs(COLUMNS) do
+    for _, column in ipairs(columns) do
       header = header .. pad_left(column[1], column[2])
     end
     add(header, "AgentTitle")
     for _, row in ipairs(usage[name]) do
       unreported = unreported + row.unreported
       local line = "  " .. fit(row.name, room - 2, name == "models")
-      for _, column in ipairs(COLUMNS) do
+      for _, column in ipairs(columns) do
         line = line .. pad_left(column[3](row), column[2])
       end
       add(line)
@@ -263,9 +274,7 @@ function M.lines(usage, width)
   if #usage.edits > 0 then
     add_edits(usage.edits, width, add)
   end
-  for _, line in ipairs(LEGEND) do
-    add(line, "AgentHint")
-  end
+  add(LEGEND, "AgentHint")
   if unreported > 0 then
     add("*: with requests whose tokens the provider did not tell; they are not in the sums.", "AgentHint")
   end
@@ -280,7 +289,6 @@ function M.show(usage)
   require("agent.highlights").define()
   local lines, groups = M.lines(usage, vim.o.columns)
   local buffer = require("agent.page").open(lines, "the usage")
-  vim.wo.wrap = false
   for line, group in pairs(groups) do
     vim.api.nvim_buf_set_extmark(buffer, namespace, line - 1, 0, { end_col = #lines[line], hl_group = group })
   end

@@ -43,8 +43,8 @@ function rows(nvim: ChildNvim, ...texts: readonly string[]): readonly number[] {
 /** Rows from the upper border to the lower one. */
 function height(nvim: ChildNvim): number {
   const screen = nvim.text().split("\n");
-  const top = screen.findIndex((row) => row.includes("╭ Approval"));
-  return screen.slice(top).findIndex((row) => row.includes("╰")) + 1;
+  const top = screen.findIndex((row) => /[╭╔] Approval/.test(row));
+  return screen.slice(top).findIndex((row) => /[╰╚]/.test(row)) + 1;
 }
 
 /** The windows and their sizes. */
@@ -78,7 +78,8 @@ for (const { layout, columns, lines, lua, beside } of PLACES) {
     await nvim.waitForScreen("The very end.");
     const before = await sizes(nvim);
 
-    const isDocked = (screen: string) => /The very end\.[^]*╭ Approval[^]*╰[^]*While I type/.test(screen);
+    const isDocked = (screen: string) =>
+      /The very end\.[^]*[╭╔] Approval[^]*[╰╚][^]*While I type/.test(screen);
     const most = Math.max(6, Math.floor(lines / 3));
     await receive(nvim, FILE);
     await nvim.waitForScreen((screen) => isDocked(screen) && screen.includes(beside));
@@ -111,6 +112,19 @@ for (const { layout, columns, lines, lua, beside } of PLACES) {
     );
   });
 }
+
+Deno.test("a chat that has become too narrow to read in has its approval at the bottom", async () => {
+  await using nvim = await start(120, 24, `vim.g.agent = { layout = "right" }`);
+  await nvim.command("Agent hello");
+  await receive(nvim, FILE);
+  await nvim.waitForScreen("╭ Approval");
+  await nvim.resize(44, 16);
+  await nvim.waitForScreen((screen) => /^╭ Approval/m.test(screen) && screen.includes("write .env"));
+  await nvim.command("Agent approval");
+  await nvim.waitForScreen((screen) => screen.includes("a once") && screen.includes("r reject"));
+  await nvim.resize(120, 24);
+  await nvim.waitForScreen("╭ Approval");
+});
 
 Deno.test("without a chat in view an approval gives way to the line that is written", async () => {
   await using nvim = await start(80, 24, "vim.o.showtabline = 2");

@@ -144,12 +144,12 @@ Deno.test("a click from Insert mode into the transcript leaves Insert mode; keys
   await using nvim = await start("float");
   await nvim.command("Agent hello");
   await nvim.keys("<Esc>ia draft");
-  await nvim.waitForScreen("<C-s> send");
+  await nvim.waitForScreen("<C-s> queue");
   const at = nvim.locate("❯ hello");
   assert.ok(at !== undefined);
   await nvim.request("nvim_input_mouse", "left", "press", "", 0, at.row, at.column);
   await nvim.waitFor(`vim.bo.filetype == "agent" and vim.fn.mode() == "n"`);
-  await nvim.waitForScreen("<CR> send");
+  await nvim.waitForScreen("<CR> queue");
   await receive(nvim, { type: "approval", request: 1, tool: "t", ...APPROVALS[0] });
   await nvim.keys("i");
   await nvim.waitForScreen("write .env");

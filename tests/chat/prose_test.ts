@@ -29,7 +29,7 @@ const SHOWN = [
 ];
 
 Deno.test("marks, short addresses and breaks are hidden, also as they stream in; nothing else is", async () => {
-  await using nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: 100, lines: 40 });
+  await using nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: 100, lines: 40, cwd: PLUGIN });
   await nvim.lua(`vim.g.agent = { spinner = false }
     require("agent.client").send = function() end`);
   const receive = (...updates: readonly Readonly<Record<string, unknown>>[]) =>
@@ -62,6 +62,16 @@ Deno.test("marks, short addresses and breaks are hidden, also as they stream in;
   await nvim.waitForScreen("Some bold text and this with");
   await nvim.waitForScreen("See [the guide](https://a.example/x)");
   assert.match(await nvim.lua<string>(`return vim.fn.getreg('"')`), /^Some \*\*bold text\*\* and/);
+  // A link leads where it says.
+  await receive({
+    type: "text",
+    message: "n",
+    text: "Look at [the name](./deno.json#L2-L3), or at [x](y).\n",
+  });
+  await nvim.keys("G/the name<CR>gf");
+  await nvim.waitFor(
+    `vim.fs.basename(vim.api.nvim_buf_get_name(0)) == "deno.json" and vim.fn.line(".") == 2`,
+  );
 });
 
 Deno.test("what would hide quotes in code hides none, and a chat beside is no wider than lines are read", async () => {

@@ -45,12 +45,25 @@ Deno.test("selections add up as names above the input, open, and go by a key; at
   await nvim.keys("q<BS>");
   await nvim.waitForScreen(/▸ src\/app\.lua:4 · src\/app\.lua L7–9 · src\/app\.lua L12 [^·]/);
   await nvim.resize(40, 15);
-  await nvim.waitForScreen(/ ▸ …\S+:4 · \S+ L7–9 · \+1 /);
+  await nvim.waitForScreen(/ ▸ …\S+:4 · …\S+ L7–9 · …\S+ L12 /);
   await nvim.keys("ga");
   await nvim.waitForScreen("on  src/app.lua L12");
   await nvim.keys("2<CR>");
   await nvim.waitForScreenGone("L7–9");
-  await nvim.keys("iwhy?<Esc><CR>");
+
+  // They are the same lines after an edit above them; those that are gone go along as they were.
+  await nvim.keys("q3ggOlocal new = 1<CR>local more = 2<Esc>");
+  await nvim.command("Agent");
+  await nvim.waitForScreen("L14");
+  await nvim.keys("<Esc>q");
+  await nvim.command("14delete");
+  await nvim.command("Agent");
+  await nvim.waitForScreen("L14, deleted");
+  await nvim.keys("<Esc>q");
+  await nvim.command("undo");
+  await nvim.command("Agent");
+  await nvim.waitForScreenGone("deleted");
+  await nvim.keys("<Esc>iwhy?<Esc><CR>");
   await nvim.waitFor(`(function() ${GIVEN} end)()`);
   assert.deepEqual(await nvim.lua(GIVEN), [lines[11]]);
   await nvim.keys("<BS>");

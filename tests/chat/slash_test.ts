@@ -27,5 +27,5 @@ Deno.test("a sub-command behind a slash is carried out; a prompt of that name an
   ]);
   await nvim.keys("i/new<C-s>");
   await nvim.waitFor('require("agent.chat").current().id == 2');
-  assert.equal(await nvim.lua("return vim.fn.mode()"), "i");
+  await nvim.waitFor('vim.fn.mode() == "i"');
 });

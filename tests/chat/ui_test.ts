@@ -175,7 +175,7 @@ Deno.test('host = "denops" without denops.vim: one clear line, and nothing waits
 Deno.test("mistakes in vim.g.agent are told once, at the first use, in words", async () => {
   const lua = `vim.g.agent = { max_iterations = 2.5, layout = "top" }
     _G.told = {}
-    vim.notify = function(text) table.insert(_G.told, text) end`;
+    vim.notify = function(text) table.insert(_G.told, (text:gsub("\\n", " "))) end`;
   await using child = await start({ lua });
   assert.deepEqual(await child.lua("return _G.told"), []);
   for (const line of ["Agent", "Agent toggle", "Agent hello"]) await child.command(line);
@@ -207,7 +207,7 @@ Deno.test("when the supervisor dies, the turn's end and its error are events, an
     vim.api.nvim_create_autocmd("User", { pattern = "Agent*", callback = function(event)
       table.insert(_G.events, { event.match, event.data.reason or event.data.text or event.data.answer })
     end })
-    vim.notify = function(text) table.insert(_G.told, text) end`;
+    vim.notify = function(text) table.insert(_G.told, (text:gsub("\\n", " "))) end`;
   await using child = await start({ lua });
   await child.command("Agent! hello");
   await receive(child, WAITS);
@@ -223,7 +223,7 @@ Deno.test("when the supervisor dies, the turn's end and its error are events, an
     ],
   );
   const [line = ""] = await child.lua<readonly string[]>("return _G.told");
-  assert.equal(line, `agent: t${text.slice(1, -1)}`);
+  assert.equal(line, `agent: t${text.slice(1, -1).trimEnd()}`);
 });
 
 Deno.test(":Agent chats goes back to an older chat", async () => {

@@ -413,5 +413,28 @@ test("what an agent says of itself is kept, and its echo of a message is not sho
   eq({ line.mode, line.commands[1].name }, { "careful", "tidy" })
 end)
 
+test("of 50,000 names those that fit best come first", function()
+  local matching = require("agent.chat.matching")
+  local names = {}
+  for at = 1, 50000 do
+    names[at] = ("packages/module_%d/src/Some%sFile_%d.ts"):format(at % 500, ("ABCDE"):sub(at % 5 + 1, at % 5 + 1), at)
+  end
+  names[49999] = "packages/last/module.ts"
+  names[50000] = "docs/漢字 notes.md"
+  eq(matching.best(names, "漢", 50)[1], "docs/漢字 notes.md")
+  eq(matching.best(names, "MODULE.", 50)[1], "packages/last/module.ts")
+  eq(#matching.best(names, "", 50), 50)
+  eq(#matching.best(names, "zz", 50), 0)
+  eq(matching.best({ "a/b.lua", "b/a.lua", "xab.lua", "l/u.a" }, "a", 3), { "b/a.lua", "a/b.lua", "l/u.a" })
+  eq(matching.best({ "src/greet.ts", "src/other.ts" }, "sgt", 9), { "src/greet.ts" })
+end)
+
+test("wide names are cut by columns, and no letter of several parts is", function()
+  eq(format.cut("漢字漢字", 5), "漢字…")
+  eq(format.cut_start("漢字漢字", 5), "…漢字")
+  eq(format.cut("👨‍👩‍👧‍👦👨‍👩‍👧‍👦", 3), "👨‍👩‍👧‍👦…")
+  eq({ format.cut("abc", 3), format.cut("abcd", 3), format.cut_start("abcd", 3) }, { "abc", "ab…", "…cd" })
+end)
+
 print(("%d passed, %d failed"):format(passed, failed))
 os.exit(failed == 0 and 0 or 1)

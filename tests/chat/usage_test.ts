@@ -57,6 +57,12 @@ for (const [columns, lines] of [[80, 40], [120, 40]] as const) {
     await nvim.keys("q");
     await nvim.waitForScreenGone("This session");
     await nvim.waitForScreen("· ready");
+    if (columns > 80) return;
+    await nvim.resize(40, 40);
+    await nvim.command("Agent usage");
+    await nvim.waitForScreen(
+      /^This sessi… asked +in +out +cost\n {2}And what… +2 +2\.2k +70 \$0\.0076[^]*^Edits +form +tried +failed +kept$/m,
+    );
   });
 }
 

@@ -63,3 +63,18 @@ say Fixed.`,
   assert.match(server.requests.at(-1)?.text ?? "", /\/fix\n.*:3 error three is wrong/s);
   assert.match(server.requests.at(-1)?.text ?? "", /User's selected code from src\/greet\.ts:L3-L3/);
 });
+
+Deno.test("the option code_actions switches them off", async () => {
+  for (const [options, count] of [["", 1], ["code_actions = false", 0]] as const) {
+    await using agent = await startAgent({ script: "say Done.", files: ["src/greet.ts"], options });
+    const { nvim } = agent;
+    await nvim.command("Agent go");
+    await nvim.waitForScreen("Done.");
+    await nvim.keys("q");
+    await nvim.lua(`vim.diagnostic.set(vim.api.nvim_create_namespace("test"), 0, {
+      { lnum = 0, col = 0, message = "wrong", severity = vim.diagnostic.severity.ERROR } })
+      vim.wait(50)`);
+    if (count === 1) await nvim.waitFor(`#vim.lsp.get_clients({ name = "agent", bufnr = 0 }) == 1`);
+    assert.equal(await nvim.lua(ATTACHED), count);
+  }
+});

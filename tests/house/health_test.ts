@@ -121,6 +121,7 @@ Deno.test("health: a server that is silent, and an old Deno", async () => {
   const { promise: end, resolve } = Promise.withResolvers<void>();
   const answers = () => end.then(() => new Response());
   await using silent = Deno.serve({ port: 0, signal: closed.signal, onListen() {} }, answers);
+  using _answered = { [Symbol.dispose]: resolve };
   await using folder = await scratch({ deno: '#!/bin/sh\necho "deno 2.2.12 (stable)"\n' });
   await Deno.chmod(folder.path("deno"), 0o755);
   const url = `http://127.0.0.1:${silent.addr.port}`;

@@ -276,8 +276,16 @@ Deno.test("help: tags are unique, and :help opens them; every link leads somewhe
   }
 });
 
-Deno.test("help: 78 columns, no tabs, a modeline", () => {
+Deno.test("help: 78 columns, no tabs, a modeline, and the contents are those of the file", () => {
   const lines = TEXT.replaceAll("\r\n", "\n").split("\n");
+  const found = (pattern: RegExp) =>
+    lines.flatMap((line) => {
+      const [, number, title = "", tag] = pattern.exec(line) ?? [];
+      return tag === undefined ? [] : [`${number} ${title.toUpperCase()} ${tag}`];
+    });
+  const contents = found(/^ +(\d+)\. (.+?) \.+ \|(\S+)\|$/);
+  assert.ok(contents.length > 20, `${contents.length} sections`);
+  assert.deepEqual(contents, found(/^(\d+)\. ([A-Z<].+?) +\*(\S+)\*$/));
   assert.deepEqual(lines.filter((line) => [...line].length > 78 || /\t|\s$/.test(line)), []);
   assert.match(lines[0] ?? "", /^\*agent\.txt\*\s+\S/);
   assert.deepEqual(lines.slice(-2), ["vim:tw=78:ts=8:noet:ft=help:norl:", ""]);

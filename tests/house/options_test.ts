@@ -69,6 +69,7 @@ const OPTIONS: Readonly<
   show_diffs: ['"open"', "editor"],
   spinner: ["false", "editor"],
   notify_with: ['"bell"', "editor"],
+  code_actions: ["false", "editor"],
   notify: ["false", "editor"],
 };
 

@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
+import { PRESETS } from "../../denops/agent/protocol/providers.ts";
 import { denoProblem, VERSION } from "../../denops/agent/protocol/version.ts";
 import { PLUGIN, startAgent } from "../support/agent.ts";
 import { ChildNvim } from "../support/nvim.ts";
 import { scratch } from "../support/project.ts";
 
-Deno.test("README: every dependency with its version; CHANGELOG: this version", async () => {
+Deno.test("README: every dependency with its version, and every provider; CHANGELOG: this version", async () => {
   const readme = await Deno.readTextFile(join(PLUGIN, "README.md"));
   const deps = join(PLUGIN, "denops/agent/deps");
   const files = (await Array.fromAsync(Deno.readDir(deps))).map((entry) => join(deps, entry.name));
@@ -23,6 +24,7 @@ Deno.test("README: every dependency with its version; CHANGELOG: this version", 
     Object.fromEntries(wanted),
   );
   assert.ok(readme.split("\n").length < 200);
+  assert.ok(readme.replaceAll(/\s+/g, " ").includes(`Known by name: ${Object.keys(PRESETS).join(", ")}.`));
   assert.ok((await Deno.readTextFile(join(PLUGIN, "CHANGELOG.md"))).includes(VERSION));
 });
 

@@ -46,6 +46,13 @@ for (const background of ["dark", "light"]) {
       // One file for both: the text must be the same.
       await expectScreen(nvim, `review-${columns}x${rows}`);
       await colours(nvim);
+      if (columns === 80 && background === "dark") {
+        await nvim.resize(40, 15);
+        await nvim.keys("]r[r");
+        await nvim.waitForScreen(/world}" 2\/4/);
+        await nvim.command("Agent review");
+        await nvim.waitForScreen(/(.*\n){7}.* 1,1 .*\n(.*a\.txt\|.*\n)/);
+      }
     });
   }
 }

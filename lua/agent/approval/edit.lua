@@ -1,5 +1,6 @@
 -- A small buffer above the approval, in which its command is edited. It runs nothing: the text goes back to the
 -- approval, is judged there once more, and waits for an answer as before.
+local border = require("agent.border")
 local hint = require("agent.hint")
 local say = require("agent.say")
 
@@ -35,7 +36,7 @@ local function place(buffer, below)
     col = at.col or 0,
     width = width,
     height = math.max(1, math.min(height, row - 2)),
-    border = "rounded",
+    border = border(),
     style = "minimal",
     zindex = 70,
     title = { { " Edit the command ", "AgentTitle" } },

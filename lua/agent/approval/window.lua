@@ -1,4 +1,5 @@
 -- The float that shows what waits first. It takes the cursor only from somebody who does nothing but watch.
+local border = require("agent.border")
 local config = require("agent.config")
 local content = require("agent.approval.content")
 local format = require("agent.format")
@@ -149,7 +150,7 @@ local function place()
     col = room.col + math.floor((room.columns - width - 2) / 2),
     width = width,
     height = math.max(1, room.rows - 2),
-    border = "rounded",
+    border = border(),
     style = "minimal",
     zindex = 60,
     title = { { title(), "AgentTitle" } },
@@ -275,6 +276,7 @@ function M.show(map_keys, may_focus)
   vim.wo[window].wrap = true
   vim.wo[window].smoothscroll = true
   vim.wo[window].linebreak = true
+  vim.wo[window].fillchars = "eob: ,lastline:…"
   vim.wo[window].cursorline = content.kind(approval).toggle ~= nil
   -- Where a long line goes on is to be seen: it may be made to look like the next one.
   vim.wo[window].showbreak = "↪ "

@@ -1,5 +1,6 @@
 -- What goes along with the next message by itself, and the line above the input that says so. Methods of the chat.
 local config = require("agent.config")
+local followed = require("agent.chat.followed")
 local find = require("agent.reload.find")
 local given = require("agent.given")
 local shown = require("agent.editor.shown")
@@ -97,6 +98,7 @@ function M:attachable()
   if now.terminal then
     add("terminal", "terminal")
   end
+  followed.refresh(self.selections or {})
   for _, selection in ipairs(self.selections or {}) do
     table.insert(list, { name = "selection", label = self:selection_label(selection), on = true, selection = selection })
   end

@@ -18,6 +18,7 @@ local function transcript_buffer()
   vim.bo[buffer].undolevels = -1
   vim.bo[buffer].modeline = false
   vim.bo[buffer].filetype = "agent"
+  vim.bo[buffer].formatlistpat = require("agent.prose").LIST
   vim.bo[buffer].modifiable = false
   return buffer
 end
@@ -97,7 +98,11 @@ function M:make_input()
   vim.api.nvim_create_autocmd("BufWriteCmd", {
     buffer = buffer,
     callback = function()
-      self:submit()
+      -- Who saves within an autocommand of theirs does not mean to send.
+      local _, autocommands = vim.fn.expand("<stack>"):gsub(" Autocommands for ", "")
+      if autocommands == 1 then
+        self:submit()
+      end
     end,
   })
   local modes = { InsertEnter = "i", InsertLeave = "n", BufLeave = "n" }

@@ -2,7 +2,9 @@
 -- prompts. By 'completefunc', and as soon as one of them is typed. What is not known yet comes later: nobody waits.
 local client = require("agent.client")
 local find = require("agent.reload.find")
+local format = require("agent.format")
 local given = require("agent.given")
+local matching = require("agent.chat.matching")
 local server = require("agent.server")
 local slash = require("agent.chat.slash")
 
@@ -144,7 +146,7 @@ local function prompts(chat)
       done(vim.tbl_map(function(prompt)
         local note = vim.trim(prompt.hint .. "  " .. prompt.description)
         local room = math.max(10, vim.api.nvim_win_get_width(0) - 24)
-        return { word = "/" .. prompt.name, menu = vim.fn.strcharpart(note, 0, room), dup = 0 }
+        return { word = "/" .. prompt.name, menu = format.cut(note, room), dup = 0 }
       end, update.prompts))
     end)
   end)
@@ -206,9 +208,7 @@ end
 ---@param text string
 ---@return string
 local function shortened(text)
-  local most = math.max(10, math.min(60, vim.api.nvim_win_get_width(0) - 12))
-  local count = vim.fn.strchars(text)
-  return count <= most and text or "…" .. vim.fn.strcharpart(text, count - most + 1)
+  return format.cut_start(text, math.max(10, math.min(60, vim.api.nvim_win_get_width(0) - 12)))
 end
 
 ---@param mark string
@@ -220,17 +220,6 @@ local function item(mark, name, note)
   return { word = word, abbr = shortened(word), menu = note or "", dup = 0 }
 end
 
---- The best first: names that begin so, then those that have the letters in order.
----@param names string[]
----@param base string
----@return string[]
-local function matching(names, base)
-  if base == "" then
-    return vim.list_slice(names, 1, MOST)
-  end
-  return vim.fn.matchfuzzy(names, base, { limit = MOST })
-end
-
 ---@param chat agent.Chat
 ---@param base string what is typed behind the "@"
 ---@return table[]
@@ -239,7 +228,7 @@ local function mentions(chat, base)
   if symbol then
     return vim.tbl_map(function(name)
       return item("@symbol:", name, "symbol")
-    end, matching(symbols(chat), symbol))
+    end, matching.best(symbols(chat), symbol, MOST))
   end
   base = base:gsub('"', "")
   local items, seen = {}, {}
@@ -259,8 +248,8 @@ local function mentions(chat, base)
     end, words),
     "word"
   )
-  add(matching(open_files(chat), base), "open")
-  add(matching(files(chat), base), "file")
+  add(matching.best(open_files(chat), base, MOST), "open")
+  add(matching.best(files(chat), base, MOST), "file")
   return items
 end
 
@@ -281,7 +270,7 @@ local function items_of(chat, lead)
   if vim.startswith(lead, "#") then
     return vim.tbl_map(function(name)
       return item("#", name, "tool")
-    end, matching(tools(chat), lead:sub(2)))
+    end, matching.best(tools(chat), lead:sub(2), MOST))
   end
   return mentions(chat, lead:sub(2))
 end

@@ -183,11 +183,23 @@ function M.fit()
   for _, chat in pairs(current) do
     if chat.windows then
       window.fit(chat.windows)
+      chat:show_state()
     end
   end
 end
 
 vim.api.nvim_create_autocmd("VimResized", { group = group, callback = M.fit })
+vim.api.nvim_create_autocmd("WinResized", {
+  group = group,
+  callback = function()
+    for _, chat in pairs(current) do
+      if chat.windows then
+        window.hint(chat.windows)
+        chat:show_state()
+      end
+    end
+  end,
+})
 
 -- What stands in a line is as wide as its window.
 vim.api.nvim_create_autocmd("WinResized", {
@@ -240,11 +252,15 @@ vim.api.nvim_create_autocmd({ "DiagnosticChanged", "BufWinEnter", "BufDelete" },
   end),
 })
 
-vim.api.nvim_create_autocmd("ColorScheme", {
+local function define()
+  require("agent.highlights").define()
+end
+
+vim.api.nvim_create_autocmd("ColorScheme", { group = group, callback = define })
+vim.api.nvim_create_autocmd("OptionSet", {
   group = group,
-  callback = function()
-    require("agent.highlights").define()
-  end,
+  pattern = { "background", "termguicolors" },
+  callback = define,
 })
 
 vim.api.nvim_create_autocmd({ "WinScrolled", "CursorMoved" }, {

@@ -1,7 +1,9 @@
 -- Pure: what stands in a line at the input, as far as there is room.
+local format = require("agent.format")
+
 local M = {}
 
---- Characters of a name that are the least to be told of it.
+--- Columns of a name that are the least to be told of it.
 local SHORTEST = 8
 
 --- Columns that what waits has beside what goes along: "2 waiting (gm)".
@@ -24,10 +26,8 @@ function M.attached(windows, room)
   end
   for index, name in ipairs(labels) do
     local over = vim.api.nvim_strwidth(line()) - room
-    local count = vim.fn.strchars(name)
-    if over > 0 and name:find("%p") and count > SHORTEST then
-      local kept = math.max(SHORTEST, count - over)
-      labels[index] = "…" .. vim.fn.strcharpart(name, count - kept + 1)
+    if over > 0 and name:find("%p") then
+      labels[index] = format.cut_start(name, math.max(SHORTEST, vim.api.nvim_strwidth(name) - over))
     end
   end
   while #labels > 1 and vim.api.nvim_strwidth(line()) > room do
@@ -36,27 +36,14 @@ function M.attached(windows, room)
   return line()
 end
 
---- So much of a text as there is room for.
----@param text string
----@param room integer columns
----@return string
-local function cut(text, room)
-  if text == "" or room < SHORTEST then
-    return ""
-  end
-  while vim.api.nvim_strwidth(text) > room - 2 do
-    text = vim.fn.strcharpart(text, 0, vim.fn.strchars(text) - 2) .. "…"
-  end
-  return (" %s "):format(text)
-end
-
 --- What waits for the turn.
 ---@param text string
 ---@param width integer columns of the window
 ---@param first_key? string|false that shares the line with it, and with what goes along
 ---@return string
 function M.waits(text, width, first_key)
-  return cut(text, first_key and math.max(FEWEST, width - #first_key - 2 * SHORTEST) or width)
+  local room = first_key and math.max(FEWEST, width - #first_key - 2 * SHORTEST) or width
+  return text ~= "" and room >= SHORTEST and (" %s "):format(format.cut(text, room - 2)) or ""
 end
 
 return M

@@ -56,6 +56,17 @@ function M:given_at_cursor(block)
   end
 end
 
+--- Where a link under the cursor leads: "src/a.ts:12", also of `src/a.ts#L12`.
+---@return string?
+local function link_at_cursor()
+  local column = vim.api.nvim_win_get_cursor(0)[2] + 1
+  for first, target, last in vim.api.nvim_get_current_line():gmatch("()%[[^%]]*%]%(([^%s)]+)%)()") do
+    if column >= first and column < last then
+      return (target:gsub("^%./", ""):gsub("#L(%d+).*$", ":%1"))
+    end
+  end
+end
+
 --- The file named under the cursor, in the project; a tool's line names its own.
 ---@return string? path
 ---@return integer? line
@@ -73,7 +84,7 @@ function M:file_at_cursor()
   if block and block.given and row == self.renderer:row(index) + #self.renderer:lines(index) - 1 then
     return self:given_at_cursor(block)
   end
-  local word = vim.fn.expand("<cWORD>"):gsub("^[`'\"(%[]+", ""):gsub("[`'\"),.;%]]+$", "")
+  local word = link_at_cursor() or vim.fn.expand("<cWORD>"):gsub("^[`'\"(%[]+", ""):gsub("[`'\"),.;%]]+$", "")
   local name, line = word:match("^(.-):(%d+)")
   local path = vim.fs.joinpath(self.timeline.root or vim.fn.getcwd(), name or word)
   if vim.fn.filereadable(path) == 1 then

@@ -1,4 +1,5 @@
 -- The lines that go along with the next message: each a name above the input, which opens. Methods of the chat.
+local followed = require("agent.chat.followed")
 local given = require("agent.given")
 local say = require("agent.say")
 local timeline = require("agent.timeline")
@@ -12,6 +13,8 @@ local M = {}
 ---@param selection agent.Given
 function M:select(selection)
   local label = given.label(selection)
+  followed.follow(selection)
+  followed.refresh(self.selections or {})
   self.selections = vim.tbl_filter(function(one)
     return given.label(one) ~= label
   end, self.selections or {})
@@ -31,6 +34,9 @@ function M:selection_sent(text)
     kept[waits] = self.sent_with and self.sent_with[waits]
   end
   kept[text] = self.selections
+  for sent, selections in pairs(self.sent_with or {}) do
+    vim.iter(kept[sent] and {} or selections):each(followed.forget)
+  end
   self.sent_with, self.selections = kept, nil
   self:show_attached()
 end
@@ -53,9 +59,11 @@ function M:drop_selection(label)
   for index, one in ipairs(selections) do
     at = given.label(one) == label and index or at
   end
-  if not table.remove(selections, at) then
+  local dropped = table.remove(selections, at)
+  if not dropped then
     return say.info("no lines are selected")
   end
+  followed.forget(dropped)
   self:show_attached()
 end
 
@@ -80,6 +88,7 @@ function M:show_selections()
   if #selections == 0 then
     return say.info("no lines are selected")
   end
+  followed.refresh(selections)
   local lines, owners = {}, {}
   for _, selection in ipairs(selections) do
     table.insert(lines, "# " .. self:selection_label(selection))

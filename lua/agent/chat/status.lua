@@ -2,7 +2,7 @@
 local config = require("agent.config")
 local format = require("agent.format")
 local pulse = require("agent.chat.pulse")
-local window = require("agent.chat.window")
+local winbar = require("agent.winbar")
 
 ---@class agent.Chat
 local M = {}
@@ -17,6 +17,41 @@ local STATES = {
   folding = "making room",
 }
 
+--- Columns that the step of the plan has at least.
+local PLAN = 24
+
+--- The parts of the line, in their order.
+local ORDER = { "worktree", "mode", "model", "effort", "tokens", "cost", "running", "state", "paused" }
+
+--- What is said in fewer words, or not at all, where there is too little room: one after the other.
+---@type { [1]: string, [2]: fun(text: string): string? }[]
+local SHORTER = {
+  {
+    "model",
+    function(name)
+      -- Without who offers it, and its date.
+      return (name:match("[^/]+$") or name):gsub("%-%d%d%d%d%d%d%d%d$", ""):gsub("%-%d%d%d%d%-%d%d%-%d%d$", "")
+    end,
+  },
+  {
+    "tokens",
+    function(text)
+      return (text:gsub(" tokens$", ""))
+    end,
+  },
+  { "effort", function() end },
+  {
+    "tokens",
+    function(text)
+      return text:match("^%S+")
+    end,
+  },
+  { "model", function() end },
+  { "cost", function() end },
+  { "tokens", function() end },
+  { "mode", function() end },
+}
+
 --- In words, without a sign of life.
 ---@return string
 function M:state()
@@ -24,35 +59,37 @@ function M:state()
 end
 
 --- Model, tokens and state, for the winbar and statuslines.
+---@param room? integer columns
 ---@return string
-function M:status()
+function M:status(room)
   local line = self.timeline
-  local parts = { line.model or config.get().model or "agent" }
-  local mode = line.mode or config.get().mode
-  if mode ~= "agent" then
-    table.insert(parts, 1, mode)
+  local mode, effort = line.mode or config.get().mode, require("agent.effort").current(self)
+  local parts = {
+    worktree = self.worktree and vim.fs.basename(self.worktree),
+    mode = mode ~= "agent" and mode or nil,
+    model = line.model or config.get().model or "agent",
+    effort = effort ~= "default" and "effort " .. effort or nil,
+    tokens = line.used and line.size and ("%s of %s tokens"):format(format.count(line.used), format.count(line.size)),
+    cost = line.cost and format.money(line.cost),
+    running = (line.running or 0) > 0 and ("%d running"):format(line.running) or nil,
+    state = self.paused ~= "paused" and pulse.state(self, STATES[line.state]) or nil,
+    paused = self.paused,
+  }
+  local function text()
+    local texts = {}
+    for _, name in ipairs(ORDER) do
+      table.insert(texts, parts[name] or nil)
+    end
+    return table.concat(texts, " · ")
   end
-  if self.worktree then
-    table.insert(parts, 1, vim.fs.basename(self.worktree))
+  for _, step in ipairs(room and SHORTER or {}) do
+    if vim.api.nvim_strwidth(text()) <= room then
+      break
+    end
+    local name, shorter = unpack(step)
+    parts[name] = parts[name] and shorter(parts[name]) or nil
   end
-  local effort = require("agent.effort").current(self)
-  if effort ~= "default" then
-    table.insert(parts, "effort " .. effort)
-  end
-  if line.used and line.size then
-    table.insert(parts, ("%s of %s tokens"):format(format.count(line.used), format.count(line.size)))
-  end
-  if line.cost then
-    table.insert(parts, format.money(line.cost))
-  end
-  if (line.running or 0) > 0 then
-    table.insert(parts, ("%d running"):format(line.running))
-  end
-  if self.paused ~= "paused" then
-    table.insert(parts, pulse.state(self, STATES[line.state]))
-  end
-  table.insert(parts, self.paused)
-  return table.concat(parts, " · ")
+  return text()
 end
 
 --- One line for a list of chats: number, state, title or first message.
@@ -66,7 +103,7 @@ function M:label()
     or first and vim.trim(first.text):gsub("%s*\n.*", " …")
     or "(empty)"
   local tree = self.worktree and vim.fs.basename(self.worktree) .. ": " or ""
-  return ("%d  %s  %s"):format(self.id, STATES[line.state], vim.fn.strcharpart(tree .. text, 0, 60))
+  return ("%d  %s  %s"):format(self.id, STATES[line.state], format.cut(tree .. text, 60))
 end
 
 --- The step of the plan, or the title, as far as there is room for it beside the rest.
@@ -81,19 +118,21 @@ function M:short_title(room)
     -- How far the plan is has always room.
     return self:plan_line() and title:match("^%d+/%d+") or ""
   end
-  return vim.fn.strcharpart(title, 0, room - 1) .. "…"
+  return format.cut(title, room)
 end
 
 function M:show_state()
   if not self.windows or not vim.api.nvim_win_is_valid(self.windows.transcript) then
     return
   end
-  local status = self:status()
-  local room = vim.api.nvim_win_get_width(self.windows.transcript) - vim.api.nvim_strwidth(status) - 4
-  local title = self:short_title(room)
+  local width = vim.api.nvim_win_get_width(self.windows.transcript) - 1
+  local plan = self:plan_line()
+  local kept = plan and math.min(vim.api.nvim_strwidth(plan), PLAN) + 3 or 0
+  local status = self:status(width - kept)
+  local title = self:short_title(width - vim.api.nvim_strwidth(status) - 3)
   -- Where there is too little room the state is left, and how far the plan is.
   local text = " " .. (title == "" and "" or title .. " · "):gsub("%%", "%%%%") .. "%<" .. status:gsub("%%", "%%%%")
-  window.set_winbar(self.windows.transcript, text)
+  winbar.set(self.windows.transcript, text)
   self:show_waiting()
 end
 

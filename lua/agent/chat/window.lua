@@ -1,10 +1,13 @@
 -- The two windows of the chat, the transcript and below it the input. They never take the cursor by themselves.
+local border = require("agent.border")
 local config = require("agent.config")
 local dock = require("agent.chat.dock")
 local hint = require("agent.hint")
 local input_line = require("agent.chat.input_line")
 local keymaps = require("agent.chat.keymaps")
+local prose = require("agent.prose")
 local size = require("agent.chat.size")
+local winbar = require("agent.winbar")
 
 local M = {}
 
@@ -19,6 +22,9 @@ local M = {}
 ---@field waits? string        what waits for the turn, see waiting.lua
 ---@field is_running? boolean  a turn runs
 ---@field attached? string[]   what goes along with the next message, see attached.lua
+
+--- Rows that screens have at the most to be used whole.
+local LOW = 17
 
 --- Rows of the smallest chat: a line of text below the winbar, a line of input, and the borders of both.
 local SMALLEST = 7
@@ -47,6 +53,10 @@ end
 ---@return integer
 local function input_rows(windows, whole)
   local least = config.get().input_height
+  if whole < LOW then
+    -- It grows as it is needed.
+    least = math.max(1, math.min(least, math.floor((whole - 4) / 4)))
+  end
   return math.max(least, math.min(windows.rows or 0, math.floor(whole / 3)))
 end
 
@@ -58,9 +68,10 @@ local function float_places(windows)
   local between = windows.kept_free or 0
   local options = config.get()
   local top, lines = top_rows(), free_lines()
-  local width = size.columns(size.FLOAT)
+  local width = size.columns(size.FLOAT, size.NARROW)
   local wanted = top > 0 and not options.height and lines or size.fit(options.height or size.FLOAT, lines)
   local height = math.max(8, math.min(wanted, lines))
+  height = options.height and height or math.max(height, math.min(LOW, lines))
   if between > 0 then
     -- The chat stays as tall as it is if that leaves enough of the transcript.
     height = math.max(height, math.min(lines, between + options.input_height + READABLE))
@@ -68,7 +79,8 @@ local function float_places(windows)
   local input_height = math.min(input_rows(windows, height), math.max(1, height - between - SMALLEST))
   local row = top + math.max(0, math.floor((lines - height) / 2))
   local column = math.max(0, math.floor((vim.o.columns - width) / 2) - 1)
-  local shared = { relative = "editor", col = column, width = width, border = "rounded", style = "minimal", zindex = 45 }
+  local shared = { relative = "editor", col = column, width = width, style = "minimal", zindex = 45 }
+  shared.border = border()
   local transcript = vim.tbl_extend("error", shared, {
     row = row,
     height = math.max(1, height - between - input_height - 4),
@@ -81,26 +93,7 @@ local function float_places(windows)
   return transcript, input
 end
 
-local OPTIONS = {
-  wrap = true,
-  linebreak = true,
-  smoothscroll = true,
-  breakindent = true,
-  number = false,
-  relativenumber = false,
-  signcolumn = "no",
-  foldcolumn = "0",
-  foldenable = false,
-  list = false,
-  spell = false,
-  cursorline = false,
-  conceallevel = 0,
-  concealcursor = "",
-  statuscolumn = "",
-  colorcolumn = "",
-  fillchars = "eob: ",
-  winfixbuf = true,
-}
+local OPTIONS = vim.tbl_extend("error", prose.OPTIONS, { conceallevel = 0, concealcursor = "", winfixbuf = true })
 
 ---@param window integer
 local function style(window)
@@ -119,8 +112,9 @@ local function unstyle(window)
     for name in pairs(OPTIONS) do
       vim.cmd.setlocal(name .. "<")
     end
-    vim.cmd("setlocal winbar< winhighlight< winfixheight<")
+    vim.cmd("setlocal winhighlight< winfixheight<")
   end)
+  winbar.leave(window)
 end
 
 --- Shows another buffer in a window that is bound to its own.
@@ -132,16 +126,6 @@ function M.set_buffer(window, buffer)
   vim.api.nvim_win_set_buf(window, buffer)
   if is_fixed then
     style(window)
-  end
-end
-
---- A window of one row has no room for a line above its text, and Neovim would complain.
----@param win integer
----@param text string
-function M.set_winbar(win, text)
-  local bar = vim.wo[win].winbar
-  if bar ~= text and (bar ~= "" or vim.api.nvim_win_get_height(win) > 1) then
-    vim.wo[win].winbar = text
   end
 end
 
@@ -175,7 +159,7 @@ function M.hint(windows, mode)
     attached = waits .. attached
     local room = width - vim.api.nvim_strwidth(attached)
     local line = attached == "" and "" or (attached:gsub("%%", "%%%%") .. "%=")
-    M.set_winbar(window, line .. (room < #hints[1] + 2 and "" or hint.one_line(hints, room)))
+    winbar.set(window, line .. (room < #hints[1] + 2 and "" or hint.one_line(hints, room)))
   else
     local line = hint.one_line(hints, width)
     vim.api.nvim_win_set_config(window, {

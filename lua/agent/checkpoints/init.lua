@@ -94,7 +94,7 @@ local function show_beside(title, items)
     return
   end
   local window = vim.api.nvim_get_current_win()
-  vim.cmd("botright copen")
+  require("agent.quickfix")()
   vim.api.nvim_set_current_win(window)
   -- Else the list would wipe away the message.
   vim.cmd.redraw()
@@ -256,7 +256,7 @@ function M.changes(chat)
       return { filename = file.path, lnum = 1, text = ("%s  %s"):format(file.kind, counts) }
     end, result.files)
     vim.fn.setqflist({}, " ", { title = "Agent: changed files", items = items })
-    vim.cmd("botright copen")
+    require("agent.quickfix")()
   end)
 end
 

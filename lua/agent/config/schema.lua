@@ -265,12 +265,14 @@ M.options = {
   {
     name = "width",
     type = "number|nil",
-    doc = "Width of the chat: columns, or a share of the screen. Without it: 0.8 for a float, 0.4 for a split.",
+    doc = "Width of the chat: columns, or a share of the screen. Without it: 0.8 for a float, but 60 columns if there are so"
+      .. " many, 0.4 for a split.",
   },
   {
     name = "height",
     type = "number|nil",
-    doc = "Height of the chat: lines, or a share of the screen. Without it: 0.8 for a float, 0.4 for a split.",
+    doc = "Height of the chat: lines, or a share of the screen. Without it: 0.8 for a float, but 17 lines if there are"
+      .. " so many, 0.4 for a split.",
   },
   {
     name = "attach",
@@ -284,7 +286,7 @@ M.options = {
     type = "integer",
     default = 3,
     min = 1,
-    doc = "Lines of the input; it grows to a third of the chat.",
+    doc = "Lines of the input, fewer in a chat of under 17; it grows to a third of the chat.",
   },
   {
     name = "approval",
@@ -339,6 +341,12 @@ M.options = {
     one_of = { "message", "bell", "osc9" },
     doc = "What else notify does, also while another window than the terminal has the focus. bell: the terminal's bell."
       .. " osc9: a notification of the desktop, where the terminal knows OSC 9.",
+  },
+  {
+    name = "code_actions",
+    type = "boolean",
+    default = true,
+    doc = "Code actions of hunks, approvals and diagnostics in your buffers, see |agent-code-actions|.",
   },
   { name = "notify", type = "boolean", default = true, doc = "vim.notify when a turn ends while the chat is hidden." },
 }

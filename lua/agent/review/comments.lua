@@ -220,7 +220,7 @@ function M.list()
     }
   end, order)
   vim.fn.setqflist({}, " ", { title = "Agent comments", items = items })
-  vim.cmd("botright copen")
+  require("agent.quickfix")()
 end
 
 --- Sends all of them as one message, which may steer the turn that runs; they are kept until it is stored.

@@ -26,6 +26,9 @@ end
 --- Chats with a turn that runs: their files are asked for once, at its end.
 local running = {} ---@type table<integer, true>
 
+--- Columns of a window with room for words beside the keys.
+local NARROW = 60
+
 --- Shows the hint of the hunk that the cursor is in.
 ---@param buf integer
 local function show_hint(buf)
@@ -37,14 +40,16 @@ local function show_hint(buf)
   if not hunk then
     return marks.hint(buf)
   end
-  local parts = { ("%d of %d"):format(index, #it.hunks) }
+  -- Of the line of text there is some left even so.
+  local is_narrow = api.nvim_win_get_width(0) < NARROW
+  local parts = { (is_narrow and "%d/%d" or "%d of %d"):format(index, #it.hunks) }
   local wanted = keys.wanted()
   for _, name in ipairs({ "keep", "undo", "next" }) do
     if wanted[name] then
-      table.insert(parts, wanted[name] .. " " .. name)
+      table.insert(parts, is_narrow and wanted[name] or wanted[name] .. " " .. name)
     end
   end
-  marks.hint(buf, hunk, table.concat(parts, " · "))
+  marks.hint(buf, hunk, table.concat(parts, is_narrow and " " or " · "))
 end
 
 ---@param it agent.review.Tracked

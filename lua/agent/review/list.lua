@@ -107,7 +107,7 @@ function M.show(waiting)
   end
   vim.fn.setqflist({}, " ", { title = "Agent review", items = items })
   api.nvim_set_current_win(file_window())
-  vim.cmd("botright copen")
+  require("agent.quickfix")()
   vim.cmd("wincmd p")
   vim.cmd("cfirst")
 end

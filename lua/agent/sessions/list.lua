@@ -1,6 +1,7 @@
 -- The stored sessions in a tab: a list that can be narrowed, and what was said last in the one at the cursor.
 local hint = require("agent.hint")
 local rows = require("agent.sessions.rows")
+local winbar = require("agent.winbar")
 
 local M = {}
 
@@ -109,7 +110,8 @@ function List:draw()
       vim.api.nvim_win_set_cursor(window, { at, 0 })
     end
   end
-  vim.wo[window].winbar = "%#AgentTitle#" .. (" " .. self:heading()):gsub("%%", "%%%%"):gsub("%c", " ")
+  local heading = (" " .. self:heading()):gsub("%%", "%%%%"):gsub("%c", " ")
+  winbar.set(window, "%#AgentTitle#" .. heading)
   self:show_preview()
 end
 
@@ -346,12 +348,13 @@ end
 ---@param list agent.SessionList
 local function show(list)
   require("agent.highlights").define()
-  list.buffer = require("agent.page").open({}, "the list")
+  list.buffer = require("agent.page").open({}, "the sessions")
   vim.bo[list.buffer].filetype = "agent-sessions"
   local window = vim.api.nvim_get_current_win()
   list.preview = vim.api.nvim_create_buf(false, true)
   vim.bo[list.preview].bufhidden = "wipe"
   vim.bo[list.preview].modeline = false
+  pcall(vim.api.nvim_buf_set_name, list.preview, "agent://preview")
   local wide = vim.o.columns >= WIDE
   local height = math.floor(vim.o.lines / 2) - 2
   local beside = vim.api.nvim_open_win(
@@ -361,16 +364,12 @@ local function show(list)
   )
   vim.bo[list.preview].filetype = "markdown"
   require("agent.page").closes(list.preview, "the list")
-  for _, win in ipairs({ window, beside }) do
-    vim.wo[win][0].number, vim.wo[win][0].relativenumber = false, false
-    vim.wo[win][0].signcolumn, vim.wo[win][0].foldcolumn, vim.wo[win][0].list = "no", "0", false
-    vim.wo[win][0].wrap, vim.wo[win][0].cursorline = win == beside, win == window
-    vim.wo[win][0].linebreak, vim.wo[win][0].foldenable, vim.wo[win][0].spell = true, false, false
-  end
+  require("agent.prose").style(beside)
+  vim.wo[window][0].wrap, vim.wo[window][0].cursorline = false, true
   local words = vim.tbl_map(function(key)
     return key[1] .. " " .. key[2]
   end, M.keys)
-  vim.wo[beside].winbar = "%#AgentHint#" .. hint.one_line(words, vim.api.nvim_win_get_width(beside))
+  winbar.set(beside, "%#AgentHint#" .. hint.one_line(words, vim.api.nvim_win_get_width(beside)))
   map_keys(list)
   vim.api.nvim_create_autocmd("BufWipeout", {
     buffer = list.buffer,

@@ -62,7 +62,7 @@ function M.fill(hits, words, chat, show)
   if chat then
     chat:step_aside()
   end
-  vim.cmd("botright copen")
+  require("agent.quickfix")()
 end
 
 return M

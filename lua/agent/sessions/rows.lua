@@ -1,4 +1,6 @@
 -- Pure: sessions and what was found in them, as one line each.
+local cut = require("agent.format").cut
+
 local M = {}
 
 ---@param title? string
@@ -58,23 +60,6 @@ end
 ---@return boolean
 function M.fits_hit(row, filter)
   return not filter.word or M.hit(row.hit):lower():find(filter.word:lower(), 1, true) ~= nil
-end
-
---- The text in at most so many columns.
----@param text string
----@param width integer
----@return string
-local function cut(text, width)
-  if vim.api.nvim_strwidth(text) <= width then
-    return text
-  end
-  local count = vim.fn.strchars(text)
-  local part
-  repeat
-    count = count - 1
-    part = vim.fn.strcharpart(text, 0, count) .. "…"
-  until count <= 0 or vim.api.nvim_strwidth(part) <= width
-  return part
 end
 
 --- A line of the list: what it is about, and at its end where, when and how much.

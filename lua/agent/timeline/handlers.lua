@@ -6,7 +6,8 @@ local runs = require("agent.timeline.runs")
 local tables = require("agent.timeline.tables")
 local waiting = require("agent.timeline.waiting")
 
---- A text that has come to its end: its tables are aligned, and a fence that was left open is closed.
+--- A text that has come to its end: its tables are aligned, a fence that was left open is closed, and empty lines around
+--- it go. Of nothing but those nothing is left.
 ---@param block agent.Block
 ---@return boolean changed
 local function close_text(block)
@@ -15,10 +16,13 @@ local function close_text(block)
   if missing then
     block.text = block.text .. (vim.endswith(block.text, "\n") and "" or "\n") .. missing
   end
-  local aligned = tables.align(block.text)
-  block.is_rewritten = aligned ~= block.text
-  block.text = aligned
-  return missing ~= nil or block.is_rewritten
+  local text = tables.align((block.text:gsub("%s+$", ""):gsub("^%s*\n", "")))
+  block.is_rewritten = text ~= block.text
+  block.text = text
+  if text == "" then
+    block.kind = "moved"
+  end
+  return missing ~= nil or block.is_rewritten or text == ""
 end
 
 --- The last block but the messages that wait, or did so: they stand below what goes on.

@@ -17,7 +17,9 @@ import { eachFile } from "./search.ts";
 /** For all of it together. */
 const LONGEST_MS = 1_000;
 
+/** Files that a prompt may name, and that are completed. */
 const MOST_FILES = 5_000;
+const MOST_COMPLETED = 50_000;
 const MOST_RULES = 200;
 const MOST_CHANGED = 20;
 const MOST_BUFFERS = 20;
@@ -62,13 +64,17 @@ export async function surroundings(
 
 /** Of the files that git does not ignore, as many as are found in time. */
 export async function fileNames(options: SearchOptions): Promise<readonly string[]> {
-  return (await listed(options, AbortSignal.timeout(LONGEST_MS)))?.paths ?? [];
+  return (await listed(options, AbortSignal.timeout(LONGEST_MS), MOST_COMPLETED))?.paths ?? [];
 }
 
 /** What was found in time. */
-async function listed(options: SearchOptions, signal: AbortSignal): Promise<Surroundings["files"]> {
+async function listed(
+  options: SearchOptions,
+  signal: AbortSignal,
+  most = MOST_FILES,
+): Promise<Surroundings["files"]> {
   const found: Listed = { paths: [], more: false, rules: [] };
-  const all = listInto(found, options, signal).then(() => false);
+  const all = listInto(found, options, signal, most).then(() => false);
   const isLate = await Promise.race([all, aborted(signal)]);
   const { paths, more, rules } = found;
   if (isLate && paths.length === 0) return undefined;
@@ -89,13 +95,18 @@ async function aborted(signal: AbortSignal): Promise<true> {
   return true;
 }
 
-async function listInto(found: Listed, options: SearchOptions, signal: AbortSignal): Promise<void> {
+async function listInto(
+  found: Listed,
+  options: SearchOptions,
+  signal: AbortSignal,
+  most: number,
+): Promise<void> {
   const { paths, rules } = found;
   for (const root of options.roots) {
     const place = await Place.find(root, options);
     await eachFile(place, signal, (path) => {
       if (isRules(path) && rules.length < MOST_RULES) rules.push(place.prefix + path);
-      if (paths.length < MOST_FILES) paths.push(place.prefix + plainText(path));
+      if (paths.length < most) paths.push(place.prefix + plainText(path));
       else found.more = true;
       return true;
     });

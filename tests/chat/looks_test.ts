@@ -1,0 +1,181 @@
+/** The chat on odd screens, with odd options and beside other plugins. No engine is needed. */
+import assert from "node:assert/strict";
+import { PLUGIN } from "../support/agent.ts";
+import { contrast } from "../support/contrast.ts";
+import { ChildNvim, type ChildOptions } from "../support/nvim.ts";
+
+async function start(options: ChildOptions & { readonly agent?: string }): Promise<ChildNvim> {
+  const nvim = await ChildNvim.start({
+    runtime: [PLUGIN],
+    ...options,
+    lua: `vim.g.agent = { spinner = false, ${options.agent ?? ""} }\n${options.lua ?? ""}`,
+  });
+  await nvim.lua(`require("agent.client").send = function() end
+    function _G.receive(...)
+      local batch = { ... }
+      for _, update in ipairs(batch) do update.chat = 1 end
+      require("agent.approval")
+      require("agent.client").receive(batch)
+    end
+    function _G.begin(text)
+      require("agent").open()
+      vim.cmd.stopinsert()
+      require("agent.chat").current():apply({ { type = "submitted", text = text }, { type = "turn_started" } })
+    end`);
+  return nvim;
+}
+
+const PLAN = `{ type = "plan", steps = { { step = "look at the code", status = "completed" },
+  { step = "rename the function in all files where it is used", status = "in_progress" },
+  { step = "run the tests", status = "pending" } } }`;
+const READY =
+  `{ type = "ready", session = "s", root = "/p", provider = "p", model = "claude-opus-4-5-20251101",
+  sandbox = "" }, { type = "usage", used = 45300, size = 200000, cost = 0.42 }`;
+
+Deno.test("at 40×15 the chat has the screen, the line above it what matters, and no word is broken", async () => {
+  await using nvim = await start({ columns: 40, lines: 15 });
+  await nvim.lua(`_G.begin("Rename it") _G.receive(${READY}, ${PLAN},
+    { type = "text", message = "m", text = "- an item with words enough to be wrapped at forty columns\\n\\n" })`);
+  await nvim.waitForScreen(/│ 2\/3 rename the \S*.*… · working *│/);
+  await nvim.waitForScreen(
+    "│- an item with words enough to be     │\n│  wrapped at forty columns            │",
+  );
+  assert.equal(nvim.screen()[0]?.trimEnd(), "╭ Agent ───────────────────────────────╮");
+  assert.equal(nvim.screen()[12]?.startsWith("╰"), true, nvim.text());
+
+  // What ends a text is no line of it.
+  await nvim.lua(
+    `_G.receive({ type = "tool", id = "1", title = "read a.ts", status = "completed", kind = "read" },
+    { type = "text", message = "n", text = "\\n\\n" },
+    { type = "tool", id = "2", title = "edit b.ts", status = "completed", kind = "edit" })`,
+  );
+  await nvim.waitForScreen(/columns +│\n│ +│\n│✓ read a\.ts +│\n│✓ edit b\.ts/);
+
+  await nvim.lua(`require("agent.chat").current():show_plan()`);
+  await nvim.waitForScreen(
+    /│▸ rename the function in all files +│\n│ {2}where it is used +│\n│☐ run the tests/,
+  );
+  await nvim.keys("qg?");
+  await nvim.waitForScreen(/Keys · more below: <C-d> ─[^]*<M-CR> +send into the turn that +│\n│ {11}runs/);
+  await nvim.keys("G");
+  await nvim.waitForScreen(/╭ Keys ─[^]*<CR|g\? +show these keys/);
+  await nvim.keys("q");
+
+  await nvim.command("set winborder=none");
+  await nvim.keys("g?");
+  await nvim.waitForScreen(/^ {2}Keys · more below/m);
+  await nvim.keys("q");
+  await nvim.command("set winborder=single");
+  await nvim.resize(200, 50);
+  await nvim.waitForScreen(/┌ Agent ─+┐/);
+  await nvim.waitForScreen(
+    / 2\/3 rename the function in all… · claude-opus-4-5-20251101 .*\$0\.42 · working *│/,
+  );
+});
+
+Deno.test("in splits, options for all windows and plugins that set every winbar change nothing in the chat's", async () => {
+  await using nvim = await start({
+    columns: 100,
+    lines: 24,
+    agent: `layout = "right", width = 60`,
+    lua: `vim.o.number, vim.o.signcolumn, vim.o.cursorcolumn, vim.o.list = true, "yes", true, true
+      vim.o.wrap, vim.o.scrolloff, vim.o.conceallevel = false, 8, 3
+      vim.o.foldmethod, vim.o.foldexpr = "expr", "v:lua.Fold()"
+      function Fold() if vim.bo.filetype:find("agent") then _G.folded = true end return 0 end
+      vim.o.laststatus, vim.o.cmdheight, vim.o.winbar = 3, 0, "of all"
+      vim.api.nvim_create_autocmd({ "WinEnter", "CursorMoved" }, { callback = function() vim.wo.winbar = "one" end })
+      function All(text)
+        for _, win in ipairs(vim.api.nvim_list_wins()) do
+          vim.api.nvim_set_option_value("winbar", text, { win = win })
+        end
+      end`,
+  });
+  await nvim.lua(`_G.begin("Rename it") vim.cmd.redraw() _G.folded = nil _G.receive(${READY},
+    { type = "text", message = "m", text = "a\\tb **c** with words enough to be wrapped at the sixty columns of it" },
+    { type = "turn_done", reason = "end_turn" })`);
+  const whole = (text: string) =>
+    /│ claude-opus-4-5 · .* · ready *\n/.test(text) && /│ +<CR> send .*g\? keys *\n/.test(text) &&
+    /│❯ Rename it *\n/.test(text) && /│a +b .*c.* with words enough.*\n.*│\S/.test(text) &&
+    /^(one|of all)/m.test(text);
+  await nvim.waitForScreen(whole);
+  const before = nvim.paints.length;
+  await nvim.lua(`for round = 1, 20 do vim.defer_fn(function() All("one") end, round) end`);
+  await nvim.keys("<C-w>k<C-w>j<C-w>h<C-w>l");
+  await nvim.waitForScreen(whole);
+  await nvim.lua(`vim.wait(40)`);
+  assert.ok(whole(nvim.text()), nvim.text());
+  assert.ok(nvim.paints.length - before < 20, "their line is never drawn");
+  assert.equal(await nvim.lua("return _G.folded"), undefined);
+
+  // What saves by itself sends nothing, `:w` does; a session file brings the user's windows back.
+  await nvim.lua(`local function save() vim.cmd("silent! write") end
+    vim.api.nvim_create_autocmd({ "InsertLeave", "BufLeave" }, { nested = true, callback = save })
+    vim.api.nvim_create_autocmd("InsertLeave", { nested = true, command = "silent! wall" })
+    vim.g.sent = 0
+    require("agent.client").send = function(action)
+      vim.g.sent = vim.g.sent + (action.type == "prompt" and 1 or 0)
+    end`);
+  await nvim.keys("ia draft<Esc><C-w>k<C-w>j");
+  await nvim.waitForScreen(/│a draft/);
+  assert.equal(await nvim.lua("return vim.g.sent"), 0);
+  await nvim.keys(":w<CR>");
+  await nvim.waitForScreen("❯ a draft");
+  assert.equal(await nvim.lua("return vim.g.sent"), 1);
+  await nvim.keys("q");
+  await nvim.waitForScreen((text) => !text.includes("ready") && /^ *one/.test(text));
+});
+
+Deno.test("everything can be read with Neovim's colour schemes, and those who set a group have theirs", async () => {
+  await using nvim = await start({ columns: 80, lines: 50, lua: "vim.o.termguicolors = true" });
+  await nvim.lua(`_G.begin("Rename it") _G.receive(${READY},
+    { type = "tool", id = "1", title = "edit b.ts", status = "completed", kind = "edit", summary = "+3 −1" },
+    { type = "tool", id = "2", title = "run tests", status = "failed", kind = "execute", summary = "exit 1" },
+    { type = "tool", id = "3", title = "run more", status = "stopped", kind = "execute" },
+    { type = "notice", severity = "info", text = "A notice." },
+    { type = "notice", severity = "warning", text = "A warning." },
+    { type = "notice", severity = "error", text = "An error." }, { type = "text", message = "m", text = "Text" },
+    { type = "approval", request = 1, kind = "file", tool = "3", title = "write .env", reason = "It is secret.",
+      files = { { path = ".env", before = "one\\n", after = "two\\n" } }, left_out = 0 })`);
+  await nvim.waitForScreen("R with reason");
+  const words = [
+    "Rename it",
+    "✓ edit",
+    "edit b.ts",
+    "+3",
+    "−1",
+    "✗ run",
+    "? run",
+    "A notice",
+    "A warning",
+    "An error",
+  ];
+  for (const scheme of ["default", "vim", "habamax", "blue", "morning", "shine", "sorbet"]) {
+    for (const background of ["dark", "light"]) {
+      await nvim.command(`set background=${background} | colorscheme ${scheme} | redraw`);
+      await nvim.waitForScreen(/Rename it[^]*R with reason/);
+      for (
+        const text of [
+          ...words,
+          "Text",
+          "It is secret",
+          "-one",
+          "+two",
+          "Approval",
+          "R with reason",
+          "g? keys",
+        ]
+      ) {
+        const at = nvim.locate(text);
+        assert.ok(at, `${text} is on the screen:\n${nvim.text()}`);
+        const { fg, bg } = nvim.highlightAt(at.row, at.column);
+        const much = contrast(fg, bg).toFixed(1);
+        assert.ok(contrast(fg, bg) >= 3, `${scheme} ${background}: ${text} has ${fg} on ${bg}, ${much}`);
+      }
+    }
+  }
+  await nvim.lua(`vim.api.nvim_set_hl(0, "AgentError", { fg = "#123456" }) vim.cmd.doautocmd("ColorScheme")`);
+  assert.equal(await nvim.lua(`return vim.api.nvim_get_hl(0, { name = "AgentError" }).fg`), 0x123456);
+  // A terminal with 16 colours has numbers.
+  await nvim.command("set notermguicolors background=dark | colorscheme vim");
+  assert.equal(await nvim.lua(`return vim.api.nvim_get_hl(0, { name = "AgentNormal" }).link`), "Normal");
+});
