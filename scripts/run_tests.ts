@@ -11,12 +11,15 @@ const SUMMARY = /(\d+) passed[^|]*\| (\d+) failed(?: \| (\d+) ignored)?/;
 /** Most of the tests wait for another process most of the time. */
 const JOBS = navigator.hardwareConcurrency + 1;
 
+/** Folders whose tests are all short. */
+const SHORT = ["denops", "scripts", "tests/model", "tests/support"].map((folder) => join(PROJECT, folder));
+
 /**
- * To load what the tests beside the code need takes longer than most of them take: a few workers load it for all of
- * them, by modules in `folder` that import them.
+ * To load what short tests need takes longer than most of them take: a few workers load it for all of them, by modules
+ * in `folder` that import them.
  */
 async function gathered(folder: string): Promise<readonly string[]> {
-  const tests = await testsIn(join(PROJECT, "denops"));
+  const tests = (await Promise.all(SHORT.map(testsIn))).flat();
   const parts = Array.from({ length: JOBS }, (_, part) => tests.filter((_, at) => at % JOBS === part));
   return await Promise.all(parts.map(async (part, at) => {
     const path = join(folder, `unit_${at + 1}_test.ts`);
@@ -70,7 +73,10 @@ async function runTests(files: readonly string[]): Promise<number> {
 async function runAll(): Promise<number> {
   const folder = await Deno.makeTempDir({ prefix: "agent-tests-" });
   try {
-    return await runTests([...await gathered(folder), "scripts", "tests"]);
+    const others = (await testsIn(join(PROJECT, "tests"))).filter((test) =>
+      !SHORT.some((short) => test.startsWith(`${short}/`))
+    );
+    return await runTests([...await gathered(folder), ...others]);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

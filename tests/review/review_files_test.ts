@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { waitUntil } from "../support/project.ts";
 import { startAgent } from "../support/agent.ts";
+import { inOneNeovim } from "../support/one_neovim.ts";
 import {
   ask,
   FILE,
@@ -9,6 +10,7 @@ import {
   lines,
   modified,
   restarted,
+  review,
   reviewed,
   settledSoon,
   turn,
@@ -36,59 +38,67 @@ say Done.
 `;
 const PROJECT = { "a.txt": FILE, "old.txt": "old\n", "gone.txt": "gone 1\ngone 2\n" };
 
+const testFiles = inOneNeovim("review of files", { script: "", project: PROJECT, files: ["a.txt"] });
+
+const test = inOneNeovim("review of a file", { script: "", project: { "a.txt": FILE }, files: ["a.txt"] });
+
 interface Item {
   readonly name: string;
   readonly lnum: number;
   readonly text: string;
 }
 
-Deno.test("the quickfix list has every hunk and every whole file, and they can be settled from there", async () => {
-  await using agent = await reviewed({ script: FILES, project: PROJECT });
-  const { nvim, project } = agent;
-  const list = async () => {
-    await nvim.command("call setqflist([]) | Agent review");
-    await nvim.waitFor("#vim.fn.getqflist() > 0");
-    return await nvim.lua<Item[]>(`return vim.tbl_map(function(item)
+testFiles(
+  "the quickfix list has every hunk and every whole file, and they can be settled from there",
+  async (agent) => {
+    await review(agent, FILES);
+    const { nvim, project } = agent;
+    const list = async () => {
+      await nvim.command("call setqflist([]) | Agent review");
+      await nvim.waitFor("#vim.fn.getqflist() > 0");
+      return await nvim.lua<Item[]>(`return vim.tbl_map(function(item)
       return { name = vim.fn.bufname(item.bufnr), lnum = item.lnum, text = item.text }
     end, vim.fn.getqflist())`);
-  };
-  assert.deepEqual(await list(), [
-    { name: "a.txt", lnum: 6, text: "+1 −1  LINE 6" },
-    { name: "a.txt", lnum: 12, text: "+1 −1  LINE 12" },
-    { name: "gone.txt", lnum: 1, text: "deleted  +0 −2" },
-    { name: "moved.txt", lnum: 1, text: "renamed from old.txt  +0 −0" },
-    { name: "new.txt", lnum: 1, text: "+2 −0  fresh" },
-  ]);
-  assert.equal(await nvim.lua("return vim.fn.bufname()"), "a.txt");
-  assert.deepEqual(await nvim.lua("return vim.api.nvim_win_get_cursor(0)"), [6, 0]);
+    };
+    assert.deepEqual(await list(), [
+      { name: "a.txt", lnum: 6, text: "+1 −1  LINE 6" },
+      { name: "a.txt", lnum: 12, text: "+1 −1  LINE 12" },
+      { name: "gone.txt", lnum: 1, text: "deleted  +0 −2" },
+      { name: "moved.txt", lnum: 1, text: "renamed from old.txt  +0 −0" },
+      { name: "new.txt", lnum: 1, text: "+2 −0  fresh" },
+    ]);
+    assert.equal(await nvim.lua("return vim.fn.bufname()"), "a.txt");
+    assert.deepEqual(await nvim.lua("return vim.api.nvim_win_get_cursor(0)"), [6, 0]);
 
-  // The entries of whole files, in the list's own window.
-  await nvim.keys("<C-w>j4G");
-  await nvim.command("Agent review undo file");
-  await nvim.waitFor(`vim.uv.fs_stat("old.txt") and not vim.uv.fs_stat("moved.txt")`);
-  await nvim.keys("3G");
-  await nvim.command("Agent review undo file");
-  await nvim.waitFor(`vim.uv.fs_stat("gone.txt")`);
-  assert.equal(await project.read("gone.txt"), "gone 1\ngone 2\n");
-  await nvim.keys("5G");
-  await nvim.command("Agent review undo");
-  await nvim.waitFor(`not vim.uv.fs_stat("new.txt")`);
-  assert.deepEqual((await ask(agent)).files.map(({ path }) => path), [project.path("a.txt")]);
+    // The entries of whole files, in the list's own window.
+    await nvim.keys("<C-w>j4G");
+    await nvim.command("Agent review undo file");
+    await nvim.waitFor(`vim.uv.fs_stat("old.txt") and not vim.uv.fs_stat("moved.txt")`);
+    await nvim.keys("3G");
+    await nvim.command("Agent review undo file");
+    await nvim.waitFor(`vim.uv.fs_stat("gone.txt")`);
+    assert.equal(await project.read("gone.txt"), "gone 1\ngone 2\n");
+    await nvim.keys("5G");
+    await nvim.command("Agent review undo");
+    await nvim.waitFor(`not vim.uv.fs_stat("new.txt")`);
+    assert.deepEqual((await ask(agent)).files.map(({ path }) => path), [project.path("a.txt")]);
+  },
+);
+
+testFiles("keep all settles everything", async (agent) => {
+  await review(agent, FILES);
+  const { nvim, project } = agent;
+  await nvim.command("Agent keep all");
+  await nvim.waitFor(`#vim.api.nvim_buf_get_keymap(0, "n") == 0`);
+  assert.deepEqual((await ask(agent)).files, []);
+  assert.equal(await project.read("a.txt"), TWO);
+  assert.equal(await exists(project.path("gone.txt")), false);
+  await nvim.command("Agent keep all");
+  await nvim.waitForScreen("nothing to review");
 });
 
-Deno.test("keep all and undo all settle everything", async () => {
-  {
-    await using agent = await reviewed({ script: FILES, project: PROJECT });
-    const { nvim, project } = agent;
-    await nvim.command("Agent keep all");
-    await nvim.waitFor(`#vim.api.nvim_buf_get_keymap(0, "n") == 0`);
-    assert.deepEqual((await ask(agent)).files, []);
-    assert.equal(await project.read("a.txt"), TWO);
-    assert.equal(await exists(project.path("gone.txt")), false);
-    await nvim.command("Agent keep all");
-    await nvim.waitForScreen("nothing to review");
-  }
-  await using agent = await reviewed({ script: FILES, project: PROJECT });
+testFiles("undo all settles everything", async (agent) => {
+  await review(agent, FILES);
   const { nvim, project } = agent;
   await nvim.keys("6Ggr-");
   await nvim.waitFor(
@@ -156,8 +166,8 @@ const REMOVED =
   `#vim.tbl_filter(function(mark) return mark[4].virt_lines ~= nil end, vim.api.nvim_buf_get_extmarks(
   vim.fn.bufnr("a.txt"), vim.api.nvim_get_namespaces()["agent.review"], 0, -1, { details = true }))`;
 
-Deno.test("the diff of two windows stands in its own tab and leaves nothing behind", async () => {
-  await using agent = await reviewed({ script: turn(write(TWO)) });
+test("the diff of two windows stands in its own tab and leaves nothing behind", async (agent) => {
+  await review(agent, turn(write(TWO)));
   const { nvim } = agent;
   await nvim.keys("ggOmine<Esc>");
   await nvim.command("Agent review diff");
@@ -192,13 +202,10 @@ Deno.test("the diff of two windows stands in its own tab and leaves nothing behi
   assert.equal(await nvim.lua("return vim.fn.bufname()"), "a.txt");
 });
 
-Deno.test("two windows, closed folds and a buffer that is not shown", async () => {
-  await using agent = await reviewed({
-    script: turn(write(TWO)),
-    project: { "a.txt": FILE, "b.txt": "b\n" },
-    before: async ({ nvim }) => {
-      await nvim.command("set hidden | edit b.txt");
-    },
+test("two windows, closed folds and a buffer that is not shown", async (agent) => {
+  await review(agent, turn(write(TWO)), async ({ nvim, project }) => {
+    await project.write("b.txt", "b\n");
+    await nvim.command("set hidden | edit b.txt");
   });
   const { nvim } = agent;
   await nvim.command("buffer a.txt | setlocal foldmethod=manual");
@@ -215,8 +222,8 @@ Deno.test("two windows, closed folds and a buffer that is not shown", async () =
   assert.deepEqual((await ask(agent)).files, []);
 });
 
-Deno.test("undoing a turn leaves nothing to review, doing it again brings it back", async () => {
-  await using agent = await reviewed({ script: turn(write(TWO)) });
+test("undoing a turn leaves nothing to review, doing it again brings it back", async (agent) => {
+  await review(agent, turn(write(TWO)));
   const { nvim } = agent;
   const before = await hunks(agent);
   const request = (name: string) =>
@@ -244,11 +251,11 @@ Deno.test("undoing a turn leaves nothing to review, doing it again brings it bac
   assert.deepEqual(await hunks(agent), before);
 });
 
-Deno.test("why: the turn that wrote a line, through later edits, and nothing for the user's own lines", async () => {
+test("why: the turn that wrote a line, through later edits, and nothing for the user's own lines", async (agent) => {
   const second = turn(
     `call edit_file {"path": "a.txt", "old_str": "line 2\\n", "new_str": "line 2\\nsecond\\n"}`,
   );
-  await using agent = await reviewed({ script: turn(write(ONE)) });
+  await review(agent, turn(write(ONE)));
   const { nvim, server } = agent;
   server.play(second);
   await nvim.command("Agent! and another one");

@@ -1,15 +1,15 @@
 /** Review: what the agent has changed is marked in the buffers, to be kept or undone. Whole program. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { PLUGIN, type RunningAgent } from "../support/agent.ts";
+import { PLUGIN } from "../support/agent.ts";
 import { inOneNeovim } from "../support/one_neovim.ts";
 import {
   ask,
-  edited,
   FILE,
   hunks,
   lines,
   modified,
+  review,
   reviewed,
   settledSoon,
   turn,
@@ -23,18 +23,6 @@ const test = inOneNeovim("review of a buffer", {
   files: ["a.txt"],
   lua: "vim.o.fixendofline = false",
 });
-
-/** A turn with a.txt in the window, and nothing that waits from before. */
-async function review(
-  agent: RunningAgent,
-  script: string,
-  before?: (agent: RunningAgent) => Promise<unknown>,
-): Promise<void> {
-  await agent.nvim.command("silent! Agent keep all");
-  agent.server.play(script);
-  await before?.(agent);
-  await edited(agent);
-}
 
 const ONE = FILE.replace("line 6", "LINE 6");
 

@@ -9,6 +9,7 @@
 import { join } from "node:path";
 import { type AgentOptions, GREET, type RunningAgent, startAgent } from "./agent.ts";
 import type { ChildNvim } from "./nvim.ts";
+import { ask } from "./review.ts";
 
 /** What tests replace to answer for the user. */
 const KEEP = "_G.own_ui = { select = vim.ui.select, input = vim.ui.input }";
@@ -47,11 +48,14 @@ export function inOneNeovim(
   };
 }
 
-async function reset({ nvim, server, project }: RunningAgent, options: AgentOptions): Promise<void> {
+async function reset(agent: RunningAgent, options: AgentOptions): Promise<void> {
+  const { nvim, server, project } = agent;
   const { project: files = GREET, columns = 80, lines = 24, script } = options;
   await nvim.keys("<Esc><C-\\><C-n>");
   await nvim.lua("require('agent').stop()");
   await nvim.waitFor(`require("agent").status():find("ready$")`);
+  // What was said of a review last has reached the engine: it would meet the next step's files.
+  if (await nvim.lua(`return package.loaded["agent.review.files"] ~= nil`)) await ask(agent);
   await leaveAll(nvim);
   for await (const { name } of Deno.readDir(project.root)) {
     if (name !== ".git") await Deno.remove(join(project.root, name), { recursive: true });

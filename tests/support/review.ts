@@ -41,9 +41,21 @@ export async function reviewed({ before, ...options }: ReviewOptions): Promise<R
 }
 
 /** A turn, to its end. */
-export async function edited({ nvim }: RunningAgent): Promise<void> {
+async function edited({ nvim }: RunningAgent): Promise<void> {
   await nvim.command("Agent! edit it");
   await nvim.waitFor(`require("agent").status():find("ready$")`);
+}
+
+/** A turn in a Neovim that had others before, of which nothing waits any more. */
+export async function review(
+  agent: RunningAgent,
+  script: string,
+  before?: (agent: RunningAgent) => Promise<unknown>,
+): Promise<void> {
+  await agent.nvim.command("silent! Agent keep all");
+  agent.server.play(script);
+  await before?.(agent);
+  await edited(agent);
 }
 
 export interface ShownHunk {
