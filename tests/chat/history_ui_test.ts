@@ -179,7 +179,7 @@ Deno.test("a turn may stream at the end while an older part comes at the beginni
   await receive(child, { type: "turn_done", chat: 1, reason: "end_turn" });
   assert.deepEqual(await view(child), before);
   const lines = await transcript(child);
-  assert.deepEqual(lines.slice(-4), ["question 301", "one ", "✓ read file301  3 lines", "two three"]);
+  assert.deepEqual(lines.slice(-4), ["question 301", "one", "✓ read file301  3 lines", "two three"]);
   const questions = lines.filter((line) => line.startsWith("question "));
   assert.deepEqual(questions, Array.from({ length: 41 }, (_, at) => `question ${at + 261}`));
 });
