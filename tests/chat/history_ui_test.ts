@@ -153,7 +153,7 @@ Deno.test("blocks are found where they are: keys that jump, open and fork", asyn
   assert.deepEqual(await turn(), [7]);
   assert.deepEqual((await transcript(child)).slice(6 * 5, 7 * 5 + 1), [
     ...["question 7", "in two lines", "Thought for 2.0 s", "✓ read file7", "  text"],
-    `answer 7: ${"a long line ".repeat(12)}`,
+    `answer 7: ${"a long line ".repeat(12)}`.trimEnd(),
   ]);
   await child.keys("G/read file25<CR><Tab>");
   assert.ok((await transcript(child)).includes("✓ read file25"));

@@ -13,7 +13,11 @@ const CHANGE =
   "echo made > out/made; echo use > .envrc; chmod +x a.txt";
 
 Deno.test("what a command would change is shown, chosen, kept and undone, exactly and of ignored files too", async () => {
-  await using agent = await startAgent({ script: `${call(CHANGE)}\n---\nsay Seen.`, project: FILES });
+  await using agent = await startAgent({
+    script: `${call(CHANGE)}\n---\nsay Seen.`,
+    project: FILES,
+    lines: 45,
+  });
   const { nvim, project, server } = agent;
   await nvim.command("edit a.txt");
   await nvim.command("Agent go");

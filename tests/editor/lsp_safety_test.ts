@@ -11,7 +11,7 @@ const RENAME = ["rename_symbol", { path: "src/greet.ts", symbol: "greet", new_na
 Deno.test("one approval shows the diffs of all files; a rejected renaming changes nothing, an allowed one all", async () => {
   const script = turn(RENAME);
   const options = `safe_to_write = { { "**/*", true }, { "src/main.ts", false } }`;
-  await using agent = await startTypescript("utf-8", script, { options, lines: 40, columns: 100 });
+  await using agent = await startTypescript("utf-8", script, { options, lines: 60, columns: 100 });
   const { nvim, project } = agent;
   await nvim.command("Agent rename greet");
   const shown = await nvim.waitForScreen("a once", { timeout: 20_000 });
