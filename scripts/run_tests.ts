@@ -12,7 +12,7 @@ const SUMMARY = /(\d+) passed[^|]*\| (\d+) failed(?: \| (\d+) ignored)?/;
 const JOBS = navigator.hardwareConcurrency + 1;
 
 /** Folders whose tests are all short. */
-const SHORT = ["denops", "scripts", "tests/model", "tests/support"].map((folder) => join(PROJECT, folder));
+const SHORT = ["denops", "scripts", "tests/model"].map((folder) => join(PROJECT, folder));
 
 /**
  * To load what short tests need takes longer than most of them take: a few workers load it for all of them, by modules

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { copyOfPlugin, startAgent } from "../support/agent.ts";
 import { transcript, waitForChat } from "../support/chat.ts";
 import { waitUntil } from "../support/project.ts";
+import { ask } from "../support/review.ts";
 import { reached } from "../support/server.ts";
 
 const READ = 'call read_file {"path": "a.txt"}';
@@ -47,6 +48,7 @@ Deno.test("a message steers the turn, one waits for its end, one is edited, one 
 
   await nvim.command("Agent pause");
   await nvim.waitForScreen(/working.* · pausing/);
+  await ask(agent);
   server.release("here");
   await nvim.waitForScreen("· paused");
   assert.equal(server.requests.length, 1);
@@ -144,6 +146,7 @@ Deno.test("lines and files go along into the turn; what waits stands above the i
 
   await nvim.keys("gz");
   await nvim.waitForScreen("· pausing");
+  await ask(agent);
   server.release("there");
   await nvim.waitForScreen("paused (gz goes on) · 1 waiting (gm): Next");
   await nvim.keys("<C-c>");

@@ -1,10 +1,24 @@
 /** A file that somebody may change while it is read: its text and its place are those of one and the same file. */
 
+/** A file that is replaced as a whole is read again, so often. */
+const TRIES = 5;
+
+interface OneFile {
+  readonly real: string;
+  readonly text: string;
+}
+
 /** @param most bytes @throws {Error} one line */
-export async function oneFile(
-  path: string,
-  most: number,
-): Promise<{ readonly real: string; readonly text: string }> {
+export async function oneFile(path: string, most: number): Promise<OneFile> {
+  for (let attempt = 1; attempt <= TRIES; attempt++) {
+    const read = await readOnce(path, most);
+    if (read !== undefined) return read;
+  }
+  throw new Error("it was changed while it was read");
+}
+
+/** Undefined: somebody has put another one in its place meanwhile. */
+async function readOnce(path: string, most: number): Promise<OneFile | undefined> {
   const real = await Deno.realPath(path);
   if (!(await Deno.lstat(real)).isFile) throw new Error("it is not a file");
   using file = await Deno.open(real);
@@ -16,10 +30,7 @@ export async function oneFile(
     length += read;
     read = length < size ? await file.read(bytes.subarray(length)) : null;
   }
-  // Nobody has put another one in its place meanwhile.
   const now = await Deno.lstat(real);
-  if (!now.isFile || now.dev !== dev || now.ino !== ino || await Deno.realPath(real) !== real) {
-    throw new Error("it was changed while it was read");
-  }
-  return { real, text: new TextDecoder().decode(bytes.subarray(0, length)) };
+  const isSame = now.isFile && now.dev === dev && now.ino === ino && await Deno.realPath(real) === real;
+  return isSame ? { real, text: new TextDecoder().decode(bytes.subarray(0, length)) } : undefined;
 }
