@@ -2,7 +2,7 @@
  * The client's side of ACP for a project's engine: what its updates and requests are answered with.
  * It is there before the engine is.
  */
-import type { ContentBlock } from "../deps/acp_sdk.ts";
+import type { ContentBlock, SessionNotification } from "../deps/acp_sdk.ts";
 import { dirname } from "node:path";
 import type { FileRules, UserConfig } from "../protocol/config.ts";
 import { ours, UsageMeta } from "../protocol/extensions.ts";
@@ -232,22 +232,25 @@ export class EngineClient {
       if (chat !== undefined) tell(chat);
     };
     const takeSpans = engineTrace();
+    const tell = ({ sessionId, update }: SessionNotification) => {
+      // What a turn that was stopped has cost was spent all the same.
+      if (ownerOf(sessionId) !== undefined && update.sessionUpdate === "usage_update" && update.cost) {
+        const request = ours(UsageMeta, update._meta)?.cost;
+        const cost = this.#costs.next(sessionId, update.cost.amount, request);
+        this.ledger.add(new Date().toISOString().slice(0, 10), cost);
+      }
+      // In which mode it is the user says; the engine may do less.
+      if (update.sessionUpdate === "current_mode_update") {
+        return withChat(sessionId, (chat) => this.#ports.narrow(chat, update.currentModeId));
+      }
+      const since = trace?.now();
+      withChat(sessionId, (chat) => screenUpdates(chat, update).forEach(push));
+      trace?.span("update", since);
+    };
     return {
-      update: ({ sessionId, update }) => {
-        // What a turn that was stopped has cost was spent all the same.
-        if (ownerOf(sessionId) !== undefined && update.sessionUpdate === "usage_update" && update.cost) {
-          const request = ours(UsageMeta, update._meta)?.cost;
-          const cost = this.#costs.next(sessionId, update.cost.amount, request);
-          this.ledger.add(new Date().toISOString().slice(0, 10), cost);
-        }
-        // In which mode it is the user says; the engine may do less.
-        if (update.sessionUpdate === "current_mode_update") {
-          return withChat(sessionId, (chat) => this.#ports.narrow(chat, update.currentModeId));
-        }
-        const since = trace?.now();
-        withChat(sessionId, (chat) => screenUpdates(chat, update).forEach(push));
-        trace?.span("update", since);
-      },
+      // What is told right behind the answer that begins a session may be here before that is known to a chat.
+      update: (told) =>
+        ownerOf(told.sessionId) === undefined ? void setTimeout(() => tell(told)) : tell(told),
       permission: async (request) => {
         const chat = chatOf(request.sessionId);
         if (chat === undefined) return { outcome: { outcome: "cancelled" } };
