@@ -248,9 +248,17 @@ export class EngineClient {
       trace?.span("update", since);
     };
     return {
-      // What is told right behind the answer that begins a session may be here before that is known to a chat.
-      update: (told) =>
-        ownerOf(told.sessionId) === undefined ? void setTimeout(() => tell(told)) : tell(told),
+      update(told) {
+        if (ownerOf(told.sessionId) !== undefined) return tell(told);
+        // What is told right behind the answer that begins a session may be here before that is known to a chat.
+        setTimeout(() => {
+          try {
+            tell(told);
+          } catch {
+            // An update that cannot be shown ends nothing: in its handler it would be refused.
+          }
+        });
+      },
       permission: async (request) => {
         const chat = chatOf(request.sessionId);
         if (chat === undefined) return { outcome: { outcome: "cancelled" } };
