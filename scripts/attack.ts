@@ -79,7 +79,7 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
 
 async function attack(): Promise<number> {
   const tools = await toolEnvironment(["nvim", "git", "rg", "bwrap"]);
-  const env = { ...tools, AGENT_ATTACK_ALL: "1" };
+  const env = { ...tools, AGENT_TEST_FULL: "1" };
   const words = Object.values(SOME).flat().join("|");
   const runs = [await run(FILES, env), await run([`--filter=/${words}/`, ...Object.keys(SOME)], env)];
   const sum = (of: (one: Count) => number) => runs.reduce((all, one) => all + of(one), 0);

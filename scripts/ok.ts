@@ -1,4 +1,7 @@
-/** The one gate: `deno task ok`. Format, lint, types, Lua, architecture and all other tests. */
+/**
+ * The one gate: `deno task ok`. Format, lint, types, Lua, architecture and all other tests. With `--full` also all of
+ * what the tests sample: `deno task attack`, `crash` and `loss`.
+ */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { deno, PROJECT, toolEnvironment } from "./environment.ts";
@@ -31,13 +34,24 @@ async function luaCheck(env: Record<string, string>): Promise<number> {
   return (await command.spawn().status).code;
 }
 
+function script(name: string, ...args: readonly string[]): Promise<number> {
+  return deno(["run", "-A", "--quiet", `scripts/${name}`, ...args]);
+}
+
+const FULL: readonly [string, () => Promise<number>][] = [
+  ["attack", () => script("attack.ts")],
+  ["crash", () => script("crash.ts", "20")],
+  ["loss", () => script("loss.ts", "100")],
+];
+
 const env = await toolEnvironment(["nvim", "git", "rg", "bwrap", "luacheck"]);
 const steps: readonly [string, () => Promise<number>][] = [
   ["format", () => deno(["fmt", "--quiet", "--check"])],
   ["lint", () => deno(["lint", "--quiet"])],
   ["types", typeCheck],
   ["Lua", () => luaCheck(env)],
-  ["tests", () => deno(["run", "-A", "--quiet", "scripts/run_tests.ts"])],
+  ["tests", () => script("run_tests.ts")],
+  ...Deno.args.includes("--full") ? FULL : [],
 ];
 for (const [name, run] of steps) {
   console.log(`# ${name}`);

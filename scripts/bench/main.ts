@@ -13,12 +13,13 @@ import { round, turns, wallet } from "./rounds.ts";
 import { type Group, line, type Row } from "./row.ts";
 import { searching } from "./search.ts";
 import { longSession, turnEnd } from "./store.ts";
+import { hugeAnswer, stopping } from "./stop.ts";
 import { flood, paced, typing } from "./stream.ts";
 import { cold, startup, warm } from "./submit.ts";
 
 const GROUPS: readonly Group[] = [
   ...[startup, cold, warm, flood, typing, paced, round, memory, wallet, turns],
-  ...[opening, turnEnd, searching, commands, keeping],
+  ...[opening, turnEnd, searching, commands, keeping, stopping, hugeAnswer],
 ];
 /** They take minutes more, and are measured when they are named. */
 const NAMED: readonly Group[] = [longSession, manyFiles];

@@ -1,13 +1,13 @@
 /** Editing a command before it is allowed: what is shown is what runs, and nothing runs without a yes. */
 import assert from "node:assert/strict";
 import type { RunningAgent } from "../support/agent.ts";
-import { inOneNeovim } from "../support/one_neovim.ts";
+import { inOneNeovim } from "../support/shared_agent.ts";
 import { waitUntil } from "../support/project.ts";
 import { expectScreen } from "../support/screenshot.ts";
 
 const COMMAND = "touch one\ntouch two\nif true; then\n  touch three\nfi";
 
-const test = inOneNeovim("a command is edited before it is allowed", {
+const test = inOneNeovim({
   script: "",
   columns: 80,
   lines: 24,

@@ -8,81 +8,88 @@ import { type Scratch, scratch } from "../support/project.ts";
 interface Race {
   readonly name: string;
   /** What happens between the question and the answer. */
-  meanwhile(base: Scratch): Promise<void>;
+  meanwhile(base: Scratch, folder: string): Promise<void>;
   readonly says: RegExp;
 }
 
-/** The model writes keys/id_new, which is asked about; `proj/keys` exists. */
+/** The model writes N/keys/id_new, which is asked about; `proj/N/keys` exists, for each race its own. */
 const RACES: readonly Race[] = [
   {
     name: "the folder becomes a link out of the project",
-    async meanwhile({ path }) {
-      await Deno.rename(path("proj/keys"), path("proj/old"));
-      await Deno.symlink("../outside", path("proj/keys"));
+    async meanwhile({ path }, folder) {
+      await Deno.rename(path(folder, "keys"), path(folder, "old"));
+      await Deno.symlink("../../outside", path(folder, "keys"));
     },
     says: /^path is (outside of the project|a symbolic link to nothing): [^\n]+$/,
   },
   {
     name: "the folder becomes a link to another one of the project",
-    async meanwhile({ path }) {
-      await Deno.rename(path("proj/keys"), path("proj/old"));
-      await Deno.symlink("old", path("proj/keys"));
+    async meanwhile({ path }, folder) {
+      await Deno.rename(path(folder, "keys"), path(folder, "old"));
+      await Deno.symlink("old", path(folder, "keys"));
     },
-    says: /^keys\/id_new was replaced meanwhile; nothing was written\.$/,
+    says: /^\d\/keys\/id_new was replaced meanwhile; nothing was written\.$/,
   },
   {
     name: "the file becomes a link out of the project",
-    meanwhile: ({ path }) => Deno.symlink("../../outside/secret.txt", path("proj/keys/id_new")),
+    meanwhile: ({ path }, folder) => Deno.symlink("../../../outside/secret.txt", path(folder, "keys/id_new")),
     says: /^path is (outside of the project|a symbolic link to nothing): [^\n]+$/,
   },
   {
     name: "the file becomes a link to nothing yet",
-    meanwhile: ({ path }) => Deno.symlink("../../outside/new.txt", path("proj/keys/id_new")),
+    meanwhile: ({ path }, folder) => Deno.symlink("../../../outside/new.txt", path(folder, "keys/id_new")),
     says: /^path is a symbolic link to nothing: [^\n]+$/,
   },
   {
     name: "somebody else writes the file",
-    meanwhile: (base) => base.write("proj/keys/id_new", "the user's own\n"),
-    says: /^keys\/id_new changed meanwhile; nothing was written\. Read it again\.$/,
+    meanwhile: (base, folder) => base.write(`${folder}/keys/id_new`, "the user's own\n"),
+    says: /^\d\/keys\/id_new changed meanwhile; nothing was written\. Read it again\.$/,
   },
   {
     name: "the file becomes a folder",
-    meanwhile: ({ path }) => Deno.mkdir(path("proj/keys/id_new")),
-    says: /^keys\/id_new is a folder, not a file\.$/,
+    meanwhile: ({ path }, folder) => Deno.mkdir(path(folder, "keys/id_new")),
+    says: /^\d\/keys\/id_new is a folder, not a file\.$/,
   },
 ];
 
-const SCRIPT =
-  `call write_file {"path": "keys/id_new", "content": "written by the model\\n"}\n---\nsay That was all.`;
+const script = (at: number) =>
+  `new-history\ncall write_file {"path": "${at}/keys/id_new", "content": "written by the model\\n"}\n---\n` +
+  `say That was all.`;
 
 for (const level of LEVELS) {
-  for (const { name, meanwhile, says } of RACES) {
-    Deno.test({
-      name: `after the question ${name}: nothing is written (${level.name})`,
-      ignore: Deno.build.os === "windows",
-      async fn() {
-        await using base = await scratch({
-          "proj/keys/.keep": "",
-          "outside/secret.txt": "a secret\n",
-          "state/.keep": "",
-        });
-        await using server = await ModelServer.start(SCRIPT);
-        const root = base.path("proj");
-        const setup = { level, root, stateDir: base.path("state"), baseUrl: `${server.url}/v1` };
-        await using project = await openProject(setup, OPTION.allowOnce, () => meanwhile(base));
-        await project.play("Write it.");
+  Deno.test({
+    name: `what changes between a question and its answer is not written over (${level.name})`,
+    ignore: Deno.build.os === "windows",
+    async fn(t) {
+      await using base = await scratch({
+        ...Object.fromEntries(RACES.map((_, at) => [`proj/${at}/keys/.keep`, ""])),
+        "outside/secret.txt": "a secret\n",
+        "state/.keep": "",
+      });
+      await using server = await ModelServer.start("");
+      const root = base.path("proj");
+      const setup = { level, root, stateDir: base.path("state"), baseUrl: `${server.url}/v1` };
+      let meanwhile = () => Promise.resolve();
+      await using project = await openProject(setup, OPTION.allowOnce, () => meanwhile());
+      for (const [at, race] of RACES.entries()) {
+        await t.step(`after the question ${race.name}: nothing is written`, async () => {
+          const before = project.asked.length;
+          server.restart(script(at));
+          meanwhile = () => race.meanwhile(base, `proj/${at}`);
+          await project.play("Write it.");
 
-        assert.equal(project.asked.length, 1);
-        assert.match(server.requests[1]?.text ?? "", says);
-        assert.deepEqual(await namesIn(base.path("outside")), ["secret.txt"]);
-        assert.equal(await base.read("outside/secret.txt"), "a secret\n");
-        for (const folder of ["proj/keys", "proj/old"]) {
-          const file = await base.read(`${folder}/id_new`).catch(() => "");
-          assert.doesNotMatch(file, /written by the model/);
-        }
-      },
-    });
-  }
+          assert.equal(project.asked.length, before + 1);
+          assert.match(server.requests[1]?.text ?? "", race.says);
+          assert.deepEqual(await namesIn(base.path("outside")), ["secret.txt"]);
+          assert.equal(await base.read("outside/secret.txt"), "a secret\n");
+          for (const folder of ["keys", "old"]) {
+            const file = await base.read(`proj/${at}/${folder}/id_new`).catch(() => "");
+            assert.doesNotMatch(file, /written by the model/);
+          }
+        });
+      }
+    },
+  });
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {

@@ -1,12 +1,11 @@
 /** Where an approval stands: below the end of the chat, or at an end of the screen. No engine is needed. */
 import assert from "node:assert/strict";
-import { PLUGIN } from "../support/agent.ts";
-import { ChildNvim } from "../support/nvim.ts";
+import type { ChildNvim } from "../support/nvim.ts";
+import { type Editor, receive, sharedEditor } from "../support/shared_editor.ts";
 
 const FILE = {
   ...{
     type: "approval",
-    chat: 1,
     request: 1,
     tool: "t",
     title: "write .env",
@@ -16,19 +15,12 @@ const FILE = {
   files: [{ path: ".env", after: "A=1\n".repeat(40) }],
 };
 
-async function start(columns: number, lines: number, lua: string): Promise<ChildNvim> {
-  const nvim = await ChildNvim.start({ runtime: [PLUGIN], columns, lines, lua });
-  await nvim.lua(`_G.sent = {}
-    require("agent.client").send = function(action) table.insert(_G.sent, action) end
-    local lines = {}
+function start(columns: number, lines: number, options: string, lua = ""): Promise<Editor> {
+  const code = `local lines = {}
     for line = 1, 60 do lines[line] = "code " .. line end
     vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
-    vim.bo.modified = false`);
-  return nvim;
-}
-
-function receive(nvim: ChildNvim, ...updates: readonly unknown[]) {
-  return nvim.lua(`require("agent.approval") require("agent.client").receive(...)`, updates);
+    vim.bo.modified = false`;
+  return sharedEditor({ columns, lines, options, lua: `${lua}\n${code}` });
 }
 
 /** The first row of each text; all of them are on the screen. */
@@ -70,11 +62,12 @@ const PLACES = [
 
 for (const { layout, columns, lines, lua, beside } of PLACES) {
   Deno.test(`${layout} at ${columns}×${lines}: an approval stands between the chat's end and the input, and leaves no trace`, async () => {
-    await using nvim = await start(columns, lines, `vim.g.agent = { layout = "${layout}" } ${lua}`);
+    await using editor = await start(columns, lines, `layout = "${layout}"`, lua);
+    const { nvim } = editor;
     await nvim.command("Agent hello");
     await nvim.keys("<Esc>iWhile I type");
     const text = `${"A line.\n".repeat(30)}The very end.`;
-    await receive(nvim, { type: "turn_started", chat: 1 }, { type: "text", chat: 1, message: "m", text });
+    await receive(nvim, { type: "turn_started" }, { type: "text", message: "m", text });
     await nvim.waitForScreen("The very end.");
     const before = await sizes(nvim);
 
@@ -114,7 +107,8 @@ for (const { layout, columns, lines, lua, beside } of PLACES) {
 }
 
 Deno.test("a chat that has become too narrow to read in has its approval at the bottom", async () => {
-  await using nvim = await start(120, 24, `vim.g.agent = { layout = "right" }`);
+  await using editor = await start(120, 24, `layout = "right"`);
+  const { nvim } = editor;
   await nvim.command("Agent hello");
   await receive(nvim, FILE);
   await nvim.waitForScreen("╭ Approval");
@@ -127,7 +121,8 @@ Deno.test("a chat that has become too narrow to read in has its approval at the 
 });
 
 Deno.test("without a chat in view an approval gives way to the line that is written", async () => {
-  await using nvim = await start(80, 24, "vim.o.showtabline = 2");
+  await using editor = await start(80, 24, "", "vim.o.showtabline = 2");
+  const { nvim } = editor;
   await nvim.command("Agent! hello");
   await nvim.keys("5GA and more");
   await receive(nvim, FILE);

@@ -1,12 +1,11 @@
 /** Approvals by vim.ui.select: the same facts, an answer for exactly what was asked, and none by closing the list. */
 import assert from "node:assert/strict";
-import { PLUGIN } from "../support/agent.ts";
-import { ChildNvim } from "../support/nvim.ts";
+import type { ChildNvim } from "../support/nvim.ts";
+import { type Editor, receive, sharedEditor } from "../support/shared_editor.ts";
 
 const FILE = {
   ...{
     type: "approval",
-    chat: 1,
     request: 1,
     tool: "t",
     title: "write .env",
@@ -15,22 +14,22 @@ const FILE = {
   ...{ kind: "file", left_out: 0, suggestion: "write(.env)", files: [{ path: ".env", after: "A=1\n" }] },
 };
 const COMMAND = {
-  ...{ type: "approval", chat: 1, request: 2, tool: "u", title: "run x", reason: "fetches packages" },
+  ...{ type: "approval", request: 2, tool: "u", title: "run x", reason: "fetches packages" },
   ...{ kind: "command", command: "npm i x\nnpm test", folder: ".", access: "write+network" },
   ...{ severity: "medium", is_edited: false },
 };
 const QUESTION = {
-  ...{ type: "approval", chat: 1, request: 3, tool: "v", title: "asks", reason: "", kind: "question" },
+  ...{ type: "approval", request: 3, tool: "v", title: "asks", reason: "", kind: "question" },
   ...{ question: "Which one?", options: ["left", "right"] },
 };
 const UNKNOWN = { ...FILE, request: 4, kind: "device" };
 
 /** @param picker a list of a plugin: it opens in lists, and its choices are made by choose() */
-async function start(picker: boolean): Promise<ChildNvim> {
-  const nvim = await ChildNvim.start({ runtime: [PLUGIN], lua: `vim.g.agent = { approval = "select" }` });
+async function start(picker: boolean): Promise<Editor> {
+  const editor = await sharedEditor({ options: `approval = "select"` });
+  const { nvim } = editor;
   await nvim.lua(
-    `_G.sent, _G.lists = {}, {}
-    require("agent.client").send = function(action) table.insert(_G.sent, action) end
+    `_G.lists = {}
     if ... then
       vim.ui.select = function(items, options, on_choice)
         local labels = vim.tbl_map(options.format_item, items)
@@ -45,11 +44,7 @@ async function start(picker: boolean): Promise<ChildNvim> {
   );
   await nvim.command("Agent hello");
   await nvim.keys("<Esc>");
-  return nvim;
-}
-
-function receive(nvim: ChildNvim, ...updates: readonly unknown[]) {
-  return nvim.lua(`require("agent.approval") require("agent.client").receive(...)`, updates);
+  return editor;
 }
 
 interface List {
@@ -68,7 +63,8 @@ const answers = (nvim: ChildNvim) =>
   );
 
 Deno.test("the list has the window's answers and facts; closing it answers nothing, and it opens again", async () => {
-  await using nvim = await start(true);
+  await using editor = await start(true);
+  const { nvim } = editor;
   await receive(nvim, FILE);
   const first = await list(nvim, 1);
   assert.equal(first.prompt, "Approval: write .env");
@@ -89,7 +85,7 @@ Deno.test("the list has the window's answers and facts; closing it answers nothi
 
   // What was asked meanwhile is not what the list was about.
   await nvim.lua(`_G.stale = _G.choose`);
-  await receive(nvim, { type: "approval_closed", chat: 1, request: 1, answer: "cancelled" }, COMMAND);
+  await receive(nvim, { type: "approval_closed", request: 1, answer: "cancelled" }, COMMAND);
   const second = await list(nvim, 4);
   assert.deepEqual(second.shown.slice(-2), ["$ npm i x", "$ npm test"]);
   assert.ok(second.labels.includes("Edit the command") && !second.labels.includes("Always allow, by a rule"));
@@ -120,7 +116,8 @@ Deno.test("the list has the window's answers and facts; closing it answers nothi
 });
 
 Deno.test("Neovim's own list shows what is asked", async () => {
-  await using nvim = await start(false);
+  await using editor = await start(false);
+  const { nvim } = editor;
   await receive(nvim, COMMAND);
   await nvim.waitForScreen((text) =>
     ["fetches packages", "$ npm i x", "$ npm test", "1: Allow once", "Type number"].every((part) =>

@@ -3,12 +3,11 @@
  * and shows what it was answered. It speaks just enough ACP for that.
  */
 const [root = "."] = Deno.args.filter((argument) => !argument.startsWith("--"));
-const SESSION = "session";
 
 interface Rpc {
   readonly id?: number;
   readonly method?: string;
-  readonly params?: unknown;
+  readonly params?: { readonly sessionId?: string };
   readonly result?: unknown;
   readonly error?: unknown;
 }
@@ -44,14 +43,14 @@ export type Order = Message | LongLine | Nested | Move;
 
 const waiting = new Map<number, (answer: string) => void>();
 
-function send(message: Rpc): void {
+function send(message: Omit<Rpc, "params"> & { readonly params?: unknown }): void {
   console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
 }
 
 let lastId = 0;
 
 /** What is shown of it. */
-async function carryOut(order: Order): Promise<string> {
+async function carryOut(order: Order, sessionId: string): Promise<string> {
   if ("letters" in order) {
     console.log("x".repeat(order.letters));
     return "";
@@ -59,7 +58,7 @@ async function carryOut(order: Order): Promise<string> {
   if ("depth" in order) {
     const update = `{"sessionUpdate":"tool_call","toolCallId":"deep","title":"deep","rawInput":`;
     const nested = "[".repeat(order.depth) + "]".repeat(order.depth);
-    const head = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"${SESSION}","update":`;
+    const head = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"${sessionId}","update":`;
     console.log(`${head}${update}${nested}}}}`);
     return "";
   }
@@ -70,7 +69,7 @@ async function carryOut(order: Order): Promise<string> {
     );
   }
   const { method, request, params, times = 1, unanswered } = order;
-  const text = JSON.stringify({ sessionId: SESSION, ...params });
+  const text = JSON.stringify({ sessionId, ...params });
   const answers: Promise<string>[] = [];
   for (let number = 0; number < times; number++) {
     const { promise, resolve } = Promise.withResolvers<string>();
@@ -86,22 +85,23 @@ async function carryOut(order: Order): Promise<string> {
   return `${method}: ${(await Promise.all(answers)).join("\n")}`;
 }
 
-async function turn(): Promise<void> {
+async function turn(sessionId: string): Promise<void> {
   const orders: readonly Order[] = JSON.parse(await Deno.readTextFile(`${root}/orders.json`));
   for (const order of orders) {
-    const text = `${await carryOut(order)}\n\n`;
+    const text = `${await carryOut(order, sessionId)}\n\n`;
     const update = { sessionUpdate: "agent_message_chunk", messageId: "m", content: { type: "text", text } };
-    send({ method: "session/update", params: { sessionId: SESSION, update } });
+    send({ method: "session/update", params: { sessionId, update } });
   }
 }
 
-async function handle({ id, method, result, error }: Rpc): Promise<void> {
+async function handle({ id, method, params, result, error }: Rpc): Promise<void> {
   if (id === undefined) return;
   if (method === undefined) return waiting.get(id)?.(JSON.stringify(error ?? result));
-  if (method === "session/prompt") await turn();
+  if (method === "session/prompt") await turn(params?.sessionId ?? "");
   const answers: Readonly<Record<string, unknown>> = {
     "initialize": { protocolVersion: 1, agentCapabilities: {}, authMethods: [] },
-    "session/new": { sessionId: SESSION },
+    // Each chat has its own, of this engine and of those after it.
+    "session/new": { sessionId: crypto.randomUUID() },
     "session/prompt": { stopReason: "end_turn" },
   };
   send({ id, result: answers[method] ?? {} });

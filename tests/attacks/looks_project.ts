@@ -161,23 +161,30 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /** In the project's own configuration, which git obeys unasked. */
-const GIT_CONFIG: readonly (readonly [name: string, value: string])[] = [
-  ["user.name", "looks"],
-  ["user.email", "looks@example.org"],
-  ["diff.evil.command", "./evil.sh"],
-  ["diff.evil.textconv", "./evil.sh"],
-  ["filter.evil.clean", "./evil.sh"],
-  ["filter.evil.smudge", "./evil.sh"],
-  ["core.fsmonitor", "./evil.sh"],
-  ["core.pager", "./evil.sh"],
-  ["core.sshCommand", "./evil.sh"],
-  ["core.askPass", "./evil.sh"],
-  ["core.hooksPath", ".hooks"],
-  ["alias.evil", "!./evil.sh"],
-  ["gpg.program", "./evil.sh"],
-  ["merge.tool", "x"],
-  ["mergetool.x.cmd", "./evil.sh"],
-];
+const GIT_CONFIG = `[user]
+	name = looks
+	email = looks@example.org
+[diff "evil"]
+	command = ./evil.sh
+	textconv = ./evil.sh
+[filter "evil"]
+	clean = ./evil.sh
+	smudge = ./evil.sh
+[core]
+	fsmonitor = ./evil.sh
+	pager = ./evil.sh
+	sshCommand = ./evil.sh
+	askPass = ./evil.sh
+	hooksPath = .hooks
+[alias]
+	evil = !./evil.sh
+[gpg]
+	program = ./evil.sh
+[merge]
+	tool = x
+[mergetool "x"]
+	cmd = ./evil.sh
+`;
 
 /** Fills in where everything is; for lines of looks.txt too. */
 export function placed(text: string, { root, home, outside, port }: LooksPlaces): string {
@@ -185,12 +192,20 @@ export function placed(text: string, { root, home, outside, port }: LooksPlaces)
     .replaceAll("@PORT@", String(port)).replaceAll("⏎", "\n");
 }
 
-/** The lines of looks.txt as they are tried. */
-export async function looks(places: LooksPlaces): Promise<readonly string[]> {
+/** Lines of looks.txt as they are tried, below one heading. */
+export interface Looks {
+  readonly kind: string;
+  readonly lines: readonly string[];
+}
+
+export async function looksByKind(places: LooksPlaces): Promise<readonly Looks[]> {
   const text = await Deno.readTextFile(new URL("looks.txt", import.meta.url));
-  return text.split("\n").filter((line) => line !== "" && !/^#( |$)/.test(line)).map((line) =>
-    placed(line, places)
-  );
+  // Before the first heading it says what it is.
+  return text.split(/\n\n+(?=# )/).slice(1).map((section) => {
+    const [heading = "", ...lines] = section.split("\n").filter((line) => line !== "");
+    const tried = lines.filter((line) => !/^#( |$)/.test(line));
+    return { kind: heading.replace("# ", ""), lines: tried.map((line) => placed(line, places)) };
+  });
 }
 
 /** Makes the project, and a secret in the other folders. All of them have to be there, and empty. */
@@ -210,17 +225,17 @@ export async function makeLooksProject(places: LooksPlaces): Promise<void> {
   }
   const git = (...args: readonly string[]) => run(root, "git", args);
   await git("init", "-q");
-  for (const name of ["user.name", "user.email"]) await git("config", name, "looks@example.org");
+  const author = ["-c", "user.name=looks", "-c", "user.email=looks@example.org"];
   await git("add", "-A");
-  await git("commit", "-qm", "one");
+  await git(...author, "commit", "-qm", "one");
   await Deno.writeTextFile(`${root}/a.txt`, "a\nb\nc\nd\n");
-  await git("commit", "-qam", "two");
+  await git(...author, "commit", "-qam", "two");
   await Deno.writeTextFile(`${root}/a.txt`, "stashed\n");
-  await git("stash", "-q");
+  await git(...author, "stash", "-q");
   await run(root, "tar", ["cf", "evil.tar", "a.txt", "b.txt"]);
   await run(root, "git", ["clone", "-q", "--bare", ".", "evil.git"]);
-  for (const folder of [root, `${root}/evil.git`]) {
-    for (const [name, value] of GIT_CONFIG) await run(folder, "git", ["config", name, value]);
+  for (const folder of [`${root}/.git`, `${root}/evil.git`]) {
+    await Deno.writeTextFile(`${folder}/config`, GIT_CONFIG, { append: true });
   }
 }
 

@@ -1,27 +1,16 @@
 /** The chat survives what people do to windows and buffers. No engine is needed. */
 import assert from "node:assert/strict";
 import { PLUGIN } from "../support/agent.ts";
-import { ChildNvim, type ChildOptions } from "../support/nvim.ts";
+import { ChildNvim } from "../support/nvim.ts";
 import { scratch } from "../support/project.ts";
+import { type Editor, receive, sharedEditor } from "../support/shared_editor.ts";
 
-async function start(layout: string, options: ChildOptions = {}): Promise<ChildNvim> {
-  const nvim = await ChildNvim.start({
-    runtime: [PLUGIN],
-    columns: 90,
-    lines: 24,
-    ...options,
-    lua: `vim.g.agent = { layout = "${layout}" }\nvim.o.number = true\n${options.lua ?? ""}`,
-  });
-  await nvim.lua(`_G.sent = {}
-    require("agent.client").send = function(action) table.insert(_G.sent, action) end
-    vim.api.nvim_buf_set_lines(0, 0, -1, false, { "a text of the user's" })
-    vim.bo.modified = false`);
-  return nvim;
-}
+const TEXT = `vim.o.number = true
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, { "a text of the user's" })
+  vim.bo.modified = false`;
 
-function receive(nvim: ChildNvim, ...updates: readonly Readonly<Record<string, unknown>>[]) {
-  const batch = updates.map((update) => ({ chat: 1, ...update }));
-  return nvim.lua(`require("agent.approval") return require("agent.client").receive(...)`, batch);
+function start(layout: string, columns = 90, lines = 24): Promise<Editor> {
+  return sharedEditor({ options: `layout = "${layout}"`, columns, lines, lua: TEXT });
 }
 
 const BEGUN = [{ type: "turn_started" }, { type: "text", message: "m", text: "The first half" }];
@@ -57,7 +46,8 @@ for (
   ]]] as const
 ) {
   Deno.test(`${layout}: whatever is done to its buffers, the chat shows everything, and the draft is there`, async () => {
-    await using nvim = await start(layout);
+    await using editor = await start(layout);
+    const { nvim } = editor;
     let sent = 0;
     for (const where of ["transcript", "input"] as const) {
       for (const command of commands) {
@@ -87,7 +77,8 @@ for (
 }
 
 Deno.test("a wipe in somebody's autocommand loses nothing either", async () => {
-  await using nvim = await start("float");
+  await using editor = await start("float");
+  const { nvim } = editor;
   await nvim.command("Agent hello");
   await receive(nvim, ...BEGUN, ...REST);
   await nvim.keys("<Esc>cca draft<Esc>");
@@ -97,31 +88,43 @@ Deno.test("a wipe in somebody's autocommand loses nothing either", async () => {
   await nvim.waitForScreen((text) => text.includes("a draft") && text.includes("and the second"));
 });
 
-for (const options of ["", "localoptions"]) {
-  Deno.test(`a session file brings no dead windows back; sessionoptions has ${options || "no localoptions"}`, async () => {
-    await using folder = await scratch();
-    for (const layout of options === "" ? ["right", "tab"] : ["right", "current"]) {
-      await using nvim = await start(layout, { cwd: folder.root });
-      await nvim.command("Agent hello");
-      if (options !== "") await nvim.command(`set sessionoptions+=${options}`);
-      await nvim.command("mksession! Session.vim");
-      // In the same Neovim, whose chat has the names that the file has, and in a new one.
-      await using other = await start(layout, { cwd: folder.root });
-      for (const [each, again] of [[nvim, "Agent"], [other, "Agent hello"]] as const) {
-        await each.command("source Session.vim");
-        await each.waitFor(`#vim.api.nvim_list_wins() == 1`);
-        assert.deepEqual(await windows(each), ALONE, layout);
-        await each.command(again);
-        await each.waitForScreen("❯ hello");
-        assert.deepEqual((await windows(each)).slice(-2), ["1 fixed", "1 fixed"], layout);
-      }
-    }
-  });
+/** A Neovim of its own, whose first chat has the number 1. */
+async function startNew(layout: string, cwd: string): Promise<ChildNvim> {
+  const lua = `vim.g.agent = { layout = "${layout}" }\n${TEXT}`;
+  const nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: 90, lines: 24, cwd, lua });
+  await nvim.lua(`require("agent.client").send = function() end`);
+  return nvim;
 }
+
+Deno.test("a session file brings no dead windows back, whether sessionoptions has localoptions or not", async () => {
+  await using folder = await scratch();
+  await using nvim = await startNew("right", folder.root);
+  for (
+    const [layout, options] of [["right", "-"], ["tab", "-"], ["right", "+"], ["current", "+"]] as const
+  ) {
+    const what = `${layout} ${options}localoptions`;
+    await nvim.lua(`require("agent").setup({ layout = "${layout}" })`);
+    await nvim.command("Agent hello");
+    await nvim.command(`set sessionoptions${options}=localoptions`);
+    await nvim.command("mksession! Session.vim");
+    // In the same Neovim, whose chat has the names that the file has, and in a new one.
+    await using other = await startNew(layout, folder.root);
+    for (const [each, again] of [[nvim, "Agent"], [other, "Agent hello"]] as const) {
+      await each.command("source Session.vim");
+      await each.waitFor(`#vim.api.nvim_list_wins() == 1`);
+      assert.deepEqual(await windows(each), ALONE, what);
+      await each.command(again);
+      await each.waitForScreen("❯ hello");
+      assert.deepEqual((await windows(each)).slice(-2), ["1 fixed", "1 fixed"], what);
+    }
+    await nvim.keys("<Esc>q");
+  }
+});
 
 Deno.test("windows that were split off go with the chat; a tab page gets it, and q goes back", async () => {
   for (const layout of ["float", "right", "current"]) {
-    await using nvim = await start(layout);
+    await using editor = await start(layout);
+    const { nvim } = editor;
     await nvim.command("Agent hello");
     for (const where of ["input", "transcript"] as const) {
       await goTo(nvim, where);
@@ -141,7 +144,8 @@ Deno.test("windows that were split off go with the chat; a tab page gets it, and
 });
 
 Deno.test("a click from Insert mode into the transcript leaves Insert mode; keys on nothing say so", async () => {
-  await using nvim = await start("float");
+  await using editor = await start("float");
+  const { nvim } = editor;
   await nvim.command("Agent hello");
   await nvim.keys("<Esc>ia draft");
   await nvim.waitForScreen("<C-s> queue");
@@ -166,7 +170,8 @@ Deno.test("a click from Insert mode into the transcript leaves Insert mode; keys
 });
 
 Deno.test("the hint names the keys of the mode, and none of them is cut", async () => {
-  await using nvim = await start("float", { columns: 40, lines: 15 });
+  await using editor = await start("float", 40, 15);
+  const { nvim } = editor;
   await nvim.command("Agent");
   await nvim.waitForScreen(" <C-s> send  <C-c> stop ");
   await nvim.keys("<Esc>");
@@ -174,7 +179,8 @@ Deno.test("the hint names the keys of the mode, and none of them is cut", async 
 });
 
 Deno.test("a fence that was left open is closed, and gy yanks the block alone", async () => {
-  await using nvim = await start("float", { lines: 40 });
+  await using editor = await start("float", 90, 40);
+  const { nvim } = editor;
   await nvim.command("Agent hello");
   await nvim.keys("<Esc>");
   const call = { type: "tool", id: "t", title: "read x", status: "completed", output: "```\nnot code" };
@@ -221,7 +227,8 @@ const FILE_KEYS = ["a once", "s session", "A always", "r reject", "R with reason
 const COMMAND_KEYS = ["a once", "s session", "r reject", "R with reason", "e edit"];
 
 Deno.test("without a chat in view an approval does not hide the line that is written", async () => {
-  await using nvim = await start("float");
+  await using editor = await start("float");
+  const { nvim } = editor;
   await nvim.command("Agent! hello");
   await nvim.keys("20o<Esc>GaWhile I type");
   await receive(nvim, { type: "approval", request: 1, tool: "t", ...APPROVALS[0] });
@@ -236,7 +243,8 @@ for (
   ]] as const
 ) {
   Deno.test(`${layout} at ${columns}×${lines}: an approval hides neither the input nor the chat's end`, async () => {
-    await using nvim = await start(layout, { columns, lines });
+    await using editor = await start(layout, columns, lines);
+    const { nvim } = editor;
     await nvim.command("Agent hello");
     await nvim.keys("iWhile I type");
     const talk = Array.from({ length: 30 }, (_, line) => `line ${line}`).join("\n");

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type RunningAgent, startAgent } from "../support/agent.ts";
 import { disconnected, reached } from "../support/server.ts";
 import { say, waitForChat, waitForTurn } from "../support/chat.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 const FILES = Object.fromEntries(
   Array.from({ length: 8 }, (_, at) => [`f${at}.ts`, `// file ${at}\n`.padEnd(4_000, "const line = 1;\n")]),
@@ -15,14 +16,39 @@ const SCRIPT = [
   ...["Folded.", "Whole."].map((text) => `new-history\nsay ${text}`),
 ].join("\n---\n");
 
+const options = "title = false";
+
 /** The newest request. */
 function sent({ server }: RunningAgent): string {
   return JSON.stringify(server.requests.at(-1)?.body);
 }
 
+Deno.test("a stop ends it: the connection is closed, nothing is folded, and the next message is answered", async () => {
+  const script = SCRIPT.replace(
+    "new-history\nsay # Promises",
+    "new-history\nsay One\nwait here\nsay # Promises",
+  );
+  await using agent = await sharedAgent({ script, project: FILES, options });
+  const { nvim, server } = agent;
+  await nvim.command("Agent Read all files");
+  await waitForChat(nvim, "All read.");
+  await waitForTurn(nvim);
+  await nvim.command('Agent compact "the names"');
+  await reached(server, "here");
+  await nvim.waitForScreen("· making room");
+  await nvim.command("Agent stop");
+  await waitForChat(nvim, "Stopped: nothing was folded.");
+  await disconnected(server);
+  await nvim.waitForScreen("· ready");
+  await say(nvim, "And now?");
+  await waitForChat(nvim, "Folded.");
+  assert.match(sent(agent), /\/\/ file 1/);
+  assert.deepEqual(server.problems, []);
+});
+
+// Last: it ends the program.
 Deno.test("compact: a line says what was folded, a restart keeps it, undo brings all back", async () => {
-  const options = "title = false";
-  await using agent = await startAgent({ script: SCRIPT, project: FILES, options });
+  await using agent = await sharedAgent({ script: SCRIPT, project: FILES, options });
   const { nvim, server } = agent;
   await nvim.command("Agent Read all files");
   await waitForChat(nvim, "All read.");
@@ -47,29 +73,6 @@ Deno.test("compact: a line says what was folded, a restart keeps it, undo brings
   await other.nvim.command("Agent send And now?");
   await waitForChat(other.nvim, "Whole.");
   assert.doesNotMatch(sent(agent), /No new libraries/);
-  assert.match(sent(agent), /\/\/ file 1/);
-  assert.deepEqual(server.problems, []);
-});
-
-Deno.test("a stop ends it: the connection is closed, nothing is folded, and the next message is answered", async () => {
-  const script = SCRIPT.replace(
-    "new-history\nsay # Promises",
-    "new-history\nsay One\nwait here\nsay # Promises",
-  );
-  await using agent = await startAgent({ script, project: FILES, options: "title = false" });
-  const { nvim, server } = agent;
-  await nvim.command("Agent Read all files");
-  await waitForChat(nvim, "All read.");
-  await waitForTurn(nvim);
-  await nvim.command('Agent compact "the names"');
-  await reached(server, "here");
-  await nvim.waitForScreen("· making room");
-  await nvim.command("Agent stop");
-  await waitForChat(nvim, "Stopped: nothing was folded.");
-  await disconnected(server);
-  await nvim.waitForScreen("· ready");
-  await say(nvim, "And now?");
-  await waitForChat(nvim, "Folded.");
   assert.match(sent(agent), /\/\/ file 1/);
   assert.deepEqual(server.problems, []);
 });

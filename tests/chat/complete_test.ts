@@ -1,6 +1,7 @@
 /** The input completes what a message may mention, in a real Neovim. */
 import assert from "node:assert/strict";
-import { type RunningAgent, startAgent } from "../support/agent.ts";
+import type { AgentOptions, RunningAgent } from "../support/agent.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 const PROJECT = {
   "src/greet.ts": "export const greet = 1;\n",
@@ -9,8 +10,10 @@ const PROJECT = {
   ".env": "KEY=secret\n",
 };
 
-async function start(options: Partial<Parameters<typeof startAgent>[0]> = {}): Promise<RunningAgent> {
-  const agent = await startAgent({ script: "say Done.\nrepeat", project: PROJECT, ...options });
+const OPTIONS = { script: "say Done.\nrepeat", project: PROJECT, options: "title = false" };
+
+async function start(options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
+  const agent = await sharedAgent({ ...OPTIONS, ...options });
   await agent.nvim.command("Agent");
   await agent.nvim.waitFor(`vim.bo.filetype == "agent-input"`);
   return agent;
@@ -69,30 +72,27 @@ Deno.test("<C-x><C-u> completes too, and a message is sent while the menu is ope
   assert.match(server.requests[0]?.text ?? "", /Contents of src\/.*greet.*\.ts/);
 });
 
+/** A language server that names a class and what is in it, for the buffer that is shown. */
+const SYMBOLS = `vim.lsp.start({ name = "fake", cmd = function()
+  return {
+    request = function(method, _, answer)
+      local range = { start = { line = 0, character = 0 }, ["end"] = { line = 0, character = 1 } }
+      local inner = { name = "salute", kind = 12, range = range, selectionRange = range }
+      local outer = vim.tbl_extend("force", inner, { name = "Greeter", children = { inner } })
+      answer(nil, method == "initialize"
+        and { capabilities = { documentSymbolProvider = true } } or { outer })
+      return true, 1
+    end,
+    notify = function() return true end,
+    is_closing = function() return false end,
+    terminate = function() end,
+  }
+end })`;
+
 Deno.test("symbols of open buffers complete as soon as their language server has named them", async () => {
-  await using agent = await startAgent({
-    script: "say Done.",
-    project: PROJECT,
-    files: ["src/greet.ts"],
-    lua: `vim.api.nvim_create_autocmd("BufReadPost", { pattern = "*.ts", callback = function()
-      vim.lsp.start({ name = "fake", cmd = function()
-        return {
-          request = function(method, _, answer)
-            local range = { start = { line = 0, character = 0 }, ["end"] = { line = 0, character = 1 } }
-            local inner = { name = "salute", kind = 12, range = range, selectionRange = range }
-            local outer = vim.tbl_extend("force", inner, { name = "Greeter", children = { inner } })
-            answer(nil, method == "initialize"
-              and { capabilities = { documentSymbolProvider = true } } or { outer })
-            return true, 1
-          end,
-          notify = function() return true end,
-          is_closing = function() return false end,
-          terminate = function() end,
-        }
-      end })
-    end })`,
-  });
+  await using agent = await sharedAgent({ ...OPTIONS, files: ["src/greet.ts"] });
   const { nvim } = agent;
+  await nvim.lua(SYMBOLS);
   await nvim.command("Agent");
   await nvim.keys("see @symbol:sal");
   await nvim.waitForScreen(/@symbol:salute +symbol/);

@@ -1,10 +1,10 @@
-/** What the user hands over with a message, in a real Neovim: what reaches the model, and what is shown of it. */
+/** What goes along with a message, in a real Neovim: what reaches the model, and what is shown of it. */
 import assert from "node:assert/strict";
 import { mentionsIn } from "../../denops/agent/engine/context/mentions.ts";
-import { messagesOf } from "../model/model_messages.ts";
-import { GREET, type RunningAgent, startAgent } from "../support/agent.ts";
-import { transcript, waitForChat, waitForTurn } from "../support/chat.ts";
-import { inOneNeovim } from "../support/one_neovim.ts";
+import { messagesOf, objects, string } from "../model/model_messages.ts";
+import { type AgentOptions, GREET, type RunningAgent, startAgent } from "../support/agent.ts";
+import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 import { pngFile } from "../support/pictures.ts";
 import { scratch } from "../support/project.ts";
 
@@ -31,10 +31,18 @@ const HERE = {
   options: "title = false",
 };
 
-const test = inOneNeovim("what is handed over", HERE);
+/** A program that the tests share; a test has its own project and script, and Lua fields over the options of all. */
+async function start(options = "", own: Partial<AgentOptions> = {}): Promise<RunningAgent> {
+  const agent = await sharedAgent({ ...HERE, files: [], ...own });
+  await agent.nvim.lua(`require("agent").setup({ ${options} })`);
+  return agent;
+}
 
-function start(options: Partial<Parameters<typeof startAgent>[0]>): Promise<RunningAgent> {
-  return startAgent({ ...HERE, ...options });
+function test(name: string, body: (agent: RunningAgent) => Promise<void>, options = ""): void {
+  Deno.test(name, async () => {
+    await using agent = await start(options, { files: HERE.files });
+    await body(agent);
+  });
 }
 
 test("words stand for what only Neovim knows, and their names are shown below the message, after a restart too", async (agent) => {
@@ -69,7 +77,7 @@ test("words stand for what only Neovim knows, and their names are shown below th
   assert.match(buffers, /other = 1/);
   assert.doesNotMatch(buffers, /secret/);
   await waitForChat(nvim, "Not handed over: .env may hold secrets and is not readable");
-  await using later = await start({ beside: agent });
+  await using later = await startAgent({ ...HERE, beside: agent });
   await later.nvim.command("Agent resume");
   await later.nvim.waitFor(
     `vim.list_contains(vim.api.nvim_buf_get_lines(vim.fn.bufnr("^agent://chat/1$"), 0, -1, false), "${label}")`,
@@ -136,53 +144,11 @@ test("what goes along by itself is shown above the input, and what is switched o
   assert.match(await ask(agent, "Three"), /The user looks at src\/greet\.ts:3/);
 });
 
-Deno.test("nothing goes along by itself where the option says so", async () => {
-  await using agent = await start({ options: "title = false, attach = {}" });
+test("nothing goes along by itself where the option says so", async (agent) => {
   const text = await ask(agent, "Hello");
   assert.doesNotMatch(text, /greet\.ts|Diagnostics/);
   assert.doesNotMatch(agent.nvim.text(), /▸/);
-});
-
-Deno.test("an image of the clipboard goes into the message by a key, and to a model that sees", async () => {
-  const png = pngFile(40, 30);
-  await using bin = await scratch({
-    "shot.png": png,
-    "xclip": `#!/bin/sh\nexec cat "$(dirname "$0")/shot.png"\n`,
-  });
-  await Deno.chmod(bin.path("xclip"), 0o755);
-  await using agent = await start({
-    options: "title = false, vision = true",
-    env: { PATH: `${bin.root}:${Deno.env.get("PATH")}`, DISPLAY: ":0", WAYLAND_DISPLAY: "" },
-  });
-  const { nvim, server } = agent;
-  await nvim.command("Agent");
-  await nvim.keys("<Esc>iwhat is<Esc>gp");
-  await nvim.waitForScreen("what is @image:1");
-  await nvim.keys("<Esc><CR>");
-  await waitForTurn(nvim);
-  const images = messagesOf("openai_chat", server.requests[0]?.body ?? {}).flatMap(({ images }) => images);
-  assert.deepEqual(images, [{ type: "image/png", data: png.toBase64() }]);
-  assert.deepEqual((await transcript(nvim)).slice(0, 2), ["what is @image:1", "▸ image 1"]);
-  assert.deepEqual(server.problems, []);
-  await Deno.writeTextFile(bin.path("shot.png"), "text");
-  await nvim.command("Agent paste");
-  await nvim.waitForScreen("agent: the clipboard has no image");
-});
-
-Deno.test("of a file that a rule asks about the user is asked, and sees what became of it", async () => {
-  await using agent = await start({ options: `title = false, ask = { "read(src/other.ts)" }` });
-  const { nvim } = agent;
-  await nvim.command("Agent read @src/other.ts");
-  await nvim.waitForScreen("a once");
-  await nvim.lua(`require("agent").approve()`);
-  await waitForTurn(nvim);
-  assert.match(said(agent), /Contents of src\/other\.ts .*other = 1/s);
-  assert.deepEqual((await transcript(nvim)).slice(0, 3), [
-    "read @src/other.ts",
-    "▸ src/other.ts",
-    "✓ read src/other.ts  handed over",
-  ]);
-});
+}, "attach = {}");
 
 test("a message that comes back has its lines again", async (agent) => {
   agent.server.play("wait here\nsay One.\nrepeat");
@@ -199,3 +165,225 @@ test("a message that comes back has its lines again", async (agent) => {
   await nvim.waitForScreen("One.");
   assert.match(said(agent), /User's selected code from src\/greet\.ts:L2-L3/);
 });
+
+const PROMPTS = {
+  ...GREET,
+  ".agents/commands/port.md":
+    "---\ndescription: Port it\nargument-hint: [to]\n---\nPort this to $1. All: $ARGUMENTS",
+  ".claude/commands/explain.md": "---\nallowed-tools: Bash(*)\n---\nExplain it to a child. $ARGUMENTS",
+  ".claude/commands/two words.md": "It has no name.",
+};
+
+/** As {@link ask}, by a command of Neovim's. */
+async function command(agent: RunningAgent, line: string): Promise<string> {
+  const { nvim, server } = agent;
+  const before = server.requests.length;
+  await nvim.command(line);
+  await nvim.waitForScreen(() => server.requests.length > before);
+  await waitForTurn(nvim);
+  return said(agent);
+}
+
+Deno.test("a message calls a prompt: the model is told what it stands for, the chat shows its name", async () => {
+  await using agent = await start("", { project: PROMPTS, files: HERE.files });
+  const { nvim } = agent;
+  const ported = await command(agent, "Agent /port go now");
+  assert.match(ported, /\/port go now\n\nWhat the user asks for .*:\n\nPort this to go\. All: go now/s);
+  assert.deepEqual((await transcript(nvim)).slice(0, 2), ["/port go now", "▸ prompt port"]);
+  const explained = await command(agent, "Agent! explain");
+  assert.match(explained, /Explain it to a child\./, "a project's file takes the place of our own");
+  await nvim.lua(`
+    local namespace = vim.api.nvim_create_namespace("test")
+    local buffer = vim.fn.bufnr("greet.ts")
+    vim.diagnostic.set(namespace, buffer, {
+      { lnum = 0, col = 0, message = "first", severity = 1 },
+      { lnum = 1, col = 0, message = "second", severity = 1 },
+    })`);
+  await nvim.command("wincmd p");
+  await nvim.command("buffer greet.ts");
+  const fixed = await command(agent, "2,3Agent fix");
+  assert.match(fixed, /Fix the problems that the diagnostics/);
+  assert.match(fixed, /src\/greet\.ts:2 error second/);
+  assert.doesNotMatch(fixed, /error first/, "of the range only");
+  assert.match(fixed, /User's selected code from src\/greet\.ts:L2-L3/);
+  assert.match(await command(agent, "Agent /etc/passwd is odd"), /^(?!.*What the user asks for)/s);
+  assert.match(await command(agent, "Agent fix the tests now"), /fix the tests now/);
+  await nvim.command("Agent");
+  await nvim.keys("/");
+  await nvim.waitForScreen(/\/port +\[to\] +Port it/);
+  await nvim.waitForScreen("/tests");
+  await nvim.keys("po<C-n><C-y> rust");
+  assert.equal(await nvim.lua(`return require("agent.chat").current().input:text()`), "/port rust");
+});
+
+const RULES = {
+  ...GREET,
+  "AGENTS.md": "Use tabs.\n",
+  "src/AGENTS.md": "Name things in full.\n",
+  ".env": "KEY=1\n",
+};
+
+const CONTEXT = `
+call read_file {"path": "src/greet.ts"}
+---
+expect Name things in full.
+say Hm.
+---
+say Well.
+---
+new-history
+say Other.
+`;
+
+Deno.test("the model is told where the user is, what is open, and what was edited meanwhile", async () => {
+  await using agent = await start("", { script: CONTEXT, project: RULES, lines: 60 });
+  const { nvim, server, project } = agent;
+  const newest = () =>
+    string(objects(server.requests.at(-1)?.body.messages).findLast(({ role }) => role === "user")?.content) ??
+      "";
+  await nvim.command("edit .env");
+  await nvim.command(`edit ${project.path("src/greet.ts")}`);
+  await nvim.command("normal! 2G");
+  await nvim.command("Agent Hello");
+  await nvim.waitForScreen("Hm.");
+  await waitForTurn(nvim);
+  const system = string(objects(server.requests[0]?.body.messages)[0]?.content) ?? "";
+  assert.match(system, /<rules_(\w+) file="AGENTS\.md">\nUse tabs\.\n<\/rules_\1>/);
+  assert.match(system, /\nsrc\/\n {2}AGENTS\.md\n {2}greet\.ts\nAGENTS\.md\nREADME\.md/);
+  assert.match(
+    newest(),
+    /^<context_\w+>\nDate: .*\n(?:Git: .*\n)?The user looks at src\/greet\.ts:2\nDiagnostics/,
+  );
+  assert.doesNotMatch(JSON.stringify(server.requests.map(({ body }) => body)), /\.env/);
+
+  await nvim.command(`call setbufline(bufnr("greet.ts"), 1, "export function greet(whom: string) {")`);
+  await nvim.command("Agent Again");
+  await nvim.waitForScreen("Well.");
+  await waitForTurn(nvim);
+  assert.match(newest(), /The user looks at src\/greet\.ts:2 \(unsaved\)/);
+  assert.match(
+    newest(),
+    /\nsrc\/greet\.ts \+1 −1\n@@[^\n]*\n-export[^\n]*name: string\) \{\n\+export[^\n]*whom: string/,
+  );
+
+  await nvim.command("Agent context");
+  await nvim.waitForScreen("Files of rules");
+  await nvim.waitForScreen("AGENTS.md (10 bytes)");
+  await nvim.waitForScreen("Each request began as the one before.");
+  await nvim.waitForScreen("The window is 128000 tokens, as nobody says otherwise.");
+  await nvim.command('call search("src/greet.ts ")');
+  await nvim.keys("p");
+  await nvim.waitForScreen("%  pinned");
+  await nvim.keys("d");
+  await nvim.waitForScreen("%  dropped");
+  await nvim.keys("q");
+  await nvim.waitForScreenGone("Files of rules");
+  const whole = JSON.stringify(server.requests.at(-1)?.body);
+  assert.match(whole, /name: string/);
+
+  await nvim.lua(`
+    vim.cmd("topleft 5split")
+    local buffer = vim.api.nvim_create_buf(true, false)
+    vim.api.nvim_win_set_buf(0, buffer)
+    vim.fn.jobstart({ "sh", "-c", "printf '3 tests failed\\n'; exec sleep 100" }, { term = true })
+    vim.cmd("wincmd p")
+  `);
+  await nvim.waitForScreen("3 tests failed");
+  await nvim.lua(`vim.ui.select = function() end; require("agent").tools(nil, { toggle = "think" })`);
+  await nvim.command("Agent Other");
+  await nvim.waitForScreen("Other.");
+  await waitForTurn(nvim);
+  assert.match(newest(), /\nThe end of the user's terminal \(.*sh\):\n\| 3 tests failed\n/);
+  await nvim.command("Agent context");
+  await nvim.waitForScreen("switched off: think");
+  assert.match(
+    JSON.stringify(server.requests.at(-1)?.body),
+    /\[read src\/greet\.ts, \d lines: dropped by the user; call it again if you need it\]/,
+  );
+  await nvim.waitForScreen("It differed from tool ");
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("a sub-command behind a slash is carried out; a prompt of that name and other words are messages", async () => {
+  await using agent = await start("", {
+    project: { ".agents/commands/usage.md": "Tell how this program is used." },
+    script: "expect how this program is used\nsay By hand.\n---\nexpect /stop doing that\nsay Why?",
+  });
+  const { nvim, server } = agent;
+  await nvim.command("Agent");
+  const first = await nvim.lua<number>(`return require("agent.chat").current().id`);
+  await nvim.keys("/mo");
+  await nvim.waitForScreen(/\/mode +choose how the agent works/i);
+  await nvim.keys("<C-e><C-u><Esc>");
+  await say(nvim, "/mode plan");
+  await nvim.waitForScreen("plan · scripted");
+  assert.equal(await nvim.lua('return require("agent.chat").current().input:text()'), "");
+  await say(nvim, "/usage");
+  await waitForChat(nvim, "By hand.");
+  await say(nvim, "/stop doing that");
+  await waitForChat(nvim, "Why?");
+  assert.deepEqual(server.problems, []);
+  assert.deepEqual((await transcript(nvim)).filter((line) => line.startsWith("/")), [
+    "/usage",
+    "/stop doing that",
+  ]);
+  await nvim.keys("i/new<C-s>");
+  await nvim.waitFor(`require("agent.chat").current().id > ${first}`);
+  await nvim.waitFor('vim.fn.mode() == "i"');
+});
+
+Deno.test("a file is edited without being read first when its lines were selected, wherever Neovim works", async () => {
+  const edit = { path: "src/greet.ts", old_str: "Hello", new_str: "Welcome" };
+  await using agent = await start(`allow = { "write(src/**)" }`, {
+    script: `expect User's selected code from src/greet.ts:L2-L2 (already provided, do not read again):
+call edit_file ${JSON.stringify(edit)}
+---
+say Done.`,
+  });
+  const { nvim, project } = agent;
+  await nvim.command("cd src");
+  await nvim.command("edit greet.ts");
+  await nvim.command("2Agent another greeting");
+  await nvim.waitForScreen("Done.");
+  assert.equal(await project.read("src/greet.ts"), GREET["src/greet.ts"].replace("Hello", "Welcome"));
+});
+
+test("an image of the clipboard goes into the message by a key, and to a model that sees", async (agent) => {
+  const png = pngFile(40, 30);
+  await using bin = await scratch({
+    "shot.png": png,
+    "xclip": `#!/bin/sh\nexec cat "$(dirname "$0")/shot.png"\n`,
+  });
+  await Deno.chmod(bin.path("xclip"), 0o755);
+  const { nvim, server } = agent;
+  await nvim.lua(
+    `vim.env.DISPLAY, vim.env.WAYLAND_DISPLAY, vim.env.PATH = ":0", nil, ... .. ":" .. vim.env.PATH`,
+    bin.root,
+  );
+  await nvim.command("Agent");
+  await nvim.keys("<Esc>iwhat is<Esc>gp");
+  await nvim.waitForScreen("what is @image:1");
+  await nvim.keys("<Esc><CR>");
+  await waitForTurn(nvim);
+  const images = messagesOf("openai_chat", server.requests[0]?.body ?? {}).flatMap(({ images }) => images);
+  assert.deepEqual(images, [{ type: "image/png", data: png.toBase64() }]);
+  assert.deepEqual((await transcript(nvim)).slice(0, 2), ["what is @image:1", "▸ image 1"]);
+  assert.deepEqual(server.problems, []);
+  await Deno.writeTextFile(bin.path("shot.png"), "text");
+  await nvim.command("Agent paste");
+  await nvim.waitForScreen("agent: the clipboard has no image");
+}, "vision = true");
+
+test("of a file that a rule asks about the user is asked, and sees what became of it", async (agent) => {
+  const { nvim } = agent;
+  await nvim.command("Agent read @src/other.ts");
+  await nvim.waitForScreen("a once");
+  await nvim.lua(`require("agent").approve()`);
+  await waitForTurn(nvim);
+  assert.match(said(agent), /Contents of src\/other\.ts .*other = 1/s);
+  assert.deepEqual((await transcript(nvim)).slice(0, 3), [
+    "read @src/other.ts",
+    "▸ src/other.ts",
+    "✓ read src/other.ts  handed over",
+  ]);
+}, `ask = { "read(src/other.ts)" }`);

@@ -1,9 +1,17 @@
 /** What hands find where they are: the input that grows, ways between the windows, `:w`, answers that are typed. */
 import assert from "node:assert/strict";
-import { startAgent } from "../support/agent.ts";
+import type { RunningAgent } from "../support/agent.ts";
 import { waitForChat } from "../support/chat.ts";
 import type { ChildNvim } from "../support/nvim.ts";
 import { waitUntil } from "../support/project.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
+
+/** A program that the tests share, with these options of the user's. */
+async function start(script: string, options: string, columns = 120, lines = 40): Promise<RunningAgent> {
+  const agent = await sharedAgent({ script, options: "title = false", columns, lines });
+  await agent.nvim.lua(`require("agent").setup({ ${options} })`);
+  return agent;
+}
 
 /** Heights of the transcript and of the input. */
 async function heights(nvim: ChildNvim): Promise<readonly number[]> {
@@ -16,12 +24,7 @@ async function heights(nvim: ChildNvim): Promise<readonly number[]> {
 for (const layout of ["float", "right", "bottom"]) {
   Deno.test(`${layout}: the input grows to a third and shrinks, :w sends, the transcript scrolls from the input`, async () => {
     const lines = Array.from({ length: 60 }, (_, at) => `say line ${at}.`).join("\n");
-    await using agent = await startAgent({
-      script: `${lines}\n---\nsay Two.`,
-      options: `layout = "${layout}", height = 30`,
-      columns: 120,
-      lines: 40,
-    });
+    await using agent = await start(`${lines}\n---\nsay Two.`, `layout = "${layout}", height = 30`);
     const { nvim, server } = agent;
     await nvim.command("Agent");
     const [above = 0, below = 0] = await heights(nvim);
@@ -55,10 +58,9 @@ for (const layout of ["float", "right", "bottom"]) {
 }
 
 Deno.test("what is typed while an approval waits is the reason of its rejection, by one key", async () => {
-  await using agent = await startAgent({
-    script:
-      'call write_file {"path": ".env", "content": "A=1\\n"}\n---\nexpect Use config.json instead\nsay As you like.',
-  });
+  const script =
+    'call write_file {"path": ".env", "content": "A=1\\n"}\n---\nexpect Use config.json instead\nsay As you like.';
+  await using agent = await start(script, "", 80, 24);
   const { nvim, server, project } = agent;
   await nvim.command("Agent Hello");
   await nvim.keys("iUse config.json");
@@ -73,12 +75,7 @@ Deno.test("what is typed while an approval waits is the reason of its rejection,
 });
 
 Deno.test("auto: right on a wide screen, at the bottom of a tall one, else a float; from another tab it opens there", async () => {
-  await using agent = await startAgent({
-    script: "say Hi.",
-    options: 'layout = "auto"',
-    columns: 120,
-    lines: 40,
-  });
+  await using agent = await start("say Hi.", 'layout = "auto"');
   const { nvim } = agent;
   const layout = async () => await nvim.lua('return require("agent.chat").current().windows.layout');
   await nvim.command("Agent");

@@ -2,10 +2,20 @@
 import assert from "node:assert/strict";
 import { MODE_FACTS } from "../../denops/agent/protocol/modes.ts";
 import { objects, string } from "../model/model_messages.ts";
-import { GREET, startAgent } from "../support/agent.ts";
+import { type AgentOptions, GREET, type RunningAgent, startAgent } from "../support/agent.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
-import { scratch, waitUntil } from "../support/project.ts";
+import { waitUntil } from "../support/project.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 import { treeOf } from "../support/trees.ts";
+
+const OPTIONS = "title = false";
+
+/** A program that the tests share, with more options of the user's. */
+async function start(script: string, options = "", more: Partial<AgentOptions> = {}): Promise<RunningAgent> {
+  const agent = await sharedAgent({ script, options: OPTIONS, ...more });
+  await agent.nvim.lua(`require("agent").setup({ ${options} })`);
+  return agent;
+}
 
 /** Everything that would change something, with bad intent. */
 const ATTACKS = [
@@ -40,12 +50,11 @@ Deno.test("a hostile model in every mode that changes nothing: nothing is writte
     "new-history",
     "say Nothing done.",
   ].join("\n");
-  await using agent = await startAgent({
+  await using agent = await start(
     // It is asked for a plan once.
-    script: names.map((name) => name === "plan" ? `${turn}\n---\nsay None.` : turn).join("\n---\n"),
-    options:
-      'title = false, commands = "project", allow = { "write(**)", "run(echo *)", "git(git *)", "network(*)" }',
-  });
+    names.map((name) => name === "plan" ? `${turn}\n---\nsay None.` : turn).join("\n---\n"),
+    'commands = "project", allow = { "write(**)", "run(echo *)", "git(git *)", "network(*)" }',
+  );
   const { nvim, server, project } = agent;
   const before = treeOf(project.root);
   for (const name of names) {
@@ -69,23 +78,6 @@ Deno.test("a hostile model in every mode that changes nothing: nothing is writte
   assert.deepEqual(server.problems, []);
 });
 
-const PLAN = `
-call read_file {"path": "src/greet.ts"}
-call update_plan {"steps": [{"step": "say Bye in greet", "status": "pending"}]}
----
-say One step. Complexity: low.
----
-new-history
-expect Carry out the plan
-expect say Bye in greet
-call edit_file {"path": "src/greet.ts", "old_str": "Hello", "new_str": "Bye"}
----
-say Done.
----
-new-history
-say Only looking.
-`;
-
 function systemOf(body: Readonly<Record<string, unknown>> | undefined): string {
   return string(objects(body?.messages)[0]?.content) ?? "";
 }
@@ -93,57 +85,6 @@ function systemOf(body: Readonly<Record<string, unknown>> | undefined): string {
 function toolNames(body: Readonly<Record<string, unknown>> | undefined): readonly string[] {
   return objects(body?.tools).map(({ function: tool }) => string(objects([tool])[0]?.name) ?? "");
 }
-
-Deno.test("a mode is chosen in the input, a plan is started with a key, and another Neovim goes on in the mode", async () => {
-  const options = 'title = false, mode = "ask"';
-  await using agent = await startAgent({ script: PLAN, options, lines: 60 });
-  const { nvim, server, project } = agent;
-  assert.deepEqual(
-    await nvim.lua(`return require("agent.modes").built_in`),
-    MODE_FACTS.map(({ name }) => name),
-  );
-  const completed = await nvim.lua(`return vim.fn.getcompletion("Agent mode deep-explore-", "cmdline")`);
-  assert.deepEqual(completed, ["deep-explore-write"]);
-  await nvim.command("Agent");
-  await nvim.waitForScreen("ask · ");
-  await nvim.keys("<S-Tab>");
-  await nvim.waitForScreen("plan · ");
-  await nvim.keys("How?<C-s>");
-  await nvim.waitForScreen("One step.");
-  await waitForTurn(nvim);
-  const asked = server.requests[0]?.body;
-  assert.match(systemOf(asked), /You work in mode plan:/);
-  assert.ok(toolNames(asked).includes("update_plan") && !toolNames(asked).includes("write_file"));
-
-  await nvim.waitForScreen("gs or :Agent start carries this plan out.");
-  await nvim.keys("<Esc>gs");
-  await nvim.waitForScreen("Done.");
-  await waitForTurn(nvim);
-  assert.match(await Deno.readTextFile(project.path("src/greet.ts")), /Bye/);
-  assert.ok(toolNames(server.requests[2]?.body).includes("write_file"));
-  await nvim.waitForScreenGone("plan · ");
-  await nvim.command("Agent context");
-  await nvim.keys("G");
-  await nvim.waitForScreen("mode agent instead of plan");
-  await nvim.keys("q");
-
-  await nvim.command("Agent mode plan");
-  await nvim.waitForScreen("plan · ");
-  // What was asked before is answered before.
-  await nvim.command("Agent context");
-  await nvim.waitForScreen("The next request sends");
-  nvim.kill("SIGTERM");
-  await nvim.exited;
-  await using later = await startAgent({ script: "", options, beside: agent });
-  await later.nvim.command("Agent resume");
-  await later.nvim.waitForScreen("plan · ");
-  await later.nvim.command("Agent And now?");
-  await later.nvim.waitForScreen("Only looking.");
-  await later.nvim.waitForScreen("plan · ");
-  await waitForTurn(later.nvim);
-  assert.match(systemOf(server.requests.at(-1)?.body), /You work in mode plan:/);
-  assert.deepEqual(server.problems, []);
-});
 
 const REVIEW = `
 say Two things.
@@ -155,7 +96,7 @@ say \`\`\`
 `;
 
 Deno.test("what a review has found is a quickfix list", async () => {
-  await using agent = await startAgent({ script: REVIEW, options: "title = false" });
+  await using agent = await start(REVIEW);
   const { nvim, server } = agent;
   await nvim.command("Agent mode review");
   await nvim.command("Agent Review it");
@@ -171,27 +112,27 @@ Deno.test("what a review has found is a quickfix list", async () => {
 });
 
 Deno.test("modes of files: the user's and the project's, within what they are based on", async () => {
-  await using settings = await scratch({
-    "agent/agents/mine.md": "---\ndescription: Mine\nmode: agent\nmodel: other\n---\nBe mine.\n",
-  });
-  await using agent = await startAgent({
-    script: "expect Hi\nsay Mine it is.\n---\nnew-history\nsay Theirs.\n---\nnew-history\nsay Asked.",
-    project: {
-      ...GREET,
-      ".agents/agents/theirs.md":
-        "---\nname: theirs\ntools: Write, Read\nmodel: dear\n---\nWrite everything.\n",
-      ".agents/agents/plan.md": "---\nmode: agent\n---\nWrite.\n",
-      ".agents/agents/mine.md": "---\nmode: agent\n---\nNot mine.\n",
+  await using agent = await start(
+    "expect Hi\nsay Mine it is.\n---\nnew-history\nsay Theirs.\n---\nnew-history\nsay Asked.",
+    "",
+    {
+      project: {
+        ...GREET,
+        ".agents/agents/theirs.md":
+          "---\nname: theirs\ntools: Write, Read\nmodel: dear\n---\nWrite everything.\n",
+        ".agents/agents/plan.md": "---\nmode: agent\n---\nWrite.\n",
+        ".agents/agents/mine.md": "---\nmode: agent\n---\nNot mine.\n",
+      },
     },
-    options: "title = false",
-    lua: `local real = vim.fn.stdpath
-      vim.fn.stdpath = function(what) return what == "config" and ${
-      JSON.stringify(settings.root)
-    } or real(what) end
-      vim.ui.select = function(items, options, done)
-        listed = vim.tbl_map(options.format_item, items)
-      end`,
-  });
+  );
+  await agent.nvim.lua(`
+    local folder = vim.fn.stdpath("config") .. "/agent/agents"
+    vim.fn.mkdir(folder, "p")
+    local text = { "---", "description: Mine", "mode: agent", "model: other", "---", "Be mine." }
+    vim.fn.writefile(text, folder .. "/mine.md")
+    vim.ui.select = function(items, options, done)
+      listed = vim.tbl_map(options.format_item, items)
+    end`);
   const { nvim, server, project } = agent;
   await nvim.command("Agent mode");
   const listed = await waitUntil("the list", () => nvim.lua<readonly string[] | null>("return listed"));
@@ -241,5 +182,86 @@ Deno.test("modes of files: the user's and the project's, within what they are ba
     "the report",
     () => nvim.lua<boolean>("return vim.fn.search('another mode is called mine', 'nw') > 0"),
   );
+  assert.deepEqual(server.problems, []);
+});
+
+const MODE = 'mode = "ask"';
+const PLAN = `
+call read_file {"path": "src/greet.ts"}
+call update_plan {"steps": [{"step": "say Bye in greet", "status": "pending"}]}
+---
+say One step. Complexity: low.
+---
+new-history
+expect Carry out the plan
+expect say Bye in greet
+call edit_file {"path": "src/greet.ts", "old_str": "Hello", "new_str": "Bye"}
+---
+say Done.
+---
+new-history
+say Only looking.
+`;
+
+// Last: it kills the program.
+Deno.test("a mode is chosen in the input, a plan is started with a key, and another Neovim goes on in the mode", async () => {
+  await using agent = await start(PLAN, MODE, { lines: 60 });
+  const { nvim, server, project } = agent;
+  assert.deepEqual(
+    await nvim.lua(`return require("agent.modes").built_in`),
+    MODE_FACTS.map(({ name }) => name),
+  );
+  const completed = await nvim.lua(`return vim.fn.getcompletion("Agent mode deep-explore-", "cmdline")`);
+  assert.deepEqual(completed, ["deep-explore-write"]);
+  await nvim.command("Agent");
+  await nvim.waitForScreen("ask · ");
+  await nvim.keys("<S-Tab>");
+  await nvim.waitForScreen("plan · ");
+  await nvim.keys("How?<C-s>");
+  await nvim.waitForScreen("One step.");
+  await waitForTurn(nvim);
+  const asked = server.requests[0]?.body;
+  assert.match(systemOf(asked), /You work in mode plan:/);
+  assert.ok(toolNames(asked).includes("update_plan") && !toolNames(asked).includes("write_file"));
+
+  await nvim.waitForScreen("gs or :Agent start carries this plan out.");
+  await nvim.keys("<Esc>gs");
+  await nvim.waitForScreen("Done.");
+  await waitForTurn(nvim);
+  assert.match(await Deno.readTextFile(project.path("src/greet.ts")), /Bye/);
+  assert.ok(toolNames(server.requests[2]?.body).includes("write_file"));
+  await nvim.waitForScreenGone("plan · ");
+  await nvim.command("Agent context");
+  await nvim.keys("G");
+  await nvim.waitForScreen("mode agent instead of plan");
+  await nvim.keys("q");
+
+  await nvim.command("Agent mode plan");
+  await nvim.waitForScreen("plan · ");
+  await nvim.command("Agent context");
+  await nvim.waitForScreen("The next request sends");
+  // The list is answered when the choice is stored.
+  await nvim.lua(`vim.ui.select = function(_, options) _G.prompt = options.prompt end`);
+  await nvim.command("tabclose | Agent mode");
+  await nvim.waitFor(`_G.prompt == "Mode (now plan)"`);
+  nvim.kill("SIGTERM");
+  await nvim.exited;
+  await using later = await startAgent({ script: "", options: `${OPTIONS}, ${MODE}`, beside: agent });
+  await later.nvim.lua(`
+    _G.modes = {}
+    require("agent.client").listen(function(batch)
+      for _, update in ipairs(batch) do
+        table.insert(_G.modes, update.type == "agent_state" and update.mode or nil)
+      end
+    end)`);
+  await later.nvim.command("Agent resume");
+  await later.nvim.waitForScreen("plan · ");
+  await later.nvim.command("Agent And now?");
+  await later.nvim.waitForScreen("Only looking.");
+  await later.nvim.waitForScreen("plan · ");
+  await waitForTurn(later.nvim);
+  assert.match(systemOf(server.requests.at(-1)?.body), /You work in mode plan:/);
+  // The chat that opens does not begin another session, in the mode of the options, beside the stored one.
+  assert.deepEqual([...new Set(await later.nvim.lua<string[]>("return _G.modes"))], ["plan"]);
   assert.deepEqual(server.problems, []);
 });

@@ -1,8 +1,9 @@
 /** `:Agent remember`: into the project's rules and into the user's own, each after an approval. Whole program. */
 import assert from "node:assert/strict";
-import { GREET, type RunningAgent, startAgent } from "../support/agent.ts";
+import { GREET, type RunningAgent } from "../support/agent.ts";
 import { say, waitForChat, waitForTurn } from "../support/chat.ts";
 import { objects, string } from "../model/model_messages.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 const options = "title = false";
 
@@ -12,7 +13,7 @@ function system({ server }: RunningAgent): string {
 
 Deno.test("a line goes into the project's rules: asked about, told from then on, undone like any change", async () => {
   const project = { ...GREET, "AGENTS.md": "# Rules\n\n- Use tabs.\n" };
-  await using agent = await startAgent({ script: "say Hm.", project, options, lines: 50 });
+  await using agent = await sharedAgent({ script: "say Hm.", project, options, lines: 50 });
   const { nvim, server } = agent;
   // It is the user's own wish, whatever the model may do.
   await nvim.command("Agent mode ask");
@@ -47,7 +48,7 @@ Deno.test("a line goes into the project's rules: asked about, told from then on,
 });
 
 Deno.test("for all projects: shown as a change of its own file, written by no engine", async () => {
-  await using agent = await startAgent({ script: "say Hm.", project: GREET, options, lines: 50 });
+  await using agent = await sharedAgent({ script: "say Hm.", project: GREET, options, lines: 50 });
   const { nvim, server } = agent;
   await nvim.command("Agent Hello");
   await waitForChat(nvim, "Hm.");

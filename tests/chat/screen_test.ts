@@ -1,8 +1,17 @@
 /** What a user sees, whole screens, at two sizes and two backgrounds. */
 import assert from "node:assert/strict";
-import { startAgent } from "../support/agent.ts";
+import type { RunningAgent } from "../support/agent.ts";
 import { contrast } from "../support/contrast.ts";
 import { expectScreen } from "../support/screenshot.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
+
+/** A program that the tests share, with one file in a window, on a screen of this size and with more options. */
+async function start(script: string, columns: number, lines: number, options = ""): Promise<RunningAgent> {
+  const shared = "title = false, spinner = false";
+  const agent = await sharedAgent({ script, columns, lines, options: shared, files: ["src/greet.ts"] });
+  await agent.nvim.lua(`require("agent").setup({ ${options} })`);
+  return agent;
+}
 
 const SCRIPT = `
 think Where is greet used?
@@ -33,13 +42,7 @@ status 401
 for (const [columns, lines] of [[80, 24], [120, 40]] as const) {
   Deno.test(`the screens of a session at ${columns}×${lines}`, async () => {
     const size = `${columns}x${lines}`;
-    await using agent = await startAgent({
-      script: SCRIPT,
-      columns,
-      lines,
-      options: "title = false, spinner = false",
-      files: ["src/greet.ts"],
-    });
+    await using agent = await start(SCRIPT, columns, lines);
     const { nvim, server } = agent;
     await nvim.command("Agent rename greet to salute everywhere");
     await server.reached("streaming");
@@ -76,28 +79,24 @@ for (const [columns, lines] of [[80, 24], [120, 40]] as const) {
 
 for (const layout of ["right", "bottom"]) {
   Deno.test(`the chat in a split: ${layout}`, async () => {
-    const options = `title = false, layout = "${layout}"`;
     const script = "say It stands in one file.\nusage 870 12\n---\nrepeat\nsay Yes.";
-    await using agent = await startAgent({
-      script,
-      options,
-      columns: 100,
-      lines: 24,
-      files: ["src/greet.ts"],
-    });
+    await using agent = await start(script, 100, 24, `layout = "${layout}"`);
     const { nvim } = agent;
     await nvim.command("Agent where is greet?");
     await nvim.waitForScreen("It stands in one file.");
     await nvim.waitForScreen("· ready");
-    await expectScreen(nvim, `layout-${layout}`);
+    const id = await nvim.lua<number>(`return require("agent.chat").current().id`);
+    const masked = (screen: string) =>
+      screen.replaceAll(new RegExp(`(agent://\\w+/)${id}\\b`, "g"), (_, name) => `${name}1`);
+    await expectScreen(nvim, `layout-${layout}`, masked);
   });
 }
 
 for (const background of ["dark", "light"]) {
   Deno.test(`colours stand out from the background: ${background}`, async () => {
-    const lua = `vim.o.termguicolors = true\nvim.o.background = "${background}"`;
-    await using agent = await startAgent({ script: SCRIPT, lua, files: ["src/greet.ts"] });
+    await using agent = await start(SCRIPT, 80, 24);
     const { nvim, server } = agent;
+    await nvim.lua(`vim.o.termguicolors, vim.o.background = true, "${background}"`);
     await nvim.command("Agent rename greet to salute everywhere");
     await server.reached("streaming");
     server.release("streaming");

@@ -4,13 +4,14 @@ import { copyOfPlugin, startAgent } from "../support/agent.ts";
 import { transcript, waitForChat } from "../support/chat.ts";
 import { waitUntil } from "../support/project.ts";
 import { ask } from "../support/review.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 import { reached } from "../support/server.ts";
 
 const READ = 'call read_file {"path": "a.txt"}';
 const FILES = { "a.txt": "alpha\n" };
 
 Deno.test("a message steers the turn, one waits for its end, one is edited, one removed; a pause holds the next step", async () => {
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
     project: FILES,
     script:
       `wait here\n${READ}\n---\nexpect In French\nwait there\nsay Oui.\n---\nexpect Second, changed\nsay Done with it.`,
@@ -39,7 +40,7 @@ Deno.test("a message steers the turn, one waits for its end, one is edited, one 
     "the message to be in the input",
     async () =>
       await nvim.lua(
-        "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('^agent://input/1$'), 0, -1, false)[1]",
+        "return vim.api.nvim_buf_get_lines(require('agent.chat').current().input.buffer, 0, -1, false)[1]",
       ) ===
         "Second",
   );
@@ -78,7 +79,7 @@ Deno.test("a message steers the turn, one waits for its end, one is edited, one 
 });
 
 Deno.test("a stop gives what was to steer back to the input; what comes too late is the next message", async () => {
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
     script: "wait here\nsay Never.\n---\nwait there\nsay One.\n---\nsay Two.",
   });
   const { nvim, server } = agent;
@@ -92,7 +93,7 @@ Deno.test("a stop gives what was to steer back to the input; what comes too late
     "the message to be in the input",
     async () =>
       await nvim.lua(
-        "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('^agent://input/1$'), 0, -1, false)[1]",
+        "return vim.api.nvim_buf_get_lines(require('agent.chat').current().input.buffer, 0, -1, false)[1]",
       ) ===
         "Quick",
   );
@@ -105,8 +106,26 @@ Deno.test("a stop gives what was to steer back to the input; what comes too late
   assert.deepEqual((await transcript(nvim)).slice(-4), ["Quick", "One.", "Late", "Two."]);
 });
 
-Deno.test("lines and files go along into the turn; what waits stands above the input, is sent at once, edited; a pause ends with the turn", async () => {
+Deno.test("a stop that overtakes what was to steer gives it back too, and nothing more is sent", async () => {
+  const prompts = Array.from({ length: 300 }, (_, at) => [`.agents/commands/p${at}.md`, "Explain it."]);
   await using agent = await startAgent({
+    script: "wait here\nsay Never.\n---\nsay Nobody asked.",
+    project: Object.fromEntries(prompts),
+  });
+  const { nvim, server } = agent;
+  await nvim.command("Agent Hello");
+  await reached(server, "here");
+  // The supervisor still reads the prompts when the stop passes by.
+  await nvim.lua(`vim.cmd("Agent! /p1 quick") require("agent.chat").current():stop()`);
+  await nvim.waitForScreen("Stopped.");
+  await nvim.waitFor(`require("agent.chat").current().input:text() == "/p1 quick"`);
+  await nvim.waitForScreen("· ready");
+  assert.equal(server.requests.length, 1);
+  assert.deepEqual(await transcript(nvim), ["Hello", "Stopped."]);
+});
+
+Deno.test("lines and files go along into the turn; what waits stands above the input, is sent at once, edited; a pause ends with the turn", async () => {
+  await using agent = await sharedAgent({
     project: { "a.txt": "alpha\nbeta\n", "b.txt": "gamma\n" },
     files: ["a.txt"],
     script:

@@ -1,28 +1,33 @@
 /** Commands, maps, windows and messages as a user meets them; no engine is needed for most of it. */
 import assert from "node:assert/strict";
-import { GREET, PLUGIN, startAgent } from "../support/agent.ts";
+import { GREET, PLUGIN } from "../support/agent.ts";
 import { transcript, waitForChat } from "../support/chat.ts";
-import { ChildNvim, type ChildOptions } from "../support/nvim.ts";
+import { ChildNvim } from "../support/nvim.ts";
 import { scratch } from "../support/project.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
+import { type Editor, type EditorOptions, receive, sharedEditor } from "../support/shared_editor.ts";
 
 const LINES = ["local one = 1", "local two = 2", "local three = 3"];
 
 /** Neovim with the plugin, a buffer of three lines, and a list of what would go to the supervisor. */
-async function start(options: ChildOptions = {}): Promise<ChildNvim> {
-  const child = await ChildNvim.start({ runtime: [PLUGIN], ...options });
-  await child.lua(
+async function start(options: EditorOptions = {}): Promise<Editor> {
+  const editor = await sharedEditor(options);
+  await editor.nvim.lua(
     `vim.api.nvim_buf_set_lines(0, 0, -1, false, ...)
-    vim.bo.filetype = "lua"
-    _G.sent = {}
-    require("agent.client").send = function(action) table.insert(_G.sent, action) end`,
+    vim.bo.filetype = "lua"`,
     LINES,
   );
-  return child;
+  return editor;
 }
 
 /** What stands in the input of the chat that is shown. */
 function input(child: ChildNvim): Promise<string> {
   return child.lua(`return require("agent.chat").current().input:text()`);
+}
+
+/** The number of the chat that is shown. */
+function chat(child: ChildNvim): Promise<number> {
+  return child.lua(`return require("agent.chat").current().id`);
 }
 
 /** The messages that went to the supervisor. */
@@ -45,7 +50,8 @@ function selected(label: string, ...lines: readonly string[]) {
 }
 
 Deno.test(":Agent with a range and no text has the lines go along with the message, once, as a line above the input says", async () => {
-  await using child = await start();
+  await using editor = await start();
+  const { nvim: child } = editor;
   await child.command("2,3Agent");
   await child.waitForScreen("▸ an unnamed buffer L2–3");
   assert.equal(await input(child), "");
@@ -58,7 +64,8 @@ Deno.test(":Agent with a range and no text has the lines go along with the messa
 });
 
 Deno.test("the <Plug> maps take a Visual selection along", async () => {
-  await using child = await start();
+  await using editor = await start();
+  const { nvim: child } = editor;
   const select = (map: string) => child.keys(`<Esc>gg<Cmd>xmap <lt>F2> <lt>Plug>(${map})<CR>Vj<F2>`);
   await select("AgentToggle");
   await child.waitForScreen("▸ an unnamed buffer L1–2");
@@ -73,17 +80,13 @@ Deno.test("the <Plug> maps take a Visual selection along", async () => {
 });
 
 const WAITS = {
-  ...{ type: "approval", chat: 1, request: 7, tool: "1", title: "write .env", reason: "sensitive" },
+  ...{ type: "approval", request: 7, tool: "1", title: "write .env", reason: "sensitive" },
   ...{ kind: "file", files: [], left_out: 0 },
 };
 
-/** What the supervisor would tell. */
-function receive(child: ChildNvim, ...updates: readonly Readonly<Record<string, unknown>>[]) {
-  return child.lua(`require("agent.approval") return require("agent.client").receive(...)`, updates);
-}
-
 Deno.test("a message may begin with approve or reject, unless something waits for an answer", async () => {
-  await using child = await start();
+  await using editor = await start();
+  const { nvim: child } = editor;
   await child.command("Agent reject empty names in the parser");
   await child.command("Agent approve the plan, then go on");
   await child.command("Agent send both");
@@ -116,7 +119,8 @@ Deno.test("a message may begin with approve or reject, unless something waits fo
 });
 
 Deno.test("what asks for something of an unknown kind is shown, and can only be rejected", async () => {
-  await using child = await start();
+  await using editor = await start();
+  const { nvim: child } = editor;
   await child.command("Agent");
   await receive(child, { ...WAITS, kind: "device", suggestion: "write(**)" });
   await child.command("Agent approval");
@@ -136,15 +140,18 @@ Deno.test("what asks for something of an unknown kind is shown, and can only be 
 });
 
 Deno.test("an approval of another chat says which one it is from", async () => {
-  await using child = await start();
+  await using editor = await start();
+  const { nvim: child } = editor;
   await child.command("Agent");
+  const first = await chat(child);
   await receive(child, WAITS);
   await child.waitForScreen(" Approval ");
-  assert.ok(!child.text().includes("· chat 1"));
+  assert.ok(!child.text().includes(`· chat ${first}`));
   await child.command("Agent new");
-  await child.waitForScreen(" Approval · chat 1 ");
-  await receive(child, { ...WAITS, request: 8, chat: 2, title: "write b" });
-  await child.waitForScreen(" Approval 1 of 2 · chat 1 ");
+  await child.waitForScreen(` Approval · chat ${first} `);
+  assert.notEqual(await chat(child), first);
+  await receive(child, { ...WAITS, request: 8, title: "write b" });
+  await child.waitForScreen(` Approval 1 of 2 · chat ${first} `);
   await child.command("Agent approve");
   await child.waitForScreen("write b");
   assert.ok(!child.text().includes("· chat"));
@@ -176,7 +183,8 @@ Deno.test("mistakes in vim.g.agent are told once, at the first use, in words", a
   const lua = `vim.g.agent = { max_iterations = 2.5, layout = "top" }
     _G.told = {}
     vim.notify = function(text) table.insert(_G.told, (text:gsub("\\n", " "))) end`;
-  await using child = await start({ lua });
+  await using child = await ChildNvim.start({ runtime: [PLUGIN], lua });
+  await child.lua(`require("agent.client").send = function() end`);
   assert.deepEqual(await child.lua("return _G.told"), []);
   for (const line of ["Agent", "Agent toggle", "Agent hello"]) await child.command(line);
   const first = await child.waitFor("_G.told[1]");
@@ -195,8 +203,8 @@ Deno.test("mistakes in vim.g.agent are told once, at the first use, in words", a
 
 Deno.test("a split is 0.4 of the screen unless told, and 0.8 if told", async () => {
   for (const [width, columns] of [["nil", 40], ["0.8", 80], ["30", 30]] as const) {
-    const lua = `vim.g.agent = { layout = "right", width = ${width} }`;
-    await using child = await start({ lua, columns: 100 });
+    await using editor = await start({ options: `layout = "right", width = ${width}`, columns: 100 });
+    const { nvim: child } = editor;
     await child.command("Agent");
     assert.equal(await child.lua("return vim.api.nvim_win_get_width(0)"), columns);
   }
@@ -208,11 +216,12 @@ Deno.test("when the supervisor dies, the turn's end and its error are events, an
       table.insert(_G.events, { event.match, event.data.reason or event.data.text or event.data.answer })
     end })
     vim.notify = function(text) table.insert(_G.told, (text:gsub("\\n", " "))) end`;
-  await using child = await start({ lua });
+  await using editor = await start({ lua });
+  const { nvim: child } = editor;
   await child.command("Agent! hello");
   await receive(child, WAITS);
   const text = `The supervisor stopped (exit code 1): ${"error ".repeat(30)}.`;
-  await receive(child, { type: "host_lost", text, was_running: true, chats: [1] });
+  await receive(child, { type: "host_lost", text, was_running: true, chats: [await chat(child)] });
   assert.deepEqual(
     (await child.lua<readonly [string, string][]>("return _G.events")).toSorted(),
     [
@@ -227,15 +236,17 @@ Deno.test("when the supervisor dies, the turn's end and its error are events, an
 });
 
 Deno.test(":Agent chats goes back to an older chat", async () => {
-  await using child = await start();
+  await using editor = await start();
+  const { nvim: child } = editor;
   await child.command("Agent the first question");
+  const first = await chat(child);
   await child.command("Agent new");
   await child.command("Agent the second question");
   await child.keys("<Esc><Cmd>Agent chats<CR>");
-  await child.waitForScreen(/1: 1 {2}starting {2}the first question/);
+  await child.waitForScreen(new RegExp(`1: ${first} {2}starting {2}the first question`));
   await child.keys("1<CR>");
   await child.waitForScreen((text) => text.includes("the first question") && !text.includes("the second"));
-  assert.equal(await child.lua(`return require("agent.chat").current().id`), 1);
+  assert.equal(await chat(child), first);
 });
 
 Deno.test("a call that is refused before it is asked about shows what it wanted", async () => {
@@ -246,7 +257,7 @@ call read_file {"path": "README.md"}
 call read_file {"path": "README.md"}
 ---
 say Done.`;
-  await using agent = await startAgent({ script });
+  await using agent = await sharedAgent({ script, options: "title = false" });
   const { nvim } = agent;
   await nvim.command("Agent look");
   await waitForChat(nvim, "Done.");
@@ -268,11 +279,12 @@ call run_terminal_command {"command": "curl example.com", "access": "network"}
 call edit_file {"path": "README.md", "old_str": "demo", "new_str": "example"}
 ---
 say Done.`;
-  const options = `ask = { "write(*.md)" }, ` +
+  const rules = `ask = { "write(*.md)" }, ` +
     `deny = { "write(src/*.ts)", "read(**/notes.md)", "network(curl example.com)" }`;
   const project = { ...GREET, "src/notes.md": "# notes\n" };
-  await using agent = await startAgent({ script, options, project });
+  await using agent = await sharedAgent({ script, options: "title = false", project });
   const { nvim } = agent;
+  await nvim.lua(`require("agent").setup({ ${rules} })`);
   await nvim.command("Agent go on");
   await nvim.waitForScreen("rule write(*.md) asks");
   await nvim.command("Agent approve");
@@ -295,8 +307,9 @@ say Done.`;
 
 Deno.test("health shows the grants of every root", async () => {
   await using folder = await scratch({ "util.ts": "" });
-  await using agent = await startAgent({ script: "say Hi.", options: `roots = { "${folder.root}" }` });
+  await using agent = await sharedAgent({ script: "say Hi.", options: "title = false" });
   const { nvim, project } = agent;
+  await nvim.lua(`require("agent").setup({ roots = { "${folder.root}" } })`);
   await nvim.command("checkhealth agent");
   const report = await nvim.lua<string>(
     `return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")`,
@@ -308,8 +321,8 @@ Deno.test("health shows the grants of every root", async () => {
 });
 
 Deno.test("g? shows the keys without waiting for <CR>, and q goes back", async () => {
-  await using agent = await startAgent({ script: "say Hi.", columns: 80, lines: 24 });
-  const { nvim } = agent;
+  await using editor = await start();
+  const { nvim } = editor;
   await nvim.command("Agent open");
   await nvim.keys("<Esc>g?");
   assert.match(await nvim.waitForScreen("q close"), /stop the turn/);
@@ -319,7 +332,8 @@ Deno.test("g? shows the keys without waiting for <CR>, and q goes back", async (
 });
 
 Deno.test("q closes a page at once, though a map of the user's begins with it", async () => {
-  await using child = await start({ lua: `vim.o.timeoutlen = 60000 vim.keymap.set("n", "qq", "ix")` });
+  await using editor = await start({ lua: `vim.o.timeoutlen = 60000 vim.keymap.set("n", "qq", "ix")` });
+  const { nvim: child } = editor;
   for (
     const open of [
       `require("agent.page").open({ "text" }, "it")`,

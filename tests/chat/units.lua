@@ -72,6 +72,23 @@ test("pieces of one message are one block, until something else comes between th
   eq(screen(it), { "Go", "One two.", "… call a", "Three.", "Four." })
 end)
 
+test("a list of changed files or a notice in the middle of a text stands below it, and does not cut it", function()
+  local it = timeline.new()
+  local file = { shown = "a", path = "a", kind = "modified", added = 1, removed = 0 }
+  local files = { type = "turn_files", turn = 1, files = { file } }
+  apply(it, send("Go"), STARTED, says("It is **sal"))
+  eq(apply(it, files), { 3 })
+  eq(apply(it, says("ute** ")), { 2 })
+  apply(it, { type = "notice", severity = "info", text = "By the way." })
+  eq(apply(it, says("now.")), { 2 })
+  local list = { "Changed 1 file  +1", "  M a  +1" }
+  eq(screen(it), { "Go", "It is **salute** now.", list[1], list[2], "By the way." })
+  -- A call ends the text, and a retry begins it again.
+  apply(it, calls("a", "completed"), says("More"))
+  apply(it, { type = "retry", reason = "HTTP 529.", wait_ms = 0, attempt = 1, tries = 2 }, says("More."))
+  eq(vim.list_slice(screen(it), 6), { "✓ call a", "More", "HTTP 529. Retried.", "More." })
+end)
+
 test("a call is changed in place, and its end stays its end", function()
   local it = timeline.new()
   apply(it, send("Go"), STARTED, calls("a", "pending"), calls("b", "pending"))

@@ -39,32 +39,32 @@ function masked(screen: string): string {
     .replaceAll(/\d+ tools/g, "N tools");
 }
 
-for (const [columns, lines] of [[80, 40], [120, 40]] as const) {
-  Deno.test(`the usage at ${columns}×${lines}`, async () => {
-    await using agent = await startAgent({ script: SCRIPT, columns, lines, options: OPTIONS });
-    const { nvim, server } = agent;
-    await nvim.command("Agent rename greet to salute everywhere");
-    await nvim.waitForScreen("Done.");
-    await waitForTurn(nvim);
-    await nvim.command("Agent And what else is there?");
-    await nvim.waitForScreen("Nothing more.");
-    await waitForTurn(nvim);
-    await nvim.waitForScreen("· $0.037 · ready");
+Deno.test("the usage at 80×40, 120×40 and 40×40", async () => {
+  await using agent = await startAgent({ script: SCRIPT, columns: 80, lines: 40, options: OPTIONS });
+  const { nvim, server } = agent;
+  await nvim.command("Agent rename greet to salute everywhere");
+  await nvim.waitForScreen("Done.");
+  await waitForTurn(nvim);
+  await nvim.command("Agent And what else is there?");
+  await nvim.waitForScreen("Nothing more.");
+  await waitForTurn(nvim);
+  await nvim.waitForScreen("· $0.037 · ready");
+  for (const columns of [80, 120]) {
+    await nvim.resize(columns, 40);
     await nvim.command("Agent usage");
     await nvim.waitForScreen("This session");
-    await expectScreen(nvim, `usage-${columns}x${lines}`, masked);
+    await expectScreen(nvim, `usage-${columns}x40`, masked);
     assert.deepEqual(server.problems, []);
     await nvim.keys("q");
     await nvim.waitForScreenGone("This session");
     await nvim.waitForScreen("· ready");
-    if (columns > 80) return;
-    await nvim.resize(40, 40);
-    await nvim.command("Agent usage");
-    await nvim.waitForScreen(
-      /^This sessi… asked +in +out +cost\n {2}And what… +2 +2\.2k +70 \$0\.0076[^]*^Edits +form +tried +failed +kept$/m,
-    );
-  });
-}
+  }
+  await nvim.resize(40, 40);
+  await nvim.command("Agent usage");
+  await nvim.waitForScreen(
+    /^This sessi… asked +in +out +cost\n {2}And what… +2 +2\.2k +70 \$0\.0076[^]*^Edits +form +tried +failed +kept$/m,
+  );
+});
 
 Deno.test("what a session has cost goes on after the engine was killed, and is told by the request", async () => {
   await using project = await scratch({});

@@ -3,9 +3,8 @@
  * AGENT_WINDOW_SEED and AGENT_WINDOW_ROUNDS play others, and more.
  */
 import assert from "node:assert/strict";
-import { PLUGIN } from "../support/agent.ts";
-import { ChildNvim } from "../support/nvim.ts";
 import { scratch } from "../support/project.ts";
+import { sharedEditor } from "../support/shared_editor.ts";
 
 const PLAY = new URL("window_play.lua", import.meta.url).pathname;
 const ROUNDS = Number(Deno.env.get("AGENT_WINDOW_ROUNDS") ?? 15);
@@ -14,16 +13,10 @@ for (const layout of ["float", "auto", "tab", "current"]) {
   Deno.test(`${layout}: after random commands the chat is whole`, async () => {
     const seed = Number(Deno.env.get("AGENT_WINDOW_SEED") ?? 1);
     await using project = await scratch({ "a.txt": "a text of the user's\n" });
-    await using nvim = await ChildNvim.start({
-      runtime: [PLUGIN],
-      cwd: project.root,
-      files: ["a.txt"],
-      columns: 90,
-      lines: 24,
-      lua: `vim.g.agent = { layout = "${layout}" }`,
-    });
-    await nvim.lua(`require("agent.client").send = function() end
-      require("agent").open()
+    await using editor = await sharedEditor({ columns: 90, options: `layout = "${layout}"` });
+    const { nvim } = editor;
+    await nvim.command(`cd ${project.root} | edit a.txt`);
+    await nvim.lua(`require("agent").open()
       vim.cmd.stopinsert()
       local chat = require("agent.chat").current()
       chat:apply({ { type = "submitted", text = "Hello" }, { type = "turn_started" },

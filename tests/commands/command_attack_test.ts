@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type RunningAgent, startAgent } from "../support/agent.ts";
 import { scratch, waitUntil } from "../support/project.ts";
+import { IS_FULL } from "../support/sample.ts";
 
 const APPROVE =
   `vim.api.nvim_create_autocmd("User", { pattern = "AgentApprovalRequested", callback = function()
@@ -238,8 +239,11 @@ const WAYS = [
   { access: "write", who: "a rehearsed command" },
 ] as const;
 
-for (const { access, who } of WAYS) {
-  for (const { name, line, leaks, harmed } of ATTACKS) {
+for (const [way, { access, who }] of WAYS.entries()) {
+  // A run of all tests tries each attack one of the ways, `deno task attack` both.
+  for (
+    const { name, line, leaks, harmed } of ATTACKS.filter((_, at) => IS_FULL || at % WAYS.length === way)
+  ) {
     Deno.test({
       name: `${who} tries to: ${name}`,
       ignore: Deno.build.os !== "linux",
@@ -251,9 +255,7 @@ for (const { access, who } of WAYS) {
         const call = JSON.stringify({ command, timeout: 10, access });
         server.play(`call run_terminal_command ${call}\n---\nsay Tried.`);
         await nvim.command("Agent! try");
-        await waitUntil("the result to reach the model", () => server.requests.length >= before + 2, {
-          timeout: 30_000,
-        });
+        await waitUntil("the result to reach the model", () => server.requests.length >= before + 2);
         await nvim.waitFor(`require("agent").status():find("ready$")`);
         const output = server.requests.at(-1)?.text ?? "";
         assert.doesNotMatch(output, /not approved|cannot run/i, "the command was run");

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { CommandAccess } from "../../denops/agent/protocol/commands.ts";
 import { commandRunner } from "../support/command_sandbox.ts";
 import { scratch } from "../support/project.ts";
+import { neovimInside } from "./inside.ts";
 
 /** Prints the number of the error, 0 if the call went through. */
 function calling(name: string, ...args: readonly (number | string)[]): string {
@@ -76,8 +77,6 @@ const CASES: readonly Case[] = [
   { name: "getpid", lua: calling("getpid"), looks: DONE, writes: DONE },
 ];
 
-const nvim = Deno.env.get("AGENT_NVIM") ?? "nvim";
-
 for (const access of ["look", "write", "git"] as const satisfies readonly CommandAccess[]) {
   Deno.test({
     name: `system calls at ${access}: keys, other processes, mounts, sockets that lead out`,
@@ -87,8 +86,9 @@ for (const access of ["look", "write", "git"] as const satisfies readonly Comman
         Object.fromEntries(CASES.map(({ lua }, index) => [`case${index}.lua`, lua])),
       );
       await using state = await scratch();
-      const { run } = commandRunner([project.root], state.root);
-      const line = CASES.map((_, index) => `${nvim} --clean -l case${index}.lua`).join("\n");
+      const { lua, places } = await neovimInside();
+      const { run } = commandRunner([project.root], state.root, [], { command_read: places });
+      const line = CASES.map((_, index) => `${lua} case${index}.lua`).join("\n");
       const { output } = await run(access, line);
       const answers = output.trim().split("\n");
       const expected = CASES.map((one) => access === "look" ? one.looks : one.writes);
@@ -105,9 +105,10 @@ Deno.test({
   async fn() {
     await using project = await scratch({ "case.lua": calling("socket", 1, 1, 0) });
     await using state = await scratch();
-    const { run } = commandRunner([project.root], state.root);
+    const { lua, places } = await neovimInside();
+    const { run } = commandRunner([project.root], state.root, [], { command_read: places });
     for (const access of ["look+network", "write+network", "git+network"] as const) {
-      assert.equal((await run(access, `${nvim} --clean -l case.lua`)).output.trim(), REFUSED, access);
+      assert.equal((await run(access, `${lua} case.lua`)).output.trim(), REFUSED, access);
     }
   },
 });
@@ -156,13 +157,16 @@ Deno.test({
   name: "memory and the size of files have limits; core files are none",
   ignore: Deno.build.os !== "linux",
   async fn() {
-    await using project = await scratch();
+    await using project = await scratch({
+      "hoard.lua": `local all = {}
+        while true do table.insert(all, #all .. ("x"):rep(2e7)) vim.uv.sleep(5) end`,
+    });
     await using state = await scratch();
-    const { run } = commandRunner([project.root], state.root);
+    const { lua, places } = await neovimInside();
+    const { run } = commandRunner([project.root], state.root, [], { command_read: places });
     const big = await run("write", "truncate -s 9G big && echo MADE");
     assert.doesNotMatch(big.output, /MADE/);
-    const many =
-      `for i in 1 2 3; do node -e 'const all = []; setInterval(() => all.push(Buffer.alloc(2e7, 1)), 5)' & done; wait`;
+    const many = `for i in 1 2 3; do ${lua} hoard.lua & done; wait`;
     const mostMemory = 500 * 1024 ** 2;
     assert.deepEqual((await run("look", many, { mostMemory })).end, {
       type: "too_much_memory",

@@ -1,7 +1,7 @@
 /** Commands: what the model gets of them, what the user sees, and what they cannot do. Whole program. */
 import assert from "node:assert/strict";
 import { type RunningAgent, startAgent } from "../support/agent.ts";
-import { inOneNeovim } from "../support/one_neovim.ts";
+import { inOneNeovim } from "../support/shared_agent.ts";
 import { waitUntil } from "../support/project.ts";
 
 /** Answers every approval as the user would with `a`. */
@@ -20,17 +20,17 @@ async function run(agent: RunningAgent, ...calls: readonly string[]): Promise<re
   agent.server.play([...calls, "say All done."].join("\n---\n"));
   await agent.nvim.command("Agent! go");
   await agent.nvim.waitFor(`require("agent").status():find("working")`);
-  await agent.nvim.waitFor(`require("agent").status():find("ready$")`, { timeout: 30_000 });
+  await agent.nvim.waitFor(`require("agent").status():find("ready$")`);
   return agent.server.requests.slice(first + 1).map(({ text }) => text);
 }
 
 const ANSWERED = { script: "", project: { "README.md": "# demo\n" }, lua: APPROVE };
 
-const test = inOneNeovim("commands that are allowed", ANSWERED);
+const test = inOneNeovim(ANSWERED);
 
-const testAsked = inOneNeovim("commands that ask", { script: "", options: 'commands = "ask"' });
+const testAsked = inOneNeovim({ script: "", options: 'commands = "ask"' });
 
-const testDefault = inOneNeovim("commands by default", { script: "" });
+const testDefault = inOneNeovim({ script: "" });
 
 test("exit code, output, error output and the folder come back; the folder carries over", async (agent) => {
   const results = await run(
@@ -100,9 +100,7 @@ Deno.test("commands in the background: output, stop, and their end with Neovim",
     assert.match(results[5] ?? "", /Unknown command id cmd_9. Known ids: cmd_1, cmd_2/);
     assert.ok(await running(mark), "the second one goes on after the turn");
   }
-  await waitUntil("the second one to end with Neovim", async () => !(await running(mark)), {
-    timeout: 3_000,
-  });
+  await waitUntil("the second one to end with Neovim", async () => !(await running(mark)));
 });
 
 Deno.test("the environment holds no key and nothing of the user's but the usual", async () => {

@@ -3,8 +3,9 @@
  * Whole program.
  */
 import assert from "node:assert/strict";
-import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
+import type { AgentOptions, RunningAgent } from "../support/agent.ts";
 import { git } from "../support/project.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 const WORKFLOW = ".github/workflows/ci.yml";
 const FILES = {
@@ -21,14 +22,13 @@ printf '{}' > package-lock.json && mv README.md AGENTS.md && printf 'made\\n' > 
 
 const NOT_THE_FILES = `function(data) return not data.title:find("as the command did") end`;
 
-/** Answers approvals as `choose` says; their titles are in `_G.asked`. */
-const ANSWER = (choose: string) =>
-  `_G.asked = {}
+/** Answers approvals as `_G.choose` says; their titles are in `_G.asked`. */
+const ANSWER = `
 vim.api.nvim_create_autocmd("User", { pattern = "AgentApprovalRequested", callback = function(event)
   vim.schedule(function()
     local data = event.data or {}
     table.insert(_G.asked, data.title or "")
-    if (${choose})(data, #_G.asked) then require("agent").approve() else require("agent").reject("not now") end
+    if _G.choose(data) then require("agent").approve() else require("agent").reject("not now") end
   end)
 end })`;
 
@@ -40,12 +40,15 @@ async function turn(agent: RunningAgent, ...calls: readonly string[]): Promise<r
   agent.server.play([...calls, "say All done."].join("\n---\n"));
   await agent.nvim.command("Agent! go");
   await agent.nvim.waitFor(`require("agent").status():find("working")`);
-  await agent.nvim.waitFor(`require("agent").status():find("ready$")`, { timeout: 30_000 });
+  await agent.nvim.waitFor(`require("agent").status():find("ready$")`);
   return agent.server.requests.slice(first + 1).map(({ text }) => text);
 }
 
-const start = (choose: string, more: Partial<AgentOptions> = {}) =>
-  startAgent({ script: "say Nothing yet.", project: FILES, lua: ANSWER(choose), ...more });
+async function start(choose: string, more: Partial<AgentOptions> = {}): Promise<RunningAgent> {
+  const agent = await sharedAgent({ script: "say Nothing yet.", project: FILES, lua: ANSWER, ...more });
+  await agent.nvim.lua(`_G.asked, _G.choose = {}, ${choose}`);
+  return agent;
+}
 
 const asked = ({ nvim }: RunningAgent) => nvim.lua<readonly string[]>("return _G.asked");
 

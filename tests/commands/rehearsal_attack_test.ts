@@ -7,7 +7,7 @@ import { signalAll } from "../../denops/agent/supervisor/commands/process_tree.t
 import { RunningCommand } from "../../denops/agent/supervisor/commands/runner.ts";
 import { commandRunner } from "../support/command_sandbox.ts";
 import { leftovers, rehearse, type Running } from "../support/rehearsal.ts";
-import { scratch, waitUntil } from "../support/project.ts";
+import { DEFAULT_TIMEOUT, scratch, waitUntil } from "../support/project.ts";
 import { treeOf } from "../support/trees.ts";
 
 const ignore = Deno.build.os !== "linux";
@@ -41,7 +41,7 @@ unshare -Um true; umount ${project.root}; mount -o remount,rw ${project.root}; g
       assert.match(command.output, /pre-commit': Read-only file system/);
       assert.match(command.output, new RegExp(`^1\n${Deno.uid()}\n10$`, "m"));
       assert.match(command.output, /CapEff:\s0{16}$/m);
-      const [found] = await overlay.list(AbortSignal.timeout(10_000));
+      const [found] = await overlay.list(AbortSignal.timeout(DEFAULT_TIMEOUT));
       const paths = found?.changes.map(({ path }) => path) ?? [];
       assert.deepEqual(paths.filter((path) => path !== "copied"), ["a.txt"], command.output);
     }
@@ -145,7 +145,7 @@ Deno.test({
     await writer.stdin.close();
     await reader.cancel();
     await writer.status;
-    const [found] = await overlay.list(AbortSignal.timeout(10_000));
+    const [found] = await overlay.list(AbortSignal.timeout(DEFAULT_TIMEOUT));
     const sizes = found?.changes.map(({ path, after }) => [path, after?.type === "file" ? after.size : 0]);
     assert.deepEqual(sizes, [["late", 5]]);
     assert.match(await overlay.run(`echo x > "$1/later"`, [project.root]) ?? "", /Read-only file system/);

@@ -5,7 +5,7 @@ import { sequences } from "../support/shell_sequences.ts";
 import { playSequence } from "../support/rehearsal_play.ts";
 import { leftovers, rehearse } from "../support/rehearsal.ts";
 import { commandRunner } from "../support/command_sandbox.ts";
-import { scratch, waitUntil } from "../support/project.ts";
+import { DEFAULT_TIMEOUT, scratch, waitUntil } from "../support/project.ts";
 import { Overlay } from "../../denops/agent/supervisor/commands/overlay/overlay.ts";
 import { overlaySupport } from "../../denops/agent/supervisor/commands/overlay/probe.ts";
 import { treeOf } from "../support/trees.ts";
@@ -137,7 +137,10 @@ Deno.test({
       assert.equal(await overlay.isPastLimits(), false);
       assert.equal(await overlay.run(`cd "$1"; exec bash -c "$2"`, [project.root, what]), undefined);
       assert.equal(await overlay.isPastLimits(), true);
-      await assert.rejects(overlay.list(AbortSignal.timeout(10_000)), /^Error: it (wrote|changed) more than/);
+      await assert.rejects(
+        overlay.list(AbortSignal.timeout(DEFAULT_TIMEOUT)),
+        /^Error: it (wrote|changed) more than/,
+      );
       ended.push(overlay);
     }
     // Whoever watches the command may ask once more.

@@ -1,6 +1,6 @@
 /** Commands over an overlay, as a user meets them. Whole program. */
 import assert from "node:assert/strict";
-import { startAgent } from "../support/agent.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 import { waitUntil } from "../support/project.ts";
 import { leftovers } from "../support/rehearsal.ts";
 
@@ -13,7 +13,7 @@ const CHANGE =
   "echo made > out/made; echo use > .envrc; chmod +x a.txt";
 
 Deno.test("what a command would change is shown, chosen, kept and undone, exactly and of ignored files too", async () => {
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
     script: `${call(CHANGE)}\n---\nsay Seen.`,
     project: FILES,
     lines: 45,
@@ -63,7 +63,7 @@ Deno.test("a try keeps nothing and says so; what changes nothing asks nothing; a
     call("echo y >> a.txt"),
     "expect The user did not keep what the command changed (1 change): too early\nsay Seen.",
   ];
-  await using agent = await startAgent({ script: script.join("\n---\n"), project: FILES });
+  await using agent = await sharedAgent({ script: script.join("\n---\n"), project: FILES });
   const { nvim, project, server } = agent;
   await nvim.command("Agent go");
   await nvim.waitForScreen("a keep");
@@ -76,7 +76,7 @@ Deno.test("a try keeps nothing and says so; what changes nothing asks nothing; a
 
 Deno.test("what the user saves while the approval waits stays, and unsaved text is merged with what is kept", async () => {
   const line = "sed -i s/one/ONE/ a.txt; echo x > src/b.txt";
-  await using agent = await startAgent({ script: `${call(line)}\n---\nsay Seen.`, project: FILES });
+  await using agent = await sharedAgent({ script: `${call(line)}\n---\nsay Seen.`, project: FILES });
   const { nvim, project, server } = agent;
   await nvim.command("edit a.txt");
   await nvim.command("call append('$', 'three')");
@@ -92,7 +92,7 @@ Deno.test("what the user saves while the approval waits stays, and unsaved text 
 });
 
 Deno.test("commands = project keeps unasked what touches nothing sensitive, and asks about the rest", async () => {
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
     script: `${call("echo x > a.txt")}\n---\n${call("echo x > .envrc")}\n---\nsay Seen.`,
     project: FILES,
     options: 'commands = "project"',

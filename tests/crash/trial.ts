@@ -34,6 +34,9 @@ export interface Outcome {
 
 const WIRE = "anthropic_messages";
 
+/** Milliseconds; the longest command takes some 400. */
+const BETWEEN_LOOKS = 50;
+
 /** Every update that Lua was given, one a line, written before Lua does anything with it. */
 const RECORD = `
 local out = assert(io.open(..., "a"))
@@ -73,7 +76,8 @@ class Stage implements AsyncDisposable {
     const nvim = await ChildNvim.start({
       cwd: this.project.root,
       runtime: [PLUGIN],
-      env: { TEST_API_KEY: SECRET },
+      // By the mark its processes are found.
+      env: { TEST_API_KEY: SECRET, AGENT_TEST_MARK: this.state.root },
       lua: `vim.g.agent = { ${options}, ${OPTIONS} }`,
     });
     await nvim.lua(RECORD, this.record);
@@ -109,7 +113,7 @@ class Stage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await waitForNone([this.state.root, this.project.root], 10_000);
+    await waitForNone([this.state.root, this.project.root]);
     await this.#stack.disposeAsync();
   }
 }
@@ -126,11 +130,14 @@ export async function wholeTurn(): Promise<number> {
   return performance.now() - start;
 }
 
-/** The list of its files may have put the last words out of view. */
 async function hasEnded(nvim: ChildNvim): Promise<void> {
-  const isOver = async () => (await transcript(nvim)).join().includes(LAST_WORDS);
-  await waitUntil("the turn's last words", isOver, { timeout: 60_000 });
+  await waitUntil("the turn's last words", () => isOver(nvim));
   await nvim.waitForScreen("· ready");
+}
+
+/** The list of its files may have put the last words out of view. */
+async function isOver(nvim: ChildNvim): Promise<boolean> {
+  return (await transcript(nvim)).join().includes(LAST_WORDS);
 }
 
 export async function runTrial({ victim, at }: Trial): Promise<Outcome> {
@@ -143,17 +150,15 @@ export async function runTrial({ victim, at }: Trial): Promise<Outcome> {
   kill(await waitUntil(`the ${victim}`, () => stage.pid(victim, nvim)));
   const lost: string[] = [];
   if (victim === "Neovim") {
-    await waitForNone([stage.state.root, stage.project.root], 10_000);
+    await waitForNone([stage.state.root, stage.project.root]);
     await using next = await stage.neovim();
     await next.command("Agent resume");
     // Killed before the first message was stored there is nothing to go on with.
-    await next.waitForScreen(/change everything|Scripted title|no sessions yet/, { timeout: 30_000 });
+    await next.waitForScreen(/change everything|Scripted title|no sessions yet/);
     lost.push(...await goOn(stage, next), ...await whatHolds(stage, next));
   } else {
     // The words may stand above what is in view.
-    await waitUntil("the kill to be told", async () => (await transcript(nvim)).join().includes("SIGKILL"), {
-      timeout: 30_000,
-    });
+    await waitUntil("the kill to be told", async () => (await transcript(nvim)).join().includes("SIGKILL"));
     await nvim.waitForScreen("· ready");
     lost.push(...await goOn(stage, nvim), ...await whatHolds(stage, nvim));
   }
@@ -174,8 +179,15 @@ async function whatHolds(stage: Stage, nvim: ChildNvim): Promise<readonly string
 
 /** A command that is killed ends for itself; the turn goes on. */
 async function withoutCommand(stage: Stage, nvim: ChildNvim): Promise<Outcome> {
-  const found = await stage.pid("command", nvim);
-  if (found !== undefined) kill(found);
+  // The next one, if none runs at this moment: on a busy machine the turn is not that far yet.
+  const found = await waitUntil("a command, or the turn's end", async () => {
+    const pid = await stage.pid("command", nvim);
+    if (pid !== undefined) return pid;
+    if (await isOver(nvim)) return "none";
+    // A look at all processes is work.
+    await pause(BETWEEN_LOOKS);
+  });
+  if (found !== "none") kill(found);
   await hasEnded(nvim);
   const lost = [...stage.server.problems, ...await whatHolds(stage, nvim)];
   return { lost, corrupt: [], shown: (await stage.shown()).length };
@@ -186,7 +198,7 @@ async function takenBack(stage: Stage, nvim: ChildNvim): Promise<readonly string
   await nvim.command("Agent undo 1");
   const said = () => nvim.lua<string>(`return vim.fn.execute("messages")`);
   const ends = /undid turn 1|turn 1 not undone|has changed no file|nothing to undo/;
-  await waitUntil("the undo", async () => ends.test(await said()), { timeout: 20_000 });
+  await waitUntil("the undo", async () => ends.test(await said()));
   const wrong: string[] = [];
   for (const path of Object.keys(ALLOWED)) {
     const text = await stage.project.read(path).catch(() => undefined);
@@ -206,7 +218,7 @@ async function goOn(stage: Stage, nvim: ChildNvim): Promise<readonly string[]> {
   const before = stage.server.requests.length;
   try {
     await nvim.command("Agent go on");
-    await nvim.waitForScreen("I go on from here.", { timeout: 20_000 });
+    await nvim.waitForScreen("I go on from here.");
     await nvim.waitForScreen("· ready");
   } catch (error) {
     return [

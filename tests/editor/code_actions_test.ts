@@ -1,6 +1,7 @@
 /** Code actions of the agent's in the user's buffers, while there is something to act on. Whole program. */
 import assert from "node:assert/strict";
-import { type RunningAgent, startAgent } from "../support/agent.ts";
+import type { RunningAgent } from "../support/agent.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 /** Opens Neovim's menu of code actions at a line. */
 async function actionsAt({ nvim }: RunningAgent, line: number): Promise<string> {
@@ -8,12 +9,15 @@ async function actionsAt({ nvim }: RunningAgent, line: number): Promise<string> 
   return await nvim.waitForScreen(/Code actions:|No code actions/);
 }
 
+const OPTIONS =
+  `safe_to_write = { { "src/greet.ts", true } }, ask = { "write(src/other.ts)" }, allow = { "write(src/greet.ts)" }`;
+
 const ATTACHED = `return #vim.lsp.get_clients({ name = "agent", bufnr = 0 })`;
 
 Deno.test("code actions: approve, keep and undo a hunk, fix diagnostics; attached only for as long", async () => {
   const edit = { path: "src/greet.ts", old_str: "Hello", new_str: "Welcome" };
   const other = { path: "src/other.ts", old_str: "1", new_str: "2" };
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
     script: `call read_file {"path":"src/greet.ts"}
 call read_file {"path":"src/other.ts"}
 ---
@@ -26,8 +30,7 @@ say Done.
 say Fixed.`,
     project: { "src/greet.ts": "one\nHello\nthree\n", "src/other.ts": "const other = 1;\n" },
     files: ["src/greet.ts"],
-    options:
-      `safe_to_write = { { "src/greet.ts", true } }, ask = { "write(src/other.ts)" }, allow = { "write(src/greet.ts)" }`,
+    options: OPTIONS,
     columns: 100,
   });
   const { nvim, project, server } = agent;
@@ -65,9 +68,10 @@ say Fixed.`,
 });
 
 Deno.test("the option code_actions switches them off", async () => {
-  for (const [options, count] of [["", 1], ["code_actions = false", 0]] as const) {
-    await using agent = await startAgent({ script: "say Done.", files: ["src/greet.ts"], options });
+  for (const [option, count] of [["", 1], ["code_actions = false", 0]] as const) {
+    await using agent = await sharedAgent({ script: "say Done.", files: ["src/greet.ts"], options: OPTIONS });
     const { nvim } = agent;
+    await nvim.lua(`require("agent").setup({ ${option} })`);
     await nvim.command("Agent go");
     await nvim.waitForScreen("Done.");
     await nvim.keys("q");

@@ -1,7 +1,8 @@
 /** Neovim is asked only about files that it has open, and none that it has open is missed. Whole program. */
 import assert from "node:assert/strict";
 import { existsSync, symlinkSync } from "node:fs";
-import { type RunningAgent, startAgent } from "../support/agent.ts";
+import type { RunningAgent } from "../support/agent.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 import { ask, toolResults, turn } from "../support/language_servers.ts";
 import { waitUntil } from "../support/project.ts";
 
@@ -14,9 +15,10 @@ async function readAfter(
   path = "a.txt",
 ): Promise<string | undefined> {
   const script = `say Hello.\n---\n${turn(["read_file", { path }])}`;
-  await using agent = await startAgent({ script, project: PROJECT });
+  await using agent = await sharedAgent({ script, project: PROJECT });
   // The supervisor knows what was open then.
   await agent.nvim.command("Agent hello");
+  await agent.nvim.waitForScreen("Hello.");
   await agent.nvim.waitForScreen("· ready");
   await agent.nvim.keys("<Esc><C-w>p");
   await prepare(agent);
@@ -55,7 +57,7 @@ Deno.test("a file that is closed is read from disk, though another of its name i
 });
 
 Deno.test("unsaved text of a file that was opened while the turn runs is read", async () => {
-  await using agent = await startAgent({ script: `wait go\n${READ}`, project: PROJECT });
+  await using agent = await sharedAgent({ script: `wait go\n${READ}`, project: PROJECT });
   const { nvim, server } = agent;
   await nvim.command("Agent hello");
   await server.reached("go");
@@ -66,7 +68,7 @@ Deno.test("unsaved text of a file that was opened while the turn runs is read", 
 });
 
 Deno.test("a Neovim that waits for a key is not waited for where no file of it is meant", async () => {
-  await using agent = await startAgent({ script: `wait go\n${READ}`, project: PROJECT });
+  await using agent = await sharedAgent({ script: `wait go\n${READ}`, project: PROJECT });
   await agent.nvim.command("Agent hello");
   await agent.server.reached("go");
   await agent.nvim.keys("<Esc>:call getchar()<CR>");
@@ -83,7 +85,7 @@ for (const background of [false, true]) {
       "touch started; until [ -e go ]; do sleep 0.02; done; sed -i s/one/ONE/ a.txt; touch done";
     const call = JSON.stringify({ command, access: "write", direct: true, background });
     const script = `call run_terminal_command ${call}\n---\nwait end\nsay All done.`;
-    await using agent = await startAgent({ script, project: { "a.txt": "one\ntwo\n" } });
+    await using agent = await sharedAgent({ script, project: { "a.txt": "one\ntwo\n" } });
     const { nvim, project, server } = agent;
     const isThere = (name: string) => () => existsSync(project.path(name));
     await nvim.command("edit a.txt");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { PLUGIN } from "../support/agent.ts";
 import { editor, FAKE } from "../support/fake_server.ts";
 import { ChildNvim } from "../support/nvim.ts";
-import { scratch, within } from "../support/project.ts";
+import { DEFAULT_TIMEOUT, scratch, within } from "../support/project.ts";
 
 const LISTED = "return #vim.fn.getbufinfo({ buflisted = 1 })";
 const HIDDEN = `require("agent.editor.lsp.buffers").hidden()`;
@@ -48,7 +48,10 @@ Deno.test("a file that is not open is loaded unseen, and unloaded again when it 
       );
       await nvim.command("bwipeout! c.fake");
       await nvim.command("qa").catch(() => {});
-      assert.ok((await within(2_000, nvim.exited)).done, "no unseen buffer keeps Neovim from ending");
+      assert.ok(
+        (await within(DEFAULT_TIMEOUT, nvim.exited)).done,
+        "no unseen buffer keeps Neovim from ending",
+      );
     },
   ));
 

@@ -2,30 +2,38 @@
 import assert from "node:assert/strict";
 import { denoArguments } from "../../denops/agent/supervisor/agents/grants.ts";
 import { ModelServer } from "../model/model_server.ts";
-import { PLUGIN } from "../support/agent.ts";
+import { type AgentOptions, PLUGIN, type RunningAgent } from "../support/agent.ts";
 import { ask, startTypescript, toolResults, turn, TYPESCRIPT } from "../support/language_servers.ts";
 import { scratch } from "../support/project.ts";
+
+/** Rules of all these tests, so that they share a program: a file each that nobody writes, reads or may read unasked. */
+const OPTIONS = `safe_to_write = { { "**/*", true }, { "src/held.ts", false } }, ` +
+  `ask = { "read(**/asked.ts)" }, deny_read = { "**/secret.ts" }`;
+
+function start(script: string, options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
+  return startTypescript("utf-8", script, { options: OPTIONS, lines: 60, ...options });
+}
 
 const RENAME = ["rename_symbol", { path: "src/greet.ts", symbol: "greet", new_name: "salute" }] as const;
 
 Deno.test("one approval shows the diffs of all files; a rejected renaming changes nothing, an allowed one all", async () => {
-  const script = turn(RENAME);
-  const options = `safe_to_write = { { "**/*", true }, { "src/main.ts", false } }`;
-  await using agent = await startTypescript("utf-8", script, { options, lines: 60, columns: 100 });
+  const { "src/main.ts": main, ...others } = TYPESCRIPT;
+  const files = { ...others, "src/held.ts": main };
+  await using agent = await start(turn(RENAME), { project: files, columns: 100 });
   const { nvim, project } = agent;
   await nvim.command("Agent rename greet");
-  const shown = await nvim.waitForScreen("a once", { timeout: 20_000 });
+  const shown = await nvim.waitForScreen("a once");
   assert.match(shown, /rename greet to salute/);
-  assert.match(shown, /src\/main\.ts needs your approval/);
+  assert.match(shown, /src\/held\.ts needs your approval/);
   assert.match(
     shown,
-    /── src\/greet\.ts ──[^]*\+export function salute[^]*── src\/main\.ts ──[^]*\+import \{ salute \}/,
+    /── src\/greet\.ts ──[^]*\+export function salute[^]*── src\/held\.ts ──[^]*\+import \{ salute \}/,
   );
   await nvim.keys("r");
   await nvim.waitForScreen("· ready");
   assert.match(toolResults(agent.server)[0] ?? "", /^The user rejected this/);
-  for (const path of ["src/greet.ts", "src/main.ts"] as const) {
-    assert.equal(await project.read(path), TYPESCRIPT[path]);
+  for (const path of ["src/greet.ts", "src/held.ts"] as const) {
+    assert.equal(await project.read(path), files[path]);
   }
 
   agent.server.play(turn(RENAME));
@@ -35,12 +43,12 @@ Deno.test("one approval shows the diffs of all files; a rejected renaming change
   await nvim.waitForScreenGone("a once");
   await nvim.waitForScreen("· ready");
   assert.match(await project.read("src/greet.ts"), /function salute/);
-  assert.match(await project.read("src/main.ts"), /import \{ salute \}/);
+  assert.match(await project.read("src/held.ts"), /import \{ salute \}/);
   assert.deepEqual(agent.server.problems, []);
 });
 
 Deno.test("a renaming goes into a buffer with unsaved changes and does not save it", async () => {
-  await using agent = await startTypescript("utf-8", turn(RENAME), { files: ["src/main.ts"] });
+  await using agent = await start(turn(RENAME), { files: ["src/main.ts"] });
   await agent.nvim.keys("Go// mine<Esc>");
   const [renamed] = await ask(agent);
   assert.match(
@@ -57,30 +65,29 @@ Deno.test("a renaming goes into a buffer with unsaved changes and does not save 
 Deno.test("what a rule asks about is left out, and asked about when it is named", async () => {
   const project = {
     ...TYPESCRIPT,
-    "src/secret.ts": 'import { greet } from "./greet.ts";\nexport const hush: string = greet("token 123");\n',
+    "src/asked.ts": 'import { greet } from "./greet.ts";\nexport const hush: string = greet("token 123");\n',
   };
-  const hover = ["get_hover_info", { path: "src/secret.ts", symbol: "hush" }] as const;
+  const hover = ["get_hover_info", { path: "src/asked.ts", symbol: "hush" }] as const;
   const script = turn(
     ["find_references", { path: "src/greet.ts", symbol: "greet" }],
     ["get_call_hierarchy", { path: "src/greet.ts", symbol: "greet" }],
     ["find_symbol", { query: "hush", path: "src/greet.ts" }],
     hover,
   );
-  const options = `ask = { "read(**/secret.ts)" }`;
-  await using agent = await startTypescript("utf-8", script, { project, options });
+  await using agent = await start(script, { project });
   const { nvim, server } = agent;
   await nvim.command("Agent look around");
-  const shown = await nvim.waitForScreen("a once", { timeout: 20_000 });
-  assert.match(shown, /rule read\(\*\*\/secret\.ts\) asks/);
+  const shown = await nvim.waitForScreen("a once");
+  assert.match(shown, /rule read\(\*\*\/asked\.ts\) asks/);
   await nvim.keys("r");
   await nvim.waitForScreen("· ready");
   const [references, calls, symbols, refused] = toolResults(server);
   for (const text of [references, calls, symbols]) {
     assert.match(
       text ?? "",
-      /\[1 file was left out: the user is asked .+ \(read\(\*\*\/secret\.ts\)\); use read_file\]/,
+      /\[1 file was left out: the user is asked .+ \(read\(\*\*\/asked\.ts\)\); use read_file\]/,
     );
-    assert.doesNotMatch(text ?? "", /token|src\/secret/);
+    assert.doesNotMatch(text ?? "", /token|src\/asked/);
   }
   assert.match(references ?? "", /^3 references of greet/);
   assert.match(refused ?? "", /^The user rejected this/);
@@ -99,13 +106,12 @@ Deno.test("of files that may not be read nothing is told, and they are not chang
     RENAME,
     ["get_diagnostics", {}],
   );
-  await using agent = await startTypescript("utf-8", script, {
+  await using agent = await start(script, {
     project,
-    options: `deny_read = { "**/secret.ts" }`,
     // The user has it open, so that Neovim knows its diagnostics.
     files: ["src/secret.ts"],
   });
-  await agent.nvim.waitFor("#vim.diagnostic.get(0) > 0", { timeout: 20_000 });
+  await agent.nvim.waitFor("#vim.diagnostic.get(0) > 0");
   const [refused, references, calls, symbols, renamed, all] = await ask(agent);
   assert.match(refused ?? "", /^Cannot read src\/secret\.ts/);
   assert.match(references ?? "", /^3 references of greet/);
@@ -127,8 +133,7 @@ Deno.test("what a server tells of a symbol is not told where that is defined in 
     ["find_definition", { path: "src/use.ts", symbol: "hush" }],
     ["get_hover_info", { path: "src/use.ts", symbol: "greet" }],
   );
-  const options = `deny_read = { "**/secret.ts" }`;
-  await using agent = await startTypescript("utf-8", script, { project, options });
+  await using agent = await start(script, { project });
   const [hidden, definition, told] = await ask(agent);
   assert.equal(hidden, "The symbol is defined in a file that may not be read.");
   for (const text of [hidden, definition]) assert.doesNotMatch(text ?? "", /123|secret/);

@@ -1,7 +1,7 @@
 /** A language server that does not run runs code of the project: a tool starts it only after a question. Whole program. */
 import assert from "node:assert/strict";
-import { type RunningAgent, startAgent } from "../support/agent.ts";
-import { ask, toolResults, turn } from "../support/language_servers.ts";
+import type { RunningAgent } from "../support/agent.ts";
+import { ask, sharedWithServers, toolResults, turn } from "../support/language_servers.ts";
 
 /** What a project can bring along: it is run as soon as anybody starts the server. */
 const SERVER = "node_modules/server.sh";
@@ -11,16 +11,14 @@ const DIAGNOSE = ["get_diagnostics", { path: "a.fake" }] as const;
 const WRITE = ["write_file", { path: "a.fake", content: "changed\n" }] as const;
 const NOT_RUNNING = /^The language server fake is not running/;
 
-function start(script: string, options = "", files: readonly string[] = []): Promise<RunningAgent> {
-  return startAgent({
+async function start(script: string, options = ""): Promise<RunningAgent> {
+  const agent = await sharedWithServers({
     script,
-    options,
-    files,
     project: {
       "a.fake": "one\n",
       "b.fake": "two\n",
       "own.txt": "",
-      [SERVER]: `echo x >> ${CANARY}\nsleep 60\n`,
+      [SERVER]: `echo x >> ${CANARY}\nexec sleep 60\n`,
     },
     lua: `vim.filetype.add({ extension = { fake = "fake" } })
       vim.lsp.config("fake", { cmd = { "sh", "${SERVER}" }, filetypes = { "fake" }, root_markers = { ".git" } })
@@ -31,6 +29,8 @@ function start(script: string, options = "", files: readonly string[] = []): Pro
       end })
       require("agent.editor.lsp.clients").start_ms = 300`,
   });
+  await agent.nvim.lua(`require("agent").setup({ ${options} })`);
+  return agent;
 }
 
 async function isStarted({ project }: RunningAgent): Promise<boolean> {
@@ -63,7 +63,7 @@ Deno.test("with a yes it is started, once for the session", async () => {
   await nvim.command("Agent look");
   await nvim.waitForScreen("a once");
   await nvim.keys("a");
-  await nvim.waitFor(`require("agent").status():find("ready$")`, { timeout: 20_000 });
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
   assert.equal(await isStarted(agent), true);
   assert.equal(await agent.project.read(CANARY), "x\n");
 });
@@ -75,11 +75,13 @@ Deno.test("what was written is checked by running servers only, and the user is 
 });
 
 Deno.test("lsp_start: never asks nobody, always starts unasked, but in no mode that changes nothing", async () => {
-  for (const option of ['"never"', '"always"', '"always", mode = "ask"']) {
-    await using agent = await start(turn(DIAGNOSE), `lsp_start = ${option}`);
+  for (const [option, mode] of [["never", "agent"], ["always", "ask"], ["always", "agent"]] as const) {
+    await using agent = await start(turn(DIAGNOSE), `lsp_start = "${option}"`);
+    await agent.nvim.command(`Agent mode ${mode}`);
     const [text] = await ask(agent);
-    if (option !== '"always"') assert.match(text ?? "", NOT_RUNNING);
-    assert.equal(await isStarted(agent), option === '"always"');
+    const starts = option === "always" && mode === "agent";
+    if (!starts) assert.match(text ?? "", NOT_RUNNING);
+    assert.equal(await isStarted(agent), starts);
   }
 });
 

@@ -1,15 +1,16 @@
 /** Lines that are changed in place, questions beside a turn, messages of commits: in a real Neovim. */
 import assert from "node:assert/strict";
 import { messagesOf } from "../model/model_messages.ts";
-import { GREET, type RunningAgent, startAgent } from "../support/agent.ts";
+import { GREET, type RunningAgent } from "../support/agent.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
 import { git, waitUntil } from "../support/project.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 const FILE = "src/greet.ts";
 const OTHERS = "\nexport function one() {\n  return 1;\n}\n\nexport function two() {\n  return 2;\n}\n";
 
 function start(script: string): Promise<RunningAgent> {
-  return startAgent({
+  return sharedAgent({
     script,
     project: { ...GREET, [FILE]: GREET[FILE] + OTHERS },
     files: [FILE],
@@ -24,7 +25,7 @@ function newest({ server }: RunningAgent): string {
 }
 
 const lines = ({ nvim }: RunningAgent) =>
-  nvim.lua<string[]>(`return vim.api.nvim_buf_get_lines(1, 0, -1, false)`);
+  nvim.lua<string[]>(`return vim.api.nvim_buf_get_lines(vim.fn.bufnr("${FILE}"), 0, -1, false)`);
 
 Deno.test("edit in place: two at once, each its lines alone, reviewable, one undo each, stopped at the cursor", async () => {
   await using agent = await start(
@@ -49,7 +50,7 @@ Deno.test("edit in place: two at once, each its lines alone, reviewable, one und
   await nvim.waitFor(`#vim.fn.getqflist() == 0 and #vim.tbl_keys(require("agent.chat").list()) == 1`);
   await nvim.command("Agent review");
   await nvim.waitFor(`#vim.fn.getqflist() > 0`);
-  await nvim.command("cclose | buffer 1");
+  await nvim.command(`cclose | buffer ${FILE}`);
   await nvim.keys("u");
   assert.match((await lines(agent)).join("\n"), /Hello/);
   assert.match((await lines(agent)).join("\n"), /return 22;/, "one undo takes one edit back");
@@ -76,15 +77,15 @@ Deno.test("edit in place by an operator; the dot wants the same of other lines, 
   await nvim.keys("6GgE_");
   await nvim.waitForScreen("Edit:");
   await nvim.keys("add a comment<CR>");
-  await nvim.waitFor(`vim.api.nvim_buf_get_lines(1, 5, 6, false)[1] == "  return 0;"`);
+  await nvim.waitFor(`vim.api.nvim_buf_get_lines(vim.fn.bufnr("${FILE}"), 5, 6, false)[1] == "  return 0;"`);
   await nvim.keys("10G.");
-  await nvim.waitFor(`vim.api.nvim_buf_get_lines(1, 9, 10, false)[1] == "  return 0;"`);
+  await nvim.waitFor(`vim.api.nvim_buf_get_lines(vim.fn.bufnr("${FILE}"), 9, 10, false)[1] == "  return 0;"`);
   await nvim.keys("4G");
   await nvim.command("2,3Agent edit drop it");
   assert.equal(await nvim.lua("return vim.fn.line('.')"), 4, "the cursor stays");
-  await nvim.waitFor(`vim.api.nvim_buf_line_count(1) == 10`);
+  await nvim.waitFor(`vim.api.nvim_buf_line_count(vim.fn.bufnr("${FILE}")) == 10`);
   await nvim.keys("9G.");
-  await nvim.waitFor(`vim.api.nvim_buf_line_count(1) == 9`);
+  await nvim.waitFor(`vim.api.nvim_buf_line_count(vim.fn.bufnr("${FILE}")) == 9`);
   assert.deepEqual((await lines(agent)).slice(-2), ["export function two() {", "  }"]);
   await nvim.command("enew");
   await nvim.keys("gE_");
@@ -129,6 +130,7 @@ Deno.test("a question beside the turn is answered in a small window and is in no
     "# Please enter",
   ]);
   assert.match(newest(agent), /What is staged:\n.*\+export \{\};/s);
+  await nvim.command("bwipeout!");
   assert.deepEqual(server.problems, []);
 });
 
@@ -170,7 +172,9 @@ Deno.test("rewind takes files and session back together, and the message returns
   await nvim.waitForScreen("+  return 11;");
   assert.equal((await lines(agent)).includes("  return 11;"), false, "nothing is changed before a yes");
   await nvim.keys("<CR>");
-  await nvim.waitFor(`vim.list_contains(vim.api.nvim_buf_get_lines(1, 0, -1, false), "  return 11;")`);
+  await nvim.waitFor(
+    `vim.list_contains(vim.api.nvim_buf_get_lines(vim.fn.bufnr("${FILE}"), 0, -1, false), "  return 11;")`,
+  );
   assert.equal((await lines(agent)).filter((line) => line.includes("function one")).length, 1);
   assert.doesNotMatch(await project.read(FILE), /return 11/, "saving is the user's");
   await nvim.command("Agent Write new.txt");

@@ -2,23 +2,20 @@
 import { methods } from "../../denops/agent/deps/acp_sdk.ts";
 import assert from "node:assert/strict";
 import { pathToFileURL } from "node:url";
-import {
-  answerText,
-  type EngineOptions,
-  type EngineProcess,
-  spawnEngine,
-  startEngine,
-} from "../support/acp.ts";
-import { waitUntil, within } from "../support/project.ts";
+import { answerText, type EngineProcess, spawnEngine } from "../support/acp.ts";
+import { DEFAULT_TIMEOUT, waitUntil, within } from "../support/project.ts";
 import { reached } from "../support/server.ts";
+import { inOneEngine, type Part } from "./shared_engine.ts";
+
+const withEditor = inOneEngine(true);
+const withoutEditor = inOneEngine(false);
 
 /** An editor with files open in it: what it shows is not what is on disk. */
 class Editor {
   readonly written: [path: string, content: string][] = [];
   constructor(readonly shown: Record<string, string>) {}
 
-  readonly options: Omit<EngineOptions, "script"> = {
-    capabilities: { fs: { readTextFile: true, writeTextFile: true } },
+  readonly options: Omit<Part, "script"> = {
     readTextFile: ({ path }) => {
       const content = Object.entries(this.shown).find(([name]) => path.endsWith(`/${name}`))?.[1];
       return content === undefined ? Promise.reject(new Error("no such file")) : Promise.resolve({ content });
@@ -32,7 +29,7 @@ class Editor {
 
 Deno.test("the model reads the text that stands in the client's editor", async () => {
   const editor = new Editor({ "src/a.ts": "unsaved line\n" });
-  await using engine = await startEngine({
+  await using engine = await withEditor({
     ...editor.options,
     project: { "src/a.ts": "line on disk\n" },
     script:
@@ -44,7 +41,7 @@ Deno.test("the model reads the text that stands in the client's editor", async (
 
 Deno.test("writes go through the client: into unsaved text, into files as they are, and new ones", async () => {
   const editor = new Editor({ "a.ts": "one\ntwo, unsaved\n", "b.ts": "three\n" });
-  await using engine = await startEngine({
+  await using engine = await withEditor({
     ...editor.options,
     project: { "a.ts": "one\ntwo\n", "b.ts": "three\n" },
     script: 'call read_files {"paths": ["a.ts", "b.ts"]}\n---\n' +
@@ -64,7 +61,7 @@ Deno.test("writes go through the client: into unsaved text, into files as they a
 
 Deno.test("a write that the client refuses is a failed call, and nothing is written", async () => {
   const editor = new Editor({});
-  await using engine = await startEngine({
+  await using engine = await withEditor({
     ...editor.options,
     writeTextFile: () => Promise.reject(new Error("the disk is full")),
     script: 'call write_file {"path": "c.ts", "content": "four\\n"}\n---\n' +
@@ -77,7 +74,7 @@ Deno.test("a write that the client refuses is a failed call, and nothing is writ
 
 Deno.test("a client that refuses to show a file is obeyed", async () => {
   const editor = new Editor({ "open.ts": "open\n" });
-  await using engine = await startEngine({
+  await using engine = await withEditor({
     ...editor.options,
     project: { "secret.ts": "hidden\n", "open.ts": "open\n" },
     script:
@@ -92,7 +89,7 @@ Deno.test("a client that refuses to show a file is obeyed", async () => {
 });
 
 Deno.test("a file that the prompt has handed over counts as read, whole or in part", async () => {
-  await using engine = await startEngine({
+  await using engine = await withoutEditor({
     project: { "a.ts": "one\r\ntwo\r\n", "b.ts": "three\n", "c.ts": "four\n", "d.ts": "five\n" },
     script: 'call edit_file {"path": "a.ts", "old_str": "one", "new_str": "1"}\n' +
       'call edit_file {"path": "b.ts", "old_str": "three", "new_str": "3"}\n' +
@@ -122,7 +119,7 @@ Deno.test("a file that the prompt has handed over counts as read, whole or in pa
 Deno.test("a turn is cancelled even if the client's editor never answers", async () => {
   const asked = Promise.withResolvers<void>();
   const editor = new Editor({});
-  await using engine = await startEngine({
+  await using engine = await withEditor({
     ...editor.options,
     readTextFile: () => {
       asked.resolve();
@@ -140,7 +137,7 @@ Deno.test("a turn is cancelled even if the client's editor never answers", async
 });
 
 Deno.test("two sessions at once: one waits, the other goes on, and neither hears the other", async () => {
-  await using engine = await startEngine({
+  await using engine = await withoutEditor({
     script: "when first question\nsay First half,\nwait here\nsay answer.\n---\n" +
       "when second question\nexpect-not first question\nsay Second answer.",
   });
@@ -159,7 +156,7 @@ Deno.test("two sessions at once: one waits, the other goes on, and neither hears
 
 Deno.test("1,000 pieces arrive complete, in order and before the end of the turn", async () => {
   // A pause after each, so that hardly two of them are one read; they are gathered for 32 ms.
-  await using engine = await startEngine({ script: "slow 1\nflood 1000" });
+  await using engine = await withoutEditor({ script: "slow 1\nflood 1000" });
   const session = await engine.open();
   assert.equal(await engine.prompt(session, "Count"), "end_turn");
   const words = Array.from({ length: 1000 }, (_, at) => `word${at + 1} `);
@@ -215,7 +212,7 @@ for (const when of ["idle", "in the middle of a turn"]) {
       await reached(server, "here");
     }
     await writer.close();
-    const ended = await within(2_000, process.status);
+    const ended = await within(DEFAULT_TIMEOUT, process.status);
     assert.ok(ended.done && ended.value.code === 0);
     await received.return(undefined);
   });
@@ -223,7 +220,7 @@ for (const when of ["idle", "in the middle of a turn"]) {
 
 Deno.test("calls that a model writes into its text are calls to any client, and the mark of the end is not shown", async () => {
   const editor = new Editor({});
-  await using engine = await startEngine({
+  await using engine = await withEditor({
     ...editor.options,
     script:
       'say I write.\nsay <tool_call>\nsay {"name": "write_file", "arguments": {"path": "c.ts", "content": "four"}}\n' +

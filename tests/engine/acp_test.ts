@@ -5,6 +5,9 @@ import { ALLOW, answerText, type EngineClient, type Seen, startEngine } from "..
 import { pngFile } from "../support/pictures.ts";
 import { waitUntil } from "../support/project.ts";
 import { disconnected } from "../support/server.ts";
+import { inOneEngine } from "./shared_engine.ts";
+
+const share = inOneEngine(false);
 
 const WRITE_ENV = `call write_file {"path": ".env", "content": "A=1\\n"}\n---\n`;
 
@@ -34,7 +37,7 @@ async function refusal(asked: Promise<unknown>): Promise<RequestError> {
 }
 
 Deno.test("initialize answers version 1, whatever is asked for", async () => {
-  await using engine = await startEngine({ script: "" });
+  await using engine = await share({ script: "" });
   for (const protocolVersion of [1, 7]) {
     const answer = await engine.agent.request(methods.agent.initialize, { protocolVersion });
     assert.equal(answer.protocolVersion, 1);
@@ -44,7 +47,7 @@ Deno.test("initialize answers version 1, whatever is asked for", async () => {
 });
 
 Deno.test("a session is only for the engine's own project", async () => {
-  await using engine = await startEngine({ script: "" });
+  await using engine = await share({ script: "" });
   const open = (cwd: string) => engine.agent.request(methods.agent.session.new, { cwd, mcpServers: [] });
   await engine.open();
   for (const cwd of ["/", `${engine.project.root}/src`, `${engine.project.root}/nowhere`]) {
@@ -70,7 +73,7 @@ Deno.test("a configuration that is missing or wrong is told in one line", async 
 });
 
 Deno.test("a prompt of text, a resource and a link; the answer comes in pieces, before its end", async () => {
-  await using engine = await startEngine({
+  await using engine = await share({
     script: "expect Explain it.\nexpect Contents of file:///a.ts\nexpect const a = 1;\n" +
       "expect See file:///b.ts\nsay One two three\nwait here\nsay four five.",
   });
@@ -127,7 +130,7 @@ say Done.`,
 Deno.test("an allowed call: pending, permission, in_progress, completed, in this order", async () => {
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<typeof ALLOW>();
-  await using engine = await startEngine({
+  await using engine = await share({
     script: `${WRITE_ENV}expect Created .env\nsay Done.`,
     permission: () => {
       asked.resolve();
@@ -151,7 +154,7 @@ Deno.test("an allowed call: pending, permission, in_progress, completed, in this
 });
 
 Deno.test("a rejected call is not run, and the model is told", async () => {
-  await using engine = await startEngine({
+  await using engine = await share({
     script: `${WRITE_ENV}expect The user rejected this\nsay As you like.`,
     permission: () => Promise.resolve({ outcome: { outcome: "selected", optionId: "reject" } }),
   });
@@ -163,7 +166,7 @@ Deno.test("a rejected call is not run, and the model is told", async () => {
 
 Deno.test("a turn that is cancelled while it asks: cancelled, and the next one works", async () => {
   const asked = Promise.withResolvers<void>();
-  await using engine = await startEngine({
+  await using engine = await share({
     script: `${WRITE_ENV}expect And now?\nsay All is well.`,
     permission: () => {
       asked.resolve();
@@ -182,7 +185,7 @@ Deno.test("a turn that is cancelled while it asks: cancelled, and the next one w
 });
 
 Deno.test("a turn that is cancelled while it streams ends with stopReason cancelled", async () => {
-  await using engine = await startEngine({
+  await using engine = await share({
     script: "say One two three\nwait here\nsay four\n---\nsay Next.",
   });
   const sessionId = await engine.open();
@@ -198,7 +201,7 @@ Deno.test("a turn that is cancelled while it streams ends with stopReason cancel
 });
 
 Deno.test("a failure of the provider is the answer's error, in one line", async () => {
-  await using engine = await startEngine({ script: "status 401\n---\nsay Fine." });
+  await using engine = await share({ script: "status 401\n---\nsay Fine." });
   const session = await engine.open();
   const { message, data } = await refusal(engine.prompt(session, "Hello"));
   assert.match(message, /^Cannot use test: the API key was refused .* Check TEST_API_KEY\.$/);
@@ -207,7 +210,7 @@ Deno.test("a failure of the provider is the answer's error, in one line", async 
 });
 
 Deno.test("an unknown session is an error, and a cancel of one is nothing", async () => {
-  await using engine = await startEngine({ script: "say Hi." });
+  await using engine = await share({ script: "say Hi." });
   const session = await engine.open();
   const { code, message } = await refusal(engine.prompt("nobody", "Hello"));
   assert.equal(code, -32602);
@@ -227,7 +230,7 @@ Deno.test("notices go to a client that has offered to take them, to others as te
   const [notice] = await noticesOf(offers);
   assert.ok(notice?.sessionUpdate === "notice");
   assert.match(notice.title, /^Rate limit reached .* Retrying in 0 s, attempt 2 of 5\.$/);
-  await using plain = await startEngine({ script });
+  await using plain = await share({ script });
   assert.deepEqual(await noticesOf(plain), []);
   assert.ok(JSON.stringify(plain.seen).includes("Retrying in 0 s, attempt 2 of 5."));
 });

@@ -257,7 +257,7 @@ Deno.test({
     await waitForMarked([project.root], 1);
     nvim.kill("SIGKILL");
     await nvim.exited;
-    await waitForNone([project.root], 8_000);
+    await waitForNone([project.root]);
   },
 });
 
@@ -318,7 +318,7 @@ Deno.test({
     await waitForChat(nvim, "Hi.");
     assert.equal(await nvim.lua("return require('agent.client').host()"), "denops");
     await nvim.quit();
-    await waitForNone([project.root], 2_000);
+    await waitForNone([project.root]);
   },
 });
 
@@ -332,6 +332,6 @@ Deno.test({
     await reached(server, "here");
     await waitForMarked([project.root], 1);
     await nvim.quit();
-    await waitForNone([project.root], 2_000);
+    await waitForNone([project.root]);
   },
 });

@@ -1,9 +1,12 @@
 /** What a user sees when the model's side fails: one line that says what to do, and the session goes on. */
 import assert from "node:assert/strict";
-import { WIRES } from "../../denops/agent/protocol/providers.ts";
+import { type WireName, WIRES } from "../../denops/agent/protocol/providers.ts";
 import { ModelServer } from "../model/model_server.ts";
-import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { baseUrl, type RunningAgent, startAgent } from "../support/agent.ts";
+import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
+import { END_TURN, startEngine } from "../support/engine_session.ts";
+import { IS_FULL } from "../support/sample.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 const AGAIN = "\n---\nexpect And now?\nsay All is well again.\n";
 
@@ -16,7 +19,7 @@ interface Fault {
   readonly line: string;
 }
 
-const ON_EVERY_WIRE = "a body that ends before the answer does";
+const CUT_OFF = 'The answer of test was cut off. What came is kept; send "continue" to go on.';
 const FIVE_TIMES_500 = Array(5).fill("status 500 retry-after=0").join("\n---\n");
 
 const FAULTS: readonly Fault[] = [
@@ -53,13 +56,13 @@ const FAULTS: readonly Fault[] = [
     name: "a stream that is cut after its first text",
     script: "say Half of the answer\ncut",
     kept: ["Half of the answer"],
-    line: 'The answer of test was cut off. What came is kept; send "continue" to go on.',
+    line: CUT_OFF,
   },
   {
-    name: ON_EVERY_WIRE,
+    name: "a body that ends before the answer does",
     script: "say Half of the answer\neof",
     kept: ["Half of the answer"],
-    line: 'The answer of test was cut off. What came is kept; send "continue" to go on.',
+    line: CUT_OFF,
   },
   {
     name: "garbage in a frame",
@@ -91,24 +94,43 @@ async function goesOn({ nvim, server }: RunningAgent): Promise<void> {
   assert.deepEqual(server.problems, []);
 }
 
-for (const wire of WIRES) {
-  Deno.test(`${wire}: whatever fails, one line says so, and the next message works`, async (test) => {
-    await using agent = await startAgent({ script: "", wire });
-    const { nvim, server } = agent;
-    const faults = FAULTS.filter(({ name }) => wire === "openai_chat" || name === ON_EVERY_WIRE);
-    for (const [at, { name, script, kept = [], line }] of faults.entries()) {
-      await test.step(name, async () => {
-        if (at > 0) await nvim.command("Agent new");
-        await nvim.keys("<Esc>");
-        server.play(`new-history\n${script}${AGAIN}`);
-        const shown = line.replace("URL", baseUrl(wire, server));
-        await nvim.command("Agent send Hello");
-        await waitForTurn(nvim);
-        await waitForChat(nvim, shown);
-        assert.deepEqual(await transcript(nvim, 0, at + 1), ["Hello", ...kept, shown]);
-        await goesOn(agent);
-      });
-    }
+Deno.test("whatever fails, one line says so, and the next message works", async (test) => {
+  await using agent = await sharedAgent({ script: "" });
+  const { nvim, server } = agent;
+  for (const [at, { name, script, kept = [], line }] of FAULTS.entries()) {
+    await test.step(name, async () => {
+      if (at > 0) await nvim.command("Agent new");
+      await nvim.keys("<Esc>");
+      server.play(`new-history\n${script}${AGAIN}`);
+      const shown = line.replace("URL", baseUrl("openai_chat", server));
+      await nvim.command("Agent send Hello");
+      await waitForTurn(nvim);
+      await waitForChat(nvim, shown);
+      assert.deepEqual(await transcript(nvim, 0, at + 1), ["Hello", ...kept, shown]);
+      await goesOn(agent);
+    });
+  }
+});
+
+/** Two turns without a screen; the second one is answered. */
+async function answer(wire: WireName, script: string) {
+  await using engine = await startEngine({ wire, script: `${script}${AGAIN}`, config: { title: false } });
+  const said = () => engine.events.map((event) => event.type === "token" ? event.text : "").join("");
+  const end = await engine.prompt("Hello");
+  const text = said();
+  const reasons = engine.events.flatMap((event) => event.type === "retry" ? [event.reason] : []);
+  assert.deepEqual(await engine.prompt("And now?"), END_TURN);
+  assert.equal(said(), `${text}All is well again.`);
+  assert.deepEqual(engine.server.problems, []);
+  const line = end.type === "failed" ? end.error.message : end.reason;
+  return { line, text, reasons, sent: JSON.stringify(engine.server.requests.at(-1)?.body) };
+}
+
+for (const wire of WIRES.filter((name) => name !== "openai_chat")) {
+  Deno.test(`${wire}: a body that ends before the answer does: one line says so, and the next message works`, async () => {
+    const { line, text } = await answer(wire, "say Half of the answer\neof");
+    assert.equal(line, CUT_OFF);
+    assert.equal(text, "Half of the answer");
   });
 }
 
@@ -131,37 +153,59 @@ function freePort(): number {
 }
 
 Deno.test("a rate limit counts down on screen, and is tried again", async () => {
-  await using agent = await startAgent({ script: `status 429 retry-after=2\n---\nsay Here I am.${AGAIN}` });
+  await using agent = await sharedAgent({ script: `status 429 retry-after=4\n---\nsay Here I am.${AGAIN}` });
   const { nvim } = agent;
-  await nvim.command("Agent Hello");
   const reason = "Rate limit reached at test (HTTP 429: The script answers with HTTP 429).";
-  await waitForChat(nvim, `${reason} Retrying in 2 s, attempt 2 of 5; <C-c> stops.`);
-  await nvim.waitForScreen("· retrying");
-  await waitForChat(nvim, `${reason} Retrying in 1 s, attempt 2 of 5; <C-c> stops.`);
+  // None of these stays: each is looked for from the beginning.
+  const countdown = Promise.all([
+    waitForChat(nvim, `${reason} Retrying in 4 s, attempt 2 of 5; <C-c> stops.`),
+    nvim.waitForScreen("· retrying"),
+    waitForChat(nvim, `${reason} Retrying in 3 s, attempt 2 of 5; <C-c> stops.`),
+  ]);
+  await nvim.command("Agent Hello");
+  await countdown;
   await waitForChat(nvim, "Here I am.");
   assert.deepEqual(await transcript(nvim), ["Hello", `${reason} Retried.`, "Here I am."]);
   await goesOn(agent);
 });
 
-for (const wire of ["openai_chat", "anthropic_messages"] as const) {
-  Deno.test(`a stream that is cut before its first text is tried again by itself (${wire})`, async () => {
-    await using agent = await startAgent({ script: `cut\n---\nsay Here I am.${AGAIN}`, wire });
-    const { nvim } = agent;
-    await nvim.command("Agent Hello");
-    const reason = "The answer of test was cut off.";
-    await waitForChat(nvim, `${reason} Retrying in 1 s, attempt 2 of 5; <C-c> stops.`);
-    await waitForChat(nvim, "Here I am.");
-    assert.deepEqual(await transcript(nvim), ["Hello", `${reason} Retried.`, "Here I am."]);
-    await goesOn(agent);
-  });
-}
+const CUT_FIRST = "cut\n---\nsay Here I am.";
+const CUT_REASON = "The answer of test was cut off.";
 
-Deno.test("an answer of 10 MB: it is stopped, Neovim answers all the time, and the history stays small", async () => {
-  await using agent = await startAgent({ script: `big 10000000${AGAIN}` });
-  const { nvim, server } = agent;
+Deno.test("a stream that is cut before its first text is tried again by itself", async () => {
+  await using agent = await sharedAgent({ script: `${CUT_FIRST}${AGAIN}` });
+  const { nvim } = agent;
+  const countdown = waitForChat(nvim, `${CUT_REASON} Retrying in 1 s, attempt 2 of 5; <C-c> stops.`);
   await nvim.command("Agent Hello");
-  await waitForTurn(nvim);
-  await waitForChat(nvim, "Stopped reading: the answer of test is over 8 MB. Ask for less at once.");
+  await countdown;
+  await waitForChat(nvim, "Here I am.");
+  assert.deepEqual(await transcript(nvim), ["Hello", `${CUT_REASON} Retried.`, "Here I am."]);
   await goesOn(agent);
-  assert.ok(JSON.stringify(server.requests[1]?.body).length < 50_000);
+});
+
+Deno.test("a stream of another wire that is cut before its first text is tried again by itself", async () => {
+  const { line, text, reasons } = await answer("anthropic_messages", CUT_FIRST);
+  assert.deepEqual({ line, text, reasons }, { line: "end_turn", text: "Here I am.", reasons: [CUT_REASON] });
+});
+
+const TOO_LONG = "Stopped reading: the answer of test is over 8 MB. Ask for less at once.";
+
+Deno.test("an answer of 10 MB is stopped, and the history stays small", async () => {
+  const { line, sent } = await answer("openai_chat", "big 10000000");
+  assert.equal(line, TOO_LONG);
+  assert.ok(sent.length < 50_000, `${sent.length}`);
+});
+
+Deno.test({
+  name: "in Neovim an answer of 10 MB is stopped, and the next message works",
+  ignore: !IS_FULL,
+  async fn() {
+    await using agent = await sharedAgent({ script: `big 10000000${AGAIN}` });
+    const { nvim, server } = agent;
+    await nvim.command("Agent Hello");
+    await waitForTurn(nvim);
+    await waitForChat(nvim, TOO_LONG);
+    await goesOn(agent);
+    assert.ok(JSON.stringify(server.requests[1]?.body).length < 50_000);
+  },
 });

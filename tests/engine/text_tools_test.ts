@@ -2,6 +2,10 @@
 import assert from "node:assert/strict";
 import { startAgent } from "../support/agent.ts";
 import { transcript } from "../support/chat.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
+
+/** Of the programs that tests share. */
+const OPTIONS = "native_tools = false, title = false";
 
 const QWEN_CODER = `
 say I will look at the file first.
@@ -110,7 +114,7 @@ say Done.
 `;
 
 Deno.test("a call is shown while it is written into the text", async () => {
-  await using agent = await startAgent({ script: LONG_WRITE, options: "native_tools = false" });
+  await using agent = await sharedAgent({ script: LONG_WRITE, options: OPTIONS });
   const { nvim, project, server } = agent;
   await nvim.command("Agent write some notes");
   await nvim.waitForScreen("write notes.md");
@@ -176,11 +180,7 @@ say **[Task_Complete]**
 `;
 
 Deno.test("a model whose calls cannot be read goes on in mode ask, until the user chooses mode agent", async () => {
-  await using agent = await startAgent({
-    script: NARROWED,
-    files: ["src/greet.ts"],
-    options: "native_tools = false, title = false",
-  });
+  await using agent = await sharedAgent({ script: NARROWED, files: ["src/greet.ts"], options: OPTIONS });
   const { nvim, project, server } = agent;
   await nvim.command("Agent write b.txt");
   await nvim.waitForScreen("I cannot write it.");

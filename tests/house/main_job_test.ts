@@ -1,7 +1,8 @@
 /** The main job, whole: a real Neovim, supervisor and engine; only the model is scripted. */
 import assert from "node:assert/strict";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";
-import { startAgent } from "../support/agent.ts";
+import { baseUrl, providerOptions } from "../support/agent.ts";
+import { inOneNeovim } from "../support/shared_agent.ts";
 
 const SCRIPT = `
 think I should look at the file first.
@@ -22,10 +23,13 @@ expect And the README?
 say It needs no change.
 `;
 
+const test = inOneNeovim({ script: SCRIPT, files: ["src/greet.ts"] });
+
 for (const wire of WIRES) {
-  Deno.test(`a project is changed, with an approval, and the session goes on (${wire})`, async () => {
-    await using agent = await startAgent({ script: SCRIPT, wire, files: ["src/greet.ts"] });
-    const { nvim, project, server } = agent;
+  test(`a project is changed, with an approval, and the session goes on (${wire})`, async (agent) => {
+    const { nvim, project, server, state } = agent;
+    const options = providerOptions(wire, baseUrl(wire, server), state.root);
+    await nvim.lua(`require("agent").setup({ ${options} })`);
     await nvim.command("Agent rename greet to salute everywhere");
 
     await nvim.waitForScreen("? write .env");
@@ -50,7 +54,7 @@ for (const wire of WIRES) {
 
     await nvim.keys("iAnd the README?<Esc><CR>");
     await nvim.waitForScreen("It needs no change.");
-    assert.equal(server.requests.length, 4);
+    assert.deepEqual(server.requests.map((request) => request.wire), Array(4).fill(wire));
     assert.deepEqual(server.problems, []);
   });
 }

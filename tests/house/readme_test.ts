@@ -86,5 +86,5 @@ Deno.test("the rockspec says where the plugin is, and what it installs works", a
   await using agent = await startAgent({ script: "say Hi.", plugin: rock, lua: found });
   await agent.nvim.command("Agent hello");
   // Deno has seen these modules nowhere before.
-  await agent.nvim.waitForScreen("Hi.", { timeout: 30_000 });
+  await agent.nvim.waitForScreen("Hi.");
 });

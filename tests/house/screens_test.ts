@@ -51,7 +51,8 @@ Deno.test("the screens of the help: a chat with a diff, an approval, the list of
     await waitForTurn(nvim);
   }
   await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
-  await nvim.waitForScreen(/project · 3[^]*✗ Port it/);
+  // An engine may write what has happened last only now: then the order changes once more.
+  await nvim.waitForScreen(/project · 3\s*\n✗ Port it.*\n✓ Why is/);
   await nvim.keys("gg");
   await nvim.keys("j");
   await nvim.waitForScreen("It reads each line twice.");

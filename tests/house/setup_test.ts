@@ -1,8 +1,10 @@
 /** Broken set-ups: what is wrong, why and what to do, said by the first message in the chat and by `:checkhealth`. */
 import assert from "node:assert/strict";
 import { PLUGIN, startAgent } from "../support/agent.ts";
+import { transcript } from "../support/chat.ts";
 import type { ChildNvim } from "../support/nvim.ts";
 import { scratch } from "../support/project.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 interface Broken {
   readonly name: string;
@@ -26,7 +28,6 @@ async function firstAnswer(nvim: ChildNvim): Promise<string> {
   await nvim.waitFor(
     `require("agent").status():find("ready$")
     and vim.api.nvim_buf_line_count(require("agent.chat").get().transcript) > 2`,
-    { timeout: 20_000 },
   );
   const lines = `vim.api.nvim_buf_get_lines(require("agent.chat").get().transcript, 0, -1, true)`;
   return oneLine(await nvim.lua<string[]>(`return ${lines}`));
@@ -65,7 +66,7 @@ Deno.test("broken set-ups of the provider, the place and the folders are named, 
   const url = `http://127.0.0.1:${service.addr.port}`;
   const at = (base: string, key = "env:TEST_API_KEY") =>
     `providers = { test = { wire = "openai_chat", base_url = "${base}", api_key = "${key}" } }`;
-  await using agent = await startAgent({ script: "say Never." });
+  await using agent = await sharedAgent({ script: "say Never.", options: "title = false" });
   const state = folder.path("file/state");
   await check(agent.nvim, [
     {
@@ -121,7 +122,7 @@ Deno.test("broken set-ups of the provider, the place and the folders are named, 
 });
 
 Deno.test("files that cannot be used are named, and the turn goes on; rules that cannot be read stop it", async () => {
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
     script: "say Hi.\nrepeat",
     options: "title = false",
     project: {
@@ -152,9 +153,7 @@ Deno.test("files that cannot be used are named, and the turn goes on; rules that
     assert.ok(!said.includes(line), "once is enough");
   }
   assert.match(said, /Hi\.$/);
-  const all = await nvim.lua<string[]>(
-    `return vim.api.nvim_buf_get_lines(vim.fn.bufnr("agent://chat/1"), 0, -1, true)`,
-  );
+  const all = await transcript(nvim);
   assert.match(oneLine(all), /Cannot use AGENTS\.md: it leads out of the project\..* Hi\.$/);
   assert.match(
     oneLine(all),

@@ -1,6 +1,7 @@
 /** AGENT_TRACE: where the time of a turn went, from three processes on one clock. */
 import assert from "node:assert/strict";
-import { startAgent } from "../support/agent.ts";
+import { PLUGIN, startAgent } from "../support/agent.ts";
+import { ChildNvim } from "../support/nvim.ts";
 import { scratch, waitUntil } from "../support/project.ts";
 
 interface Event {
@@ -84,8 +85,6 @@ Deno.test("a turn with a call leaves its spans, of three processes, in the order
 });
 
 Deno.test("without AGENT_TRACE nothing is measured", async () => {
-  await using agent = await startAgent({ script: "say Done." });
-  await agent.nvim.command("Agent hello");
-  await agent.nvim.waitForScreen("Done.");
-  assert.equal(await agent.nvim.lua(`return next(require("agent.trace")) == nil`), true);
+  await using nvim = await ChildNvim.start({ runtime: [PLUGIN] });
+  assert.equal(await nvim.lua(`return next(require("agent.trace")) == nil`), true);
 });

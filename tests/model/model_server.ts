@@ -10,7 +10,7 @@
  * ```
  */
 import { HttpConnection, type HttpRequest } from "../../denops/agent/scripted_model/http_connection.ts";
-import { TITLES } from "../../denops/agent/engine/context/sections.ts";
+import { TITLES } from "../../denops/agent/engine/context/titles.ts";
 import { Answers, Gates } from "../../denops/agent/scripted_model/answers.ts";
 import { ClientGone, deliver, isDisconnection } from "../../denops/agent/scripted_model/delivery.ts";
 import { Judge } from "./model_judge.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
+import { runs } from "../support/runs.ts";
 import { objects, property } from "./model_messages.ts";
 import { ask, frames, stream } from "./model_requests.ts";
 
@@ -41,7 +42,7 @@ Deno.test("split holds for any size and any text", async () => {
       const lines = objects(await stream(server, "ollama"));
       assert.equal(lines.map((line) => property(line.message, "content")).join(""), text);
     }),
-    { numRuns: 30 },
+    runs(30),
   );
 });
 

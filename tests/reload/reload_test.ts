@@ -1,8 +1,8 @@
 /** Buffers follow the files that the agent changes, and unsaved text is never lost. Whole program. */
 import assert from "node:assert/strict";
-import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
+import type { RunningAgent } from "../support/agent.ts";
 import { transcript } from "../support/chat.ts";
-import { inOneNeovim } from "../support/one_neovim.ts";
+import { inOneNeovim } from "../support/shared_agent.ts";
 
 const LINES = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`);
 const FILE = LINES.join("\n") + "\n";
@@ -15,10 +15,13 @@ function editScript(old: string, replacement: string, path = "a.txt"): string {
 
 const HERE = { script: editScript("line 6", "LINE 6"), project: { "a.txt": FILE }, files: ["a.txt"] };
 
-const test = inOneNeovim("buffers follow", HERE);
+const test = inOneNeovim(HERE);
 
-function start(options: Omit<AgentOptions, "script">): Promise<RunningAgent> {
-  return startAgent({ ...HERE, ...options });
+/** The user's options, until they are disposed of. */
+async function withOptions({ nvim }: RunningAgent, options: string): Promise<AsyncDisposable> {
+  const set = (lua: string) => nvim.lua(`require("agent").setup({ ${lua} })`);
+  await set(options);
+  return { [Symbol.asyncDispose]: async () => void await set("") };
 }
 
 /** A turn to its end, and what the user does before it. */
@@ -55,9 +58,9 @@ async function writesWithoutPrompt(agent: RunningAgent, expected: string): Promi
 const CHANGED = FILE.replace("line 6", "LINE 6");
 
 for (const autoread of ["autoread", "noautoread"]) {
-  Deno.test(`an unmodified buffer follows; cursor, view, marks and undo stay (${autoread})`, async () => {
-    await using agent = await start({ lua: `vim.cmd("set ${autoread}")` });
+  test(`an unmodified buffer follows; cursor, view, marks and undo stay (${autoread})`, async (agent) => {
     await edited(agent, async ({ nvim }) => {
+      await nvim.command(`set ${autoread}`);
       await nvim.keys("gg0xu"); // something to undo later than the agent's edit
       await nvim.keys("9Gma4l");
     });
@@ -86,8 +89,8 @@ test("unsaved changes elsewhere in the file are merged with the edit, and nothin
   await writesWithoutPrompt(agent, CHANGED.replace("line 1\n", "MINE\n"));
 });
 
-Deno.test("with save_unsaved the merged buffer is saved", async () => {
-  await using agent = await start({ options: "save_unsaved = true" });
+test("with save_unsaved the merged buffer is saved", async (agent) => {
+  await using _ = await withOptions(agent, "save_unsaved = true");
   await edited(agent, async ({ nvim }) => {
     await nvim.keys("ggccMINE<Esc>");
   });
@@ -121,12 +124,12 @@ test("what the user types after the model has read is not written over; it is to
   assert.equal(await agent.project.read("a.txt"), FILE);
 });
 
-Deno.test("what the user types while the write waits for an answer is merged, or kept on the same lines", async () => {
-  for (const [row, expected] of [[1, "merged"], [6, "kept"]] as const) {
+for (const [row, expected] of [[1, "merged"], [6, "kept"]] as const) {
+  test(`what the user types while the write waits for an answer is ${expected}`, async (agent) => {
+    await using _ = await withOptions(agent, 'safe_to_write = { { "**", false } }');
     const script =
       `call read_file {"path": "a.txt"}\n---\ncall edit_file {"path": "a.txt", "old_str": "line 6", "new_str": "LINE 6"}\n---\nsay I see.`;
-    const options = 'safe_to_write = { { "**", false } }';
-    await using agent = await startAgent({ script, options, project: { "a.txt": FILE }, files: ["a.txt"] });
+    agent.server.play(script);
     const { nvim } = agent;
     await nvim.command("Agent! edit it");
     await nvim.waitForScreen("Approval");
@@ -140,8 +143,8 @@ Deno.test("what the user types while the write waits for an answer is merged, or
       expected === "merged" ? /Edited.*changed meanwhile was kept/s : /has changed the same lines/,
     );
     assert.equal(await agent.project.read("a.txt"), FILE);
-  }
-});
+  });
+}
 
 test("lines that the user has selected count as read", async (agent) => {
   const script = `call edit_file {"path": "a.txt", "old_str": "line 6", "new_str": "LINE 6"}\n---\nsay Done.`;
@@ -165,14 +168,14 @@ test("a whole new content made from the unsaved text that the model has read rep
   assert.equal((await lines(agent))[5], "MINE", "and u brings the user's text back");
 });
 
-Deno.test("a buffer that becomes modified while the file is written keeps the user's text on conflict", async () => {
-  await using agent = await start({});
+test("a buffer that becomes modified while the file is written keeps the user's text on conflict", async (agent) => {
   await edited(agent, async ({ nvim }) => {
     // The user types right when the engine has written and the news is on its way.
     await nvim.lua(`
       local reload = require("agent.reload")
       local follow = reload.file_modified
       reload.file_modified = function(...)
+        reload.file_modified = follow
         vim.api.nvim_buf_set_lines(vim.fn.bufnr("a.txt"), 5, 6, true, { "typed meanwhile" })
         return follow(...)
       end`);
@@ -216,12 +219,9 @@ test("dos line endings stay, on disk and in the buffer", async (agent) => {
   await writesWithoutPrompt(agent, CHANGED.replaceAll("\n", "\r\n"));
 });
 
-Deno.test("a file without a final newline stays without", async () => {
-  await using agent = await start({
-    project: { "a.txt": FILE.trimEnd() },
-    lua: "vim.o.fixendofline = false",
-  });
-  await edited(agent, async () => {});
+test("a file without a final newline stays without", async (agent) => {
+  await agent.nvim.command("set nofixendofline");
+  await editedText(agent, FILE.trimEnd());
   assert.equal(await agent.project.read("a.txt"), CHANGED.trimEnd());
   assert.equal(await agent.nvim.lua("return vim.bo.endofline"), false);
   await writesWithoutPrompt(agent, CHANGED.trimEnd());
@@ -257,33 +257,38 @@ test("a file that was deleted meanwhile is not brought back by a stale edit; the
   await assert.rejects(agent.project.read("a.txt"), Deno.errors.NotFound);
 });
 
-Deno.test("a language server sees exactly the change", async () => {
+test("a language server sees exactly the change", async (agent) => {
   const lua = `
     _G.changes = {}
-    vim.api.nvim_create_autocmd("FileType", { pattern = "text", callback = function()
-      vim.lsp.start({ name = "spy", cmd = function()
-        return {
-          request = function(method, _, callback)
-            if method == "initialize" then
-              callback(nil, { capabilities = { textDocumentSync = { openClose = true, change = 2 } } })
-            else
-              callback(nil, nil)
-            end
-            return true, 1
-          end,
-          notify = function(method, params)
-            if method == "textDocument/didChange" then table.insert(_G.changes, params.contentChanges) end
-            return true
-          end,
-          is_closing = function() return false end,
-          terminate = function() end,
-        }
-      end })
+    vim.lsp.start({ name = "spy", cmd = function(dispatchers)
+      return {
+        request = function(method, _, callback)
+          if method == "initialize" then
+            callback(nil, { capabilities = { textDocumentSync = { openClose = true, change = 2 } } })
+          else
+            callback(nil, nil)
+          end
+          return true, 1
+        end,
+        notify = function(method, params)
+          if method == "textDocument/didChange" then
+            table.insert(_G.changes, params.contentChanges)
+            -- The agent waits for a server's word about what it has written.
+            vim.schedule(function()
+              dispatchers.notification("textDocument/publishDiagnostics", {
+                uri = params.textDocument.uri, version = params.textDocument.version, diagnostics = {},
+              })
+            end)
+          end
+          return true
+        end,
+        is_closing = function() return false end,
+        terminate = function() dispatchers.on_exit(0, 0) end,
+      }
     end })`;
-  await using agent = await start({ lua });
   await edited(agent, async ({ nvim }) => {
-    await nvim.command("filetype on | set filetype=text");
-    await nvim.waitFor("#vim.lsp.get_clients() > 0 and vim.lsp.get_clients()[1].initialized");
+    await nvim.lua(lua);
+    await nvim.waitFor(`#vim.lsp.get_clients({ name = "spy" }) > 0`);
   });
   await agent.nvim.waitFor("#_G.changes > 0");
   const [changes] = await agent.nvim.lua<{ range: { start: { line: number } }; text: string }[][]>(
@@ -292,4 +297,5 @@ Deno.test("a language server sees exactly the change", async () => {
   assert.equal(changes?.length, 1);
   assert.equal(changes?.[0]?.range.start.line, 5);
   assert.ok((changes?.[0]?.text.length ?? 99) <= "LINE 6\n".length, "not the whole file");
+  await agent.nvim.lua(`vim.lsp.get_clients({ name = "spy" })[1]:stop(true)`);
 });

@@ -10,6 +10,24 @@ vim.opt.runtimepath:prepend(root)
 
 local passed, failed = 0, 0
 
+-- Runs `work` with a size and four times as much. What looks at all for each takes sixteen times as long, whatever else
+-- the machine does. In CPU time, and the least of some runs.
+local ASSERT_LINEAR = [[
+  return function(work, size)
+    local function cost(n)
+      local least = math.huge
+      for _ = 1, 3 do
+        collectgarbage()
+        local start = os.clock()
+        work(n)
+        least = math.min(least, os.clock() - start)
+      end
+      return least
+    end
+    local few, many = cost(size), cost(4 * size)
+    assert(many < 10 * few, ("%d: %.4f s, %d: %.4f s"):format(size, few, 4 * size, many))
+  end]]
+
 -- What every child has: T.write (atomic, as the engine writes), T.emit and shorthands.
 local PRELUDE = [[
   vim.opt.runtimepath:prepend((...))
@@ -43,6 +61,7 @@ local PRELUDE = [[
     return t
   end
   function T.text(lines) return table.concat(lines, "\n") .. "\n" end
+  T.assert_linear = loadstring((select(2, ...)))()
   function T.edit(path) vim.cmd.edit({ args = { path }, magic = { file = false } }); return api.nvim_get_current_buf() end
 ]]
 
@@ -52,9 +71,12 @@ local function eq(actual, expected, what)
   end
 end
 
+-- The limit of every wait, in milliseconds. It matters only when a case fails.
+local LIMIT = 60000
+
 local function eventually(fn, expected, what)
   local last
-  local ok = vim.wait(5000, function()
+  local ok = vim.wait(LIMIT, function()
     last = fn()
     return vim.deep_equal(last, expected)
   end, 5)
@@ -72,20 +94,21 @@ function Child.start(dir, args)
   local self = setmetatable({ dir = dir }, Child)
   self.channel = vim.fn.jobstart(command, { rpc = true })
   assert(self.channel > 0, "the child did not start")
-  self:lua(PRELUDE, root)
+  self:lua(PRELUDE, root, ASSERT_LINEAR)
   self:attach_screen()
   return self
 end
 
---- Without a screen Neovim answers its own dialogs.
+--- Without a screen Neovim answers its own dialogs. What is drawn there nobody looks at.
 function Child:attach_screen()
   local address = self:lua("return vim.fn.serverstart(...)", self.dir .. "/socket")
-  self.screen = vim.fn.jobstart({ bin, "--clean", "--server", address, "--remote-ui" }, {
-    pty = true,
-    width = 200,
-    height = 30,
-    env = { TERM = "xterm-256color" },
-  })
+  local attach = vim.mpack.encode({ 0, 1, "nvim_ui_attach", { 200, 30, { rgb = true, ext_linegrid = true } } })
+  self.screen = assert(vim.uv.new_pipe())
+  self.screen:connect(address, function(problem)
+    assert(not problem, problem)
+    self.screen:read_start(function() end)
+    self.screen:write(attach)
+  end)
   eventually(function() return self:lua("return #api.nvim_list_uis()") end, 1, "screen")
 end
 
@@ -115,7 +138,7 @@ function Child:try(command)
     T.write(file, ok and "ok" or tostring(err):match("E%d+") or tostring(err))
   ]], { command, self.dir .. "/tried" })
   local result, since
-  vim.wait(5000, function()
+  vim.wait(LIMIT, function()
     result = self:tried()
     if not result and self:mode().mode:find("^r") then
       since = since or vim.uv.now()
@@ -156,7 +179,9 @@ function Child:settle()
 end
 
 function Child:stop()
-  pcall(vim.fn.jobstop, self.screen)
+  if self.screen then
+    self.screen:close()
+  end
   pcall(vim.fn.jobstop, self.channel)
 end
 
@@ -201,6 +226,9 @@ local function joined(lines)
 end
 
 local T = { joined = joined, case = case, pure = pure, eq = eq, eventually = eventually, Child = Child }
+T.assert_linear = loadstring(ASSERT_LINEAR)()
+--- Trials of what is random; all of them with `--full`.
+T.trials = vim.env.AGENT_TEST_FULL and 250 or 80
 for _, part in ipairs(vim.fn.exists("$PARTS") == 1 and vim.split(vim.env.PARTS, ",") or { "merge", "text", "formats", "places", "asks", "names", "modes", "unsaved", "others" }) do
   assert(loadfile(here .. "/spec/" .. part .. ".lua"))(T)
 end

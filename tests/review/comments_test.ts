@@ -1,14 +1,14 @@
 /** A review in rounds: comments on lines, sent together. Whole program. */
 import assert from "node:assert/strict";
 import { waitUntil } from "../support/project.ts";
-import { FILE, hunks, restarted, reviewed, turn, write } from "../support/review.ts";
+import { FILE, hunks, restarted, reviewedShared, turn, write } from "../support/review.ts";
 
 const TWO = FILE.replace("line 6", "LINE 6").replace("line 12", "LINE 12");
 
 Deno.test("comments go with their lines, are changed, listed and sent with unsaved text; gone after that", async () => {
-  await using agent = await reviewed({
+  await using agent = await reviewedShared({
     script: `${turn(write(TWO))}\n---\nexpect Why in capitals?\nsay Because.`,
-    options: "review_advance = true",
+    before: ({ nvim }) => nvim.lua(`require("agent").setup({ review_advance = true })`),
   });
   const { nvim, server } = agent;
   await nvim.keys("gg]rgrmWhy in capitals?<CR>");
@@ -48,10 +48,12 @@ Deno.test("comments go with their lines, are changed, listed and sent with unsav
   await nvim.keys("gg]rgrk");
   assert.deepEqual(await nvim.lua("return vim.api.nvim_win_get_cursor(0)"), [13, 0]);
   assert.equal((await hunks(agent)).length, 1);
+  await nvim.lua(`require("agent").setup()`);
 });
 
 Deno.test("comments on what was deleted, before the change and without a name; they stay over a restart until they are sent", async () => {
-  await using agent = await reviewed({
+  // The last test: it ends the program.
+  await using agent = await reviewedShared({
     script: `${turn(write(TWO.replace("LINE 6\n", "")))}\n---\nexpect Scratch?\nsay Because.`,
   });
   const { nvim, project, server, state } = agent;

@@ -4,7 +4,8 @@ vim.opt.runtimepath:prepend(vim.fs.dirname(vim.fs.dirname(here)))
 local hunks_of = require("agent.review.hunks")
 local merge = require("agent.merge")
 
-local TRIALS = 5000
+--- A sample, and all of them with `--full`.
+local TRIALS = vim.env.AGENT_TEST_FULL and 5000 or 1000
 math.randomseed(tonumber(_G.arg[1] or 7))
 local random = math.random
 

@@ -1,19 +1,22 @@
 /** Keys, maps and commands of a review. Whole program. */
 import assert from "node:assert/strict";
-import { startAgent } from "../support/agent.ts";
-import { FILE, hunks, reviewed, turn, write } from "../support/review.ts";
+import { FILE, hunks, review, turn, write } from "../support/review.ts";
+import { inOneNeovim } from "../support/shared_agent.ts";
 
 const ONE = FILE.replace("line 6", "LINE 6");
 const TWO = ONE.replace("line 12", "LINE 12");
 
-Deno.test("keys are there with hunks only, and a map of the user's comes back", async () => {
-  await using agent = await reviewed({
-    script: turn(write(ONE)),
-    options: `review_keys = { keep = "<Space>k", undo_all = "" }`,
-    before: ({ nvim }) =>
-      nvim.command("nnoremap <buffer> ]r <Cmd>let g:mine = 1<CR>|nnoremap <buffer> x <Cmd>let g:x = 1<CR>"),
-  });
+const test = inOneNeovim({ script: "", project: { "a.txt": FILE }, files: ["a.txt"] });
+
+test("keys are there with hunks only, and a map of the user's comes back", async (agent) => {
   const { nvim } = agent;
+  await nvim.lua(`require("agent").setup({ review_keys = { keep = "<Space>k", undo_all = "" } })`);
+  await review(
+    agent,
+    turn(write(ONE)),
+    () =>
+      nvim.command("nnoremap <buffer> ]r <Cmd>let g:mine = 1<CR>|nnoremap <buffer> x <Cmd>let g:x = 1<CR>"),
+  );
   await nvim.keys("gg]r");
   assert.deepEqual(await nvim.lua("return vim.api.nvim_win_get_cursor(0)"), [6, 0]);
   assert.equal(await nvim.lua("return vim.g.mine"), undefined);
@@ -25,14 +28,11 @@ Deno.test("keys are there with hunks only, and a map of the user's comes back", 
   assert.equal(await nvim.lua("return vim.fn.maparg('[r', 'n')"), "");
 });
 
-Deno.test("without keys the <Plug> maps and commands do the same", async () => {
-  await using agent = await reviewed({
-    script: turn(write(TWO)),
-    options: "review_keys = false",
-    lua:
-      `vim.keymap.set("n", "<F5>", "<Plug>(AgentReviewPrevious)") vim.keymap.set("n", "<F6>", "<Plug>(AgentReviewUndo)")`,
-  });
+test("without keys the <Plug> maps and commands do the same", async (agent) => {
   const { nvim, project } = agent;
+  await nvim.lua(`require("agent").setup({ review_keys = false })`);
+  await review(agent, turn(write(TWO)));
+  await nvim.command("nmap <F5> <Plug>(AgentReviewPrevious)|nmap <F6> <Plug>(AgentReviewUndo)");
   assert.equal(await nvim.lua("return #vim.api.nvim_buf_get_keymap(0, 'n')"), 0);
   await nvim.keys("gg<F5><F6>");
   assert.equal(await project.read("a.txt"), ONE);
@@ -47,9 +47,8 @@ Deno.test("without keys the <Plug> maps and commands do the same", async () => {
   ]);
 });
 
-Deno.test("what only begins like a sub-command is a message", async () => {
-  const script = "say One.\n---\nsay Two.";
-  await using agent = await startAgent({ script });
+test("what only begins like a sub-command is a message", async (agent) => {
+  agent.server.play("say One.\n---\nsay Two.");
   await agent.nvim.command("Agent! review my changes, please");
   await agent.nvim.waitFor(`require("agent").status():find("ready$")`);
   assert.match(agent.server.requests[0]?.text ?? "", /review my changes, please/);

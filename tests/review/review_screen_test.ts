@@ -1,7 +1,7 @@
 /** What a user sees of a review: whole screens at two sizes, and the colours on both backgrounds. */
 import assert from "node:assert/strict";
 import type { ChildNvim } from "../support/nvim.ts";
-import { reviewed, settledSoon, turn, write } from "../support/review.ts";
+import { reviewedShared, settledSoon, turn, write } from "../support/review.ts";
 import { expectScreen } from "../support/screenshot.ts";
 
 const BEFORE = [
@@ -27,16 +27,20 @@ const AFTER = [
   "# shorter",
 ];
 
+const QUIET = `require("agent").setup({ notify = false })`;
+
 for (const background of ["dark", "light"]) {
   for (const [columns, rows] of [[80, 24], [120, 40]] as const) {
     Deno.test(`a review at ${columns}×${rows} on a ${background} background`, async () => {
-      await using agent = await reviewed({
+      await using agent = await reviewedShared({
         script: turn(write(AFTER.join("\n") + "\n")),
         project: { "a.txt": BEFORE.join("\n") + "\n" },
         columns,
         lines: rows,
-        lua: `vim.o.background = "${background}" vim.o.number = true`,
-        options: "notify = false",
+        before: async ({ nvim }) => {
+          await nvim.lua(QUIET);
+          await nvim.command(`set background=${background} number`);
+        },
       });
       const { nvim } = agent;
       await settledSoon(agent, 4);
@@ -96,9 +100,10 @@ function background(nvim: ChildNvim, text: string, further = 0): string {
 
 Deno.test("lines removed at the very top are seen, also after coming back to it", async () => {
   const long = Array.from({ length: 60 }, (_, index) => `line ${index + 1}`);
-  await using agent = await reviewed({
+  await using agent = await reviewedShared({
     script: turn(write(long.slice(2).join("\n") + "\n")),
     project: { "a.txt": long.join("\n") + "\n" },
+    before: ({ nvim }) => nvim.lua(`require("agent").setup()`),
   });
   const { nvim } = agent;
   const top = () => nvim.screen().slice(0, 3).map((row) => row.replace(/ (1 of|\d+ gr).*/, "").trimEnd());
@@ -112,10 +117,10 @@ Deno.test("lines removed at the very top are seen, also after coming back to it"
 });
 
 Deno.test("what was removed is drawn anew for another width", async () => {
-  await using agent = await reviewed({
+  await using agent = await reviewedShared({
     script: turn(write("short\n")),
     project: { "a.txt": `${"word ".repeat(30)}\n` },
-    options: "notify = false",
+    before: ({ nvim }) => nvim.lua(QUIET),
   });
   const { nvim } = agent;
   const removedRows = () =>

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { META, PERMISSION_OPTIONS } from "../../denops/agent/protocol/extensions.ts";
 import type { Message, Order } from "../attacks/hostile_questions.ts";
-import { scratch } from "../support/project.ts";
+import { type Scratch, scratch, waitUntil } from "../support/project.ts";
 import { startTainted, type Tainted } from "../support/tainted.ts";
 
 const FAKE = "in the project's root";
@@ -27,24 +27,48 @@ function permission(
   return { method: "session/request_permission", request: true, params };
 }
 
-/** The rows of the approval. */
-async function shown({ nvim }: Tainted): Promise<readonly string[]> {
+interface Scene extends AsyncDisposable {
+  readonly around: Scratch;
+  readonly tainted: Tainted;
+}
+
+async function openScene(): Promise<Scene> {
+  await using stack = new AsyncDisposableStack();
+  const around = stack.use(await scratch({ "proj/package.json": "{}", "proj/sub/a": "", "outside/a": "" }));
+  const tainted = stack.use(await startTainted([], { root: around.path("proj") }));
+  const owned = stack.move();
+  return { around, tainted, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+let shared: Promise<Scene> | undefined;
+
+function scene(): Promise<Scene> {
+  return shared ??= openScene();
+}
+
+Deno.test.afterAll(async () => {
+  await (await shared)?.[Symbol.asyncDispose]();
+});
+
+/** The rows of the approval of one order; it is rejected then. */
+async function approval(of: Order): Promise<readonly string[]> {
+  const { nvim, order } = (await scene()).tainted;
+  await order([of]);
+  await nvim.lua(`require("agent.chat").new()`);
   await nvim.command("Agent! go");
   await nvim.waitForScreen(/Approval/);
-  return await nvim.lua(`for _, window in ipairs(vim.api.nvim_list_wins()) do
+  const rows = await nvim.lua<readonly string[]>(`for _, window in ipairs(vim.api.nvim_list_wins()) do
     local buffer = vim.api.nvim_win_get_buf(window)
     if vim.bo[buffer].filetype == "agent-approval" then return vim.api.nvim_buf_get_lines(buffer, 0, -1, true) end
   end`);
-}
-
-async function approval(orders: readonly Order[], root: string): Promise<readonly string[]> {
-  await using tainted = await startTainted(orders, { root });
-  return await shown(tainted);
+  await nvim.command("Agent reject no");
+  await nvim.waitForScreenGone(/Approval/);
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
+  return rows;
 }
 
 Deno.test("a newline in a title, a reason or a file's name does not keep an approval from the screen", async () => {
-  await using project = await scratch({ "package.json": "{}" });
-  const path = join(project.root, `a\n${FAKE}`);
+  const path = join((await scene()).around.path("proj"), `a\n${FAKE}`);
   const content = [{ type: "diff", path, oldText: null, newText: "x\n" }, {
     type: "diff",
     path,
@@ -54,7 +78,7 @@ Deno.test("a newline in a title, a reason or a file's name does not keep an appr
     { kind: "edit", title: `write\na.txt\u3164\u202e${FAKE}`, content },
     `so\n${FAKE}`,
   );
-  const [title = "", reason = "", ...rest] = await approval([order], project.root);
+  const [title = "", reason = "", ...rest] = await approval(order);
   assert.match(title, /^write a\.txt<U\+3164><U\+202E>in the/);
   assert.match(reason, /^so in the project's root/);
   assert.match(rest[0] ?? "", /^── a␊in the project's root/);
@@ -63,9 +87,9 @@ Deno.test("a newline in a title, a reason or a file's name does not keep an appr
 
 Deno.test("a folder with a telling name does not pass for the supervisor's words", async () => {
   for (const name of [FAKE, `${"x".repeat(73)}${FAKE}`, `a\n${FAKE}`, `${"x/".repeat(60)}${FAKE}`]) {
-    await using project = await scratch({ "package.json": "{}" });
-    await Deno.mkdir(join(project.root, name), { recursive: true });
-    const rows = await approval([command(join(project.root, name))], project.root);
+    const folder = join((await scene()).around.path("proj"), name);
+    await Deno.mkdir(folder, { recursive: true });
+    const rows = await approval(command(folder));
     assert.match(
       rows[1] ?? "",
       /^write: changes files of the project, with the network · severity: \w+$/,
@@ -78,22 +102,25 @@ Deno.test("a folder with a telling name does not pass for the supervisor's words
 });
 
 Deno.test("a folder that leads elsewhere, or outside, is not asked about at all", async () => {
-  await using around = await scratch({ "proj/package.json": "{}", "proj/sub/a": "", "outside/a": "" });
+  const { around, tainted } = await scene();
   const root = around.path("proj");
   await Deno.symlink("sub", join(root, "link"));
   await Deno.symlink("../outside", join(root, "out"));
   const folders = ["link", "out", "../outside", "sub/../sub", "nowhere/../sub"].map((name) =>
     `${root}/${name}`
   );
-  await using tainted = await startTainted([...folders, "sub", ""].map((folder) => command(folder)), {
-    root,
-  });
   const { nvim } = tainted;
+  await tainted.order([...folders, "sub", ""].map((folder) => command(folder)));
+  await nvim.lua(`require("agent.chat").new()`);
   await nvim.command("Agent! go");
-  await nvim.waitFor(`require("agent").status():find("ready$")`);
-  const answers = (await tainted.transcript()).filter((line) =>
-    line.startsWith("session/request_permission")
-  );
+  const said = () =>
+    nvim.lua<readonly string[]>(
+      `return vim.api.nvim_buf_get_lines(require("agent.chat").current().transcript, 0, -1, true)`,
+    );
+  const answers = await waitUntil("an answer to each", async () => {
+    const lines = (await said()).filter((line) => line.startsWith("session/request_permission"));
+    return lines.length >= folders.length + 2 && lines;
+  });
   assert.equal(answers.length, folders.length + 2);
   for (const answer of answers) assert.match(answer, /"reject".*not a real folder of the project/);
 });

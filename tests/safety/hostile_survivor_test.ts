@@ -15,7 +15,6 @@ const ignore = Deno.build.os !== "linux";
 
 const PARENT = fileURLToPath(new URL("../attacks/parent.ts", import.meta.url));
 const SURVIVOR = fileURLToPath(new URL("../attacks/hostile_survivor.ts", import.meta.url));
-const LONGEST_MS = 2_000;
 /** A variable of the supervisor's. */
 const VARIABLE = "AGENT_TEST_OWN_SECRET";
 
@@ -88,7 +87,7 @@ for (const level of LEVELS) {
         assert.ok(!environment.includes(SECRET), "a variable was handed on");
       }
       await doomed.kill();
-      await waitForNone([root], LONGEST_MS);
+      await waitForNone([root]);
     },
   });
 }
@@ -105,7 +104,7 @@ Deno.test({
     const { root } = doomed.project;
     await waitUntil("the engine to start", () => existing(join(root, "started")));
     await doomed.kill();
-    await waitForNone([root], LONGEST_MS);
+    await waitForNone([root]);
   },
 });
 
@@ -122,7 +121,7 @@ Deno.test({
     const pid = Number(await waitUntil("the engine to outlive it", () => existing(join(root, "outlived"))));
     const left = (await marked(root)).map((process) => process.pid);
     Deno.kill(pid, "SIGKILL");
-    await waitForNone([root], LONGEST_MS);
+    await waitForNone([root]);
     assert.deepEqual(left, [pid]);
   },
 });

@@ -2,9 +2,11 @@
 import assert from "node:assert/strict";
 import { endRuns, PLAIN_GIT, run } from "../../denops/agent/supervisor/system/run.ts";
 import { waitForNone } from "../support/processes.ts";
-import { pause, scratch } from "../support/project.ts";
+import { DEFAULT_TIMEOUT, pause, scratch } from "../support/project.ts";
+import { IS_FULL } from "../support/sample.ts";
 
-const ROUNDS = 60;
+/** Each pause comes at least twice. */
+const ROUNDS = IS_FULL ? 60 : 20;
 
 Deno.test({
   name: "a look-up that is stopped as its sandbox is made leaves no process",
@@ -15,7 +17,7 @@ Deno.test({
     const place = { root, roots: [root], sandboxed: true };
     const look = (signal: AbortSignal) =>
       run("git", [...PLAIN_GIT, "status"], place, signal, () => true).catch(() => {});
-    await look(AbortSignal.timeout(10_000));
+    await look(AbortSignal.timeout(DEFAULT_TIMEOUT));
     for (let round = 0; round < ROUNDS; round++) {
       const controller = new AbortController();
       // Several at once, so that parent and child do not run at the same time.
@@ -25,7 +27,7 @@ Deno.test({
       else await endRuns();
       await Promise.all(looks);
     }
-    await waitForNone([root], 5_000);
+    await waitForNone([root]);
     assert.equal(await project.read("a.txt"), "a");
   },
 });

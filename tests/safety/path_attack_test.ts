@@ -21,12 +21,12 @@ import {
 import { messagesOf } from "../model/model_messages.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { SECRET } from "../support/agent.ts";
+import { IS_FULL } from "../support/sample.ts";
 import { type Level, LEVELS, openProject } from "../support/engine.ts";
-import { within } from "../support/project.ts";
+import { DEFAULT_TIMEOUT, within } from "../support/project.ts";
 
 /** As many as the engine runs of one answer. */
 const BATCH = 15;
-const LONGEST_MS = 30_000;
 
 interface Probe {
   readonly tool: Tool;
@@ -57,14 +57,20 @@ interface Call {
   readonly tool: Tool;
   readonly args: Readonly<Record<string, unknown>>;
   readonly answer: Answer;
+  readonly probe: Probe;
+  /** The path's place in the table. */
+  readonly path: number;
 }
 
 /** Every probe with every path that it is meant for. */
 function callsOf(probes: readonly Probe[], table: readonly Attack[]): readonly Call[] {
-  return probes.flatMap(({ tool, args }) =>
+  return probes.flatMap((probe) =>
     table.flatMap(([name, path, answers], index): readonly Call[] => {
+      const { tool, args } = probe;
       const answer = answers[tool];
-      return answer === undefined ? [] : [{ name, tool, args: args(path, index), answer }];
+      return answer === undefined
+        ? []
+        : [{ name, tool, args: args(path, index), answer, probe, path: index }];
     })
   );
 }
@@ -102,7 +108,7 @@ async function play(
   const baited = await ground.baitState(project.state);
   const outside = () => snapshot(ground.base, [root, stateDir]);
   const before = await outside();
-  assert.ok((await within(LONGEST_MS, project.play("Attack!"))).done, "a call hangs");
+  assert.ok((await within(DEFAULT_TIMEOUT, project.play("Attack!"))).done, "a call hangs");
   assert.deepEqual(await outside(), before, "nothing outside of the project has changed");
   assert.equal(await Deno.readTextFile(baited), bait(SECRETS.state));
   assert.equal(await Deno.readTextFile(join(stateDir, "keep.txt")), "");
@@ -132,39 +138,51 @@ const RUNS = [
   { option: OPTION.allowOnce, probes: [...READING.slice(0, 1), ...CHANGING] },
 ] as const;
 
-for (const level of LEVELS) {
-  for (const { option, probes } of RUNS) {
-    Deno.test({
-      name: `no path leads out of the project or to a secret (${level.name}, the user's answer: ${option})`,
-      ignore: Deno.build.os === "windows",
-      async fn() {
-        await using ground = await playground();
-        const calls = callsOf(probes, attacks(ground.base));
-        const { results, sent, asked } = await play(calls, ground, level, option);
+const PARTS = LEVELS.flatMap((level) => RUNS.map((run) => ({ level, ...run })));
 
-        const told = calls.map(({ name, tool, answer }, index) => {
-          const pattern = typeof answer === "string" ? ASKED[option][answer] : answer;
-          return { name, tool, pattern, text: results[index] ?? "no result" };
-        });
-        for (const secret of Object.values(SECRETS)) {
-          assert.deepEqual(
-            told.filter(({ text }) => text.includes(secret)),
-            [],
-            `${secret} reached the model`,
-          );
-          assert.ok(sent.every((body) => !body.includes(secret)), `${secret} was sent`);
-        }
-        assert.deepEqual(told.filter(({ text, pattern }) => !pattern.test(text)), []);
+/**
+ * A run of all tests tries each path with each tool in one of the tests that have this tool, `deno task attack` in all of
+ * them. What is read is read in all: models may write only what they have read.
+ */
+function share(calls: readonly Call[], part: number): readonly Call[] {
+  if (IS_FULL) return calls;
+  return calls.filter(({ probe, path }) => {
+    const able = [...PARTS.keys()].filter((at) => PARTS[at]?.probes.includes(probe));
+    return probe.tool === "read_file" || able[(path + CHANGING.indexOf(probe) + 1) % able.length] === part;
+  });
+}
 
-        // Asked about files of the project only.
-        assert.ok(asked.length > 0);
-        assert.deepEqual(asked.filter((path) => /^\/|(^|\/)\.\.(\/|$)/.test(path)), []);
-        assert.equal(await Deno.readTextFile(join(ground.root, ".git/hooks/pre-commit")), HOOK);
-        await assert.rejects(Deno.lstat(join(ground.root, ".git/commondir")), Deno.errors.NotFound);
-        assert.equal(await Deno.readTextFile(join(ground.outside, "linked.txt")), LINKED);
-        if (option !== OPTION.reject) return;
-        assert.equal(await Deno.readTextFile(join(ground.root, ".env")), bait(SECRETS.env));
-      },
-    });
-  }
+for (const [part, { level, option, probes }] of PARTS.entries()) {
+  Deno.test({
+    name: `no path leads out of the project or to a secret (${level.name}, the user's answer: ${option})`,
+    ignore: Deno.build.os === "windows",
+    async fn() {
+      await using ground = await playground();
+      const calls = share(callsOf(probes, attacks(ground.base)), part);
+      const { results, sent, asked } = await play(calls, ground, level, option);
+
+      const told = calls.map(({ name, tool, answer }, index) => {
+        const pattern = typeof answer === "string" ? ASKED[option][answer] : answer;
+        return { name, tool, pattern, text: results[index] ?? "no result" };
+      });
+      for (const secret of Object.values(SECRETS)) {
+        assert.deepEqual(
+          told.filter(({ text }) => text.includes(secret)),
+          [],
+          `${secret} reached the model`,
+        );
+        assert.ok(sent.every((body) => !body.includes(secret)), `${secret} was sent`);
+      }
+      assert.deepEqual(told.filter(({ text, pattern }) => !pattern.test(text)), []);
+
+      // Asked about files of the project only.
+      assert.ok(asked.length > 0);
+      assert.deepEqual(asked.filter((path) => /^\/|(^|\/)\.\.(\/|$)/.test(path)), []);
+      assert.equal(await Deno.readTextFile(join(ground.root, ".git/hooks/pre-commit")), HOOK);
+      await assert.rejects(Deno.lstat(join(ground.root, ".git/commondir")), Deno.errors.NotFound);
+      assert.equal(await Deno.readTextFile(join(ground.outside, "linked.txt")), LINKED);
+      if (option !== OPTION.reject) return;
+      assert.equal(await Deno.readTextFile(join(ground.root, ".env")), bait(SECRETS.env));
+    },
+  });
 }

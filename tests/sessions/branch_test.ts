@@ -4,11 +4,20 @@ import { type AgentOptions, type RunningAgent, startAgent } from "../support/age
 import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { git, scratch } from "../support/project.ts";
 import { reached } from "../support/server.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
-const OPTIONS = 'title = false, git_branch = "agent/"';
+const BRANCH = 'git_branch = "agent/"';
+const OPTIONS = `title = false, ${BRANCH}`;
 
 function start(options: Partial<AgentOptions> & { readonly script: string }): Promise<RunningAgent> {
   return startAgent({ options: OPTIONS, ...options });
+}
+
+/** One that earlier tests have used; these options are for the chats that it opens from now on. */
+async function share(script: string, options: string): Promise<RunningAgent> {
+  const agent = await sharedAgent({ script, options: "title = false" });
+  await agent.nvim.lua(`require("agent").setup({ ${options} })`);
+  return agent;
 }
 
 function branch({ project }: RunningAgent): Promise<string> {
@@ -84,7 +93,7 @@ Deno.test("the first message makes a branch; changes stay, undo is of the files,
 });
 
 Deno.test("without the option no branch is made", async () => {
-  await using agent = await start({ script: "say Hi.", options: "title = false" });
+  await using agent = await share("say Hi.", "");
   await agent.nvim.command("Agent Hello");
   await waitForChat(agent.nvim, "Hi.");
   await waitForTurn(agent.nvim);
@@ -93,7 +102,7 @@ Deno.test("without the option no branch is made", async () => {
 });
 
 Deno.test("where no branch can be made it is said once, and the turn goes on", async () => {
-  await using agent = await start({ script: "say Hi.\n---\nsay Hi again." });
+  await using agent = await share("say Hi.\n---\nsay Hi again.", BRANCH);
   const { nvim, project } = agent;
   await git(project.root, "switch", "--quiet", "--detach");
   await nvim.command("Agent open");
@@ -112,10 +121,10 @@ Deno.test("where no branch can be made it is said once, and the turn goes on", a
 });
 
 Deno.test("a session without a message has no branch, its first message does, also in a language without Latin letters", async () => {
-  await using agent = await start({ script: "say Hi." });
+  await using agent = await share("say Hi.", BRANCH);
   const { nvim } = agent;
   await nvim.lua(`vim.api.nvim_create_autocmd("User", {
-    pattern = "AgentReady", callback = function() vim.g.is_ready = true end })
+    pattern = "AgentReady", once = true, callback = function() vim.g.is_ready = true end })
     vim.ui.select = function() end`);
   await nvim.command("Agent open");
   // The list is that of a session, so one begins.
@@ -129,7 +138,7 @@ Deno.test("a session without a message has no branch, its first message does, al
 });
 
 Deno.test("an impossible prefix is told", async () => {
-  await using agent = await start({ script: "say Hi.", options: 'title = false, git_branch = "../up"' });
+  await using agent = await share("say Hi.", 'git_branch = "../up"');
   await agent.nvim.command("Agent Hello");
   await waitForChat(agent.nvim, "git_branch: must be the beginning of a branch's name");
   assert.deepEqual(await agentBranches(agent), []);
@@ -137,10 +146,10 @@ Deno.test("an impossible prefix is told", async () => {
 
 Deno.test("of several roots the project's alone gets a branch; nothing is switched under a running turn", async () => {
   await using lib = await scratch({ "lib.ts": "" }, { git: true });
-  await using agent = await start({
-    script: "say First\nwait here\nsay done.\n---\nsay Second.\n---\nsay Third.",
-    options: `${OPTIONS}, roots = { "${lib.root}" }`,
-  });
+  await using agent = await share(
+    "say First\nwait here\nsay done.\n---\nsay Second.\n---\nsay Third.",
+    `${BRANCH}, roots = { "${lib.root}" }`,
+  );
   const { nvim, server } = agent;
   await nvim.command("Agent Look here");
   await reached(server, "here");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { baseUrl, PLUGIN, providerOptions, type RunningAgent, SECRET, startAgent } from "../support/agent.ts";
 import { transcript } from "../support/chat.ts";
 import { ChildNvim } from "../support/nvim.ts";
-import { inOneNeovim } from "../support/one_neovim.ts";
+import { inOneNeovim } from "../support/shared_agent.ts";
 import { waitUntil } from "../support/project.ts";
 
 const A = "one\ntwo\nthree\nfour\nfive\n";
@@ -27,10 +27,10 @@ async function turn({ nvim, server }: RunningAgent, ...answers: readonly string[
   const before = server.requests.length;
   await nvim.command("Agent! go");
   await waitUntil("the model to be asked", () => server.requests.length > before);
-  await nvim.waitFor(`require("agent").status():find("ready$")`, { timeout: 20_000 });
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
 }
 
-const test = inOneNeovim("what turns did to files", {
+const test = inOneNeovim({
   script: "",
   project: { "a.txt": A, "b.txt": A, "gone.txt": "text\n", "script.sh": "echo\n" },
   lua: APPROVE,

@@ -11,7 +11,9 @@ import {
   startEngine,
 } from "../support/acp.ts";
 import { SECRET } from "../support/agent.ts";
+import { END_TURN, startEngine as startSession } from "../support/engine_session.ts";
 import { type Scratch, scratch, waitUntil } from "../support/project.ts";
+import { sample } from "../support/sample.ts";
 
 const FILES = { "a.ts": "const a = 1;\n", "b.ts": `${"const b = 2;\n".repeat(400)}` };
 
@@ -38,9 +40,9 @@ async function place(
 }
 
 /** What the model gets, but for what is random of its session. */
-function bodies(engine: Place): readonly string[] {
-  const texts = engine.server.requests.map(({ body }) =>
-    JSON.stringify(body).replaceAll(engine.server.url, "")
+function bodies({ server, project }: Pick<Place, "server" | "project">): readonly string[] {
+  const texts = server.requests.map(({ body }) =>
+    JSON.stringify(body).replaceAll(server.url, "").replaceAll(project.root, "PROJECT")
   );
   const [, mark = ""] = /<rules_(\w+)>/.exec(texts[0] ?? "") ?? [];
   assert.notEqual(mark, "");
@@ -49,14 +51,35 @@ function bodies(engine: Place): readonly string[] {
   );
 }
 
-async function restart(engine: EngineClient, session: string, options: Omit<EngineOptions, "script">) {
+async function restart(
+  engine: EngineClient,
+  sessions: readonly string[],
+  options: Omit<EngineOptions, "script">,
+) {
   await engine.kill();
   const next = await startEngine({ ...options, script: "", beside: engine });
-  await next.resume(session);
+  for (const session of sessions) await next.resume(session);
   return next;
 }
 
 for (const wire of WIRES) {
+  Deno.test(`${wire}: what the model gets after the session was opened again is what it would have got without, byte for byte`, async () => {
+    const options = { wire, files: FILES, config: { title: false }, script: `${TURNS}\n---\n${SECOND}` };
+    await using whole = await startSession(options);
+    for (const text of ["Change it", "Again"]) assert.deepEqual(await whole.prompt(text), END_TURN);
+    await using parted = await startSession(options);
+    assert.deepEqual(await parted.prompt("Change it"), END_TURN);
+    const again = parted.again();
+    assert.deepEqual(await again.prompt([{ type: "text", text: "Again" }]), END_TURN);
+    await again.close();
+    assert.deepEqual([whole.server.problems, parted.server.problems], [[], []]);
+    assert.equal(bodies(parted).length, 6);
+    assert.deepEqual(bodies(parted), bodies(whole));
+    assert.equal(await parted.project.read("a.ts"), "const a = 4;\n");
+  });
+}
+
+for (const wire of sample(WIRES, 1)) {
   Deno.test(`${wire}: what the model gets after a restart is what it would have got without, byte for byte`, async () => {
     await using stack = new AsyncDisposableStack();
     const project = stack.use(await scratch(FILES));
@@ -72,7 +95,7 @@ for (const wire of WIRES) {
     await using first = await startEngine({ script: "", wire, beside: parted });
     const session = await first.open();
     assert.equal(await first.prompt(session, "Change it"), "end_turn");
-    await using second = await restart(first, session, { wire });
+    await using second = await restart(first, [session], { wire });
     assert.equal(await second.prompt(session, "Again"), "end_turn");
     assert.deepEqual([whole.server.problems, parted.server.problems], [[], []]);
     assert.equal(bodies(parted).length, 6);
@@ -91,7 +114,7 @@ Deno.test("a file that was changed while the engine was away is not written befo
   const session = await first.open();
   await first.prompt(session, "Read");
   await first.project.write("a.ts", "const a = 1; // mine\n");
-  await using second = await restart(first, session, {});
+  await using second = await restart(first, [session], {});
   assert.equal(await second.prompt(session, "Edit"), "end_turn");
   assert.deepEqual(second.server.problems, []);
   assert.equal(await second.project.read("a.ts"), "const a = 1; // mine\n");
@@ -105,7 +128,7 @@ interface Cut {
   readonly what: string;
   readonly script: string;
   /** True when the engine is to be killed. */
-  at(engine: EngineClient): boolean | Promise<boolean>;
+  at(engine: EngineClient, session: string): boolean;
   /** What the model is told in place of what is missing. */
   readonly expect: readonly string[];
 }
@@ -114,16 +137,13 @@ const CUTS: readonly Cut[] = [
   {
     what: "before the answer",
     script: "wait here\nsay never",
-    at: ({ server }) => server.requests.length === 1,
+    at: ({ server }) => server.requests.length > 0,
     expect: ["[The answer was interrupted here.]"],
   },
   {
     what: "in the text",
     script: "say Half of it\nwait here\nsay never",
-    at: (engine) =>
-      engine.seen.some((seen) =>
-        seen.type === "update" && answerText(engine.seen, seen.session) === "Half of it"
-      ),
+    at: (engine, session) => answerText(engine.seen, session) === "Half of it",
     expect: ["Half of it\n[The answer was interrupted here.]"],
   },
   {
@@ -148,41 +168,50 @@ const CUTS: readonly Cut[] = [
   },
 ];
 
-for (const { what, script, at, expect } of CUTS) {
-  Deno.test(`killed ${what}: the turn gets its end, and the next one works`, async () => {
-    await using first = await startEngine({
-      project: FILES,
-      script,
-      permission: () => new Promise(() => {}),
-    });
-    const session = await first.open();
-    const turn = first.prompt(session, "Go").catch(() => {});
-    await waitUntil("the moment", () => at(first));
-    await using second = await restart(first, session, {});
-    await turn;
-    second.server.play("say Here I am.");
-    // A second death before anything else was done changes nothing.
-    await using third = await restart(second, session, {});
-    assert.equal(await third.prompt(session, "Go on"), "end_turn");
-    const sent = JSON.stringify(third.server.requests.at(-1)?.body);
-    let from = 0;
-    for (const part of expect) {
-      const found = sent.indexOf(JSON.stringify(part).slice(1, -1), from);
-      assert.ok(found >= 0, `${part} in ${sent}`);
-      from = found + 1;
-    }
-    assert.equal(sent.split("[The answer was interrupted here.]").length, 2, sent);
-    assert.deepEqual(third.server.problems, []);
-    const { entries } = await third.ask("session_history", { sessionId: session, turns: 10 });
-    const ends = entries.flatMap((entry) => entry.type === "turn_done" ? [entry.reason] : []);
-    assert.deepEqual(ends, ["interrupted", "end_turn"]);
-    const open = entries.filter((entry) =>
-      entry.type === "update" && entry.update.sessionUpdate === "tool_call" &&
-      !["completed", "failed"].includes(String(entry.update.status))
-    );
-    assert.deepEqual(open, []);
+Deno.test("killed in the middle: each turn gets its end, and the next one works", async (test) => {
+  await using first = await startEngine({
+    project: FILES,
+    script: CUTS.map(({ what, script }) => `when Go, killed ${what}\n${script}`).join("\n---\n"),
+    permission: () => new Promise(() => {}),
   });
-}
+  const sessions: string[] = [];
+  const turns: Promise<unknown>[] = [];
+  for (const { what, at } of CUTS) {
+    const session = await first.open();
+    turns.push(first.prompt(session, `Go, killed ${what}`).catch(() => {}));
+    await waitUntil(`the moment ${what}`, () => at(first, session));
+    sessions.push(session);
+  }
+  await using second = await restart(first, sessions, {});
+  await Promise.all(turns);
+  second.server.play(CUTS.map(() => "say Here I am.").join("\n---\n"));
+  // A second death before anything else was done changes nothing.
+  await using third = await restart(second, sessions, {});
+  for (const [index, { what, expect }] of CUTS.entries()) {
+    await test.step(`killed ${what}`, async () => {
+      const session = sessions[index] ?? "";
+      assert.equal(await third.prompt(session, "Go on"), "end_turn");
+      const sent = JSON.stringify(third.server.requests.at(-1)?.body);
+      assert.ok(sent.includes(`Go, killed ${what}`), sent);
+      let from = 0;
+      for (const part of expect) {
+        const found = sent.indexOf(JSON.stringify(part).slice(1, -1), from);
+        assert.ok(found >= 0, `${part} in ${sent}`);
+        from = found + 1;
+      }
+      assert.equal(sent.split("[The answer was interrupted here.]").length, 2, sent);
+      assert.deepEqual(third.server.problems, []);
+      const { entries } = await third.ask("session_history", { sessionId: session, turns: 10 });
+      const ends = entries.flatMap((entry) => entry.type === "turn_done" ? [entry.reason] : []);
+      assert.deepEqual(ends, ["interrupted", "end_turn"]);
+      const open = entries.filter((entry) =>
+        entry.type === "update" && entry.update.sessionUpdate === "tool_call" &&
+        !["completed", "failed"].includes(String(entry.update.status))
+      );
+      assert.deepEqual(open, []);
+    });
+  }
+});
 
 Deno.test("session/load sends what was sent when it happened, each text and each call in one piece", async () => {
   await using first = await startEngine({

@@ -118,7 +118,35 @@ Deno.test("the list: this project, states, words, other projects, and what the k
   await list("Sessions of this project");
   await nvim.keys("<Cmd>bdelete<CR>");
   await nvim.waitFor("#vim.api.nvim_list_tabpages() == 1");
-  assert.equal(await nvim.lua(`return vim.v.errmsg`), "");
+  assert.doesNotMatch(nvim.text(), /E\d+:/);
+});
+
+Deno.test("the preview of a session that was deleted meanwhile says so, without an error message", async () => {
+  await using agent = await startAgent({
+    script: "say One.\n---\nnew-history\nsay Two.",
+    options: "title = false",
+    columns: 100,
+  });
+  const { nvim } = agent;
+  for (const [question, answer] of [["first", "One."], ["second", "Two."]] as const) {
+    await nvim.command("Agent new");
+    await nvim.command(`Agent ${question} question`);
+    await waitForChat(nvim, answer);
+    await waitForTurn(nvim);
+  }
+  await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
+  await nvim.waitForScreen(/✓ second question.*\n✓ first question/);
+  await nvim.keys("gg");
+  await nvim.waitForScreen("Two.");
+  await nvim.lua(`
+    local chat = require("agent.chat").list()[1]
+    require("agent.client").request(chat, "session_delete", { sessionId = chat.timeline.session }, function(result)
+      vim.g.deleted = result ~= nil
+    end)`);
+  await nvim.waitFor("vim.g.deleted");
+  await nvim.keys("j");
+  await nvim.waitForScreen("This session is not stored any more: it was deleted.");
+  assert.doesNotMatch(await nvim.lua<string>("return vim.fn.execute('messages')"), /not stored/);
 });
 
 Deno.test("of what engines write only what is theirs is shown, and made fit for the screen", async () => {

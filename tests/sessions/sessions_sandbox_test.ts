@@ -11,7 +11,7 @@ import { META } from "../../denops/agent/protocol/extensions.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { LEVELS, prepareEngine } from "../support/engine.ts";
 import { engineConfig } from "../support/engine_config.ts";
-import { KEY } from "../support/model_client.ts";
+import { KEY } from "../support/key.ts";
 import { scratch, waitUntil } from "../support/project.ts";
 
 type Launch = Awaited<ReturnType<typeof prepareEngine>>["launch"];

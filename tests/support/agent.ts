@@ -4,13 +4,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import { ModelServer } from "../model/model_server.ts";
-import { KEY as SECRET } from "./model_client.ts";
+import { KEY as SECRET } from "./key.ts";
 import { ChildNvim, type ChildOptions } from "./nvim.ts";
 import { type Scratch, scratch } from "./project.ts";
 
 export const PLUGIN = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The key that the engine gets; it must be nowhere but in a request's header. */
 export { SECRET };
 
 export interface AgentOptions extends ChildOptions {

@@ -1,7 +1,7 @@
 /** The configuration of an engine whose model is a scripted server. */
 import { ModelConfig } from "../../denops/agent/protocol/config.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
-import { KEY } from "./model_client.ts";
+import { KEY } from "./key.ts";
 
 export function engineConfig(
   url: string,

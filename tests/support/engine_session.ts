@@ -26,7 +26,7 @@ import type { ModelConfig } from "../../denops/agent/protocol/config.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { engineConfig } from "./engine_config.ts";
-import { KEY } from "./model_client.ts";
+import { KEY } from "./key.ts";
 import { type Scratch, scratch } from "./project.ts";
 
 type SessionPorts = ConstructorParameters<typeof Session>[2];

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { languageServers } from "../../scripts/language_servers.ts";
 import type { ModelServer } from "../model/model_server.ts";
 import { DEPS } from "../../scripts/environment.ts";
-import { type AgentOptions, type RunningAgent, startAgent } from "./agent.ts";
+import type { AgentOptions, RunningAgent } from "./agent.ts";
+import { sharedAgent } from "./shared_agent.ts";
 
 export type Encoding = "utf-16" | "utf-8";
 export const ENCODINGS: readonly Encoding[] = ["utf-16", "utf-8"];
@@ -13,7 +14,7 @@ import { Circle } from "./shape.ts";
 
 export function run(): void {
   const é漢 = "😀"; console.log("😀漢é", greet(é漢), greet("b"));
-  console.log(new Circle(1).area());
+  console.log(Math.round(new Circle(1).area()));
 }
 
 const bad: number = "😀漢é"; export const worse: string = missing + bad;
@@ -29,6 +30,8 @@ export const TYPESCRIPT = {
       target: "esnext",
       module: "esnext",
       moduleResolution: "bundler",
+      // A server reads the declarations of the DOM for seconds.
+      lib: ["es5"],
       types: [],
     },
   }),
@@ -37,6 +40,7 @@ export const TYPESCRIPT = {
   "src/shape.ts":
     "export interface Shape {\n  area(): number;\n}\n\nexport class Circle implements Shape {\n  constructor(readonly r: number) {}\n  area() {\n    return 3 * this.r;\n  }\n}\n",
   "src/main.ts": MAIN,
+  "src/console.d.ts": "declare const console: { log(...words: unknown[]): void };\n",
 };
 
 /** One turn: these calls, and a last word. */
@@ -52,26 +56,49 @@ export async function startTypescript(
   script: string,
   options: Partial<AgentOptions> = {},
 ): Promise<RunningAgent> {
-  const { lua = "", options: more = "", ...rest } = options;
-  return await startAgent({
+  const { options: more = "", files = [], ...rest } = options;
+  const agent = await sharedWithServers({
     script,
     project: TYPESCRIPT,
     ...rest,
     options: `lsp_start = "always", ${more}`,
-    lua: `${await typescript(encoding)}\n${lua}`,
   });
+  await agent.nvim.lua(await typescript(encoding));
+  for (const file of files) {
+    await agent.nvim.command(`edit ${file}`);
+    // Writes are checked by servers that run already.
+    await agent.nvim.waitFor(`#vim.lsp.get_clients({ name = "ts", bufnr = 0 }) > 0`);
+  }
+  return agent;
+}
+
+/** A program that the tests of a file share, see {@link sharedAgent}; each test has language servers of its own. */
+export async function sharedWithServers(options: AgentOptions): Promise<RunningAgent> {
+  const agent = await sharedAgent(options);
+  const end = async () => {
+    await stopServers(agent);
+    await agent[Symbol.asyncDispose]();
+  };
+  return { ...agent, [Symbol.asyncDispose]: end };
+}
+
+/** What a server has read of a project says nothing about the next test's. */
+async function stopServers({ nvim }: RunningAgent): Promise<void> {
+  const all = `require("agent.server").others({ _uninitialized = true })`;
+  await nvim.lua(`for _, client in ipairs(${all}) do client:stop(true) end`);
+  await nvim.waitFor(`#${all} == 0`);
 }
 
 /** Sends a message and waits for the turn's end; what the tools have told the model so far. */
 export async function ask(agent: RunningAgent, text = "look"): Promise<readonly string[]> {
   await agent.nvim.command(`Agent! ${text}`);
-  await agent.nvim.waitFor(`require("agent").status():find("ready$")`, { timeout: 30_000 });
+  await agent.nvim.waitFor(`require("agent").status():find("ready$")`);
   assert.deepEqual(agent.server.problems, []);
   return toolResults(agent.server);
 }
 
-/** Lua for init.lua: the server of this offset encoding serves TypeScript. */
-export async function typescript(encoding: Encoding): Promise<string> {
+/** Lua as in an init.lua: the server of this offset encoding serves TypeScript. */
+async function typescript(encoding: Encoding): Promise<string> {
   const { utf16, utf8 } = await languageServers(DEPS);
   const command = JSON.stringify(encoding === "utf-16" ? utf16 : utf8).slice(1, -1);
   return `

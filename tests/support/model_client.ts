@@ -9,9 +9,7 @@ import type { TurnError } from "../../denops/agent/engine/core/errors.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import { HttpConnection, type HttpRequest } from "../../denops/agent/scripted_model/http_connection.ts";
 import { request, user } from "./histories.ts";
-
-/** The key of every request; no event may show it. */
-export const KEY = "sk-test-3f9a1c77e0b24d5c";
+import { KEY } from "./key.ts";
 
 export interface Asked {
   readonly wire?: WireName;

@@ -7,7 +7,7 @@
 import { MsgpackRpc } from "../../denops/agent/protocol/msgpack_rpc.ts";
 import type { CellStyle, Position } from "./grid.ts";
 import { type ChildOptions, type NvimProcess, spawnNvim } from "./nvim_process.ts";
-import { DEFAULT_TIMEOUT, type Outcome, pause, type WaitOptions, within } from "./project.ts";
+import { DEFAULT_TIMEOUT, type Outcome, pauseBetweenLooks, type WaitOptions, within } from "./project.ts";
 import { type Paint, Screen, type Shows } from "./screen.ts";
 
 export type { CellStyle, ChildOptions, Paint, Position, Shows, WaitOptions };
@@ -18,12 +18,8 @@ interface Mode {
   readonly blocking: boolean;
 }
 
-/** The limit of one request, of the start and of the end. Milliseconds. */
-const LIMIT = 5000;
 /** The pause between looks at the mode while an answer is due. */
 const LOOK = 20;
-/** The pause between tries of a Lua expression. */
-const POLL = 5;
 /** `nvim_get_mode` is answered even at a prompt; later than this, Neovim is busy. */
 const MODE_LIMIT = 200;
 
@@ -92,11 +88,11 @@ export class ChildNvim implements AsyncDisposable {
     return this.#screen.paints;
   }
 
-  /** Calls an API function. Neovim's error is a {@link NvimError}; no answer is an error after 5 s. */
+  /** Calls an API function. Neovim's error is a {@link NvimError}; no answer is an error after a minute. */
   async request(method: string, ...params: readonly unknown[]): Promise<unknown> {
-    const outcome = await this.#answer(LIMIT, method, params);
+    const outcome = await this.#answer(DEFAULT_TIMEOUT, method, params);
     if (outcome.done) return outcome.value;
-    throw await this.#failure(`Cannot get an answer to ${method} within ${LIMIT} ms.`);
+    throw await this.#failure(`Cannot get an answer to ${method} within ${DEFAULT_TIMEOUT} ms.`);
   }
 
   /** The result of a chunk of Lua, whose `...` is `args`; nil is undefined. T is the caller's claim. */
@@ -114,7 +110,7 @@ export class ChildNvim implements AsyncDisposable {
    * the keys, or waits for the one that completes them.
    */
   async keys(keys: string): Promise<void> {
-    const end = performance.now() + LIMIT;
+    const end = performance.now() + DEFAULT_TIMEOUT;
     const taken = await this.request("nvim_input", keys);
     // Its buffer holds 16 kB and, once full, takes nothing ever again (seen in 0.12.4).
     if (taken !== new TextEncoder().encode(keys).length) {
@@ -126,7 +122,9 @@ export class ChildNvim implements AsyncDisposable {
     });
     while (!(await within(LOOK, acted)).done) {
       if ((await this.#mode())?.blocking) return;
-      if (performance.now() > end) throw await this.#failure(`Neovim did not act on ${keys} in ${LIMIT} ms.`);
+      if (performance.now() > end) {
+        throw await this.#failure(`Neovim did not act on ${keys} in ${DEFAULT_TIMEOUT} ms.`);
+      }
     }
   }
 
@@ -184,7 +182,7 @@ export class ChildNvim implements AsyncDisposable {
         if (!(error instanceof NvimError)) throw error;
         last = error.message;
       }
-      await pause(POLL);
+      await pauseBetweenLooks(timeout - left);
     }
     throw await this.#failure(`Waited ${timeout} ms for ${luaExpression}; it was ${last}.`);
   }
@@ -209,21 +207,27 @@ export class ChildNvim implements AsyncDisposable {
       // It is not answered: Neovim is gone.
       if (!isNamed(error, "RpcClosed")) throw error;
     });
-    if ((await within(LIMIT, Promise.all([asked, this.exited]))).done) return;
-    throw await this.#failure(`Neovim did not quit within ${LIMIT} ms.`);
+    if ((await within(DEFAULT_TIMEOUT, Promise.all([asked, this.exited]))).done) return;
+    throw await this.#failure(`Neovim did not quit within ${DEFAULT_TIMEOUT} ms.`);
   }
 
   kill(signal: Deno.Signal): void {
     this.#process.kill(signal);
   }
 
+  /** Prints the screen for the runner of the tests, which keeps what failed tests have printed. */
+  printScreen(): void {
+    if (Deno.env.get("AGENT_TEST_SCREENS") !== undefined) console.error(this.#screen.framed());
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    this.printScreen();
     await this.#process[Symbol.asyncDispose]();
-    await within(LIMIT, this.#rpc.closed);
+    await within(DEFAULT_TIMEOUT, this.#rpc.closed);
   }
 
   async #enter({ columns = 80, lines = 24, runtime = [], allowPrompt = false }: ChildOptions): Promise<void> {
-    const end = performance.now() + LIMIT;
+    const end = performance.now() + DEFAULT_TIMEOUT;
     const ready = Promise.all([
       this.lua(PREPARE, runtime),
       this.request("nvim_ui_attach", columns, lines, { rgb: true, ext_linegrid: true }),
@@ -236,7 +240,9 @@ export class ChildNvim implements AsyncDisposable {
         (mode.blocking || /^[rc]/.test(mode.mode));
       if (prompt && allowPrompt) return;
       if (prompt) throw await this.#failure("Cannot start Neovim: it asks for a key first.");
-      if (performance.now() > end) throw await this.#failure(`Cannot start Neovim within ${LIMIT} ms.`);
+      if (performance.now() > end) {
+        throw await this.#failure(`Cannot start Neovim within ${DEFAULT_TIMEOUT} ms.`);
+      }
     }
     await this.#watch("the first screen", () => this.#screen.paints.length > 0);
   }
@@ -276,7 +282,7 @@ export class ChildNvim implements AsyncDisposable {
 
   async #state(): Promise<string> {
     if (this.#screen.ended) {
-      const outcome = await within(LIMIT, this.exited);
+      const outcome = await within(DEFAULT_TIMEOUT, this.exited);
       return outcome.done
         ? `Neovim has ended with code ${outcome.value.code}.`
         : "Neovim has closed its output.";

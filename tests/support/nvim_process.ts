@@ -36,8 +36,8 @@ export interface NvimProcess extends AsyncDisposable {
   kill(signal: Deno.Signal): void;
 }
 
-/** How long Neovim may take to end by itself, then how long its pipes may stay open. Milliseconds. */
-const GRACE = 1000;
+/** How long Neovim may take to end before it is killed, then how long its pipes may stay open. Milliseconds. */
+const GRACE = 5_000;
 
 /** These would lead Neovim, git or a child to what is the user's, or change the language of messages. */
 const FOREIGN = /^(N?VIM|VIMRUNTIME|VIMINIT|EXINIT|MYVIMRC|NVIM_.*|XDG_.*|GIT_.*|LC_.*|LANG|LANGUAGE)$/;

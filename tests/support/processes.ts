@@ -29,12 +29,12 @@ export function waitForMarked(marks: readonly string[], atLeast: number): Promis
 }
 
 /** Waits until none is left. */
-export async function waitForNone(marks: readonly string[], timeout: number): Promise<void> {
+export async function waitForNone(marks: readonly string[]): Promise<void> {
   let left: readonly RunningProcess[] = [];
   await waitUntil(() => `these to end:\n${left.map(({ command }) => command).join("\n")}`, async () => {
     left = await marked(...marks);
     return left.length === 0;
-  }, { timeout });
+  });
 }
 
 /** Seconds since a process was started. */

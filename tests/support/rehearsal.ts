@@ -9,7 +9,7 @@ import { processTree } from "../../denops/agent/supervisor/commands/process_tree
 import { findProgram, sandbox } from "../../denops/agent/supervisor/system/sandbox.ts";
 import { TOOLS } from "./command_sandbox.ts";
 
-const LONGEST_MS = 30_000;
+const LONGEST_MS = 60_000;
 /** The mounts come by descriptor 4, as the supervisor hands them on. */
 const ENTER = `exec 4<&0 </dev/null; exec "$@"`;
 

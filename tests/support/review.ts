@@ -10,6 +10,7 @@ import {
   startAgent,
 } from "./agent.ts";
 import { ChildNvim } from "./nvim.ts";
+import { sharedAgent } from "./shared_agent.ts";
 
 export const FILE = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`).join("\n") + "\n";
 
@@ -27,10 +28,23 @@ export interface ReviewOptions extends AgentOptions {
   readonly before?: (agent: RunningAgent) => Promise<unknown>;
 }
 
-/** After a turn, with a.txt in a window unless told. */
-export async function reviewed({ before, ...options }: ReviewOptions): Promise<RunningAgent> {
-  const agent = await startAgent({ project: { "a.txt": FILE }, files: ["a.txt"], ...options });
+/** After a turn, with a.txt in a window unless told; in a program of its own, which may be ended. */
+export async function reviewed(options: ReviewOptions): Promise<RunningAgent> {
+  return await reviewIn(startAgent, options);
+}
+
+/** After a turn in a program that the tests of a file share, see {@link sharedAgent}. */
+export async function reviewedShared(options: ReviewOptions): Promise<RunningAgent> {
+  return await reviewIn(sharedAgent, options);
+}
+
+async function reviewIn(
+  start: (options: AgentOptions) => Promise<RunningAgent>,
+  { before, ...options }: ReviewOptions,
+): Promise<RunningAgent> {
+  const agent = await start({ project: { "a.txt": FILE }, files: ["a.txt"], ...options });
   try {
+    await keepEarlier(agent);
     await before?.(agent);
     await edited(agent);
     return agent;
@@ -52,10 +66,16 @@ export async function review(
   script: string,
   before?: (agent: RunningAgent) => Promise<unknown>,
 ): Promise<void> {
-  await agent.nvim.command("silent! Agent keep all");
+  await keepEarlier(agent);
   agent.server.play(script);
   await before?.(agent);
   await edited(agent);
+}
+
+/** Nothing of the tests before waits to be reviewed. Where nothing does, that is not said: it would come later. */
+async function keepEarlier(agent: RunningAgent): Promise<void> {
+  if (!await agent.nvim.lua(`return package.loaded["agent.review.files"] ~= nil`)) return;
+  if ((await ask(agent)).files.length > 0) await agent.nvim.command("silent! Agent keep all");
 }
 
 export interface ShownHunk {

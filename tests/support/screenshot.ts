@@ -23,7 +23,7 @@ export async function expectScreen(
   }
   const expected = withoutCount((await Deno.readTextFile(file)).replace(/\n$/, ""));
   const seen = (text: string) => withoutCount(masked(text));
-  await nvim.waitForScreen((text) => seen(text) === expected, { timeout: 2_000 }).catch(() => {});
+  await nvim.waitForScreen((text) => seen(text) === expected).catch(() => {});
   assert.equal(seen(nvim.text()), expected, `the screen is not tests/screens/${name}.txt`);
 }
 

@@ -25,7 +25,7 @@ export async function folderOf(nvim: ChildNvim): Promise<string> {
 
 /** Waits until neither the folder is there nor a process that works on it. */
 export async function waitForNothing(folder: string): Promise<void> {
-  await waitForNone([folder], 10_000);
+  await waitForNone([folder]);
   await waitUntil(`${folder} to be removed`, () => Deno.stat(folder).then(() => false, () => true));
 }
 
@@ -44,7 +44,7 @@ export async function playTutor(nvim: ChildNvim, onLesson: OnLesson): Promise<vo
 /** The lesson is in view all the time; at the end the last page is shown. */
 async function playLessons(nvim: ChildNvim, onLesson: OnLesson): Promise<void> {
   const both = (lesson: string, answer: RegExp) =>
-    nvim.waitForScreen((screen) => screen.includes(lesson) && answer.test(screen), { timeout: 30_000 });
+    nvim.waitForScreen((screen) => screen.includes(lesson) && answer.test(screen));
 
   await nvim.keys(":Agent what does greet.lua do?<CR>");
   await onLesson("A question", await both("Lesson 2 of 7", /one for each line of the file/));

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { runs } from "../../../tests/support/runs.ts";
 import defaults from "./defaults.json" with { type: "json" };
 import { globMatcher, lastMatcher, matchesGlob } from "./glob.ts";
 
@@ -60,6 +61,6 @@ Deno.test("the last of many globs that matches is the one that each by itself te
     fc.property(fc.subarray(known), path, (globs, path) => {
       assert.equal(lastMatcher(globs)(path), globs.findLastIndex((glob) => matchesGlob(glob, path)));
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });

@@ -1,6 +1,7 @@
 /** Files that describe modes: as they are written for other agents, and what they may not do. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { assertEachLinear } from "../../../tests/support/growth.ts";
 import { MODE_FACTS, OwnMode } from "../protocol/modes.ts";
 import { readModeFile } from "./mode_file.ts";
 
@@ -77,22 +78,26 @@ Deno.test("lists in every way in which they are written", () => {
   assert.deepEqual(tools('tools: "*"\ndisallowedTools: Write'), ["!edit"]);
 });
 
-Deno.test("a long file is read in no time", () => {
-  const from = performance.now();
-  for (const long of [",", "(", "- ", "a: ", '"', "\n"]) {
-    const text = long.repeat(64 * 1024 / long.length);
-    for (
-      const written of [file(`tools: ${text}`), file(`description: ${text}`), `---\n${text}`, file("", text)]
-    ) {
-      try {
-        readModeFile(written, "own", options);
-      } catch (error) {
-        assert.ok(error instanceof Error);
+Deno.test("a long file is read in time in proportion", async () => {
+  await assertEachLinear([",", "(", "- ", "a: ", '"', "\n"], (long, size) => {
+    const text = long.repeat(size / long.length);
+    return () => {
+      for (
+        const written of [
+          file(`tools: ${text}`),
+          file(`description: ${text}`),
+          `---\n${text}`,
+          file("", text),
+        ]
+      ) {
+        try {
+          readModeFile(written, "own", options);
+        } catch (error) {
+          assert.ok(error instanceof Error);
+        }
       }
-    }
-  }
-  // Milliseconds; a machine that runs all tests at once is slow.
-  assert.ok(performance.now() - from < 5_000);
+    };
+  }, 16 * 1024);
 });
 
 Deno.test("what is wrong is said in one line", () => {

@@ -28,8 +28,11 @@ const message = { text: z.string().min(1), given: z.array(Given).max(1_000).defa
 
 export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("configure"), config: UserConfig }),
-  /** The chat is on the screen: the engine of its project starts, and what goes wrong is told with the first message. */
-  z.object({ type: z.literal("open"), chat, ...place }),
+  /**
+   * The chat is on the screen. Unless it shows a stored session, the engine of its project starts a new one; the first
+   * message tells what goes wrong.
+   */
+  z.object({ type: z.literal("open"), chat, session, ...place }),
   z.object({
     type: z.literal("prompt"),
     chat,

@@ -1,6 +1,7 @@
 /**
  * A scripted model in a process of its own, for `:Agent tutor`: OpenAI's chat completions on 127.0.0.1. On stdout it
- * prints its base URL, a line; stdin gives it a line of JSON for what it is to do, see `Order`. Each turn begins the
+ * prints its base URL, a line; stdin gives it a line of JSON for what it is to do, see `Order`, and stdout answers each
+ * with the line "done". Each turn begins the
  * script anew, so that one that was stopped can be tried again. It ends when stdin does, however Neovim has ended, and
  * removes the folder that it was started with.
  */
@@ -105,7 +106,10 @@ let begun = "";
 for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
   const lines = (begun + text).split("\n");
   begun = lines.pop() ?? "";
-  for (const line of lines) take(Order.parse(JSON.parse(line)));
+  for (const line of lines) {
+    take(Order.parse(JSON.parse(line)));
+    console.log("done");
+  }
 }
 await remove(Deno.args[0]);
 Deno.exit(0);

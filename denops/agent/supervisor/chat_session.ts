@@ -290,9 +290,14 @@ export class ChatSession {
     this.#tellMode(modes);
   }
 
-  /** What the first message needs is made, as far as it can be: why it cannot is that message's to tell. */
-  prepare(): void {
-    if (this.#open === undefined) this.#prepare().catch(() => {});
+  /**
+   * Makes what the first message needs, as far as it can; that message tells why it cannot.
+   * @param displayed the stored session that the chat shows: no other one is begun beside it
+   */
+  prepare(displayed: string | undefined): void {
+    if (this.#open === undefined && (displayed === undefined || this.#stored !== undefined)) {
+      this.#prepare().catch(() => {});
+    }
   }
 
   async #prepare(): Promise<void> {

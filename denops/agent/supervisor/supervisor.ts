@@ -122,8 +122,8 @@ export class Supervisor implements AsyncDisposable {
         this.#projects.config = action.config;
         return;
       case "open":
-        this.#place(action);
-        return this.#chat(action.chat).session.prepare();
+        this.#place({ ...action, session: undefined });
+        return this.#chat(action.chat).session.prepare(action.session);
       case "prompt":
         this.#place(action);
         return this.#chat(action.chat).prompt(action);

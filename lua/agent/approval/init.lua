@@ -123,7 +123,12 @@ end
 --- Stops the turn that asks.
 function M.stop()
   local first = queue.first()
-  client.send({ type = "cancel", chat = first and first.chat })
+  local chat = first and typed_text.chat_of(first.chat)
+  if chat then
+    chat:stop()
+  elseif first then
+    client.send({ type = "cancel", chat = first.chat })
+  end
 end
 
 --- The next one that waits is shown in its place.

@@ -38,6 +38,7 @@ local window = require("agent.chat.window")
 ---@field older? integer        where in the session the older part ends that is not here yet
 ---@field reading? boolean      a part of the session is on its way
 ---@field told? { session: string, title: string }  in the last AgentSessionChanged
+---@field stops integer           how often the user has stopped it
 ---@field is_quiet? boolean      another place says how its turns end
 ---@field target? integer       turn that is looked for in the older parts
 ---@field is_closed? boolean     for good
@@ -47,7 +48,7 @@ Chat.__index = Chat
 ---@param id integer
 ---@return agent.Chat
 function Chat.new(id)
-  local chat = setmetatable({ id = id, timeline = timeline.new() }, Chat)
+  local chat = setmetatable({ id = id, stops = 0, timeline = timeline.new() }, Chat)
   chat:revive()
   return chat
 end
@@ -83,7 +84,8 @@ function Chat:open()
   self:show_attached()
   -- The user types for seconds: by then the engine runs.
   if self.timeline.state == "idle" then
-    client.send(vim.tbl_extend("error", { type = "open", chat = self.id }, self:place()))
+    local action = { type = "open", chat = self.id, session = self.timeline.session }
+    client.send(vim.tbl_extend("error", action, self:place()))
   end
 end
 
@@ -266,6 +268,7 @@ function Chat:submit()
 end
 
 function Chat:stop()
+  self.stops = self.stops + 1
   if self.timeline.state ~= "idle" then
     self:apply({ { type = "stopping" } })
     client.send({ type = "cancel", chat = self.id })

@@ -21,7 +21,7 @@ local MOST_SHOWN, SHOWN = 5, 60
 --- Sends a message into the turn that runs, before its next step; without a turn as any other.
 ---@param text string
 function M:steer(text)
-  if self.timeline.state == "idle" or self.timeline.state == "folding" or not self.timeline.session then
+  if self.timeline.state == "idle" or self.timeline.state == "folding" then
     return self:send(text)
   end
   input.remember(text)
@@ -33,6 +33,7 @@ function M:steer(text)
   local id = tostring(self.steered)
   self:apply({ { type = "steering", text = text, id = id } })
   self:follow_all()
+  local stops = self.stops
   local action = { type = "steer", chat = self.id, session = self.timeline.session, id = id, text = text }
   local _, along = self:attached(text)
   action.given = along
@@ -44,7 +45,8 @@ function M:steer(text)
       return
     end
     self:apply({ { type = "unsteered", id = id } })
-    if how == "ended" and not (self.taken and self.taken[text]) then
+    -- A stop may overtake it: then nothing more is sent.
+    if how == "ended" and self.stops == stops and not (self.taken and self.taken[text]) then
       self:selection_unsent({ text })
       return self:send(text)
     end

@@ -28,7 +28,23 @@ local M = {}
 ---@field tokens integer
 ---@field open boolean    another Neovim has it open
 
---- Asks the engine of the project at `place`; what goes wrong is told.
+--- Sends a request to the engine of the project at `place`.
+---@param chats table
+---@param place table
+---@param name string
+---@param params table
+---@param done fun(result?: table, problem?: string)
+local function request(chats, place, name, params, done)
+  local asker = {
+    id = chats.get().id,
+    place = function()
+      return place
+    end,
+  }
+  client.request(asker, name, params, done)
+end
+
+--- Sends a request to the engine of the project at `place`; shows the error if it fails.
 ---@param chats table
 ---@param place table
 ---@param name string
@@ -36,13 +52,7 @@ local M = {}
 ---@param done fun(result: table)
 ---@param failed? fun()
 local function ask(chats, place, name, params, done, failed)
-  local asker = {
-    id = chats.get().id,
-    place = function()
-      return place
-    end,
-  }
-  client.request(asker, name, params, function(result, problem)
+  request(chats, place, name, params, function(result, problem)
     if result then
       done(result)
     else
@@ -160,9 +170,15 @@ local function actions(chats, found)
         done(update.sessions, update.root)
       end)
     end,
-    ask = function(row, name, params, done, failed)
+    ask = function(row, name, params, done)
       params.sessionId = row.sessionId
-      ask(chats, of(row), name, params, done, failed)
+      ask(chats, of(row), name, params, done)
+    end,
+    read = function(row, from, done)
+      local params = { sessionId = row.sessionId, format = "markdown", from = from }
+      request(chats, of(row), "session_export", params, function(piece, problem)
+        done(piece and piece.text, problem)
+      end)
     end,
     open = function(row)
       open(M.show(chats, { sessionId = row.sessionId, title = row.title, open = row.elsewhere }, of(row)), row.turn)

@@ -7,7 +7,8 @@ local M = {}
 
 ---@class agent.SessionActions
 ---@field rows fun(done: fun(rows: agent.ListedRow[], root?: string))  as they are now
----@field ask fun(row: table, name: string, params: table, done: fun(result: table), failed?: fun())  its engine
+---@field ask fun(row: table, name: string, params: table, done: fun(result: table))  its engine
+---@field read fun(row: table, from: integer, done: fun(text?: string, problem?: string))  its text from a turn on
 ---@field open fun(row: table)
 ---@field fork fun(row: table)
 ---@field rename fun(row: table, title: string, done: fun())
@@ -35,6 +36,7 @@ local GROUPS = {
 ---@field shown agent.ListedRow[]
 ---@field root? string          of this project
 ---@field filter agent.SessionFilter
+---@field is_filtered? boolean   the user has chosen the filter
 ---@field found? string         words that were looked for: rows are places where they stand
 ---@field buffer integer
 ---@field preview integer       buffer
@@ -43,6 +45,19 @@ local GROUPS = {
 ---@field previewed? table      row that the preview shows
 local List = {}
 List.__index = List
+
+--- The sessions of this project, or those of all if it has none; archived ones if there are no others.
+---@param all agent.ListedRow[]
+---@param root? string
+---@return agent.SessionFilter
+local function first_filter(all, root)
+  local filters = { { root = root }, { root = root, state = "archived" }, {}, { state = "archived" } }
+  return vim.iter(filters):find(function(filter)
+    return vim.iter(all):any(function(row)
+      return rows.fits(row, filter)
+    end)
+  end)
+end
 
 ---@param window integer
 ---@return agent.ListedRow?
@@ -150,7 +165,7 @@ function List:show_preview()
     if not vim.api.nvim_buf_is_valid(self.preview) then
       return
     end
-    if lines and vim.deep_equal(self.previewed, row) then
+    if vim.deep_equal(self.previewed, row) then
       write(self.preview, lines)
       for _, win in ipairs(vim.fn.win_findbuf(self.preview)) do
         -- What was said last; of what was found the turn.
@@ -160,10 +175,11 @@ function List:show_preview()
     self:show_preview()
   end
   local from = row.turn or math.max(1, row.turns - TURNS + 1)
-  self.can.ask(row, "session_export", { format = "markdown", from = from }, function(piece)
-    local lines = vim.split(vim.trim(piece.text), "\n")
+  self.can.read(row, from, function(text, problem)
+    -- It may have been deleted here or in another Neovim since the list was read.
+    local lines = vim.split(vim.trim(text or problem), "\n")
     shown(vim.list_slice(lines, row.turn and 1 or math.max(1, #lines - LINES), row.turn and LINES or #lines))
-  end, shown)
+  end)
 end
 
 function List:refresh()
@@ -172,6 +188,10 @@ function List:refresh()
   end
   self.can.rows(function(all, root)
     self.all, self.root = all, root
+    if not self.is_filtered and not self.filter.root then
+      -- The engine may have written the first session of this project only now.
+      self.filter = first_filter(all, root) or self.filter
+    end
     if self:window() then
       self:draw()
     end
@@ -215,6 +235,7 @@ function List:choose_state()
     end,
   }, function(state)
     if state then
+      self.is_filtered = true
       self.filter.state = vim.list_contains(rows.STATES, state) and state or nil
       self:draw()
     end
@@ -241,6 +262,7 @@ M.keys = {
     function(list)
       vim.ui.input({ prompt = "Only with: ", default = list.filter.word }, function(word)
         if word then
+          list.is_filtered = true
           list.filter.word = vim.trim(word) ~= "" and vim.trim(word) or nil
           list:draw()
         end
@@ -263,6 +285,7 @@ M.keys = {
     doc = "show those of all projects, or of this one again",
     function(list)
       if not list.found then
+        list.is_filtered = true
         list.filter.root = not list.filter.root and list.root or nil
         list:draw()
       end
@@ -405,19 +428,11 @@ local function show(list)
   list:refresh_soon()
 end
 
---- The sessions of this project, or those of all if it has none; archived ones if there are no others.
----@param all agent.ListedRow[]
+---@param all agent.ListedRow[] at least one
 ---@param root? string
 ---@param can agent.SessionActions
 function M.open(all, root, can)
-  local function has(filter)
-    return vim.iter(all):any(function(row)
-      return rows.fits(row, filter)
-    end)
-  end
-  local tries = { { root = root }, { root = root, state = "archived" }, {}, { state = "archived" } }
-  local filter = vim.iter(tries):find(has)
-  show(setmetatable({ can = can, all = all, shown = {}, root = root, filter = filter }, List))
+  show(setmetatable({ can = can, all = all, shown = {}, root = root, filter = first_filter(all, root) }, List))
 end
 
 --- Places where words were found.

@@ -1,69 +1,9 @@
 -- What each kind of update does to a timeline, in place; `changed` gets the indexes of the blocks to draw.
-local fences = require("agent.timeline.fences")
+local append = require("agent.timeline.append")
 local files = require("agent.timeline.files")
 local lines = require("agent.timeline.lines")
 local runs = require("agent.timeline.runs")
-local tables = require("agent.timeline.tables")
 local waiting = require("agent.timeline.waiting")
-
---- A text that has come to its end: its tables are aligned, a fence that was left open is closed, and empty lines around
---- it go. Of nothing but those nothing is left.
----@param block agent.Block
----@return boolean changed
-local function close_text(block)
-  local missing = fences.missing(vim.split(block.text, "\n"))
-  block.status = "done"
-  if missing then
-    block.text = block.text .. (vim.endswith(block.text, "\n") and "" or "\n") .. missing
-  end
-  local text = tables.align((block.text:gsub("%s+$", ""):gsub("^%s*\n", "")))
-  block.is_rewritten = text ~= block.text
-  block.text = text
-  if text == "" then
-    block.kind = "moved"
-  end
-  return missing ~= nil or block.is_rewritten or text == ""
-end
-
---- The last block but the messages that wait, or did so: they stand below what goes on.
----@param timeline agent.Timeline
----@return integer index
-local function last_block(timeline)
-  for index = #timeline.blocks, 1, -1 do
-    local block = timeline.blocks[index]
-    if not waiting.STATES[block.status] and (block.kind ~= "moved" or block.into) then
-      return index
-    end
-  end
-  return 0
-end
-
----@param timeline agent.Timeline
----@param block agent.Block
----@param changed table<integer, true>
----@return integer index
-local function add(timeline, block, changed)
-  local at = last_block(timeline)
-  local last = timeline.blocks[at]
-  if last and last.kind == "text" and last.status == "open" and not waiting.STATES[block.status] and close_text(last) then
-    changed[at] = true
-  end
-  table.insert(timeline.blocks, block)
-  changed[#timeline.blocks] = true
-  return #timeline.blocks
-end
-
---- The block that a piece of text goes on with, if it is the last one of this kind and message.
----@param timeline agent.Timeline
----@param update table
----@return integer? index
-local function open_block(timeline, update)
-  local index = last_block(timeline)
-  local last = timeline.blocks[index]
-  if last and last.kind == update.type and last.id == update.message and last.status == "open" then
-    return index
-  end
-end
 
 --- The block of a call, at the top or under another one.
 ---@param timeline agent.Timeline
@@ -159,7 +99,7 @@ local on = {}
 
 function on.submitted(timeline, update, changed)
   local status = timeline.state == "idle" and "sent" or "queued"
-  add(timeline, { kind = "user", text = update.text, status = status }, changed)
+  append.block(timeline, { kind = "user", text = update.text, status = status }, changed)
   if timeline.state == "idle" then
     timeline.state = "starting"
   end
@@ -209,7 +149,7 @@ function on.turn_started(timeline, _, changed)
       timeline.blocks[index] = { kind = "moved", text = "" }
       block.status, status = status, "queued"
       changed[index] = true
-      add(timeline, block, changed)
+      append.block(timeline, block, changed)
     end
   end
 end
@@ -220,14 +160,14 @@ function on.user(timeline, update, changed)
   local steering = not update.turn and waiting.remove(timeline, changed, { status = "steering" })
   if steering then
     steering.status, steering.given = "steered", update.given
-    return add(timeline, steering, changed)
+    return append.block(timeline, steering, changed)
   end
   local sent = timeline.blocks[last_sent(timeline)]
   if sent and sent.text == update.text and not update.turn then
     return
   end
   local block = { kind = "user", text = update.text, status = "sent", turn = update.turn, given = update.given }
-  add(timeline, block, changed)
+  append.block(timeline, block, changed)
 end
 
 --- The engine has begun the turn of the message that was sent, and stored it.
@@ -253,13 +193,13 @@ local function text_piece(timeline, update, changed)
     changed[timeline.tools[update.parent]] = true
     return
   end
-  local index = open_block(timeline, update)
+  local index = append.open_block(timeline, update)
   if index then
     timeline.blocks[index].text = timeline.blocks[index].text .. update.text
   else
     -- Providers like to begin with empty lines.
     local text = update.text:gsub("^%s*\n", "")
-    index = add(timeline, { kind = update.type, id = update.message, text = text, status = "open" }, changed)
+    index = append.block(timeline, { kind = update.type, id = update.message, text = text, status = "open" }, changed)
   end
   changed[index] = true
 end
@@ -307,7 +247,7 @@ function on.tool(timeline, update, changed)
     if above then
       add_under(timeline, above, block)
     end
-    timeline.tools[update.id] = above and timeline.tools[update.parent] or add(timeline, block, changed)
+    timeline.tools[update.id] = above and timeline.tools[update.parent] or append.block(timeline, block, changed)
   end
   for _, field in ipairs({ "title", "summary", "lines", "draft", "output", "is_diff", "path", "added", "removed" }) do
     if update[field] ~= nil then
@@ -359,9 +299,11 @@ end
 
 function on.retry(timeline, update, changed)
   timeline.state = "retrying"
+  -- The next attempt begins the answer again.
+  append.end_text(timeline, changed)
   local last = timeline.retry and timeline.retry.index == #timeline.blocks
   local index = last and timeline.retry.index
-    or add(timeline, { kind = "notice", severity = "warning", text = "" }, changed)
+    or append.block(timeline, { kind = "notice", severity = "warning", text = "" }, changed)
   timeline.retry = {
     index = index,
     reason = update.reason,
@@ -388,7 +330,7 @@ function on.plan(timeline, update, changed)
   if last and last.kind == "plan" then
     last.text = text
   else
-    add(timeline, { kind = "plan", text = text }, changed)
+    append.block(timeline, { kind = "plan", text = text }, changed)
   end
   changed[#timeline.blocks] = true
 end
@@ -420,7 +362,7 @@ function on.title(timeline, update)
 end
 
 function on.notice(timeline, update, changed)
-  add(timeline, { kind = "notice", severity = update.severity, text = update.text }, changed)
+  append.block(timeline, { kind = "notice", severity = update.severity, text = update.text }, changed)
 end
 
 local ENDINGS = {
@@ -443,7 +385,7 @@ local function settle_block(block)
     block.status, block.summary = "stopped", "stopped"
     return true
   elseif block.status == "open" and block.kind == "text" then
-    return close_text(block) or changed
+    return append.close_text(block) or changed
   elseif block.status == "open" then
     block.status = "done"
     return true
@@ -483,10 +425,10 @@ function on.turn_done(timeline, update, changed)
   end
   -- A failure that was tried again is one failure, and one line.
   local given_up = update.error and retry and retry.index == #timeline.blocks
-  local index = given_up and retry.index or add(timeline, { kind = "notice", text = "" }, changed)
+  local index = given_up and retry.index or append.block(timeline, { kind = "notice", text = "" }, changed)
   timeline.blocks[index].severity, timeline.blocks[index].text = ending[1], ending[2]
   changed[index] = true
 end
 
-files.handle(on, add, last_block)
-return waiting.handle(on, add)
+files.handle(on, append.block, append.last_block)
+return waiting.handle(on, append.block)

@@ -27,6 +27,7 @@ local M = {}
 ---@field tabs table<integer, "lessons"|"other">  that one, and those that were opened from one of these
 ---@field page? agent.TutorPage
 ---@field shown? string     on the page
+---@field prepared? boolean  the model has the lesson's script
 ---@field lesson integer    number; one more than there are at the end
 ---@field seen agent.TutorSeen
 ---@field talk? agent.Chat  in which the lesson's turns were
@@ -152,7 +153,8 @@ local function show()
   local text = (now and now.text or lessons.ending):gsub("{(%l+)}", function(name)
     return keys[name] or ":Agent review " .. name
   end)
-  if tutor.shown == title .. text or not tutor.page:is_open() then
+  local is_late = lesson ~= nil and not tutor.prepared
+  if is_late or tutor.shown == title .. text or not tutor.page:is_open() then
     return
   end
   tutor.shown = title .. text
@@ -166,11 +168,20 @@ local function begin(number)
   tutor.seen = nothing_seen()
   tutor.talk = nil
   local lesson = lessons.list[number]
-  if lesson then
-    tutor.model:tell({ play = lesson.script })
-    show_file()
+  if not lesson then
+    return show()
   end
-  show()
+  -- The page waits for the model: whoever does at once what it says gets the answer of this lesson.
+  tutor.prepared = false
+  tutor.model:tell({ play = lesson.script }, vim.schedule_wrap(function()
+    -- Its tab page may have been closed meanwhile.
+    local is_there = tutor and tutor.page and vim.api.nvim_tabpage_is_valid(tutor.tab)
+    if is_there and tutor.lesson == number then
+      tutor.prepared = true
+      show_file()
+      show()
+    end
+  end))
 end
 
 --- Looks at what has become of the lesson.

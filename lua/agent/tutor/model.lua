@@ -4,14 +4,29 @@ local say = require("agent.say")
 
 ---@class agent.TutorModel
 ---@field job integer
+---@field waiting fun()[]  to be called when the model has carried out its orders, one for each
 local Model = {}
 Model.__index = Model
 
 local M = {}
 
 ---@param order table see `Order` in serve.ts
-function Model:tell(order)
+---@param done? fun() the model has carried it out
+function Model:tell(order, done)
+  table.insert(self.waiting, done or function() end)
   pcall(vim.fn.chansend, self.job, vim.json.encode(order) .. "\n")
+end
+
+--- Takes a line that the model has printed.
+---@param line string
+---@param ready fun(url: string)
+function Model:hear(line, ready)
+  local done = line == "done" and table.remove(self.waiting, 1)
+  if done then
+    done()
+  elseif line:match("^http%S+$") then
+    ready(line)
+  end
 end
 
 --- It ends by itself once nobody speaks to it.
@@ -31,14 +46,13 @@ function M.start(folder, on)
   end
   table.insert(command, folder)
   local printed, said, is_fetching = "", {}, false
-  local model = setmetatable({}, Model)
+  local model = setmetatable({ waiting = {} }, Model)
   model.job = vim.fn.jobstart(command, {
     on_stdout = function(_, data)
-      local before = printed:find("\n")
-      printed = printed .. table.concat(data, "\n")
-      local url = not before and printed:match("^(%S+)\n")
-      if url then
-        on.ready(url)
+      local lines = vim.split(printed .. table.concat(data, "\n"), "\n")
+      printed = table.remove(lines)
+      for _, line in ipairs(lines) do
+        model:hear(line, on.ready)
       end
     end,
     on_stderr = function(_, lines)

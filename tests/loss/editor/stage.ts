@@ -2,7 +2,7 @@
 import { ModelServer } from "../../model/model_server.ts";
 import { type RunningAgent, startAgent } from "../../support/agent.ts";
 import type { ChildNvim } from "../../support/nvim.ts";
-import { pause, within } from "../../support/project.ts";
+import { DEFAULT_TIMEOUT, pause, within } from "../../support/project.ts";
 
 /** With every trial the session grows, and with it each request. */
 const MOST_TRIALS = 20;
@@ -79,7 +79,7 @@ export class Stage implements AsyncDisposable {
   async answer(): Promise<boolean> {
     let asked = false;
     for (let tries = 0; tries < 20; tries++) {
-      const outcome = await within(1_000, this.nvim.request("nvim_get_mode"));
+      const outcome = await within(DEFAULT_TIMEOUT, this.nvim.request("nvim_get_mode"));
       const mode = outcome.done ? outcome.value : undefined;
       if (typeof mode !== "object" || mode === null || !("mode" in mode)) return asked;
       if (!/^r/.test(String(mode.mode))) return asked;

@@ -77,7 +77,9 @@ class Trial {
       const acting = this.#act(acts[index] ?? []);
       await pause(write.delay);
       server.release(`g${index}`);
-      if (write.file.startsWith("ask") || write.how === "command") await this.#approve();
+      // The model's own request for this write, behind the one for the files, has come.
+      const isAnswered = () => server.requests.length > from + 2 + index;
+      if (write.file.startsWith("ask") || write.how === "command") await this.#approve(isAnswered);
       await acting;
     }
     await this.#turnEnds();
@@ -116,14 +118,15 @@ class Trial {
     );
   }
 
-  async #approve(): Promise<void> {
+  /** @param isAnswered whether the model has the call's result: what meets the user's changes is refused unasked */
+  async #approve(isAnswered: () => boolean): Promise<void> {
     const { nvim } = this.#stage;
     const asked = await waitUntil("the approval", async () => {
       const [count, state] = await nvim.lua<[number, string]>(
         "return { require('agent.approval').count(), require('agent').status() }",
       );
-      return count > 0 ? "asked" : state.endsWith("ready") ? "ended" : false;
-    }, { timeout: 3_000 }).catch(() => "refused");
+      return count > 0 ? "asked" : isAnswered() || state.endsWith("ready") ? "ended" : false;
+    });
     if (asked !== "asked") return;
     await pause(this.#plan.approval);
     await nvim.command("Agent approve");

@@ -82,7 +82,7 @@ pure("merge: random texts, against git merge-file", function()
     return out
   end
   local clean, compared, stricter = 0, 0, 0
-  for _ = 1, 250 do
+  for _ = 1, T.trials do
     local base = {}
     for i = 1, math.random(0, 14) do
       base[i] = "l" .. math.random(30)
@@ -106,20 +106,18 @@ pure("merge: random texts, against git merge-file", function()
     clean = clean + (#result.conflicts == 0 and 1 or 0)
   end
   vim.fn.delete(dir, "rf")
-  assert(clean > 50 and clean < 240, "the sample has both kinds: " .. clean)
-  assert(compared > 50, "git agreed in " .. compared)
-  assert(stricter <= 5, "stricter than git in " .. stricter)
+  assert(clean > T.trials / 5 and clean < T.trials * 0.96, "the sample has both kinds: " .. clean)
+  assert(compared > T.trials / 5, "git agreed in " .. compared)
+  assert(stricter <= T.trials / 50, "stricter than git in " .. stricter)
 end)
 
-pure("merge: 5 MB of unlike text take less than a second", function()
-  local a, b = {}, {}
-  for i = 1, 150000 do
-    a[i] = "x" .. (i * 7919 % 1000) .. string.rep("y", 30)
-    b[i] = "x" .. (i * 104729 % 1000) .. string.rep("y", 30)
-  end
-  local start = vim.uv.hrtime()
-  local hunks = merge.hunks(a, b)
-  local ms = (vim.uv.hrtime() - start) / 1e6
-  eq(patch(a, hunks, b), b)
-  assert(ms < 1000, ms .. " ms")
+pure("merge: much unlike text is compared in a time that grows as it does", function()
+  T.assert_linear(function(size)
+    local a, b = {}, {}
+    for i = 1, size do
+      a[i] = "x" .. (i * 7919 % 1000) .. string.rep("y", 30)
+      b[i] = "x" .. (i * 104729 % 1000) .. string.rep("y", 30)
+    end
+    eq(patch(a, merge.hunks(a, b), b), b)
+  end, 10000)
 end)

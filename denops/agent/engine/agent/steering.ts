@@ -20,6 +20,8 @@ interface Said {
 
 export class Steering {
   readonly #said = new Map<string, Said>();
+  /** Ids of messages that were taken back before they came. */
+  readonly #withdrawn = new Set<string>();
   /** Reads what is handed over; undefined: no turn runs. */
   #handOver: ((handed: readonly Handed[]) => Promise<HandedOver>) | undefined;
   /** Ends a pause; undefined: the turn is not to stand still. */
@@ -38,20 +40,25 @@ export class Steering {
     this.#handOver = undefined;
     for (const { done } of this.#said.values()) done(how);
     this.#said.clear();
+    this.#withdrawn.clear();
     this.goOn();
   }
 
   /** @param id of the caller's choice, to take it back by @returns what has become of it, once that is known */
   say(id: string, handed: readonly Handed[]): Promise<SteerEnd> {
     if (this.#handOver === undefined) return Promise.resolve("ended");
-    this.takeBack(id);
+    if (this.#withdrawn.delete(id)) return Promise.resolve("taken_back");
+    this.#said.get(id)?.done("taken_back");
     const { promise, resolve } = Promise.withResolvers<SteerEnd>();
     this.#said.set(id, { handed, done: resolve });
     return promise;
   }
 
+  /** The model is not told this message. The supervisor may send this before the message, which it prepares first. */
   takeBack(id: string): void {
-    this.#said.get(id)?.done("taken_back");
+    const said = this.#said.get(id);
+    if (said === undefined) this.#withdrawn.add(id);
+    said?.done("taken_back");
     this.#said.delete(id);
   }
 

@@ -25,8 +25,11 @@ for (const wire of WIRES) {
     const told = engine.session.steering.say("1", said("In French, please @a.txt"));
     const back = engine.session.steering.say("2", said("never sent"));
     engine.session.steering.takeBack("2");
+    // This one is taken back before it comes.
+    engine.session.steering.takeBack("3");
+    const early = engine.session.steering.say("3", said("never sent either"));
     engine.server.release("here");
-    assert.deepEqual([await told, await back], ["told", "taken_back"]);
+    assert.deepEqual([await told, await back, await early], ["told", "taken_back", "taken_back"]);
     assert.deepEqual(await turn, END_TURN);
     assert.deepEqual(engine.events.filter(({ type }) => type === "steered").length, 1);
     assert.deepEqual(await engine.prompt("And now?"), END_TURN);

@@ -7,6 +7,7 @@ import {
   type RunningEngine,
   startEngine,
 } from "../../../../tests/support/engine_session.ts";
+import { IS_FULL } from "../../../../tests/support/sample.ts";
 
 const IN_TEXT = { native_tools: false, title: false } as const;
 
@@ -115,13 +116,13 @@ Deno.test("of fifty calls in an answer as many run as of any answer, and each ha
   checkEvents(engine.events);
 });
 
-Deno.test("a file of 200 kB is written as it is, in both forms", async () => {
+Deno.test("a long file is written as it is, in both forms", async () => {
   const line = (at: number) =>
     `if (a${
       at * 7919
     } < b && c > "d${at}") { return "\\\\n${at}"; } // </parameter> [TASK_COMPLETE] \`\`\`\n`;
-  const content = Array.from({ length: 2_600 }, (_, at) => line(at)).join("");
-  assert.ok(content.length > 200_000);
+  const content = Array.from({ length: IS_FULL ? 2_600 : 500 }, (_, at) => line(at)).join("");
+  assert.ok(content.length > (IS_FULL ? 200_000 : 38_000));
   const tags =
     `<tool_call>\n<function=write_file>\n<parameter=path>\na.ts\n</parameter>\n<parameter=content>\n${content}` +
     "\n</parameter>\n</function>\n</tool_call>";

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { noEditor } from "../acp/editor.ts";
 import { copyOf } from "../../../../tests/support/effects.ts";
 import { asked } from "../../../../tests/support/entries.ts";
-import { scratch } from "../../../../tests/support/project.ts";
+import { DEFAULT_TIMEOUT, scratch } from "../../../../tests/support/project.ts";
 import { treeOf } from "../../../../tests/support/trees.ts";
 import { Database } from "../store/database.ts";
 import { SqliteStore } from "../store/sqlite.ts";
@@ -80,7 +80,7 @@ async function killedAt(moment: number): Promise<void> {
   }
   const [turn] = await checkpoints.turns();
   if (turn !== undefined) {
-    await checkpoints.takeBack({ kind: "undo", turn: undefined }, AbortSignal.timeout(10_000));
+    await checkpoints.takeBack({ kind: "undo", turn: undefined }, AbortSignal.timeout(DEFAULT_TIMEOUT));
   }
   assert.deepEqual(treeOf(project.root), before, why);
   const left = Array.from(Deno.readDirSync(state.root), ({ name }) => name).filter((name) =>

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { asked } from "../../../../tests/support/entries.ts";
+import { runs } from "../../../../tests/support/runs.ts";
 import { join } from "node:path";
 import fc from "fast-check";
 import { ABSENT, type CheckpointKind, type FileRecord, type Snapshot } from "../core/checkpoints.ts";
@@ -200,7 +201,7 @@ Deno.test("however often the agent writes, taking everything back gives what was
       if (versions[0] === versions.at(-1)) assert.equal(shown, undefined);
       else assert.deepEqual([shown?.baseline, shown?.after], [versions[0], versions.at(-1)]);
     }),
-    { numRuns: 60, seed: 3 },
+    { ...runs(60), seed: 3 },
   );
 });
 

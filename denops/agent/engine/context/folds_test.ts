@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { answered, asked, result } from "../../../../tests/support/entries.ts";
+import { runs } from "../../../../tests/support/runs.ts";
 import type { FoldEntry, LogEntry, MessageEntry } from "../core/entries.ts";
 import type { Message } from "../core/messages.ts";
 import { Database } from "../store/database.ts";
@@ -227,6 +228,6 @@ Deno.test("any life of a session: calls keep their results, only folds change wh
         history.placeOf(history.messages.length - 1),
       );
     }),
-    { numRuns: 60 },
+    runs(60),
   );
 });

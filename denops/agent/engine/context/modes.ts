@@ -2,7 +2,8 @@
 import type { Effort, ListedModel } from "../../protocol/config.ts";
 import { covers, MODE_FACTS, type ModeAccess, type ModeName, type OwnMode } from "../../protocol/modes.ts";
 import { modeSection } from "./mode_sections.ts";
-import { AGENT_SECTIONS, EDIT, fixed, INTENT, type Section, TITLES } from "./sections.ts";
+import { AGENT_SECTIONS, EDIT, fixed, INTENT, type Section } from "./sections.ts";
+import { TITLES } from "./titles.ts";
 
 export interface Mode {
   /** Under this name stands what its requests have used up. */

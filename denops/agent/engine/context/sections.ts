@@ -171,9 +171,6 @@ export const AGENT_SECTIONS: readonly Section[] = [
   ...[rules, environment, tree, scratch],
 ];
 
-export const TITLES = "You give sessions with a coding agent their titles. Answer with the title alone: " +
-  "one line of at most eight words in the language of the user's messages, without quotes and without a full stop.";
-
 export const EDIT =
   "You change lines of a file in place. You get the file around them and what is wanted. Answer with " +
   "one code block: the lines that are to stand in the place of the selected ones, complete, with their indentation, and " +

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decodeText, encodeText, lineEnding, splitLines, withEnding } from "./text.ts";
 import { utf8 } from "../../../../tests/support/pieces.ts";
+import { runs } from "../../../../tests/support/runs.ts";
 
 type Bytes = readonly number[];
 
@@ -70,7 +71,7 @@ Deno.test("any bytes that are text come back as they were", () => {
       const file = decodeText(bytes);
       if (file !== undefined) assert.deepEqual(encodeText(file.text, file), bytes);
     }),
-    { numRuns: 2_000 },
+    runs(2_000),
   );
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { runs } from "../../../../tests/support/runs.ts";
 import { argumentsObject, parseArguments } from "./arguments.ts";
 
 const taken: readonly (readonly [what: string, text: string, value: unknown])[] = [
@@ -81,7 +82,7 @@ Deno.test("a write that was cut off anywhere is never accepted", () => {
       const cut = whole.slice(0, 1 + Math.floor(share * (whole.length - 1)));
       if (cut.length < whole.length) assert.equal(parseArguments(cut).ok, false, cut);
     }),
-    { numRuns: 3_000 },
+    runs(3_000),
   );
 });
 

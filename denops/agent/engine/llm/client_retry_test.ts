@@ -1,7 +1,8 @@
 /** When the model client tries again, and when it keeps what came. */
 import assert from "node:assert/strict";
 import { ModelServer } from "../../../../tests/model/model_server.ts";
-import { KEY, listen, serve, stream } from "../../../../tests/support/model_client.ts";
+import { KEY } from "../../../../tests/support/key.ts";
+import { listen, serve, stream } from "../../../../tests/support/model_client.ts";
 import { WIRES } from "../../protocol/providers.ts";
 import type { ModelEvent } from "./client.ts";
 

@@ -3,9 +3,12 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ModelServer } from "../../../../tests/model/model_server.ts";
 import { request, user } from "../../../../tests/support/histories.ts";
-import { checked, KEY, listen, serve, stream } from "../../../../tests/support/model_client.ts";
+import { KEY } from "../../../../tests/support/key.ts";
+import { checked, listen, serve, stream } from "../../../../tests/support/model_client.ts";
 import { utf8 } from "../../../../tests/support/pieces.ts";
 import { events, lines } from "../../../../tests/support/wire_play.ts";
+import { runs } from "../../../../tests/support/runs.ts";
+import { IS_FULL } from "../../../../tests/support/sample.ts";
 import { type WireName, WIRES } from "../../protocol/providers.ts";
 import type { ModelEvent } from "./client.ts";
 
@@ -310,7 +313,10 @@ Deno.test("another refusal is not taken for one of the temperature", async () =>
   assert.equal(server.requests.length, 1);
 });
 
-for (const wire of WIRES) {
+/** One of those that send events, and the one that sends lines. */
+const FRAMINGS: readonly WireName[] = ["openai_chat", "ollama"];
+
+for (const wire of IS_FULL ? WIRES : FRAMINGS) {
   Deno.test(`${wire}: an answer without end is stopped at 8 MB`, async () => {
     await using server = await ModelServer.start("big 100000000", { secrets });
     const { error, text } = await listen(server.url, { wire });
@@ -440,6 +446,6 @@ Deno.test("whatever comes, a stream has one end, also if it is cancelled anywher
         if (aborted >= 0 && aborted < told.length - 1) assert.equal(end, "cancelled");
       },
     ),
-    { numRuns: 150 },
+    runs(150),
   );
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { runs } from "../../../../tests/support/runs.ts";
 import { WithoutEndMark } from "./end_mark.ts";
 
 function shown(pieces: readonly string[]) {
@@ -107,7 +108,7 @@ Deno.test("in any pieces the same is shown as at once, and nothing but the mark 
       const without = (text: string) => text.replaceAll(/\[ ?task[ _-]?completed? ?\]|[\s*_~`"'#>.-]/gi, "");
       assert.equal(without(whole.text), without(text));
     }),
-    { numRuns: 3_000 },
+    runs(3_000),
   );
 });
 

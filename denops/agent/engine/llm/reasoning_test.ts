@@ -6,6 +6,7 @@ import { answered, asked, result } from "../../../../tests/support/entries.ts";
 import { engineConfig } from "../../../../tests/support/engine_config.ts";
 import { call, READ_FILE, request } from "../../../../tests/support/histories.ts";
 import { checked } from "../../../../tests/support/model_client.ts";
+import { runs } from "../../../../tests/support/runs.ts";
 import { type WireName, WIRES } from "../../protocol/providers.ts";
 import { MODES } from "../context/modes.ts";
 import { view } from "../context/view.ts";
@@ -333,6 +334,6 @@ Deno.test("however an answer is cut into pieces, its thoughts, its words and its
         assert.deepEqual(await heard(pieces), await heard([answer]));
       },
     ),
-    { numRuns: 200 },
+    runs(200),
   );
 });

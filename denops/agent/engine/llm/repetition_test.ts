@@ -1,6 +1,9 @@
 /** What is a loop and what only looks like one; the texts are as models write them. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { runs } from "../../../../tests/support/runs.ts";
+import { assertEachLinear } from "../../../../tests/support/growth.ts";
+import { IS_FULL } from "../../../../tests/support/sample.ts";
 import { Repetition } from "./repetition.ts";
 
 /** Where it was noticed, and what was said until it began; undefined: it was not. */
@@ -106,20 +109,18 @@ Deno.test("however the text is cut into pieces, a loop is noticed, and nothing t
         assert.ok(found.said <= before.length + 2 * block.length);
       },
     ),
-    { numRuns: 50 },
+    runs(50),
   );
   const words = fc.array(fc.constantFrom(..."the of a file is in to and it line".split(" ")), {
     minLength: 4_000,
     maxLength: 5_000,
   });
-  fc.assert(fc.property(words, (words) => assert.equal(heard(words.join(" "), 50), undefined)), {
-    numRuns: 10,
-  });
+  fc.assert(fc.property(words, (words) => assert.equal(heard(words.join(" "), 50), undefined)), runs(10));
 });
 
-Deno.test("the time that it takes is linear: eight megabytes in small pieces", () => {
-  const text = lines(130_000, (at) => `Line ${at} of a long answer, which is like the one before it.`);
-  const begun = performance.now();
-  assert.equal(heard(text, 20), undefined);
-  assert.ok(performance.now() - begun < 5_000);
+Deno.test("the time that it takes is linear: megabytes in small pieces", async () => {
+  await assertEachLinear(["a long answer"], (what, count) => {
+    const text = lines(count, (at) => `Line ${at} of ${what}, which is like the one before it.`);
+    return () => assert.equal(heard(text, 20), undefined);
+  }, IS_FULL ? 32_500 : 8_000);
 });

@@ -2,6 +2,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cuts } from "../../../../tests/support/pieces.ts";
+import { runs } from "../../../../tests/support/runs.ts";
+import { assertEachLinear } from "../../../../tests/support/growth.ts";
+import { IS_FULL } from "../../../../tests/support/sample.ts";
 import type { FinishReason } from "../core/messages.ts";
 import { Assembly } from "./assemble.ts";
 import type { ModelEvent } from "./client.ts";
@@ -184,7 +187,7 @@ Deno.test("any split of an answer tells the same, and nothing of it is lost", as
         for (const word of left) assert.ok(`${whole.thought}${whole.text}`.includes(word), word);
       },
     ),
-    { numRuns: 2_000 },
+    runs(2_000),
   );
 });
 
@@ -220,25 +223,23 @@ Deno.test("a thought that is cut off at the limit stays one", async () => {
 });
 
 Deno.test("linear: small pieces of a long answer, whatever it is made of", async () => {
-  const begun = performance.now();
-  for (
-    const part of [
-      "<think>",
-      "</think>",
-      "</think> x",
-      "`</think>`",
-      "<",
-      "\n```\n</think>",
-      "a b c d ",
-      "   ",
-      "<|end|>",
-    ]
-  ) {
-    for (const start of ["", "<think>", "<think> is", "<|channel|>analysis<|message|>", "analysisX"]) {
-      const pieces = (start + part.repeat(20_000 / part.length)).match(/[^]{1,5}/g) ?? [];
+  const parts = [
+    "<think>",
+    "</think>",
+    "</think> x",
+    "`</think>`",
+    "<",
+    "\n```\n</think>",
+    "a b c d ",
+    "   ",
+    "<|end|>",
+  ];
+  const starts = ["", "<think>", "<think> is", "<|channel|>analysis<|message|>", "analysisX"];
+  await assertEachLinear(parts, (part, size) => async () => {
+    for (const start of starts) {
+      const pieces = (start + part.repeat(size / part.length)).match(/[^]{1,5}/g) ?? [];
       await heard(pieces);
       await heard([pieces.join("")]);
     }
-  }
-  assert.ok(performance.now() - begun < 10_000, `${performance.now() - begun} ms`);
+  }, IS_FULL ? 5_000 : 1_000);
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { answered, asked, result } from "../../../../tests/support/entries.ts";
 import { scratch } from "../../../../tests/support/project.ts";
+import { runs } from "../../../../tests/support/runs.ts";
 import { MODES } from "../context/modes.ts";
 import { view } from "../context/view.ts";
 import { TurnError } from "../core/errors.ts";
@@ -127,7 +128,7 @@ Deno.test("any session comes back as it was, from this process and from the next
         assert.ok(stored.every(({ turn }, at) => turn >= (stored[at - 1]?.turn ?? 0)));
       }
     }),
-    { seed: 3, numRuns: 60 },
+    { seed: 3, ...runs(60) },
   );
 });
 
@@ -196,7 +197,7 @@ Deno.test("the search takes any text for words, and finds the beginning of the l
   assert.deepEqual(found("hidden"), [], "a tool's long output is not searched to its end");
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 20 }), (query) => void sessions.search(query, 5)),
-    { seed: 5, numRuns: 500 },
+    { seed: 5, ...runs(500) },
   );
   for (const query of ["", " ", '"', "*", "()", "text:", "-", "a:b", "^a", "{a b}", "\0"]) {
     sessions.search(query, 5);

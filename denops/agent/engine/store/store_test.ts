@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
 import { scratch } from "../../../../tests/support/project.ts";
+import { runs } from "../../../../tests/support/runs.ts";
 import { Blobs } from "./blobs.ts";
 import { Database, DATABASE_FILE } from "./database.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -80,7 +81,7 @@ Deno.test("any value comes back as it was, long texts through blobs", () => {
     fc.property(value, (given) => {
       assert.deepEqual(decodeValue(JSON.parse(encodePayload(given, blobs)), blobs), given);
     }),
-    { seed: 11, numRuns: 400 },
+    { seed: 11, ...runs(400) },
   );
   assert.ok(encodePayload({ text: "x".repeat(100_000) }, blobs).length < 100);
 });

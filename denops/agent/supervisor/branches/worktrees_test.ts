@@ -32,12 +32,16 @@ for (const sandboxed of [true, false]) {
       await Deno.copyFile(program, project.path(".git/hooks", hook));
     }
     await project.write(".git/info/attributes", "* filter=own diff=own\n");
-    for (const key of ["filter.own.clean", "filter.own.smudge", "core.fsmonitor", "diff.own.textconv"]) {
-      await git(project.root, "config", key, program);
-    }
-    await git(project.root, "config", "filter.own.process", program);
-    await git(project.root, "config", "filter.own.required", "true");
-    const config = await project.read(".git/config");
+    const own = { filter: ["clean", "smudge", "process"], diff: ["textconv"] };
+    const sections = Object.entries(own).map(([kind, keys]) =>
+      `[${kind} "own"]\n${keys.map((key) => `${key} = ${program}\n`).join("")}`
+    );
+    const config = `${await project.read(".git/config")}[core]\nfsmonitor = ${program}\n${
+      sections.join("")
+    }[filter "own"]\nrequired = true\n`;
+    await project.write(".git/config", config);
+    // As git reads it.
+    assert.equal(await git(project.root, "config", "filter.own.process"), program);
     await project.write("a.txt", "not committed\n");
 
     const trees = await of(project.root, sandboxed);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
+import { runs } from "../../../../tests/support/runs.ts";
 import { plainGitConfig } from "./git_config.ts";
 
 const listed = (entries: readonly (readonly [string, string | undefined])[]) =>
@@ -42,7 +43,7 @@ Deno.test("git reads the values as they were, whatever is in them", async () => 
     fc.asyncProperty(fc.array(fc.tuple(key, value), { maxLength: 6 }), async (entries) => {
       assert.equal(await read(plainGitConfig(listed(entries))), listed(entries));
     }),
-    { numRuns: 40 },
+    runs(40),
   );
 });
 

@@ -22,7 +22,7 @@ interface Turn {
 }
 
 /** Whether an update is let through; the first one that is not says why, in words that follow "it". */
-export type Admission = "in" | "out" | { readonly why: string };
+type Admission = "in" | "out" | { readonly why: string };
 
 export class Bounds {
   readonly #turns = new Map<number, Turn>();

@@ -1,7 +1,7 @@
 /** A file that somebody may change while it is read: its text and its place are those of one and the same file. */
 
-/** A file that is replaced as a whole is read again, so often. */
-const TRIES = 5;
+/** A file that another process replaces between two looks is opened again, so often. */
+const TRIES = 20;
 
 interface OneFile {
   readonly real: string;
@@ -17,20 +17,22 @@ export async function oneFile(path: string, most: number): Promise<OneFile> {
   throw new Error("it was changed while it was read");
 }
 
-/** Undefined: somebody has put another one in its place meanwhile. */
+/** Undefined: another process has put another file in its place before it was known to be this one. */
 async function readOnce(path: string, most: number): Promise<OneFile | undefined> {
   const real = await Deno.realPath(path);
   if (!(await Deno.lstat(real)).isFile) throw new Error("it is not a file");
   using file = await Deno.open(real);
   const { dev, ino, size } = await file.stat();
+  const now = await Deno.lstat(real);
+  const isSame = now.isFile && now.dev === dev && now.ino === ino && await Deno.realPath(real) === real;
+  if (!isSame) return undefined;
   if (size > most) throw new Error(`it is larger than ${most / 1024} kB`);
+  // From here on it is read from the handle: what stands under its name now does not matter.
   const bytes = new Uint8Array(size);
   let length = 0;
   for (let read = await file.read(bytes); read !== null && length < size;) {
     length += read;
     read = length < size ? await file.read(bytes.subarray(length)) : null;
   }
-  const now = await Deno.lstat(real);
-  const isSame = now.isFile && now.dev === dev && now.ino === ino && await Deno.realPath(real) === real;
-  return isSame ? { real, text: new TextDecoder().decode(bytes.subarray(0, length)) } : undefined;
+  return { real, text: new TextDecoder().decode(bytes.subarray(0, length)) };
 }

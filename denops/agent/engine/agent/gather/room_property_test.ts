@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { answered, asked, result } from "../../../../../tests/support/entries.ts";
 import { engineConfig } from "../../../../../tests/support/engine_config.ts";
+import { runs } from "../../../../../tests/support/runs.ts";
 import { allOf, sizesOf } from "../../context/estimate.ts";
 import { MODES } from "../../context/modes.ts";
 import { view } from "../../context/view.ts";
@@ -51,7 +52,7 @@ const lives: fc.Arbitrary<Life> = fc.record({
 });
 
 Deno.test("any session in any window: no request exceeds it, and the task stays", async () => {
-  await fc.assert(fc.asyncProperty(lives, live), { numRuns: 15 });
+  await fc.assert(fc.asyncProperty(lives, live), runs(15));
 });
 
 async function live({ window, bytesAToken, answers, rounds }: Life): Promise<void> {

@@ -9,12 +9,15 @@ import {
 import type { RecordedRequest } from "../../../../../tests/model/model_server.ts";
 import { transcript } from "../../../../../tests/model/model_messages.ts";
 import { storeWork } from "../../../../../tests/support/stored_work.ts";
+import { IS_FULL } from "../../../../../tests/support/sample.ts";
 import { SqliteStore } from "../../store/sqlite.ts";
 import { SqliteUsage } from "../../store/usage.ts";
 import { WIRES } from "../../../protocol/providers.ts";
 
 // No small one: see `SMALL_WINDOW`.
 const WINDOW = 17_000;
+/** Long enough to be folded several times. */
+const ROUNDS = IS_FULL ? 200 : 80;
 /** Bytes of a request that the scripted model counts as a token. */
 const BYTES_A_TOKEN = 4;
 
@@ -66,7 +69,7 @@ async function longRun(wire: typeof WIRES[number], window: number): Promise<Runn
   const plan = 'call update_plan {"steps": [{"step": "PLAN: read everything", "status": "in_progress"}]}';
   const engine = await startEngine({
     wire,
-    script: [SUMMARY, plan, reading(200)].join("\n---\n"),
+    script: [SUMMARY, plan, reading(ROUNDS)].join("\n---\n"),
     files: FILES,
     config: { title: false, context_window: window, max_iterations: 1_000 },
   });
@@ -75,11 +78,11 @@ async function longRun(wire: typeof WIRES[number], window: number): Promise<Runn
 }
 
 for (const wire of WIRES) {
-  Deno.test(`${wire}: 200 rounds in a small window: never over it, at most half of the bytes, and what matters stays`, async () => {
+  Deno.test(`${wire}: ${ROUNDS} rounds in a small window: never over it, at most half of the bytes, and what matters stays`, async () => {
     await using engine = await longRun(wire, WINDOW);
     const { requests, problems } = engine.server;
     assert.deepEqual(problems, []);
-    assert.ok(requests.length > 200);
+    assert.ok(requests.length > ROUNDS);
     const largest = Math.max(...requests.map(bytes));
     assert.ok(largest <= WINDOW * BYTES_A_TOKEN, `${largest / BYTES_A_TOKEN} tokens of ${WINDOW}`);
     const folds = engine.store.folds("s1");

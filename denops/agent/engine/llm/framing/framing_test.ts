@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { bytewise, cutAt, cuts, utf8 } from "../../../../../tests/support/pieces.ts";
+import { runs } from "../../../../../tests/support/runs.ts";
 import type { Framing } from "./framing.ts";
 import { ndjson } from "./ndjson.ts";
 import { sse } from "./sse.ts";
@@ -91,7 +92,7 @@ Deno.test("SSE: any events come out the same, however the bytes are cut", () => 
         assert.deepEqual(framesOf(sse(), bytewise(bytes)), expected);
       },
     ),
-    { numRuns: 300 },
+    runs(300),
   );
 });
 
@@ -110,7 +111,7 @@ Deno.test("NDJSON: any values come out the same, however the bytes are cut", () 
         assert.deepEqual(framesOf(ndjson(), bytewise(utf8(body))), lines);
       },
     ),
-    { numRuns: 300 },
+    runs(300),
   );
 });
 

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { runs } from "../../../../../tests/support/runs.ts";
+import { assertEachLinear } from "../../../../../tests/support/growth.ts";
+import { IS_FULL } from "../../../../../tests/support/sample.ts";
 import { TOOLS } from "../../tools/registry.ts";
 import { SYNTAXES } from "./registry.ts";
 import { Grammar } from "./grammar.ts";
@@ -80,7 +83,7 @@ Deno.test("whatever comes: nothing is thrown, and every call has a name and argu
         assert.ok(args.startsWith("{") ? typeof JSON.parse(args) === "object" : args.startsWith("[cut off"));
       }
     }),
-    { numRuns: 3_000 },
+    runs(3_000),
   );
 });
 
@@ -97,7 +100,7 @@ Deno.test("whatever comes, in whatever pieces: what is shown stays", () => {
         at = Math.max(at, end);
       }
     }),
-    { numRuns: 3_000 },
+    runs(3_000),
   );
 });
 
@@ -163,13 +166,15 @@ const HOSTILE = [
   ...["<read_file>\n<path>", "```json\n{", '"""', "[read_file(path=", '{"name":"think","x":['],
 ];
 
-Deno.test("hostile texts are read in time", () => {
-  for (const piece of HOSTILE) {
-    const text = piece.repeat(100_000 / piece.length);
-    extract(text, grammar);
-    const partial = new Partial(grammar);
-    for (let at = 0; at < text.length; at += 20_000) partial.add(text.slice(at, at + 20_000));
-  }
+Deno.test("hostile texts are read in time in proportion", async () => {
+  await assertEachLinear(HOSTILE, (piece, size) => {
+    const text = piece.repeat(size / piece.length);
+    return () => {
+      extract(text, grammar);
+      const partial = new Partial(grammar);
+      for (let at = 0; at < text.length; at += size / 5) partial.add(text.slice(at, at + size / 5));
+    };
+  }, IS_FULL ? 25_000 : 5_000);
 });
 
 const CODE = "const value = compute(alpha, beta); // note\n";
@@ -184,19 +189,17 @@ const LONG: readonly (readonly [begin: string, more: string])[] = [
   ["<think>", "I think about it at length.\n"],
 ];
 
-Deno.test("a long answer in small pieces takes time in proportion, and is shown as it comes", () => {
-  for (const [begin, more] of LONG) {
-    const text = begin + more.repeat(300_000 / more.length);
-    const partial = new Partial(grammar);
-    const since = performance.now();
-    let shown = 0;
-    for (let at = 0; at < text.length; at += 100) {
-      shown += partial.add(text.slice(at, at + 100)).length;
-      const lag = Math.min(text.length, at + 100) - shown;
-      assert.ok(lag < 500, `${lag} characters of ${JSON.stringify(begin + more)} are withheld at ${at}`);
-    }
-    // Some 60 ms; read anew for each piece it would be 20 s.
-    const took = performance.now() - since;
-    assert.ok(took < 3_000, `${JSON.stringify(begin + more)} takes ${Math.round(took)} ms`);
-  }
+Deno.test("a long answer in small pieces takes time in proportion, and is shown as it comes", async () => {
+  await assertEachLinear(LONG, ([begin, more], size) => {
+    const text = begin + more.repeat(size / more.length);
+    return () => {
+      const partial = new Partial(grammar);
+      let shown = 0;
+      for (let at = 0; at < text.length; at += 100) {
+        shown += partial.add(text.slice(at, at + 100)).length;
+        const lag = Math.min(text.length, at + 100) - shown;
+        assert.ok(lag < 500, `${lag} characters of ${JSON.stringify(begin + more)} are withheld at ${at}`);
+      }
+    };
+  }, IS_FULL ? 75_000 : 20_000);
 });

@@ -10,7 +10,8 @@ import { signatureOf } from "../../../scripted_model/wire_anthropic.ts";
 import { asked } from "../../../../../tests/support/entries.ts";
 import { engineConfig } from "../../../../../tests/support/engine_config.ts";
 import { GIF_IMAGE, PNG_IMAGE, READ_FILE } from "../../../../../tests/support/histories.ts";
-import { KEY } from "../../../../../tests/support/model_client.ts";
+import { KEY } from "../../../../../tests/support/key.ts";
+import { runs } from "../../../../../tests/support/runs.ts";
 import type { WireName } from "../../../protocol/providers.ts";
 import { MODES } from "../../context/modes.ts";
 import { view } from "../../context/view.ts";
@@ -256,7 +257,7 @@ function occurrences(text: string, part: string): number {
 }
 
 const NAMED: readonly (readonly [string, Side])[] = Object.entries(SIDES);
-const RUNS = { numRuns: 12 };
+const RUNS = runs(12);
 /** With more, Anthropic takes only small ones. */
 const MOST_IMAGES = 20;
 

@@ -5,6 +5,7 @@ import { parseScript } from "../../../scripted_model/script.ts";
 import { encode } from "../../../scripted_model/wires.ts";
 import { bytewise, cutAt, cuts } from "../../../../../tests/support/pieces.ts";
 import { hear } from "../../../../../tests/support/wire_play.ts";
+import { runs } from "../../../../../tests/support/runs.ts";
 import { type WireName, WIRES } from "../../../protocol/providers.ts";
 
 /** The bytes of one answer of the scripted model. */
@@ -86,7 +87,7 @@ for (const name of WIRES) {
         assert.deepEqual(hear(name, cutAt(bytes, places)), whole);
         assert.deepEqual(hear(name, bytewise(bytes)), whole);
       }),
-      { numRuns: 60 },
+      runs(60),
     );
   });
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { runs } from "../../../../../tests/support/runs.ts";
 import { ToolError } from "../../core/errors.ts";
 import { applyEdits } from "./edit_match.ts";
 import { EDIT_CASES } from "./edit_match_cases.ts";
@@ -80,6 +81,6 @@ Deno.test("any edit gives a text or one of our errors", () => {
         assert.ok(error instanceof ToolError, String(error));
       }
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { GIF, jpegFile, pngFile, WEBP } from "../../../../../tests/support/pictures.ts";
+import { runs } from "../../../../../tests/support/runs.ts";
 import { fileSize, imageInfo, isImage, measures } from "./image.ts";
 
 const FILES: readonly (readonly [format: string, width: number, height: number, bytes: Uint8Array])[] = [
@@ -70,7 +71,7 @@ Deno.test("any bytes behind a magic are read without a failure", () => {
         imageInfo(new Uint8Array([...beginning.slice(0, kept), ...rest]));
       },
     ),
-    { seed: 7, numRuns: 2_000 },
+    { seed: 7, ...runs(2_000) },
   );
 });
 

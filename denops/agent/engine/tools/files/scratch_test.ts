@@ -104,7 +104,7 @@ Deno.test("what is too much is removed, the largest first; after a week without 
   const own = new Scratch(place.root, "s1");
   await own.make();
   for (let at = 0; at < 2_003; at++) {
-    await Deno.writeTextFile(join(own.folder, `${at}`), at < 3 ? "long" : "x");
+    Deno.writeTextFileSync(join(own.folder, `${at}`), at < 3 ? "long" : "x");
   }
   assert.match(await own.tidy() ?? "", /too full: 3 of its files/);
   assert.equal(
@@ -112,13 +112,16 @@ Deno.test("what is too much is removed, the largest first; after a week without 
     0,
   );
   assert.equal(await own.tidy(), undefined);
-  const file = await Deno.open(join(own.folder, "large"), { write: true, create: true });
+  const other = new Scratch(place.root, "s2");
+  await other.make();
+  await Deno.writeTextFile(join(other.folder, "small"), "x");
+  const file = await Deno.open(join(other.folder, "large"), { write: true, create: true });
   await file.truncate(65 * 1024 ** 2);
   file.close();
-  assert.match(await own.tidy() ?? "", /too full/);
+  assert.match(await other.tidy() ?? "", /too full: 1 of its files/);
+  assert.deepEqual([...Deno.readDirSync(other.folder)].map(({ name }) => name), ["small"]);
 
   const names = () => [...Deno.readDirSync(dirname(own.folder))].map(({ name }) => name).sort();
-  await new Scratch(place.root, "s2").make();
   await new Scratch(place.root, "gone").make();
   const day = 24 * 60 * 60 * 1_000;
   const now = Date.now();

@@ -1,6 +1,7 @@
 /** The device flow against a scripted GitHub, with waits that pass at once. */
 import assert from "node:assert/strict";
 import { CopilotServer, OAUTH, USER_CODE } from "../../../../../tests/support/copilot_server.ts";
+import { DEFAULT_TIMEOUT } from "../../../../../tests/support/project.ts";
 import { beginLogin } from "./device.ts";
 import { gitHubOf } from "./github.ts";
 
@@ -10,7 +11,7 @@ const PENDING = { error: "authorization_pending", error_description: "The reques
 async function play(server: CopilotServer, given: Partial<Parameters<typeof beginLogin>[1]> = {}) {
   const waits: number[] = [];
   let now = 0;
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(DEFAULT_TIMEOUT);
   const login = await beginLogin(gitHubOf(server.options), {
     fetch: (url, init) => fetch(url, init),
     wait(milliseconds) {

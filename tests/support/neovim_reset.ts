@@ -1,0 +1,37 @@
+/** Lua that brings a Neovim which tests share back to how it started. */
+
+/** To be run at the start: what tests replace to answer for the user, and options that they set. */
+export const REMEMBER = `
+_G.before_tests = {
+  ui = vim.tbl_extend("force", {}, vim.ui),
+  notify = vim.notify,
+  directory = vim.fn.getcwd(),
+  options = vim.iter(vim.api.nvim_get_all_options_info()):map(function(name)
+    local ok, value = pcall(vim.api.nvim_get_option_value, name, { scope = "global" })
+    return ok and { name, value } or nil
+  end):totable(),
+}`;
+
+/** To be run between two tests: files, lists and messages are gone, and so are the chats with what they showed. */
+export const FORGET = `
+local before = _G.before_tests
+for name, value in pairs(before.ui) do vim.ui[name] = value end
+vim.notify = before.notify
+local chats = require("agent.chat")
+vim.iter(chats.list()):each(chats.close)
+vim.cmd("silent! tabonly! | silent! only! | enew!")
+for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+  if buffer ~= vim.api.nvim_get_current_buf() then
+    vim.api.nvim_buf_delete(buffer, { force = true })
+  end
+end
+for _, option in ipairs(before.options) do
+  local name, value = option[1], option[2]
+  if vim.api.nvim_get_option_value(name, { scope = "global" }) ~= value then
+    pcall(vim.api.nvim_set_option_value, name, value, {})
+  end
+end
+vim.cmd.cd(before.directory)
+vim.fn.setqflist({}, "f")
+vim.v.errmsg = ""
+vim.cmd("messages clear | redraw!")`;

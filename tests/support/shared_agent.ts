@@ -1,0 +1,101 @@
+/**
+ * Tests of one file that share a Neovim, its supervisor and its engine: starting them takes longer than most tests do.
+ *
+ * ```ts
+ * const test = inOneNeovim({ script: "", project: { "a.txt": "one\n" } });
+ * test("a turn is taken back", async (agent) => { agent.server.play("say Hello."); … });
+ * ```
+ *
+ * A test that starts its own program can use one that an earlier test has left, if nothing else tells them apart:
+ *
+ * ```ts
+ * await using agent = await sharedAgent({ script: "say Hello." });
+ * ```
+ */
+import { join } from "node:path";
+import { type AgentOptions, GREET, type RunningAgent, startAgent } from "./agent.ts";
+import { FORGET, REMEMBER } from "./neovim_reset.ts";
+import { commitAll, removeTree } from "./project.ts";
+import { ask } from "./review.ts";
+
+type Body = (agent: RunningAgent) => Promise<void>;
+
+/** Registers tests that share a program with these options. A test that fails leaves it to nobody. */
+export function inOneNeovim(options: AgentOptions): (name: string, body: Body, ignore?: boolean) => void {
+  return (name, body, ignore = false) =>
+    Deno.test({
+      name,
+      ignore,
+      async fn() {
+        const shared = await take(options);
+        try {
+          await body(shared.agent);
+        } catch (error) {
+          await shared.agent[Symbol.asyncDispose]();
+          throw error;
+        }
+        shared.leave();
+      },
+    });
+}
+
+/**
+ * A program that later tests of this file use again. It begins with the project's files, its first commit, one window
+ * with an empty buffer (or the last of `files`), no chat, and a server that knows of nothing before. The state folder
+ * is that of the tests before: sessions, rules and what the engine has learnt stay.
+ */
+export async function sharedAgent(options: AgentOptions): Promise<RunningAgent> {
+  const { agent, leave } = await take(options);
+  return {
+    ...agent,
+    [Symbol.asyncDispose]() {
+      agent.nvim.printScreen();
+      leave();
+      return Promise.resolve();
+    },
+  };
+}
+
+interface Shared {
+  readonly agent: RunningAgent;
+  /** The next test may have it. */
+  leave(): void;
+}
+
+/** Programs that no test uses, by what tells them apart. */
+const idle = new Map<string, RunningAgent[]>();
+
+Deno.test.afterAll(async () => {
+  const all = [...idle.values()].flat();
+  idle.clear();
+  await Promise.all(all.map((agent) => agent[Symbol.asyncDispose]()));
+});
+
+async function take(options: AgentOptions): Promise<Shared> {
+  // Each test may choose these anew.
+  const { script: _, project: __, files: ___, columns: ____, lines: _____, ...fixed } = options;
+  const key = JSON.stringify(fixed);
+  const agents = idle.get(key) ?? [];
+  idle.set(key, agents);
+  const used = agents.pop();
+  if (used !== undefined) await reset(used, options);
+  const agent = used ?? await startAgent({ ...options, lua: `${options.lua ?? ""}\n${REMEMBER}` });
+  return { agent, leave: () => void agents.push(agent) };
+}
+
+async function reset(agent: RunningAgent, options: AgentOptions): Promise<void> {
+  const { nvim, server, project } = agent;
+  const { project: files = GREET, columns = 80, lines = 24, script } = options;
+  await nvim.keys("<Esc><C-\\><C-n>");
+  await nvim.lua("require('agent').stop()");
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
+  // What was said of a review last has reached the engine: it would meet the next test's files.
+  if (await nvim.lua(`return package.loaded["agent.review.files"] ~= nil`)) await ask(agent);
+  await nvim.lua(FORGET);
+  for await (const { name } of Deno.readDir(project.root)) await removeTree(join(project.root, name));
+  for (const [path, content] of Object.entries(files)) await project.write(path, content);
+  await commitAll(project.root);
+  await nvim.resize(columns, lines);
+  server.restart(script);
+  for (const file of options.files ?? []) await nvim.command(`edit ${file}`);
+}
