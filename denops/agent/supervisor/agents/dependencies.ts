@@ -52,7 +52,7 @@ async function askDenoDir(): Promise<string> {
   return await Deno.realPath(denoDir);
 }
 
-/** @param fetching called once, if something is downloaded */
+/** @param fetching called once, if a package is downloaded: what a registry says of one is asked now and then */
 async function deno(args: string[], fetching: () => void = () => {}): Promise<string> {
   const command = new Deno.Command(Deno.execPath(), {
     args,
@@ -82,7 +82,7 @@ async function textOf(stream: ReadableStream<Uint8Array>, fetching?: () => void)
   const decoder = new TextDecoder();
   for await (const bytes of stream) {
     text += decoder.decode(bytes, { stream: true });
-    if (told || !text.includes("Download")) continue;
+    if (told || !/Download\S* \S+\.tgz/.test(text)) continue;
     told = true;
     fetching?.();
   }
