@@ -189,6 +189,7 @@ function M.fit()
 end
 
 vim.api.nvim_create_autocmd("VimResized", { group = group, callback = M.fit })
+-- What stands in a line is as wide as its window.
 vim.api.nvim_create_autocmd("WinResized", {
   group = group,
   callback = function()
@@ -197,17 +198,6 @@ vim.api.nvim_create_autocmd("WinResized", {
         window.hint(chat.windows)
         chat:show_state()
       end
-    end
-  end,
-})
-
--- What stands in a line is as wide as its window.
-vim.api.nvim_create_autocmd("WinResized", {
-  group = group,
-  callback = function()
-    if current and current.windows then
-      window.hint(current.windows)
-      current:show_state()
     end
   end,
 })

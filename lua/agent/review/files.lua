@@ -144,7 +144,8 @@ end
 function M.refresh(options)
   local texts = options.texts == true
   local told_before = told
-  M.request(options.chat, "review", { texts = texts }, function(result, problem)
+  local chat = M.chat_of(options.chat).id
+  M.request(chat, "review", { texts = texts }, function(result, problem)
     if not result then
       return options.failed and options.failed(problem --[[@as string]])
     end
@@ -152,7 +153,6 @@ function M.refresh(options)
       -- The answer may be from before that.
       return M.refresh(options)
     end
-    local chat = M.chat_of(options.chat).id
     for path, file in pairs(files) do
       if file.chat == chat then
         files[path] = nil
