@@ -8,12 +8,13 @@
  * - `--load N`: N processes compute at the same time, as on a busy machine.
  */
 import { parseArgs } from "node:util";
-import { join, resolve } from "node:path";
-import { deno, PROJECT, toolEnvironment } from "./environment.ts";
+import { resolve } from "node:path";
+import { PROJECT, toolEnvironment } from "./environment.ts";
 import { type Meters, openMeters } from "./suite/cpu_meter.ts";
 import { runLoad } from "./suite/load.ts";
 import { type Job, planAll, planFiles, testsIn } from "./suite/plan.ts";
 import { type FileResult, readResult } from "./suite/report.ts";
+import { warmUp } from "./suite/warm_up.ts";
 
 /** Most of the tests wait for another process most of the time. */
 const JOBS = navigator.hardwareConcurrency + 1;
@@ -128,8 +129,7 @@ async function main(): Promise<number> {
   try {
     const chosen = (await Promise.all(positionals.map((path) => testsIn(resolve(path))))).flat();
     const jobs = chosen.length > 0 ? planFiles(chosen) : await planAll(folder);
-    // The first engine would have to fetch them, and its chat would say so.
-    await deno(["cache", "--quiet", "--frozen", join(PROJECT, "denops", "agent", "engine", "main.ts")]);
+    await warmUp(folder);
     using _ = runLoad(load);
     using meters = await openMeters();
     const start = performance.now();

@@ -7,6 +7,7 @@ import { basename, join } from "node:path";
 import { gitGuards, sweepAfterCrash } from "../../denops/agent/supervisor/git/guard.ts";
 import type { CommandLevel } from "../../denops/agent/protocol/commands.ts";
 import { git, type Scratch, scratch, waitUntil } from "../support/project.ts";
+import { sample } from "../support/sample.ts";
 
 /** A project with a submodule, a clone with hooks and settings of the user's own, and a bare repository. */
 interface World extends AsyncDisposable {
@@ -266,7 +267,7 @@ const ATTACKS: readonly Attack[] = [
   },
 ];
 
-for (const { name, line, says, level = "write" } of ATTACKS) {
+for (const { name, line, says, level = "write" } of sample(ATTACKS, 14)) {
   Deno.test({
     name: `a command leaves for git: ${name}`,
     ignore: Deno.build.os === "windows",

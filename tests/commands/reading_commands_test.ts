@@ -19,7 +19,7 @@ import { programPlaces } from "./inside.ts";
 const MOST_FAILING = 1;
 const FEWEST_TRIED = 72;
 /** So many of all lines, and the first of each program, are run in a run of all tests; `--full` runs them all. */
-const SAMPLE = 50;
+const SAMPLE = 25;
 const AT_ONCE = 3;
 const NOT_INSTALLED = 127;
 const DENIED = ["**/.env", "**/.env.*", "**/*.pem", "**/*.key"];

@@ -9,7 +9,7 @@ import {
 import type { RecordedRequest } from "../../../../../tests/model/model_server.ts";
 import { transcript } from "../../../../../tests/model/model_messages.ts";
 import { storeWork } from "../../../../../tests/support/stored_work.ts";
-import { IS_FULL } from "../../../../../tests/support/sample.ts";
+import { IS_FULL, sample } from "../../../../../tests/support/sample.ts";
 import { SqliteStore } from "../../store/sqlite.ts";
 import { SqliteUsage } from "../../store/usage.ts";
 import { WIRES } from "../../../protocol/providers.ts";
@@ -77,7 +77,7 @@ async function longRun(wire: typeof WIRES[number], window: number): Promise<Runn
   return engine;
 }
 
-for (const wire of WIRES) {
+for (const wire of sample(WIRES, 2)) {
   Deno.test(`${wire}: ${ROUNDS} rounds in a small window: never over it, at most half of the bytes, and what matters stays`, async () => {
     await using engine = await longRun(wire, WINDOW);
     const { requests, problems } = engine.server;
