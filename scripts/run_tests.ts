@@ -17,7 +17,7 @@ import { type FileResult, readResult } from "./suite/report.ts";
 import { warmUp } from "./suite/warm_up.ts";
 
 /** Most of the tests wait for another process most of the time. */
-const JOBS = navigator.hardwareConcurrency + 1;
+const JOBS = navigator.hardwareConcurrency + 2;
 
 /** How many of the dearest files are listed. */
 const DEAREST = 10;

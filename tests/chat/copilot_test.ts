@@ -112,12 +112,12 @@ Deno.test("copilot: a login is stopped by a key, and by its window's end; its fa
     await nvim.waitForScreenGone(USER_CODE);
     await nvim.command("messages clear | redraw!");
   }
-  const polls = server.polls.length;
+  // One may be on its way.
+  const most = server.polls.length + 1;
   assert.equal(await nvim.lua("return vim.fn.winnr('$')"), 1);
   server.exchange = { status: 403, body: { message: "No Copilot here." } };
   await nvim.command("Agent logout");
   await nvim.waitForScreen("agent: nobody has logged in here");
-  assert.equal(server.polls.length, polls, "nothing goes on");
 
   await using denied = await CopilotServer.start({ polls: [{ error: "access_denied" }] });
   await nvim.lua(`require("agent").setup({ ${denied.lua} })`);
@@ -133,6 +133,7 @@ Deno.test("copilot: a login is stopped by a key, and by its window's end; its fa
     async () => await nvim.lua("return vim.fn.winnr('$')") === 1,
   );
   await assert.rejects(Deno.stat(`${agent.state}/logins/copilot.json`), Deno.errors.NotFound);
+  assert.ok(server.polls.length <= most, "no stopped login is asked about any more");
 });
 
 Deno.test("copilot: a session of another provider goes on there, with the login of another editor", async () => {

@@ -18,8 +18,8 @@ import { programPlaces } from "./inside.ts";
 /** Of a hundred lines so many may fail, and so many have to be tried at least: not every machine has every program. */
 const MOST_FAILING = 1;
 const FEWEST_TRIED = 72;
-/** So many of all lines, and the first of each program, are run in a run of all tests; `--full` runs them all. */
-const SAMPLE = 25;
+/** So many of all lines, and of the first lines of each program, are run in a run of all tests; `--full` runs them all. */
+const SAMPLE = 40;
 const AT_ONCE = 3;
 const NOT_INSTALLED = 127;
 const DENIED = ["**/.env", "**/.env.*", "**/*.pem", "**/*.key"];
@@ -34,7 +34,7 @@ function programOf(line: string): string {
 function chosen(): readonly string[] {
   if (IS_FULL) return lines;
   const firsts = new Map(lines.toReversed().map((line) => [programOf(line), line]));
-  return [...new Set([...sample(lines, SAMPLE), ...firsts.values()])];
+  return [...new Set([...sample(lines, SAMPLE), ...sample([...firsts.values()], SAMPLE)])];
 }
 
 interface World extends AsyncDisposable {

@@ -14,6 +14,7 @@ import {
   turn,
   TYPESCRIPT,
 } from "../support/language_servers.ts";
+import { sample } from "../support/sample.ts";
 
 /** In characters, from 1, on line 5. */
 function columnOf(text: string): number {
@@ -21,7 +22,7 @@ function columnOf(text: string): number {
   return [...line.slice(0, line.indexOf(text))].length + 1;
 }
 
-for (const encoding of ENCODINGS) {
+for (const encoding of sample(ENCODINGS, 1)) {
   Deno.test(`the model looks around in code that no window shows (${encoding})`, async () => {
     await using agent = await start(
       encoding,

@@ -8,7 +8,7 @@ local marks = require("agent.review.marks")
 local track = require("agent.review.track")
 
 --- A sample, and all of them with `--full`.
-local BUFFERS, STEPS = vim.env.AGENT_TEST_FULL and 60 or 20, 60
+local BUFFERS, STEPS = vim.env.AGENT_TEST_FULL and 60 or 10, 60
 math.randomseed(tonumber(_G.arg[1] or 3))
 local random = math.random
 local LINES = { "a", "b", "", "}", "\tx" }

@@ -5,7 +5,7 @@ local hunks_of = require("agent.review.hunks")
 local merge = require("agent.merge")
 
 --- A sample, and all of them with `--full`.
-local TRIALS = vim.env.AGENT_TEST_FULL and 5000 or 1000
+local TRIALS = vim.env.AGENT_TEST_FULL and 5000 or 400
 math.randomseed(tonumber(_G.arg[1] or 7))
 local random = math.random
 

@@ -18,8 +18,8 @@ const ONE = FILE.replace("line 6", "LINE 6");
 
 for (
   const [script, said] of [
-    ["properties", IS_FULL ? /5000 trials/ : /1000 trials/],
-    ["buffers", IS_FULL ? /60 buffers/ : /20 buffers/],
+    ["properties", IS_FULL ? /^5000 trials/ : /^400 trials/],
+    ["buffers", IS_FULL ? /^60 buffers/ : /^10 buffers/],
   ] as const
 ) {
   Deno.test(`what must hold for all texts, edits and orders of keeping and undoing: ${script}.lua`, async () => {

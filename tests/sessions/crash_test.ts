@@ -10,8 +10,11 @@ const ALL: readonly Trial[] = VICTIMS.flatMap((victim) =>
   (victim === "engine" ? MOMENTS : MOMENTS.slice(1)).map((at) => ({ victim, at }))
 );
 
-/** Each victim once, each at another moment. */
-const SAMPLE: readonly Trial[] = VICTIMS.map((victim, index) => ({ victim, at: MOMENTS[index] ?? 0 }));
+/** Every other victim, each at another moment. */
+const SAMPLE: readonly Trial[] = ALL.filter(({ victim, at }) => {
+  const index = VICTIMS.indexOf(victim);
+  return index % 2 === 0 && at === MOMENTS[index];
+});
 
 for (const { victim, at } of IS_FULL ? ALL : SAMPLE) {
   Deno.test(`${victim} is killed ${at} ms after the message: nothing is lost`, async () => {

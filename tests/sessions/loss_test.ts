@@ -4,10 +4,10 @@ import { play } from "../loss/play.ts";
 import { IS_FULL } from "../support/sample.ts";
 
 /**
- * The same plans each time: chance is for the task. Eight trials from seed 978 on have each lane, an engine that is
- * killed (seed 983), and of the editor's acts, writes and formats most.
+ * The same plans each time: chance is for the task. Five trials from seed 981 on have each lane, and an engine
+ * that is killed (seed 983).
  */
-const [TRIALS, FIRST] = IS_FULL ? [30, 1] : [8, 978];
+const [TRIALS, FIRST] = IS_FULL ? [30, 1] : [5, 981];
 
 Deno.test(`${TRIALS} random interleavings of user and agent: nothing is lost`, async () => {
   const trials = await play(TRIALS, FIRST);
