@@ -66,7 +66,12 @@ function M.choose(chat)
       end
       vim.ui.select({ "Read what it has printed", "Stop it" }, { prompt = label(job) }, function(_, choice)
         if choice == 1 then
-          read(job)
+          -- It has gone on printing while the user chose.
+          ask(chat, nil, function(now)
+            read(vim.iter(now):find(function(other)
+              return other.id == job.id
+            end) or job)
+          end)
         elseif choice == 2 then
           stop(chat, job)
         end

@@ -205,15 +205,19 @@ say Done.`;
   await waitForTurn(nvim);
   await nvim.waitForScreenGone("reject empty names · scripted");
 
-  // A choice is typed.
-  await nvim.command("Agent jobs");
-  await nvim.waitForScreen("echo serving on 8080; sleep 600 · running");
-  await nvim.keys("1<CR>");
-  await nvim.waitForScreen("Read what it has printed");
-  await nvim.keys("1<CR>");
-  await nvim.waitForScreen(/^serving on 8080/m);
-  await nvim.waitForScreen("[running]");
-  await nvim.keys("q");
+  // A choice is typed. On a busy machine the command has printed nothing at first.
+  await waitUntil("what the command prints", async () => {
+    await nvim.command("Agent jobs");
+    await nvim.waitForScreen("echo serving on 8080; sleep 600 · running");
+    await nvim.keys("1<CR>");
+    await nvim.waitForScreen("Read what it has printed");
+    await nvim.keys("1<CR>");
+    await nvim.waitForScreen("[running]");
+    const hasPrinted = /^serving on 8080/m.test(nvim.text());
+    await nvim.keys("q");
+    await nvim.waitForScreenGone("[running]");
+    return hasPrinted;
+  });
   await nvim.command("Agent jobs");
   await nvim.waitForScreen("· running");
   await nvim.keys("1<CR>");

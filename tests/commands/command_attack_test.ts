@@ -242,7 +242,9 @@ const WAYS = [
 for (const [way, { access, who }] of WAYS.entries()) {
   // A run of all tests tries every other attack, in turn one of the ways; `deno task attack` tries all in both.
   for (
-    const { name, line, leaks, harmed } of ATTACKS.filter((_, at) => IS_FULL || at % (2 * WAYS.length) === 3 * way)
+    const { name, line, leaks, harmed } of ATTACKS.filter((_, at) =>
+      IS_FULL || at % (2 * WAYS.length) === 3 * way
+    )
   ) {
     Deno.test({
       name: `${who} tries to: ${name}`,
