@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { scratch } from "../../../../tests/support/project.ts";
+import { scratch, waitUntil } from "../../../../tests/support/project.ts";
+import type { Surroundings } from "../../protocol/surroundings.ts";
 import { adoptEnvironment } from "../system/neovim_environment.ts";
 import { shownIn, surroundings } from "./surroundings.ts";
 
@@ -15,6 +16,15 @@ function look(root: string, changes: Partial<Parameters<typeof surroundings>[1]>
   const { signal } = new AbortController();
   const options = { roots: [root], rules: RULES, sandboxed: false, configDir: undefined };
   return surroundings({ files: true }, { ...options, ...changes }, signal);
+}
+
+/** On a busy machine some of it comes too late, and is left out. */
+function lookInTime(root: string): Promise<Surroundings> {
+  return waitUntil("all of it in time", async () => {
+    const found = await look(root);
+    const isWhole = found.files !== undefined && found.files.late !== true && found.git !== undefined;
+    return isWhole && found;
+  });
 }
 
 Deno.test("files, files of rules and git's view, named from the project's own folder; no word of what may not be read", async () => {
@@ -38,7 +48,7 @@ Deno.test("files, files of rules and git's view, named from the project's own fo
   for (const name of ["work/a.ts", "work/secret/key.ts", "other.ts"]) {
     await Deno.writeTextFile(project.path(`repo/${name}`), "2\n");
   }
-  const found = await look(root);
+  const found = await lookInTime(root);
   assert.deepEqual(found.files?.paths.toSorted(), [
     ".gitignore",
     "AGENTS.md",
@@ -57,7 +67,7 @@ Deno.test("a repository without a commit has a branch, and no repository is no t
   await using project = await scratch({ "a.ts": "1\n" });
   assert.equal((await look(project.root)).git, undefined);
   await git(project.root, "init", "-q");
-  assert.deepEqual((await look(project.root)).git, { branch: "main", changed: ["?? a.ts"], more: 0 });
+  assert.deepEqual((await lookInTime(project.root)).git, { branch: "main", changed: ["?? a.ts"], more: 0 });
 });
 
 Deno.test("what the user looks at is named only inside of the project, and only if it may be read", async () => {

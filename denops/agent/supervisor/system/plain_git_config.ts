@@ -1,0 +1,24 @@
+/**
+ * The user's git configuration as commands see it: who they are and how they like their files, and nothing that names a
+ * program, a key or another place.
+ */
+import { configText, listedSettings } from "./git_settings.ts";
+
+/** Keys whose values are names, numbers and switches alone. Source: git-config(1). */
+const PLAIN = [
+  /^user\.(name|email)$/,
+  /^(author|committer)\.(name|email)$/,
+  /^core\.(autocrlf|eol|safecrlf|filemode|ignorecase|precomposeunicode|quotepath|whitespace|abbrev|symlinks)$/,
+  /^core\.(longpaths|protecthfs|protectntfs|untrackedcache|commentchar|commentstring|checkstat|trustctime)$/,
+  /^safe\.directory$/,
+  /^init\.defaultbranch$/,
+  /^(diff\.(algorithm|renames|renamelimit|mnemonicprefix|noprefix|colormoved|submodule|wserrorhighlight|context))$/,
+  /^(merge\.(conflictstyle|renames|ff)|pull\.(rebase|ff)|push\.default|rebase\.(autosquash|autostash|updaterefs))$/,
+  /^(log\.(date|abbrevcommit|decorate|follow)|blame\.date|status\.\w+|fetch\.prune|branch\.sort|tag\.sort)$/,
+  /^(rerere\.enabled|commit\.(verbose|cleanup)|column\.\w+|grep\.(linenumber|patterntype)|apply\.whitespace)$/,
+];
+
+/** @param listed what `git config --global --includes --list -z` prints */
+export function plainGitConfig(listed: string): string {
+  return configText(listedSettings(listed).filter(({ key }) => PLAIN.some((plain) => plain.test(key))));
+}

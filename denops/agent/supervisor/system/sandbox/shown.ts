@@ -1,0 +1,116 @@
+/**
+ * What a command finds in its sandbox beside the project: the mount tree starts empty, and this is all that is put into
+ * it. One row for each place, with its reason. No place may hold credentials: of a tool's folder only the parts are
+ * named that hold programs, libraries and downloaded packages.
+ */
+
+interface ShownPlace {
+  /** Absolute, or below the home folder if it begins with "~/". Read-only; what is not there is passed over. */
+  readonly path: string;
+  readonly reason: string;
+}
+
+const row = (reason: string, ...paths: readonly string[]): readonly ShownPlace[] =>
+  paths.map((path) => ({ path, reason }));
+
+/** Folders of the system; /bin, /lib and so on are added as the machine has them. */
+const SYSTEM: readonly ShownPlace[] = [
+  ...row("programs and libraries", "/usr"),
+  ...row("settings of programs, users and certificates, without keys", "/etc"),
+  ...row("programs that are installed beside the distribution's", "/opt"),
+  ...row("packages of Nix and Guix, and the links that lead to them", "/nix/store", "/gnu/store"),
+  ...row("the programs of a NixOS system: links into its store", "/run/current-system/sw"),
+  ...row("Homebrew on Linux", "/home/linuxbrew/.linuxbrew"),
+  ...row("what is installed, for dpkg -l and apt-cache", "/var/lib/dpkg"),
+  ...row("gems that were installed for all users, and what TeX has built", "/var/lib/gems", "/var/lib/texmf"),
+];
+
+/** Toolchains in the home folder. */
+const HOME: readonly ShownPlace[] = [
+  ...row("cargo's programs and downloaded crates", "~/.cargo/bin", "~/.cargo/registry", "~/.cargo/git"),
+  ...row("Rust toolchains", "~/.rustup"),
+  ...row("Node versions and their programs", "~/.nvm", "~/.volta", "~/.fnm", "~/.local/share/fnm", "~/.n"),
+  ...row("programs that npm has installed for the user", "~/.npm-global/bin", "~/.npm-global/lib"),
+  ...row(
+    "package managers of Node",
+    "~/.cache/node/corepack",
+    "~/.local/share/pnpm",
+    "~/.bun/bin",
+    "~/.bun/install",
+  ),
+  ...row("Deno and the modules that it has downloaded", "~/.deno/bin", "~/.cache/deno"),
+  ...row("versions of many languages", "~/.asdf", "~/.tool-versions", "~/.local/share/mise", "~/.sdkman"),
+  ...row("Python versions and tools", "~/.pyenv", "~/.local/share/uv/python", "~/.local/share/uv/tools"),
+  ...row("programs of Python's that pipx has installed", "~/.local/share/pipx/venvs", "~/.local/pipx/venvs"),
+  ...row(
+    "Python environments of poetry, pipenv, virtualenvwrapper and hatch",
+    "~/.cache/pypoetry/virtualenvs",
+    "~/.local/share/virtualenvs",
+    "~/.virtualenvs",
+    "~/.local/share/hatch/env",
+  ),
+  // Beside these lies .condarc, with the addresses of channels.
+  ...["~/miniconda3", "~/miniforge3", "~/anaconda3"].flatMap((folder) =>
+    row("conda's programs and environments", `${folder}/bin`, `${folder}/lib`, `${folder}/envs`)
+  ),
+  ...row("packages of PHP, and its tools", "~/.config/composer/vendor", "~/.composer/vendor"),
+  ...row("packages that Yarn loads from its cache", "~/.yarn/berry/cache"),
+  ...row("programs and libraries of the user's own", "~/bin", "~/.local/bin", "~/.local/lib"),
+  ...row("Ruby versions and gems", "~/.rbenv", "~/.rvm", "~/.gem/ruby", "~/.local/share/gem"),
+  ...row("Go: programs and downloaded modules", "~/go/bin", "~/go/pkg", "~/sdk"),
+  ...row("packages of Java and Kotlin", "~/.m2/repository", "~/.gradle/caches", "~/.gradle/wrapper"),
+  ...row("packages of .NET, and its tools", "~/.nuget/packages", "~/.dotnet"),
+  ...row(
+    "packages of Haskell, OCaml, Elixir, Dart",
+    "~/.ghcup",
+    "~/.cabal/packages",
+    "~/.opam",
+    "~/.mix",
+    "~/.hex/packages",
+  ),
+  ...row("Zig, Swift and Julia", "~/.cache/zig", "~/.swiftly", "~/.juliaup", "~/.julia/packages"),
+  ...row("browsers that tests drive", "~/.cache/ms-playwright", "~/.cache/puppeteer", "~/.cache/Cypress"),
+  ...row("which files git passes over", "~/.config/git/ignore", "~/.config/git/attributes"),
+  ...row("programs of the user's Nix profile", "~/.nix-profile", "~/.local/state/nix/profiles"),
+];
+
+export const SHOWN: readonly ShownPlace[] = [...SYSTEM, ...HOME];
+
+/**
+ * In what is shown: never visible, whoever the user is. What of /etc not everybody on the machine may read is hidden
+ * besides.
+ */
+export const HIDDEN: readonly ShownPlace[] = [
+  ...row(
+    "passwords",
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/security/opasswd",
+  ),
+  ...row("who may become root", "/etc/sudoers", "/etc/sudoers.d"),
+  ...row("keys of the machine", "/etc/ssh", "/etc/ssl/private", "/etc/pki/tls/private", "/etc/krb5.keytab"),
+  ...row(
+    "keys of networks",
+    "/etc/NetworkManager/system-connections",
+    "/etc/wpa_supplicant",
+    "/etc/wireguard",
+  ),
+  ...row("keys of networks", "/etc/openvpn", "/etc/ipsec.secrets", "/etc/ppp", "/etc/swanctl"),
+  ...row("keys of certificates", "/etc/letsencrypt"),
+  ...row(
+    "logins of package managers and containers",
+    "/etc/apt/auth.conf",
+    "/etc/apt/auth.conf.d",
+    "/etc/docker",
+  ),
+  ...row(
+    "credentials of the cluster and of backups",
+    "/etc/kubernetes",
+    "/etc/rancher",
+    "/etc/borgmatic",
+    "/etc/restic",
+  ),
+  ...row("logins to network drives", "/etc/cifs-credentials", "/etc/samba/private", "/etc/davfs2/secrets"),
+];
