@@ -6,7 +6,8 @@ import { join } from "node:path";
 import DEFAULT_FILE_RULES from "../denops/agent/policy/defaults.json" with { type: "json" };
 import { MODE_FACTS } from "../denops/agent/protocol/modes.ts";
 import { PRESETS } from "../denops/agent/protocol/providers.ts";
-import { HIDDEN, SHOWN } from "../denops/agent/supervisor/commands/shown.ts";
+import { type Profile, PROFILES } from "../denops/agent/supervisor/system/programs.ts";
+import { HIDDEN, SHOWN } from "../denops/agent/supervisor/system/sandbox/shown.ts";
 import { PROJECT, toolEnvironment } from "./environment.ts";
 import {
   type Block,
@@ -106,6 +107,7 @@ function blocks(): readonly Block[] {
   return [
     { tag: "agent-shell-places", lines: places(SHOWN) },
     { tag: "agent-shell-secrets", lines: places(HIDDEN) },
+    { tag: "agent-programs", lines: programs() },
     {
       tag: "agent-sensitivity",
       lines: [...sensitive].flatMap(([reason, rows]) => {
@@ -114,6 +116,27 @@ function blocks(): readonly Block[] {
       }),
     },
   ];
+}
+
+function programs(): readonly string[] {
+  const all: readonly (readonly [string, Profile])[] = Object.entries(PROFILES);
+  return all.flatMap(([name, profile]) => {
+    const rows = [
+      ["reads", profile.reads],
+      ["writes", profile.writes],
+      ["network", profile.network],
+      ["Unix sockets", profile.unixSockets ? "yes" : "no"],
+      ["environment", profile.environment],
+      ["no sandbox", profile.unsandboxed],
+    ] as const;
+    // The block is indented as a whole.
+    const line = (text: string, first: string, indent: number) =>
+      wrapped(text, `    ${first}`, " ".repeat(4 + indent)).map((wide) => wide.slice(4));
+    return [
+      ...line(profile.purpose, `${name}: `, 6),
+      ...rows.flatMap(([head, text]) => line(text, `      ${head.padEnd(14)}`, 20)),
+    ];
+  });
 }
 
 /** plugin/agent.lua with these <Plug> maps after the operator's, which are written by hand. */

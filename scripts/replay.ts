@@ -6,7 +6,7 @@
 import { readRecording, type RecordedSession } from "../tests/model/recording.ts";
 import { ModelServer } from "../tests/model/model_server.ts";
 import { ChildNvim } from "../tests/support/nvim.ts";
-import { scratch, waitUntil } from "../tests/support/project.ts";
+import { git, scratch, waitUntil } from "../tests/support/project.ts";
 import { PROJECT, toolEnvironment } from "./environment.ts";
 
 const TURN_MS = 60_000;
@@ -52,9 +52,8 @@ async function replay(text: string, recording: RecordedSession): Promise<void> {
 }
 
 async function diffOf(cwd: string): Promise<string> {
-  await new Deno.Command("git", { args: ["add", "--intent-to-add", "--all"], cwd }).output();
-  const args = ["-c", "core.safecrlf=false", "diff", "--no-color", "HEAD", "--", "."];
-  return new TextDecoder().decode((await new Deno.Command("git", { args, cwd }).output()).stdout).trimEnd();
+  await git(cwd, "add", "--intent-to-add", "--all");
+  return await git(cwd, "-c", "core.safecrlf=false", "diff", "--no-color", "HEAD", "--", ".");
 }
 
 function print(title: string, text: string): void {

@@ -177,6 +177,12 @@ local function show_commands(commands)
   end
 end
 
+---@param profiles string[]
+local function show_programs(profiles)
+  health.start("agent: profiles of programs")
+  list("Each runs under one of these profiles (:help agent-programs):", profiles)
+end
+
 --- What the supervisor says of itself. A health check is asked for and waited for, as all of them are.
 ---@param options table
 ---@return table? report
@@ -203,6 +209,7 @@ function M.check()
     show_project(report)
     show_engine_sandbox(report)
     show_commands(report.commands)
+    show_programs(report.profiles)
   else
     health.start("agent: supervisor and engine")
     health.error(problem or "The supervisor does not answer", { "Look at :messages", "Try: deno --version" })

@@ -208,6 +208,8 @@ async function openScene(): Promise<Scene> {
         "sub/.env.local": "PASSWORD=hunter2\n",
       },
       lua: APPROVE,
+      // A hook that is there has been written.
+      mined: false,
     }),
   );
   const { nvim, server, project } = agent;

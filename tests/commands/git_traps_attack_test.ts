@@ -26,8 +26,10 @@ Deno.test.afterAll(async () => {
 });
 
 async function template(): Promise<Scratch> {
-  const folder = await scratch({ "a.txt": "a\n", "lib/b.txt": "b\n" }, { git: true });
-  await using source = await scratch({ "m.txt": "m\n" }, { git: true });
+  // Its git is the user's own, which is to meet the traps of the command alone.
+  const plain = { git: true, mined: false };
+  const folder = await scratch({ "a.txt": "a\n", "lib/b.txt": "b\n" }, plain);
+  await using source = await scratch({ "m.txt": "m\n" }, plain);
   const { root } = folder;
   await git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", source.root, "module");
   await git(root, "commit", "--quiet", "--message=Module");

@@ -195,6 +195,16 @@ function localModules(info: unknown): readonly string[] {
   });
 }
 
+Deno.test("processes start in one file", async () => {
+  const doors: string[] = [];
+  for await (const file of walk(AGENT, ".ts")) {
+    if (file.endsWith("_test.ts")) continue;
+    const text = await Deno.readTextFile(file);
+    if (/\bDeno\.Command\(|node:child_process/.test(text)) doors.push(name(file));
+  }
+  assert.deepEqual(doors, ["supervisor/system/programs.ts"]);
+});
+
 Deno.test("a tool is one file and one line", async () => {
   const registry = await Deno.readTextFile(join(AGENT, "engine/tools/registry.ts"));
   for await (const entry of Deno.readDir(join(AGENT, "engine/tools"))) {

@@ -31,9 +31,16 @@ export function readRecording(text: string): RecordedSession {
   return { files, prompts, answers };
 }
 
+/**
+ * Refuses what leads out of the folder, or into a git folder by any name that a file system takes for it: in another
+ * case, with characters that it passes over, or by its short name.
+ */
 function inside(name: string): string {
-  const parts = name.split(/[/\\]/);
-  if (name === "" || name.startsWith("/") || parts.includes("..") || parts[0] === ".git") {
+  const parts = name.split(/[/\\]/).map((part) =>
+    part.normalize("NFKC").replace(/[\p{Cf}\p{Mn}]|[. ]+$|:.*$/gu, "").toLowerCase()
+  );
+  // "." and ".." are empty by now.
+  if (parts.some((part) => ["", ".git", "git~1"].includes(part))) {
     throw new Error(`The recording names a file outside of its project: ${JSON.stringify(name)}.`);
   }
   return name;

@@ -1,6 +1,6 @@
 /** Look-ups that are stopped at any moment leave nothing behind. */
 import assert from "node:assert/strict";
-import { endRuns, PLAIN_GIT, run } from "../../denops/agent/supervisor/system/run.ts";
+import { endRuns, run } from "../../denops/agent/supervisor/system/run.ts";
 import { waitForNone } from "../support/processes.ts";
 import { DEFAULT_TIMEOUT, pause, scratch } from "../support/project.ts";
 import { IS_FULL } from "../support/sample.ts";
@@ -15,8 +15,7 @@ Deno.test({
     await using project = await scratch({ "a.txt": "a" }, { git: true });
     const { root } = project;
     const place = { root, roots: [root], sandboxed: true };
-    const look = (signal: AbortSignal) =>
-      run("git", [...PLAIN_GIT, "status"], place, signal, () => true).catch(() => {});
+    const look = (signal: AbortSignal) => run("git", ["status"], place, signal, () => true).catch(() => {});
     await look(AbortSignal.timeout(DEFAULT_TIMEOUT));
     for (let round = 0; round < ROUNDS; round++) {
       const controller = new AbortController();

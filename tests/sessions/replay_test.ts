@@ -17,6 +17,11 @@ say
 say it is salute now, in /home/somebody/notes too. ${SECRET}
 `;
 
+function replay(file: string): Promise<Deno.CommandOutput> {
+  const args = ["run", "-A", "--quiet", join(PLUGIN, "scripts/replay.ts"), file];
+  return new Deno.Command(Deno.execPath(), { args, stdin: "null" }).output();
+}
+
 Deno.test("a recording is played in another folder: the same transcript and files, no keys, no commands", async () => {
   await using agent = await startAgent({
     script: SCRIPT,
@@ -47,11 +52,23 @@ Deno.test("a recording is played in another folder: the same transcript and file
   }
   assert.ok(text.includes("#@ file src/greet.ts\n#| export function greet() {}\n"), text);
 
-  const command = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", join(PLUGIN, "scripts/replay.ts"), name],
-    stdin: "null",
-  });
-  const { code, stdout, stderr } = await command.output();
+  for (
+    const path of [
+      ".git/config",
+      "a/.GIT/config",
+      ".g\u200cit/x",
+      ".git./x",
+      "a/../.git/x",
+      "GIT~1/x",
+      "../x",
+    ]
+  ) {
+    await project.write("hostile.replay", text.replace("#@ file src/greet.ts", `#@ file ${path}`));
+    const { success, stderr } = await replay(project.path("hostile.replay"));
+    assert.ok(!success, path);
+    assert.match(new TextDecoder().decode(stderr), /names a file outside of its project/);
+  }
+  const { code, stdout, stderr } = await replay(name);
   const played = new TextDecoder().decode(stdout);
   assert.equal(code, 0, played + new TextDecoder().decode(stderr));
   for (

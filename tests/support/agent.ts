@@ -16,6 +16,8 @@ export interface AgentOptions extends ChildOptions {
   readonly script: string;
   readonly wire?: WireName;
   readonly project?: Readonly<Record<string, string | Uint8Array>>;
+  /** False: its repository is not mined, as `scratch` would. */
+  readonly mined?: boolean;
   /** Lua table fields for vim.g.agent, such as `layout = "right"`. */
   readonly options?: string;
   /** Another address than the server's. */
@@ -65,8 +67,8 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const { script, wire = "openai_chat", project: files = GREET, options: extra = "", lua = "", env = {} } =
     options;
   await using stack = new AsyncDisposableStack();
-  const { beside } = options;
-  const project = beside?.project ?? stack.use(await scratch(files, { git: true }));
+  const { beside, mined = true } = options;
+  const project = beside?.project ?? stack.use(await scratch(files, { git: true, mined }));
   const state = beside?.state ?? stack.use(await scratch());
   const server = beside?.server ?? options.server ??
     stack.use(await ModelServer.start(script, { secrets: [SECRET] }));

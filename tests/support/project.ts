@@ -1,5 +1,6 @@
 /** Folders to work in and conditions to wait for, for tests of the whole program. */
 import { dirname, join } from "node:path";
+import { assertNoMarks, GUARDS, mine } from "./mines.ts";
 
 /** A folder with files in it that is removed at dispose. */
 export interface Scratch extends AsyncDisposable {
@@ -27,10 +28,17 @@ type Nothing = undefined | null | false;
  */
 export const DEFAULT_TIMEOUT = 60_000;
 
-/** A scratch folder with these files (path → content); with `git`, they are the first commit on `main`. */
+interface ScratchOptions {
+  /** The files are the first commit on `main`. */
+  readonly git?: boolean;
+  /** Whether the repository is mined; it is, unless a test says why not. */
+  readonly mined?: boolean;
+}
+
+/** A scratch folder with these files (path → content). Its disposal fails if one of its mines went off. */
 export async function scratch(
   files: Readonly<Record<string, string | Uint8Array>> = {},
-  options: { readonly git?: boolean } = {},
+  options: ScratchOptions = {},
 ): Promise<Scratch> {
   const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "agent-" }));
   const path = (...parts: readonly string[]) => join(root, ...parts);
@@ -44,11 +52,14 @@ export async function scratch(
     path,
     write,
     read: (relative) => Deno.readTextFile(path(relative)),
-    [Symbol.asyncDispose]: () => removeTree(root),
+    async [Symbol.asyncDispose]() {
+      await removeTree(root);
+      await assertNoMarks(root);
+    },
   };
   try {
     for (const [relative, content] of Object.entries(files)) await write(relative, content);
-    if (options.git) await commitAll(root);
+    if (options.git) await commitAll(root, options.mined);
   } catch (error) {
     await removeTree(root);
     throw error;
@@ -114,19 +125,26 @@ export function pause(milliseconds: number): Promise<void> {
 
 const USER = "[user]\n\tname = Test\n\temail = test@example.invalid\n";
 
-export async function commitAll(root: string): Promise<void> {
+/** @param mined as in `scratch` */
+export async function commitAll(root: string, mined = true): Promise<void> {
   await git(root, "init", "--quiet", "--initial-branch=main");
   // In the repository itself, so that a commit works there whatever else is configured.
   await Deno.writeTextFile(join(root, ".git/config"), USER, { append: true });
   await git(root, "add", "--all");
   await git(root, "commit", "--quiet", "--allow-empty", "--message=Start");
+  if (mined) await mine(root);
 }
 
 /** What git prints, without the user's own configuration. @throws {Error} with its complaint */
 export async function git(cwd: string, ...args: readonly string[]): Promise<string> {
   // Within a git hook, GIT_DIR and its like would lead to another repository.
   const inherited = Object.entries(Deno.env.toObject()).filter(([name]) => !name.startsWith("GIT_"));
-  const env = { ...Object.fromEntries(inherited), GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
+  const env = {
+    ...Object.fromEntries(inherited),
+    ...GUARDS,
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_CONFIG_NOSYSTEM: "1",
+  };
   const command = new Deno.Command("git", { args: [...args], cwd, env, clearEnv: true });
   const { success, stdout, stderr } = await command.output();
   if (!success) throw new Error(`Cannot run git ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);

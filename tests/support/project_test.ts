@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { scratch, waitUntil } from "./project.ts";
+import { git, scratch, waitUntil } from "./project.ts";
 
 Deno.test("a scratch folder holds its files and is gone afterwards", async () => {
   let root = "";
@@ -17,15 +17,9 @@ Deno.test("a scratch folder holds its files and is gone afterwards", async () =>
 
 Deno.test("a scratch repository is clean, with its files in one commit", async () => {
   await using folder = await scratch({ "a.txt": "a\n" }, { git: true });
-  const git = async (...args: string[]) => {
-    const env = { PATH: Deno.env.get("PATH") ?? "" };
-    const command = new Deno.Command("git", { args, cwd: folder.root, env, clearEnv: true });
-    const { stdout } = await command.output();
-    return new TextDecoder().decode(stdout).trim();
-  };
-  assert.equal(await git("status", "--porcelain"), "");
-  assert.equal(await git("rev-parse", "--abbrev-ref", "HEAD"), "main");
-  assert.equal(await git("show", "--name-only", "--format=%s"), "Start\n\na.txt");
+  assert.equal(await git(folder.root, "status", "--porcelain"), "");
+  assert.equal(await git(folder.root, "rev-parse", "--abbrev-ref", "HEAD"), "main");
+  assert.equal(await git(folder.root, "show", "--name-only", "--format=%s"), "Start\n\na.txt");
 });
 
 Deno.test("waitUntil gives the first thing found", async () => {

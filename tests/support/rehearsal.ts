@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import type { Changes } from "../../denops/agent/supervisor/commands/overlay/changes.ts";
 import { Overlay, type OverlayOptions } from "../../denops/agent/supervisor/commands/overlay/overlay.ts";
-import { bwrapArguments } from "../../denops/agent/supervisor/commands/mounts.ts";
-import { commandMounts } from "../../denops/agent/supervisor/commands/plan.ts";
+import { bwrapArguments } from "../../denops/agent/supervisor/system/sandbox/mounts.ts";
+import { commandMounts } from "../../denops/agent/supervisor/system/sandbox/command_mounts.ts";
 import { type CommandEnd, RunningCommand } from "../../denops/agent/supervisor/commands/runner.ts";
 import { processTree } from "../../denops/agent/supervisor/commands/process_tree.ts";
 import { findProgram, sandbox } from "../../denops/agent/supervisor/system/sandbox.ts";
@@ -78,7 +78,7 @@ async function start(
     home: undefined,
     system: found.system,
     git: { bound: [], guarded: [] },
-    masks: { complete: true, folders: [], files: [] },
+    masks: { folders: [], files: [] },
     hidden: [],
     read: [TOOLS],
     write: [],

@@ -14,6 +14,7 @@
  */
 import { join } from "node:path";
 import { type AgentOptions, GREET, type RunningAgent, startAgent } from "./agent.ts";
+import { assertNoMarks } from "./mines.ts";
 import { FORGET, REMEMBER } from "./neovim_reset.ts";
 import { commitAll, removeTree } from "./project.ts";
 import { ask } from "./review.ts";
@@ -34,6 +35,7 @@ export function inOneNeovim(options: AgentOptions): (name: string, body: Body, i
           await shared.agent[Symbol.asyncDispose]();
           throw error;
         }
+        await assertNoMarks(shared.agent.project.root);
         shared.leave();
       },
     });
@@ -48,10 +50,10 @@ export async function sharedAgent(options: AgentOptions): Promise<RunningAgent> 
   const { agent, leave } = await take(options);
   return {
     ...agent,
-    [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose]() {
       agent.nvim.printScreen();
+      await assertNoMarks(agent.project.root);
       leave();
-      return Promise.resolve();
     },
   };
 }

@@ -23,6 +23,8 @@ export interface HealthReport {
   /** ripgrep and git; `found` is absent where one is missing. */
   readonly programs: readonly { readonly name: string; readonly found?: string }[];
   readonly engines: readonly string[];
+  /** Every kind of program that the supervisor starts, and what it can reach: a line each. */
+  readonly profiles: readonly string[];
 }
 
 export interface CommandsReport {

@@ -9,6 +9,8 @@ import { checkProvider } from "./agents/provider_check.ts";
 import { RuleBook } from "./gate/rule_book.ts";
 import { Modes } from "./modes.ts";
 import { fileProblems } from "./search/file_problems.ts";
+import { commandEnvironment } from "./system/environment.ts";
+import { openProgram, PROFILES } from "./system/programs.ts";
 import { ensureStateFolder } from "./system/project_state.ts";
 import { findProgram } from "./system/sandbox.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
@@ -75,6 +77,11 @@ export async function healthReport(
     options,
     programs: await Promise.all([version("ripgrep", "rg", roots), version("git", "git", roots)]),
     engines,
+    profiles: Object.entries(PROFILES).map(([name, { purpose, reads, writes, network, unixSockets }]) =>
+      `${name}: ${purpose}; reads ${reads}; writes ${writes}; network: ${network}; Unix sockets: ${
+        unixSockets ? "yes" : "no"
+      }`
+    ),
   };
 }
 
@@ -112,7 +119,8 @@ async function version(
 ): Promise<HealthReport["programs"][number]> {
   const path = await findProgram(program, roots);
   if (path === undefined) return { name };
-  const command = new Deno.Command(path, { args: ["--version"], stdin: "null", stderr: "null" });
+  const env = commandEnvironment([], undefined);
+  const command = openProgram("version", path, { args: ["--version"], env, stdin: "null", stderr: "null" });
   const { stdout } = await command.output().catch(() => ({ stdout: new Uint8Array() }));
   const [line = ""] = new TextDecoder().decode(stdout).split("\n");
   return { name, found: `${line.trim()} (${path})` };

@@ -5,6 +5,7 @@
  */
 import { join } from "node:path";
 import { encodeHex } from "../system/hex.ts";
+import { openProgram } from "../system/programs.ts";
 import { denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts";
 
 /** Deno stores nothing while another process writes, nor some modules when it meets them first. */
@@ -50,10 +51,9 @@ async function sizeOfCode(denoDir: string): Promise<number> {
 }
 
 async function startIn(empty: string, grants: EngineGrants): Promise<void> {
-  const { success, code } = await new Deno.Command(grants.deno, {
+  const { success, code } = await openProgram("compile", grants.deno, {
     args: [...denoArguments({ ...grants, roots: [empty], state: empty, host: undefined })],
     env: engineEnvironment(grants, {}),
-    clearEnv: true,
     cwd: empty,
     stdin: "null",
     stdout: "null",

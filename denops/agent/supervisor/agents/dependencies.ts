@@ -2,6 +2,7 @@
 import { encodeHex } from "../system/hex.ts";
 import { join } from "node:path";
 import { z } from "../../deps/zod.ts";
+import { openProgram } from "../system/programs.ts";
 
 const Stamp = z.object({ denoDir: z.string() });
 
@@ -54,8 +55,9 @@ async function askDenoDir(): Promise<string> {
 
 /** @param fetching called once, if a package is downloaded: what a registry says of one is asked now and then */
 async function deno(args: string[], fetching: () => void = () => {}): Promise<string> {
-  const command = new Deno.Command(Deno.execPath(), {
+  const command = openProgram("fetch", Deno.execPath(), {
     args,
+    env: Deno.env.toObject(),
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

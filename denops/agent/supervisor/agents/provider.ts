@@ -3,6 +3,7 @@ import { type EngineConfig, type ModelConfig, SharedConfig, type UserConfig } fr
 import { publishedPrice } from "../../protocol/prices.ts";
 import { trustedPath } from "../system/environment.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
+import { openProgram } from "../system/programs.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { PRESETS, type ProviderPreset, WIRE_FACTS, type WireName } from "../../protocol/providers.ts";
 import { modelsOf } from "../../protocol/model_list.ts";
@@ -202,10 +203,9 @@ export const realWorld: ProviderWorld = {
     const isWindows = Deno.build.os === "windows";
     const [shell, flag] = isWindows ? ["cmd", "/c"] : [await findProgram("sh", roots) ?? "/bin/sh", "-c"];
     const path = trustedPath(environment.PATH ?? "", roots).join(":");
-    const process = new Deno.Command(shell, {
+    const process = openProgram("key_command", shell, {
       args: [flag, command],
       env: isWindows ? environment : { ...environment, PATH: path },
-      clearEnv: true,
       stdin: "null",
       stdout: "piped",
       stderr: "null",

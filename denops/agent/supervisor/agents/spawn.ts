@@ -1,4 +1,6 @@
 /** Starts an agent with exactly its grants. */
+import { openProgram } from "../system/programs.ts";
+
 export interface AgentCommand {
   readonly program: string;
   readonly args: readonly string[];
@@ -9,10 +11,9 @@ export interface AgentCommand {
 
 /** @throws {Error} if it cannot be started */
 export function spawnAgent({ program, args, env, cwd }: AgentCommand): Deno.ChildProcess {
-  return new Deno.Command(program, {
+  return openProgram("engine", program, {
     args: [...args],
-    env: { ...env },
-    clearEnv: true,
+    env,
     cwd,
     stdin: "piped",
     stdout: "piped",

@@ -64,16 +64,20 @@ async function make(name: string, git: Git): Promise<MadeBranch> {
   for (const [file, what] of Object.entries(GOES_ON)) {
     if (await exists(join(repository.own, file))) return { type: "refused", why: `${what} is in progress` };
   }
-  if ((await git.run(["symbolic-ref", "--quiet", "HEAD"])).code !== 0) {
-    return { type: "refused", why: "HEAD is detached" };
-  }
+  const before = await git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+  if (before.code !== 0) return { type: "refused", why: "HEAD is detached" };
   if ((await git.run(["rev-parse", "--quiet", "--verify", "HEAD^{commit}"])).code !== 0) {
     return { type: "refused", why: "the repository has no commit yet" };
   }
-  const switched = await git.run(SWITCH(name), await writesOf(repository));
-  if (switched.code !== 0) return { type: "refused", why: `git says: ${switched.complaint}` };
+  const direct = { writes: await writesOf(repository), direct: true };
+  // No file is looked at, so no filter runs. The branch must be new.
+  const branch = `refs/heads/${name}`;
+  // `git switch -` reads this.
+  const moved = `checkout: moving from ${before.text} to ${name}`;
+  const steps = [["update-ref", branch, "HEAD", ""], ["symbolic-ref", "-m", moved, "HEAD", branch]];
+  for (const args of steps) {
+    const { code, complaint } = await git.run(args, direct);
+    if (code !== 0) return { type: "refused", why: `git says: ${complaint}` };
+  }
   return { type: "made", branch: name };
 }
-
-/** Where HEAD is: nothing is checked out, and nothing written into the configuration. */
-const SWITCH = (name: string) => ["switch", "--quiet", "--no-guess", "--no-track", "-c", name];

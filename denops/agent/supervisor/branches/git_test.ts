@@ -123,7 +123,7 @@ const REFUSED: Readonly<Record<string, { why: RegExp; make(project: Scratch): Pr
     make: ({ write }) => write(".git/HEAD.lock", ""),
   },
   "a .git that is none": {
-    why: /^git says: .*/,
+    why: /is none$/,
     make: async ({ path }) => {
       await Deno.rename(path(".git/refs"), path(".git/refs.away"));
       return () => Deno.rename(path(".git/refs.away"), path(".git/refs"));
@@ -133,7 +133,8 @@ const REFUSED: Readonly<Record<string, { why: RegExp; make(project: Scratch): Pr
 
 for (const [what, { why, make }] of Object.entries(REFUSED)) {
   Deno.test(`no branch: ${what}`, async () => {
-    await using project = await scratch(FILES, { git: true });
+    // git's own scripts, such as bisect, run hooks for a test that prepares its repository with them.
+    await using project = await scratch(FILES, { git: true, mined: false });
     const mend = await make(project);
     const before = mend instanceof Function ? [] : await stateOf(project.root);
     await refused(project.root, why);

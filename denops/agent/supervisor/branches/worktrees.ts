@@ -1,6 +1,7 @@
 /**
- * Worktrees of sessions, in the state folder, out of the reach of every engine but their own. git runs no hook and no
- * filter, and reaches no network: what is checked out is what the repository holds.
+ * Worktrees of sessions, in the state folder, out of reach of every engine but their own. Git runs no hook and no
+ * filter, and reaches no network: files are checked out as the repository holds them, with the line ends and encodings
+ * that its attributes ask for.
  */
 import { basename, join } from "node:path";
 import { z } from "../../deps/zod.ts";
@@ -8,8 +9,10 @@ import type { ReadOptions } from "../../policy/file_access.ts";
 import type { Merge, ShownWorktree } from "../../protocol/worktrees.ts";
 import { visible } from "../screen/visible.ts";
 import { makeWorktreesFolder, originOf, worktreesOf } from "../system/worktree_place.ts";
-import { type BranchOptions, exists, Git, ownRepository, type Repository, writesOf } from "./repository.ts";
+import type { Repository } from "../system/repository.ts";
+import { type BranchOptions, exists, Git, ownRepository, writesOf } from "./repository.ts";
 import { baseOf, changedPaths, differing, mergeOf } from "./worktree_changes.ts";
+import { fillWorktree, LONGEST_CHECKOUT_MS } from "./worktree_fill.ts";
 
 export interface WorktreeOptions extends BranchOptions {
   readonly stateDir: string;
@@ -27,8 +30,10 @@ export interface MadeWorktree {
   readonly known: boolean;
   /** Files of the project with changes that are in no commit, and so not in the worktree. */
   readonly uncommitted: number;
-  /** Of programs that the repository would have git run over files, the names: they were not. */
+  /** Names of filters that the attributes of some files ask for: the files are as the repository holds them. */
   readonly filters: readonly string[];
+  /** Paths of submodules: they are empty folders. */
+  readonly submodules: readonly string[];
 }
 
 export type Removed =
@@ -41,8 +46,6 @@ export type Removed =
 const LastMerged = z.record(z.string(), z.string());
 
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,59}$/;
-/** Of a large repository. */
-const LONGEST_CHECKOUT_MS = 600_000;
 const MOST_NAMES = 1_000;
 
 /** A project with its worktrees. */
@@ -54,11 +57,10 @@ export class Worktrees {
   readonly #git: Git;
   readonly #repository: Repository;
   readonly #options: WorktreeOptions;
-  readonly #filters: readonly string[];
 
   private constructor(
     at: { readonly origin: string; readonly here: string | undefined; readonly folder: string },
-    git: { readonly git: Git; readonly repository: Repository; readonly filters: readonly string[] },
+    git: { readonly git: Git; readonly repository: Repository },
     options: WorktreeOptions,
   ) {
     this.#origin = at.origin;
@@ -66,7 +68,6 @@ export class Worktrees {
     this.#folder = at.folder;
     this.#git = git.git;
     this.#repository = git.repository;
-    this.#filters = git.filters;
     this.#options = options;
   }
 
@@ -77,14 +78,13 @@ export class Worktrees {
     const here = origin === root ? undefined : basename(root);
     const folder = await worktreesOf(origin, given.stateDir);
     const options = { ...given, roots: [origin, ...given.roots.slice(1)] };
-    const found = await ownRepository(new Git(options));
+    const git = new Git(options);
+    const found = await ownRepository(git);
     if (found.type !== "repository") {
       const why = found.type === "refused" ? found.why : "the project is not in a git repository";
       throw new Error(`Cannot use worktrees: ${why}.`);
     }
-    const filters = await filtersOf(new Git(options));
-    const git = new Git(options, quiet(filters));
-    return new Worktrees({ origin, here, folder }, { git, repository: found.repository, filters }, options);
+    return new Worktrees({ origin, here, folder }, { git, repository: found.repository }, options);
   }
 
   get origin(): string {
@@ -104,7 +104,7 @@ export class Worktrees {
     }
     const path = join(this.#folder, name);
     const branch = this.#branch(name);
-    const made = { name, path, origin: this.#origin, branch, filters: this.#filters };
+    const made = { name, path, origin: this.#origin, branch, filters: [], submodules: [] };
     if (await exists(path)) {
       const { branch: now } = await this.#look(name);
       return { ...made, branch: now ?? "no branch", known: true, uncommitted: 0 };
@@ -115,20 +115,20 @@ export class Worktrees {
       throw cannot(`the branch ${branch} is there already. Choose another name`);
     }
     await makeWorktreesFolder(this.#origin, this.#folder);
-    const added = await this.#git.run(
-      ["worktree", "add", "--quiet", "--no-track", "-b", branch, path, "HEAD"],
-      await this.#writes(),
-      LONGEST_CHECKOUT_MS,
-    );
-    if (added.code !== 0) {
+    const add = ["worktree", "add", "--quiet", "--no-checkout", "--no-track", "-b", branch, path, "HEAD"];
+    const added = await this.#git.run(add, { writes: await this.#writes(), direct: true });
+    const filled = added.code === 0
+      ? await fillWorktree(await this.#in(name), this.#repository.common, await this.#writes())
+      : added;
+    if ("complaint" in filled) {
       await this.#discard(path).catch(() => {});
       await this.#dropBranch(branch, await this.#commit(this.#git, "HEAD") ?? "");
-      throw cannot(`git says: ${added.complaint}`);
+      throw cannot(`git says: ${filled.complaint}`);
     }
     const status = ["status", "--porcelain=v1", "--untracked-files=normal", "--no-renames"];
     const { text } = await this.#git.run([...status, "--ignore-submodules=all"]);
     const uncommitted = text === "" ? 0 : text.split("\n").length;
-    return { ...made, known: false, uncommitted };
+    return { ...made, ...filled, known: false, uncommitted };
   }
 
   /** Those that there are, by name. @throws {Error} one line */
@@ -235,7 +235,7 @@ export class Worktrees {
   /** Git in one of them, if it is one of this repository. @throws {Error} one line */
   async #in(name: string): Promise<Git> {
     const path = this.path(name);
-    const git = new Git({ ...this.#options, roots: [path] }, quiet(this.#filters));
+    const git = new Git({ ...this.#options, roots: [path] });
     const found = await ownRepository(git);
     if (found.type === "repository" && found.repository.common === this.#repository.common) return git;
     throw new Error(`${path} is not a worktree of this project.`);
@@ -269,36 +269,18 @@ export class Worktrees {
   /** @throws {Error} one line */
   async #discard(path: string): Promise<void> {
     const args = ["worktree", "remove", "--force", path];
-    const { code, complaint } = await this.#git.run(args, await this.#writes(), LONGEST_CHECKOUT_MS);
+    const options = { writes: await this.#writes(), direct: true, longest: LONGEST_CHECKOUT_MS };
+    const { code, complaint } = await this.#git.run(args, options);
     if (code !== 0) throw new Error(`Cannot remove ${path}: git says: ${complaint}.`);
   }
 
   /** Only as long as it is at this commit: the configuration, which names it at most, stays as it is. */
   async #dropBranch(branch: string, commit: string): Promise<void> {
-    await this.#git.run(["update-ref", "-d", `refs/heads/${branch}`, commit], await this.#writes());
+    const options = { writes: await this.#writes(), direct: true };
+    await this.#git.run(["update-ref", "-d", `refs/heads/${branch}`, commit], options);
   }
 }
 
 function isName(name: string): boolean {
   return NAME.test(name) && !name.endsWith(".") && !name.endsWith(".lock");
-}
-
-/** Names of filters that the repository or the user has: programs that git runs over files. @throws {Error} one line */
-async function filtersOf(git: Git): Promise<readonly string[]> {
-  const { text } = await git.run(["config", "--null", "--name-only", "--get-regexp", "^filter\\."]);
-  const names = text.split("\0").filter((key) => key !== "")
-    .map((key) => key.slice("filter.".length, key.lastIndexOf(".")));
-  const odd = names.find((name) => /[=\n]/.test(name));
-  if (odd !== undefined) {
-    throw new Error(`Cannot use worktrees: git has a filter of the name ${visible(odd)}.`);
-  }
-  return [...new Set(names)];
-}
-
-/** No filter runs, whatever attributes say, and nothing is fetched. */
-function quiet(filters: readonly string[]): readonly string[] {
-  const off = filters.flatMap((name) =>
-    ["smudge=", "clean=", "process=", "required=false"].flatMap((set) => ["-c", `filter.${name}.${set}`])
-  );
-  return ["-c", "protocol.allow=never", ...off];
 }

@@ -145,7 +145,7 @@ Deno.test("no repository, no commit, a submodule, a folder of a repository: one 
     project.root,
     ...["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", project.root, "sub"],
   );
-  await assert.rejects(of(project.path("sub")), /a submodule's\.$/);
+  await assert.rejects(of(project.path("sub")), /it is a submodule\.$/);
   await git(project.root, "switch", "--quiet", "--detach");
   const trees = await of(project.root);
   assert.equal((await trees.make("x")).branch, "agent/x");

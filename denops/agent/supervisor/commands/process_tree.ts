@@ -1,4 +1,5 @@
 /** The processes that a process has started, and theirs. */
+import { openProgram } from "../system/programs.ts";
 
 /** With the space behind it. */
 const LONGEST_PID = 8;
@@ -44,8 +45,11 @@ function listed(path: string, most: number): readonly number[] {
 async function childrenFromPs(root: number): Promise<readonly number[]> {
   const found: number[] = [root];
   try {
-    const { stdout } = await new Deno.Command("ps", { args: ["-axo", "pid=,ppid="], stderr: "null" })
-      .output();
+    const { stdout } = await openProgram("process_list", "/bin/ps", {
+      args: ["-axo", "pid=,ppid="],
+      env: {},
+      stderr: "null",
+    }).output();
     const pairs = new TextDecoder().decode(stdout).trim().split("\n").map((line) =>
       line.trim().split(/\s+/).map(Number)
     );

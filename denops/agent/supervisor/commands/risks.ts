@@ -5,7 +5,7 @@ import { isInside } from "../../policy/path.ts";
 import { OBEYED } from "../git/folders.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
 import type { Effect } from "./rehearsal.ts";
-import { SHOWN } from "./shown.ts";
+import { SHOWN } from "../system/sandbox/shown.ts";
 
 /** Links of the system's own to its programs. Settings are nothing that a project needs a link to. */
 const PROGRAMS = ["/bin", "/sbin", "/lib", "/lib64"];

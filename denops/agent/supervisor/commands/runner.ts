@@ -1,6 +1,7 @@
 /** Runs one shell command in its sandbox: streams what it prints, ends it in time, and everything it started. */
 import { memoryOf, processTree, signalAll } from "./process_tree.ts";
 import type { Rehearsal } from "./rehearsal.ts";
+import { openProgram } from "../system/programs.ts";
 import { OutputBuffer, plainText } from "../system/output.ts";
 
 /** Between SIGTERM and SIGKILL. */
@@ -63,11 +64,10 @@ export class RunningCommand implements AsyncDisposable {
 
   /** @param onOutput called after each read; takes no argument, the text is in `output` */
   constructor(spec: CommandSpec, onOutput: () => void) {
-    this.#process = new Deno.Command(spec.program, {
+    this.#process = openProgram("command", spec.program, {
       args: [...spec.args, "-c", [spec.prelude ?? ":", WRAPPER].join("\n"), "sh", spec.line],
       cwd: spec.cwd,
-      env: { ...spec.env },
-      clearEnv: true,
+      env: spec.env,
       // A session of its own, without a terminal, and a group: by that is found what the shell leaves behind where no
       // sandbox ends it.
       detached: Deno.build.os !== "windows",

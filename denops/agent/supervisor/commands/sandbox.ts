@@ -1,5 +1,5 @@
 /** How commands of one workspace are run on this machine, and what holds them. */
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { globMatcher } from "../../policy/glob.ts";
 import { isInside } from "../../policy/path.ts";
@@ -10,17 +10,17 @@ import { findProgram, sandbox } from "../system/sandbox.ts";
 import { seatbeltArguments } from "./seatbelt.ts";
 import { commandEnvironment } from "../system/environment.ts";
 import { projectState, scratchFolder } from "../system/project_state.ts";
-import { plainGitConfig } from "./git_config.ts";
 import { MaskFinder, type Masks } from "./masks.ts";
-import { bwrapArguments, type MountPlan } from "./mounts.ts";
+import { bwrapArguments, type MountPlan } from "../system/sandbox/mounts.ts";
 import type { OverlayOptions } from "./overlay/overlay.ts";
 import { type OverlaySupport, overlaySupport } from "./overlay/probe.ts";
-import { commandMounts, writtenFolders } from "./plan.ts";
+import { commandMounts, writtenFolders } from "../system/sandbox/command_mounts.ts";
 import { Rehearsal } from "./rehearsal.ts";
 import type { CommandSpec } from "./runner.ts";
-import { type Architecture, seccompFilter } from "./seccomp.ts";
+import { type Architecture, seccompFilter } from "../system/sandbox/seccomp.ts";
 import { TrackedFiles } from "./tracked.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
+import { userGit } from "../system/user_git.ts";
 
 /** Of commands: whoever works in Neovim comes first. */
 const NICENESS = 10;
@@ -76,7 +76,6 @@ export class CommandSandbox {
   readonly #tracked = new TrackedFiles();
   #hold: Promise<CommandHold> | undefined;
   #rehearses: Promise<Rehearses> | undefined;
-  #config: { readonly stamp: string; readonly text: string | undefined } | undefined;
 
   /**
    * @param roots real paths, the project first
@@ -304,7 +303,10 @@ export class CommandSandbox {
       write: rehearsed && !keepsCaches(access) ? this.#caches(git.bound) : command_write,
       own: [state_dir, ...(socket === undefined ? [] : [socket])],
       scratch: await this.#scratch(),
-      gitConfig: await this.#gitConfig(),
+      gitConfig: await written(
+        join(state_dir, "gitconfig"),
+        new TextEncoder().encode((await userGit(roots)).text),
+      ),
     });
     return { network: hasNetwork(access), cwd, mounts };
   }
@@ -331,26 +333,6 @@ export class CommandSandbox {
     const unixSockets = levelOf(access) !== "look" && !hasNetwork(access);
     const path = join(this.#user.state_dir, `seccomp-${machine}-${unixSockets ? "unix" : "no-unix"}.bpf`);
     return await written(path, seccompFilter({ architecture: machine, unixSockets }));
-  }
-
-  async #gitConfig(): Promise<string | undefined> {
-    const stamp = stampOf(this.#environment.HOME ?? "/", [".gitconfig", ".config/git/config"]);
-    if (this.#config?.stamp !== stamp) this.#config = { stamp, text: await this.#readGitConfig() };
-    const { text } = this.#config;
-    if (text === undefined) return undefined;
-    return await written(join(this.#user.state_dir, "gitconfig"), new TextEncoder().encode(text));
-  }
-
-  async #readGitConfig(): Promise<string | undefined> {
-    const git = await findProgram("git", this.#roots);
-    if (git === undefined) return undefined;
-    const { stdout } = await new Deno.Command(git, {
-      args: ["config", "--global", "--includes", "--list", "-z"],
-      cwd: "/",
-      stdin: "null",
-      stderr: "null",
-    }).output().catch(() => ({ stdout: new Uint8Array() }));
-    return plainGitConfig(new TextDecoder().decode(stdout));
   }
 }
 
@@ -384,14 +366,6 @@ function keepsCaches(access: CommandAccess): boolean {
 }
 
 /** When these files of the home folder were changed. */
-function stampOf(home: string, names: readonly string[]): string {
-  const times = names.map((name) => {
-    const info = statSync(join(home, name), { throwIfNoEntry: false });
-    return info?.mtimeMs ?? 0;
-  });
-  return times.join(" ");
-}
-
 /** Several Neovims write the same: a file is there whole or not at all. */
 async function written(path: string, bytes: Uint8Array): Promise<string> {
   const known = existsSync(path) ? Deno.readFileSync(path) : undefined;

@@ -1,7 +1,7 @@
 /** Files that may not be read and that git keeps nevertheless: their text is in its objects. */
 import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { PLAIN_GIT, run } from "../system/run.ts";
+import { run } from "../system/run.ts";
 
 interface Known {
   readonly key: string;
@@ -53,9 +53,8 @@ async function denied(
   const take = (name: string) => {
     if (found === undefined && isDenied(name)) found = name;
   };
-  const args = [...PLAIN_GIT, "ls-files", "-z"];
   const place = { root, roots: [root], sandboxed: true };
-  const ended = await run("git", args, place, AbortSignal.timeout(LONGEST_MS), (line) => {
+  const ended = await run("git", ["ls-files", "-z"], place, AbortSignal.timeout(LONGEST_MS), (line) => {
     const names = (rest + line).split("\0");
     rest = names.pop() ?? "";
     names.forEach(take);

@@ -3,6 +3,7 @@ import { basename, relative, resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import type { SafeToWrite } from "../../protocol/config.ts";
 import { run, type RunPlace } from "../system/run.ts";
+import { userGit } from "../system/user_git.ts";
 
 const REASON = "git runs it by itself (core.hooksPath)";
 
@@ -22,15 +23,17 @@ export async function hookFolders(
   return found.flat();
 }
 
-/** As git reads it, from every configuration; undefined if none says anything, or there is no git. */
+/** As git reads it; undefined if no configuration names one, or there is no git. */
 async function hooksPath(place: RunPlace): Promise<string | undefined> {
   const lines: string[] = [];
-  const args = ["config", "--type=path", "--get", "core.hooksPath"];
-  const signal = new AbortController().signal;
+  const { signal } = new AbortController();
   try {
-    await run("git", args, place, signal, (line) => lines.push(line) > 0);
+    for (const scope of ["--worktree", "--local"]) {
+      const args = ["config", scope, "--includes", "--type=path", "--get", "core.hooksPath"];
+      await run("git", args, { ...place, direct: true }, signal, (line) => lines.push(line) > 0);
+    }
   } catch {
     return undefined;
   }
-  return lines[0];
+  return lines[0] ?? (await userGit(place.roots)).hooksPath;
 }

@@ -2,6 +2,7 @@
 import { basename, dirname, join, relative } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { statOf } from "./folder_tree.ts";
+import { openProgram } from "../system/programs.ts";
 import { findProgram, sandbox } from "../system/sandbox.ts";
 
 export interface Aside {
@@ -61,11 +62,10 @@ async function run(
     ]
     : command;
   const [program = "", ...rest] = held;
-  await new Deno.Command(program, {
+  await openProgram("put_aside", program, {
     args: rest,
     cwd: "/",
     env: { PATH: "/usr/bin:/bin:/run/current-system/sw/bin" },
-    clearEnv: true,
     stdin: "null",
     stdout: "null",
     stderr: "null",

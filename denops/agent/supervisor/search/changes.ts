@@ -2,7 +2,7 @@
 import type { SearchRequest, SearchResponse } from "../../protocol/search.ts";
 import { plainText } from "../system/output.ts";
 import type { Place } from "./place.ts";
-import { failure, PLAIN_GIT, run } from "../system/run.ts";
+import { failure, run } from "../system/run.ts";
 
 const MOST_CHARACTERS = 30_000;
 /** Changed files that are left out by name; more would not fit into a command line. */
@@ -11,17 +11,11 @@ const MOST_NAME_CHARACTERS = 5_000_000;
 
 type Changes = Extract<SearchRequest, { op: "changes" }>;
 
-/** Looking at a repository of somebody else's is harmless. */
-export const GIT: readonly string[] = [
-  ...PLAIN_GIT,
-  "-c",
-  "safe.directory=*",
-  "-c",
-  "safe.bareRepository=explicit",
-  "-c",
-  "core.quotePath=false",
-];
-const PLAIN_DIFF = ["--no-ext-diff", "--no-textconv", "--no-renames"];
+/** Names as they are. */
+export const NAMES_AS_THEY_ARE = ["-c", "core.quotePath=false"];
+/** Of a submodule only its commit: git would start another git in it. */
+const OF_SUBMODULES = "--ignore-submodules=dirty";
+const PLAIN_DIFF = ["--no-ext-diff", "--no-textconv", "--no-renames", OF_SUBMODULES];
 const FORMAT = "--pretty=format:%h %ad %an: %s";
 
 export async function changes(request: Changes, place: Place, signal: AbortSignal): Promise<SearchResponse> {
@@ -63,7 +57,7 @@ export async function changes(request: Changes, place: Place, signal: AbortSigna
     ["diff", "HEAD", ...NAMES],
   ];
   const status = await git.text(
-    ["status", "--porcelain=v1", "--untracked-files=normal", "--no-renames"],
+    ["status", "--porcelain=v1", "--untracked-files=normal", "--no-renames", OF_SUBMODULES],
     names,
   );
   if (status === "") return { op: "changes", text: "Nothing has changed since the last commit." };
@@ -145,10 +139,16 @@ class Git {
 
   async #run(args: readonly string[], onLine: (line: string) => boolean): Promise<void> {
     let stopped = false;
-    const { code, stderr } = await run("git", [...GIT, ...args], this.#place, this.#signal, (line) => {
-      stopped = !onLine(line);
-      return !stopped;
-    });
+    const { code, stderr } = await run(
+      "git",
+      [...NAMES_AS_THEY_ARE, ...args],
+      this.#place,
+      this.#signal,
+      (line) => {
+        stopped = !onLine(line);
+        return !stopped;
+      },
+    );
     if (code > 0 && !stopped) throw failure(stderr);
   }
 }

@@ -2,8 +2,10 @@
  * What a git configuration says, and which of it makes git run nothing. What is not known to be harmless counts as
  * naming a program. Source: git-config(1).
  */
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
+import { openProgram } from "./programs.ts";
 import { findProgram } from "./sandbox.ts";
 
 export interface Setting {
@@ -79,12 +81,11 @@ export async function settingsOf(
   const git = await findProgram("git", roots);
   // Without git nothing obeys it.
   if (git === undefined) return [];
-  const process = new Deno.Command(git, {
+  const process = openProgram("git_settings", git, {
     args: ["config", "--file", "-", "--no-includes", "--list", "-z"],
     // Neither a repository nor a user's settings have a say.
     cwd: "/",
     env: { GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", LC_ALL: "C" },
-    clearEnv: true,
     stdin: "piped",
     stdout: "piped",
     stderr: "null",
@@ -94,6 +95,35 @@ export async function settingsOf(
   const { success, stdout } = await process.output();
   if (!success) return undefined;
   return listedSettings(new TextDecoder().decode(stdout));
+}
+
+const known = new Map<string, { readonly stamp: string; readonly settings: readonly Setting[] }>();
+
+/**
+ * Settings of these files, in their order, without what they include. They are read again when a file has changed.
+ * @throws {Error} one line if git cannot read one
+ */
+export async function settingsIn(
+  files: readonly string[],
+  roots: readonly string[],
+): Promise<readonly Setting[]> {
+  const all = await Promise.all(files.map(async (path) => {
+    const stamp = stampOf(path);
+    const before = known.get(path);
+    if (before?.stamp === stamp) return before.settings;
+    const text = await Deno.readTextFile(path).catch(() => "");
+    const settings = await settingsOf(text, roots);
+    if (settings === undefined) throw new Error(`git cannot read ${path}`);
+    known.set(path, { stamp, settings });
+    return settings;
+  }));
+  return all.flat();
+}
+
+/** Differs when the file has changed. */
+export function stampOf(path: string): string {
+  const info = statSync(path, { throwIfNoEntry: false });
+  return info === undefined ? "" : `${info.ino} ${info.size} ${info.mtimeMs} ${info.ctimeMs}`;
 }
 
 /** What `git config --list -z` prints. */

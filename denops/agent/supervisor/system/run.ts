@@ -1,6 +1,11 @@
-/** Runs ripgrep and git for searches: read-only, without network, and not for long. */
-import { findProgram, sandbox } from "./sandbox.ts";
+/** Runs ripgrep and git for the supervisor: read-only, without network and Unix sockets, and not for long. */
 import { commandEnvironment, trustedPath } from "./environment.ts";
+import { type GitView, gitView } from "./git_view.ts";
+import { sandboxedProgram } from "./look_up.ts";
+import { openProgram } from "./programs.ts";
+import { removeRunFolder } from "./run_folder.ts";
+import { findProgram } from "./sandbox.ts";
+import { userGit } from "./user_git.ts";
 
 const LONGEST_MS = 30_000;
 
@@ -12,6 +17,8 @@ export interface RunPlace {
   readonly sandboxed: boolean;
   /** Without it nothing may be written. */
   readonly writes?: Writes;
+  /** Git works in the repository itself and reads its settings: for commands that run no program whatever they say. */
+  readonly direct?: boolean;
   /** Milliseconds after which it is ended; half a minute unless told. */
   readonly longest?: number;
 }
@@ -22,18 +29,17 @@ export interface Writes {
   readonly guarded: readonly string[];
 }
 
-/** Nothing of a repository's configuration makes git run a program. */
-export const PLAIN_GIT: readonly string[] = [
+/** For every git of ours. */
+const PLAIN_GIT: readonly string[] = [
   "--no-pager",
   "--no-optional-locks",
-  "-c",
-  "core.fsmonitor=false",
-  "-c",
-  "core.hooksPath=/dev/null",
-  "-c",
-  "submodule.recurse=false",
-  "-c",
-  "color.ui=false",
+  ...[
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "submodule.recurse=false",
+    "color.ui=false",
+    "protocol.allow=never",
+  ].flatMap((setting) => ["-c", setting]),
 ];
 
 /** ripgrep ends with 1 if it found nothing; what could not even be started ends so too, and says why. */
@@ -61,6 +67,7 @@ export async function endRuns(): Promise<void> {
   const all = [...running];
   all.forEach(endGroup);
   await Promise.all(all.map(({ status }) => status));
+  await removeRunFolder();
 }
 
 /**
@@ -124,17 +131,20 @@ export async function printed(
 }
 
 async function start(name: "rg" | "git", args: readonly string[], options: RunPlace, signal: AbortSignal) {
-  const program = await findProgram(name, options.roots);
+  const { root, roots, writes, direct = false } = options;
+  const program = await findProgram(name, roots);
   const product = name === "rg" ? "ripgrep" : "git";
   if (program === undefined) {
     throw new Error(`${product} is not installed; the user has to install it`);
   }
-  const { command, before } = await sandboxed(program, options);
-  const process = new Deno.Command(command, {
-    args: [...before, ...args],
-    cwd: options.root,
-    env: programEnvironment(options.roots),
-    clearEnv: true,
+  const isGit = name === "git";
+  const view = isGit && !direct ? await gitView(root, roots) : undefined;
+  const env = { ...programEnvironment(roots), ...(isGit ? await gitEnvironment(view, roots) : {}) };
+  const held = await sandboxedProgram(program, { ...options, reads: view?.reads ?? [], env });
+  const process = openProgram(writes === undefined ? "look_up" : "repository", held.program, {
+    args: [...held.args, ...(isGit ? PLAIN_GIT : []), ...args],
+    cwd: root,
+    env,
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -158,19 +168,29 @@ function programEnvironment(roots: readonly string[]): Record<string, string> {
   return { ...env, PATH: trustedPath(env.PATH ?? "", roots).join(":") };
 }
 
-async function sandboxed(
-  program: string,
-  options: RunPlace,
-): Promise<{ command: string; before: readonly string[] }> {
-  const found = await sandbox(options.roots);
-  if (!options.sandboxed || found.level !== "bubblewrap") return { command: program, before: [] };
-  // Next to nothing can be written here, so nothing is masked: the program itself may lie in a folder such as /tmp.
-  const before = [
-    ...["--unshare-all", "--die-with-parent", "--new-session"],
-    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"],
-    ...(options.writes?.bound ?? []).flatMap((path) => ["--bind", path, path]),
-    ...(options.writes?.guarded ?? []).flatMap((path) => ["--ro-bind", path, path]),
-    ...["--chdir", options.root],
+/** Without a view git reads the repository's settings, but neither the user's nor the system's. */
+async function gitEnvironment(
+  view: GitView | undefined,
+  roots: readonly string[],
+): Promise<Readonly<Record<string, string>>> {
+  if (view !== undefined) return view.env;
+  const { safeFolders } = await userGit(roots);
+  const settings = [
+    "safe.bareRepository=explicit",
+    ...safeFolders.map((folder) => `safe.directory=${folder}`),
   ];
-  return { command: found.bwrap, before: [...before, "--", program] };
+  const listed = settings.flatMap((setting, at) => {
+    const end = setting.indexOf("=");
+    return [[`GIT_CONFIG_KEY_${at}`, setting.slice(0, end)], [
+      `GIT_CONFIG_VALUE_${at}`,
+      setting.slice(end + 1),
+    ]];
+  });
+  return {
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_ATTR_NOSYSTEM: "1",
+    GIT_CONFIG_COUNT: String(settings.length),
+    ...Object.fromEntries(listed),
+  };
 }

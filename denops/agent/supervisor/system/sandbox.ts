@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { trustedPath } from "./environment.ts";
 import { neovimEnvironment } from "./neovim_environment.ts";
+import { openProgram } from "./programs.ts";
 
 /** Folders and links of the system that programs need, found once on this machine. */
 export interface SystemLayout {
@@ -34,8 +35,9 @@ async function probe(bwrap: string | undefined): Promise<Sandbox> {
   if (bwrap === undefined) return { level: "deno", reason: "bubblewrap is not installed" };
   const args = ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"];
   try {
-    const { success, stderr } = await new Deno.Command(bwrap, {
+    const { success, stderr } = await openProgram("version", bwrap, {
       args,
+      env: {},
       stdin: "null",
       stdout: "null",
       stderr: "piped",

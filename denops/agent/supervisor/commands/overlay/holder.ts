@@ -1,6 +1,7 @@
 /** A name space of mounts that a process of bubblewrap's holds. Source: bwrap(1). */
 import { trustedPath } from "../../system/environment.ts";
 import { neovimEnvironment } from "../../system/neovim_environment.ts";
+import { openProgram } from "../../system/programs.ts";
 import { findProgram } from "../../system/sandbox.ts";
 
 export interface Tools {
@@ -42,11 +43,10 @@ export class Holder implements AsyncDisposable {
   static async start({ bwrap, sh, env }: Tools, script: string, words: readonly string[]): Promise<Holder> {
     // Who is root needs no name space of users, in which the files of others would be nobody's.
     const user = isRoot() ? [] : ["--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "ALL"];
-    const process = new Deno.Command(bwrap, {
+    const process = openProgram("overlay", bwrap, {
       args: [...user, "--dev-bind", "/", "/", "--", sh, "-euc", `${script}\n${HOLD}`, "sh", ...words],
       cwd: "/",
       env,
-      clearEnv: true,
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { type Changes, type Limits, listChanges } from "./changes.ts";
 import { isInside } from "../../../policy/path.ts";
 import { findTools, firstLine, Holder, isRoot, type Tools } from "./holder.ts";
+import { openProgram } from "../../system/programs.ts";
 import { RunFolder } from "./run_folder.ts";
 import { Usage } from "./usage.ts";
 
@@ -135,10 +136,9 @@ export class Overlay implements AsyncDisposable {
    */
   async run(script: string, args: readonly string[]): Promise<string | undefined> {
     const [program = "", ...rest] = this.enter;
-    const { success, stderr } = await new Deno.Command(program, {
+    const { success, stderr } = await openProgram("overlay", program, {
       args: [...rest, this.#tools.sh, "-euc", script, "sh", ...args],
       env: this.#tools.env,
-      clearEnv: true,
       stdin: "null",
       stdout: "null",
       stderr: "piped",

@@ -1,0 +1,55 @@
+/** The files of a new worktree, written without any program of the repository's. */
+import { join } from "node:path";
+import { visible } from "../screen/visible.ts";
+import type { Writes } from "../system/run.ts";
+import type { Git } from "./repository.ts";
+
+/** Of a large repository. */
+export const LONGEST_CHECKOUT_MS = 600_000;
+
+const SUBMODULE = "160000";
+const LARGEST_ATTRIBUTES = 1_000_000;
+
+export interface FilledWorktree {
+  /** Names of filters that attributes ask for. */
+  readonly filters: readonly string[];
+  /** Paths. */
+  readonly submodules: readonly string[];
+}
+
+/**
+ * Git applies line ends and encodings itself; it knows of no filter here.
+ * @param git in the worktree, which has no file yet
+ */
+export async function fillWorktree(
+  git: Git,
+  common: string,
+  writes: Writes,
+): Promise<FilledWorktree | { readonly complaint: string }> {
+  const options = { writes, longest: LONGEST_CHECKOUT_MS };
+  for (const args of [["read-tree", "HEAD"], ["checkout-index", "--all", "--force", "--index", "--quiet"]]) {
+    const { code, complaint } = await git.run(args, options);
+    if (code !== 0) return { complaint };
+  }
+  const listed = await git.run(["ls-files", "-z", "--stage"], { longest: LONGEST_CHECKOUT_MS });
+  const submodules = listed.text.split("\0").flatMap((entry) => {
+    const [, path] = new RegExp(`^${SUBMODULE} [^\\t]*\\t(.*)$`, "s").exec(entry) ?? [];
+    return path === undefined ? [] : [visible(path)];
+  });
+  return { filters: await filtersOf(git, common), submodules };
+}
+
+/** @param common the repository's folder: attributes can be in there, too */
+async function filtersOf(git: Git, common: string): Promise<readonly string[]> {
+  const { text } = await git.run(["ls-files", "-z", "--", ":(glob)**/.gitattributes"]);
+  const tracked = text.split("\0").filter((name) => name !== "").map((name) => join(git.root, name));
+  const names = new Set<string>();
+  for (const path of [...tracked, join(common, "info", "attributes")]) {
+    const info = await Deno.lstat(path).catch(() => undefined);
+    if (info?.isFile !== true || info.size > LARGEST_ATTRIBUTES) continue;
+    for (const [, name = ""] of (await Deno.readTextFile(path)).matchAll(/\sfilter=(\S+)/g)) {
+      names.add(visible(name));
+    }
+  }
+  return [...names];
+}

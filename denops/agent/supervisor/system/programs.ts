@@ -1,0 +1,141 @@
+/**
+ * The one door: every process of the supervisor starts here, under a profile of the table below. The environment is
+ * never inherited.
+ */
+
+export interface Profile {
+  /** Which program, and why. */
+  readonly purpose: string;
+  readonly reads: string;
+  readonly writes: string;
+  readonly network: string;
+  readonly unixSockets: boolean;
+  readonly environment: string;
+  /** Where the operating system has no sandbox for it. */
+  readonly unsandboxed: string;
+}
+
+const PLAIN = "PATH, HOME, the locale";
+
+/** What each program can reach. The help and `:checkhealth agent` print this table. */
+export const PROFILES = {
+  look_up: {
+    purpose: "git and ripgrep: searches, changes, branches, worktrees",
+    reads: "the project, its git objects, system programs; a home folder without the user's files",
+    writes: "nothing",
+    network: "none",
+    unixSockets: false,
+    environment: `${PLAIN}, git settings of our own`,
+    unsandboxed: "git reads no settings of the repository; ripgrep runs with fixed arguments",
+  },
+  repository: {
+    purpose: "git: a branch, a worktree",
+    reads: "as look_up",
+    writes: "the git folder without hooks and settings; the folder of worktrees",
+    network: "none",
+    unixSockets: false,
+    environment: `${PLAIN}, git settings of our own`,
+    unsandboxed: "git commands that run no filter, with hooks off",
+  },
+  git_settings: {
+    purpose: "git config: the user's settings, a configuration as git reads it",
+    reads: "everything the user can read",
+    writes: "nothing",
+    network: "any, but git config uses none",
+    unixSockets: true,
+    environment: PLAIN,
+    unsandboxed: "git config runs no program",
+  },
+  command: {
+    purpose: "a command the user allowed",
+    reads: "by its access: |agent-shell-access|",
+    writes: "by its access: |agent-shell-access|",
+    network: "if the user allows it",
+    unixSockets: true,
+    environment: `${PLAIN}, command_environment`,
+    unsandboxed: "everything the user can, so each command asks",
+  },
+  overlay: {
+    purpose: "mounts for a rehearsed command, and what it changed",
+    reads: "everything the user can read",
+    writes: "the project when changes are kept, the state folder",
+    network: "any, but the script is ours",
+    unixSockets: true,
+    environment: "PATH",
+    unsandboxed: "never started",
+  },
+  put_aside: {
+    purpose: "mv: a trap that a command left for git",
+    reads: "everything the user can read",
+    writes: "the project, the state folder",
+    network: "none",
+    unixSockets: true,
+    environment: "PATH",
+    unsandboxed: "fixed arguments",
+  },
+  engine: {
+    purpose: "Deno: the engine",
+    reads: "the project, its state folder, the plugin",
+    writes: "the project without .git, its state folder",
+    network: "the model's host",
+    unixSockets: false,
+    environment: "proxies and certificates",
+    unsandboxed: "the same by Deno's permissions",
+  },
+  compile: {
+    purpose: "Deno: fills its compile cache with the engine's modules",
+    reads: "the plugin, an empty folder",
+    writes: "an empty folder, Deno's cache",
+    network: "none",
+    unixSockets: false,
+    environment: "proxies and certificates",
+    unsandboxed: "the same by Deno's permissions",
+  },
+  fetch: {
+    purpose: "Deno: downloads the engine's packages, by the lockfile",
+    reads: "the plugin",
+    writes: "Deno's cache",
+    network: "the npm registry",
+    unixSockets: true,
+    environment: "the user's",
+    unsandboxed: "runs no code of a package",
+  },
+  key_command: {
+    purpose: "the user's own command for an API key (cmd:…)",
+    reads: "everything the user can read",
+    writes: "everything the user can write",
+    network: "any",
+    unixSockets: true,
+    environment: "the user's",
+    unsandboxed: "the same",
+  },
+  version: {
+    purpose: "--version and a trial of bubblewrap, for :checkhealth",
+    reads: "everything the user can read",
+    writes: "nothing of its own",
+    network: "any",
+    unixSockets: true,
+    environment: PLAIN,
+    unsandboxed: "fixed arguments",
+  },
+  process_list: {
+    purpose: "ps: the processes of a command (macOS)",
+    reads: "the process table",
+    writes: "nothing",
+    network: "none",
+    unixSockets: true,
+    environment: "PATH",
+    unsandboxed: "fixed arguments",
+  },
+} as const satisfies Record<string, Profile>;
+
+export type ProfileName = keyof typeof PROFILES;
+
+export type ProgramOptions = Omit<Deno.CommandOptions, "clearEnv" | "env"> & {
+  readonly env: Readonly<Record<string, string>>;
+};
+
+/** A process that has not started yet. Its program comes from outside the project: see `findProgram`. */
+export function openProgram(_profile: ProfileName, path: string, options: ProgramOptions): Deno.Command {
+  return new Deno.Command(path, { ...options, env: { ...options.env }, clearEnv: true });
+}

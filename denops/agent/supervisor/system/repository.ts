@@ -1,0 +1,102 @@
+/** The git repository that a folder belongs to, found without git: its settings are never read for that. */
+import { basename, dirname, join, resolve } from "node:path";
+import { isInside } from "../../policy/path.ts";
+import { neovimEnvironment } from "./neovim_environment.ts";
+import { settingsIn } from "./git_settings.ts";
+
+export interface Repository {
+  /** The folder with `.git` in it. */
+  readonly top: string;
+  /** The folder of HEAD and the index. */
+  readonly own: string;
+  /** The folder of branches and objects; the same, but for a linked worktree. */
+  readonly common: string;
+  readonly kind: "main" | "worktree" | "submodule";
+}
+
+export type FoundRepository =
+  | { readonly type: "repository"; readonly repository: Repository }
+  /** `why`: half a sentence. */
+  | { readonly type: "refused"; readonly why: string }
+  | { readonly type: "none" };
+
+/**
+ * The nearest repository at or above a folder. A `.git` file counts only if the repository that it names says the
+ * same of it: a linked worktree, or a submodule.
+ * @param folder real path
+ * @see gitrepository-layout(5)
+ */
+export async function findRepository(folder: string, roots: readonly string[]): Promise<FoundRepository> {
+  const ceilings = (neovimEnvironment().GIT_CEILING_DIRECTORIES ?? "").split(":");
+  for (let top = folder;; top = dirname(top)) {
+    const info = await Deno.lstat(join(top, ".git")).catch(() => undefined);
+    if (info !== undefined) return await read(top, info, roots);
+    const parent = dirname(top);
+    if (parent === top || ceilings.includes(parent)) return { type: "none" };
+  }
+}
+
+async function read(top: string, info: Deno.FileInfo, roots: readonly string[]): Promise<FoundRepository> {
+  const git = join(top, ".git");
+  const repository = info.isDirectory
+    ? await mainOf(top, git, roots)
+    : info.isFile
+    ? await linkedOf(top, git, roots)
+    : undefined;
+  if (repository === undefined) {
+    return { type: "refused", why: `${git} leads to a repository elsewhere, or is none` };
+  }
+  return { type: "repository", repository };
+}
+
+async function mainOf(
+  top: string,
+  git: string,
+  roots: readonly string[],
+): Promise<Repository | undefined> {
+  for (const name of ["HEAD", "objects", "refs"]) {
+    if (!await exists(join(git, name))) return undefined;
+  }
+  const isShared = await exists(join(git, "commondir"));
+  const worktree = await worktreeOf(git, roots);
+  const isIts = worktree === undefined || worktree === top;
+  return isIts && !isShared ? { top, own: git, common: git, kind: "main" } : undefined;
+}
+
+/** The work tree that settings name. */
+async function worktreeOf(own: string, roots: readonly string[]): Promise<string | undefined> {
+  const settings = await settingsIn([join(own, "config")], roots);
+  const named = settings.findLast(({ key }) => key === "core.worktree")?.value;
+  return named === undefined ? undefined : await realPath(resolve(own, named)) ?? named;
+}
+
+async function linkedOf(
+  top: string,
+  git: string,
+  roots: readonly string[],
+): Promise<Repository | undefined> {
+  const [, name] = /^gitdir: (.+)\n?$/.exec(await textOf(git)) ?? [];
+  const own = name === undefined ? undefined : await realPath(resolve(top, name));
+  if (own === undefined) return undefined;
+  const line = async (file: string) => resolve(own, (await textOf(join(own, file))).trimEnd());
+  const common = await realPath(await line("commondir"));
+  const back = await realPath(await line("gitdir"));
+  const isWorktree = common !== undefined && dirname(dirname(own)) === common &&
+    basename(dirname(own)) === "worktrees" && back === git;
+  if (isWorktree) return { top, own, common, kind: "worktree" };
+  // The module's settings lie where no engine writes.
+  if (roots.some((root) => isInside(own, root)) && !own.includes("/.git/modules/")) return undefined;
+  return await worktreeOf(own, roots) === top ? { top, own, common: own, kind: "submodule" } : undefined;
+}
+
+async function realPath(path: string): Promise<string | undefined> {
+  return await Deno.realPath(path).catch(() => undefined);
+}
+
+async function textOf(path: string): Promise<string> {
+  return await Deno.readTextFile(path).catch(() => "");
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.lstat(path).then(() => true, () => false);
+}

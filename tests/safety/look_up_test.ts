@@ -1,0 +1,114 @@
+/** What the supervisor's own look-ups can reach, and that nothing of a repository runs in them. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { changes } from "../../denops/agent/supervisor/search/changes.ts";
+import { Place } from "../../denops/agent/supervisor/search/place.ts";
+import { adoptEnvironment } from "../../denops/agent/supervisor/system/neovim_environment.ts";
+import { run } from "../../denops/agent/supervisor/system/run.ts";
+import type { SearchRequest } from "../../denops/agent/protocol/search.ts";
+import { assertNoMarks } from "../support/mines.ts";
+import { git, type Scratch, scratch } from "../support/project.ts";
+
+const RULES = { deny_read: [], read_rules: { deny: [], ask: [] } };
+
+type Changes = Extract<SearchRequest, { op: "changes" }>;
+
+async function look(root: string, request: Partial<Changes>, sandboxed: boolean): Promise<string> {
+  const place = await Place.find("", { roots: [root], rules: RULES, sandboxed });
+  const response = await changes(
+    { op: "changes", path: "", ...request },
+    place,
+    new AbortController().signal,
+  );
+  return response.op === "changes" ? response.text : "";
+}
+
+/** A change of the same size and time as the index knows: only its content tells. */
+async function touchChange({ root, path, write }: Scratch): Promise<void> {
+  await write("a.txt", "two\n");
+  await git(root, "add", "a.txt");
+  await write("a.txt", "six\n");
+  await Deno.utime(path("a.txt"), new Date(), new Date());
+}
+
+for (const sandboxed of [true, false]) {
+  Deno.test(`git tells every kind of change, and no program of the repository runs; sandbox: ${sandboxed}`, async () => {
+    await using project = await scratch({ "a.txt": "one\n", "sub/b.txt": "b\n" }, { git: true });
+    const { root } = project;
+    await touchChange(project);
+    assert.match(await look(root, {}, sandboxed), /^MM a\.txt\n\n.*-one\n\+six/s);
+    assert.match(await look(root, { base: "HEAD" }, sandboxed), /-one\n\+six/);
+    assert.match(await look(root, { staged: true }, sandboxed), /-one\n\+two/);
+    assert.match(await look(root, { since: "2001-01-01" }, sandboxed), /: Start\n[^]*a\.txt +\| 1 \+/);
+    assert.match(await look(root, { query: "one" }, sandboxed), /: Start\n[^]*\+one/);
+    await assertNoMarks(root);
+  });
+}
+
+Deno.test("the mines go off where git reads the repository's settings", async () => {
+  const project = await scratch({ "a.txt": "one\n" }, { git: true });
+  await touchChange(project);
+  const { success } = await new Deno.Command("git", { args: ["status"], cwd: project.root, stdout: "null" })
+    .output();
+  assert.ok(success);
+  await assert.rejects(assertNoMarks(project.root), /A program of the repository ran:\n.*mine/);
+  await assert.rejects(async () => await project[Symbol.asyncDispose]());
+});
+
+Deno.test("a `.git` that leads elsewhere is not followed, and a submodule's own settings are not read", async () => {
+  await using other = await scratch({ "secret.txt": "of others\n" }, { git: true });
+  await using project = await scratch({ ".git": `gitdir: ${other.path(".git")}\n` });
+  await assert.rejects(look(project.root, { base: "HEAD" }, false), /leads to a repository elsewhere/);
+
+  await using top = await scratch({ "a.txt": "a\n" }, { git: true });
+  const add = ["-c", "protocol.file.allow=always", "submodule", "add", "--quiet", other.root, "sub"];
+  await git(top.root, ...add);
+  const own = top.path(".git/modules/sub/config");
+  const ran = top.path("ran");
+  await Deno.writeTextFile(
+    own,
+    `[core]\n\tfsmonitor = touch ${ran}\n[filter "x"]\n\tclean = touch ${ran}\n`,
+    {
+      append: true,
+    },
+  );
+  await top.write(".git/modules/sub/info/attributes", "* filter=x\n");
+  await top.write("sub/secret.txt", "OF OTHERS\n");
+  assert.match(await look(top.root, {}, false), /A {2}sub/);
+  await assert.rejects(Deno.stat(ran), Deno.errors.NotFound);
+});
+
+/** Stands for git and ripgrep: says what it can reach. */
+const PROBE = `#!/bin/sh
+cat "$HOME/canary" 2>/dev/null && echo home
+touch "$PWD/written" 2>/dev/null && echo project
+touch "$HOME/written" 2>/dev/null && test -e "$OUTSIDE" && echo outside
+perl -MIO::Socket::UNIX -e 'print "socket\\n" if socket(my $s, 1, 1, 0)' 2>/dev/null
+test "$(ls /sys/class/net 2>/dev/null | grep -vc '^lo$')" = 0 || perl -MIO::Socket::INET -e 'print "network\\n" if IO::Socket::INET->new(PeerAddr => "127.0.0.1:$ARGV[0]")' PORT
+echo end
+`;
+
+Deno.test({
+  name: "a look-up sees no file of the user's, makes no Unix socket, reaches no network and writes nothing",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using project = await scratch({ "a.txt": "a\n" });
+    await using home = await scratch({ canary: "secret\n" });
+    await using listener = Deno.serve({ port: 0, onListen() {} }, () => new Response("here"));
+    await using bin = await scratch({
+      "bin/rg": PROBE.replace("PORT", String(listener.addr.port)),
+    });
+    await Deno.chmod(bin.path("bin/rg"), 0o755);
+    const before = Deno.env.toObject();
+    adoptEnvironment({ ...before, HOME: home.root, PATH: `${bin.path("bin")}:${before.PATH}` });
+    try {
+      const lines: string[] = [];
+      const place = { root: project.root, roots: [project.root], sandboxed: true };
+      await run("rg", [], place, new AbortController().signal, (line) => lines.push(line) > 0);
+      assert.deepEqual(lines, ["end"]);
+      await assert.rejects(Deno.stat(join(project.root, "written")), Deno.errors.NotFound);
+    } finally {
+      adoptEnvironment(before);
+    }
+  },
+});
