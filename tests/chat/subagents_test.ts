@@ -18,8 +18,8 @@ async function choose(nvim: ChildNvim, ...beginnings: readonly string[]): Promis
     vim.ui.select = function(items, options, done)
       local first = table.remove(wanted, 1)
       local format = options.format_item or tostring
+      vim.list_extend(_G.offered, vim.tbl_map(format, items))
       for index, item in ipairs(items) do
-        table.insert(_G.offered, format(item))
         if first and vim.startswith(format(item), first) then
           return done(item, index)
         end

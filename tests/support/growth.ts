@@ -11,7 +11,7 @@ const SHORTEST = 4;
 
 /**
  * Asserts for each row that four times the input costs at most 8 times as much. One good
- * try is enough; after a bad one the median of several counts. The inputs have
+ * try is enough; after a bad one two of seven have to be good. The inputs have
  * these sizes and no other: what is tested may have a largest one.
  *
  * @param prepare makes the work for an input of this size, which is not measured; the work is done several times
@@ -35,10 +35,11 @@ export async function assertEachLinear<T>(
     const ratios = [await ratio()];
     if (ratios.every((one) => one <= MOST)) continue;
     while (ratios.length < TRIES) ratios.push(await ratio());
-    const median = ratios.toSorted((a, b) => a - b)[Math.floor(TRIES / 2)] ?? Infinity;
+    // Garbage is collected in some of them. A quadratic step never costs half of what it costs.
+    const [, second = Infinity] = ratios.toSorted((a, b) => a - b);
     assert.ok(
-      median <= MOST,
-      `${JSON.stringify(row)}: ${TIMES} times the input costs ${median.toFixed(1)} times as much (${
+      second <= MOST,
+      `${JSON.stringify(row)}: ${TIMES} times the input costs ${second.toFixed(1)} times as much (${
         ratios.map((one) => one.toFixed(1))
       })`,
     );
