@@ -104,6 +104,22 @@ Deno.test("two roots, and rules for some files only: the names that models are t
   await expectRecorded("two_roots", sent.replace(/You are a coding agent[^]*?(?=\n +<rules_)/, "…"));
 });
 
+Deno.test("neither an import nor a mention hands over a file of git", async () => {
+  const files = {
+    ...FILES,
+    "AGENTS.md": "Use tabs. See @src/../.git/config, @.git/config and @docs/style.md.\n",
+    ".git/config": "[remote]\nurl = https://TOKEN@example.invalid\n",
+  };
+  await using engine = await startEngine({
+    ...{ script: "say Done.", files, config: { title: false } },
+    surroundings: { ask: () => Promise.resolve(SURROUNDINGS) },
+  });
+  await engine.prompt("Look at @.git/config and @src/../.git/config");
+  const sent = JSON.stringify(engine.server.requests.map(({ body }) => body));
+  assert.ok(sent.includes("Short names."), "other imports are told");
+  assert.ok(!sent.includes("TOKEN"), sent);
+});
+
 Deno.test("the tools, as models are told of them", async () => {
   await expectRecorded("tools", yaml(TOOLS.map(({ spec }) => spec)) + "\n");
   const forms = [["whole"], ["replace", "patch"]] as const;

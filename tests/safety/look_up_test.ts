@@ -6,6 +6,8 @@ import { Place } from "../../denops/agent/supervisor/search/place.ts";
 import { adoptEnvironment } from "../../denops/agent/supervisor/system/neovim_environment.ts";
 import { run } from "../../denops/agent/supervisor/system/run.ts";
 import type { SearchRequest } from "../../denops/agent/protocol/search.ts";
+import { startAgent } from "../support/agent.ts";
+import { waitForChat } from "../support/chat.ts";
 import { assertNoMarks } from "../support/mines.ts";
 import { git, type Scratch, scratch } from "../support/project.ts";
 
@@ -76,6 +78,33 @@ Deno.test("a `.git` that leads elsewhere is not followed, and a submodule's own 
   await top.write("sub/secret.txt", "OF OTHERS\n");
   assert.match(await look(top.root, {}, false), /A {2}sub/);
   await assert.rejects(Deno.stat(ran), Deno.errors.NotFound);
+});
+
+Deno.test({
+  name:
+    "a repository of another user is looked at only if the user's own settings name it, and the chat says so",
+  ignore: Deno.uid() !== 0,
+  async fn() {
+    await using agent = await startAgent({ script: "say Hi.", options: "title = false" });
+    const { nvim, project: { root, path } } = agent;
+    await Deno.chown(path(".git"), 12_345, 12_345);
+    await nvim.command("Agent hello");
+    await waitForChat(
+      nvim,
+      "Git is not used here: the repository belongs to another user. To allow it: git config",
+    );
+    await waitForChat(nvim, "Hi.");
+    await assert.rejects(look(root, {}, true), /belongs to another user/);
+
+    await using home = await scratch({ ".gitconfig": `[safe]\n\tdirectory = ${root}\n` });
+    const before = Deno.env.toObject();
+    adoptEnvironment({ ...before, HOME: home.root });
+    try {
+      assert.match(await look(root, {}, true), /Nothing has changed/);
+    } finally {
+      adoptEnvironment(before);
+    }
+  },
 });
 
 /** Stands for git and ripgrep: says what it can reach. */

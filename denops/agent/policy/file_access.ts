@@ -16,6 +16,11 @@ export function namesOf(path: NamedPath): readonly string[] {
   return path.named === path.relative ? [path.relative] : [path.relative, path.named];
 }
 
+/** Git's own files hold credentials and settings: nothing hands them over by itself. */
+export function isInGit(path: NamedPath): boolean {
+  return namesOf(path).some((name) => /(^|\/)\.git(\/|$)/i.test(name));
+}
+
 export type ReadOptions = Pick<FileRules, "deny_read" | "read_rules">;
 
 /** Reads are allowed but for `deny_read` and what rules deny or ask about; no rule opens what `deny_read` closes. */

@@ -18,6 +18,7 @@ import { copilotQuota } from "./agents/copilot/copilot.ts";
 import { knownModels, priced, type ProviderWorld } from "./agents/provider.ts";
 import { otherRoots } from "./agents/root.ts";
 import { visible } from "./screen/visible.ts";
+import { repositoryProblem } from "./system/git_view.ts";
 import { ensureStateFolder } from "./system/project_state.ts";
 import { EngineClient, type EngineClientPorts } from "./engine_client.ts";
 import type { Modes } from "./modes.ts";
@@ -134,6 +135,11 @@ export class Project implements AsyncDisposable {
         }
       }
       sweepRunFolders(user.state_dir).catch(() => {});
+      repositoryProblem(root, roots).then((problem) => {
+        if (problem !== undefined) {
+          ports.notice(chat, "warning", visible(`Git is not used here: ${problem}.`));
+        }
+      }, () => {});
       // While the process starts, what it will be told is read.
       booting ??= boot(roots, user, ports.world, announce);
       booting.catch(() => {});

@@ -1,7 +1,7 @@
 /** Markdown files by which the user and the project describe modes and prompts, the user's before the project's. */
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { FileRules } from "../../protocol/config.ts";
-import { mayRead } from "../../policy/file_access.ts";
+import { isInGit, mayRead } from "../../policy/file_access.ts";
 import { isInside } from "../../policy/path.ts";
 import { oneFile } from "../system/one_file.ts";
 
@@ -40,6 +40,10 @@ export async function eachDescribed(
       const { real, text } = await oneFile(path, MOST_BYTES);
       // A link would hand the engine a file that it cannot read itself.
       if (!isUsers && !isInside(real, root)) throw new Error("it leads out of the project");
+      const target = { relative: relative(root, real), named: shown };
+      if (!isUsers && (isInGit(target) || mayRead(target, rules).verdict !== "allow")) {
+        throw new Error(`${target.relative} may not be read`);
+      }
       take({ text, name: file.slice(0, -END.length), isUsers });
     } catch (error) {
       problems.push(`Cannot use ${shown}: ${error instanceof Error ? error.message : String(error)}.`);

@@ -21,9 +21,14 @@ Deno.test("a file that leads out of the project, or may not be read, is not told
   const folder = project.path(".agents/agents");
   await Deno.symlink(outside.path("key.md"), join(folder, "link.md"));
   await Deno.mkdir(join(folder, "folder.md"));
+  // Ordinary names that lead to what may not be read.
+  await project.write("secret.env", "---\n---\nTOPSECRET");
+  await project.write(".git/config", "---\n---\nTOPSECRET");
+  await Deno.symlink("../../secret.env", join(folder, "tests.md"));
+  await Deno.symlink("../../.git/config", join(folder, "token.md"));
   const found = await modeFiles({ root: project.root, configDir: undefined, rules, known: [] });
   assert.deepEqual(found.modes.map(({ name, text }) => [name, text]), [["good", "Good."]]);
-  assert.equal(found.problems.length, 3);
+  assert.equal(found.problems.length, 5);
   assert.doesNotMatch(JSON.stringify(found), /TOPSECRET/);
 
   await using linked = await scratch({ ".agents/keep": "" });

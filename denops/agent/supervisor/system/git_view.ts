@@ -70,6 +70,15 @@ export async function gitView(folder: string, roots: readonly string[]): Promise
   };
 }
 
+/** Why git is not used in a repository; undefined if it is, or if there is none. One line. */
+export async function repositoryProblem(
+  folder: string,
+  roots: readonly string[],
+): Promise<string | undefined> {
+  if ((await findRepository(folder, roots)).type === "none") return undefined;
+  return await gitView(folder, roots).then(() => undefined, (error) => String(error.message));
+}
+
 /** A repository of another user may hold anything. @throws {Error} one line */
 function assertOwned({ top, own }: Repository, safeFolders: readonly string[]): void {
   const uid = Deno.uid();

@@ -4,6 +4,7 @@
  */
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isInGit } from "../../../policy/file_access.ts";
 import type { GivenMeta } from "../../../protocol/given.ts";
 import { imageCarriers } from "../../context/repeats.ts";
 import { Share } from "../../context/share.ts";
@@ -235,6 +236,7 @@ class Handing {
     isSelected = false,
   ): Promise<void> {
     const name = shownPath(path);
+    if (isInGit(path)) throw new ToolError(`${name} is git's own file`);
     const info = this.#ports.workspace.info(path);
     if (info?.kind === "directory") return await this.#folder(path, name);
     const file = info?.kind === "other" ? undefined : await this.#text(path);

@@ -3,6 +3,7 @@
  * what they ask is done, and they allow nothing.
  */
 import { dirname, isAbsolute, join } from "node:path";
+import { isInGit } from "../../../policy/file_access.ts";
 import { matchesGlob } from "../../../policy/glob.ts";
 import { nameInRoots } from "../../../policy/roots.ts";
 import { isInstructions, RULES_NAMES } from "../../../protocol/surroundings.ts";
@@ -128,7 +129,7 @@ export class RulesFiles {
   async #read(name: string, signal: AbortSignal): Promise<Read | undefined> {
     try {
       const path = await this.#workspace.resolve(name);
-      if (!path.exists || !this.#workspace.mayShow(path)) return undefined;
+      if (!path.exists || !this.#workspace.mayShow(path) || isInGit(path)) return undefined;
       const file = await this.#workspace.readIfText(path, signal);
       return file === undefined ? undefined : { path: path.path, named: path.named, text: file.text };
     } catch (error) {
