@@ -160,6 +160,9 @@ function M.new(chats, name, open)
       local names = table.concat(made.filters, ", ")
       table.insert(parts, ("Files that git passes through a filter (%s) are as it stores them"):format(names))
     end
+    if #made.submodules > 0 and not made.known then
+      table.insert(parts, ("Submodules are empty folders: %s"):format(table.concat(made.submodules, ", ")))
+    end
     enter(chats, made, function()
       local chat = chats.current()
       chat = chat and chat:is_blank() and chat or chats.new()

@@ -47,6 +47,7 @@ for (const sandboxed of [true, false]) {
     const trees = await of(project.root, sandboxed);
     const made = await trees.make("fix");
     assert.deepEqual([made.branch, made.known, made.filters], ["agent/fix", false, ["own"]]);
+    assert.deepEqual(made.submodules, []);
     assert.equal(made.uncommitted, 2, "a.txt and the program");
     assert.equal(await originOf(made.path, STATE.root), project.root);
     const tree = (path: string) => join(made.path, path);
@@ -182,4 +183,27 @@ Deno.test("from a worktree its project's are meant; commits stay with their bran
   await git(two, "switch", "--quiet", "agent/two");
   const late = () => Deno.writeTextFile(join(two, "late.txt"), "late");
   assert.deepEqual(await trees.remove("two", false, late), { removed: false, files: 1, commits: 0 });
+});
+
+Deno.test("line ends, encodings, LFS pointers and submodules: as git would check them out, and git finds nothing changed", async () => {
+  const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n";
+  await using project = await scratch({
+    ".gitattributes":
+      "*.bat text eol=crlf\n*.utf16 text working-tree-encoding=UTF-16LE-BOM eol=lf\n*.bin filter=lfs -text\n",
+    "run.bat": "echo one\r\necho two\r\n",
+    "wide.utf16": new Uint8Array([0xff, 0xfe, 0x61, 0, 0x0a, 0]),
+    "large.bin": pointer,
+    "plain.txt": "one\n",
+  }, { git: true });
+  await using other = await scratch({ "s.txt": "s\n" }, { git: true });
+  const add = ["-c", "protocol.file.allow=always", "submodule", "add", "--quiet", other.root, "deps/sub"];
+  await git(project.root, ...add);
+  await git(project.root, "commit", "--quiet", "--all", "--message=With a submodule");
+  const { path, filters, submodules } = await (await of(project.root)).make("ends");
+  assert.deepEqual([filters, submodules], [["lfs", "mine"], ["deps/sub"]]);
+  const bytes = (name: string) => Deno.readFile(join(path, name));
+  assert.deepEqual(await bytes("run.bat"), await Deno.readFile(project.path("run.bat")));
+  assert.deepEqual(await bytes("wide.utf16"), await Deno.readFile(project.path("wide.utf16")));
+  assert.equal(new TextDecoder().decode(await bytes("large.bin")), pointer);
+  assert.equal(await git(path, "status", "--porcelain"), "");
 });
