@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { changes } from "../../denops/agent/supervisor/search/changes.ts";
 import { Place } from "../../denops/agent/supervisor/search/place.ts";
 import { adoptEnvironment } from "../../denops/agent/supervisor/system/neovim_environment.ts";
+import { repositoryProblem } from "../../denops/agent/supervisor/system/git_view.ts";
 import { run } from "../../denops/agent/supervisor/system/run.ts";
+import { userGit } from "../../denops/agent/supervisor/system/user_git.ts";
 import type { SearchRequest } from "../../denops/agent/protocol/search.ts";
 import { startAgent } from "../support/agent.ts";
 import { waitForChat } from "../support/chat.ts";
@@ -140,4 +142,109 @@ Deno.test({
       adoptEnvironment(before);
     }
   },
+});
+
+const ENTRIES = ["HEAD", "config", "index", "objects", "refs", "info", "packed-refs"];
+
+Deno.test("entries of a git folder that lead elsewhere are not followed, and the line names them", async () => {
+  await using other = await scratch({ "secret.txt": "of others\n" }, { git: true });
+  await git(other.root, "pack-refs", "--all");
+  for (const name of ENTRIES) {
+    await using project = await scratch({ "a.txt": "a\n" }, { git: true });
+    await Deno.remove(project.path(".git", name), { recursive: true }).catch(() => {});
+    await Deno.symlink(other.path(".git", name), project.path(".git", name));
+    await assert.rejects(
+      look(project.root, { query: "of others" }, false),
+      /is a link to a place elsewhere$/,
+      name,
+    );
+  }
+});
+
+/** Files of a git folder that the supervisor itself reads. */
+const READ = ["HEAD", "config", "commondir", "objects/info/alternates", "info/attributes"];
+
+Deno.test({
+  name: "pipes and endless files in a git folder: one line, no waiting",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    for (const name of READ) {
+      for (const kind of ["pipe", "endless"]) {
+        await using project = await scratch({ "a.txt": "a\n" }, { git: true, mined: false });
+        const path = project.path(".git", name);
+        await Deno.remove(path).catch(() => {});
+        if (kind === "endless") await Deno.symlink("/dev/zero", path);
+        else assert.ok((await new Deno.Command("mkfifo", { args: [path] }).output()).success);
+        const from = performance.now();
+        await repositoryProblem(project.root, [project.root]);
+        assert.ok(performance.now() - from < 20_000, `${name}, ${kind}`);
+      }
+    }
+  },
+});
+
+Deno.test({
+  name: "ignored names and branches that are endless files: the look-up ends, and the memory is limited",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    for (const sandboxed of [true, false]) {
+      await using project = await scratch({ "a.txt": "needle\n" }, { git: true, mined: false });
+      await Deno.symlink("/dev/zero", project.path(".gitignore"));
+      await Deno.symlink("/dev/zero", project.path(".git/refs/heads/endless"));
+      const place = { root: project.root, roots: [project.root], sandboxed };
+      for (const [program, ...args] of [["rg", "needle"], ["git", "for-each-ref"]] as const) {
+        const { stderr } = await run(program, args, place, new AbortController().signal, () => true);
+        assert.match(stderr, /memory/i, `${program} ${sandboxed}`);
+      }
+    }
+  },
+});
+
+Deno.test({
+  name: "a program in a toolchain's folder does not open the rest of it",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using project = await scratch({ "a.txt": "a\n" });
+    await using home = await scratch({
+      ".cargo/credentials.toml": "secret\n",
+      ".cargo/bin/rg": `#!/bin/sh\ncat "$HOME/.cargo/credentials.toml" 2>/dev/null\necho end\n`,
+    });
+    await Deno.chmod(home.path(".cargo/bin/rg"), 0o755);
+    const before = Deno.env.toObject();
+    adoptEnvironment({ ...before, HOME: home.root, PATH: `${home.path(".cargo/bin")}:${before.PATH}` });
+    try {
+      const lines: string[] = [];
+      const place = { root: project.root, roots: [project.root], sandboxed: true };
+      await run("rg", [], place, new AbortController().signal, (line) => lines.push(line) > 0);
+      assert.deepEqual(lines, ["end"]);
+    } finally {
+      adoptEnvironment(before);
+    }
+  },
+});
+
+Deno.test("the user's git settings are found wherever git finds them", async () => {
+  const settings = "[core]\n\tquotePath = false\n";
+  const places = {
+    GIT_CONFIG_GLOBAL: "global",
+    GIT_CONFIG_SYSTEM: "system",
+    XDG_CONFIG_HOME: "xdg",
+    HOME: "home",
+  };
+  await using folder = await scratch({
+    global: settings,
+    system: settings,
+    "xdg/git/config": settings,
+    "home/.gitconfig": settings,
+  });
+  const before = Deno.env.toObject();
+  try {
+    for (const [name, path] of Object.entries(places)) {
+      const { GIT_CONFIG_GLOBAL: _g, GIT_CONFIG_SYSTEM: _s, XDG_CONFIG_HOME: _x, ...others } = before;
+      adoptEnvironment({ ...others, HOME: folder.root, [name]: folder.path(path) });
+      assert.match((await userGit([])).text, /quotepath = "false"/, name);
+    }
+  } finally {
+    adoptEnvironment(before);
+  }
 });

@@ -1,6 +1,7 @@
 /** The files of a new worktree, written without any program of the repository's. */
 import { join } from "node:path";
 import { visible } from "../screen/visible.ts";
+import { oneFile } from "../system/one_file.ts";
 import type { Writes } from "../system/run.ts";
 import type { Git } from "./repository.ts";
 
@@ -41,13 +42,12 @@ export async function fillWorktree(
 
 /** @param common the repository's folder: attributes can be in there, too */
 async function filtersOf(git: Git, common: string): Promise<readonly string[]> {
-  const { text } = await git.run(["ls-files", "-z", "--", ":(glob)**/.gitattributes"]);
-  const tracked = text.split("\0").filter((name) => name !== "").map((name) => join(git.root, name));
+  const listed = await git.run(["ls-files", "-z", "--", ":(glob)**/.gitattributes"]);
+  const tracked = listed.text.split("\0").filter((name) => name !== "").map((name) => join(git.root, name));
   const names = new Set<string>();
   for (const path of [...tracked, join(common, "info", "attributes")]) {
-    const info = await Deno.lstat(path).catch(() => undefined);
-    if (info?.isFile !== true || info.size > LARGEST_ATTRIBUTES) continue;
-    for (const [, name = ""] of (await Deno.readTextFile(path)).matchAll(/\sfilter=(\S+)/g)) {
+    const { text } = await oneFile(path, LARGEST_ATTRIBUTES).catch(() => ({ text: "" }));
+    for (const [, name = ""] of text.matchAll(/\sfilter=(\S+)/g)) {
       names.add(visible(name));
     }
   }

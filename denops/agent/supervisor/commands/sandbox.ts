@@ -1,5 +1,4 @@
 /** How commands of one workspace are run on this machine, and what holds them. */
-import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { globMatcher } from "../../policy/glob.ts";
 import { isInside } from "../../policy/path.ts";
@@ -21,6 +20,7 @@ import { type Architecture, seccompFilter } from "../system/sandbox/seccomp.ts";
 import { TrackedFiles } from "./tracked.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
 import { userGit } from "../system/user_git.ts";
+import { wholeFile } from "../system/whole_file.ts";
 
 /** Of commands: whoever works in Neovim comes first. */
 const NICENESS = 10;
@@ -303,7 +303,7 @@ export class CommandSandbox {
       write: rehearsed && !keepsCaches(access) ? this.#caches(git.bound) : command_write,
       own: [state_dir, ...(socket === undefined ? [] : [socket])],
       scratch: await this.#scratch(),
-      gitConfig: await written(
+      gitConfig: await wholeFile(
         join(state_dir, "gitconfig"),
         new TextEncoder().encode((await userGit(roots)).text),
       ),
@@ -332,7 +332,7 @@ export class CommandSandbox {
     // With the network come the abstract sockets of the whole machine.
     const unixSockets = levelOf(access) !== "look" && !hasNetwork(access);
     const path = join(this.#user.state_dir, `seccomp-${machine}-${unixSockets ? "unix" : "no-unix"}.bpf`);
-    return await written(path, seccompFilter({ architecture: machine, unixSockets }));
+    return await wholeFile(path, seccompFilter({ architecture: machine, unixSockets }));
   }
 }
 
@@ -363,18 +363,4 @@ function architecture(): Architecture | undefined {
 /** What it writes to folders of command_write stays, and that was agreed to. */
 function keepsCaches(access: CommandAccess): boolean {
   return levelOf(access) === "write" && hasNetwork(access);
-}
-
-/** When these files of the home folder were changed. */
-/** Several Neovims write the same: a file is there whole or not at all. */
-async function written(path: string, bytes: Uint8Array): Promise<string> {
-  const known = existsSync(path) ? Deno.readFileSync(path) : undefined;
-  if (known !== undefined && known.length === bytes.length && known.every((byte, at) => byte === bytes[at])) {
-    return path;
-  }
-  const temporary = `${path}.${crypto.randomUUID()}`;
-  await Deno.mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
-  await Deno.writeFile(temporary, bytes, { mode: 0o600 });
-  await Deno.rename(temporary, path);
-  return path;
 }

@@ -12,7 +12,7 @@ const MOST_NAME_CHARACTERS = 5_000_000;
 type Changes = Extract<SearchRequest, { op: "changes" }>;
 
 /** Names as they are. */
-export const NAMES_AS_THEY_ARE = ["-c", "core.quotePath=false"];
+export const RAW_NAMES = ["-c", "core.quotePath=false"];
 /** Of a submodule only its commit: git would start another git in it. */
 const OF_SUBMODULES = "--ignore-submodules=dirty";
 const PLAIN_DIFF = ["--no-ext-diff", "--no-textconv", "--no-renames", OF_SUBMODULES];
@@ -141,7 +141,7 @@ class Git {
     let stopped = false;
     const { code, stderr } = await run(
       "git",
-      [...NAMES_AS_THEY_ARE, ...args],
+      [...RAW_NAMES, ...args],
       this.#place,
       this.#signal,
       (line) => {

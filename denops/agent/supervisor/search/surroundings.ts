@@ -10,7 +10,7 @@ import {
 } from "../../protocol/surroundings.ts";
 import { plainText } from "../system/output.ts";
 import { failure, hasFailed, run } from "../system/run.ts";
-import { NAMES_AS_THEY_ARE } from "./changes.ts";
+import { RAW_NAMES } from "./changes.ts";
 import { Place, type SearchOptions } from "./place.ts";
 import { eachFile } from "./search.ts";
 
@@ -137,7 +137,7 @@ async function gitStatus(options: SearchOptions, signal: AbortSignal): Promise<S
   const place = await Place.find("", options);
   let head = "";
   const changed: string[] = [];
-  const { code, stderr } = await run("git", [...NAMES_AS_THEY_ARE, ...STATUS], place, signal, (line) => {
+  const { code, stderr } = await run("git", [...RAW_NAMES, ...STATUS], place, signal, (line) => {
     if (line.startsWith("## ")) head = plainText(line.slice(3));
     const [, status = "", path] = /^(?!##)(..) (.+)$/.exec(line) ?? [];
     // A quoted name with an escape in it is not worth reading.

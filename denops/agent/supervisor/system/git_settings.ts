@@ -6,6 +6,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { openProgram } from "./programs.ts";
+import { oneFile } from "./one_file.ts";
 import { findProgram } from "./sandbox.ts";
 
 export interface Setting {
@@ -97,6 +98,8 @@ export async function settingsOf(
   return listedSettings(new TextDecoder().decode(stdout));
 }
 
+const LARGEST_CONFIG = 1024 * 1024;
+
 const known = new Map<string, { readonly stamp: string; readonly settings: readonly Setting[] }>();
 
 /**
@@ -111,13 +114,20 @@ export async function settingsIn(
     const stamp = stampOf(path);
     const before = known.get(path);
     if (before?.stamp === stamp) return before.settings;
-    const text = await Deno.readTextFile(path).catch(() => "");
+    const text = await configOf(path);
     const settings = await settingsOf(text, roots);
     if (settings === undefined) throw new Error(`git cannot read ${path}`);
     known.set(path, { stamp, settings });
     return settings;
   }));
   return all.flat();
+}
+
+async function configOf(path: string): Promise<string> {
+  return await oneFile(path, LARGEST_CONFIG).then(({ text }) => text, (error) => {
+    if (error instanceof Deno.errors.NotFound) return "";
+    throw new Error(`${path} cannot be read: ${error.message}`);
+  });
 }
 
 /** Differs when the file has changed. */

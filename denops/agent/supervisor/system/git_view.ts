@@ -5,15 +5,16 @@
  * @see gitrepository-layout(5), and git's contrib/workdir/git-new-workdir, which links the same entries
  */
 import { statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { encodeHex } from "./hex.ts";
 import { configText, settingsIn } from "./git_settings.ts";
+import { oneFile } from "./one_file.ts";
 import { findRepository, type Repository } from "./repository.ts";
 import { runFolder } from "./run_folder.ts";
 import { userGit } from "./user_git.ts";
+import { wholeFile } from "./whole_file.ts";
 
 export interface GitView {
-  readonly repository: Repository;
   /** For git. */
   readonly env: Readonly<Record<string, string>>;
   /** Folders and files that git reads through the view. */
@@ -30,6 +31,8 @@ const KEPT = [
   /^branch\..*\.(remote|merge)$/,
   /^remote\..*\.fetch$/,
 ];
+const LONGEST_HEAD = 4_096;
+const LONGEST_ALTERNATES = 65_536;
 /** Chains of objects/info/alternates that are followed, as git follows them. */
 const MOST_ALTERNATES = 5;
 
@@ -50,11 +53,15 @@ export async function gitView(folder: string, roots: readonly string[]): Promise
     if (name.startsWith("sharedindex.")) await link(join(own, name), join(view, name));
   }
   // Git takes no link for HEAD.
-  await replace(join(view, "HEAD"), await Deno.readTextFile(join(own, "HEAD")));
-  await replace(join(view, "config"), await settings(repository, roots));
-  await replace(join(view, "user"), user.lookUpText);
+  const files = {
+    HEAD: (await oneFile(join(own, "HEAD"), LONGEST_HEAD)).text,
+    config: await settings(repository, roots),
+    user: user.lookUpText,
+  };
+  for (const [name, text] of Object.entries(files)) {
+    await wholeFile(join(view, name), new TextEncoder().encode(text));
+  }
   return {
-    repository,
     env: {
       GIT_DIR: view,
       GIT_WORK_TREE: top,
@@ -105,7 +112,8 @@ async function settings({ own, common }: Repository, roots: readonly string[]): 
 /** Folders of objects that a clone borrows from others. */
 async function alternates(objects: string, depth = 1): Promise<readonly string[]> {
   if (depth > MOST_ALTERNATES) return [];
-  const text = await Deno.readTextFile(join(objects, "info", "alternates")).catch(() => "");
+  const file = join(objects, "info", "alternates");
+  const { text } = await oneFile(file, LONGEST_ALTERNATES).catch(() => ({ text: "" }));
   const folders = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"))
     .map((line) => resolve(objects, line)).filter((path) => basename(path) === "objects");
   const more = await Promise.all(folders.map((folder) => alternates(folder, depth + 1)));
@@ -122,14 +130,6 @@ async function link(target: string, path: string): Promise<void> {
     // Another look-up has made it meanwhile.
     if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
   });
-}
-
-/** Another look-up may read the file at the same time. */
-async function replace(path: string, text: string): Promise<void> {
-  if (await Deno.readTextFile(path).catch(() => undefined) === text) return;
-  const file = await Deno.makeTempFile({ dir: dirname(path) });
-  await Deno.writeTextFile(file, text);
-  await Deno.rename(file, path);
 }
 
 async function digest(text: string): Promise<string> {

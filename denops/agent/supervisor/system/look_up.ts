@@ -1,12 +1,15 @@
 /** The sandbox of the supervisor's own programs: the mount tree and the filter of a command that only looks. */
 import { dirname, join } from "node:path";
 import { isInside } from "../../policy/path.ts";
+import { PROFILES } from "./programs.ts";
 import { runFolder } from "./run_folder.ts";
 import { findProgram, sandbox } from "./sandbox.ts";
 import { commandMounts } from "./sandbox/command_mounts.ts";
 import { bwrapArguments, type Mount } from "./sandbox/mounts.ts";
 import { type Architecture, seccompFilter } from "./sandbox/seccomp.ts";
+import { SHOWN } from "./sandbox/shown.ts";
 import { userGit } from "./user_git.ts";
+import { wholeFile } from "./whole_file.ts";
 
 export interface LookUp {
   readonly root: string;
@@ -19,21 +22,29 @@ export interface LookUp {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** A file of a repository can be a link to /dev/zero: git and ripgrep would fill the memory with it. */
+const MOST_KILOBYTES = 2 * 1024 * 1024;
+const LIMITED = `ulimit -d ${MOST_KILOBYTES} 2>/dev/null`;
 /** Hands the filter over by a descriptor, as bubblewrap wants it. */
-const ENTER = `exec 3<"$1"; shift; exec "$@"`;
+const ENTER = `${LIMITED}; exec 3<"$1"; shift; exec "$@"`;
 
 /** How a program is started; its own arguments follow. */
 export async function sandboxedProgram(
+  profile: "look_up" | "repository",
   program: string,
   { root, roots, sandboxed, reads, writes, env }: LookUp,
 ): Promise<{ readonly program: string; readonly args: readonly string[] }> {
   const found = await sandbox(roots);
   const shell = await findProgram("sh", roots);
-  const filter = await filterFile();
-  if (!sandboxed || found.level !== "bubblewrap" || shell === undefined || filter === undefined) {
-    return { program, args: [] };
+  if (shell === undefined) return { program, args: [] };
+  const folder = await runFolder();
+  const filter = await filterFile(folder, PROFILES[profile].unixSockets);
+  if (!sandboxed || found.level !== "bubblewrap" || filter === undefined) {
+    return { program: shell, args: ["-c", `${LIMITED}; exec "$@"`, "sh", program] };
   }
   const home = env.HOME;
+  const realHome = home === undefined ? undefined : await Deno.realPath(home).catch(() => home);
+  const ownFolders = [program, await Deno.realPath(program)].flatMap((path) => ownFolder(path, realHome));
   const user = await userGit(roots);
   const isBound = (path: string) => writes?.bound.some((place) => isInside(path, place)) === true;
   const ignores = user.ignoreFile === undefined ? [] : [user.ignoreFile];
@@ -46,50 +57,38 @@ export async function sandboxedProgram(
       git: { bound: [], guarded: [] },
       masks: { folders: [], files: [] },
       hidden: [],
-      read: [...reads.filter((path) => !isBound(path)), ...ignores, ...ownFolder(program, home)],
+      read: [...reads.filter((path) => !isBound(path)), ...ignores, ...ownFolders],
       write: [],
       own: [],
       // ripgrep looks there for the user's ignored files.
-      gitConfig: await written("gitconfig", new TextEncoder().encode(user.lookUpText)),
+      gitConfig: await wholeFile(join(folder, "gitconfig"), new TextEncoder().encode(user.lookUpText)),
     }),
     ...(writes?.bound ?? []).map((path): Mount => ({ kind: "write", path })),
     ...(writes?.guarded ?? []).map((path): Mount => ({ kind: "read", path })),
   ];
-  const args = bwrapArguments({ network: false, cwd: root, mounts });
+  const args = bwrapArguments({ network: PROFILES[profile].network !== "none", cwd: root, mounts });
   return {
     program: shell,
     args: ["-c", ENTER, "sh", filter, found.bwrap, "--new-session", "--seccomp", "3", ...args, "--", program],
   };
 }
 
-/** A program below the home folder has what it needs around its `bin`; never the home folder itself. */
-function ownFolder(program: string, home: string | undefined): readonly string[] {
-  const folder = dirname(program);
+/**
+ * A program outside of the toolchain folders has what it needs around its `bin`. The home folder itself is never shown.
+ * @param path of the program, or of what it links to
+ */
+function ownFolder(path: string, home = "/"): readonly string[] {
+  const isShown = SHOWN.some((place) => isInside(path, place.path.replace(/^~(?=\/)/, home)));
+  if (isShown) return [];
+  const folder = dirname(path);
   const around = dirname(folder);
-  const isTooMuch = [home, "/tmp"].some((place) => place !== undefined && isInside(place, around)) ||
-    around === join(home ?? "/", ".local");
-  return [isTooMuch ? folder : around];
+  return [[home, "/tmp"].some((place) => isInside(place, around)) ? folder : around];
 }
 
-async function filterFile(): Promise<string | undefined> {
+async function filterFile(folder: string, unixSockets: boolean): Promise<string | undefined> {
   const { arch } = Deno.build;
   const machine: Architecture | undefined = arch === "x86_64" || arch === "aarch64" ? arch : undefined;
   if (machine === undefined) return undefined;
-  return await written("look.bpf", seccompFilter({ architecture: machine, unixSockets: false }));
-}
-
-const files = new Map<string, Promise<string>>();
-
-/** The same file for the same bytes. */
-async function written(name: string, bytes: Uint8Array): Promise<string> {
-  const folder = await runFolder();
-  const key = `${folder} ${name} ${bytes.join()}`;
-  const path = files.get(key) ?? write(join(folder, `${name}-${files.size}`), bytes);
-  files.set(key, path);
-  return await path;
-}
-
-async function write(path: string, bytes: Uint8Array): Promise<string> {
-  await Deno.writeFile(path, bytes);
-  return path;
+  const bytes = seccompFilter({ architecture: machine, unixSockets });
+  return await wholeFile(join(folder, "look.bpf"), bytes);
 }

@@ -1,4 +1,6 @@
 /** A file that somebody may change while it is read: its text and its place are those of one and the same file. */
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
 
 /** A file that another process replaces between two looks is opened again, so often. */
 const TRIES = 20;
@@ -7,6 +9,9 @@ interface OneFile {
   readonly real: string;
   readonly text: string;
 }
+
+/** Nothing waits for the other end of a pipe. */
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 /** @param most bytes @throws {Error} one line */
 export async function oneFile(path: string, most: number): Promise<OneFile> {
@@ -21,7 +26,7 @@ export async function oneFile(path: string, most: number): Promise<OneFile> {
 async function readOnce(path: string, most: number): Promise<OneFile | undefined> {
   const real = await Deno.realPath(path);
   if (!(await Deno.lstat(real)).isFile) throw new Error("it is not a file");
-  using file = await Deno.open(real);
+  await using file = await open(real, FLAGS);
   const { dev, ino, size } = await file.stat();
   const now = await Deno.lstat(real);
   const isSame = now.isFile && now.dev === dev && now.ino === ino && await Deno.realPath(real) === real;
@@ -30,9 +35,10 @@ async function readOnce(path: string, most: number): Promise<OneFile | undefined
   // From here on it is read from the handle: what stands under its name now does not matter.
   const bytes = new Uint8Array(size);
   let length = 0;
-  for (let read = await file.read(bytes); read !== null && length < size;) {
-    length += read;
-    read = length < size ? await file.read(bytes.subarray(length)) : null;
+  while (length < size) {
+    const { bytesRead } = await file.read(bytes, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
   }
   return { real, text: new TextDecoder().decode(bytes.subarray(0, length)) };
 }

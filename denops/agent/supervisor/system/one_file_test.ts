@@ -25,6 +25,34 @@ Deno.test("a file that is replaced all the time is read whole, one of its versio
   }
 });
 
+Deno.test({
+  name: "a pipe that takes the file's place is never waited for",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using folder = await scratch({ "a.txt": "text" });
+    const [path, pipe, other] = [folder.path("a.txt"), folder.path("pipe"), folder.path("other")];
+    assert.ok((await new Deno.Command("mkfifo", { args: [pipe] }).output()).success);
+    let isOver = false;
+    const swapping = (async () => {
+      while (!isOver) {
+        await Deno.rename(path, other);
+        await Deno.rename(pipe, path);
+        await Deno.rename(path, pipe);
+        await Deno.rename(other, path);
+      }
+    })();
+    try {
+      for (let at = 0; at < 300; at++) {
+        const text = await oneFile(path, 10).then((file) => file.text, () => "refused");
+        assert.match(text, /^(text|refused)$/);
+      }
+    } finally {
+      isOver = true;
+      await swapping;
+    }
+  },
+});
+
 Deno.test("a folder and what is too large are refused", async () => {
   await using folder = await scratch({ "a.txt": "a", "large": "x".repeat(2_000) });
   await assert.rejects(oneFile(folder.root, 1_000), /it is not a file/);

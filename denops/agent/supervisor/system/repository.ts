@@ -1,8 +1,9 @@
 /** The git repository that a folder belongs to, found without git: its settings are never read for that. */
 import { basename, dirname, join, resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
-import { neovimEnvironment } from "./neovim_environment.ts";
 import { settingsIn } from "./git_settings.ts";
+import { neovimEnvironment } from "./neovim_environment.ts";
+import { oneFile } from "./one_file.ts";
 
 export interface Repository {
   /** The folder with `.git` in it. */
@@ -20,6 +21,11 @@ export type FoundRepository =
   | { readonly type: "refused"; readonly why: string }
   | { readonly type: "none" };
 
+const LONGEST_LINE = 4_096;
+/** Entries of a git folder that git would follow to another place. */
+const ENTRIES = ["HEAD", "config", "config.worktree", "index", "objects", "refs", "packed-refs", "reftable"]
+  .concat("logs", "info", "shallow", "commondir", "gitdir");
+
 /**
  * The nearest repository at or above a folder. A `.git` file counts only if the repository that it names says the
  * same of it: a linked worktree, or a submodule.
@@ -30,7 +36,9 @@ export async function findRepository(folder: string, roots: readonly string[]): 
   const ceilings = (neovimEnvironment().GIT_CEILING_DIRECTORIES ?? "").split(":");
   for (let top = folder;; top = dirname(top)) {
     const info = await Deno.lstat(join(top, ".git")).catch(() => undefined);
-    if (info !== undefined) return await read(top, info, roots);
+    if (info !== undefined) {
+      return await read(top, info, roots).catch((error) => ({ type: "refused", why: error.message }));
+    }
     const parent = dirname(top);
     if (parent === top || ceilings.includes(parent)) return { type: "none" };
   }
@@ -46,7 +54,19 @@ async function read(top: string, info: Deno.FileInfo, roots: readonly string[]):
   if (repository === undefined) {
     return { type: "refused", why: `${git} leads to a repository elsewhere, or is none` };
   }
+  const link = await linkOut(repository);
+  if (link !== undefined) return { type: "refused", why: `${link} is a link to a place elsewhere` };
   return { type: "repository", repository };
+}
+
+/** An entry whose content lies outside of the repository's folders. */
+async function linkOut({ own, common }: Repository): Promise<string | undefined> {
+  const folders = [...new Set([own, common])];
+  for (const path of folders.flatMap((folder) => ENTRIES.map((name) => join(folder, name)))) {
+    const real = await realPath(path);
+    if (real !== undefined && !folders.some((folder) => isInside(real, folder))) return path;
+  }
+  return undefined;
 }
 
 async function mainOf(
@@ -84,8 +104,6 @@ async function linkedOf(
   const isWorktree = common !== undefined && dirname(dirname(own)) === common &&
     basename(dirname(own)) === "worktrees" && back === git;
   if (isWorktree) return { top, own, common, kind: "worktree" };
-  // The module's settings lie where no engine writes.
-  if (roots.some((root) => isInside(own, root)) && !own.includes("/.git/modules/")) return undefined;
   return await worktreeOf(own, roots) === top ? { top, own, common: own, kind: "submodule" } : undefined;
 }
 
@@ -94,7 +112,7 @@ async function realPath(path: string): Promise<string | undefined> {
 }
 
 async function textOf(path: string): Promise<string> {
-  return await Deno.readTextFile(path).catch(() => "");
+  return await oneFile(path, LONGEST_LINE).then(({ text }) => text, () => "");
 }
 
 async function exists(path: string): Promise<boolean> {

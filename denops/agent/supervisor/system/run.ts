@@ -140,8 +140,9 @@ async function start(name: "rg" | "git", args: readonly string[], options: RunPl
   const isGit = name === "git";
   const view = isGit && !direct ? await gitView(root, roots) : undefined;
   const env = { ...programEnvironment(roots), ...(isGit ? await gitEnvironment(view, roots) : {}) };
-  const held = await sandboxedProgram(program, { ...options, reads: view?.reads ?? [], env });
-  const process = openProgram(writes === undefined ? "look_up" : "repository", held.program, {
+  const profile = writes === undefined ? "look_up" : "repository";
+  const held = await sandboxedProgram(profile, program, { ...options, reads: view?.reads ?? [], env });
+  const process = openProgram(profile, held.program, {
     args: [...held.args, ...(isGit ? PLAIN_GIT : []), ...args],
     cwd: root,
     env,

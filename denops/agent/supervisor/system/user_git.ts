@@ -26,15 +26,16 @@ let known: { readonly stamp: string; readonly git: UserGit } | undefined;
 
 /** @param roots git is not taken from there */
 export async function userGit(roots: readonly string[]): Promise<UserGit> {
-  const { HOME = "/" } = neovimEnvironment();
-  const stamp = [HOME, ...[".gitconfig", ".config/git/config"].map((name) => stampOf(join(HOME, name)))]
-    .join();
+  const { HOME = "/", XDG_CONFIG_HOME = join(HOME, ".config"), ...others } = neovimEnvironment();
+  const { GIT_CONFIG_GLOBAL = join(HOME, ".gitconfig"), GIT_CONFIG_SYSTEM = "/etc/gitconfig" } = others;
+  const files = [GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM, join(XDG_CONFIG_HOME, "git", "config")];
+  const stamp = files.map((path) => `${path} ${stampOf(path)}`).join();
   if (known?.stamp !== stamp) known = { stamp, git: await read(HOME, roots) };
   return known.git;
 }
 
 async function read(home: string, roots: readonly string[]): Promise<UserGit> {
-  const listed = await listGlobal(home, roots);
+  const listed = await listSettings(home, roots);
   const settings = listedSettings(listed);
   const last = (key: string) => settings.findLast((setting) => setting.key === key)?.value;
   const ignores = last("core.excludesfile");
@@ -50,13 +51,23 @@ async function read(home: string, roots: readonly string[]): Promise<UserGit> {
   };
 }
 
-async function listGlobal(home: string, roots: readonly string[]): Promise<string> {
+/** Variables that say where git's settings are. */
+const PLACES = ["XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"];
+
+/** Settings of the system and of the user. */
+async function listSettings(home: string, roots: readonly string[]): Promise<string> {
   const git = await findProgram("git", roots);
   if (git === undefined) return "";
+  const environment = neovimEnvironment();
+  const places = PLACES.flatMap((name) => {
+    const value = environment[name];
+    return value === undefined ? [] : [[name, value]];
+  });
   const { stdout } = await openProgram("git_settings", git, {
-    args: ["config", "--global", "--includes", "--list", "-z"],
+    args: ["config", "--includes", "--list", "-z"],
     cwd: "/",
-    env: { HOME: home, PATH: "/usr/bin:/bin", LC_ALL: "C" },
+    // No repository has a say.
+    env: { ...Object.fromEntries(places), HOME: home, GIT_DIR: "/dev/null", LC_ALL: "C" },
     stdin: "null",
     stderr: "null",
   }).output().catch(() => ({ stdout: new Uint8Array() }));

@@ -11,7 +11,7 @@ export function watchProcess(pid: number, interval: number, ended: () => void): 
   Deno.unrefTimer(Number(timer));
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
