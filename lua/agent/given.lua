@@ -47,7 +47,7 @@ function M.selection(buffer, first, last)
     local label = ("an unnamed buffer %s"):format(range(first, last))
     return { type = "text", label = label, text = text, selected = true }
   end
-  local path = find.real(vim.api.nvim_buf_get_name(buffer))
+  local path = find.origin(buffer)
   return { type = "file", path = path, first = first, last = last, selected = true, text = text }
 end
 
@@ -63,7 +63,7 @@ end
 ---@return agent.Given?
 local function of_buffer(buffer)
   if find.is_file_buffer(buffer) then
-    return { type = "file", path = find.real(vim.api.nvim_buf_get_name(buffer)) }
+    return { type = "file", path = find.origin(buffer) }
   end
   local text = text_of(buffer, 1, vim.api.nvim_buf_line_count(buffer))
   return text ~= "" and { type = "text", label = "an unnamed buffer", text = text } or nil
@@ -79,7 +79,7 @@ end
 ---@param buffer integer
 ---@return string? path
 local function path_of(buffer)
-  return find.is_file_buffer(buffer) and find.real(vim.api.nvim_buf_get_name(buffer)) or nil
+  return find.is_file_buffer(buffer) and find.origin(buffer) or nil
 end
 
 --- Each word, and what it stands for. @param window the one that the user came from

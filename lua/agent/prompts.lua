@@ -29,7 +29,7 @@ function M.diagnostics(window, range)
   if #found == 0 then
     return {}
   end
-  local path = find.real(vim.api.nvim_buf_get_name(buffer))
+  local path = find.origin(buffer)
   local places = vim.tbl_map(function(one)
     local kind = (vim.diagnostic.severity[one.severity] or ""):lower()
     return { path = path, line = one.lnum + 1, text = ("%s %s"):format(kind, one.message) }

@@ -167,7 +167,7 @@ end
 function M.written_since(since)
   local files = {}
   for buf, text in pairs(state.written_since(since)) do
-    table.insert(files, { path = find.real(vim.api.nvim_buf_get_name(buf)), text = text })
+    table.insert(files, { path = find.origin(buf), text = text })
   end
   return files
 end

@@ -269,7 +269,7 @@ const ATTACKS: readonly Attack[] = [
   },
 ];
 
-for (const { name, line, says, level = "write" } of sample(ATTACKS, 14)) {
+for (const { name, line, says, level = "write" } of sample(ATTACKS, 7)) {
   Deno.test({
     name: `a command leaves for git: ${name}`,
     ignore: Deno.build.os === "windows",

@@ -9,6 +9,7 @@ import { age, marked, type RunningProcess, waitForMarked, waitForNone } from "..
 import { IS_FULL } from "../support/sample.ts";
 import { reached } from "../support/server.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
+import { sample } from "../support/sample.ts";
 
 const linux = Deno.build.os === "linux";
 
@@ -71,7 +72,7 @@ async function leavesNothing(agent: Marked, way: keyof typeof ENDS): Promise<voi
   await waitForNone(agent.marks);
 }
 
-for (const way of WAYS) {
+for (const way of sample(WAYS, 2)) {
   Deno.test({
     name: `nothing is left after ${way} in the middle of a turn`,
     ignore: !linux,
@@ -317,7 +318,7 @@ const WRONG: readonly (readonly [name: string, options: string, line: string])[]
 Deno.test("what cannot start: one line, and after setup() it works", async (test) => {
   await using agent = await share("");
   const { nvim, marks } = agent;
-  for (const [at, [name, options, line]] of WRONG.entries()) {
+  for (const [at, [name, options, line]] of sample(WRONG, 3).entries()) {
     await test.step(name, async () => {
       // The next one starts with these options.
       const running = (await marked(...marks)).filter(({ command }) => command.includes("standalone.ts"));

@@ -2,7 +2,7 @@
 import { IS_FULL } from "./sample.ts";
 
 /** A run of the tests tries one of so many of the values that `--full` tries. */
-const SHARE = 12;
+const SHARE = 16;
 /** Fewer would hardly vary. */
 const FEWEST = 5;
 

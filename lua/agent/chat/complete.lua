@@ -192,7 +192,7 @@ local function open_files(chat)
   local root = chat.timeline.root
   local names = {}
   for _, buffer in ipairs(vim.tbl_filter(find.is_file_buffer, vim.api.nvim_list_bufs())) do
-    local path = find.real(vim.api.nvim_buf_get_name(buffer))
+    local path = find.origin(buffer)
     if root and vim.startswith(path, root .. "/") then
       table.insert(names, path:sub(#root + 2))
     elseif not root then

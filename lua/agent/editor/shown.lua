@@ -15,10 +15,6 @@ local MOST_LINES, MOST_TEXT = 20, 1500
 ---@field warnings integer
 ---@field terminal? { command: string, text: string }
 
---- Where the links of each path led when it was first seen: on some disks a look takes milliseconds.
----@type table<string, string>
-local real_paths = {}
-
 --- The last lines of a terminal on the tab page of this window, of the one used last.
 ---@param window integer
 ---@return { command: string, text: string }?
@@ -66,25 +62,19 @@ function M.get(window)
   table.sort(infos, function(a, b)
     return a.lastused ~= b.lastused and a.lastused > b.lastused or a.lastused == b.lastused and a.bufnr < b.bufnr
   end)
-  local seen = {} ---@type table<string, string>
-  local function real(path)
-    seen[path] = seen[path] or real_paths[path] or find.real(path)
-    return seen[path]
-  end
   local buffers = {}
   for _, info in ipairs(vim.list_slice(infos, 1, MOST_BUFFERS)) do
-    table.insert(buffers, { path = real(info.name), modified = info.changed == 1 })
+    table.insert(buffers, { path = find.origin(info.bufnr), modified = info.changed == 1 })
   end
   local current
   local buffer = vim.api.nvim_win_get_buf(window)
   if find.is_file_buffer(buffer) then
     current = {
-      path = real(vim.api.nvim_buf_get_name(buffer)),
+      path = find.origin(buffer),
       line = vim.api.nvim_win_get_cursor(window)[1],
       modified = vim.bo[buffer].modified,
     }
   end
-  real_paths = seen
   local counts = vim.diagnostic.count()
   local severity = vim.diagnostic.severity
   return {

@@ -17,22 +17,15 @@ local current
 ---@type fun()[]
 local listeners = {}
 
---- Where the links of each path led when it was first seen: on some disks a look takes milliseconds.
----@type table<string, string>
-local real_names = {}
-
 ---@return agent.EditorState
 local function look()
-  local names, seen = {}, {} ---@type table<string, true>, table<string, string>
+  local names = {} ---@type table<string, true>
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     if find.is_file_buffer(buf) then
-      local path = vim.api.nvim_buf_get_name(buf)
-      seen[path] = real_names[path] or vim.fs.basename(find.real(path))
-      names[vim.fs.basename(path)] = true
-      names[seen[path]] = true
+      names[vim.fs.basename(vim.api.nvim_buf_get_name(buf))] = true
+      names[vim.fs.basename(find.origin(buf))] = true
     end
   end
-  real_names = seen
   local files = vim.tbl_keys(names)
   table.sort(files)
   return { files = files, servers = #require("agent.server").others() > 0 }

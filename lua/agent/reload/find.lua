@@ -49,22 +49,50 @@ function M.is_file_buffer(buf)
   return name ~= "" and not name:find("^%a[%w+.-]+://")
 end
 
+--- The real path of each buffer's file, as of the last time that Neovim read or wrote it. Links may be moved since.
+---@type table<integer, string>
+local origins = {}
+
+---@param buf integer
+---@param path? string  where its name leads by default
+function M.set_origin(buf, path)
+  origins[buf] = M.is_file_buffer(buf) and (path or M.real(api.nvim_buf_get_name(buf))) or nil
+end
+
+--- The real path of the file that a loaded buffer shows.
+---@param buf integer  0 is the current one
+---@return string
+function M.origin(buf)
+  buf = buf == 0 and api.nvim_get_current_buf() or buf
+  if not origins[buf] then
+    M.set_origin(buf)
+  end
+  return origins[buf] or M.real(api.nvim_buf_get_name(buf))
+end
+
+api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufWritePost", "BufFilePost" }, {
+  group = api.nvim_create_augroup("agent.reload.find", {}),
+  desc = "agent: which file a buffer shows",
+  callback = function(args)
+    M.set_origin(args.buf)
+  end,
+})
+api.nvim_create_autocmd("BufUnload", {
+  group = "agent.reload.find",
+  desc = "agent: which file a buffer shows",
+  callback = function(args)
+    origins[args.buf] = nil
+  end,
+})
+
 --- Loaded buffers of the file. More than one where a file was opened under two names before it existed
 --- or before it was replaced.
----@param path string  absolute
+---@param path string  real path: where it leads now is not looked at
 ---@return integer[]
 function M.buffers(path)
-  local wanted = M.real(path)
-  local found = {} ---@type integer[]
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    if M.is_file_buffer(buf) then
-      local name = api.nvim_buf_get_name(buf)
-      if name == path or M.real(name) == wanted then
-        found[#found + 1] = buf
-      end
-    end
-  end
-  return found
+  return vim.tbl_filter(function(buf)
+    return M.is_file_buffer(buf) and M.origin(buf) == path
+  end, api.nvim_list_bufs())
 end
 
 return M

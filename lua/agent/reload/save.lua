@@ -1,5 +1,7 @@
 --- Writes a buffer without ever asking.
 local api = vim.api
+local disk = require("agent.reload.disk")
+local find = require("agent.reload.find")
 local stamp = require("agent.reload.stamp")
 local state = require("agent.reload.state")
 
@@ -9,7 +11,7 @@ local M = {}
 ---@param buf integer
 ---@return boolean
 local function is_safe(buf)
-  if state.is_diverged(buf) then
+  if state.is_diverged(buf) or vim.bo[buf].readonly then
     return false
   end
   local seen = stamp.hush(buf)
@@ -19,57 +21,68 @@ local function is_safe(buf)
   return seen == "same"
 end
 
----@param buf integer
----@param command string
----@return boolean saved
-local function write(buf, command)
-  if not is_safe(buf) then
-    return false
-  end
-  local ok = pcall(api.nvim_buf_call, buf, function()
-    local confirm = vim.o.confirm
-    vim.o.confirm = false
-    local written, err = pcall(vim.cmd, command)
-    vim.o.confirm = confirm
-    if not written then
-      error(err, 0)
-    end
-  end)
-  return ok and not vim.bo[buf].modified
-end
-
---- `:write`, which may run the user's formatters. A file that changed on disk meanwhile is not written.
+--- Writes the text to the file that the buffer was read from, by a handle: a folder that becomes a link at this moment
+--- leads nowhere. Without autocommands, and without a backup: the engine keeps what was there before.
 ---@param buf integer
 ---@return boolean saved
-function M.save(buf)
-  return write(buf, "silent write")
-end
-
---- The same without autocommands: exactly the text as it is, and nothing else, reaches the disk. A buffer that a
---- plugin writes is left alone.
----@param buf integer
----@return boolean saved
-function M.save_exactly(buf)
-  return not stamp.has_writer(buf) and write(buf, "silent noautocmd write")
-end
-
---- The same over a file that was found to hold what the buffer held: nothing is looked at again, and no backup is
---- left. It is the engine that waits until the disk has it.
----@param buf integer
----@return boolean saved
-function M.save_over(buf)
+local function write(buf)
+  local path = find.origin(buf)
   local kept = {}
-  for name, value in pairs({ backup = false, confirm = false, fsync = false, patchmode = "" }) do
+  -- "A" would make the handle's name the alternate file.
+  local options = { backup = false, confirm = false, patchmode = "", cpoptions = vim.o.cpoptions:gsub("A", "") }
+  for name, value in pairs(options) do
     kept[name] = vim.o[name]
     vim.o[name] = value
   end
-  local ok = pcall(api.nvim_buf_call, buf, function()
-    vim.cmd("lockmarks silent noautocmd write!")
+  disk.create(path)
+  local ok, saved = pcall(disk.with, path, function(name)
+    return pcall(api.nvim_buf_call, buf, function()
+      vim.cmd("lockmarks silent noautocmd keepalt write! " .. vim.fn.fnameescape(name))
+    end)
   end)
   for name, value in pairs(kept) do
     vim.o[name] = value
   end
-  return ok and not vim.bo[buf].modified
+  if not (ok and saved and stamp.renew(buf, false)) then
+    return false
+  end
+  stamp.write_undo(buf)
+  return not vim.bo[buf].modified
+end
+
+--- As `:write`: the user's formatters run. A file that changed on disk meanwhile is not written.
+---@param buf integer
+---@return boolean saved
+function M.save(buf)
+  if not is_safe(buf) then
+    return false
+  end
+  local ready = pcall(api.nvim_exec_autocmds, "BufWritePre", { buffer = buf })
+  local saved = ready and is_safe(buf) and write(buf)
+  if saved then
+    pcall(api.nvim_exec_autocmds, "BufWritePost", { buffer = buf })
+  end
+  return saved and not vim.bo[buf].modified
+end
+
+--- Without autocommands: exactly the text as it is, and nothing else, reaches the disk. A buffer that a plugin writes is
+--- left alone.
+---@param buf integer
+---@return boolean saved
+function M.save_exactly(buf)
+  return not stamp.has_writer(buf) and is_safe(buf) and write(buf)
+end
+
+--- The same over a file that was found to hold what the buffer held: nothing is looked at again. It is the engine that
+--- waits until the disk has it.
+---@param buf integer
+---@return boolean saved
+function M.save_over(buf)
+  local fsync = vim.o.fsync
+  vim.o.fsync = false
+  local saved = write(buf)
+  vim.o.fsync = fsync
+  return saved
 end
 
 return M

@@ -2,6 +2,7 @@
 --- shows is written by Neovim itself, between two keys of the user's: so neither side can write over the other.
 local apply = require("agent.reload.apply")
 local codec = require("agent.reload.codec")
+local disk = require("agent.reload.disk")
 local find = require("agent.reload.find")
 local save = require("agent.reload.save")
 local stamp = require("agent.reload.stamp")
@@ -110,25 +111,6 @@ local function write_into(buf, args)
   return { written = true, saved = saved, before = before, text = codec.join(codec.of_buffer(buf)) }
 end
 
---- Does the file hold exactly what the buffer shows?
----@param path string
----@param mine agent.reload.Text
----@return boolean
-local function shows_file(path, mine)
-  local stat = vim.uv.fs_stat(path)
-  -- Of a file with other names (hard links) these would be written too, wherever they are.
-  if not stat or stat.type ~= "file" or stat.nlink > 1 or stat.size > LARGEST then
-    return false
-  end
-  local file = io.open(path, "rb")
-  local bytes = file and file:read("*a")
-  if file then
-    file:close()
-  end
-  local text, encoding, bomb = codec.decode(bytes or "", mine)
-  return bytes ~= nil and text ~= nil and texts.same(codec.parse(text, mine, encoding --[[@as string]], bomb == true), mine)
-end
-
 --- The same for a buffer without unsaved changes, which stays so: it is written at once. What Neovim cannot write
 --- this way is left to the tool, and the buffer follows.
 ---@param buf integer
@@ -136,7 +118,7 @@ end
 ---@return agent.reload.WriteUnsavedResult
 local function write_through(buf, args)
   local mine = codec.of_buffer(buf)
-  if stamp.has_writer(buf) or apply.is_busy(buf) or not shows_file(args.path, mine) then
+  if stamp.has_writer(buf) or apply.is_busy(buf) or not disk.shows(args.path, mine, LARGEST) then
     return { written = false }
   end
   local base, theirs = codec.parse_for_merge(args.base, mine), codec.parse_for_merge(args.text, mine)

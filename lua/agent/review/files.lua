@@ -70,7 +70,7 @@ end
 ---@param buf integer
 ---@return string
 function M.path_of(buf)
-  return find.real(api.nvim_buf_get_name(buf))
+  return find.origin(buf)
 end
 
 ---@param path string

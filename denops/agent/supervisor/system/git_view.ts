@@ -9,9 +9,9 @@ import { basename, join, resolve } from "node:path";
 import { encodeHex } from "./hex.ts";
 import { configText, settingsIn } from "./git_settings.ts";
 import { oneFile } from "./one_file.ts";
-import { findRepository, type Repository } from "./repository.ts";
+import { findRepository, type Repository, repositoryStamp } from "./repository.ts";
 import { runFolder } from "./run_folder.ts";
-import { userGit } from "./user_git.ts";
+import { type UserGit, userGit } from "./user_git.ts";
 import { wholeFile } from "./whole_file.ts";
 
 export interface GitView {
@@ -36,17 +36,52 @@ const LONGEST_ALTERNATES = 65_536;
 /** Chains of objects/info/alternates that are followed, as git follows them. */
 const MOST_ALTERNATES = 5;
 
+interface KnownView {
+  readonly view: GitView;
+  readonly repository: Repository;
+  readonly stamp: string;
+  readonly user: UserGit;
+  readonly runs: string;
+}
+
+/** Making a view takes longer than most look-ups. */
+const known = new Map<string, KnownView>();
+
 /** @param folder real path, in a work tree @throws {Error} one line if there is no repository to look at */
 export async function gitView(folder: string, roots: readonly string[]): Promise<GitView> {
+  const [user, runs] = await Promise.all([userGit(roots), runFolder()]);
+  const before = known.get(folder);
+  const isSame = before !== undefined && before.user === user && before.runs === runs &&
+    repositoryStamp(folder, before.repository) === before.stamp;
+  if (isSame) return before.view;
+  const repository = await usedRepository(folder, roots, user);
+  // What changes while the view is made differs from the stamp.
+  const stamp = repositoryStamp(folder, repository);
+  const view = await makeView(repository, roots, user, runs);
+  known.set(folder, { view, repository, stamp, user, runs });
+  return view;
+}
+
+async function usedRepository(
+  folder: string,
+  roots: readonly string[],
+  user: UserGit,
+): Promise<Repository> {
   const found = await findRepository(folder, roots);
   if (found.type === "none") throw new Error("the project is not in a git repository");
   if (found.type === "refused") throw new Error(found.why);
-  const { repository } = found;
-  const { top, own, common } = repository;
-  const user = await userGit(roots);
-  assertOwned(repository, user.safeFolders);
+  assertOwned(found.repository, user.safeFolders);
+  return found.repository;
+}
 
-  const view = join(await runFolder(), `git-${await digest(own)}`);
+async function makeView(
+  repository: Repository,
+  roots: readonly string[],
+  user: UserGit,
+  runs: string,
+): Promise<GitView> {
+  const { top, own, common } = repository;
+  const view = join(runs, `git-${await digest(own)}`);
   await Deno.mkdir(view, { recursive: true, mode: 0o700 });
   for (const name of COMMON) await link(join(common, name), join(view, name));
   for await (const { name } of Deno.readDir(own)) {

@@ -1,10 +1,13 @@
-/** The sandbox of the supervisor's own programs: the mount tree and the filter of a command that only looks. */
+/**
+ * The sandbox of the supervisor's own programs: the filter of a command that only looks, and a mount tree of the
+ * project and of what git and ripgrep need.
+ */
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { PROFILES } from "./programs.ts";
 import { runFolder } from "./run_folder.ts";
 import { findProgram, sandbox } from "./sandbox.ts";
-import { commandMounts } from "./sandbox/command_mounts.ts";
 import { bwrapArguments, type Mount } from "./sandbox/mounts.ts";
 import { type Architecture, seccompFilter } from "./sandbox/seccomp.ts";
 import { SHOWN } from "./sandbox/shown.ts";
@@ -22,6 +25,11 @@ export interface LookUp {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** Programs, libraries, and how dates are written: of /etc nothing else. */
+const SYSTEM = [
+  ...SHOWN.map(({ path }) => path).filter((path) => /^\/(?!etc|var)/.test(path)),
+  ...["ld.so.cache", "alternatives", "localtime", "passwd"].map((name) => `/etc/${name}`),
+];
 /** A file of a repository can be a link to /dev/zero: git and ripgrep would fill the memory with it. */
 const MOST_KILOBYTES = 2 * 1024 * 1024;
 const LIMITED = `ulimit -d ${MOST_KILOBYTES} 2>/dev/null`;
@@ -42,27 +50,22 @@ export async function sandboxedProgram(
   if (!sandboxed || found.level !== "bubblewrap" || filter === undefined) {
     return { program: shell, args: ["-c", `${LIMITED}; exec "$@"`, "sh", program] };
   }
-  const home = env.HOME;
-  const realHome = home === undefined ? undefined : await Deno.realPath(home).catch(() => home);
-  const ownFolders = [program, await Deno.realPath(program)].flatMap((path) => ownFolder(path, realHome));
+  const home = env.HOME === undefined ? undefined : await Deno.realPath(env.HOME).catch(() => env.HOME);
   const user = await userGit(roots);
+  const programs = [program, await Deno.realPath(program)].map((path) => folderOf(path, home));
+  const ignores = [user.ignoreFile, ...["ignore", "attributes"].map((name) => `${home}/.config/git/${name}`)];
   const isBound = (path: string) => writes?.bound.some((place) => isInside(path, place)) === true;
-  const ignores = user.ignoreFile === undefined ? [] : [user.ignoreFile];
-  const mounts = [
-    ...commandMounts({
-      level: "look",
-      roots: roots.filter((path) => !isBound(path)),
-      home,
-      system: found.system,
-      git: { bound: [], guarded: [] },
-      masks: { folders: [], files: [] },
-      hidden: [],
-      read: [...reads.filter((path) => !isBound(path)), ...ignores, ...ownFolders],
-      write: [],
-      own: [],
-      // ripgrep looks there for the user's ignored files.
-      gitConfig: await wholeFile(join(folder, "gitconfig"), new TextEncoder().encode(user.lookUpText)),
-    }),
+  const shown = [...SYSTEM, ...programs, ...ignores, ...[...roots, ...reads].filter((path) => !isBound(path))]
+    .filter((path): path is string => path !== undefined && existsSync(path));
+  const gitConfig = await wholeFile(join(folder, "gitconfig"), new TextEncoder().encode(user.lookUpText));
+  const mounts: readonly Mount[] = [
+    { kind: "scratch", path: "/tmp" },
+    ...found.system.links.map(({ path, target }): Mount => ({ kind: "link", path, target })),
+    ...[...found.system.folders, ...shown].map((path): Mount => ({ kind: "read", path })),
+    // ripgrep looks there for the user's ignored files.
+    ...(home === undefined
+      ? []
+      : [{ kind: "read", path: join(home, ".gitconfig"), source: gitConfig } as const]),
     ...(writes?.bound ?? []).map((path): Mount => ({ kind: "write", path })),
     ...(writes?.guarded ?? []).map((path): Mount => ({ kind: "read", path })),
   ];
@@ -74,15 +77,17 @@ export async function sandboxedProgram(
 }
 
 /**
- * A program outside of the toolchain folders has what it needs around its `bin`. The home folder itself is never shown.
+ * What a program needs beside itself: its toolchain, or the folder around its `bin`. The home folder itself is never
+ * shown.
  * @param path of the program, or of what it links to
  */
-function ownFolder(path: string, home = "/"): readonly string[] {
-  const isShown = SHOWN.some((place) => isInside(path, place.path.replace(/^~(?=\/)/, home)));
-  if (isShown) return [];
+function folderOf(path: string, home = "/"): string {
+  const toolchain = SHOWN.map((place) => place.path.replace(/^~(?=\/)/, home))
+    .find((place) => isInside(path, place));
+  if (toolchain !== undefined) return toolchain;
   const folder = dirname(path);
   const around = dirname(folder);
-  return [[home, "/tmp"].some((place) => isInside(place, around)) ? folder : around];
+  return [home, "/tmp"].some((place) => isInside(place, around)) ? folder : around;
 }
 
 async function filterFile(folder: string, unixSockets: boolean): Promise<string | undefined> {

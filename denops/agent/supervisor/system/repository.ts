@@ -1,4 +1,5 @@
 /** The git repository that a folder belongs to, found without git: its settings are never read for that. */
+import { lstatSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { settingsIn } from "./git_settings.ts";
@@ -81,6 +82,25 @@ async function mainOf(
   const worktree = await worktreeOf(git, roots);
   const isIts = worktree === undefined || worktree === top;
   return isIts && !isShared ? { top, own: git, common: git, kind: "main" } : undefined;
+}
+
+/**
+ * Differs when a file that says what a repository is, or where it leads, has changed.
+ * @param folder where the repository was looked for
+ */
+export function repositoryStamp(folder: string, { top, own, common }: Repository): string {
+  const folders = [...new Set([own, common])];
+  const paths = folders.flatMap((path) => ENTRIES.map((name) => join(path, name)));
+  const above: string[] = [];
+  for (let path = folder; isInside(path, top); path = dirname(path)) above.push(join(path, ".git"));
+  return [top, ...above, ...folders, join(common, "objects", "info", "alternates"), ...paths]
+    .map((path) => {
+      const info = lstatSync(path, { throwIfNoEntry: false });
+      if (info === undefined) return "";
+      // Of folders only which they are: each commit changes them.
+      const content = info.isFile() ? `${info.size} ${info.mtimeMs} ${info.ctimeMs}` : "";
+      return `${info.dev} ${info.ino} ${info.mode} ${info.uid} ${content}`;
+    }).join("\n");
 }
 
 /** The work tree that settings name. */

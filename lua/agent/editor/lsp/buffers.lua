@@ -1,6 +1,8 @@
 --- The buffer of a file, for its language servers. A file that is not open is loaded as a hidden, unlisted buffer
 --- and unloaded again when nothing has asked about it for a while.
 local api = vim.api
+local codec = require("agent.reload.codec")
+local disk = require("agent.reload.disk")
 local find = require("agent.reload.find")
 local state = require("agent.reload.state")
 
@@ -129,6 +131,12 @@ local function load(path)
   read(buf)
   if not api.nvim_buf_is_loaded(buf) then
     hidden[buf] = nil
+    return nil
+  end
+  find.set_origin(buf, path)
+  -- Neovim reads by name: a folder may have become a link for that moment.
+  if not disk.shows(path, codec.of_buffer(buf), LARGEST) then
+    unload(buf, hidden[buf])
     return nil
   end
   detect_filetype(buf, path)

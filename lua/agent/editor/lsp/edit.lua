@@ -1,6 +1,7 @@
 --- A server's edits as whole texts. Nothing is applied here: the engine writes the texts as it writes any other,
 --- after it has asked where it has to.
 local codec = require("agent.reload.codec")
+local disk = require("agent.reload.disk")
 local find = require("agent.reload.find")
 local locations = require("agent.editor.lsp.locations")
 
@@ -103,11 +104,7 @@ local function read(path)
   if buf then
     return (codec.strip_bom(codec.join(codec.of_buffer(buf))))
   end
-  local handle, problem = io.open(path, "rb")
-  local bytes = handle and handle:read("*a")
-  if handle then
-    handle:close()
-  end
+  local bytes, problem = disk.bytes(path)
   if not bytes then
     return nil, ("%s cannot be read: %s"):format(path, problem or "it is not a file")
   elseif codec.kind_of(bytes) == "other" then
