@@ -1,6 +1,6 @@
 /** What a command would change, as a copy of the project that was changed instead: the other side of keeping. */
 import { createHash } from "node:crypto";
-import { lstatSync, readFileSync } from "node:fs";
+import { lstatSync, readFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import type { Effects } from "../../denops/agent/engine/core/ports.ts";
 import type { KeptChange } from "../../denops/agent/protocol/screen_requests.ts";
@@ -83,12 +83,22 @@ function changesOf(project: string, target: string, below = ""): KeptChange[] {
 }
 
 function namesIn(folder: string): readonly string[] {
-  const info = lstatSync(folder, { throwIfNoEntry: false });
+  const info = infoAt(folder);
   return info?.isDirectory() ? Array.from(Deno.readDirSync(folder), ({ name }) => name) : [];
 }
 
+/** Undefined also below what is a file by now. */
+function infoAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
 function entryAt(path: string): Entry | undefined {
-  const info = lstatSync(path, { throwIfNoEntry: false });
+  const info = infoAt(path);
   const mode = (info?.mode ?? 0) & 0o7777;
   if (info?.isSymbolicLink()) return { type: "link", target: Deno.readLinkSync(path) };
   if (info?.isDirectory()) return { type: "folder", mode };
@@ -118,7 +128,7 @@ function bytesOf(path: string): Uint8Array {
 
 /** What is closed to its owner is opened meanwhile. */
 function withOpen<Result>(path: string, act: () => Result): Result {
-  const info = lstatSync(path, { throwIfNoEntry: false });
+  const info = infoAt(path);
   const mode = (info?.mode ?? 0) & 0o7777;
   const isClosed = info !== undefined && !info.isSymbolicLink() && (mode & 0o500) !== 0o500 &&
     Deno.uid() !== 0;

@@ -260,6 +260,23 @@ function M.join(text)
   return bom .. body
 end
 
+--- The bytes that `:write` would give.
+---@param text agent.reload.Text
+---@return string? bytes  nothing where the encoding has no such characters, or where lines hold NUL bytes
+function M.encode(text)
+  for _, line in ipairs(text.lines) do
+    if line:find("\n", 1, true) then
+      return nil
+    end
+  end
+  local joined, encoding = M.join(text), text.format.fileencoding
+  if text.format.binary or is_utf8(encoding) then
+    return joined
+  end
+  local bytes = vim.iconv(joined, "utf-8", encoding)
+  return bytes and vim.iconv(bytes, encoding, "utf-8") == joined and bytes or nil
+end
+
 --- What a loaded buffer holds.
 ---@param buf integer
 ---@return agent.reload.Text

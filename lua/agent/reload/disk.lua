@@ -5,8 +5,10 @@ local uv = vim.uv
 
 local M = {}
 
---- Nothing waits for the other end of a pipe. Windows has neither flag.
-local READ = bit.bor(uv.constants.O_RDONLY, uv.constants.O_NONBLOCK or 0)
+--- Nothing waits for the other end of a pipe. Windows has no such flag.
+local AT_ONCE = uv.constants.O_NONBLOCK or 0
+local READ = bit.bor(uv.constants.O_RDONLY, AT_ONCE)
+local WRITE = bit.bor(uv.constants.O_RDWR, AT_ONCE)
 
 --- Linux names the file of a handle. Elsewhere the path is looked at again, which is not as safe.
 local HANDLES = uv.fs_stat("/proc/self/fd") and "/proc/self/fd/%d" or nil
@@ -18,14 +20,12 @@ local function is_at(fd, path)
   if HANDLES then
     return uv.fs_readlink(HANDLES:format(fd)) == path
   end
-  local opened, named = uv.fs_fstat(fd), uv.fs_lstat(path)
-  local real = uv.fs_realpath(path)
-  return opened ~= nil
-    and named ~= nil
-    and opened.ino == named.ino
-    and opened.dev == named.dev
-    and real ~= nil
-    and vim.fs.normalize(real, { expand_env = false }) == path
+  local function is_real()
+    local real = uv.fs_realpath(path)
+    return real ~= nil and vim.fs.normalize(real, { expand_env = false }) == path
+  end
+  local opened, named = uv.fs_fstat(fd), is_real() and uv.fs_lstat(path) or nil
+  return opened ~= nil and named ~= nil and opened.ino == named.ino and opened.dev == named.dev and is_real()
 end
 
 ---@param fd integer
@@ -44,26 +44,24 @@ local function check(fd, path)
   return stat
 end
 
---- Opens a regular file and calls `use` with a name that leads to this file only.
+--- Opens a regular file and calls `use` with its handle.
 ---@generic Result
 ---@param path string  real path
----@param use fun(name: string, stat: uv.fs_stat.result, fd: integer): Result?
+---@param flags integer
+---@param use fun(fd: integer, stat: uv.fs_stat.result): Result?, string?
 ---@return Result? result  nothing if there is no such file
 ---@return string? error
-function M.with(path, use)
-  local fd, problem = uv.fs_open(path, READ, 0)
+local function with(path, flags, use)
+  local fd, problem = uv.fs_open(path, flags, 0)
   if not fd then
     return nil, problem
   end
   local stat, reason = check(fd, path)
-  local ok, result = true, nil ---@type boolean, any
+  local result = nil ---@type any
   if stat then
-    ok, result = pcall(use, HANDLES and HANDLES:format(fd) or path, stat, fd)
+    result, reason = use(fd, stat)
   end
   uv.fs_close(fd)
-  if not ok then
-    error(result, 0)
-  end
   return result, reason
 end
 
@@ -89,9 +87,33 @@ end
 ---@return string? bytes
 ---@return string? error
 function M.bytes(path)
-  return M.with(path, function(_, stat, fd)
+  return with(path, READ, function(fd, stat)
     return uv.fs_read(fd, stat.size, 0)
   end)
+end
+
+--- Replaces the content of a file, which stays the same file. Nobody who reads meanwhile finds it empty.
+---@param path string  real path
+---@param bytes string
+---@param sync boolean  waits until the disk has it
+---@return boolean written
+---@return string? error
+function M.write(path, bytes, sync)
+  local written, problem = with(path, WRITE, function(fd)
+    local at, reason = 0, nil ---@type integer?, string?
+    while at and at < #bytes do
+      local count
+      count, reason = uv.fs_write(fd, bytes:sub(at + 1), at)
+      at = count and at + count
+    end
+    if not at then
+      return nil, reason
+    end
+    local ok
+    ok, reason = uv.fs_ftruncate(fd, #bytes)
+    return ok and (not sync or uv.fs_fsync(fd)) or nil, reason
+  end)
+  return written ~= nil, problem
 end
 
 --- Does the file hold exactly this text, under no other name? A hard link may lie anywhere.
@@ -100,7 +122,7 @@ end
 ---@param most integer  bytes; a larger file is not read
 ---@return boolean
 function M.shows(path, text, most)
-  return M.with(path, function(_, stat, fd)
+  return with(path, READ, function(fd, stat)
     local bytes = stat.nlink == 1 and stat.size <= most and uv.fs_read(fd, stat.size, 0)
     local decoded, encoding, bomb = codec.decode(bytes or "", text)
     local on_disk = decoded and codec.parse(decoded, text, encoding --[[@as string]], bomb == true)

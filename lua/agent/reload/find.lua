@@ -85,6 +85,11 @@ api.nvim_create_autocmd("BufUnload", {
   end,
 })
 
+-- Before an engine runs that could move links.
+for _, buf in ipairs(api.nvim_list_bufs()) do
+  M.set_origin(buf)
+end
+
 --- Loaded buffers of the file. More than one where a file was opened under two names before it existed
 --- or before it was replaced.
 ---@param path string  real path: where it leads now is not looked at

@@ -1,5 +1,6 @@
 --- Writes a buffer without ever asking.
 local api = vim.api
+local codec = require("agent.reload.codec")
 local disk = require("agent.reload.disk")
 local find = require("agent.reload.find")
 local stamp = require("agent.reload.stamp")
@@ -24,26 +25,16 @@ end
 --- Writes the text to the file that the buffer was read from, by a handle: a folder that becomes a link at this moment
 --- leads nowhere. Without autocommands, and without a backup: the engine keeps what was there before.
 ---@param buf integer
+---@param sync boolean
 ---@return boolean saved
-local function write(buf)
+local function write(buf, sync)
+  local bytes = vim.o.write and codec.encode(codec.of_buffer(buf))
+  if not bytes then
+    return false
+  end
   local path = find.origin(buf)
-  local kept = {}
-  -- "A" would make the handle's name the alternate file.
-  local options = { backup = false, confirm = false, patchmode = "", cpoptions = vim.o.cpoptions:gsub("A", "") }
-  for name, value in pairs(options) do
-    kept[name] = vim.o[name]
-    vim.o[name] = value
-  end
   disk.create(path)
-  local ok, saved = pcall(disk.with, path, function(name)
-    return pcall(api.nvim_buf_call, buf, function()
-      vim.cmd("lockmarks silent noautocmd keepalt write! " .. vim.fn.fnameescape(name))
-    end)
-  end)
-  for name, value in pairs(kept) do
-    vim.o[name] = value
-  end
-  if not (ok and saved and stamp.renew(buf, false)) then
+  if not (disk.write(path, bytes, sync) and stamp.renew(buf, false)) then
     return false
   end
   stamp.write_undo(buf)
@@ -58,7 +49,7 @@ function M.save(buf)
     return false
   end
   local ready = pcall(api.nvim_exec_autocmds, "BufWritePre", { buffer = buf })
-  local saved = ready and is_safe(buf) and write(buf)
+  local saved = ready and is_safe(buf) and write(buf, vim.o.fsync)
   if saved then
     pcall(api.nvim_exec_autocmds, "BufWritePost", { buffer = buf })
   end
@@ -70,7 +61,7 @@ end
 ---@param buf integer
 ---@return boolean saved
 function M.save_exactly(buf)
-  return not stamp.has_writer(buf) and is_safe(buf) and write(buf)
+  return not stamp.has_writer(buf) and is_safe(buf) and write(buf, vim.o.fsync)
 end
 
 --- The same over a file that was found to hold what the buffer held: nothing is looked at again. It is the engine that
@@ -78,11 +69,7 @@ end
 ---@param buf integer
 ---@return boolean saved
 function M.save_over(buf)
-  local fsync = vim.o.fsync
-  vim.o.fsync = false
-  local saved = write(buf)
-  vim.o.fsync = fsync
-  return saved
+  return write(buf, false)
 end
 
 return M
