@@ -321,9 +321,11 @@ Deno.test("what cannot start: one line, and after setup() it works", async (test
   for (const [at, [name, options, line]] of sample(WRONG, 3).entries()) {
     await test.step(name, async () => {
       // The next one starts with these options.
-      const running = (await marked(...marks)).filter(({ command }) => command.includes("standalone.ts"));
-      for (const { pid } of running) process.kill(pid, "SIGKILL");
-      await nvim.waitFor(`not require("agent.client").host()`);
+      await waitUntil("no supervisor", async () => {
+        const running = (await marked(...marks)).filter(({ command }) => command.includes("standalone.ts"));
+        for (const { pid } of running) process.kill(pid, "SIGKILL");
+        return await nvim.lua(`return not require("agent.client").host()`);
+      });
       await nvim.lua(`require("agent").setup({ ${options} })`);
       await nvim.command("Agent new");
       await nvim.command("Agent Hello");

@@ -1,115 +1,13 @@
 /** What hostile commands leave over an overlay, and what an engine may have of it. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { RequestPermissionRequest } from "../../denops/agent/deps/acp_sdk.ts";
-import { approvalOf } from "../../denops/agent/supervisor/gate/outcome.ts";
-import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
-import { Gate } from "../../denops/agent/supervisor/gate/gate.ts";
-import { RuleBook } from "../../denops/agent/supervisor/gate/rule_book.ts";
-import { Terminals } from "../../denops/agent/supervisor/commands/terminals.ts";
-import { lookups } from "../../denops/agent/supervisor/system/lookups.ts";
-import type { TerminalMeta } from "../../denops/agent/protocol/commands.ts";
-import { FileRules } from "../../denops/agent/protocol/config.ts";
-import { META, PERMISSION_OPTIONS } from "../../denops/agent/protocol/extensions.ts";
-import type { ApprovalUpdate, EffectRow } from "../../denops/agent/protocol/ui.ts";
-import defaults from "../../denops/agent/policy/defaults.json" with { type: "json" };
-import { commandRunner } from "../support/command_sandbox.ts";
-import { gateContext } from "../support/gate.ts";
+import type { EffectRow } from "../../denops/agent/protocol/ui.ts";
 import { leftovers } from "../support/rehearsal.ts";
-import { scratch, waitUntil } from "../support/project.ts";
-
-type UserAnswer = NonNullable<Parameters<Gate["answer"]>[1]>;
-
-const SESSION = "s";
-const FILES = FileRules.parse({ safe_to_write: defaults.safe_to_write, deny_read: [] });
-
-/** A project, and commands in it that need no engine. */
-async function world(
-  files: Readonly<Record<string, string>>,
-  rules: Partial<Record<"allow" | "ask" | "deny", string[]>> = {},
-) {
-  const stack = new AsyncDisposableStack();
-  const project = stack.use(await scratch(files));
-  const state = stack.use(await scratch());
-  const { sandbox } = commandRunner([project.root], state.root);
-  const grant = { isMasked: true, agreed: false };
-  const terminals = stack.use(
-    new Terminals([project.root], lookups, {
-      spend: () => ({ ...grant }),
-      ask: () => Promise.resolve(undefined),
-      specify: (input) => sandbox.specify(input, []),
-      show: () => {},
-      running: () => {},
-    }),
-  );
-  const asked: ApprovalUpdate[] = [];
-  let answer: UserAnswer = { option: "allow_once" };
-  let last = 0;
-  const gate = new Gate((update) => {
-    if (update.type !== "approval") return;
-    asked.push(update);
-    setTimeout(() => gate.answer(update.request, answer));
-  }, () => ++last);
-  const context = gateContext({
-    ...{ chat: 1, root: project.root, commands: "look", rehearses: true, files: FILES },
-    view: { masks: { complete: true, folders: [], files: [] }, tracked: undefined },
-    rules: await RuleBook.open(state.root, project.root, { allow: [], ask: [], deny: [], ...rules }),
-    log: new ApprovalLog(state.root),
-    ended: (sessionId, terminal) => terminals.endedCommand(sessionId, terminal),
-  });
-  return {
-    ...{ project, state, terminals, asked },
-    agree: () => grant.agreed = true,
-    /** @returns its id, when it says that it is ready */
-    async start(command: string): Promise<string> {
-      const meta: TerminalMeta = {
-        ...{ command, cwd: project.root, timeout: 60, access: "write", background: false },
-        ...{ rehearsed: true, toolCallId: "call" },
-      };
-      const id = await terminals.create({
-        ...{ sessionId: SESSION, command: "sh", args: ["-c", command], cwd: project.root },
-        _meta: { [META]: meta },
-      });
-      await waitUntil("the command", async () => {
-        const { output, exitStatus } = await terminals.output(id);
-        return output.includes("ready") || exitStatus ? id : undefined;
-      });
-      return id;
-    },
-    async run(command: string): Promise<string> {
-      const id = await this.start(command);
-      await terminals.waitForExit(id, new AbortController().signal);
-      return id;
-    },
-    /** False if nothing is to be kept. */
-    async ask(terminal: string, said: UserAnswer, sessionId = SESSION): Promise<boolean> {
-      answer = said;
-      const accesses = { kind: "effects", terminal } as const;
-      const request: RequestPermissionRequest = {
-        sessionId,
-        toolCall: { toolCallId: "call", title: "run it", kind: "execute" },
-        options: [...PERMISSION_OPTIONS],
-        _meta: { [META]: { reason: "", force: false, accesses } },
-      };
-      return approvalOf(await gate.permission(request, context), PERMISSION_OPTIONS) !== undefined;
-    },
-    /** What was shown last. */
-    rows(): readonly EffectRow[] {
-      const shown = asked.at(-1);
-      return shown?.kind === "effects" ? shown.effects : [];
-    },
-    kept: (terminal: string) =>
-      terminals.rehearsal(SESSION, terminal).kept(0).changes.map(({ path }) =>
-        path.slice(project.root.length + 1)
-      ),
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  };
-}
-
-const ONCE: UserAnswer = { option: "allow_once" };
+import { ONCE, rehearsedProject, SESSION } from "../support/rehearsed_project.ts";
+import { waitUntil } from "../support/project.ts";
 
 Deno.test("what a command leaves for the user's tools is named, and not kept unless it is chosen", async () => {
-  await using place = await world({ "a.txt": "a\n", "bare/HEAD": "ref: refs/heads/main\n" });
+  await using place = await rehearsedProject({ "a.txt": "a\n", "bare/HEAD": "ref: refs/heads/main\n" });
   const id = await place.run(
     `echo b > a.txt; echo x > .envrc; mkdir -p sub/.git/hooks .vscode; echo '#!' > sub/.git/hooks/post-checkout
      echo '{}' > .vscode/tasks.json; printf '[core]\\nfsmonitor=x' > bare/config; mkdir bare/hooks; echo x > bare/hooks/pre-commit
@@ -139,7 +37,7 @@ Deno.test("what a command leaves for the user's tools is named, and not kept unl
 });
 
 Deno.test("the engine gets what was agreed to, of its own commands alone", async () => {
-  await using place = await world({ "a.txt": "a\n" });
+  await using place = await rehearsedProject({ "a.txt": "a\n" });
   const id = await place.run("echo b > a.txt; echo n > new.txt; echo x > .envrc");
   assert.deepEqual(place.kept(id), [], "nothing before the answer");
   assert.deepEqual(place.terminals.rehearsal(SESSION, id).contents({ change: 0, offset: 0 }).parts, []);
@@ -162,7 +60,7 @@ Deno.test("the engine gets what was agreed to, of its own commands alone", async
 
 Deno.test("rules decide file by file, and a word for the command is none for what is sensitive", async () => {
   const rules = { deny: ["write(src/**)"], ask: ["write(docs/**)"], allow: ["write(.envrc)"] };
-  await using place = await world({ "src/a": "a", "docs/a": "a" }, rules);
+  await using place = await rehearsedProject({ "src/a": "a", "docs/a": "a" }, rules);
   const line = "echo b > src/a; echo b > docs/a; echo b > .envrc; echo b > b";
   const first = await place.run(line);
   place.agree();
@@ -190,7 +88,7 @@ Deno.test("a folder goes by the strictest word on anything in it, and so does on
     ".github/workflows/ci.yml": "on: push\n",
     "plain/a": "a",
   };
-  await using place = await world(files, rules);
+  await using place = await rehearsedProject(files, rules);
   const id = await place.run("rm -r src .github plain; mv docs moved");
   place.agree();
   assert.ok(await place.ask(id, ONCE));
@@ -205,8 +103,88 @@ Deno.test("a folder goes by the strictest word on anything in it, and so does on
   assert.deepEqual(place.kept(id).filter((path) => !path.startsWith("moved")), ["plain"]);
 });
 
+/** What is shown of a command's changes: "left: deleted AGENTS.md". */
+function described(rows: readonly EffectRow[]): readonly string[] {
+  return rows.map(({ state, what, path }) => `${state}: ${what} ${path}`).sort();
+}
+
+Deno.test("a file that becomes a folder or a link, and the other way round, is two rows, each with its own word", async () => {
+  const files = {
+    "AGENTS.md": "rules\n",
+    "notes.md": "a\nb\n",
+    "plain": "p\n",
+    ".github/workflows/ci.yml": "on: push\n",
+    "docs/a": "a\n",
+  };
+  await using place = await rehearsedProject(files);
+  const id = await place.run(
+    `for file in AGENTS.md notes.md; do rm $file; mkdir $file; echo x > $file/x; done
+     rm plain; ln -s docs plain; rm -r .github; echo x > .github; rm -r docs; ln -s notes.md docs`,
+  );
+  place.agree();
+  assert.ok(await place.ask(id, ONCE));
+  assert.deepEqual(described(place.rows()), [
+    "kept: created .github",
+    "kept: created AGENTS.md/x",
+    "kept: created docs",
+    "kept: created notes.md/x",
+    "kept: created plain",
+    "kept: deleted docs/",
+    "kept: deleted notes.md",
+    "kept: deleted plain",
+    "left: deleted .github/",
+    "left: deleted AGENTS.md",
+  ]);
+  // Half of a change is none.
+  assert.deepEqual(place.kept(id).sort(), ["docs", "notes.md", "notes.md/x", "plain"]);
+  const all = place.rows().map(({ number }) => number);
+  assert.ok(await place.ask(id, { option: "allow_once", kept: all }));
+  assert.deepEqual(place.kept(id).sort(), [
+    ".github",
+    "AGENTS.md",
+    "AGENTS.md/x",
+    "docs",
+    "notes.md",
+    "notes.md/x",
+    "plain",
+  ]);
+});
+
+Deno.test("a link is judged by where it leads in the new tree, and its content by every name that it gives", async () => {
+  const files = {
+    "g/workflows/ci.yml": "on: push\n",
+    "plain/a": "a\n",
+    "old/tasks.json": "{}",
+    "a.txt": "a\n",
+  };
+  await using place = await rehearsedProject(files);
+  await Deno.symlink("old", place.project.path(".vscode"));
+  const id = await place.run(
+    `mkdir -p a/b/c; ln -s ../../.. a/b/c/up; ln -s a/b/c/up/../OUTSIDE far; ln -s a/b/c/up/a.txt near
+     ln -s g .github; ln -s plain other; mkdir h; ln -s h .husky; echo x > h/pre-commit; echo x > old/tasks.json
+     ln -s chain .idea; ln -s i chain; mkdir i; echo x > i/x; ln -s round trip; ln -s trip round`,
+  );
+  place.agree();
+  assert.ok(await place.ask(id, ONCE));
+  assert.deepEqual(described(place.rows()), [
+    "kept: created a/b/c/up",
+    "kept: created chain",
+    "kept: created near",
+    "kept: created other",
+    "left: created .github",
+    "left: created .husky",
+    "left: created .idea",
+    "left: created far",
+    "left: created h/pre-commit",
+    "left: created i/x",
+    "left: created round",
+    "left: created trip",
+    "left: modified old/tasks.json",
+  ]);
+});
+
 Deno.test("what the user has saved meanwhile cannot be kept", async () => {
-  await using place = await world({ "a.txt": "a\n", "b.txt": "b\n", go: "" });
+  await using place = await rehearsedProject({ "a.txt": "a\n", "b.txt": "b\n", go: "" });
   const id = await place.start(
     "echo x > a.txt; echo x > b.txt; echo ready; until grep -q 1 go; do sleep 0.01; done",
   );
@@ -222,7 +200,7 @@ Deno.test("what the user has saved meanwhile cannot be kept", async () => {
 });
 
 Deno.test("a command that was cut off leaves nothing, and nothing is left of any", async () => {
-  await using place = await world({ "a.txt": "a\n" });
+  await using place = await rehearsedProject({ "a.txt": "a\n" });
   const killed = await place.run("echo x > a.txt; kill -9 $$");
   assert.ok(await place.ask(killed, ONCE), "one that kills itself has ended as it would");
   const id = await place.start("echo x > a.txt; echo ready; sleep 60");
@@ -238,7 +216,7 @@ Deno.test("a command that was cut off leaves nothing, and nothing is left of any
 });
 
 Deno.test("a command whose engine ends while its sandbox is made is not started, and leaves nothing", async () => {
-  await using place = await world({ "a.txt": "a\n" });
+  await using place = await rehearsedProject({ "a.txt": "a\n" });
   const starting = place.run("echo x > a.txt; sleep 60");
   const refused = assert.rejects(starting, /the engine is gone/);
   await waitUntil("the overlay", () => leftovers(place.state.root).length > 0);

@@ -1,9 +1,10 @@
 /** What of a change over an overlay no name tells, as the end of a sentence. */
-import { existsSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { OBEYED } from "../git/folders.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
+import type { NewTree } from "./new_tree.ts";
 import type { Effect } from "./rehearsal.ts";
 import { SHOWN } from "../system/sandbox/shown.ts";
 
@@ -16,6 +17,7 @@ const SET_ID = 0o6000;
 /** @param roots real paths @returns what is against a change, undefined if nothing is */
 export function risks(
   effects: readonly Effect[],
+  tree: NewTree,
   roots: readonly string[],
 ): (effect: Effect) => string | undefined {
   const heads = new Set(
@@ -27,7 +29,7 @@ export function risks(
   const isRepository = (folder: string) => heads.has(folder) || existsSync(join(folder, "HEAD"));
   return ({ path, after }) => {
     const folder = dirname(path);
-    if (after?.type === "link") return linkRisk(resolve(folder, after.target), roots);
+    if (after?.type === "link") return linkRisk(path, tree, roots);
     if (after?.type !== "file") return undefined;
     if ((after.mode & SET_ID) !== 0) return "runs with the rights of its owner";
     const isHook = basename(folder) === "hooks";
@@ -37,12 +39,16 @@ export function risks(
 }
 
 /** A link may lead to programs and toolchains that commands see: those of a Python environment do. */
-function linkRisk(target: string, roots: readonly string[]): string | undefined {
+function linkRisk(path: string, tree: NewTree, roots: readonly string[]): string | undefined {
+  const resolved = tree.resolve(path);
+  if (resolved === undefined) return "leads round in circles";
+  const { path: target, passed } = resolved;
   const { HOME: home = "" } = neovimEnvironment();
   const shown = SHOWN.map(({ path }) => path.startsWith("~/") ? join(home, path.slice(2)) : path);
-  const open = [...roots, ...PROGRAMS, ...shown.filter((path) => path !== SETTINGS && path !== "")];
+  const programs = [...PROGRAMS, ...shown.filter((path) => path !== SETTINGS && path !== "")];
+  const open = [...roots, ...programs, ...programs.filter(existsSync).map((path) => realpathSync(path))];
   if (!open.some((place) => isInside(target, place))) {
     return `leads out of the project, to ${target}`;
   }
-  return target.toLowerCase().split("/").includes(".git") ? "leads into .git" : undefined;
+  return passed.some((name) => basename(name).toLowerCase() === ".git") ? "leads into .git" : undefined;
 }

@@ -1,5 +1,5 @@
 /** What a command would change, as it is judged and shown. */
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { diffLines } from "../../deps/diff.ts";
 import {
   type EffectRules,
@@ -9,20 +9,25 @@ import {
 } from "../../policy/decide_effects.ts";
 import { nameInRoots } from "../../policy/roots.ts";
 import type { EffectRow } from "../../protocol/ui.ts";
+import { NewTree } from "../commands/new_tree.ts";
 import type { EndedCommand } from "../commands/terminals.ts";
 import type { Effect } from "../commands/rehearsal.ts";
 import { risks } from "../commands/risks.ts";
 import { middleCut, visible } from "../screen/visible.ts";
 
+/** Where a file, a folder or a link becomes another of these, its end and its beginning are judged one by one. */
 interface Judged extends JudgedEffect {
+  /** What is kept or not. */
   readonly effect: Effect;
+  /** What of it this is about. */
+  readonly part: Effect;
   /** Relative to the project. */
   readonly name: string;
 }
 
 interface Row {
   readonly shown: EffectRow;
-  readonly effects: ReadonlySet<Effect>;
+  readonly parts: ReadonlySet<Judged>;
 }
 
 /** Rows of one state: folders stand for what is in them as far as that is needed. */
@@ -44,11 +49,21 @@ export class Effects {
   constructor(command: EndedCommand, roots: readonly string[], rules: EffectRules) {
     this.#command = command;
     const { effects } = command.rehearsal;
-    const risk = risks(effects, roots);
-    this.#judged = effects.map((effect) => {
-      const name = nameInRoots(effect.path, roots) ?? effect.path;
-      return { effect, name, ...judge(effect, name, rules, risk) };
-    });
+    const tree = new NewTree(effects, roots);
+    const risk = risks(effects, tree, roots);
+    const nameOf = (path: string) => nameInRoots(path, roots) ?? path;
+    const judgeName = (path: string) => {
+      const name = nameOf(path);
+      return judgeEffect({ relative: name, named: name }, rules);
+    };
+    this.#judged = effects.flatMap((effect) =>
+      partsOf(effect).map((part) => ({
+        effect,
+        part,
+        name: nameOf(effect.path),
+        ...judge(part, { tree, judgeName, risk }),
+      }))
+    );
   }
 
   get judged(): readonly JudgedEffect[] {
@@ -57,7 +72,7 @@ export class Effects {
 
   /** For a person: what is sensitive is left out, unless it is all there is to say yes to. */
   rows(): readonly EffectRow[] {
-    const others = this.#judged.some(({ state, effect }) => state === "kept" && !isFolder(effect));
+    const others = this.#judged.some(({ state, part }) => state === "kept" && !isFolder(part));
     if (!others) {
       this.#judged = this.#judged.map((one) => one.state === "left" ? { ...one, state: "kept" } : one);
     }
@@ -66,15 +81,24 @@ export class Effects {
 
   /** @param numbers of the rows that are kept; each row's own state says it unless told */
   keep(numbers?: readonly number[]): void {
-    const kept = new Set(
+    const chosen = new Set(
       numbers === undefined
-        ? this.#rowed().filter(({ state }) => state === "kept").map(({ effect }) => effect)
+        ? this.#rowed().filter(({ state }) => state === "kept")
         : this.#grouped().filter(({ shown }) => shown.state !== "refused" && numbers.includes(shown.number))
-          .flatMap(({ effects }) => [...effects]),
+          .flatMap(({ parts }) => [...parts]),
     );
     // A folder that is made holds what is kept of it.
-    const around = foldersAround(kept);
-    for (const { effect } of this.#judged) if (isFolder(effect) && around.has(effect.path)) kept.add(effect);
+    const around = foldersAround(chosen);
+    for (const one of this.#judged) if (isFolder(one.part) && around.has(one.effect.path)) chosen.add(one);
+    const open = new Set(this.#judged.filter((one) => !chosen.has(one)).map(({ effect }) => effect));
+    // What stays in the place of a folder leaves no room for what is in that.
+    const closed = [...open].filter(({ before, after }) => before !== undefined && after?.type === "folder")
+      .map(({ path }) => `${path}/`);
+    const kept = new Set(
+      [...chosen].map(({ effect }) => effect).filter((effect) =>
+        !open.has(effect) && !closed.some((folder) => effect.path.startsWith(folder))
+      ),
+    );
     const reasons = new Map(
       this.#judged.map(({ effect, state, why }) => [effect, state === "refused" ? why : undefined]),
     );
@@ -83,8 +107,8 @@ export class Effects {
 
   /** Without folders that only hold others. */
   #rowed(): readonly Judged[] {
-    const around = foldersAround(this.#judged.map(({ effect }) => effect));
-    return this.#judged.filter(({ effect }) => !isFolder(effect) || !around.has(effect.path));
+    const around = foldersAround(this.#judged);
+    return this.#judged.filter(({ effect, part }) => !isFolder(part) || !around.has(effect.path));
   }
 
   #grouped(): readonly Row[] {
@@ -95,27 +119,51 @@ export class Effects {
     this.#rows = states.flatMap((state) => grouped(shown.filter((one) => one.state === state)))
       .map((group, index) => ({
         shown: shownRow(group, index + 1, texts),
-        effects: new Set(group.all.map(({ effect }) => effect)),
+        parts: new Set(group.all),
       }));
     return this.#rows;
   }
 }
 
-function judge(
-  effect: Effect,
-  name: string,
-  rules: EffectRules,
-  risk: (effect: Effect) => string | undefined,
-): JudgedEffect {
-  if (effect.refused !== undefined) return { state: "refused", why: effect.refused };
-  const judgeName = (name: string) => judgeEffect({ relative: name, named: name }, rules);
+/** In the order in which they happen. */
+function partsOf(effect: Effect): readonly Effect[] {
+  const { before, after, lost, from: _from, ...others } = effect;
+  const isAnother = before !== undefined && after !== undefined && before !== after.type;
+  if (!isAnother || effect.refused !== undefined) return [effect];
+  const end = { ...others, before, after: undefined };
+  return [lost === undefined ? end : { ...end, lost }, { ...others, before: undefined, after }];
+}
+
+interface Judges {
+  readonly tree: NewTree;
+  judgeName(path: string): JudgedEffect;
+  risk(effect: Effect): string | undefined;
+}
+
+function judge(effect: Effect, { tree, judgeName, risk }: Judges): JudgedEffect {
+  const { path, after, lost = [], refused } = effect;
+  if (refused !== undefined) return { state: "refused", why: refused };
   // A folder goes with what is in it, by the strictest word on any of that.
-  const judged = [name, ...effect.lost?.map((inside) => `${name}/${inside}`) ?? []].map(judgeName)
-    .reduce(stricter);
-  if (effect.after?.type === "folder" && judged.state === "left") return { state: "kept" };
+  const judged = [path, ...lost.map((inside) => `${path}/${inside}`)]
+    .flatMap((name) => tree.names(name)).map(judgeName).reduce(stricter);
+  if (after?.type === "folder" && judged.state === "left") return { state: "kept" };
   if (judged.state !== "kept") return judged;
   const why = risk(effect);
-  return why === undefined ? judged : { state: "left", why };
+  if (why !== undefined) return { state: "left", why };
+  return after?.type === "link" && judged.packages !== true
+    ? stricter(judged, judgeContent(path, tree, judgeName))
+    : judged;
+}
+
+/** A link gives new names to what it leads to: those that are more than the old ones count. */
+function judgeContent(link: string, tree: NewTree, judgeName: Judges["judgeName"]): JudgedEffect {
+  const target = tree.resolve(link)?.path ?? link;
+  const files = tree.filesBelow(target);
+  if (files === undefined) return { state: "left", why: "too much is in the folder that it leads to" };
+  return files.map((inside): JudgedEffect => {
+    const [own, other] = [judgeName(join(target, inside)), judgeName(join(link, inside))];
+    return stricter(own, other) === own ? { state: "kept" } : other;
+  }).reduce(stricter, { state: "kept" });
 }
 
 function stricter(a: JudgedEffect, b: JudgedEffect): JudgedEffect {
@@ -129,10 +177,12 @@ function isFolder({ after }: Effect): boolean {
 }
 
 /** All folders that any of these is in. */
-function foldersAround(effects: Iterable<Effect>): ReadonlySet<string> {
+function foldersAround(judged: Iterable<Judged>): ReadonlySet<string> {
   const folders = new Set<string>();
-  for (const { path } of effects) {
-    for (let folder = dirname(path); !folders.has(folder); folder = dirname(folder)) folders.add(folder);
+  for (const { effect } of judged) {
+    for (let folder = dirname(effect.path); !folders.has(folder); folder = dirname(folder)) {
+      folders.add(folder);
+    }
   }
   return folders;
 }
@@ -165,13 +215,14 @@ function grouped(judged: readonly Judged[]): readonly Group[] {
 }
 
 function opened({ name, all }: Group): readonly Group[] {
-  const byName = Map.groupBy(all, (one) => {
+  const folders = Map.groupBy(all, (one) => {
     const end = one.name.indexOf("/", name.length);
-    return end < 0 ? one.name : one.name.slice(0, end + 1);
+    return end < 0 ? one : one.name.slice(0, end + 1);
   });
-  return [...byName].map(([name, [first, ...rest]]) => {
+  return [...folders].map(([folder, [first, ...rest]]) => {
     if (first === undefined) throw new Error("an empty group");
-    return { name, all: [first, ...rest], isWhole: name.endsWith("/") };
+    const isWhole = typeof folder === "string";
+    return { name: isWhole ? folder : first.name, all: [first, ...rest], isWhole };
   });
 }
 
@@ -182,7 +233,7 @@ function shownRow({ name, all, isWhole }: Group, number: number, texts: Texts): 
   const why = first.why ?? "";
   if (isWhole) {
     const note = whys.size === 1 ? why : [...whys].filter((one) => one !== undefined).slice(0, 3).join(", ");
-    const kinds = new Set(all.map(({ effect }) => whatOf(effect)));
+    const kinds = new Set(all.map(({ part }) => whatOf(part)));
     const [what = "modified"] = kinds.size === 1 ? kinds : [];
     return {
       ...base,
@@ -191,17 +242,17 @@ function shownRow({ name, all, isWhole }: Group, number: number, texts: Texts): 
       ...(note === "" ? {} : { note: middleCut(note, LONGEST_NOTE) }),
     };
   }
-  const { effect } = first;
-  const both = texts.of(effect);
-  const note = [why, both === undefined ? noteOf(effect) : modeNote(effect, both.before === both.after)]
+  const { part } = first;
+  const both = texts.of(part);
+  const note = [why, both === undefined ? noteOf(part) : modeNote(part, both.before === both.after)]
     .filter((one) => one !== "").join(
       ", ",
     );
   return {
     ...base,
-    path: base.path + (effect.after?.type === "folder" || effect.before === "folder" ? "/" : ""),
-    what: whatOf(effect),
-    ...(effect.from === undefined ? {} : { from: middleCut(effect.from) }),
+    path: base.path + (part.after?.type === "folder" || part.before === "folder" ? "/" : ""),
+    what: whatOf(part),
+    ...(part.from === undefined ? {} : { from: middleCut(part.from) }),
     ...(note === "" ? {} : { note: middleCut(note, LONGEST_NOTE) }),
     ...both,
   };
@@ -216,7 +267,6 @@ function whatOf({ before, after, from }: Effect): EffectRow["what"] {
 
 function noteOf({ before, after }: Effect): string {
   if (after === undefined) return "";
-  if (before !== undefined && before !== after.type) return `was a ${before}`;
   if (after.type === "link") return `leads to ${visible(after.target)}`;
   if (after.type === "folder") return before === undefined ? "" : `mode ${after.mode.toString(8)}`;
   return "not shown as text";
