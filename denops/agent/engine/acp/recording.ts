@@ -19,6 +19,7 @@ import { relative } from "node:path";
 import type { LogEntry } from "../core/entries.ts";
 import { wordsOf } from "../core/entries.ts";
 import type { Store, Stored, StoredSession } from "../core/ports.ts";
+import { withoutSecrets } from "../core/secrets.ts";
 import { type Piece, pieces } from "./export.ts";
 
 export interface Withheld {
@@ -37,23 +38,6 @@ const HEAD = [
 /** Characters of a file. */
 const LARGEST_FILE = 200_000;
 
-const REMOVED = "[removed]";
-/** What is looked for, and what is left of it. */
-const SECRETS: readonly (readonly [RegExp, string])[] = [
-  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, REMOVED],
-  [/\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}/g, REMOVED],
-  [/\b(?:gh[opsur]|github_pat|glpat|xox[abprs]|hf|npm)[-_][A-Za-z0-9_-]{10,}/g, REMOVED],
-  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, REMOVED],
-  [/\bAIza[A-Za-z0-9_-]{30,}/g, REMOVED],
-  [/\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*/g, REMOVED],
-  [/\b((?:Bearer|Basic)\s+)[A-Za-z0-9._~+/=-]{8,}/gi, `$1${REMOVED}`],
-  [/(:\/\/[^\s:@/]+:)[^\s@/]+@/g, `$1${REMOVED}@`],
-  // In JSON the quotes are escaped.
-  [
-    /((?:api_?key|token|secret|passw(?:or)?d|credential)s?[A-Za-z0-9_]*\\?["']?\s*[=:]\s*\\?["']?)[^\s"'\\,;]{4,}/gi,
-    `$1${REMOVED}`,
-  ],
-];
 const HOME = /(?:\/home|\/Users)\/[^/\s"'\\]+/g;
 
 /** @param from 0, or where the piece before has ended */
@@ -151,8 +135,5 @@ function oneLine(text: string): string {
 }
 
 function cleaned(text: string, root: string, key: string | undefined): string {
-  let out = text.replaceAll(`${root}/`, "").replaceAll(root, ".").replace(HOME, "~");
-  if (key !== undefined && key !== "") out = out.replaceAll(key, REMOVED);
-  for (const [pattern, left] of SECRETS) out = out.replace(pattern, left);
-  return out;
+  return withoutSecrets(text.replaceAll(`${root}/`, "").replaceAll(root, ".").replace(HOME, "~"), key);
 }

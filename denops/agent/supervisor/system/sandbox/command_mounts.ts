@@ -33,6 +33,8 @@ export function commandMounts(request: PlanRequest): readonly Mount[] {
   const { level, roots, home, system, git, masks, gitConfig, scratch } = request;
   const kind = level === "look" ? "read" : "write";
   const inHome = home === undefined ? [] : homeMounts(home, gitConfig);
+  const toolchains = SHOWN.flatMap(({ path }) => shown("read", expanded(path, home)));
+  const closed = HIDDEN.flatMap(({ path }) => expandedAll(path, home)).flatMap(hidden);
   const places: readonly Mount[] = [
     ...system.folders.map((path): Mount => ({ kind: "read", path })),
     ...system.links.map(({ path, target }): Mount => ({ kind: "link", path, target })),
@@ -40,8 +42,9 @@ export function commandMounts(request: PlanRequest): readonly Mount[] {
     { kind: "scratch", path: "/tmp" },
     ...["/var/tmp", "/run", "/dev/shm"].map((path): Mount => ({ kind: "small_scratch", path })),
     ...inHome,
-    ...SHOWN.flatMap(({ path }) => shown("read", expanded(path, home))),
-    ...HIDDEN.flatMap(({ path }) => hidden(path)),
+    ...toolchains,
+    ...closed,
+    ...toolchains.flatMap((place) => byOtherName(closed, place)),
     ...unreadable().flatMap(hidden),
     ...request.read.flatMap((path) => shown("read", expanded(path, home))),
     ...request.write.flatMap((path) => shown(kind, expanded(path, home))),
@@ -110,6 +113,31 @@ function expanded(path: string, home: string | undefined): string | undefined {
   return home === undefined ? undefined : join(realPath(home) ?? home, path.slice(2));
 }
 
+/** What is hidden in a folder is hidden by the name of a link to the folder, too. */
+function byOtherName(closed: readonly Mount[], place: Mount): readonly Mount[] {
+  const source = place.kind === "read" ? place.source : undefined;
+  if (source === undefined) return [];
+  return closed.filter(({ path }) => isInside(path, source))
+    .map((mount): Mount => ({ ...mount, path: place.path + mount.path.slice(source.length) }));
+}
+
+/** With each name that is there for a "*". */
+function expandedAll(path: string, home: string | undefined): readonly string[] {
+  const [first = "", ...rest] = expanded(path, home)?.split("/*") ?? [];
+  return rest.reduce<readonly string[]>(
+    (found, part) => found.flatMap((folder) => namesIn(folder).map((name) => `${folder}/${name}${part}`)),
+    first === "" ? [] : [first],
+  );
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return existsSync(folder) ? Array.from(Deno.readDirSync(folder), ({ name }) => name) : [];
+  } catch {
+    return [];
+  }
+}
+
 /** A link is followed here: what it leads to is found under its own name, and at its end for those who ask for that. */
 function shown(kind: "read" | "write", path: string | undefined): readonly Mount[] {
   const real = path === undefined ? undefined : realPath(path);
@@ -130,7 +158,7 @@ let found: readonly string[] | undefined;
 
 /** What of /etc not everybody may read. It is looked at once: it changes with the system. */
 function unreadable(): readonly string[] {
-  found ??= closed("/etc", 3);
+  found ??= closedTo("/etc", 3);
   return found;
 }
 
@@ -146,7 +174,7 @@ function isOpen(path: string): boolean {
   }
 }
 
-function closed(folder: string, depth: number): readonly string[] {
+function closedTo(folder: string, depth: number): readonly string[] {
   const paths: string[] = [];
   try {
     for (const entry of Deno.readDirSync(folder)) {
@@ -157,7 +185,7 @@ function closed(folder: string, depth: number): readonly string[] {
       if ((mode & needed) !== needed) {
         // What is closed to the user is closed to the user's commands: each mount costs time.
         if (isOpen(path)) paths.push(path);
-      } else if (entry.isDirectory && depth > 0) paths.push(...closed(path, depth - 1));
+      } else if (entry.isDirectory && depth > 0) paths.push(...closedTo(path, depth - 1));
     }
   } catch {
     // Then nobody else can list it either.

@@ -5,7 +5,7 @@
  */
 
 interface ShownPlace {
-  /** Absolute, or below the home folder if it begins with "~/". Read-only; what is not there is passed over. */
+  /** Absolute, or below the home folder if it begins with "~/". What is not there is passed over. */
   readonly path: string;
   readonly reason: string;
 }
@@ -38,7 +38,11 @@ const HOME: readonly ShownPlace[] = [
     "~/.bun/bin",
     "~/.bun/install",
   ),
-  ...row("Deno and the modules that it has downloaded", "~/.deno/bin", "~/.cache/deno"),
+  ...row(
+    "Deno and the modules that it has downloaded",
+    "~/.deno/bin",
+    ...["npm", "remote", "deps", "gen", "registries"].map((name) => `~/.cache/deno/${name}`),
+  ),
   ...row("versions of many languages", "~/.asdf", "~/.tool-versions", "~/.local/share/mise", "~/.sdkman"),
   ...row("Python versions and tools", "~/.pyenv", "~/.local/share/uv/python", "~/.local/share/uv/tools"),
   ...row("programs of Python's that pipx has installed", "~/.local/share/pipx/venvs", "~/.local/pipx/venvs"),
@@ -56,10 +60,25 @@ const HOME: readonly ShownPlace[] = [
   ...row("packages of PHP, and its tools", "~/.config/composer/vendor", "~/.composer/vendor"),
   ...row("packages that Yarn loads from its cache", "~/.yarn/berry/cache"),
   ...row("programs and libraries of the user's own", "~/bin", "~/.local/bin", "~/.local/lib"),
-  ...row("Ruby versions and gems", "~/.rbenv", "~/.rvm", "~/.gem/ruby", "~/.local/share/gem"),
+  ...row("Ruby versions and gems", "~/.rbenv", "~/.rvm", "~/.gem/ruby", "~/.local/share/gem/ruby"),
   ...row("Go: programs and downloaded modules", "~/go/bin", "~/go/pkg", "~/sdk"),
   ...row("packages of Java and Kotlin", "~/.m2/repository", "~/.gradle/caches", "~/.gradle/wrapper"),
-  ...row("packages of .NET, and its tools", "~/.nuget/packages", "~/.dotnet"),
+  ...row("packages of .NET", "~/.nuget/packages"),
+  ...row(
+    ".NET and its tools",
+    ...[
+      "dotnet",
+      "host",
+      "sdk",
+      "sdk-manifests",
+      "shared",
+      "packs",
+      "templates",
+      "tools",
+      "toolResolverCache",
+    ]
+      .map((name) => `~/.dotnet/${name}`),
+  ),
   ...row(
     "packages of Haskell, OCaml, Elixir, Dart",
     "~/.ghcup",
@@ -76,11 +95,76 @@ const HOME: readonly ShownPlace[] = [
 
 export const SHOWN: readonly ShownPlace[] = [...SYSTEM, ...HOME];
 
+/** Prefixes of Node in version managers: npm's global settings lie in each. */
+const NODES = [
+  "~/.nvm/versions/node/*",
+  "~/.volta/tools/image/node/*",
+  "~/.fnm/node-versions/*/installation",
+  "~/.local/share/fnm/node-versions/*/installation",
+  "~/.n",
+  "~/.n/n/versions/node/*",
+  "~/.asdf/installs/nodejs/*",
+  "~/.local/share/mise/installs/node/*",
+  "~/.local/share/pnpm/nodejs/*",
+];
+const PYTHONS = [
+  ...[
+    "~/.pyenv/versions/*",
+    "~/.pyenv/versions/*/envs/*",
+    "~/.virtualenvs/*",
+    "~/.local/share/virtualenvs/*",
+  ],
+  ...["~/.cache/pypoetry/virtualenvs/*", "~/.local/share/pipx/venvs/*", "~/.local/pipx/venvs/*"],
+  ...["~/.local/share/uv/tools/*", "~/.local/share/hatch/env/*/*/*/*", "~/.asdf/installs/python/*"],
+  ...["~/.local/share/mise/installs/python/*"],
+];
+const CONDAS = ["~/miniconda3/envs/*", "~/miniforge3/envs/*", "~/anaconda3/envs/*"];
+
+/** In the toolchains of the home folder; "*" is any name. */
+const HIDDEN_AT_HOME: readonly ShownPlace[] = [
+  ...row("npm's global settings, with its logins", ...NODES.map((prefix) => `${prefix}/etc`)),
+  ...row("settings of pnpm and bun", "~/.local/share/pnpm/rc"),
+  ...row("settings of bun", "~/.bun/install/global/.npmrc", "~/.bun/install/global/bunfig.toml"),
+  ...row(
+    "pip's settings of an environment",
+    ...[...PYTHONS, ...CONDAS].map((prefix) => `${prefix}/pip.conf`),
+  ),
+  ...row(
+    "hooks of virtualenvwrapper, which export variables",
+    ...["postactivate", "preactivate", "postdeactivate", "predeactivate"].flatMap((name) => [
+      `~/.virtualenvs/${name}`,
+      `~/.virtualenvs/*/bin/${name}`,
+    ]),
+  ),
+  ...row(
+    "variables and channels of conda's environments",
+    ...CONDAS.flatMap((
+      prefix,
+    ) => [`${prefix}/etc/conda`, `${prefix}/conda-meta/state`, `${prefix}/.condarc`]),
+  ),
+  ...row("sources of gems", "~/.rbenv/versions/*/etc", "~/.rvm/rubies/*/etc"),
+  ...row(
+    "Maven's settings",
+    ...["~/.sdkman/candidates/maven/*", "~/.asdf/installs/maven/*", "~/.local/share/mise/installs/maven/*"]
+      .map((prefix) => `${prefix}/conf/settings.xml`),
+  ),
+  ...row("the login of opam-publish", "~/.opam/plugins/opam-publish"),
+  ...row(
+    "addresses of git repositories, which can hold a token",
+    ...[
+      "~/.cargo/git/db/*/config",
+      "~/.cargo/registry/index/*/.git/config",
+      "~/go/pkg/mod/cache/vcs/*/config",
+    ],
+  ),
+];
+
 /**
  * In what is shown: never visible, whoever the user is. What of /etc not everybody on the machine may read is hidden
  * besides.
  */
 export const HIDDEN: readonly ShownPlace[] = [
+  ...HIDDEN_AT_HOME,
   ...row(
     "passwords",
     "/etc/shadow",
