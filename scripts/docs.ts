@@ -100,10 +100,13 @@ function blocks(): readonly Block[] {
   const places = (of: typeof SHOWN) =>
     [...Map.groupBy(of, ({ reason }) => reason)]
       .flatMap(([reason, rows]) => [`# ${reason}`, ...rows.map(({ path }) => path)]);
+  const rows = DEFAULT_FILE_RULES.safe_to_write.filter(({ safe }) => !safe);
   const sensitive = Map.groupBy(
-    DEFAULT_FILE_RULES.safe_to_write.filter(({ safe }) => !safe),
+    rows.filter(({ keys }) => keys === undefined),
     ({ reason }) => reason ?? "",
   );
+  const inner = (words: readonly string[]) =>
+    wrapped(words.join(" "), "        ", "        ").map((line) => line.slice("    ".length));
   return [
     { tag: "agent-shell-places", lines: places(SHOWN) },
     { tag: "agent-shell-secrets", lines: places(HIDDEN) },
@@ -111,9 +114,12 @@ function blocks(): readonly Block[] {
     {
       tag: "agent-sensitivity",
       lines: [...sensitive].flatMap(([reason, rows]) => {
-        const globs = wrapped(rows.map(({ glob }) => glob).join(" "), "        ", "        ");
-        return [reason, ...globs.map((line) => line.slice("    ".length))];
+        return [reason, ...inner(rows.map(({ glob }) => glob))];
       }),
+    },
+    {
+      tag: "agent-manifests",
+      lines: rows.flatMap(({ glob, keys }) => keys === undefined ? [] : [glob, ...inner(keys)]),
     },
   ];
 }

@@ -137,6 +137,21 @@ Deno.test("what a command in the background changes is put back when the turn en
   assert.ok((await asked(agent)).includes("write .envrc, as the command did"));
 });
 
+Deno.test("of a manifest only a change of keys that run something is put back", async () => {
+  await using agent = await start(NOT_THE_FILES);
+  await agent.project.write("package.json", '{ "version": "1.0.0" }\n');
+  await agent.project.write("Cargo.toml", '[package]\nname = "a"\n');
+  await turn(
+    agent,
+    call(
+      `echo '{ "version": "1.0.1", "dependencies": { "b": "1" } }' > package.json; f=Cargo; echo 'build = "x.rs"' >> $f.toml`,
+    ),
+  );
+  assert.match(await agent.project.read("package.json"), /1\.0\.1/);
+  assert.equal(await agent.project.read("Cargo.toml"), '[package]\nname = "a"\n');
+  assert.deepEqual((await asked(agent)).slice(1), ["write Cargo.toml, as the command did"]);
+});
+
 Deno.test("nothing that git runs is left by a command, and git's settings say who can change them", async () => {
   await using agent = await start(`function() return true end`);
   const { project } = agent;

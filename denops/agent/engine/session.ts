@@ -160,7 +160,7 @@ export class Session {
       ask: ports.ask,
       holdBack: this.checkpoints.holdBack,
       nameOf: (path) => nameInRoots(path, roots),
-      trap: (name) => this.#access.trap(name),
+      trap: (name, changed) => this.#access.trap(name, changed),
     });
   }
 

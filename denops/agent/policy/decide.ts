@@ -110,7 +110,7 @@ export function decideFiles(
   const order = { deny: 0, ask: 1, allow: 2 } as const;
   const decisions = files.map((file): Decision => {
     const decision = file.access === "write"
-      ? mayWrite(file.path, rules.safe_to_write, file.risk)
+      ? mayWrite(file.path, rules.safe_to_write, file.risk, () => file.keys)
       : mayRead(file.path, rules);
     if (file.access === "list" && decision.verdict === "ask") {
       return { verdict: "allow", rule: "what a rule asks about is left out" };

@@ -1,6 +1,6 @@
 /** May what a command has changed over an overlay be kept? Pure. */
 import type { SafeToWrite, UserConfig } from "../protocol/config.ts";
-import { type Decision, type NamedPath, namesOf, sensitivity } from "./file_access.ts";
+import { type ChangedKeys, type Decision, type NamedPath, namesOf, sensitivity } from "./file_access.ts";
 import { fileRule, type Rule, ruleText } from "./rules.ts";
 
 /** "kept" unless the user says otherwise, "left" unless they say so; "refused" cannot be kept. */
@@ -19,13 +19,17 @@ export interface EffectRules {
   readonly safe_to_write: readonly SafeToWrite[];
 }
 
-export function judgeEffect(path: NamedPath, { rules, safe_to_write }: EffectRules): JudgedEffect {
+export function judgeEffect(
+  path: NamedPath,
+  { rules, safe_to_write }: EffectRules,
+  changed?: ChangedKeys,
+): JudgedEffect {
   const rule = fileRule(rules, "write", path);
   if (rule?.verdict === "deny") return { state: "refused", why: `denied by rule ${ruleText(rule)}` };
   if (rule?.verdict === "ask") return { state: "left", why: `rule ${ruleText(rule)} asks` };
   if (rule?.verdict === "allow") return { state: "kept" };
   for (const name of namesOf(path)) {
-    const row = sensitivity(name, safe_to_write);
+    const row = sensitivity(name, safe_to_write, changed);
     if (row === undefined) continue;
     const why = row.reason ?? `matches ${row.glob}`;
     return row.packages === true ? { state: "kept", why, packages: true } : { state: "left", why };

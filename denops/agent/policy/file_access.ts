@@ -1,6 +1,7 @@
 /** Which files may be read and written, and which need a person's word. Pure. */
 import type { FileRules, SafeToWrite } from "../protocol/config.ts";
 import { lastMatcher, matchesGlob } from "./glob.ts";
+import { touchesKeys } from "./manifest.ts";
 import type { ResolvedPath } from "./path.ts";
 
 /** A path as rules match it. */
@@ -45,21 +46,38 @@ export function mayRead(path: NamedPath, { deny_read, read_rules }: ReadOptions)
 
 const matchers = new WeakMap<readonly SafeToWrite[], (name: string) => number>();
 
-/** The entry that makes a file one that asks: the last one that matches decides. Undefined: it may be written. */
-export function sensitivity(name: string, rules: readonly SafeToWrite[]): SafeToWrite | undefined {
+/** Keys of a manifest that a write changes; undefined: not known. */
+export type ChangedKeys = () => readonly string[] | undefined;
+
+/**
+ * The entry that makes a file one that asks: the last one that matches decides. Undefined: it may be written.
+ * @param changed without it all keys count
+ */
+export function sensitivity(
+  name: string,
+  rules: readonly SafeToWrite[],
+  changed?: ChangedKeys,
+): SafeToWrite | undefined {
   const matcher = matchers.get(rules) ?? lastMatcher(rules.map(({ glob }) => glob));
   matchers.set(rules, matcher);
   const last = rules[matcher(name)] ?? { glob: "no rule", safe: false };
-  return last.safe ? undefined : last;
+  if (last.safe) return undefined;
+  const keys = last.keys === undefined ? undefined : changed?.();
+  return keys === undefined || touchesKeys(last.keys ?? [], keys) ? last : undefined;
 }
 
 /**
  * The stricter of a link's two names wins.
  * @param risk what is known of the place itself, as the end of a sentence: it asks
  */
-export function mayWrite(path: NamedPath, rules: readonly SafeToWrite[], risk?: string): Decision {
+export function mayWrite(
+  path: NamedPath,
+  rules: readonly SafeToWrite[],
+  risk?: string,
+  changed?: ChangedKeys,
+): Decision {
   for (const name of namesOf(path)) {
-    const row = sensitivity(name, rules);
+    const row = sensitivity(name, rules, changed);
     if (row === undefined) continue;
     const why = row.reason === undefined ? ` (matches ${row.glob})` : `: ${row.reason}`;
     return { verdict: "ask", rule: row.glob, reason: `${path.named} needs your approval${why}` };

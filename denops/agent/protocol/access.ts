@@ -25,8 +25,18 @@ const FileAccess = z.object({
   path: AccessPath,
   /** Of a write: what the file system says against it, as the end of a sentence; then it asks. */
   risk: z.string().optional(),
+  /** Of a write to a manifest: the keys that change, parts joined by "/"; absent where that is not known. */
+  keys: z.array(z.string()).readonly().optional(),
 }).readonly();
 export type FileAccess = z.infer<typeof FileAccess>;
+
+/** Both texts of a file that is written. */
+export interface TextChange {
+  /** Undefined: there was no file. */
+  readonly before?: string | undefined;
+  /** Undefined: it is deleted. */
+  readonly after?: string | undefined;
+}
 
 export const Access = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("file"), files: z.array(FileAccess).min(1).readonly() }),

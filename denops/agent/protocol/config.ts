@@ -43,6 +43,8 @@ export const SafeToWrite = z.object({
   reason: z.string().optional(),
   /** Package managers write it: what a command changes of it is listed, and stays. */
   packages: z.boolean().optional(),
+  /** Of a manifest: it asks only if one of these keys changes, or what is in it. Parts are joined by "/"; "*" is any. */
+  keys: list(z.string()).optional(),
 });
 export type SafeToWrite = z.infer<typeof SafeToWrite>;
 

@@ -1,7 +1,7 @@
 /** What calls of one session may do: the rules of the moment, and what the user has allowed for it. */
 import { judgeCommand } from "../../policy/command.ts";
 import { allowKey, decideFiles } from "../../policy/decide.ts";
-import { type Decision, mayRead, sensitivity } from "../../policy/file_access.ts";
+import { type ChangedKeys, type Decision, mayRead, sensitivity } from "../../policy/file_access.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
 import type { Access, FileAccess } from "../../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../../protocol/config.ts";
@@ -58,8 +58,8 @@ export class SessionAccess {
   }
 
   /** The row of the built-in list that makes a file one that a command may not leave changed unasked. */
-  trap(name: string): SafeToWrite | undefined {
-    const row = sensitivity(name, this.#rules.safe_to_write);
+  trap(name: string, changed?: ChangedKeys): SafeToWrite | undefined {
+    const row = sensitivity(name, this.#rules.safe_to_write, changed);
     return row?.reason === undefined ? undefined : row;
   }
 
@@ -67,7 +67,8 @@ export class SessionAccess {
   isWatched(name: string): boolean {
     const row = this.trap(name);
     const path = { path: name, relative: name, named: name, exists: true };
-    return row !== undefined && row.packages !== true && mayRead(path, this.#rules).verdict !== "deny";
+    return row !== undefined && row.packages !== true && row.keys === undefined &&
+      mayRead(path, this.#rules).verdict !== "deny";
   }
 
   mayRead(path: ResolvedPath): Decision {

@@ -2,6 +2,9 @@
  * What commands have changed of the files that the user's tools run by themselves: it is put back, and the user is
  * asked about each, unless the approval of the command has named it.
  */
+import type { ChangedKeys } from "../../policy/file_access.ts";
+import { changedKeys } from "../../policy/manifest.ts";
+import type { TextChange } from "../../protocol/access.ts";
 import type { SafeToWrite } from "../../protocol/config.ts";
 import type { Emit, FileChange, ToolStart } from "../core/events.ts";
 import { lineDiff } from "../core/line_diff.ts";
@@ -16,7 +19,7 @@ export interface TrapPorts {
   /** What a file is called, by its absolute path; undefined outside of the project. */
   nameOf(path: string): string | undefined;
   /** The row of the list that a name is in. */
-  trap(name: string): SafeToWrite | undefined;
+  trap(name: string, changed?: ChangedKeys): SafeToWrite | undefined;
 }
 
 /** Files that one command is asked about; more are kept back unasked. */
@@ -45,7 +48,9 @@ export class CommandTraps {
   /** To be called after a command, and at a turn's end. @returns what the model is to know, a line each */
   async settle(signal: AbortSignal): Promise<readonly string[]> {
     const { emit, holdBack } = this.#ports;
-    const { held, left, changes } = await holdBack.take((path, call) => this.#isHeld(path, call));
+    const { held, left, changes } = await holdBack.take((path, call, change) =>
+      this.#isHeld(path, call, change)
+    );
     const said = (id: string, done: readonly FileChange[]) => {
       for (const change of done) emit({ type: "file_modified", id, change });
     };
@@ -70,13 +75,16 @@ export class CommandTraps {
     return [`[changed, and sensitive: ${names.slice(0, MOST_LISTED).join(", ")}${more}]`];
   }
 
-  #row(path: string): SafeToWrite | undefined {
+  #row(path: string, changed?: ChangedKeys): SafeToWrite | undefined {
     const name = this.#ports.nameOf(path);
-    return name === undefined ? undefined : this.#ports.trap(name);
+    return name === undefined ? undefined : this.#ports.trap(name, changed);
   }
 
-  #isHeld(path: string, toolCall: string): boolean {
-    const row = this.#row(path);
+  #isHeld(path: string, toolCall: string, change: () => TextChange | undefined): boolean {
+    const row = this.#row(path, () => {
+      const texts = change();
+      return texts && changedKeys(path, texts);
+    });
     if (row === undefined || row.packages === true) return false;
     const approved = this.#approved.get(toolCall);
     return approved === undefined ||

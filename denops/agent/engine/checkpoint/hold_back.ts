@@ -2,6 +2,7 @@
  * Takes back single files of what commands have changed, and does that again for those that the user agrees to. Both
  * are checkpoints of the command, so that a turn is undone as if nothing had been asked.
  */
+import type { TextChange } from "../../protocol/access.ts";
 import { sep } from "node:path";
 import {
   type CheckpointStore,
@@ -10,7 +11,7 @@ import {
   type Snapshot,
 } from "../core/checkpoints.ts";
 import type { FileChange } from "../core/events.ts";
-import type { HeldFile, HoldBack, Taken } from "../core/ports.ts";
+import type { HeldFile, HoldBack, IsTrap, Taken } from "../core/ports.ts";
 import { netChanges } from "./net.ts";
 import { textOf } from "./plan.ts";
 import { Restorer, type RestorerOptions } from "./restorer.ts";
@@ -59,7 +60,7 @@ export class CommandHoldBack implements HoldBack {
     this.#last = cut === undefined ? options.store.newest() : cut.id - 1;
   }
 
-  async take(isTrap: (path: string, toolCall: string) => boolean): Promise<Taken> {
+  async take(isTrap: IsTrap): Promise<Taken> {
     const { store, session } = this.#options;
     const commands = store.list(session, { after: this.#last }).filter(({ kind }) => kind === "command");
     const held: HeldFile[] = [];
@@ -67,7 +68,7 @@ export class CommandHoldBack implements HoldBack {
     const changes: Taken["changes"][number][] = [];
     for (const [toolCall = "", checkpoints] of Map.groupBy(commands, ({ toolCall }) => toolCall)) {
       const all = netChanges(checkpoints.map(({ files }) => files));
-      const trapped = traps(all, (path) => isTrap(path, toolCall))
+      const trapped = traps(all, (record) => isTrap(record.path, toolCall, () => this.#texts(record)))
         .map((files) => this.#held(files, foldersOf(files, all), toolCall));
       if (trapped.length === 0) continue;
       const wanted = [...new Set(trapped.flatMap(({ records }) => records))];
@@ -113,19 +114,26 @@ export class CommandHoldBack implements HoldBack {
     };
   }
 
+  /** Undefined: one of them is no text. */
+  #texts({ before, after }: FileRecord): TextChange | undefined {
+    const { contents } = this.#options.store;
+    const text = (image: Snapshot) => image.type === "file" ? textOf(image.blob, contents)?.text : undefined;
+    const [was, is] = [text(before), text(after)];
+    const isText = (was !== undefined || before.type === "absent") &&
+      (is !== undefined || after.type === "absent");
+    return isText ? { before: was, after: is } : undefined;
+  }
+
   #held(
     files: readonly [FileRecord, ...FileRecord[]],
     folders: readonly FileRecord[],
     toolCall: string,
   ): RecordedFile {
-    const [{ path, before, after }] = files;
-    const { contents } = this.#options.store;
-    const text = (image: Snapshot) =>
-      image.type === "absent" ? "" : image.type === "file" ? textOf(image.blob, contents)?.text : undefined;
-    const [was, is] = [text(before), text(after)];
-    const diff = was === undefined || is === undefined || was === is ? {} : {
-      texts: before.type === "absent" ? { after: is } : { before: was, after: is },
-    };
+    const [record] = files;
+    const { path, before, after } = record;
+    const { before: was, after: is = "" } = this.#texts(record) ?? {};
+    const isShown = this.#texts(record) !== undefined && was !== is;
+    const diff = isShown ? { texts: was === undefined ? { after: is } : { before: was, after: is } } : {};
     return { path, toolCall, what: whatOf(before, after), ...diff, records: [...files, ...folders] };
   }
 }
@@ -133,13 +141,13 @@ export class CommandHoldBack implements HoldBack {
 /** Each with the file that it was before a move. */
 function traps(
   all: readonly FileRecord[],
-  isTrap: (path: string) => boolean,
+  isTrap: (record: FileRecord) => boolean,
 ): readonly (readonly [FileRecord, ...FileRecord[]])[] {
   const isFolder = ({ before, after }: FileRecord) =>
     [before, after].every(({ type }) => type === "folder" || type === "absent");
-  return all.filter((record) => isTrap(record.path) && !isFolder(record)).map((record) => {
+  return all.filter((record) => isTrap(record) && !isFolder(record)).map((record) => {
     const source = all.find(({ path }) => path === record.renamedFrom);
-    return source === undefined || isTrap(source.path) ? [record] : [record, source];
+    return source === undefined || isTrap(source) ? [record] : [record, source];
   });
 }
 

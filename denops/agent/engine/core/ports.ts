@@ -1,5 +1,5 @@
 /** How the engine's parts reach the world; main.ts gives the real ones. */
-import type { Access } from "../../protocol/access.ts";
+import type { Access, TextChange } from "../../protocol/access.ts";
 import type { ApprovedCommand, CommandAccess, CommandEffects } from "../../protocol/commands.ts";
 import type { FoundLine, SearchRequest } from "../../protocol/search.ts";
 import type { ModeAccess } from "../../protocol/modes.ts";
@@ -257,10 +257,13 @@ export interface Taken {
   readonly changes: readonly { readonly toolCall: string; readonly change: FileChange }[];
 }
 
+/** @param change both texts of the file; undefined: it is no text */
+export type IsTrap = (path: string, toolCall: string, change: () => TextChange | undefined) => boolean;
+
 /** Puts back what commands have changed. */
 export interface HoldBack {
   /** Of the changes since it was called last, of any command, those that are traps become what they were. */
-  take(isTrap: (path: string, toolCall: string) => boolean): Promise<Taken>;
+  take(isTrap: IsTrap): Promise<Taken>;
   /** As the command had left it. */
   place(file: HeldFile): Promise<{ readonly changes: readonly FileChange[]; readonly failure?: string }>;
 }

@@ -7,6 +7,7 @@ import {
   type JudgedEffect,
   judgeEffect,
 } from "../../policy/decide_effects.ts";
+import { changedKeys } from "../../policy/manifest.ts";
 import { nameInRoots } from "../../policy/roots.ts";
 import type { EffectRow } from "../../protocol/ui.ts";
 import { NewTree } from "../commands/new_tree.ts";
@@ -52,9 +53,17 @@ export class Effects {
     const tree = new NewTree(effects, roots);
     const risk = risks(effects, tree, roots);
     const nameOf = (path: string) => nameInRoots(path, roots) ?? path;
-    const judgeName = (path: string) => {
+    const judgeName = (path: string, part?: Effect) => {
       const name = nameOf(path);
-      return judgeEffect({ relative: name, named: name }, rules);
+      const texts = () => part?.after === undefined ? {} : command.rehearsal.texts(part);
+      return judgeEffect(
+        { relative: name, named: name },
+        rules,
+        part && (() => {
+          const change = texts();
+          return change && changedKeys(name, change);
+        }),
+      );
     };
     this.#judged = effects.flatMap((effect) =>
       partsOf(effect).map((part) => ({
@@ -136,7 +145,8 @@ function partsOf(effect: Effect): readonly Effect[] {
 
 interface Judges {
   readonly tree: NewTree;
-  judgeName(path: string): JudgedEffect;
+  /** @param part what changes at the path; absent for what a change loses or gives a new name */
+  judgeName(path: string, part?: Effect): JudgedEffect;
   risk(effect: Effect): string | undefined;
 }
 
@@ -144,8 +154,10 @@ function judge(effect: Effect, { tree, judgeName, risk }: Judges): JudgedEffect 
   const { path, after, lost = [], refused } = effect;
   if (refused !== undefined) return { state: "refused", why: refused };
   // A folder goes with what is in it, by the strictest word on any of that.
-  const judged = [path, ...lost.map((inside) => `${path}/${inside}`)]
-    .flatMap((name) => tree.names(name)).map(judgeName).reduce(stricter);
+  const judged = [
+    ...tree.names(path).map((name) => judgeName(name, effect)),
+    ...lost.flatMap((inside) => tree.names(`${path}/${inside}`)).map((name) => judgeName(name)),
+  ].reduce(stricter);
   if (after?.type === "folder" && judged.state === "left") return { state: "kept" };
   if (judged.state !== "kept") return judged;
   const why = risk(effect);

@@ -1,5 +1,6 @@
 /** What no glob can know of a write: that the file has other names, or that the folder becomes a repository by it. */
 import { basename, dirname, join, sep } from "node:path";
+import { changedKeys } from "../../../policy/manifest.ts";
 import { isInside } from "../../../policy/path.ts";
 import type { AccessPath, FileAccess } from "../../../protocol/access.ts";
 import { filesOf, type PreparedCall, writtenBy } from "../define.ts";
@@ -11,10 +12,14 @@ const REPOSITORY = "git takes its folder for a repository, and runs what such a 
 export async function withRisks(prepared: PreparedCall, roots: readonly string[]): Promise<PreparedCall> {
   const written = writtenBy(prepared.accesses).map(({ path }) => path);
   if (written.length === 0) return prepared;
+  const diffs = prepared.diff === undefined ? [] : [prepared.diff, ...prepared.diff.others ?? []];
   const files = await Promise.all(
     filesOf(prepared.accesses).map(async (file): Promise<FileAccess> => {
-      const risk = file.access === "write" ? await riskOf(file.path, roots, written) : undefined;
-      return risk === undefined ? file : { ...file, risk };
+      if (file.access !== "write") return file;
+      const risk = await riskOf(file.path, roots, written);
+      const diff = diffs.find(({ path }) => path === file.path.path);
+      const keys = diff && changedKeys(file.path.path, diff);
+      return { ...file, ...(risk === undefined ? {} : { risk }), ...(keys === undefined ? {} : { keys }) };
     }),
   );
   return { ...prepared, accesses: { kind: "file", files } };

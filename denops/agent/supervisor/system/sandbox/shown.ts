@@ -123,7 +123,7 @@ const CONDAS = ["~/miniconda3/envs/*", "~/miniforge3/envs/*", "~/anaconda3/envs/
 /** In the toolchains of the home folder; "*" is any name. */
 const HIDDEN_AT_HOME: readonly ShownPlace[] = [
   ...row("npm's global settings, with its logins", ...NODES.map((prefix) => `${prefix}/etc`)),
-  ...row("settings of pnpm and bun", "~/.local/share/pnpm/rc"),
+  ...row("settings of pnpm", "~/.local/share/pnpm/rc"),
   ...row("settings of bun", "~/.bun/install/global/.npmrc", "~/.bun/install/global/bunfig.toml"),
   ...row(
     "pip's settings of an environment",
