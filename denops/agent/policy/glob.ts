@@ -46,6 +46,20 @@ export function lastMatcher(globs: readonly string[]): (path: string) => number 
   };
 }
 
+const LONGEST_GLOB = 500;
+const MOST_STARS = 3;
+const MOST_BRACES = 50;
+
+/**
+ * Would a hostile glob of this shape take far more than linear time? Those of a repository are not matched then; the
+ * user's own always are.
+ */
+export function isCostly(glob: string): boolean {
+  const [deep = [], all = []] = [glob.match(/\*\*+/g), glob.match(/\*+|\?+/g)].map((found) => found ?? []);
+  return glob.length > LONGEST_GLOB || deep.length > MOST_STARS || all.length - deep.length > MOST_STARS ||
+    (glob.match(/[{,]/g) ?? []).length > MOST_BRACES || /[?*+@!]\(/.test(glob);
+}
+
 /** What is wrong with a glob, as the end of a sentence; undefined if nothing is. */
 export function globProblem(glob: string): string | undefined {
   if (glob === "") return "is empty";

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { assertEachLinear } from "../../../tests/support/growth.ts";
 import fc from "fast-check";
 import { runs } from "../../../tests/support/runs.ts";
 import defaults from "./defaults.json" with { type: "json" };
-import { globMatcher, lastMatcher, matchesGlob } from "./glob.ts";
+import { globMatcher, isCostly, lastMatcher, matchesGlob } from "./glob.ts";
 
 const GLOBS = ["**/.env", "**/.env.*", "**/.ssh/**", "*.md", "src/**", "**/*.{pem,key}", "a/*/b"];
 
@@ -64,3 +65,32 @@ Deno.test("the last of many globs that matches is the one that each by itself te
     runs(500),
   );
 });
+
+Deno.test("a glob that a hostile name could take minutes is known by its shape", () => {
+  for (
+    const glob of [
+      "src/**/*.ts",
+      "**/*.{js,jsx,ts,tsx}",
+      "docs/*/*.md",
+      "a?.ts",
+      "packages/*/src/**/*.test.*",
+    ]
+  ) {
+    assert.equal(isCostly(glob), false, glob);
+  }
+  const hostile = [
+    "*a".repeat(4),
+    "**/a/".repeat(4),
+    "+(+(a))b",
+    "{a,b}".repeat(40),
+    "a".repeat(600),
+    "?*".repeat(9),
+  ];
+  for (const glob of hostile) assert.equal(isCostly(glob), true, glob);
+});
+
+Deno.test("globs that are not costly are matched in time in proportion", () =>
+  assertEachLinear(["*a*a*b", "**/a/**/a/**/b", "**/*.{js,ts}", "a/**/*b*c"], (glob, size) => {
+    const names = Array.from({ length: size }, (_, at) => `${"a".repeat(60)}/${"a".repeat(60)}bx${at}`);
+    return () => names.filter((name) => matchesGlob(glob, name));
+  }, 40));

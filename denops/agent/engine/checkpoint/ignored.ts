@@ -11,6 +11,10 @@ export function isNeverSeen(name: string): boolean {
 
 /** Larger ones are nobody's rules. */
 const LARGEST_RULES = 1_000_000;
+/** Of one rule: with more, a hostile name takes it minutes. Its files are looked at then. */
+const LONGEST_RULE = 500;
+const MOST_DEEP_STARS = 2;
+const MOST_STARS = 6;
 
 /** The rules as they stand at one moment; each folder's are read when they are first asked for. */
 export class Ignored {
@@ -61,10 +65,15 @@ export class Ignored {
     const files = folder === "" ? [".git/info/exclude", ".gitignore"] : [".gitignore"];
     const texts = files.map((file) => readText(join(this.#root, folder, file))).filter((text) => text !== "");
     // "a\b" is what ignore takes for a path of Windows.
-    const rules = texts.length === 0 ? undefined : ignore().add(texts.join("\n"));
+    const rules = texts.length === 0 ? undefined : ignore().add(texts.join("\n").split("\n").filter(isCheap));
     this.#rules.set(folder, rules);
     return rules;
   }
+}
+
+function isCheap(rule: string): boolean {
+  const count = (of: RegExp) => rule.match(of)?.length ?? 0;
+  return rule.length <= LONGEST_RULE && count(/\*\*+/g) <= MOST_DEEP_STARS && count(/\*+|\?+/g) <= MOST_STARS;
 }
 
 function split(path: string): readonly [folder: string, name: string] {

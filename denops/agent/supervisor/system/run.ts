@@ -8,6 +8,8 @@ import { findProgram } from "./sandbox.ts";
 import { userGit } from "./user_git.ts";
 
 const LONGEST_MS = 30_000;
+/** Characters of a line that are read, about. */
+const LONGEST_LINE = 4 * 1024 * 1024;
 
 /** Where a program runs, and whether bubblewrap holds it. */
 export interface RunPlace {
@@ -94,18 +96,28 @@ export async function run(
   const { process, errors, stop } = await start(name, args, options, signal);
   let stopped = false;
   const decoder = new TextDecoder();
-  let rest = "";
+  // A line that has no end yet, in parts: joined at each of them it would take quadratic time.
+  let parts: string[] = [];
+  let length = 0;
+  const add = (part: string) => {
+    if (length <= LONGEST_LINE) parts.push(part);
+    length += part.length;
+  };
   for await (const bytes of process.stdout) {
     if (stopped) continue;
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
+    const [first = "", ...others] = decoder.decode(bytes, { stream: true }).split("\n");
+    add(first);
+    for (const start of others) {
+      const line = parts.join("");
+      [parts, length] = [[], 0];
+      add(start);
       if (onLine(line)) continue;
       stopped = true;
       stop();
       break;
     }
   }
+  const rest = parts.join("");
   if (!stopped && rest !== "") onLine(rest);
   const { code } = await process.status;
   return { code, stderr: await errors };

@@ -4,7 +4,7 @@
  */
 import { dirname, isAbsolute, join } from "node:path";
 import { isInGit } from "../../../policy/file_access.ts";
-import { matchesGlob } from "../../../policy/glob.ts";
+import { isCostly, matchesGlob } from "../../../policy/glob.ts";
 import { nameInRoots } from "../../../policy/roots.ts";
 import { isInstructions, RULES_NAMES } from "../../../protocol/surroundings.ts";
 import type { RulesFile } from "../../context/project.ts";
@@ -72,7 +72,7 @@ export class RulesFiles {
       found.push(...await this.#first(there, "folderRules", signal));
     }
     const isFor = (globs: readonly string[]) =>
-      globs.some((glob) => names.some((name) => matchesGlob(glob, name)));
+      globs.some((glob) => !isCostly(glob) && names.some((name) => matchesGlob(glob, name)));
     return [...found, ...await this.#instructions(isFor, "folderRules", signal)];
   }
 

@@ -19,6 +19,9 @@ interface Replacement {
   readonly text: string;
 }
 
+/** Matches that are counted where only one is wanted. */
+const MOST_FOUND = 1_000;
+
 /** All edits in order, or an error and none. @throws {ToolError} */
 export function applyEdits(text: string, edits: readonly Edit[], path: string): string {
   return edits.reduce((current, edit, index) => {
@@ -40,9 +43,10 @@ function applyEdit(text: string, edit: Edit, path: string, label: string): strin
     throw new ToolError(`${label}old_str was not found ${nearest(text, edit.old_str, path)}`);
   }
   if (found.length > 1 && edit.replace_all !== true) {
-    const lines = found.map(({ start }) => lineNumber(text, start)).slice(0, 10).join(", ");
+    const lines = found.slice(0, 10).map(({ start }) => lineNumber(text, start)).join(", ");
+    const more = found.length === MOST_FOUND ? "at least " : "";
     throw new ToolError(
-      `${label}old_str occurs ${found.length} times in ${path} (lines ${lines}). Add lines around it or set replace_all.`,
+      `${label}old_str occurs ${more}${found.length} times in ${path} (lines ${lines}). Add lines around it or set replace_all.`,
     );
   }
   let result = "";
@@ -74,6 +78,7 @@ function findExact(text: string, edit: Edit): readonly Replacement[] {
   const found: Replacement[] = [];
   for (let start = text.indexOf(old); start !== -1; start = text.indexOf(old, start + step)) {
     found.push({ start, end: start + old.length, text: replacement });
+    if (found.length === MOST_FOUND && edit.replace_all !== true) break;
   }
   return found;
 }

@@ -101,6 +101,9 @@ function section(kind: string, path: string, all: readonly string[], from: numbe
   }
 }
 
+/** Where a hunk fits, at most: an error names them. */
+const MOST_PLACES = 10;
+
 /** Models leave out the space of an empty line. */
 const BLANK: HunkLine = { mark: " ", text: "" };
 
@@ -151,6 +154,7 @@ interface Place {
 /** The text with all hunks. @throws {ToolError} that names the first hunk that does not fit */
 export function applyHunks(text: string, hunks: readonly Hunk[], path: string): string {
   const have = linesWithOffsets(text);
+  const places = placesOf(have);
   const ending = lineEnding(text) ?? "\n";
   const out: string[] = [];
   let from = 0;
@@ -159,7 +163,7 @@ export function applyHunks(text: string, hunks: readonly Hunk[], path: string): 
   };
   for (const [index, hunk] of hunks.entries()) {
     const label = `${path}, hunk ${index + 1} (line ${hunk.line} of the patch)`;
-    const { at, rewrite } = find(hunk, { text, have, from, label, path });
+    const { at, rewrite } = find(hunk, { text, have, places, from, label, path });
     copy(at);
     // What is new ends as the lines around it do.
     const there = endingOf(text, have[at]) ?? endingOf(text, have[at - 1]) ?? ending;
@@ -179,6 +183,8 @@ export function applyHunks(text: string, hunks: readonly Hunk[], path: string): 
 interface Search {
   readonly text: string;
   readonly have: readonly Line[];
+  /** Where each line without its indentation stands, in order. */
+  readonly places: ReadonlyMap<string, readonly number[]>;
   /** The first line that is not behind an earlier hunk. */
   readonly from: number;
   readonly label: string;
@@ -186,14 +192,11 @@ interface Search {
 }
 
 function find(hunk: Hunk, search: Search): Place {
-  const { text, have, label, path } = search;
+  const { text, have, places, label, path } = search;
   let { from } = search;
   for (const header of hunk.under) {
-    const isBelow = (fits: (line: string) => boolean) =>
-      have.findIndex(({ bare }, index) => index >= from && fits(bare));
-    const same = isBelow((line) => line === header);
-    const at = same === -1 ? isBelow((line) => line.startsWith(header)) : same;
-    if (at === -1) {
+    const at = behind(places.get(header), from).next().value ?? beginsWith(have, header, from);
+    if (at === undefined) {
       throw new ToolError(`${label}: the line "${header}" after @@ was not found below the hunk before.`);
     }
     from = at + 1;
@@ -211,21 +214,50 @@ function find(hunk: Hunk, search: Search): Place {
   for (const tier of [exact, trailingTier, indentTier]) {
     const found: Place[] = [];
     const last = have.length - want.length;
-    for (let at = hunk.atEnd ? Math.max(from, last) : from; at <= last; at++) {
+    for (const at of behind(places.get(want[0]?.bare ?? ""), hunk.atEnd ? Math.max(from, last) : from)) {
+      if (at > last || found.length === MOST_PLACES) break;
       const rewrite = tier(have, at, want);
       if (rewrite !== undefined) found.push({ at, rewrite });
+      // Under a line that was named the nearest is meant.
+      if (found.length > 0 && hunk.under.length > 0) break;
     }
     const [first] = found;
-    // Under a line that was named the nearest is meant.
-    if (first !== undefined && (found.length === 1 || hunk.under.length > 0)) return first;
+    if (first !== undefined && found.length === 1) return first;
     if (first !== undefined) {
-      const lines = found.map(({ at }) => at + 1).slice(0, 10).join(", ");
+      const lines = found.map(({ at }) => at + 1).join(", ");
+      const more = found.length === MOST_PLACES ? "at least " : "";
       throw new ToolError(
-        `${label} fits in ${found.length} places (lines ${lines}). Add lines around it, or a line "@@ " with the function above it.`,
+        `${label} fits in ${more}${found.length} places (lines ${lines}). Add lines around it, or a line "@@ " with the function above it.`,
       );
     }
   }
   throw new ToolError(`${label}: its lines were not found ${nearest(text, old.join("\n"), path)}`);
+}
+
+function placesOf(have: readonly Line[]): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>();
+  for (const [at, { bare }] of have.entries()) {
+    const known = places.get(bare);
+    if (known === undefined) places.set(bare, [at]);
+    else known.push(at);
+  }
+  return places;
+}
+
+/** Those from `from` on. @param places in order */
+function* behind(places: readonly number[] = [], from: number): Generator<number> {
+  let [low, high] = [0, places.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((places[middle] ?? 0) < from) low = middle + 1;
+    else high = middle;
+  }
+  for (let at = low; at < places.length; at++) yield places[at] ?? 0;
+}
+
+function beginsWith(have: readonly Line[], header: string, from: number): number | undefined {
+  for (let at = from; at < have.length; at++) if (have[at]?.bare.startsWith(header)) return at;
+  return undefined;
 }
 
 function rawOf(text: string, line: Line | undefined): string | undefined {

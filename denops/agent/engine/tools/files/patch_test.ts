@@ -242,8 +242,8 @@ Deno.test("whatever is sent, it is a list of sections and a text, or one of our 
 Deno.test("a patch takes time in proportion to the lines of the file, and to its hunks", async () => {
   const FEW = 40;
   const SHORT = 2_000;
-  await assertEachLinear(["lines", "hunks"], (row, size) => {
-    const many = Array.from({ length: row === "lines" ? size : SHORT }, (_, at) => `line ${at}`);
+  await assertEachLinear(["lines", "hunks", "both"], (row, size) => {
+    const many = Array.from({ length: row === "hunks" ? SHORT : size }, (_, at) => `line ${at}`);
     const every = Math.floor(many.length / (row === "lines" ? FEW : size / 20));
     const hunks = many.flatMap((text, at) => at % every === 0 ? ["@@", `-${text}`, `+${text}!`] : []);
     return () => patched(many.join("\n"), ...hunks);
