@@ -12,7 +12,8 @@ M.limit_ms = 3000
 M.first_ms = 5000
 
 --- Servers that do not say which version they mean often speak twice, of the syntax first and of the types later:
---- silence is waited for, half as long as the first word took, within these limits.
+--- silence is waited for, half as long as the first word took, within these limits. Types of a file that was never
+--- checked before take longest: then the slowest first word counts.
 local SETTLE_MIN_MS, SETTLE_MAX_MS = 200, 1500
 --- The least limit for a clean file, see `limit`.
 local SHORT_MS = 1000
@@ -21,10 +22,12 @@ local SHORT_MS = 1000
 ---@field version integer  of the buffer's text
 ---@field exact boolean    the server named the version itself
 ---@field at integer       uv.now()
+---@field count integer    publications about the buffer so far
 
 ---@class agent.lsp.Speaker
 ---@field words table<integer, agent.lsp.Word>  by buffer
 ---@field latency? integer  time that it took when it last spoke about a text for the first time
+---@field slowest integer  the longest latency so far
 ---@field heard boolean    it has published something
 ---@field misses integer   waits that ended without a word
 ---@field patience integer  misses after which one that was never heard is taken for one that does not publish
@@ -64,10 +67,16 @@ local function hear(speaker, params)
   if not buf or not vim.api.nvim_buf_is_loaded(buf) then
     return
   end
-  local word = { version = params.version or version_of(buf), exact = params.version ~= nil, at = vim.uv.now() }
   local text, earlier = texts[buf], speaker.words[buf]
+  local word = {
+    version = params.version or version_of(buf),
+    exact = params.version ~= nil,
+    at = vim.uv.now(),
+    count = (earlier and earlier.count or 0) + 1,
+  }
   if text and text.version == word.version and not (earlier and earlier.version >= word.version) then
     speaker.latency = word.at - text.at
+    speaker.slowest = math.max(speaker.slowest, speaker.latency)
   end
   speaker.words[buf], speaker.heard = word, true
   local wake = waiting
@@ -85,7 +94,7 @@ local function speaker_of(client)
   if speaker then
     return speaker
   end
-  speaker = { words = {}, heard = false, misses = 0, patience = 1 }
+  speaker = { words = {}, heard = false, misses = 0, patience = 1, slowest = 0 }
   speakers[client.id] = speaker
   local handlers = client.handlers
   -- A table of its own: clients may share the one of their configuration.
@@ -119,9 +128,11 @@ local function limit(speaker, client, buf)
 end
 
 ---@param speaker agent.lsp.Speaker
+---@param word agent.lsp.Word
 ---@return integer
-local function settle(speaker)
-  return math.min(SETTLE_MAX_MS, math.max(SETTLE_MIN_MS, math.floor((speaker.latency or 0) / 2)))
+local function settle(speaker, word)
+  local latency = word.count == 1 and speaker.slowest or speaker.latency or 0
+  return math.min(SETTLE_MAX_MS, math.max(SETTLE_MIN_MS, math.floor(latency / 2)))
 end
 
 --- What a server has said of a buffer: something about its present text, only about an earlier one, or nothing yet.
@@ -139,7 +150,7 @@ function M.wait(client, buf, patient)
   while true do
     local word, now = speaker.words[buf], vim.uv.now()
     local current = word ~= nil and word.version >= text.version
-    if current and (word.exact or now - word.at >= settle(speaker)) then
+    if current and (word.exact or now - word.at >= settle(speaker, word)) then
       return "current"
     elseif not speaker.heard and speaker.misses >= speaker.patience then
       -- It does not publish at all: there is nothing to wait for.
@@ -150,7 +161,7 @@ function M.wait(client, buf, patient)
     end
     task.await(function(finish)
       waiting[#waiting + 1] = finish
-    end, math.min(stop, current and word.at + settle(speaker) or stop) - now)
+    end, math.min(stop, current and word.at + settle(speaker, word) or stop) - now)
   end
 end
 
@@ -172,7 +183,7 @@ local function meet(client)
   -- Its files may have been clean, and silence be all that it has to say.
   speaker.patience = 3
   for buf in pairs(client.attached_buffers) do
-    speaker.words[buf] = { version = version_of(buf), exact = true, at = vim.uv.now() }
+    speaker.words[buf] = { version = version_of(buf), exact = true, at = vim.uv.now(), count = 2 }
   end
 end
 
