@@ -23,6 +23,13 @@ const FILES = [
   "tests/commands/command_traps_test.ts",
   "tests/safety/gate_attack_test.ts",
   "tests/safety/effects_attack_test.ts",
+  "tests/safety/effects_rows_test.ts",
+  "tests/safety/look_up_test.ts",
+  "tests/safety/link_race_test.ts",
+  "tests/safety/second_attack_test.ts",
+  "tests/commands/credentials_test.ts",
+  "denops/agent/engine/core/secrets_test.ts",
+  "denops/agent/engine/checkpoint/ignored_test.ts",
   "tests/commands/rehearsal_attack_test.ts",
   "tests/commands/git_traps_attack_test.ts",
   "tests/safety/read_rules_test.ts",
@@ -39,6 +46,8 @@ const SOME: Readonly<Record<string, readonly string[]>> = {
   "tests/editor/lsp_editor_test.ts": ["edits outside of the project"],
   "denops/agent/engine/checkpoint/restorer_test.ts": ["that has become a link"],
   "denops/agent/supervisor/branches/git_test.ts": ["that somebody has put there"],
+  "denops/agent/supervisor/branches/worktrees_test.ts": ["no program of the repository"],
+  "denops/agent/supervisor/system/one_file_test.ts": ["a pipe"],
 };
 
 interface Count {
