@@ -116,6 +116,7 @@ export class Session {
       plan: () => this.#state.plan,
       history: this.#history,
       refreshRules: () => this.#access.refresh(),
+      notice: (text) => this.#warn(text),
     });
     this.#titling = new Titling(this.#titlingPorts(), titled);
     this.#meter = new Meter({

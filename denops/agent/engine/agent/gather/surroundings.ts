@@ -28,6 +28,9 @@ const MOST_MANIFEST = 200_000;
 /** For the other side's answer, and as long again for reading what a session begins with. */
 const LONGEST_MS = 1_200;
 
+/** A message waits for that long; what takes longer is left out, and the chat names it. */
+const SLOW_MS = 2_000;
+
 /** Asks the other side. @throws {Error} */
 export type AskSurroundings = (wanted: SurroundingsWanted, signal: AbortSignal) => Promise<Answer>;
 
@@ -43,6 +46,8 @@ export interface SurroundingsPorts {
   readonly history: Pick<HistoryWindow, "seen" | "folds" | "first">;
   /** Which files may be read is known from now on. @throws {Error} if there is no knowing it */
   refreshRules(): Promise<void>;
+  /** A line for the chat. */
+  notice(text: string): void;
 }
 
 /** What was gathered for a session's first message is gathered anew if that comes later. */
@@ -59,6 +64,8 @@ export class Surroundings {
   /** What was heard last of the project, and what is being asked. */
   #known: Answer = {};
   #asking: Promise<void> | undefined;
+  /** The other side has not named all files in time. */
+  #isLate = false;
   /** The project is described in what was sent: that stays. */
   #isSent: boolean;
   /** When it was described, in milliseconds since 1970. */
@@ -103,15 +110,19 @@ export class Surroundings {
    * @param shown what the user has on screen @returns what stands with the user's message
    */
   async begin(shown: Shown | undefined, signal: AbortSignal): Promise<string | undefined> {
-    const { workspace, memory, plan, refreshRules } = this.#ports;
+    const { workspace, memory, plan, refreshRules, notice } = this.#ports;
     try {
       if (!this.#isSent) {
         if (Date.now() - this.#described > FRESH_MS) this.prepare();
-        await unlessAborted(this.#asking, signal);
+        await this.#inTime("the description of the project", this.#asking, signal);
         this.#isSent = true;
+        if (this.#isLate) {
+          notice("Listing the project's files takes long: the model is not told of all of them.");
+        }
       }
       if (this.#edits.isWatching) await refreshRules();
-      const edits = await this.#edits.since(signal);
+      const edits = await this.#inTime("what you have edited", this.#edits.since(signal), signal) ??
+        new Map();
       const told = toldEdits([...edits.values()]);
       const facts = factsOf({
         git: this.#known.git,
@@ -135,6 +146,18 @@ export class Surroundings {
     }
   }
 
+  /** Undefined, and a line in the chat, if it takes too long. */
+  async #inTime<T>(what: string, asked: Promise<T> | undefined, signal: AbortSignal): Promise<T | undefined> {
+    const limit = AbortSignal.timeout(SLOW_MS);
+    try {
+      return await unlessAborted(asked, AbortSignal.any([signal, limit]));
+    } catch (error) {
+      if (signal.aborted || !limit.aborted) throw error;
+      this.#ports.notice(`The model is not told ${what} with this message: gathering that takes too long.`);
+      return undefined;
+    }
+  }
+
   /** What happens in the session. */
   hear(event: AgentEvent): void {
     this.#notes.hear(event);
@@ -152,6 +175,7 @@ export class Surroundings {
     const { files } = this.#known;
     const wanted = { files: !this.#isSent || files === undefined || files.late === true };
     const answer = await unlessAborted(this.#ports.ask?.(wanted, signal), signal).catch(() => undefined);
+    this.#isLate = signal.aborted || answer?.files?.late === true;
     this.#known = { ...files === undefined ? {} : { files }, ...answer };
     this.#rules.listed = this.#known.files?.rules ?? [];
     if (this.#isSent) return;

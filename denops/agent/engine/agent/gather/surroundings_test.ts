@@ -398,3 +398,15 @@ Deno.test("a screen that fails, or never answers, keeps no turn from the model",
     assert.match(systemOf(engine), /Be kind/);
   }
 });
+
+Deno.test("what takes too long is left out of the message, and the chat names it", async () => {
+  const { promise: never } = Promise.withResolvers<Surroundings>();
+  await using engine = await startEngine({
+    script: "say Hm.",
+    files: { "AGENTS.md": "Be kind.\n" },
+    surroundings: { ask: () => never },
+  });
+  await engine.prompt("Hello");
+  const notices = JSON.stringify(engine.events);
+  assert.match(notices, /Listing the project's files takes long: the model is not told of all of them/);
+});
