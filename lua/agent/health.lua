@@ -37,16 +37,17 @@ local function check_programs(config, report)
     health.error("Neovim 0.11 or newer is needed", { "Get it from https://github.com/neovim/neovim/releases" })
   end
   local deno = config.deno[1]
-  if vim.fn.executable(deno) == 1 then
+  local found = require("agent.host.program").find(deno)
+  if found then
     local asked, answer = pcall(function()
-      local command = vim.list_extend({ unpack(config.deno) }, { "--version" })
+      local command = vim.list_extend({ found, unpack(config.deno, 2) }, { "--version" })
       return vim.system(command):wait(2000)
     end)
     local problem = asked and require("agent.host.process").version_problem(answer.stdout or "")
     if problem then
       health.error("Deno is too old: " .. problem)
     else
-      health.ok("Deno: " .. vim.fn.exepath(deno))
+      health.ok("Deno: " .. found)
     end
   else
     health.error("Deno was not found: " .. deno, { "Install it from https://deno.com, or set the option deno" })

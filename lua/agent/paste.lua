@@ -1,4 +1,5 @@
 -- An image from the clipboard, by whichever program of the system gives it. Neovim does not wait.
+local find = require("agent.host.program").find
 local say = require("agent.say")
 
 local M = {}
@@ -63,8 +64,10 @@ local function ask(left, done)
     end
     done(base64)
   end
+  local path = find(program.command[1])
+  local command = path and vim.list_extend({ path }, program.command, 2)
   local options = { text = false, timeout = LONGEST }
-  if not pcall(vim.system, program.command, options, vim.schedule_wrap(answered)) then
+  if not command or not pcall(vim.system, command, options, vim.schedule_wrap(answered)) then
     ask(left, done)
   end
 end
@@ -74,7 +77,7 @@ end
 function M.image(done)
   local found = vim.tbl_filter(function(program)
     local is_needed = not program.needs or vim.env[program.needs]
-    return is_needed and vim.fn.executable(program.command[1]) == 1
+    return is_needed and find(program.command[1]) ~= nil
   end, programs)
   if #found == 0 then
     return say.error("cannot read images from the clipboard: install wl-paste, xclip or pngpaste")

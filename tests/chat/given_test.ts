@@ -285,7 +285,7 @@ Deno.test("the model is told where the user is, what is open, and what was edite
     vim.cmd("topleft 5split")
     local buffer = vim.api.nvim_create_buf(true, false)
     vim.api.nvim_win_set_buf(0, buffer)
-    vim.fn.jobstart({ "sh", "-c", "printf '3 tests failed\\n'; exec sleep 100" }, { term = true })
+    vim.fn.jobstart({ "/bin/sh", "-c", "printf '3 tests failed\\n'; exec sleep 100" }, { term = true })
     vim.cmd("wincmd p")
   `);
   await nvim.waitForScreen("3 tests failed");

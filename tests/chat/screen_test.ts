@@ -6,10 +6,12 @@ import { expectScreen } from "../support/screenshot.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
 
 /** A program that the tests share, with one file in a window, on a screen of this size and with more options. */
-async function start(script: string, columns: number, lines: number, options = ""): Promise<RunningAgent> {
+async function start(script: string, columns: number, lines: number, more = ""): Promise<RunningAgent> {
   const shared = "title = false, spinner = false";
-  const agent = await sharedAgent({ script, columns, lines, options: shared, files: ["src/greet.ts"] });
-  await agent.nvim.lua(`require("agent").setup({ ${options} })`);
+  // A mined repository has one folder more.
+  const options = { script, columns, lines, options: shared, files: ["src/greet.ts"], mined: false };
+  const agent = await sharedAgent(options);
+  await agent.nvim.lua(`require("agent").setup({ ${more} })`);
   return agent;
 }
 

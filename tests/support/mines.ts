@@ -29,6 +29,24 @@ const HOOKS = [
   ...["reference-transaction", "sendemail-validate", "update"],
 ];
 
+/** First in the PATH of the Neovim of a test: what is started from there is a program of the repository. */
+export const MINED_PATH = "node_modules/.bin";
+const PROGRAMS = [
+  "git",
+  "rg",
+  "deno",
+  "node",
+  "npm",
+  "sh",
+  "bash",
+  "bwrap",
+  "nice",
+  "true",
+  "cp",
+  "env",
+  "prettier",
+];
+
 /** Sets the mines. @param root a repository whose first commit is made */
 export async function mine(root: string): Promise<void> {
   const program = join(root, ".git", "mine");
@@ -43,7 +61,15 @@ export async function mine(root: string): Promise<void> {
     await Deno.writeTextFile(path, `${script}exit 0\n`);
     await Deno.chmod(path, 0o755);
   }
+  await Deno.mkdir(join(root, MINED_PATH), { recursive: true });
+  for (const name of PROGRAMS) {
+    const path = join(root, MINED_PATH, name);
+    // The next one of the name in the PATH does the work.
+    await Deno.writeTextFile(path, `${script}PATH="\${PATH#*:}" exec "\${0##*/}" "$@"\n`);
+    await Deno.chmod(path, 0o755);
+  }
   await Deno.mkdir(join(root, ".git", "info"), { recursive: true });
+  await Deno.writeTextFile(join(root, ".git/info/exclude"), "/node_modules/\n");
   await Deno.writeTextFile(join(root, ".git/info/attributes"), "* filter=mine diff=mine merge=mine\n");
   await Deno.writeTextFile(join(root, ".git/mine.inc"), `[core]\n\tsshCommand = ${program}\n`);
   await Deno.writeTextFile(join(root, ".git/config"), settings(program), { append: true });

@@ -96,7 +96,7 @@ async function reset(agent: RunningAgent, options: AgentOptions): Promise<void> 
   await nvim.lua(FORGET);
   for await (const { name } of Deno.readDir(project.root)) await removeTree(join(project.root, name));
   for (const [path, content] of Object.entries(files)) await project.write(path, content);
-  await commitAll(project.root);
+  await commitAll(project.root, options.mined);
   await nvim.resize(columns, lines);
   server.restart(script);
   for (const file of options.files ?? []) await nvim.command(`edit ${file}`);

@@ -1,5 +1,6 @@
 -- The supervisor in a process of our own.
 local config = require("agent.config")
+local program = require("agent.host.program")
 local schema = require("agent.config.schema")
 local scripts = require("agent.config.scripts")
 
@@ -12,29 +13,6 @@ local M = {}
 
 --- How many lines of stderr are kept.
 local KEPT = 20
-
---- The program on the PATH, but not in a folder of the project: a tool may have written it, and what Neovim starts runs
---- outside of every sandbox. nil if there is none; what the user has named by a path is taken as it is.
----@param program string
----@return string?
-local function outside_of_project(program)
-  if program:find("[/\\]") or vim.fn.has("win32") == 1 then
-    return vim.fn.executable(program) == 1 and program or nil
-  end
-  local home = vim.uv.fs_realpath(vim.uv.os_homedir() or "/")
-  local roots = vim.tbl_map(vim.uv.fs_realpath, { vim.fn.getcwd(), vim.fs.root(0, ".git") })
-  for folder in vim.gsplit(vim.env.PATH or "", ":", { plain = true }) do
-    local path = vim.startswith(folder, "/") and vim.uv.fs_realpath(vim.fs.joinpath(folder, program))
-    local is_inside = path
-      and vim.iter(roots):any(function(root)
-        -- Neither is ever a project.
-        return root ~= "/" and root ~= home and vim.startswith(path, root .. "/")
-      end)
-    if path and not is_inside and vim.fn.executable(path) == 1 then
-      return vim.fs.joinpath(folder, program)
-    end
-  end
-end
 
 ---@return string
 local function config_flag()
@@ -104,12 +82,12 @@ end
 ---@return string? problem
 function M.command(script, flags)
   local wanted = config.get().deno
-  local program = outside_of_project(wanted[1])
-  if not program then
+  local found = program.find(wanted[1])
+  if not found then
     local name = wanted[1] == "deno" and "Deno" or wanted[1]
     return nil, ("%s was not found. Install Deno (https://deno.com), or set the option deno."):format(name)
   end
-  local command = vim.list_extend({ program, unpack(wanted, 2) }, { "run", unpack(flags) })
+  local command = vim.list_extend({ found, unpack(wanted, 2) }, { "run", unpack(flags) })
   return vim.list_extend(command, { "--no-prompt", "--frozen", config_flag(), vim.fs.joinpath(scripts(), script) })
 end
 
