@@ -4,6 +4,7 @@ import { languageServers } from "../../scripts/language_servers.ts";
 import type { ModelServer } from "../model/model_server.ts";
 import { DEPS } from "../../scripts/environment.ts";
 import type { AgentOptions, RunningAgent } from "./agent.ts";
+import { USERS_PATH } from "./mines.ts";
 import { sharedAgent } from "./shared_agent.ts";
 
 export type Encoding = "utf-16" | "utf-8";
@@ -74,7 +75,7 @@ export async function startTypescript(
 
 /** A program that the tests of a file share, see {@link sharedAgent}; each test has language servers of its own. */
 export async function sharedWithServers(options: AgentOptions): Promise<RunningAgent> {
-  const agent = await sharedAgent(options);
+  const agent = await sharedAgent({ ...options, env: { ...USERS_PATH, ...options.env } });
   const end = async () => {
     await stopServers(agent);
     await agent[Symbol.asyncDispose]();

@@ -31,6 +31,8 @@ const HOOKS = [
 
 /** First in the PATH of the Neovim of a test: what is started from there is a program of the repository. */
 export const MINED_PATH = "node_modules/.bin";
+/** For tests whose user has chosen language servers: Neovim starts these by the user's PATH. */
+export const USERS_PATH = { PATH: Deno.env.get("PATH") ?? "" };
 const PROGRAMS = [
   "git",
   "rg",
