@@ -125,13 +125,13 @@ Deno.test("a file that becomes a folder or a link, and the other way round, is t
   assert.ok(await place.ask(id, ONCE));
   assert.deepEqual(described(place.rows()), [
     "kept: created .github",
-    "kept: created AGENTS.md/x",
     "kept: created docs",
     "kept: created notes.md/x",
     "kept: created plain",
     "kept: deleted docs/",
     "kept: deleted notes.md",
     "kept: deleted plain",
+    "left: created AGENTS.md/x",
     "left: deleted .github/",
     "left: deleted AGENTS.md",
   ]);

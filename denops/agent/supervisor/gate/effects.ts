@@ -65,7 +65,7 @@ export class Effects {
         }),
       );
     };
-    this.#judged = effects.flatMap((effect) =>
+    const judged = effects.flatMap((effect) =>
       partsOf(effect).map((part) => ({
         effect,
         part,
@@ -73,6 +73,7 @@ export class Effects {
         ...judge(part, { tree, judgeName, risk }),
       }))
     );
+    this.#judged = withoutRoom(judged);
   }
 
   get judged(): readonly JudgedEffect[] {
@@ -141,6 +142,19 @@ function partsOf(effect: Effect): readonly Effect[] {
   if (!isAnother || effect.refused !== undefined) return [effect];
   const end = { ...others, before, after: undefined };
   return [lost === undefined ? end : { ...end, lost }, { ...others, before: undefined, after }];
+}
+
+/** Where something else stays in the place of a folder there is no room for what is in that. */
+function withoutRoom(judged: readonly Judged[]): readonly Judged[] {
+  const staying = judged.filter(({ state, effect }) =>
+    state !== "kept" && effect.before !== undefined && effect.after?.type === "folder"
+  );
+  return judged.map((one) => {
+    const other = staying.find(({ effect }) => one.effect.path.startsWith(`${effect.path}/`));
+    return one.state !== "kept" || other === undefined
+      ? one
+      : { ...one, state: "left", why: `${visible(other.name)} stays in its place` };
+  });
 }
 
 interface Judges {
