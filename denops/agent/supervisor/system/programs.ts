@@ -21,7 +21,7 @@ const PLAIN = "PATH, HOME, the locale";
 export const PROFILES = {
   look_up: {
     purpose: "git and ripgrep: searches, changes, branches, worktrees",
-    reads: "the project, its git objects, system programs; a home folder without the user's files",
+    reads: "the project, its git objects, system programs and git's ignore files",
     writes: "nothing",
     network: "none",
     unixSockets: false,
