@@ -11,8 +11,8 @@ import type { EffectRow } from "../../denops/agent/protocol/ui.ts";
 import defaults from "../../denops/agent/policy/defaults.json" with { type: "json" };
 import { sensitivity } from "../../denops/agent/policy/file_access.ts";
 import { copyOf } from "../support/effects.ts";
-import { runs } from "../support/runs.ts";
 import { ONCE, rehearsedProject } from "../support/rehearsed_project.ts";
+import { IS_FULL } from "../support/sample.ts";
 
 const FILES: Readonly<Record<string, string>> = {
   "a": "one\n",
@@ -53,6 +53,8 @@ const step = fc.oneof(
   fc.tuple(target, place).map(([to, at]) => `ln -s ${to} ${at}`),
   fc.tuple(target, place).map(([to, at]) => `rm -rf ${at}; ln -s ${to} ${at}`),
 );
+/** Each takes commands over two overlays. */
+const SEQUENCES = { numRuns: IS_FULL ? 300 : 8 };
 const sequences = fc.array(step, { minLength: 1, maxLength: 5 });
 
 /** Path → "folder", "link to x" or the text. */
@@ -127,7 +129,7 @@ Deno.test({
         apply(place.rows(), copy.root);
         assert.deepEqual(kindsOf(copy.root), target, JSON.stringify(place.rows(), undefined, 1));
       }),
-      runs(300),
+      SEQUENCES,
     );
   },
 });
@@ -148,7 +150,7 @@ Deno.test({
         if (place.asked.length > 0) return;
         assertHarmless(place.project.root, result.root, steps);
       }),
-      runs(300),
+      SEQUENCES,
     );
   },
 });

@@ -9,6 +9,7 @@ import { type RunningAgent, startAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { assertNoMarks } from "../support/mines.ts";
 import { git } from "../support/project.ts";
+import { sample } from "../support/sample.ts";
 
 const SECRETS = { env: "canary-env-41", token: "canary-token-42", outside: "canary-outside-43" };
 
@@ -42,7 +43,7 @@ async function assertHarmless({ server, project }: RunningAgent): Promise<void> 
   await assertNoMarks(project.root);
 }
 
-for (const sandbox of ["auto", "off"]) {
+for (const sandbox of sample(["auto", "off"], 1)) {
   const name = sandbox === "auto" ? "bubblewrap" : "no sandbox";
 
   Deno.test(`the first message in a mined repository: filters, textconv, fsmonitor and gpg do not run (${name})`, async () => {
