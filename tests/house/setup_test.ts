@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { PLUGIN, startAgent } from "../support/agent.ts";
 import { transcript } from "../support/chat.ts";
+import { USERS_PATH } from "../support/mines.ts";
 import type { ChildNvim } from "../support/nvim.ts";
 import { scratch } from "../support/project.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
@@ -198,6 +199,8 @@ Deno.test({
     await using agent = await startAgent({
       script: "say Hi.\nrepeat",
       nvim,
+      // It starts bubblewrap by its PATH.
+      env: USERS_PATH,
       options: `state_dir = "${state}"`,
     });
     assert.match(await firstAnswer(agent.nvim), /Hi\.$/);
