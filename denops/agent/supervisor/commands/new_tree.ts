@@ -31,7 +31,8 @@ export class NewTree {
   readonly #changed: ReadonlyMap<string, Entry | undefined>;
   readonly #children: ReadonlyMap<string, readonly string[]>;
   readonly #roots: readonly string[];
-  readonly #links: readonly KnownLink[];
+  /** By target: a package manager makes thousands. */
+  readonly #links: ReadonlyMap<string, readonly KnownLink[]>;
   #entries = MOST_ENTRIES;
 
   /** @param roots real paths */
@@ -43,7 +44,7 @@ export class NewTree {
       [...Map.groupBy(this.#changed.keys(), (path) => dirname(path))]
         .map(([folder, paths]) => [folder, paths.map((path) => basename(path))]),
     );
-    this.#links = this.#linksAround();
+    this.#links = Map.groupBy(this.#linksAround(), ({ target }) => target);
   }
 
   /** Undefined for links that lead round in circles. */
@@ -76,9 +77,11 @@ export class NewTree {
   names(path: string): readonly string[] {
     const names = new Set([path]);
     for (const name of names) {
-      for (const link of this.#links) {
-        if (names.size >= MOST_NAMES) return [...names];
-        if (isInside(name, link.target)) names.add(link.path + name.slice(link.target.length));
+      for (let at = name; at !== dirname(at); at = dirname(at)) {
+        for (const link of this.#links.get(at) ?? []) {
+          if (names.size >= MOST_NAMES) return [...names];
+          names.add(link.path + name.slice(at.length));
+        }
       }
     }
     return [...names];

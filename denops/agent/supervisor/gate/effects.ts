@@ -102,11 +102,10 @@ export class Effects {
     for (const one of this.#judged) if (isFolder(one.part) && around.has(one.effect.path)) chosen.add(one);
     const open = new Set(this.#judged.filter((one) => !chosen.has(one)).map(({ effect }) => effect));
     // What stays in the place of a folder leaves no room for what is in that.
-    const closed = [...open].filter(({ before, after }) => before !== undefined && after?.type === "folder")
-      .map(({ path }) => `${path}/`);
+    const closed = new Map([...open].filter(isReplaced).map((effect) => [effect.path, effect]));
     const kept = new Set(
       [...chosen].map(({ effect }) => effect).filter((effect) =>
-        !open.has(effect) && !closed.some((folder) => effect.path.startsWith(folder))
+        !open.has(effect) && nearestAround(effect.path, closed) === undefined
       ),
     );
     const reasons = new Map(
@@ -144,13 +143,29 @@ function partsOf(effect: Effect): readonly Effect[] {
   return [lost === undefined ? end : { ...end, lost }, { ...others, before: undefined, after }];
 }
 
+/** A folder takes the place of something else. */
+function isReplaced({ before, after }: Effect): boolean {
+  return before !== undefined && before !== "folder" && after?.type === "folder";
+}
+
+/** What is known of the nearest folder that a path is in. */
+function nearestAround<Known>(path: string, known: ReadonlyMap<string, Known>): Known | undefined {
+  if (known.size === 0) return undefined;
+  for (let at = dirname(path); at !== dirname(at); at = dirname(at)) {
+    const found = known.get(at);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** Where something else stays in the place of a folder there is no room for what is in that. */
 function withoutRoom(judged: readonly Judged[]): readonly Judged[] {
-  const staying = judged.filter(({ state, effect }) =>
-    state !== "kept" && effect.before !== undefined && effect.after?.type === "folder"
+  const staying = new Map(
+    judged.filter(({ state, effect }) => state !== "kept" && isReplaced(effect))
+      .map((one) => [one.effect.path, one]),
   );
   return judged.map((one) => {
-    const other = staying.find(({ effect }) => one.effect.path.startsWith(`${effect.path}/`));
+    const other = nearestAround(one.effect.path, staying);
     return one.state !== "kept" || other === undefined
       ? one
       : { ...one, state: "left", why: `${visible(other.name)} stays in its place` };

@@ -55,13 +55,18 @@ export async function sandboxedProgram(
   const programs = [program, await Deno.realPath(program)].map((path) => folderOf(path, home));
   const ignores = [user.ignoreFile, ...["ignore", "attributes"].map((name) => `${home}/.config/git/${name}`)];
   const isBound = (path: string) => writes?.bound.some((place) => isInside(path, place)) === true;
-  const shown = [...SYSTEM, ...programs, ...ignores, ...[...roots, ...reads].filter((path) => !isBound(path))]
+  const places = [
+    ...SYSTEM,
+    ...programs,
+    ...ignores,
+    ...[...roots, ...reads].filter((path) => !isBound(path)),
+  ]
     .filter((path): path is string => path !== undefined && existsSync(path));
   const gitConfig = await wholeFile(join(folder, "gitconfig"), new TextEncoder().encode(user.lookUpText));
   const mounts: readonly Mount[] = [
     { kind: "scratch", path: "/tmp" },
     ...found.system.links.map(({ path, target }): Mount => ({ kind: "link", path, target })),
-    ...[...found.system.folders, ...shown].map((path): Mount => ({ kind: "read", path })),
+    ...[...found.system.folders, ...places].map((path): Mount => ({ kind: "read", path })),
     // ripgrep looks there for the user's ignored files.
     ...(home === undefined
       ? []
