@@ -244,7 +244,7 @@ const GIT: readonly Attempt[] = [
   {
     name: "move .git away and back",
     run: ({ root }) =>
-      moved(`${root}/.git`, `${root}/git`, () => Deno.writeTextFile(`${root}/git/hooks/pre-commit`, "new")),
+      moved(`${root}/.git`, `${root}/moved`, () => Deno.writeTextFile(`${root}/moved/hooks/pre-commit`, "new")),
   },
   { name: "remove the config", run: ({ root }) => Deno.remove(`${root}/.git/config`) },
   {
@@ -275,8 +275,8 @@ const GIT: readonly Attempt[] = [
     run: ({ root }) =>
       moved(
         `${root}/self/.git`,
-        `${root}/git`,
-        () => Deno.writeTextFile(`${root}/git/hooks/pre-commit`, "new"),
+        `${root}/moved`,
+        () => Deno.writeTextFile(`${root}/moved/hooks/pre-commit`, "new"),
       ),
     limit: "deno",
   },

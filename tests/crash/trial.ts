@@ -5,7 +5,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { ModelServer } from "../model/model_server.ts";
-import { MINED_PATH } from "../support/mines.ts";
+import { IGNORED_MINES } from "../support/mines.ts";
 import { baseUrl, PLUGIN, providerOptions, SECRET } from "../support/agent.ts";
 import { transcript } from "../support/chat.ts";
 import { ChildNvim } from "../support/nvim.ts";
@@ -247,7 +247,7 @@ async function strays(root: string, folder = ""): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const { name, isDirectory } of Deno.readDir(join(root, folder))) {
     const path = join(folder, name);
-    if (path === ".git" || path === MINED_PATH) continue;
+    if (path === ".git" || IGNORED_MINES.includes(path)) continue;
     if (isDirectory) found.push(...await strays(root, path));
     else if (!(path in ALLOWED)) found.push(path);
   }

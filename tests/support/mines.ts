@@ -2,7 +2,7 @@
  * Mines for scratch repositories: every program that git's settings, hooks and attributes can name leaves a mark if it
  * runs outside a command's sandbox. A test fails when its repository is removed with a mark.
  */
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 /** Where marks go: no sandbox shows this folder. */
 const MARKS = await Deno.makeTempDir({ prefix: "agent-marks-" });
@@ -49,6 +49,23 @@ const PROGRAMS = [
   "prettier",
 ];
 
+/** Files at the root that some program obeys, with the text of each. `PROGRAM` is a program that leaves a mark. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  ".gitmodules": '[submodule "mine"]\n\tpath = mine\n\turl = ext::PROGRAM\n',
+  ".nvim.lua": 'vim.fn.system({ "PROGRAM" })\n',
+  ".exrc": "call system('PROGRAM')\n",
+  ".vscode/settings.json": '{ "git.path": "PROGRAM", "deno.path": "PROGRAM", "eslint.runtime": "PROGRAM" }\n',
+  ".helix/languages.toml": '[language-server.mine]\ncommand = "PROGRAM"\n',
+  ".neoconf.json": '{ "lspconfig": { "clangd": { "cmd": ["PROGRAM"] } } }\n',
+  ".luarc.json": '{ "runtime.plugin": "PROGRAM" }\n',
+  ".clangd": "CompileFlags:\n  Compiler: PROGRAM\n",
+  ".ripgreprc": "--pre=PROGRAM\n",
+};
+/** At the root too, for what starts a program by its name in the project's folder. */
+const AT_ROOT = ["git", "rg", "node", "deno"];
+/** All that a repository's own ignore file hides. */
+export const IGNORED_MINES = [MINED_PATH, ...AT_ROOT, ...Object.keys(SETTINGS)];
+
 /** Sets the mines. @param root a repository whose first commit is made */
 export async function mine(root: string): Promise<void> {
   const program = join(root, ".git", "mine");
@@ -71,7 +88,17 @@ export async function mine(root: string): Promise<void> {
     await Deno.chmod(path, 0o755);
   }
   await Deno.mkdir(join(root, ".git", "info"), { recursive: true });
-  await Deno.writeTextFile(join(root, ".git/info/exclude"), "/node_modules/\n");
+  for (const name of AT_ROOT) await Deno.symlink(`${MINED_PATH}/${name}`, join(root, name));
+  for (const [path, text] of Object.entries(SETTINGS)) {
+    await Deno.mkdir(dirname(join(root, path)), { recursive: true });
+    // A test may have one of its own.
+    await Deno.writeTextFile(join(root, path), text.replaceAll("PROGRAM", program), { createNew: true })
+      .catch((error: unknown) => {
+        if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+      });
+  }
+  const lines = ["node_modules/", ...IGNORED_MINES].map((path) => `/${path}\n`);
+  await Deno.writeTextFile(join(root, ".git/info/exclude"), lines.join(""));
   await Deno.writeTextFile(join(root, ".git/info/attributes"), "* filter=mine diff=mine merge=mine\n");
   await Deno.writeTextFile(join(root, ".git/mine.inc"), `[core]\n\tsshCommand = ${program}\n`);
   await Deno.writeTextFile(join(root, ".git/config"), settings(program), { append: true });

@@ -63,26 +63,35 @@ export class CommandHoldBack implements HoldBack {
   async take(isTrap: IsTrap): Promise<Taken> {
     const { store, session } = this.#options;
     const commands = store.list(session, { after: this.#last }).filter(({ kind }) => kind === "command");
+    const calls = heldCalls(
+      commands,
+      (record, toolCall) => isTrap(record.path, toolCall, () => this.#texts(record)),
+    );
+    // A call may change what another has changed: each file goes back to what it was before the first that is held.
+    const all = netChanges(
+      commands.map(({ files }, at) => files.filter(({ path }) => at >= (calls.get(path)?.at ?? 0))),
+    );
+    const trapped = traps(all, ({ path }) => calls.has(path)).map((files) =>
+      this.#held(files, foldersOf(files, all), calls.get(files[0].path)?.toolCall ?? "")
+    );
+    const [oldest] = trapped;
+    if (oldest === undefined) {
+      this.#last = store.newest();
+      return { held: [], left: [], changes: [] };
+    }
+    const wanted = [...new Set(trapped.flatMap(({ records }) => records))];
+    const { changes, failures } = await this.#carryOut(wanted, oldest.toolCall);
+    this.#last = store.newest();
     const held: HeldFile[] = [];
     const left: { path: string; why: string }[] = [];
-    const changes: Taken["changes"][number][] = [];
-    for (const [toolCall = "", checkpoints] of Map.groupBy(commands, ({ toolCall }) => toolCall)) {
-      const all = netChanges(checkpoints.map(({ files }) => files));
-      const trapped = traps(all, (record) => isTrap(record.path, toolCall, () => this.#texts(record)))
-        .map((files) => this.#held(files, foldersOf(files, all), toolCall));
-      if (trapped.length === 0) continue;
-      const wanted = [...new Set(trapped.flatMap(({ records }) => records))];
-      const done = await this.#carryOut(wanted, toolCall);
-      changes.push(...done.changes.map((change) => ({ toolCall, change })));
-      for (const one of trapped) {
-        const why = one.records.map(({ path }) => done.failures.get(path)).find((text) => text !== undefined);
-        if (why !== undefined) left.push({ path: one.path, why });
-        else held.push(one);
-        this.#recorded.set(one, one);
-      }
+    for (const one of trapped) {
+      const why = one.records.map(({ path }) => failures.get(path)).find((text) => text !== undefined);
+      if (why !== undefined) left.push({ path: one.path, why });
+      else held.push(one);
+      this.#recorded.set(one, one);
     }
-    this.#last = store.newest();
-    return { held, left, changes };
+    const callOf = ({ path }: FileChange) => calls.get(path)?.toolCall ?? oldest.toolCall;
+    return { held, left, changes: changes.map((change) => ({ toolCall: callOf(change), change })) };
   }
 
   async place(
@@ -110,7 +119,9 @@ export class CommandHoldBack implements HoldBack {
     const failed = files.filter(({ outcome }) => outcome === "conflict" || outcome === "skipped");
     return {
       changes,
-      failures: new Map(failed.map(({ path, text = "it changed meanwhile" }) => [path, text])),
+      failures: new Map(
+        failed.map(({ path, text = "\n" }) => [path, text.includes("\n") ? "it changed meanwhile" : text]),
+      ),
     };
   }
 
@@ -136,6 +147,28 @@ export class CommandHoldBack implements HoldBack {
     const diff = isShown ? { texts: was === undefined ? { after: is } : { before: was, after: is } } : {};
     return { path, toolCall, what: whatOf(before, after), ...diff, records: [...files, ...folders] };
   }
+}
+
+/** A command that changed a file it may not change, and its place among the commands. */
+interface HeldCall {
+  readonly toolCall: string;
+  readonly at: number;
+}
+
+/** By path: the first of the commands that may not change it. Checkpoints of one call in a row count as one. */
+function heldCalls(
+  commands: readonly { readonly toolCall?: string | undefined; readonly files: readonly FileRecord[] }[],
+  isHeld: (record: FileRecord, toolCall: string) => boolean,
+): ReadonlyMap<string, HeldCall> {
+  const found = new Map<string, HeldCall>();
+  for (let at = 0, end = 0; at < commands.length; at = end) {
+    const { toolCall = "" } = commands[at] ?? {};
+    while (end < commands.length && (commands[end]?.toolCall ?? "") === toolCall) end++;
+    for (const record of netChanges(commands.slice(at, end).map(({ files }) => files))) {
+      if (!found.has(record.path) && isHeld(record, toolCall)) found.set(record.path, { toolCall, at });
+    }
+  }
+  return found;
 }
 
 /** Each with the file that it was before a move. */

@@ -77,7 +77,7 @@ Deno.test("what changes again while it is put back is left, and told", async () 
   await folder.command(() => folder.project.write("trap", "two\n"));
   await folder.project.write("trap", "three\n");
   const { held, left } = await folder.checkpoints.holdBack.take(() => true);
-  assert.deepEqual([held.length, left.length], [0, 1]);
+  assert.deepEqual([held, left.map(({ why }) => why)], [[], ["it changed meanwhile"]]);
   assert.equal(await folder.project.read("trap"), "three\n");
 });
 
@@ -95,4 +95,36 @@ Deno.test("what a crash has cut off is put back by the next process", async () =
   }]]);
   assert.equal(await folder.project.read("trap"), "one\n");
   assert.equal(await folder.again().wasCutOff(), false);
+});
+
+Deno.test("a file that two commands have changed in turn becomes what it was before the first, and is asked about once", async () => {
+  await using folder = await checkpointedFolder({ files: { "trap": "one\n", "other": "one\n" } });
+  folder.nextTurn();
+  const { project, checkpoints: { holdBack } } = folder;
+  await folder.checkpoints.before({ id: "background", paths: [], command: "background" });
+  await project.write("trap", "half\n");
+  await folder.command(async () => {
+    await project.write("trap", "whole\n");
+    await project.write("other", "two\n");
+  });
+  const name = (path: string) => path.slice(project.root.length + 1);
+  const { held, left } = await holdBack.take((path) => name(path) === "trap");
+  assert.deepEqual(left, []);
+  assert.deepEqual(held.map(({ path, toolCall, texts }) => [name(path), toolCall, texts]), [
+    ["trap", "background", { before: "one\n", after: "whole\n" }],
+  ]);
+  assert.deepEqual([await project.read("trap"), await project.read("other")], ["one\n", "two\n"]);
+  for (const file of held) assert.equal((await holdBack.place(file)).failure, undefined);
+  assert.equal(await project.read("trap"), "whole\n");
+});
+
+Deno.test("what a command may change stays when another changes the file again", async () => {
+  await using folder = await checkpointedFolder({ files: { "trap": "one\n" } });
+  folder.nextTurn();
+  const { project, checkpoints: { holdBack } } = folder;
+  await folder.checkpoints.before({ id: "approved", paths: [], command: "background" });
+  await project.write("trap", "approved\n");
+  await folder.command(() => project.write("trap", "evil\n"));
+  const { left } = await holdBack.take((_path, toolCall) => toolCall !== "approved");
+  assert.deepEqual([await project.read("trap"), left], ["approved\n", []]);
 });
