@@ -23,14 +23,13 @@ function peak(): Disposable & { readonly most: number } {
   };
 }
 
-function busy(count: number): Disposable {
-  const hogs = Array.from(
-    { length: count },
-    () => new Deno.Command("sh", { args: ["-c", "while :; do :; done"] }).spawn(),
-  );
+/** Programs that compute, each for two seconds of CPU time. */
+function busy(count: number): AsyncDisposable {
+  const args = ["-c", "ulimit -t 2; while :; do :; done"];
+  const hogs = Array.from({ length: count }, () => new Deno.Command("sh", { args, stderr: "null" }).spawn());
   return {
-    [Symbol.dispose]() {
-      for (const hog of hogs) hog.kill("SIGKILL");
+    async [Symbol.asyncDispose]() {
+      await Promise.all(hogs.map(({ status }) => status));
     },
   };
 }
@@ -41,7 +40,7 @@ Deno.test({
   async fn() {
     await using folder = await scratch({ "a.txt": "a\n" });
     await using state = await scratch({});
-    using _hogs = busy(4);
+    await using _hogs = busy(4);
     const before = threads();
     using counted = peak();
     const { end } = await commandRunner([folder.root], state.root).run("write", ":(){ :|:& };: ; sleep 20");
