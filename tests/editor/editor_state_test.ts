@@ -62,6 +62,7 @@ Deno.test("unsaved text of a file that was opened while the turn runs is read", 
   await nvim.command("Agent hello");
   await server.reached("go");
   await nvim.keys("<Esc><C-w>p:edit a.txt<CR>ityped <Esc>");
+  await nvim.waitFor(`vim.api.nvim_get_current_line() == "typed on disk"`);
   server.release("go");
   await waitUntil("the file to be read", () => toolResults(server).length === 1);
   assert.match(toolResults(server)[0] ?? "", /with unsaved changes\]\n1\ttyped on disk/);
