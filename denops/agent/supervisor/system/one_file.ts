@@ -7,6 +7,7 @@ const TRIES = 20;
 
 interface OneFile {
   readonly real: string;
+  readonly bytes: Uint8Array;
   readonly text: string;
 }
 
@@ -40,5 +41,6 @@ async function readOnce(path: string, most: number): Promise<OneFile | undefined
     if (bytesRead === 0) break;
     length += bytesRead;
   }
-  return { real, text: new TextDecoder().decode(bytes.subarray(0, length)) };
+  const read = bytes.subarray(0, length);
+  return { real, bytes: read, text: new TextDecoder().decode(read) };
 }
