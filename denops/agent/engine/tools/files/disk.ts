@@ -1,6 +1,7 @@
 /** The file system as tools use it: every path was resolved before. Deno's own, wrapped thinly. */
 import type { PathLookups } from "../../../policy/path.ts";
 import { join } from "node:path";
+import { ToolError } from "../../core/errors.ts";
 import { isImage, LOOKED_AT } from "./image.ts";
 
 export interface FileInfo {
@@ -38,6 +39,24 @@ export function fileInfo(path: string): FileInfo | undefined {
     return { kind, size: info.size, ...(info.mode === null ? {} : { mode: info.mode & 0o7777 }) };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Opens the file that was judged: its path is still its real one, so no link leads elsewhere, and what is read from
+ * the handle is that file, whatever takes its name meanwhile.
+ * @param path real @throws {ToolError} if another file is found there, and as `Deno.open` does
+ */
+export async function openJudged(path: string): Promise<Deno.FsFile> {
+  const file = await Deno.open(path);
+  try {
+    const { dev, ino } = await file.stat();
+    const named = Deno.lstatSync(path);
+    if (Deno.realPathSync(path) === path && named.dev === dev && named.ino === ino) return file;
+    throw new ToolError("another file took its place at this moment; nothing was read. Try again.");
+  } catch (error) {
+    file.close();
     throw error;
   }
 }
@@ -80,7 +99,7 @@ export async function readImage(
   most: number,
   signal: AbortSignal,
 ): Promise<ImageFile | undefined> {
-  using file = await Deno.open(path);
+  using file = await openJudged(path);
   const start = await readUpTo(file, LOOKED_AT, signal);
   if (!isImage(start)) return undefined;
   const { size } = await file.stat();
@@ -89,6 +108,12 @@ export async function readImage(
   bytes.set(start);
   bytes.set(rest, start.length);
   return { bytes, size };
+}
+
+/** @param path real */
+export async function readWhole(path: string, signal: AbortSignal): Promise<Uint8Array> {
+  using file = await openJudged(path);
+  return await readUpTo(file, (await file.stat()).size, signal);
 }
 
 async function readUpTo(file: Deno.FsFile, most: number, signal: AbortSignal): Promise<Uint8Array> {

@@ -12,7 +12,7 @@ import type { Editor, UnsavedWrite, WriteJournal } from "../../core/ports.ts";
 import { decodeText, encodeText, lineEnding, PLAIN, type TextFormat, withEnding } from "../../core/text.ts";
 import { conflictText, merge3 } from "../../core/merge.ts";
 import { writeAtomic, type Written } from "../../core/write_atomic.ts";
-import { type FileInfo, fileInfo, hasAllNamesIn, isStill, lookups, stampOf } from "./disk.ts";
+import { type FileInfo, fileInfo, hasAllNamesIn, isStill, lookups, readWhole, stampOf } from "./disk.ts";
 import type { Scratch } from "./scratch.ts";
 import { Views } from "./views.ts";
 
@@ -332,7 +332,7 @@ export class Workspace {
 
   async #bytes(path: ResolvedPath, signal: AbortSignal): Promise<Uint8Array> {
     try {
-      return await Deno.readFile(path.path, { signal });
+      return await readWhole(path.path, signal);
     } catch (error) {
       throw new ToolError(`Cannot read ${shownPath(path)}: ${messageOf(error)}`);
     }

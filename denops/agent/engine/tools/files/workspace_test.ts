@@ -7,6 +7,8 @@ import type { WriteJournal } from "../../core/ports.ts";
 import { writeAtomic } from "../../core/write_atomic.ts";
 import type { TextFile } from "./workspace.ts";
 import { outcomeOf, Workspace } from "./workspace.ts";
+import { readImage } from "./disk.ts";
+import { readLines } from "./line_window.ts";
 
 /** The temporary files that are being written. */
 class Noted implements WriteJournal {
@@ -385,4 +387,20 @@ Deno.test("a file that is written unread, as a language server does, stays unrea
   await assert.rejects(() => write("two\n"), /You have not read a\.txt yet/);
   await workspace.read(target, never);
   assert.equal(await write("three\n"), "three\n");
+});
+
+Deno.test("what was judged is what is read: not what a link leads to that took the place of a folder or file", async () => {
+  await using project = await scratch({ "docs/a.txt": "docs\n", "secret/a.txt": "SECRET\n", "b.txt": "b\n" });
+  const workspace = workspaceOf(project);
+  const [inFolder, file] = await Promise.all(["docs/a.txt", "b.txt"].map((path) => workspace.resolve(path)));
+  await Deno.rename(project.path("docs"), project.path("old"));
+  await Deno.symlink("secret", project.path("docs"));
+  await Deno.remove(project.path("b.txt"));
+  await Deno.symlink("secret/a.txt", project.path("b.txt"));
+  for (const path of [inFolder, file]) {
+    assert.ok(path);
+    await assert.rejects(workspace.readText(path, never), /another file took its place at this moment/);
+    await assert.rejects(readLines(path.path, 1, undefined, never), /another file took its place/);
+    await assert.rejects(readImage(path.path, 1_000, never), /another file took its place/);
+  }
 });
