@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { bytewise, cutAt, cuts, utf8 } from "../../../tests/support/pieces.ts";
+import { assertEachLinear } from "../../../tests/support/growth.ts";
 import { type AnyMessage, MessageTooLargeError } from "../deps/acp_sdk.ts";
 import { messageStream, type Passing } from "./message_stream.ts";
 
@@ -104,4 +105,14 @@ Deno.test("a notification that is too large is left out, escapes counted", async
 Deno.test("a line without end ends the connection", async () => {
   const piece = utf8("x".repeat(2 ** 20));
   await assert.rejects(exchange(Array.from({ length: 40 }, () => piece)), MessageTooLargeError);
+});
+
+Deno.test("lines cost time in proportion to their length: a long one in pieces, many short ones at once", async () => {
+  const long = (size: number) => bytewise(utf8(`${JSON.stringify(note("x".repeat(size)))}\n`));
+  const short = (size: number) => [utf8(`${JSON.stringify(note("x"))}\n`.repeat(size))];
+  const rows = ["long", "short"] as const;
+  await assertEachLinear(rows, (row, size) => {
+    const pieces = { long, short }[row](size);
+    return async () => assert.ok((await exchange(pieces)).got.length > 0);
+  }, 2_000);
 });
