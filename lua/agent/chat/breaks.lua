@@ -5,15 +5,21 @@ local M = {}
 
 local LINE = ("─"):rep(200)
 
+--- A longer text is drawn without them: where its code is would have to be found with each line that comes.
+local MOST_LINES = 5000
+
 ---@param lines string[]
 ---@param at integer
 ---@return boolean
-local function is_break(lines, at)
+local function is_rule(lines, at)
+  if not lines[at]:find("^%s*[-*_]") then
+    return false
+  end
   local marks = lines[at]:gsub("%s", "")
-  local is_rule = #marks >= 3 and marks:find("^[-*_]") and marks == marks:sub(1, 1):rep(#marks)
+  local is_line = #marks >= 3 and marks == marks:sub(1, 1):rep(#marks)
   -- Below a text it makes a heading of that.
   local stands_alone = (lines[at - 1] or ""):find("^%s*$") or (lines[at - 1] or ""):find("^%s*[`~]")
-  return is_rule and stands_alone ~= nil and not fences.around(lines, at)
+  return is_line and stands_alone ~= nil
 end
 
 --- Draws those of a text, from a line on; the last line may go on.
@@ -23,13 +29,20 @@ end
 ---@param row integer of the first one
 ---@param from integer
 function M.draw(buffer, namespace, lines, row, from)
+  if #lines > MOST_LINES then
+    return
+  end
+  local code
   for at = from, #lines - 1 do
-    if is_break(lines, at) then
-      vim.api.nvim_buf_set_extmark(buffer, namespace, row + at - 1, 0, {
-        virt_text = { { LINE, "AgentHint" } },
-        virt_text_pos = "overlay",
-        invalidate = true,
-      })
+    if is_rule(lines, at) then
+      code = code or fences.code(lines)
+      if not code[at] then
+        vim.api.nvim_buf_set_extmark(buffer, namespace, row + at - 1, 0, {
+          virt_text = { { LINE, "AgentHint" } },
+          virt_text_pos = "overlay",
+          invalidate = true,
+        })
+      end
     end
   end
 end

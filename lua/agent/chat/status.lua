@@ -100,7 +100,7 @@ function M:label()
     return block.kind == "user"
   end)
   local text = line.title and line.title ~= "" and line.title
-    or first and vim.trim(first.text):gsub("%s*\n.*", " …")
+    or first and vim.trim(first.text):gsub("\n.*", " …")
     or "(empty)"
   local tree = self.worktree and vim.fs.basename(self.worktree) .. ": " or ""
   return ("%d  %s  %s"):format(self.id, STATES[line.state], format.cut(tree .. text, 60))

@@ -152,7 +152,7 @@ function M:choose_waiting()
   vim.ui.select(list, {
     prompt = "Messages that wait (choose one to edit it)",
     format_item = function(block)
-      return (block.status == "steering" and "next step  " or "turn's end  ") .. (block.text:gsub("%s*\n.*", " …"))
+      return (block.status == "steering" and "next step  " or "turn's end  ") .. (block.text:gsub("\n.*", " …"))
     end,
   }, function(block)
     if block then

@@ -12,7 +12,7 @@ end
 ---@return fun(path: string, ...: any): string
 local function notice(template)
   return function(path, ...)
-    return (template:format(label(path), ...):gsub("%s*\n.*", ""))
+    return (template:format(label(path), ...):gsub("\n.*", ""))
   end
 end
 

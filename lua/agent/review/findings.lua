@@ -5,6 +5,8 @@ local TYPES = { high = "E", medium = "W", low = "I" }
 
 --- More than anybody goes through.
 local MOST = 500
+--- Bytes of a line; what is more of it is left out.
+local LONGEST = 1000
 
 --- Pure: `path:line: text`, a line each; other lines are no findings.
 ---@param text string of an answer
@@ -17,7 +19,7 @@ function M.read(text, root)
   end
   local items = {}
   for line in vim.gsplit(block, "\n") do
-    local path, number, rest = line:match("^[%s*-]*`?([^`:]+):(%d+)`?[%d:–-]*%s+(.+)$")
+    local path, number, rest = line:sub(1, LONGEST):match("^[%s*-]*`?([^`:]+):(%d+)`?[%d:–-]*%s+(.+)$")
     if path and #items < MOST then
       local confidence = rest:lower():match("^%W*(%l+)")
       local filename = vim.startswith(path, "/") and path or vim.fs.joinpath(root, path)

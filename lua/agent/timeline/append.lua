@@ -15,7 +15,7 @@ function M.close_text(block)
   if missing then
     block.text = block.text .. (vim.endswith(block.text, "\n") and "" or "\n") .. missing
   end
-  local text = tables.align((block.text:gsub("%s+$", ""):gsub("^%s*\n", "")))
+  local text = tables.align(((block.text:match("^.*%S") or ""):gsub("^%s*\n", "")))
   block.is_rewritten = text ~= block.text
   block.text = text
   if text == "" then

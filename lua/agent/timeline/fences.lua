@@ -58,6 +58,19 @@ function M.missing(lines)
   return last and not last.last and last.close or nil
 end
 
+--- Which lines are code, or a fence.
+---@param lines string[]
+---@return table<integer, true>
+function M.code(lines)
+  local found = {}
+  for _, fence in ipairs(M.find(lines)) do
+    for at = fence.first, fence.last or #lines do
+      found[at] = true
+    end
+  end
+  return found
+end
+
 --- The lines of the block around a line, without its fences; those of an open one to the end.
 ---@param lines string[]
 ---@param at integer from 1

@@ -117,7 +117,7 @@ local COUNTS = { ["%+%d+"] = "AgentAdded", ["−%d+"] = "AgentRemoved" }
 ---@return agent.Mark[]
 function M.count_marks(line)
   -- A name may look like a count.
-  local start = line:match(".*()  ") or #line
+  local start = line:match("^.*()  ") or #line
   local marks = {}
   for pattern, group in pairs(COUNTS) do
     local from, to = line:find(pattern, start)

@@ -5,6 +5,8 @@ local M = {}
 
 --- Columns of a line that is still a line: wider tables stay as they are.
 local WIDEST = 200
+--- Bytes of a row; longer ones are not even looked at.
+local LONGEST = 4000
 
 --- The cells of a row; a bar behind a backslash, or in code, belongs to its cell.
 ---@param line string
@@ -37,13 +39,19 @@ end
 ---@param line? string
 ---@return boolean
 local function is_rule(line)
-  return line ~= nil and line:find("|", 1, true) ~= nil and line:find("^%s*|?[%s:|-]*%-[%s:|-]*$") ~= nil
+  return line ~= nil and line:find("|", 1, true) ~= nil and line:find("-", 1, true) ~= nil and not line:find("[^%s:|-]")
 end
 
 ---@param line? string
 ---@return boolean
 local function is_row(line)
   return line ~= nil and line:find("^%s*|") ~= nil
+end
+
+---@param line string
+---@return boolean
+local function is_long(line)
+  return #line > LONGEST
 end
 
 ---@param rows string[][]
@@ -86,15 +94,11 @@ end
 ---@param text string
 ---@return string
 function M.align(text)
-  if not text:find("\n%s*|?[%s:|-]*%-") then
+  if not (text:find("|", 1, true) and text:find("-", 1, true)) then
     return text
   end
-  local lines, in_code = vim.split(text, "\n"), {}
-  for _, fence in ipairs(fences.find(lines)) do
-    for at = fence.first, fence.last or #lines do
-      in_code[at] = true
-    end
-  end
+  local lines = vim.split(text, "\n")
+  local in_code = fences.code(lines)
   local at = 1
   while at < #lines do
     local last = at + 1
@@ -102,7 +106,8 @@ function M.align(text)
       while is_row(lines[last + 1]) and not in_code[last + 1] do
         last = last + 1
       end
-      local better = aligned(vim.tbl_map(cells, vim.list_slice(lines, at, last)))
+      local rows = vim.list_slice(lines, at, last)
+      local better = not vim.iter(rows):any(is_long) and aligned(vim.tbl_map(cells, rows))
       for offset, line in ipairs(better or {}) do
         lines[at + offset - 1] = line
       end

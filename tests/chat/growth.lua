@@ -1,0 +1,142 @@
+--- What texts of a model cost grows with their length: nvim --headless --clean -l growth.lua
+local here = vim.fs.dirname(vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")))
+vim.opt.runtimepath:prepend(vim.fs.dirname(vim.fs.dirname(here)))
+local append = require("agent.timeline.append")
+local breaks = require("agent.chat.breaks")
+local fences = require("agent.timeline.fences")
+local findings = require("agent.review.findings")
+local format = require("agent.format")
+local lines = require("agent.timeline.lines")
+local tables = require("agent.timeline.tables")
+
+--- Characters of the smaller text. Four times as much may cost eight times as much; a quadratic step costs 16 times.
+local SIZE, TIMES, MOST, TRIES = 2000, 4, 8, 7
+--- Shorter work is too short for the clock: it is repeated. Seconds.
+local SHORTEST = 0.001
+--- No work is that long, not even on a machine that is slow: the rest of it is not waited for. Seconds of CPU time.
+local LONGEST = 20
+
+--- What is repeated, and what stands before and behind it.
+local SHAPES = {
+  { "a" },
+  { " ", "", "x" },
+  { "\n", "", "x" },
+  { " \n", "", "-" },
+  { "\t", "a", "a" },
+  { "-", "a\n|a|\n|", "x" },
+  { "-:|", "a\n|a|\n|", "x" },
+  { "|", "|a|\n|-|\n" },
+  { "a", "|a|\n|-|\n|", "|" },
+  { "\\|", "|a|\n|-|\n|" },
+  { "|a|\n|-|\n" },
+  { "`" },
+  { "`a" },
+  { "~~~\n" },
+  { "```\n" },
+  { "- ```\n" },
+  { "> " },
+  { "1. " },
+  { "---\n\n" },
+  { "***\n\n", "```\n" },
+  { "漢" },
+  { "\\" },
+  { "a\n" },
+  { "1", "a.ts:", "x" },
+  { "a:1: text\n" },
+}
+
+local function draws(buffer, text)
+  local rows = vim.split(text, "\n")
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, true, rows)
+  breaks.draw(buffer, vim.api.nvim_create_namespace("growth"), rows, 0, 1)
+end
+
+local WORK = {
+  ["a text ends"] = function(text)
+    append.close_text({ kind = "text", text = text, status = "open" })
+  end,
+  ["tables"] = tables.align,
+  ["the block around"] = function(text)
+    local rows = vim.split(text, "\n")
+    fences.around(rows, #rows)
+  end,
+  ["breaks"] = function(text)
+    local buffer = vim.api.nvim_create_buf(false, true)
+    draws(buffer, text)
+    vim.api.nvim_buf_delete(buffer, { force = true })
+  end,
+  ["lines of a message"] = function(text)
+    lines.lines({ kind = "user", text = text, given = { "a" } })
+  end,
+  ["lines of a call"] = function(text)
+    lines.lines({ kind = "tool", title = text, status = "in_progress", output = text, draft = text })
+  end,
+  ["lines of what a search found"] = function(text)
+    lines.lines({ kind = "tool", title = "a", status = "completed", what = "search", output = text, expanded = true })
+  end,
+  ["counts"] = lines.count_marks,
+  ["a title"] = function(text)
+    return format.cut(text, 40) .. format.cut_start(text, 40) .. format.one_line(text)
+  end,
+  ["findings"] = function(text)
+    findings.read("```findings\n" .. text .. "\n```", "/root")
+  end,
+}
+
+---@return number seconds of CPU time
+local function cost(work, text, times)
+  local start = os.clock()
+  for _ = 1, times do
+    work(text)
+  end
+  return os.clock() - start
+end
+
+--- A hook ends work that takes too long.
+local function limited(act)
+  local stop = os.clock() + LONGEST
+  debug.sethook(function()
+    assert(os.clock() < stop, "too slow")
+  end, "", 1e6)
+  local ok, problem = pcall(act)
+  debug.sethook()
+  return ok and problem or math.huge
+end
+
+---@return number ratio the second best
+local function growth(work, shape)
+  local function text(size)
+    return (shape[2] or "") .. shape[1]:rep(math.floor(size / #shape[1])) .. (shape[3] or "")
+  end
+  local small, large = text(SIZE), text(SIZE * TIMES)
+  local times = 1
+  while cost(work, small, times) < SHORTEST do
+    times = times * 2
+  end
+  local ratios = {}
+  for _ = 1, TRIES do
+    local before = cost(work, small, times)
+    local ratio = cost(work, large, times) / before
+    if ratio <= MOST and #ratios == 0 then
+      return ratio
+    end
+    table.insert(ratios, ratio)
+  end
+  table.sort(ratios)
+  return ratios[2]
+end
+
+local failed = 0
+for what, work in vim.spairs(WORK) do
+  for _, shape in ipairs(SHAPES) do
+    local ratio = limited(function()
+      return growth(work, shape)
+    end)
+    if ratio > MOST then
+      failed = failed + 1
+      print(("FAILED %s, %s: %d times the text costs %.1f times as much"):format(what, vim.inspect(shape), TIMES, ratio))
+    end
+  end
+end
+print(("%d passed, %d failed"):format(vim.tbl_count(WORK) * #SHAPES - failed, failed))
+os.exit(failed == 0 and 0 or 1)
