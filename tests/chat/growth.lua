@@ -7,10 +7,12 @@ local fences = require("agent.timeline.fences")
 local findings = require("agent.review.findings")
 local format = require("agent.format")
 local lines = require("agent.timeline.lines")
+local markdown = require("agent.chat.markdown")
+local Renderer = require("agent.chat.renderer")
 local tables = require("agent.timeline.tables")
 
 --- Characters of the smaller text. Four times as much may cost eight times as much; a quadratic step costs 16 times.
-local SIZE, TIMES, MOST, TRIES = 2000, 4, 8, 7
+local SIZE, TIMES, MOST, TRIES = 5000, 4, 8, 7
 --- Shorter work is too short for the clock: it is repeated. Seconds.
 local SHORTEST = 0.001
 --- No work is that long, not even on a machine that is slow: the rest of it is not waited for. Seconds of CPU time.
@@ -43,6 +45,13 @@ local SHAPES = {
   { "a\n" },
   { "1", "a.ts:", "x" },
   { "a:1: text\n" },
+  { "*" },
+  { "*a\n" },
+  { "**a" },
+  { "~~a" },
+  { "- `a` *b*\n" },
+  { "![" },
+  { "[a](" },
 }
 
 local function draws(buffer, text)
@@ -75,6 +84,15 @@ local WORK = {
     lines.lines({ kind = "tool", title = "a", status = "completed", what = "search", output = text, expanded = true })
   end,
   ["counts"] = lines.count_marks,
+  ["what is shown"] = function(text)
+    local buffer = vim.api.nvim_create_buf(false, true)
+    local renderer = Renderer.new(buffer)
+    markdown.start(buffer, renderer)
+    renderer:draw({ { kind = "text", text = "So: " .. text, status = "open" } }, { true })
+    local rows = renderer.total
+    vim.treesitter.get_parser(buffer, "markdown"):parse({ math.max(0, rows - 40), rows })
+    vim.api.nvim_buf_delete(buffer, { force = true })
+  end,
   ["a title"] = function(text)
     return format.cut(text, 40) .. format.cut_start(text, 40) .. format.one_line(text)
   end,

@@ -1,5 +1,7 @@
 -- The markdown of a transcript, for Neovim's own highlighter. It is parsed only where it is shown: Neovim would parse
 -- all of it, and look for other languages in all of it, with each piece of an answer.
+local fences = require("agent.timeline.fences")
+
 local M = {}
 
 --- Neovim's query for a language, but that it hides nothing. While a window has a line that could be hidden, each change
@@ -25,17 +27,69 @@ local HIDES = [[
 --- The region of nothing.
 local NOTHING = { { 0, 0, 0, 0 } }
 
+--- Marks and bytes of one paragraph: the time to parse it grows with the square of its marks, and Neovim waits.
+local MOST_MARKS, MOST_BYTES = 1500, 10000
+
+---@param line string
+---@return integer
+local function marks_in(line)
+  return select(2, line:gsub("[*_~`]", ""))
+end
+
+--- An empty line, a heading, an item of a list or a row of a table: it is in no paragraph with the line above.
+---@param line string
+---@return boolean
+local function begins_anew(line)
+  return not line:find("%S") or line:find("^%s*[-*+#|]+%s") ~= nil or line:find("^%s*%d+[.)]%s") ~= nil
+end
+
+--- The rows of a piece, without paragraphs that would take too long: those stay as they are.
+---@param buffer integer
+---@param piece { [1]: integer, [2]: integer } rows, the last one exclusive
+---@return { [1]: integer, [2]: integer }[]
+local function quick(buffer, piece)
+  local lines = vim.api.nvim_buf_get_lines(buffer, piece[1], piece[2], false)
+  local all = 0
+  for _, line in ipairs(lines) do
+    all = all + #line
+  end
+  if all <= MOST_MARKS then
+    return { piece }
+  end
+  local code = fences.code(lines)
+  local pieces, begins, paragraph, marks, bytes = {}, 1, 1, 0, 0
+  for at = 1, #lines + 1 do
+    local line = lines[at] or ""
+    if code[at] or begins_anew(line) then
+      if marks > MOST_MARKS or bytes > MOST_BYTES then
+        table.insert(pieces, begins < paragraph and { piece[1] + begins - 1, piece[1] + paragraph - 1 } or nil)
+        begins = at
+      end
+      paragraph, marks, bytes = at, 0, 0
+    end
+    if not code[at] then
+      marks, bytes = marks + marks_in(line), bytes + #line
+    end
+  end
+  table.insert(pieces, begins <= #lines and { piece[1] + begins - 1, piece[2] } or nil)
+  return pieces
+end
+
 --- What to parse for these rows, or for all.
 ---@param range any as LanguageTree:parse() takes it
 ---@param renderer agent.Renderer
+---@param buffer integer of the renderer
 ---@return table regions as LanguageTree:set_included_regions() takes them
-local function regions_of(range, renderer)
+local function regions_of(range, renderer, buffer)
   local regions = {}
   for _, rows in ipairs(type(range) ~= "table" and {} or type(range[1]) == "table" and range or { range }) do
     if #rows ~= 2 then
       return { {} }
     end
-    for _, piece in ipairs(renderer:prose(rows[1], rows[2])) do
+    local pieces = vim.tbl_map(function(piece)
+      return quick(buffer, piece)
+    end, renderer:prose(rows[1], rows[2]))
+    for _, piece in vim.iter(pieces):flatten(1):enumerate() do
       local before = regions[#regions] and regions[#regions][1]
       if before and piece[1] < before[3] then
         before[3] = math.max(before[3], piece[2])
@@ -74,7 +128,7 @@ function M.start(buffer, renderer)
   -- The methods and what they take: runtime/lua/vim/treesitter/languagetree.lua of Neovim 0.11 and 0.12.
   function parser:parse(range, on_parse)
     if not is_parsing then
-      self:set_included_regions(regions_of(range, renderer))
+      self:set_included_regions(regions_of(range, renderer, buffer))
     end
     local trees = parse(self, range, on_parse and function(...)
       is_parsing = false
