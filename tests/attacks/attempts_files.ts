@@ -244,7 +244,11 @@ const GIT: readonly Attempt[] = [
   {
     name: "move .git away and back",
     run: ({ root }) =>
-      moved(`${root}/.git`, `${root}/moved`, () => Deno.writeTextFile(`${root}/moved/hooks/pre-commit`, "new")),
+      moved(
+        `${root}/.git`,
+        `${root}/moved`,
+        () => Deno.writeTextFile(`${root}/moved/hooks/pre-commit`, "new"),
+      ),
   },
   { name: "remove the config", run: ({ root }) => Deno.remove(`${root}/.git/config`) },
   {

@@ -301,3 +301,19 @@ Deno.test("10 kB of anything, however deep, come to an end, and take time in pro
   assert.equal(judgeCommand("(".repeat(size)).severity, "critical");
   assert.equal(judgeCommand(`${"$(".repeat(size)}ls${")".repeat(size)}`).severity, "critical");
 });
+
+Deno.test("scripts of sed and awk: long ones are not looked at, and ask; others cost time in proportion", async () => {
+  const shapes = ["/", "s/", "s/a/b/", " ", "w ", "print >", "e ", "s|a", "\n", "1w a;"];
+  const script = (shape: string, size: number) => `sed -n 's${shape.repeat(size / shape.length)}'`;
+  for (const shape of shapes) {
+    const long = judgeCommand(script(shape, 4_000));
+    assert.ok(rank(long) >= RANK.high, shape);
+  }
+  await assertEachLinear(shapes, (shape, size) => {
+    const lines = Array.from({ length: size / 50 }, () => script(shape, 400)).join("; ");
+    return () => judgeCommand(lines);
+  }, 100);
+  assert.equal(judgeCommand("sed 's/a/b/w out.txt' x").severity, judgeCommand("cat x > out.txt").severity);
+  assert.ok(rank(judgeCommand("sed 's|a|rm -rf ~|e' x")) > 0);
+  assert.equal(judgeCommand("sed -e 's/a/b/' -e 's/c/end/' x").severity, "none");
+});

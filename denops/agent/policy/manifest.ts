@@ -79,14 +79,15 @@ function parseIni(text: string): unknown {
   let last = "";
   for (const line of text.split(/\r?\n/)) {
     const [, name] = /^\[([^\]]+)\]/.exec(line) ?? [];
-    const [, key, value] = /^([^\s#;:=][^:=]*?)\s*(?:[:=]\s*(.*))?$/.exec(line) ?? [];
+    const [, start, value] = /^([^\s#;:=][^:=]*)(?:[:=](.*))?$/.exec(line) ?? [];
+    const key = start?.trimEnd();
     if (name !== undefined) {
       section = sections.get(name) ?? new Map();
       sections.set(name, section);
       last = "";
     } else if (key !== undefined) {
       last = key.toLowerCase();
-      section.set(last, value ?? "");
+      section.set(last, value?.trimStart() ?? "");
     } else if (last !== "" && line.trim() !== "" && /^\s/.test(line)) {
       section.set(last, `${section.get(last)}\n${line.trim()}`);
     }

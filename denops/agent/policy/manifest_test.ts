@@ -109,7 +109,8 @@ Deno.test("hostile manifests are read in time in proportion", () =>
     ["a.toml", 'a."b" = 1\n', "[x]\n"],
     ["a.cfg", "[a]\nb = c\n  d\n", ""],
     ["a.cfg", " a:", ""],
-  ], ([name = "", part = "", start = ""], size) => {
-    const after = start + part.repeat(size);
+    ["a.cfg", "    ", "a", "b"],
+  ], ([name = "", part = "", start = "", end = ""], size) => {
+    const after = start + part.repeat(size) + end;
     return () => changedKeys(name, { before: "", after });
   }, 1_000));

@@ -34,9 +34,14 @@ export async function askTitle(
   return end.type === "answered" ? cleaned(end.message.text) : undefined;
 }
 
+/** Characters; no title is that long. */
+const LONGEST_LINE = 1_000;
+
 /** Models like to add marks of their own. */
 function cleaned(text: string): string | undefined {
-  const line = text.split("\n").map((one) => one.replace(/^[\s#*_>"'`“«]*(?:title\s*:)?[\s*_"'`“«]*/i, ""))
+  const line = text.split("\n").map((one) => one.slice(0, LONGEST_LINE)).map((one) =>
+    one.replace(/^[\s#*_>"'`“«]*(?:title\s*:)?[\s*_"'`“«]*/i, "")
+  )
     .map((one) => one.replace(/[\s*_"'`”».]+$/, "")).find((one) => one !== "");
   return line === undefined ? undefined : titleLine(line);
 }

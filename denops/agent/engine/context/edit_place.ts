@@ -46,7 +46,7 @@ export function atPlace(file: string, { line, text }: Pick<EditPlace, "line" | "
 export function replacementIn(answer: string, selected: string): readonly string[] {
   const [, , inside] = /^[ \t]*(`{3,}|~{3,})[^\n]*\n([\s\S]*?)^[ \t]*\1[ \t]*$/m.exec(answer) ?? [];
   const text = inside ?? answer.replace(/^\s*\n/, "");
-  const lines = linesIn(text.replace(/\s+$/, ""));
+  const lines = linesIn(text.trimEnd());
   // An answer of nothing is most often none; an empty block says that the lines are to go.
   if (inside === undefined && text.trim() === "") throw new ToolError("the model has answered nothing.");
   return text.trim() === "" ? [] : indented(lines, linesIn(selected));

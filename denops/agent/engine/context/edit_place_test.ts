@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { assertEachLinear } from "../../../../tests/support/growth.ts";
 import { atPlace, replacementIn, withReplacement } from "./edit_place.ts";
 
 Deno.test("lines are found where they stood, or nearest to it", () => {
@@ -26,4 +27,11 @@ Deno.test("an answer is its code block, moved to where the lines stand", () => {
 Deno.test("nothing but the lines changes, and line endings stay", () => {
   assert.equal(withReplacement("a\r\nb\r\nc", 1, 1, ["x", "y"]), "a\r\nx\r\ny\r\nc");
   assert.equal(withReplacement("a\nb\n", 0, 1, []), "b\n");
+});
+
+Deno.test("an answer of blanks costs time in proportion", async () => {
+  await assertEachLinear([" ", "\n", "\t\n", "```\n", "~~~"], (part, size) => {
+    const answer = `a${part.repeat(size)}b`;
+    return () => replacementIn(answer, "a\nb");
+  }, 5_000);
 });

@@ -37,7 +37,7 @@ function scriptsOf(name: string, text: string): readonly string[] {
   }
   if (!/\.jsonc?$/.test(name)) return [];
   try {
-    const { scripts = {}, tasks = {} } = Scripts.parse(JSON.parse(text.replace(/^\s*\/\/.*$/gm, "")));
+    const { scripts = {}, tasks = {} } = Scripts.parse(JSON.parse(text.replace(/^[ \t]*\/\/.*$/gm, "")));
     return [...Object.keys(scripts), ...Object.keys(tasks)];
   } catch {
     return [];

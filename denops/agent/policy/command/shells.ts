@@ -112,21 +112,43 @@ export function judgeCode(code: string, scene: Scene): Judgement {
 }
 
 /** Scripts of sed and awk: what writes a file, and what starts a program. */
-const WRITES_FILE =
-  /(?:^|[;{}\n]|[\d$/])\s*[wW]\s+(\S+)|\bs(?:\/.*){3}w\s+(\S+)|\bprintf?\b[^;}\n]*?>\s*(?:"([^"]*)"|[$(a-z])/g;
+const WRITES_FILE = /(?:^|[;{}\n]|[\d$/])\s*[wW]\s+(\S+)|\bprintf?\b[^;}\n]*?>\s*(?:"([^"]*)"|[$(a-z])/g;
 const STARTS =
-  /(?:^|[;{}\n]|[\d$])\s*e\b\s*(?<text>.*)|\bs(\W).*?\2.*?\2[gpiIm\d]*e|\bsystem\s*\(|\|\s*(getline|"|&)|\bprint[^;}\n]*\|\s*[$\w(]|"\s*\|/;
+  /(?:^|[;{}\n]|[\d$])\s*e\b\s*(?<text>.*)|\bsystem\s*\(|\|\s*(getline|"|&)|\bprint[^;}\n]*\|\s*[$\w(]|"\s*\|/;
+const WRITE_FLAG = /[gpiIme\d]*w\s+(\S+)/y;
+const START_FLAG = /[gpiImw\d]*e/y;
+
+/** Characters; what a longer one does is not looked at. */
+const LONGEST_SCRIPT = 2_000;
+
+/** What sed's substitutions `s/a/b/flags` say with this flag; any two of the separators may end the first two parts. */
+function substitutions(script: string, flag: RegExp): readonly RegExpExecArray[] {
+  const found: RegExpExecArray[] = [];
+  for (const line of script.split("\n")) {
+    for (const { index, 1: separator = "" } of line.matchAll(/\bs(\W)/g)) {
+      const second = line.indexOf(separator, index + 2);
+      let at = second < 0 ? -1 : line.indexOf(separator, second + 1);
+      for (; at >= 0; at = line.indexOf(separator, at + 1)) {
+        flag.lastIndex = at + 1;
+        const match = flag.exec(line);
+        if (match !== null) found.push(match);
+      }
+    }
+  }
+  return found;
+}
 
 const judgeScript: Judge = (args, scene) => {
   if (args.some((arg) => /^-[a-zA-Z]*i|^--in-p/.test(arg))) return judged("medium", "changes files in place");
   const script = args.filter((arg) => !/^-[^-]?$/.test(arg)).join("\n");
-  const started = STARTS.exec(script);
+  if (script.length > LONGEST_SCRIPT) return judged("high", "is a script too long to be looked at");
+  const started = STARTS.exec(script) ?? substitutions(script, START_FLAG)[0] ?? null;
   const text = started?.groups?.["text"];
   if (text !== undefined) scene.shell(text);
   return worst(
     READS,
-    ...[...script.matchAll(WRITES_FILE)].map((found) =>
-      judgeWrite(found[1] ?? found[2] ?? found[3] ?? UNKNOWN, scene)
+    ...[...script.matchAll(WRITES_FILE), ...substitutions(script, WRITE_FLAG)].map((found) =>
+      judgeWrite(found[1] ?? found[2] ?? UNKNOWN, scene)
     ),
     ...when(
       started !== null,

@@ -175,9 +175,8 @@ function gitPlace(root: string): GitPlace {
       ? { type: "linked", file: git, own, common }
       : { type: "none" };
   }
-  const [, tree] = /^\s*worktree\s*=\s*"?(.*?)"?\s*$/mi.exec(textOf(join(own, "config"), 1_000_000) ?? "") ??
-    [];
-  const isModule = tree !== undefined && real(resolve(own, tree)) === root;
+  const [, tree] = /^[ \t]*worktree[ \t]*=(.*)$/mi.exec(textOf(join(own, "config"), 1_000_000) ?? "") ?? [];
+  const isModule = tree !== undefined && real(resolve(own, tree.trim().replace(/^"|"$/g, ""))) === root;
   return isModule ? { type: "linked", file: git, own, common: own } : { type: "none" };
 }
 

@@ -39,7 +39,7 @@ export const NOTHING: State = {
 };
 
 const FENCE = /(`{3,}|~{3,})([^\n`]*)\n/y;
-const CALLS_IN = /^\s*(?:json\w*|tool\w*|function\w*|xml|action)?\s*$/i;
+const CALLS_IN = /^(?:json\w*|tool\w*|function\w*|xml|action)?$/i;
 const AS_AN_EXAMPLE = /\b(?:example|e\.g\.|for instance|such as|would look|looks like)/i;
 /** Characters of the line before a fence. */
 const LINE = 300;
@@ -233,7 +233,7 @@ export class Scanner {
       return this.#text.includes("\n", at) || this.#isWhole ? undefined : this.#freeze(at);
     }
     const inside = at + head.length;
-    if (CALLS_IN.test(info) && !this.#isExample(at)) {
+    if (CALLS_IN.test(info.trim()) && !this.#isExample(at)) {
       const span = this.#fenced(at, inside, ticks);
       if (span === "open") return this.#freeze(at);
       if (span !== undefined) {

@@ -58,7 +58,7 @@ function envelope(lines: readonly string[]): readonly string[] {
   const begin = lines.findIndex((line) => line.trim() === "*** Begin Patch");
   const end = lines.findLastIndex((line) => line.trim() === "*** End Patch");
   const around = (part: readonly string[]) =>
-    part.every((line) => /^\s*(?:|```\w*|(?:apply_patch\s*)?<<\s*["']?\w+["']?|[A-Z]+)\s*$/.test(line));
+    part.every((line) => /^(?:|```\w*|(?:apply_patch\s*)?<<\s*["']?\w+["']?|[A-Z]+)$/.test(line.trim()));
   if (begin === -1 || !around(lines.slice(0, begin))) {
     throw new ToolError('A patch begins with the line "*** Begin Patch".');
   }

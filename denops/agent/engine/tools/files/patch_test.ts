@@ -238,6 +238,19 @@ Deno.test("whatever is sent, it is a list of sections and a text, or one of our 
   }));
 });
 
+Deno.test("lines around a patch cost time in proportion", async () => {
+  await assertEachLinear([" ", "`", "<", "a"], (part, size) => {
+    const text = `*** Begin Patch\n*** Delete File: a\n*** End Patch\n${part.repeat(size)}!`;
+    return () => {
+      try {
+        parsePatch(text);
+      } catch (error) {
+        assert.ok(error instanceof ToolError, String(error));
+      }
+    };
+  }, 5_000);
+});
+
 /** Each hunk looks through the rest of the file: the time is in proportion to the one times the other. */
 Deno.test("a patch takes time in proportion to the lines of the file, and to its hunks", async () => {
   const FEW = 40;
