@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type AgentOptions, copyOfPlugin, type RunningAgent, SECRET, startAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat } from "../support/chat.ts";
+import { USERS_PATH } from "../support/mines.ts";
 import { scratch } from "../support/project.ts";
 import { waitForMarked, waitForNone } from "../support/processes.ts";
 import { reached } from "../support/server.ts";
@@ -16,10 +17,14 @@ if (DENOPS === undefined) {
 }
 const ignore = DENOPS === undefined;
 
-/** Its own switch for tests keeps denops.vim from asking for a key where its server cannot start. */
+/**
+ * Its own switch for tests keeps denops.vim from asking for a key where its server cannot start. It starts Deno by the
+ * user's PATH: whoever puts a folder of a project there has chosen so.
+ */
 function start(script: string, options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
   const lua = `vim.g["denops#_test"] = 1\n${options.lua ?? ""}`;
-  return startAgent({ ...options, script, runtime: DENOPS === undefined ? [] : [DENOPS], lua });
+  const env = { ...USERS_PATH, ...options.env };
+  return startAgent({ ...options, script, runtime: DENOPS === undefined ? [] : [DENOPS], lua, env });
 }
 
 /** A server for several Neovims, with an environment of its own. */
