@@ -47,7 +47,7 @@ end
 ---@param buffer integer
 ---@param piece { [1]: integer, [2]: integer } rows, the last one exclusive
 ---@return { [1]: integer, [2]: integer }[]
-local function quick(buffer, piece)
+local function without_long_paragraphs(buffer, piece)
   local lines = vim.api.nvim_buf_get_lines(buffer, piece[1], piece[2], false)
   local all = 0
   for _, line in ipairs(lines) do
@@ -87,7 +87,7 @@ local function regions_of(range, renderer, buffer)
       return { {} }
     end
     local pieces = vim.tbl_map(function(piece)
-      return quick(buffer, piece)
+      return without_long_paragraphs(buffer, piece)
     end, renderer:prose(rows[1], rows[2]))
     for _, piece in vim.iter(pieces):flatten(1):enumerate() do
       local before = regions[#regions] and regions[#regions][1]

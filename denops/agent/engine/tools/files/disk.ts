@@ -48,7 +48,7 @@ export function fileInfo(path: string): FileInfo | undefined {
  * the handle is that file, whatever takes its name meanwhile.
  * @param path real @throws {ToolError} if another file is found there, and as `Deno.open` does
  */
-export async function openJudged(path: string): Promise<Deno.FsFile> {
+export async function openByRealPath(path: string): Promise<Deno.FsFile> {
   const file = await Deno.open(path);
   try {
     const { dev, ino } = await file.stat();
@@ -99,7 +99,7 @@ export async function readImage(
   most: number,
   signal: AbortSignal,
 ): Promise<ImageFile | undefined> {
-  using file = await openJudged(path);
+  using file = await openByRealPath(path);
   const start = await readUpTo(file, LOOKED_AT, signal);
   if (!isImage(start)) return undefined;
   const { size } = await file.stat();
@@ -112,7 +112,7 @@ export async function readImage(
 
 /** @param path real */
 export async function readWhole(path: string, signal: AbortSignal): Promise<Uint8Array> {
-  using file = await openJudged(path);
+  using file = await openByRealPath(path);
   return await readUpTo(file, (await file.stat()).size, signal);
 }
 

@@ -1,6 +1,6 @@
 /** A window of lines of a file, streamed: a file of a gigabyte costs the memory of its window. */
 import { splitLines } from "../../core/text.ts";
-import { openJudged } from "./disk.ts";
+import { openByRealPath } from "./disk.ts";
 
 const MOST_LINES = 2_000;
 const MOST_CHARACTERS = 100_000;
@@ -27,7 +27,7 @@ export async function readLines(
   limit: number | undefined,
   signal: AbortSignal,
 ): Promise<LineWindow | undefined> {
-  using file = await openJudged(path);
+  using file = await openByRealPath(path);
   const collector = new Collector(offset, limit);
   const buffer = new Uint8Array(CHUNK);
   let decoder: TextDecoder | undefined;
