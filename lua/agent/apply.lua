@@ -86,7 +86,9 @@ local function put(buffer, before, after)
   while #before - to >= from and #after - to >= from and before[#before - to] == after[#after - to] do
     to = to + 1
   end
-  vim.api.nvim_buf_set_lines(buffer, from - 1, #before - to, false, vim.list_slice(after, from, #after - to))
+  local lines = vim.list_slice(after, from, #after - to)
+  require("agent.deep").stop(buffer, lines)
+  vim.api.nvim_buf_set_lines(buffer, from - 1, #before - to, false, lines)
 end
 
 ---@class agent.CodeBlock

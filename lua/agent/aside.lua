@@ -41,7 +41,7 @@ local function open(title)
   local buffer = vim.api.nvim_create_buf(false, true)
   vim.bo[buffer].bufhidden = "wipe"
   vim.bo[buffer].modeline = false
-  vim.bo[buffer].filetype = "markdown"
+  require("agent.deep").set_filetype(buffer, "markdown")
   local width = math.max(10, math.min(80, vim.o.columns - 4))
   local window = vim.api.nvim_open_win(buffer, true, {
     relative = "editor",

@@ -246,7 +246,7 @@ local function open_tab(file)
     vim.api.nvim_win_set_buf(0, scratch)
     local name = index == 1 and format.one_line(file.path or "") .. " · before" or "after · q closes"
     vim.wo[0][0].winbar = " " .. name:gsub("%%", "%%%%")
-    vim.bo[scratch].filetype = vim.filetype.match({ filename = file.path or "" }) or ""
+    require("agent.deep").set_filetype(scratch, vim.filetype.match({ filename = file.path or "" }) or "")
     require("agent.page").closes(scratch, "the diff")
     vim.cmd.diffthis()
   end

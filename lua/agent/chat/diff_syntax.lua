@@ -1,5 +1,7 @@
 -- The colours of a diff's own language, by tree-sitter where there is a parser. What was removed and what is there now
 -- are two texts.
+local deep = require("agent.deep")
+
 local M = {}
 
 --- Lines of a diff that are coloured.
@@ -26,7 +28,7 @@ end
 local function colour(mark, language, code, rows)
   local query = vim.treesitter.query.get(language, "highlights")
   local text = table.concat(code, "\n") .. "\n"
-  local tree = query and vim.treesitter.get_string_parser(text, language):parse()[1]
+  local tree = query and not deep.has_deep(code) and vim.treesitter.get_string_parser(text, language):parse()[1]
   if not tree then
     return
   end

@@ -1,5 +1,6 @@
 -- The markdown of a transcript, for Neovim's own highlighter. It is parsed only where it is shown: Neovim would parse
 -- all of it, and look for other languages in all of it, with each piece of an answer.
+local deep = require("agent.deep")
 local fences = require("agent.timeline.fences")
 
 local M = {}
@@ -24,9 +25,6 @@ local HIDES = [[
   (#match? @_to "^.{1,40}$") (#set! conceal ""))
 ]]
 
---- The region of nothing.
-local NOTHING = { { 0, 0, 0, 0 } }
-
 --- Marks and bytes of one paragraph: the time to parse it grows with the square of its marks, and Neovim waits.
 local MOST_MARKS, MOST_BYTES = 1500, 10000
 
@@ -43,12 +41,16 @@ local function begins_anew(line)
   return not line:find("%S") or line:find("^%s*[-*+#|]+%s") ~= nil or line:find("^%s*%d+[.)]%s") ~= nil
 end
 
---- The rows of a piece, without paragraphs that would take too long: those stay as they are.
+--- The rows of a piece, without paragraphs that would take too long: those stay as they are. So does all of a piece
+--- that would end Neovim.
 ---@param buffer integer
 ---@param piece { [1]: integer, [2]: integer } rows, the last one exclusive
 ---@return { [1]: integer, [2]: integer }[]
 local function without_long_paragraphs(buffer, piece)
   local lines = vim.api.nvim_buf_get_lines(buffer, piece[1], piece[2], false)
+  if deep.has_deep(lines) then
+    return {}
+  end
   local all = 0
   for _, line in ipairs(lines) do
     all = all + #line
@@ -82,10 +84,14 @@ end
 ---@return table regions as LanguageTree:set_included_regions() takes them
 local function regions_of(range, renderer, buffer)
   local regions = {}
-  for _, rows in ipairs(type(range) ~= "table" and {} or type(range[1]) == "table" and range or { range }) do
-    if #rows ~= 2 then
-      return { {} }
-    end
+  local ranges = type(range) ~= "table" and {} or type(range[1]) == "table" and range or { range }
+  local has_other = vim.iter(ranges):any(function(rows)
+    return #rows ~= 2
+  end)
+  if #ranges == 0 or has_other then
+    ranges = { { 0, vim.api.nvim_buf_line_count(buffer) } }
+  end
+  for _, rows in ipairs(ranges) do
     local pieces = vim.tbl_map(function(piece)
       return without_long_paragraphs(buffer, piece)
     end, renderer:prose(rows[1], rows[2]))
@@ -98,10 +104,7 @@ local function regions_of(range, renderer, buffer)
       end
     end
   end
-  if #regions > 0 then
-    return regions
-  end
-  return { type(range) == "table" and NOTHING or {} }
+  return #regions > 0 and regions or deep.NOTHING
 end
 
 --- What stands beside each other in a document means the same without what is before it.

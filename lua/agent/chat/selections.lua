@@ -99,7 +99,9 @@ function M:show_selections()
   end
   local keys = require("agent.hint").footer({ "x take out", "q close" }, vim.o.columns)
   local buffer, close = require("agent.popup").open(lines, "Goes along", keys)
-  pcall(vim.treesitter.start, buffer, "markdown")
+  if not require("agent.deep").has_deep(lines) then
+    pcall(vim.treesitter.start, buffer, "markdown")
+  end
   vim.keymap.set("n", "x", function()
     local label = owners[vim.api.nvim_win_get_cursor(0)[1]]
     close()

@@ -1,5 +1,6 @@
 --- Puts a new text into a buffer: only what differs, as one undo step of its own.
 local api = vim.api
+local deep = require("agent.deep")
 local edits_of = require("agent.reload.edits")
 local quiet = require("agent.reload.quiet")
 local views_of = require("agent.reload.views")
@@ -60,6 +61,9 @@ local function change(edits, options)
   local ok, err = pcall(function()
     if #edits > 0 then
       break_undo()
+      for _, edit in ipairs(edits) do
+        deep.stop(api.nvim_get_current_buf(), edit.lines)
+      end
       for i = #edits, 1, -1 do
         make_edit(edits[i])
       end

@@ -77,7 +77,7 @@ local function detect_filetype(buf)
   if vim.bo[buf].filetype == "" then
     local filetype = vim.filetype.match({ buf = buf })
     if filetype then
-      vim.bo[buf].filetype = filetype
+      require("agent.deep").set_filetype(buf, filetype)
     end
   end
 end

@@ -18,7 +18,7 @@ local function baseline_buffer(it)
   vim.bo[buf].modifiable = false
   local name = ("agent://baseline/%s"):format(vim.fn.fnamemodify(files.path_of(it.buf), ":~:."))
   pcall(api.nvim_buf_set_name, buf, name)
-  vim.bo[buf].filetype = vim.bo[it.buf].filetype
+  require("agent.deep").set_filetype(buf, vim.bo[it.buf].filetype)
   comments.show_before(buf, files.path_of(it.buf))
   keys.map(buf, "comment")
   return buf

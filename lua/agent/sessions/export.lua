@@ -86,7 +86,7 @@ function M.buffer(format)
       local buffer = vim.api.nvim_create_buf(true, true)
       vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.split(text, "\n"))
       vim.bo[buffer].modeline = false
-      vim.bo[buffer].filetype = format
+      require("agent.deep").set_filetype(buffer, format)
       vim.cmd("tab sbuffer " .. buffer)
     end,
     cancel = function() end,

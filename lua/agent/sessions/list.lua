@@ -385,7 +385,7 @@ local function show(list)
     false,
     wide and { split = "right", win = window } or { split = "below", win = window, height = height }
   )
-  vim.bo[list.preview].filetype = "markdown"
+  require("agent.deep").set_filetype(list.preview, "markdown")
   require("agent.page").closes(list.preview, "the list")
   require("agent.prose").style(beside)
   vim.wo[window][0].wrap, vim.wo[window][0].cursorline = false, true
