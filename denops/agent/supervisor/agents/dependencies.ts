@@ -23,10 +23,10 @@ export async function ensureDependencies(
   const stampPath = join(stateDir, `dependencies-${encodeHex(new Uint8Array(digest)).slice(0, 16)}.json`);
   const known = await readStamp(stampPath);
   if (known !== undefined) return known;
-  const denoDir = await askDenoDir();
+  const denoDir = await askDenoDir(plugin);
   const main = join(plugin, "denops", "agent", "engine", "main.ts");
   const fetching = ["cache", "--frozen", `--config=${join(plugin, "deno.json")}`, main];
-  await deno(fetching, announce).catch((error) => {
+  await deno(plugin, fetching, announce).catch((error) => {
     const command = [Deno.execPath(), ...fetching].join(" ");
     throw new Error(
       `Cannot fetch the engine's dependencies (${reasonOf(error)}). Run this once when online: ${command}`,
@@ -47,17 +47,21 @@ async function readStamp(path: string): Promise<string | undefined> {
   }
 }
 
-async function askDenoDir(): Promise<string> {
-  const { denoDir } = Stamp.parse(JSON.parse(await deno(["info", "--json"])));
+async function askDenoDir(plugin: string): Promise<string> {
+  const { denoDir } = Stamp.parse(JSON.parse(await deno(plugin, ["info", "--json"])));
   await Deno.mkdir(denoDir, { recursive: true });
   return await Deno.realPath(denoDir);
 }
 
-/** @param fetching called once, if a package is downloaded: what a registry says of one is asked now and then */
-async function deno(args: string[], fetching: () => void = () => {}): Promise<string> {
+/**
+ * @param plugin where Deno looks for settings: those of the project, whatever they are, are not ours
+ * @param fetching called once, if a package is downloaded: what a registry says of one is asked now and then
+ */
+async function deno(plugin: string, args: string[], fetching: () => void = () => {}): Promise<string> {
   const command = openProgram("fetch", Deno.execPath(), {
     args,
     env: Deno.env.toObject(),
+    cwd: plugin,
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
