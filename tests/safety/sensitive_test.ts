@@ -76,20 +76,26 @@ Deno.test({
   },
 });
 
-for (const sandboxed of [true, false]) {
-  Deno.test(`the folder that core.hooksPath names is sensitive; sandbox: ${sandboxed}`, async () => {
-    await using plain = await scratch({ "a.txt": "a\n" }, { git: true });
-    await using other = await scratch({ "b.txt": "b\n" }, { git: true });
-    const folders = async () =>
-      (await hookFolders([plain.root, other.root], sandboxed)).map(({ glob, safe }) => [glob, safe]);
-    assert.deepEqual(await folders(), []);
-    await git(plain.root, "config", "core.hooksPath", "tools/[hooks]");
-    await git(other.root, "config", "core.hooksPath", other.path("scripts"));
-    const name = other.root.split("/").at(-1);
-    assert.deepEqual(await folders(), [["tools/\\[hooks\\]/**", false], [`${name}/scripts/**`, false]]);
-    // Outside of the project, and the project itself, are not its folders.
-    await git(plain.root, "config", "core.hooksPath", "../hooks");
-    await git(other.root, "config", "core.hooksPath", ".");
-    assert.deepEqual(await folders(), []);
-  });
-}
+Deno.test("the folder that core.hooksPath names is sensitive, also by an include, also from a folder below", async () => {
+  await using plain = await scratch({ "a.txt": "a\n" }, { git: true });
+  await using other = await scratch({ "b.txt": "b\n", "deep/c.txt": "c\n" }, { git: true });
+  const folders = async (first = plain.root, second = other.root) =>
+    (await hookFolders([first, second])).map(({ glob, safe }) => [glob, safe]);
+  assert.deepEqual(await folders(), []);
+  await git(plain.root, "config", "core.hooksPath", "tools/[hooks]");
+  await git(other.root, "config", "core.hooksPath", other.path("deep/scripts"));
+  const name = other.root.split("/").at(-1);
+  assert.deepEqual(await folders(), [["tools/\\[hooks\\]/**", false], [`${name}/deep/scripts/**`, false]]);
+  assert.deepEqual(await folders(plain.root, other.path("deep")), [["tools/\\[hooks\\]/**", false], [
+    "deep/scripts/**",
+    false,
+  ]]);
+  // Outside of the project, and the project itself, are not its folders.
+  await git(plain.root, "config", "core.hooksPath", "../hooks");
+  await git(other.root, "config", "core.hooksPath", ".");
+  assert.deepEqual(await folders(), []);
+  await git(plain.root, "config", "--unset", "core.hooksPath");
+  await plain.write(".git/more", "[include]\n\tpath = more\n[core]\n\thooksPath = included\n");
+  await git(plain.root, "config", "includeIf.gitdir:/nowhere/.path", "more");
+  assert.deepEqual(await folders(), [["included/**", false]]);
+});

@@ -140,7 +140,7 @@ export class EngineClient {
     const ledger = await Ledger.open(user.state_dir, root);
     const sandbox = new CommandSandbox(roots, user);
     const sandboxed = await sandbox.hold() !== "none";
-    const safe_to_write = [...user.safe_to_write, ...await hookFolders(roots, sandboxed)];
+    const safe_to_write = [...user.safe_to_write, ...await hookFolders(roots)];
     return new EngineClient(roots, rules, ledger, { sandbox, sandboxed }, { ...user, safe_to_write }, ports);
   }
 

@@ -1,39 +1,75 @@
 /** Where git's hooks are if the configuration moves them into the project: what is in there asks before it is written. */
-import { basename, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import type { SafeToWrite } from "../../protocol/config.ts";
-import { run, type RunPlace } from "../system/run.ts";
+import { type Setting, settingsIn } from "../system/git_settings.ts";
+import { neovimEnvironment } from "../system/neovim_environment.ts";
 import { userGit } from "../system/user_git.ts";
+import { statOf, textOf } from "./folder_tree.ts";
+import { namedBy } from "./folders.ts";
 
 const REASON = "git runs it by itself (core.hooksPath)";
+/** Bytes of a file that names a folder. */
+const LONGEST_LINE = 4_096;
+/** Files of settings that are looked at for a root. */
+const MOST_FILES = 100;
 
 /** Entries of `safe_to_write`, none for a root whose hooks are in `.git`. */
-export async function hookFolders(
-  roots: readonly string[],
-  sandboxed: boolean,
-): Promise<readonly SafeToWrite[]> {
+export async function hookFolders(roots: readonly string[]): Promise<readonly SafeToWrite[]> {
+  const { hooksPath } = await userGit(roots);
   const found = await Promise.all(roots.map(async (root, index) => {
-    const named = await hooksPath({ root, roots, sandboxed });
-    const folder = named === undefined ? root : resolve(root, named);
-    if (folder === root || !isInside(folder, root)) return [];
-    const inside = relative(root, folder).replaceAll("\\", "/").replace(/[*?[\]{}()!\\]/g, "\\$&");
-    const glob = `${index === 0 ? "" : `${basename(root)}/`}${inside}/**`;
-    return [{ glob, safe: false, reason: REASON }];
+    const { top, settings } = await repositorySettings(root, roots);
+    const own = settings.filter(({ key }) => key === "core.hookspath").map(({ value }) => value);
+    const named = own.length === 0 && hooksPath !== undefined ? [hooksPath] : own;
+    const folders = named.map((path) => resolve(top, inHome(path)));
+    return folders.filter((folder) => folder !== root && isInside(folder, root)).map((folder) => {
+      const inside = relative(root, folder).replaceAll("\\", "/").replace(/[*?[\]{}()!\\]/g, "\\$&");
+      return { glob: `${index === 0 ? "" : `${basename(root)}/`}${inside}/**`, safe: false, reason: REASON };
+    });
   }));
   return found.flat();
 }
 
-/** As git reads it; undefined if no configuration names one, or there is no git. */
-async function hooksPath(place: RunPlace): Promise<string | undefined> {
-  const lines: string[] = [];
-  const { signal } = new AbortController();
-  try {
-    for (const scope of ["--worktree", "--local"]) {
-      const args = ["config", scope, "--includes", "--type=path", "--get", "core.hooksPath"];
-      await run("git", args, { ...place, direct: true }, signal, (line) => lines.push(line) > 0);
+interface RepositorySettings {
+  /** The folder with `.git` in it; without a repository the given one. */
+  readonly top: string;
+  readonly settings: readonly Setting[];
+}
+
+/**
+ * All that git may obey here, also of a repository that is not used for look-ups. Git itself is not asked: it would
+ * wait for ever for a pipe that stands where it expects a file.
+ */
+async function repositorySettings(root: string, roots: readonly string[]): Promise<RepositorySettings> {
+  for (let top = root;; top = dirname(top)) {
+    const git = join(top, ".git");
+    const info = statOf(git);
+    if (info !== undefined) {
+      const own = info.isFile ? namedBy(git, textOf(git, LONGEST_LINE)) ?? git : git;
+      const shared = textOf(join(own, "commondir"), LONGEST_LINE)?.trim();
+      const folders = new Set([own, ...(shared === undefined ? [] : [resolve(own, shared)])]);
+      const files = [...folders].flatMap((at) => [join(at, "config"), join(at, "config.worktree")]);
+      return { top, settings: await withIncludes(files, roots) };
     }
-  } catch {
-    return undefined;
+    if (dirname(top) === top) return { top: root, settings: [] };
   }
-  return lines[0] ?? (await userGit(place.roots)).hooksPath;
+}
+
+/** Whatever the condition of an include is. A file that cannot be read says nothing. */
+async function withIncludes(files: readonly string[], roots: readonly string[]): Promise<readonly Setting[]> {
+  const all: Setting[] = [];
+  const queue = new Set(files);
+  for (const file of queue) {
+    const settings = await settingsIn([file], roots).catch(() => []);
+    all.push(...settings);
+    for (const { key, value } of settings) {
+      const isInclude = /^include(if\..*)?\.path$/s.test(key) && queue.size < MOST_FILES;
+      if (isInclude) queue.add(resolve(dirname(file), inHome(value)));
+    }
+  }
+  return all;
+}
+
+function inHome(path: string): string {
+  return path.replace(/^~(?=\/|$)/, () => neovimEnvironment().HOME ?? "~");
 }

@@ -89,7 +89,7 @@ async function makeView(
   }
   // Git takes no link for HEAD.
   const files = {
-    HEAD: (await oneFile(join(own, "HEAD"), LONGEST_HEAD)).text,
+    HEAD: await headOf(own),
     config: await settings(repository, roots),
     user: user.lookUpText,
   };
@@ -110,6 +110,14 @@ async function makeView(
       ...await alternates(join(common, "objects")),
     ],
   };
+}
+
+/** @throws {Error} one line */
+async function headOf(own: string): Promise<string> {
+  const path = join(own, "HEAD");
+  return await oneFile(path, LONGEST_HEAD).then(({ text }) => text, (error) => {
+    throw new Error(`${path} cannot be read: ${error.message}`);
+  });
 }
 
 /** Why git is not used in a repository; undefined if it is, or if there is none. One line. */

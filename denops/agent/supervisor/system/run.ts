@@ -31,6 +31,8 @@ export interface Writes {
   readonly guarded: readonly string[];
 }
 
+const PRODUCTS = { rg: "ripgrep", git: "git" } as const;
+
 /** For every git of ours. */
 const PLAIN_GIT: readonly string[] = [
   "--no-pager",
@@ -93,7 +95,7 @@ export async function run(
   signal: AbortSignal,
   onLine: (line: string) => boolean,
 ): Promise<{ code: number; stderr: string }> {
-  const { process, errors, stop } = await start(name, args, options, signal);
+  const { process, errors, stop, outOfTime } = await start(name, args, options, signal);
   let stopped = false;
   const decoder = new TextDecoder();
   // A line that has no end yet, in parts: joined at each of them it would take quadratic time.
@@ -120,6 +122,7 @@ export async function run(
   const rest = parts.join("");
   if (!stopped && rest !== "") onLine(rest);
   const { code } = await process.status;
+  if (outOfTime() && !stopped) throw new Error(`${PRODUCTS[name]} did not end in time`);
   return { code, stderr: await errors };
 }
 
@@ -145,9 +148,8 @@ export async function printed(
 async function start(name: "rg" | "git", args: readonly string[], options: RunPlace, signal: AbortSignal) {
   const { root, roots, writes, direct = false } = options;
   const program = await findProgram(name, roots);
-  const product = name === "rg" ? "ripgrep" : "git";
   if (program === undefined) {
-    throw new Error(`${product} is not installed; the user has to install it`);
+    throw new Error(`${PRODUCTS[name]} is not installed; the user has to install it`);
   }
   const isGit = name === "git";
   const view = isGit && !direct ? await gitView(root, roots) : undefined;
@@ -164,7 +166,8 @@ async function start(name: "rg" | "git", args: readonly string[], options: RunPl
     detached: Deno.build.os !== "windows",
   }).spawn();
   running.add(process);
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(options.longest ?? LONGEST_MS)]);
+  const limit = AbortSignal.timeout(options.longest ?? LONGEST_MS);
+  const inTime = AbortSignal.any([signal, limit]);
   const stop = () => endGroup(process);
   if (inTime.aborted) stop();
   inTime.addEventListener("abort", stop);
@@ -172,7 +175,7 @@ async function start(name: "rg" | "git", args: readonly string[], options: RunPl
     running.delete(process);
     inTime.removeEventListener("abort", stop);
   });
-  return { process, errors: new Response(process.stderr).text(), stop };
+  return { process, errors: new Response(process.stderr).text(), stop, outOfTime: () => limit.aborted };
 }
 
 /** What a program starts in its turn is not taken from a root either. */
