@@ -16,8 +16,8 @@ import { type Job, planAll, planFiles, testsIn } from "./suite/plan.ts";
 import { type FileResult, readResult } from "./suite/report.ts";
 import { warmUp } from "./suite/warm_up.ts";
 
-/** One for each core: each has processes of its own, and more of them take more CPU time and no less wall time. */
-const JOBS = navigator.hardwareConcurrency;
+/** One more than there are cores, since most jobs wait for a part of their time. */
+const JOBS = navigator.hardwareConcurrency + 1;
 
 /** How many of the dearest files are listed. */
 const DEAREST = 10;
