@@ -9,6 +9,8 @@ local M = {}
 ---@field path string
 ---@field branch? string
 ---@field files integer    that differ
+---@field ignored integer  other files that git does not track
+---@field size integer     bytes of both
 ---@field commits integer  of its own
 
 --- Tab pages by folder.
@@ -24,13 +26,34 @@ local function some(count, what)
   return ("%d %s%s"):format(count, what, count == 1 and "" or "s")
 end
 
---- "2 files differ, 1 commit"
----@param tree { files: integer, commits: integer }
+---@param bytes integer
+---@return string
+local function size_of(bytes)
+  if bytes < 1000 then
+    return some(bytes, "byte")
+  elseif bytes < 999500 then
+    return ("%.0f kB"):format(bytes / 1000)
+  end
+  return ("%.1f MB"):format(bytes / 1000000)
+end
+
+--- "2 files differ, 310 ignored files (12.0 MB), 1 commit"
+---@param tree { files: integer, ignored: integer, size: integer, commits: integer }
 ---@return string
 local function state_of(tree)
-  local files = tree.files > 0 and { some(tree.files, "file") .. (tree.files == 1 and " differs" or " differ") } or {}
-  local commits = tree.commits > 0 and { some(tree.commits, "commit") } or {}
-  local parts = vim.list_extend(files, commits)
+  local parts = {} ---@type string[]
+  if tree.files > 0 then
+    table.insert(parts, some(tree.files, "file") .. (tree.files == 1 and " differs" or " differ"))
+  end
+  if tree.ignored > 0 then
+    table.insert(parts, some(tree.ignored, "ignored file"))
+  end
+  if #parts > 0 then
+    parts[#parts] = ("%s (%s)"):format(parts[#parts], size_of(tree.size))
+  end
+  if tree.commits > 0 then
+    table.insert(parts, some(tree.commits, "commit"))
+  end
   return #parts > 0 and table.concat(parts, ", ") or "nothing differs"
 end
 
@@ -106,8 +129,9 @@ local function closed(chats, path)
       M.forget(chats, path, result.origin)
       return say.info(("removed the worktree %s: nothing differed in it"):format(name))
     end
+    local task = result.files > 0 and "merge" or "remove"
     say.info(say.fitting({
-      ("the worktree %s stays, %s: :Agent worktree merge %s"):format(name, state_of(result), name),
+      ("the worktree %s stays, %s: :Agent worktree %s %s"):format(name, state_of(result), task, name),
       ("the worktree %s stays, %s"):format(name, state_of(result)),
       ("the worktree %s stays"):format(name),
     }))
@@ -316,24 +340,25 @@ function M.remove(chats, name)
       return
     end
     local place = { folder = origin, cwd = origin, root = origin }
-    local function remove(force)
-      ask(chats, { task = "remove", name = tree.name, force = force }, place, function(result)
+    ---@param consent? string the listing of the files that the user agreed to lose
+    local function remove(consent)
+      ask(chats, { task = "remove", name = tree.name, consent = consent }, place, function(result)
         if result.removed then
           M.forget(chats, tree.path, origin)
           local stays = result.branch and ("; its branch %s stays"):format(result.branch) or ""
           return say.info(("removed the worktree %s%s"):format(tree.name, stays))
         end
-        vim.ui.select({ "Keep it", "Remove it; what differs is lost" }, {
+        vim.ui.select({ "Keep it", "Remove it; these files are lost" }, {
           prompt = ("The worktree %s: %s"):format(tree.name, state_of(result)),
         }, function(_, choice)
           -- Something may have been typed meanwhile.
           if choice == 2 and not has_unsaved(tree.path) then
-            remove(true)
+            remove(result.listing)
           end
         end)
       end)
     end
-    remove(false)
+    remove()
   end)
 end
 

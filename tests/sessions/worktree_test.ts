@@ -7,7 +7,7 @@ import { git, waitUntil } from "../support/project.ts";
 
 const FILE = "src/greet.ts";
 
-Deno.test("a session in a worktree changes nothing here until it is merged, by review; it is removed when clean, asked about when not", async () => {
+Deno.test("a session in a worktree changes nothing here until it is merged, by review; it is removed when clean, asked about when it has files", async () => {
   await using agent = await startAgent({
     script:
       `call read_file {"path": "${FILE}"}\n---\ncall edit_file {"path": "${FILE}", "old_str": "Hello", "new_str": "Bye"}\n---\n` +
@@ -88,6 +88,25 @@ Deno.test("a session in a worktree changes nothing here until it is merged, by r
   await nvim.keys("<Esc>");
   await nvim.command("tabclose");
   await nvim.waitForScreen("removed the worktree worktree-1: nothing differed");
+
+  // A file that git ignores is the user's as well.
+  await project.write(".git/info/exclude", "*.log\n");
+  await nvim.command("Agent new --worktree");
+  await waitForChat(nvim, "Worktree worktree-1 on branch agent/worktree-1");
+  await nvim.keys("<Esc>");
+  const kept = await nvim.lua<string>("return vim.fn.getcwd() .. '/run.log'");
+  await Deno.writeTextFile(kept, "1234");
+  await nvim.command("tabclose");
+  await nvim.waitForScreen("the worktree worktree-1 stays, 1 ignored file (4 bytes)");
+  await nvim.command("Agent worktree remove");
+  await nvim.waitForScreen("The worktree worktree-1: 1 ignored file (4 bytes)");
+  await Deno.writeTextFile(kept, "12345");
+  await nvim.keys("2<CR>");
+  await nvim.waitForScreen("The worktree worktree-1: 1 ignored file (5 bytes)");
+  assert.equal(await Deno.readTextFile(kept), "12345");
+  await nvim.keys("2<CR>");
+  await nvim.waitForScreen("removed the worktree worktree-1");
+  await assert.rejects(Deno.lstat(kept), Deno.errors.NotFound);
   assert.equal(await git(project.root, "worktree", "list").then((text) => text.split("\n").length), 1);
   assert.deepEqual(server.problems, []);
 });

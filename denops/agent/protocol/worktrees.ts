@@ -8,13 +8,13 @@ export const LARGEST_MERGED = 1_000_000;
 export const LARGEST_MERGE = 8_000_000;
 
 /**
- * What is to be done about them. Without a name "new" makes one up, and "remove" means the one of this place. `force`: also
- * if what differs is lost.
+ * What is to be done about them. Without a name "new" makes one up, and "remove" means the one of this place.
+ * `consent`: the listing of the files that the user agreed to lose.
  */
 export const WORKTREE_TASK = {
   task: z.enum(["new", "list", "remove"]),
   name: z.string().max(1_000).optional(),
-  force: z.boolean().default(false),
+  consent: z.string().max(100).optional(),
 };
 
 /** What of a worktree is merged into the project. */
@@ -43,6 +43,10 @@ export interface ShownWorktree {
   readonly branch?: string;
   /** Files that differ from where it began, and not only because the project has the same by now. */
   readonly files: number;
+  /** Other files that git does not track. */
+  readonly ignored: number;
+  /** Bytes of both. */
+  readonly size: number;
   /** That the project's HEAD does not have. */
   readonly commits: number;
 }

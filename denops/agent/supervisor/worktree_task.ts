@@ -6,7 +6,7 @@ export type WorktreeAction = Extract<Action, { type: "worktree" }>;
 
 /** @param stop ends what runs in a folder @throws {Error} one line */
 export async function worktreeTask(
-  { task, name: wanted, force }: Pick<WorktreeAction, "task" | "name" | "force">,
+  { task, name: wanted, consent }: Pick<WorktreeAction, "task" | "name" | "consent">,
   worktrees: Worktrees,
   stop: (root: string) => Promise<void>,
 ): Promise<Record<string, unknown>> {
@@ -19,7 +19,7 @@ export async function worktreeTask(
     case "remove": {
       const name = await worktrees.name(wanted);
       const path = worktrees.path(name);
-      return { name, path, origin, ...await worktrees.remove(name, force, () => stop(path)) };
+      return { name, path, origin, ...await worktrees.remove(name, consent, () => stop(path)) };
     }
   }
 }

@@ -5,6 +5,7 @@ import { LARGEST_MERGE, LARGEST_MERGED, type Merge, MOST_MERGED } from "../../pr
 import { visible } from "../screen/visible.ts";
 import { oneFile } from "../system/one_file.ts";
 import type { Git } from "./repository.ts";
+import type { DiskListing } from "./worktree_disk.ts";
 
 /** Relative to the work tree. `before`: there was a file where it began. */
 export interface ChangedPath {
@@ -52,17 +53,45 @@ export async function changedPaths(git: Git, base: string): Promise<readonly Cha
   return changed;
 }
 
-/** How many of them the project does not have just so. */
-export async function differing(
-  changed: readonly ChangedPath[],
-  tree: string,
+/** The files of a worktree that its removal would delete for good. */
+export interface WorktreeLoss {
+  /** Files that differ from where it began, and that the project does not have just so. */
+  readonly files: number;
+  /** Other files that git does not track, of a nested repository too. */
+  readonly ignored: number;
+  /** Bytes of both. */
+  readonly size: number;
+}
+
+/** @param listing what `git.root` has on disk @throws {Error} one line */
+export async function lossOf(
+  git: Git,
+  base: string,
   origin: string,
-): Promise<number> {
-  let count = 0;
+  listing: DiskListing,
+): Promise<WorktreeLoss> {
+  const changed = await changedPaths(git, base);
+  const differing = new Set<string>();
   for (const { path } of changed) {
-    if (!await isSame(join(tree, path), join(origin, path))) count++;
+    if (!await isSame(join(git.root, path), join(origin, path))) differing.add(path);
   }
-  return count;
+  const judged = new Set([...changed.map(({ path }) => path), ...await trackedPaths(git)]);
+  let ignored = 0;
+  let size = 0;
+  for (const [path, entry] of listing) {
+    if (entry.isFolder) continue;
+    const isIgnored = !judged.has(path);
+    if (isIgnored) ignored++;
+    if (isIgnored || differing.has(path)) size += entry.size;
+  }
+  return { files: differing.size, ignored, size };
+}
+
+/** Files that git compares; with "assume unchanged" or "skip worktree" it compares nothing. */
+async function trackedPaths(git: Git): Promise<readonly string[]> {
+  const { code, text, complaint } = await git.run(["ls-files", "-z", "-v"]);
+  if (code !== 0) throw new Error(`Cannot look at the worktree: git says: ${complaint}.`);
+  return text.split("\0").flatMap((entry) => /^[HM] /.test(entry) ? [entry.slice(2)] : []);
 }
 
 async function isSame(one: string, other: string): Promise<boolean> {

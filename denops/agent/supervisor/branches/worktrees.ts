@@ -11,7 +11,8 @@ import { visible } from "../screen/visible.ts";
 import { makeWorktreesFolder, originOf, worktreesOf } from "../system/worktree_place.ts";
 import type { Repository } from "../system/repository.ts";
 import { type BranchOptions, exists, Git, ownRepository, writesOf } from "./repository.ts";
-import { baseOf, changedPaths, differing, mergeOf } from "./worktree_changes.ts";
+import { baseOf, lossOf, mergeOf, type WorktreeLoss } from "./worktree_changes.ts";
+import { digestOf, type DiskListing, listDisk, recoverWorktrees, removeListed } from "./worktree_disk.ts";
 import { fillWorktree, LONGEST_CHECKOUT_MS } from "./worktree_fill.ts";
 
 export interface WorktreeOptions extends BranchOptions {
@@ -39,14 +40,25 @@ export interface MadeWorktree {
 export type Removed =
   /** `branch`: it stays, for it has these commits. */
   | { readonly removed: true; readonly branch?: string; readonly commits: number }
-  /** Something would be lost. */
-  | { readonly removed: false; readonly files: number; readonly commits: number };
+  /** Files would be lost. `listing`: consents to the loss of just these, in the next call. */
+  | { readonly removed: false; readonly listing: string } & WorktreeLoss & Pick<ShownWorktree, "commits">;
+
+/** A worktree as it was looked at. */
+interface WorktreeLook {
+  readonly shown: ShownWorktree;
+  /** Made before the files were judged. */
+  readonly listing: DiskListing;
+}
 
 /** Texts by path. */
 const LastMerged = z.record(z.string(), z.string());
 
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,59}$/;
 const MOST_NAMES = 1_000;
+/** What is stopped in a worktree may write until it ends. */
+const MOST_TRIES = 3;
+/** Paths of one call of git. */
+const MOST_ARGUMENTS = 500;
 
 /** A project with its worktrees. */
 export class Worktrees {
@@ -106,8 +118,8 @@ export class Worktrees {
     const branch = this.#branch(name);
     const made = { name, path, origin: this.#origin, branch, filters: [], submodules: [] };
     if (await exists(path)) {
-      const { branch: now } = await this.#look(name);
-      return { ...made, branch: now ?? "no branch", known: true, uncommitted: 0 };
+      const { shown } = await this.#look(name);
+      return { ...made, branch: shown.branch ?? "no branch", known: true, uncommitted: 0 };
     }
     const cannot = (why: string) => new Error(`Cannot make the worktree ${name}: ${why}.`);
     if (await this.#commit(this.#git, "HEAD") === undefined) throw cannot("the repository has no commit yet");
@@ -135,7 +147,8 @@ export class Worktrees {
   async list(): Promise<readonly ShownWorktree[]> {
     const rows: ShownWorktree[] = [];
     for (const name of await this.#names()) {
-      rows.push(await this.#look(name).catch(() => ({ name, path: this.path(name), files: 0, commits: 0 })));
+      const unknown = { name, path: this.path(name), files: 0, ignored: 0, size: 0, commits: 0 };
+      rows.push(await this.#look(name).then(({ shown }) => shown, () => unknown));
     }
     return rows;
   }
@@ -147,31 +160,66 @@ export class Worktrees {
   }
 
   /**
-   * Removes a worktree, with its branch if that has no commit of its own.
-   * @param force also if something would be lost @param stop ends what runs there @throws {Error} one line
+   * Removes a worktree, with its branch if that has no commit of its own. What is made or changed there meanwhile stays.
+   * @param consent the listing of files that may be lost @param stop ends what runs there @throws {Error} one line
    */
-  async remove(name: string, force: boolean, stop: () => Promise<void>): Promise<Removed> {
-    const before = await this.#look(name);
-    if (before.files > 0 && !force) return { removed: false, files: before.files, commits: before.commits };
-    await stop();
-    // Something may have been written until this moment.
-    const { files, commits, branch } = await this.#look(name);
-    if (files > before.files || (files > 0 && !force)) return { removed: false, files, commits };
-    const git = await this.#in(name);
-    const lost = await git.run(["rev-list", "--count", "HEAD", "--not", "--branches", "--remotes", "--tags"]);
-    if (branch === undefined && lost.text !== "0") {
-      throw new Error(
-        `Cannot remove the worktree ${name}: it has commits that no branch has. Make one: git -C ${
-          this.path(name)
-        } switch -c BRANCH.`,
-      );
+  async remove(name: string, consent: string | undefined, stop: () => Promise<void>): Promise<Removed> {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const git = await this.#in(name);
+      const head = await this.#commit(git, "HEAD") ?? "";
+      const { shown, listing } = await this.#look(name);
+      const digest = await digestOf(listing);
+      const { files, ignored, size, commits, branch } = shown;
+      if (files + ignored > 0 && digest !== consent) {
+        return { removed: false, listing: digest, files, ignored, size, commits };
+      }
+      await stop();
+      await this.#checkRemovable(name, git);
+      if (!await this.#removeFiles(name, listing)) continue;
+      await this.#forget(git.root);
+      await Deno.remove(this.#merged(name)).catch(() => {});
+      const own = this.#branch(name);
+      if (branch === own && commits === 0) await this.#dropBranch(own, head);
+      return { removed: true, commits, ...(branch === undefined || commits === 0 ? {} : { branch }) };
     }
-    const head = await this.#commit(git, "HEAD") ?? "";
-    await this.#discard(this.path(name));
-    await Deno.remove(this.#merged(name)).catch(() => {});
-    const own = this.#branch(name);
-    if (branch === own && commits === 0) await this.#dropBranch(own, head);
-    return { removed: true, commits, ...(branch === undefined || commits === 0 ? {} : { branch }) };
+    throw new Error(`Cannot remove the worktree ${name}: files keep changing there. Stop what writes them.`);
+  }
+
+  /** @throws {Error} one line if commits would be lost, or if the user has locked it */
+  async #checkRemovable(name: string, git: Git): Promise<void> {
+    const cannot = (why: string) => new Error(`Cannot remove the worktree ${name}: ${why}`);
+    const found = await ownRepository(git);
+    if (found.type === "repository" && await exists(join(found.repository.own, "locked"))) {
+      throw cannot(`it is locked. Unlock it: git worktree unlock ${git.root}.`);
+    }
+    const branch = await git.run(["symbolic-ref", "--quiet", "HEAD"]);
+    const lost = await git.run(["rev-list", "--count", "HEAD", "--not", "--branches", "--remotes", "--tags"]);
+    if (branch.code === 0 || lost.text === "0") return;
+    throw cannot(`it has commits that no branch has. Make one: git -C ${git.root} switch -c BRANCH.`);
+  }
+
+  /** @returns false if they have changed since the listing @throws {Error} one line */
+  async #removeFiles(name: string, listing: DiskListing): Promise<boolean> {
+    try {
+      if (await removeListed(this.path(name), listing)) return true;
+    } catch (error) {
+      await this.#refill(name, listing);
+      const why = error instanceof Error ? error.message : error;
+      throw new Error(`Cannot remove the worktree ${name}: ${why}.`);
+    }
+    await this.#refill(name, listing);
+    return false;
+  }
+
+  /** Checks out the files that a removal had deleted when it was given up. */
+  async #refill(name: string, listing: DiskListing): Promise<void> {
+    const now = await listDisk(this.path(name));
+    const missing = [...listing.keys()].filter((path) => !now.has(path));
+    const options = { writes: await this.#writes(), longest: LONGEST_CHECKOUT_MS };
+    for (let at = 0; at < missing.length; at += MOST_ARGUMENTS) {
+      const paths = missing.slice(at, at + MOST_ARGUMENTS);
+      await (await this.#in(name)).run(["checkout-index", "--quiet", "--", ...paths], options);
+    }
   }
 
   /**
@@ -216,6 +264,7 @@ export class Worktrees {
   }
 
   async #names(): Promise<readonly string[]> {
+    await recoverWorktrees(this.#folder);
     const entries = await Array.fromAsync(Deno.readDir(this.#folder)).catch(() => []);
     return entries.filter(({ name, isDirectory }) => isDirectory && isName(name)).map(({ name }) => name)
       .sort();
@@ -241,19 +290,21 @@ export class Worktrees {
     throw new Error(`${path} is not a worktree of this project.`);
   }
 
-  async #look(name: string): Promise<ShownWorktree> {
+  async #look(name: string): Promise<WorktreeLook> {
     const { git, commit } = await this.#base(name);
-    const changed = await changedPaths(git, commit);
+    const listing = await listDisk(git.root);
+    const loss = await lossOf(git, commit, this.#origin, listing);
     const branch = await git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
     const head = await this.#commit(this.#git, "HEAD");
     const ahead = await git.run(["rev-list", "--count", `${head}..HEAD`]);
-    return {
+    const shown = {
       name,
       path: git.root,
       ...(branch.code === 0 ? { branch: visible(branch.text) } : {}),
-      files: await differing(changed, git.root, this.#origin),
+      ...loss,
       commits: Number(ahead.text) || 0,
     };
+    return { shown, listing };
   }
 
   async #commit(git: Git, name: string): Promise<string | undefined> {
@@ -266,11 +317,15 @@ export class Worktrees {
     return { bound: [...bound, this.#folder], guarded };
   }
 
-  /** @throws {Error} one line */
+  /** Removes the files too, of a worktree that nobody knows of yet. @throws {Error} one line */
   async #discard(path: string): Promise<void> {
-    const args = ["worktree", "remove", "--force", path];
+    await this.#forget(path, "--force");
+  }
+
+  /** Has git forget a worktree whose folder is gone. @throws {Error} one line */
+  async #forget(path: string, ...flags: readonly string[]): Promise<void> {
     const options = { writes: await this.#writes(), direct: true, longest: LONGEST_CHECKOUT_MS };
-    const { code, complaint } = await this.#git.run(args, options);
+    const { code, complaint } = await this.#git.run(["worktree", "remove", ...flags, path], options);
     if (code !== 0) throw new Error(`Cannot remove ${path}: git says: ${complaint}.`);
   }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { git, type Scratch, scratch } from "../../../../tests/support/project.ts";
 import { originOf } from "../system/worktree_place.ts";
+import { listDisk, removeListed } from "./worktree_disk.ts";
 import { Worktrees } from "./worktrees.ts";
 
 const FILES = { "a.txt": "a\nb\n", "part/b.txt": "b\n", "gone.txt": "gone\n", "same.txt": "same\n" };
@@ -16,6 +17,13 @@ function of(root: string, sandboxed = true): Promise<Worktrees> {
 }
 
 const never = () => Promise.resolve();
+
+/** What the worktree would lose: it is not removed. */
+async function lossOf(trees: Worktrees, name: string, consent?: string) {
+  const refused = await trees.remove(name, consent, never);
+  assert.ok(!refused.removed);
+  return refused;
+}
 
 async function branches({ root }: Scratch): Promise<string> {
   return await git(root, "branch", "--list", "--format=%(refname:short)");
@@ -81,13 +89,16 @@ for (const sandboxed of [true, false]) {
     const again = (await trees.merge("fix", RULES)).files.find(({ path }) => path === "a.txt");
     assert.equal(again?.merged, "a\nB\n");
     const all = files.length + left.length;
-    assert.deepEqual(await trees.remove("fix", false, never), { removed: false, files: all, commits: 0 });
+    const loss = await lossOf(trees, "fix");
+    // "ignored", and what lies behind the link to another folder is not counted.
+    assert.deepEqual([loss.files, loss.ignored, loss.commits], [all, 1, 0]);
     assert.equal(await Deno.readTextFile(tree("new/c.txt")), "c");
     // What the project has by now is not lost.
     await project.write("a.txt", "a\nB\n");
     assert.equal((await trees.list())[0]?.files, all - 1);
 
-    assert.equal((await trees.remove("fix", true, never)).removed, true);
+    const { listing } = await lossOf(trees, "fix");
+    assert.equal((await trees.remove("fix", listing, never)).removed, true);
     await assert.rejects(Deno.lstat(made.path), Deno.errors.NotFound);
     assert.equal(await branches(project), "main");
     assert.equal(await project.read(".git/config"), config);
@@ -126,7 +137,7 @@ Deno.test("names that would lead elsewhere are refused, and so is a branch that 
   await git(project.root, "branch", "agent/worktree-1");
   assert.equal((await trees.make(undefined)).name, "worktree-2");
   await git(project.root, "branch", "-D", "agent/mine", "agent/worktree-1");
-  await trees.remove("worktree-2", false, never);
+  await trees.remove("worktree-2", undefined, never);
   await git(project.root, "branch", "agent");
   await assert.rejects(trees.make("mine"), /git says: /);
   assert.deepEqual([await branches(project), await trees.list()], ["agent\nmain", []]);
@@ -150,7 +161,7 @@ Deno.test("no repository, no commit, a submodule, a folder of a repository: one 
   await git(project.root, "switch", "--quiet", "--detach");
   const trees = await of(project.root);
   assert.equal((await trees.make("x")).branch, "agent/x");
-  assert.equal((await trees.remove("x", false, never)).removed, true);
+  assert.equal((await trees.remove("x", undefined, never)).removed, true);
 });
 
 Deno.test("from a worktree its project's are meant; commits stay with their branch, and none is lost", async () => {
@@ -166,9 +177,10 @@ Deno.test("from a worktree its project's are meant; commits stay with their bran
   await assert.rejects(inside.name("..x"), /^Error: No worktree has the name \.\.x\. There are: one, two\.$/);
   await Deno.writeTextFile(join(path, "a.txt"), "committed\n");
   await git(path, "commit", "--quiet", "--all", "--message=One");
-  assert.deepEqual(await inside.remove("one", false, never), { removed: false, files: 1, commits: 1 });
+  const { files, ignored, commits } = await lossOf(inside, "one");
+  assert.deepEqual([files, ignored, commits], [1, 0, 1]);
   await project.write("a.txt", "committed\n");
-  assert.deepEqual(await inside.remove("one", false, never), {
+  assert.deepEqual(await inside.remove("one", undefined, never), {
     removed: true,
     branch: "agent/one",
     commits: 1,
@@ -178,11 +190,73 @@ Deno.test("from a worktree its project's are meant; commits stay with their bran
   await git(two, "switch", "--quiet", "--detach");
   await git(two, "commit", "--quiet", "--allow-empty", "--message=Lost");
   const trees = await of(project.root);
-  await assert.rejects(trees.remove("two", true, never), /commits that no branch has/);
-  // What is written while it is being removed is seen.
+  await assert.rejects(trees.remove("two", undefined, never), /commits that no branch has/);
   await git(two, "switch", "--quiet", "agent/two");
-  const late = () => Deno.writeTextFile(join(two, "late.txt"), "late");
-  assert.deepEqual(await trees.remove("two", false, late), { removed: false, files: 1, commits: 0 });
+  await git(two, "worktree", "lock", two);
+  await assert.rejects(
+    trees.remove("two", undefined, never),
+    /it is locked\. Unlock it: git worktree unlock /,
+  );
+  assert.equal(await Deno.readTextFile(join(two, "a.txt")), "a\nb\n");
+});
+
+Deno.test("a worktree with any file that git does not have stays, until the user agrees to lose just these", async () => {
+  await using project = await scratch({ ...FILES, ".gitignore": "node_modules\n*.log\n" }, { git: true });
+  const trees = await of(project.root);
+  const { path } = await trees.make("fix");
+  const put = async (name: string, text: string) => {
+    await Deno.mkdir(dirname(join(path, name)), { recursive: true });
+    await Deno.writeTextFile(join(path, name), text);
+  };
+  // Git compares no file with these marks.
+  await git(path, "update-index", "--skip-worktree", "a.txt");
+  await git(path, "update-index", "--assume-unchanged", "same.txt");
+  const made = {
+    "node_modules/x/index.js": "12345",
+    "run.log": "log",
+    "a.txt": "mine\n",
+    "same.txt": "my\n",
+  };
+  for (const [name, text] of Object.entries(made)) await put(name, text);
+  const first = await lossOf(trees, "fix");
+  assert.deepEqual([first.files, first.ignored, first.size], [0, 4, 16]);
+  assert.deepEqual((await trees.list()).map(({ ignored, size }) => [ignored, size]), [[4, 16]]);
+
+  // Made or changed after the user was asked.
+  await put("node_modules/y.js", "y");
+  const second = await lossOf(trees, "fix", first.listing);
+  assert.deepEqual([second.ignored, second.size], [5, 17]);
+  await put("run.log", "gol");
+  const third = await lossOf(trees, "fix", second.listing);
+  // While what runs there is stopped.
+  const late = () => put("late.txt", "late");
+  const fourth = await trees.remove("fix", third.listing, late);
+  assert.ok(!fourth.removed && fourth.files === 1);
+  for (const [name, text] of Object.entries({ ...made, "run.log": "gol", "late.txt": "late" })) {
+    assert.equal(await Deno.readTextFile(join(path, name)), text);
+  }
+  // A repository of its own, with all that is in it.
+  await git(path, "init", "--quiet", "nested");
+  await put("nested/deep/file", "deep");
+  const last = await lossOf(trees, "fix", fourth.listing);
+  assert.ok(last.ignored > fourth.ignored, "its own files, too");
+  assert.equal((await trees.remove("fix", last.listing, never)).removed, true);
+  await assert.rejects(Deno.lstat(path), Deno.errors.NotFound);
+  assert.deepEqual([await branches(project), await trees.list()], ["main", []]);
+});
+
+Deno.test("the removal deletes only what the listing names; one that was cut off is put back", async () => {
+  await using project = await scratch(FILES, { git: true });
+  const trees = await of(project.root);
+  const { path } = await trees.make("fix");
+  const listing = await listDisk(path);
+  await Deno.writeTextFile(join(path, "part/new"), "new");
+  assert.equal(await removeListed(path, listing), false);
+  assert.equal(await Deno.readTextFile(join(path, "part/new")), "new");
+  assert.equal(await git(path, "status", "--porcelain"), "?? part/new");
+  await Deno.rename(path, join(dirname(path), ".fix.removing"));
+  assert.deepEqual((await trees.list()).map(({ name, files }) => [name, files]), [["fix", 1]]);
+  assert.equal(await Deno.readTextFile(join(path, "part/new")), "new");
 });
 
 Deno.test("line ends, encodings, LFS pointers and submodules: as git would check them out, and git finds nothing changed", async () => {
