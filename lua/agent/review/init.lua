@@ -204,7 +204,7 @@ local function settle(verb, scope)
   with_tracked(place, function(it, file)
     local hunk = it and hunks_of.at(it.hunks, place.row, #it.lines)
     if not it or not hunk then
-      return say.info("no hunk under the cursor")
+      return say.info(it and #it.hunks > 0 and "no hunk under the cursor" or "no hunks left")
     elseif verb == "keep" then
       track.keep(it, { hunk })
       files.tell(it)

@@ -1,5 +1,5 @@
---- Keys of buffers with hunks. They come with the first hunk and go with the last, and a map of the user's that
---- had the same keys comes back.
+--- Keys of buffers with hunks. They come with the first hunk. With the last a map of the user's that had the same keys
+--- comes back; the others stay while the buffer is loaded, because Vim's own `gr` replaces a character.
 local api = vim.api
 local config = require("agent.config")
 local schema = require("agent.config.schema")
@@ -20,8 +20,16 @@ M.actions = {
   { name = "undo_all", doc = "undo all hunks of all files" },
 }
 
---- Our maps by buffer: what was mapped there before, false if nothing.
-local mapped = {} ---@type table<integer, { mode: string, lhs: string, before: table<string, any>|false }[]>
+---@class agent.review.KeyMap
+---@field mode string
+---@field lhs string
+---@field action { name: string, doc: string }
+---@field before table<string, any>|false the user's map of the buffer
+
+--- Our maps by buffer.
+local mapped = {} ---@type table<integer, agent.review.KeyMap[]>
+--- Buffers that have hunks.
+local in_review = {} ---@type table<integer, true>
 
 --- Name of an action → its keys.
 ---@return table<string, string>
@@ -70,51 +78,87 @@ function M.map(buf, name)
   end
 end
 
+--- Whether these keys do what we have mapped them to. A map that the user has set meanwhile is the user's.
+---@param mode string
+---@param lhs string
+---@return boolean
+local function is_ours(mode, lhs)
+  local now = local_map(mode, lhs)
+  return now ~= false and vim.startswith(now.desc or "", "Agent: ")
+end
+
 ---@param buf integer
 local function add(buf)
-  if mapped[buf] then
+  if in_review[buf] then
     return
   end
-  mapped[buf] = {}
+  in_review[buf] = true
+  local maps = mapped[buf] or {}
+  mapped[buf] = maps
   api.nvim_buf_call(buf, function()
     local keys = M.wanted()
     for _, action in ipairs(M.actions) do
       local lhs = keys[action.name]
       for _, mode in ipairs(lhs and (action.modes or { "n" }) or {}) do
-        table.insert(mapped[buf], { mode = mode, lhs = lhs, before = local_map(mode, lhs) })
-        set(buf, mode, lhs, action)
-      end
-    end
-  end)
-end
-
----@param buf integer
-local function remove(buf)
-  local maps = mapped[buf]
-  mapped[buf] = nil
-  if not maps or not api.nvim_buf_is_loaded(buf) then
-    return
-  end
-  api.nvim_buf_call(buf, function()
-    for _, map in ipairs(maps) do
-      local now = local_map(map.mode, map.lhs)
-      -- One that was set meanwhile stays.
-      if now and vim.startswith(now.desc or "", "Agent: ") then
-        vim.keymap.del(map.mode, map.lhs, { buffer = buf })
-        if map.before then
-          vim.fn.mapset(map.before)
+        if not is_ours(mode, lhs) then
+          table.insert(maps, { mode = mode, lhs = lhs, action = action, before = local_map(mode, lhs) })
+          set(buf, mode, lhs, action)
         end
       end
     end
   end)
 end
 
+--- Takes our maps away.
+---@param buf integer
+---@param stays? fun(map: agent.review.KeyMap): boolean asked without our map
+local function remove(buf, stays)
+  in_review[buf] = nil
+  local maps = mapped[buf] or {}
+  mapped[buf] = {}
+  api.nvim_buf_call(buf, function()
+    for _, map in ipairs(maps) do
+      if is_ours(map.mode, map.lhs) then
+        vim.keymap.del(map.mode, map.lhs, { buffer = buf })
+        if map.before then
+          vim.fn.mapset(map.before)
+        elseif stays and stays(map) then
+          set(buf, map.mode, map.lhs, map.action)
+          table.insert(mapped[buf], map)
+        end
+      end
+    end
+  end)
+end
+
+---@param map agent.review.KeyMap
+---@return boolean
+local function has_no_other(map)
+  return vim.fn.mapcheck(map.lhs, map.mode) == ""
+end
+
 track.listen(function(it)
-  if #it.hunks > 0 and api.nvim_buf_is_loaded(it.buf) then
+  local is_loaded = api.nvim_buf_is_loaded(it.buf)
+  if #it.hunks > 0 and is_loaded then
     add(it.buf)
-  else
-    remove(it.buf)
+  elseif in_review[it.buf] and is_loaded then
+    remove(it.buf, has_no_other)
   end
 end)
+
+api.nvim_create_autocmd("BufUnload", {
+  group = api.nvim_create_augroup("agent.review.keys", { clear = true }),
+  desc = "agent: take the keys of a review away",
+  -- `:edit` unloads the buffer too, and loads it again at once.
+  callback = vim.schedule_wrap(function(event)
+    if api.nvim_buf_is_loaded(event.buf) then
+      return
+    end
+    if mapped[event.buf] and api.nvim_buf_is_valid(event.buf) then
+      remove(event.buf)
+    end
+    mapped[event.buf], in_review[event.buf] = nil, nil
+  end),
+})
 
 return M
