@@ -3,6 +3,8 @@
  * engine asks Neovim to read or write there meanwhile, nothing outside is read or written.
  */
 import assert from "node:assert/strict";
+import { takeSnapshot } from "../../denops/agent/engine/checkpoint/snapshot.ts";
+import { oneFile } from "../../denops/agent/supervisor/system/one_file.ts";
 import { PLUGIN } from "../support/agent.ts";
 import { ChildNvim } from "../support/nvim.ts";
 import { type Scratch, scratch } from "../support/project.ts";
@@ -85,5 +87,52 @@ Deno.test({
     assert.deepEqual((await Array.fromAsync(Deno.readDir(folder.path("outside")))).map(({ name }) => name), [
       "f.txt",
     ]);
+  },
+});
+
+Deno.test({
+  name: "no checkpoint keeps a file outside while folders become links",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using folder = await ground();
+    const root = await Deno.realPath(folder.path("project"));
+    const kept: Record<string, number> = {};
+    const contents = {
+      put(bytes: Uint8Array) {
+        const text = new TextDecoder().decode(bytes);
+        kept[text] = (kept[text] ?? 0) + 1;
+        return text;
+      },
+      putParts: () => Promise.reject(new Error("it is small")),
+    };
+    {
+      await using _swapping = await swap(root);
+      for (let tries = 0; tries < TRIES * 10; tries++) {
+        await takeSnapshot(`${root}/dir/f.txt`, contents, [root]).catch(() => {});
+      }
+    }
+    const { "inside\n": own = 0, ...outside } = kept;
+    assert.deepEqual(outside, {});
+    assert.ok(own > 0);
+  },
+});
+
+Deno.test({
+  name: "no file outside is taken for one of the project while folders become links",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using folder = await ground();
+    const root = await Deno.realPath(folder.path("project"));
+    const found = new Set<string>();
+    {
+      await using _swapping = await swap(root);
+      for (let tries = 0; tries < TRIES * 10; tries++) {
+        await oneFile(`${root}/dir/f.txt`, 1_000).then(
+          ({ real, text }) => found.add(`${real.startsWith(root)} ${text}`),
+          () => {},
+        );
+      }
+    }
+    assert.deepEqual([...found].sort(), ["false outside\n", "true inside\n"]);
   },
 });

@@ -7,6 +7,7 @@ import { messageOf } from "../core/errors.ts";
 import { conflictText, merge3 } from "../core/merge.ts";
 import type { Editor, LanguageServers, UnsavedWrite } from "../core/ports.ts";
 import { type DecodedText, decodeText } from "../core/text.ts";
+import { readWhole } from "../tools/files/disk.ts";
 
 /** An editor that does not answer within this time may hold unsaved changes: the call fails. */
 const LONGEST_WAIT_MS = 5_000;
@@ -92,7 +93,7 @@ export function fsEditor(client: AgentContext, sessionId: string): Editor {
   return {
     async unsavedText(path, signal) {
       const shown = await shownText(path, signal);
-      return shown === (await diskText(path))?.text ? undefined : shown;
+      return shown === diskText(path)?.text ? undefined : shown;
     },
     async writeUnsaved(path, base, text, signal): Promise<UnsavedWrite> {
       const current = await shownText(path, signal) ?? "";
@@ -100,7 +101,7 @@ export function fsEditor(client: AgentContext, sessionId: string): Editor {
       if (!merged.ok) {
         return { status: "conflict", text: conflictText(merged.conflicts, "in the editor", "this edit") };
       }
-      const disk = await diskText(path);
+      const disk = diskText(path);
       // The protocol knows text only: a file in another encoding keeps it if we write it ourselves.
       const plain = disk === undefined || (disk.encoding === "utf-8" && !disk.bom);
       if (!plain && disk.text === current) return { status: "not_open" };
@@ -118,8 +119,12 @@ async function isThere(path: string): Promise<boolean> {
   return await Deno.lstat(path).then(() => true, () => false);
 }
 
-async function diskText(path: string): Promise<DecodedText | undefined> {
-  return await Deno.readFile(path).then(decodeText, () => undefined);
+function diskText(path: string): DecodedText | undefined {
+  try {
+    return decodeText(readWhole(path));
+  } catch {
+    return undefined;
+  }
 }
 
 /** What the other side said went wrong stands in the error's data; its message is "Internal error". */

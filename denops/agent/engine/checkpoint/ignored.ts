@@ -1,6 +1,7 @@
 /** Which of a project's files are looked at: those that git would show, whether it is a repository or not. */
 import ignore, { type Ignore } from "../../deps/ignore.ts";
 import { join } from "node:path";
+import { openByRealPath } from "../core/open_file.ts";
 
 /** Never looked at: not the project's own files. */
 const NEVER: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".jj", "node_modules"]);
@@ -83,8 +84,8 @@ function split(path: string): readonly [folder: string, name: string] {
 
 function readText(path: string): string {
   try {
-    const info = Deno.statSync(path);
-    return info.isFile && info.size <= LARGEST_RULES ? Deno.readTextFileSync(path) : "";
+    using file = openByRealPath(path);
+    return file.size <= LARGEST_RULES ? new TextDecoder().decode(file.take(file.size)) : "";
   } catch {
     return "";
   }

@@ -2,6 +2,7 @@
 import { dirname } from "node:path";
 import type { Contents, Snapshot } from "../core/checkpoints.ts";
 import type { WriteJournal } from "../core/ports.ts";
+import { openByRealPath } from "../core/open_file.ts";
 import { temporaryFor, writeAtomic } from "../core/write_atomic.ts";
 
 interface Step {
@@ -81,14 +82,18 @@ function isStill(path: string, now: Snapshot, contents: Contents): boolean {
 
 /** Also of a file that its owner has closed to himself: nothing may come between this look and the rename. */
 function bytesOf(path: string): Uint8Array {
+  const read = () => {
+    using file = openByRealPath(path);
+    return file.take(file.size);
+  };
   try {
-    return Deno.readFileSync(path);
+    return read();
   } catch (error) {
     const { mode } = Deno.lstatSync(path);
     if (!(error instanceof Deno.errors.PermissionDenied) || mode === null) throw error;
     Deno.chmodSync(path, mode & 0o7777 | 0o400);
     try {
-      return Deno.readFileSync(path);
+      return read();
     } finally {
       Deno.chmodSync(path, mode & 0o7777);
     }

@@ -3,6 +3,8 @@ import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import type { Contents, Snapshot } from "../core/checkpoints.ts";
 import { ABSENT } from "../core/checkpoints.ts";
+import { openByRealPath } from "../core/open_file.ts";
+import { pauses } from "../core/pauses.ts";
 import { opened } from "./opened.ts";
 
 /** Contents of larger files are not kept: SQLite's blobs and the user's patience end somewhere. */
@@ -21,7 +23,7 @@ export type ContentSink = Pick<Contents, "put" | "putParts">;
  */
 export async function takeSnapshot(
   path: string,
-  contents: Contents,
+  contents: ContentSink,
   roots: readonly string[],
 ): Promise<Snapshot> {
   const info = await opened(path, false, roots, () => lstatInRealFolder(path));
@@ -56,7 +58,7 @@ async function blobOf(
   largest: number,
 ): Promise<string> {
   const { size } = info;
-  if (size <= Math.min(PART, largest)) return contents.put(await Deno.readFile(path));
+  if (size <= Math.min(PART, largest)) return contents.put(wholeFile(path));
   if (size <= largest) return await contents.putParts(() => partsOf(path));
   // What takes seconds to read is told by size, time and number.
   if (size > LARGEST_KEPT) return `large ${size} ${info.mtime?.getTime()} ${info.ino}`;
@@ -82,17 +84,18 @@ export function modeOf(info: Deno.FileInfo): number | undefined {
   return info.mode === null || Deno.build.os === "windows" ? undefined : info.mode & 0o7777;
 }
 
+function wholeFile(path: string): Uint8Array {
+  using file = openByRealPath(path);
+  return file.take(file.size);
+}
+
 async function* partsOf(path: string): AsyncGenerator<Uint8Array> {
-  using file = await Deno.open(path);
+  using file = openByRealPath(path);
+  const pause = pauses();
   while (true) {
-    const part = new Uint8Array(PART);
-    let filled = 0;
-    while (filled < PART) {
-      const count = await file.read(part.subarray(filled));
-      if (count === null) break;
-      filled += count;
-    }
-    if (filled > 0) yield part.subarray(0, filled);
-    if (filled < PART) return;
+    await pause();
+    const part = file.take(PART);
+    if (part.length > 0) yield part;
+    if (part.length < PART) return;
   }
 }

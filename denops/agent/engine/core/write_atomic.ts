@@ -73,7 +73,7 @@ function takePlace(temporary: string, path: string, rules: WriteRules): Written 
   }
   const hasNames = (before.nlink ?? 1) > 1;
   const isOwned = isSameOwner(before, Deno.statSync(temporary)) || isGiven(temporary, before);
-  if ((hasNames ? sameNames : !isOwned) && overwrite(path, temporary)) return "written";
+  if ((hasNames ? sameNames : !isOwned) && overwrite(path, before, temporary)) return "written";
   Deno.renameSync(temporary, path);
   return hasNames ? "other names" : isOwned ? "written" : "other owner";
 }
@@ -92,8 +92,11 @@ function takeEmptyPlace(temporary: string, path: string): Written {
   }
 }
 
-/** The same file gets the content; false if this process may not write it. What fails half-way is taken back. */
-function overwrite(path: string, from: string): boolean {
+/**
+ * The same file gets the content; false if this process may not write it, or if it is another one by now. What fails
+ * half-way is taken back.
+ */
+function overwrite(path: string, { dev, ino }: Deno.FileInfo, from: string): boolean {
   let file: Deno.FsFile;
   try {
     file = Deno.openSync(path, { read: true, write: true });
@@ -101,7 +104,12 @@ function overwrite(path: string, from: string): boolean {
     return false;
   }
   using _ = file;
-  const before = Deno.readFileSync(path);
+  const opened = file.statSync();
+  if (opened.dev !== dev || opened.ino !== ino) return false;
+  const before = new Uint8Array(opened.size);
+  for (let at = 0, count: number | null = 0; count !== null && at < before.length; at += count ?? 0) {
+    count = file.readSync(before.subarray(at));
+  }
   try {
     fill(file, Deno.readFileSync(from));
   } catch (error) {

@@ -2,6 +2,7 @@ import { z } from "../../deps/zod.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import { counted, defineTool, files, shown } from "./define.ts";
 import { AskedAbout } from "./files/asked_about.ts";
+import { lookups } from "./files/disk.ts";
 import { leftOutNote } from "./search/format.ts";
 import { shownPath, type Workspace } from "./files/workspace.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
@@ -70,6 +71,10 @@ export async function folderEntries(
       if (entry.isDirectory) folders.push(`${name}/`);
       else if (entry.isSymlink) files.push(`${name} (symbolic link)`);
       else files.push(`${name} (${size(workspace.info(path)?.size ?? 0)})`);
+    }
+    // The names are those of another folder if a link has taken its place.
+    if (await lookups.realPath(folder.path) !== folder.path) {
+      throw new Error("it was replaced at this moment");
     }
   } catch (error) {
     if (signal.aborted) throw error;

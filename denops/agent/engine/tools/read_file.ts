@@ -38,7 +38,7 @@ export const readFile = defineTool({
         if (file === undefined && info === undefined) throw new ToolError(`${name} does not exist.`);
         if (info?.kind === "directory") throw new ToolError(`${name} is a folder. Use list_directory.`);
         if (info?.kind === "other") throw new ToolError(`${name} is not a regular file.`);
-        const image = file === undefined ? await showImage(target.path, name, images, signal) : undefined;
+        const image = file === undefined ? showImage(target.path, name, images) : undefined;
         if (image !== undefined) return image;
         const window = file === undefined
           ? await readLines(target.path, offset, limit, signal)
@@ -64,13 +64,8 @@ export const readFile = defineTool({
 });
 
 /** Undefined for what is no image. @throws {ToolError} for one that cannot be shown */
-async function showImage(
-  path: string,
-  name: string,
-  room: ImageRoom,
-  signal: AbortSignal,
-): Promise<ToolResult | undefined> {
-  const file = await readImage(path, LARGEST_IMAGE, signal);
+function showImage(path: string, name: string, room: ImageRoom): ToolResult | undefined {
+  const file = readImage(path, LARGEST_IMAGE);
   const info = file === undefined ? undefined : imageInfo(file.bytes);
   if (file === undefined || info === undefined) return undefined;
   const { bytes, size } = file;

@@ -1,6 +1,8 @@
 /** Files that may not be read and that git keeps nevertheless: their text is in its objects. */
 import { statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
+import { namedBy } from "../git/folders.ts";
+import { textOf } from "../git/folder_tree.ts";
 import { run } from "../system/run.ts";
 
 interface Known {
@@ -9,6 +11,8 @@ interface Known {
 }
 
 const LONGEST_MS = 10_000;
+/** Bytes of a file `.git`. */
+const LONGEST_LINE = 10_000;
 /** Stands for the file where git does not say what it keeps: it may be any. */
 const UNKNOWN = "files that git does not list";
 
@@ -39,9 +43,7 @@ export class TrackedFiles {
 /** Of a linked worktree or a submodule `.git` is a file that says where it is. */
 function gitFolder(root: string): string {
   const git = join(root, ".git");
-  if (!statSync(git, { throwIfNoEntry: false })?.isFile()) return git;
-  const [, named] = /^gitdir: (.+)$/m.exec(Deno.readTextFileSync(git)) ?? [];
-  return named === undefined ? git : resolve(dirname(git), named);
+  return namedBy(git, textOf(git, LONGEST_LINE)) ?? git;
 }
 
 async function denied(

@@ -2,6 +2,7 @@
  * The folders of a project, looked at again and again. A folder whose time of change is as it was has the entries that
  * it had, and no program can set that time: so only what has changed is listed anew.
  */
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 
 /** A folder this young may change again without a trace in its time; as git's rule for racily clean entries. */
@@ -103,21 +104,31 @@ export function statOf(path: string): Deno.FileInfo | undefined {
   }
 }
 
-/** Undefined if it cannot be read and written, or is larger. */
+/** No open waits for the other end of a pipe. */
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** Undefined if it is no file, cannot be read, or is larger. */
 export function bytesOf(path: string, largest: number): Uint8Array | undefined {
+  let file: number;
   try {
-    // A pipe that has taken the file's place would be waited for, were it opened for reading alone.
-    using file = Deno.openSync(path, { read: true, write: true });
-    const { isFile, size } = file.statSync();
-    if (!isFile || size > largest) return undefined;
+    file = openSync(path, FLAGS);
+  } catch {
+    return undefined;
+  }
+  try {
+    const info = fstatSync(file);
+    const { size } = info;
+    if (!info.isFile() || size > largest) return undefined;
     const bytes = new Uint8Array(size);
     let length = 0;
-    for (let count: number | null = 0; count !== null && length < size; length += count ?? 0) {
-      count = file.readSync(bytes.subarray(length));
+    for (let count = -1; count !== 0 && length < size; length += count) {
+      count = readSync(file, bytes.subarray(length));
     }
     return bytes.subarray(0, length);
   } catch {
     return undefined;
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -1,5 +1,5 @@
 /** A file that somebody may change while it is read: its text and its place are those of one and the same file. */
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { open } from "node:fs/promises";
 
 /** A file that another process replaces between two looks is opened again, so often. */
@@ -12,7 +12,10 @@ interface OneFile {
 }
 
 /** Nothing waits for the other end of a pipe. */
-const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** At the name of a file, where the system does not tell what a handle is called. */
+const LOOKS = 3;
 
 /** @param most bytes @throws {Error} one line */
 export async function oneFile(path: string, most: number): Promise<OneFile> {
@@ -25,13 +28,12 @@ export async function oneFile(path: string, most: number): Promise<OneFile> {
 
 /** Undefined: another process has put another file in its place before it was known to be this one. */
 async function readOnce(path: string, most: number): Promise<OneFile | undefined> {
-  const real = await Deno.realPath(path);
-  if (!(await Deno.lstat(real)).isFile) throw new Error("it is not a file");
-  await using file = await open(real, FLAGS);
-  const { dev, ino, size } = await file.stat();
-  const now = await Deno.lstat(real);
-  const isSame = now.isFile && now.dev === dev && now.ino === ino && await Deno.realPath(real) === real;
-  if (!isSame) return undefined;
+  if (!(await Deno.stat(path)).isFile) throw new Error("it is not a file");
+  await using file = await open(path, FLAGS);
+  const info = await file.stat();
+  const { size } = info;
+  const real = await nameOf(path, file.fd, info);
+  if (real === undefined || !info.isFile()) return undefined;
   if (size > most) throw new Error(`it is larger than ${most / 1024} kB`);
   // From here on it is read from the handle: what stands under its name now does not matter.
   const bytes = new Uint8Array(size);
@@ -43,4 +45,19 @@ async function readOnce(path: string, most: number): Promise<OneFile | undefined
   }
   const read = bytes.subarray(0, length);
   return { real, bytes: read, text: new TextDecoder().decode(read) };
+}
+
+/** The real path of an open file. Linux knows it; elsewhere a link that comes and goes between all looks would pass. */
+async function nameOf(path: string, handle: number, { dev, ino, nlink }: Stats): Promise<string | undefined> {
+  if (Deno.build.os === "linux") {
+    return nlink === 0 ? undefined : await Deno.readLink(`/proc/self/fd/${handle}`);
+  }
+  const real = await Deno.realPath(path);
+  for (let look = 0; look < LOOKS; look++) {
+    const named = await Deno.lstat(real);
+    const isSame = named.isFile && named.dev === dev && named.ino === ino &&
+      await Deno.realPath(path) === real;
+    if (!isSame) return undefined;
+  }
+  return real;
 }

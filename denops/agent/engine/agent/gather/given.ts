@@ -241,7 +241,7 @@ class Handing {
     if (info?.kind === "directory") return await this.#folder(path, name);
     const file = info?.kind === "other" ? undefined : await this.#text(path);
     if (file === undefined) {
-      const image = info?.kind === "file" && await readImage(path.path, LARGEST_IMAGE, this.#signal);
+      const image = info?.kind === "file" && readImage(path.path, LARGEST_IMAGE);
       if (image) return this.#image(name, image.bytes, image.size);
       throw new ToolError(`${name} is no text`);
     }

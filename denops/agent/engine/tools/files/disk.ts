@@ -1,7 +1,7 @@
 /** The file system as tools use it: every path was resolved before. Deno's own, wrapped thinly. */
 import type { PathLookups } from "../../../policy/path.ts";
-import { join } from "node:path";
-import { ToolError } from "../../core/errors.ts";
+import { dirname, join } from "node:path";
+import { openByRealPath } from "../../core/open_file.ts";
 import { isImage, LOOKED_AT } from "./image.ts";
 
 export interface FileInfo {
@@ -43,24 +43,6 @@ export function fileInfo(path: string): FileInfo | undefined {
   }
 }
 
-/**
- * Opens the file that was judged: its path is still its real one, so no link leads elsewhere, and what is read from
- * the handle is that file, whatever takes its name meanwhile.
- * @param path real @throws {ToolError} if another file is found there, and as `Deno.open` does
- */
-export async function openByRealPath(path: string): Promise<Deno.FsFile> {
-  const file = await Deno.open(path);
-  try {
-    const { dev, ino } = await file.stat();
-    const named = Deno.lstatSync(path);
-    if (Deno.realPathSync(path) === path && named.dev === dev && named.ino === ino) return file;
-    throw new ToolError("another file took its place at this moment; nothing was read. Try again.");
-  } catch (error) {
-    file.close();
-    throw error;
-  }
-}
-
 /** Folders and files that are looked at for names of one file. */
 const MOST_LOOKED_AT = 50_000;
 
@@ -94,16 +76,12 @@ export interface ImageFile {
 }
 
 /** The file's bytes, or its first `most`; undefined if it is no image, then hardly anything was read. */
-export async function readImage(
-  path: string,
-  most: number,
-  signal: AbortSignal,
-): Promise<ImageFile | undefined> {
-  using file = await openByRealPath(path);
-  const start = await readUpTo(file, LOOKED_AT, signal);
+export function readImage(path: string, most: number): ImageFile | undefined {
+  using file = openByRealPath(path);
+  const start = file.take(LOOKED_AT);
   if (!isImage(start)) return undefined;
-  const { size } = await file.stat();
-  const rest = await readUpTo(file, Math.max(0, Math.min(size, most) - start.length), signal);
+  const { size } = file;
+  const rest = file.take(Math.max(0, Math.min(size, most) - start.length));
   const bytes = new Uint8Array(start.length + rest.length);
   bytes.set(start);
   bytes.set(rest, start.length);
@@ -111,31 +89,28 @@ export async function readImage(
 }
 
 /** @param path real */
-export async function readWhole(path: string, signal: AbortSignal): Promise<Uint8Array> {
-  using file = await openByRealPath(path);
-  return await readUpTo(file, (await file.stat()).size, signal);
-}
-
-async function readUpTo(file: Deno.FsFile, most: number, signal: AbortSignal): Promise<Uint8Array> {
-  const buffer = new Uint8Array(most);
-  let length = 0;
-  while (length < most) {
-    signal.throwIfAborted();
-    const count = await file.read(buffer.subarray(length));
-    if (count === null) break;
-    length += count;
-  }
-  return buffer.subarray(0, length);
+export function readWhole(path: string): Uint8Array {
+  using file = openByRealPath(path);
+  return file.take(file.size);
 }
 
 /** Does the file hold these bytes? Undefined: is nothing there? Synchronous, so that it holds for what comes next. */
 export function isStill(path: string, bytes: Uint8Array | undefined): boolean {
   try {
-    const now = Deno.readFileSync(path);
-    return bytes !== undefined && now.length === bytes.length && now.every((byte, at) => byte === bytes[at]);
+    using file = openByRealPath(path);
+    if (file.size !== bytes?.length) return false;
+    const now = file.take(file.size);
+    return now.length === bytes.length && now.every((byte, at) => byte === bytes[at]);
   } catch (error) {
-    return bytes === undefined && error instanceof Deno.errors.NotFound;
+    return bytes === undefined && error instanceof Deno.errors.NotFound && isInRealFolder(path);
   }
+}
+
+/** False if a folder on the way has become a link. A folder that is yet to be made is none. */
+function isInRealFolder(path: string): boolean {
+  const folder = dirname(path);
+  const real = found(() => Deno.realPathSync(folder));
+  return real === undefined ? folder === path || isInRealFolder(folder) : real === folder;
 }
 
 /** Tells one state of a file from the next. */

@@ -1,6 +1,7 @@
 /** A window of lines of a file, streamed: a file of a gigabyte costs the memory of its window. */
 import { splitLines } from "../../core/text.ts";
-import { openByRealPath } from "./disk.ts";
+import { openByRealPath } from "../../core/open_file.ts";
+import { pauses } from "../../core/pauses.ts";
 
 const MOST_LINES = 2_000;
 const MOST_CHARACTERS = 100_000;
@@ -27,30 +28,32 @@ export async function readLines(
   limit: number | undefined,
   signal: AbortSignal,
 ): Promise<LineWindow | undefined> {
-  using file = await openByRealPath(path);
+  using file = openByRealPath(path);
+  const pause = pauses();
   const collector = new Collector(offset, limit);
   const buffer = new Uint8Array(CHUNK);
   let decoder: TextDecoder | undefined;
   let rest = "";
   while (true) {
+    await pause();
     signal.throwIfAborted();
-    const count = await file.read(buffer);
-    let bytes = buffer.subarray(0, count ?? 0);
+    const count = file.read(buffer);
+    let bytes = buffer.subarray(0, count);
     if (decoder === undefined) {
       const start = startOf(bytes);
       if (start === undefined) return undefined;
       decoder = start.decoder;
       bytes = bytes.subarray(start.mark);
-    } else if (count !== null && isLong(rest) && decoder.encoding === "utf-8" && !hasLineEnd(bytes)) {
+    } else if (count > 0 && isLong(rest) && decoder.encoding === "utf-8" && !hasLineEnd(bytes)) {
       continue;
     }
-    rest += decoder.decode(bytes, { stream: count !== null });
+    rest += decoder.decode(bytes, { stream: count > 0 });
     // A "\r" at the end may be the first half of "\r\n".
     const lines = rest.split(/\r\n|\n|\r(?=[^\n])/);
     rest = lines.pop() ?? "";
     if (isLong(rest)) rest = rest.slice(0, LONGEST_LINE * 2);
     for (const line of lines) if (!collector.add(line)) return collector.window();
-    if (count === null) break;
+    if (count === 0) break;
   }
   const last = rest.replace(/\r$/, "");
   if (rest !== "") collector.add(last);

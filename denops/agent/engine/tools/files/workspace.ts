@@ -154,7 +154,7 @@ export class Workspace {
     signal: AbortSignal,
   ): Promise<Pick<TextFile, "text" | "unsaved"> | undefined> {
     const unsaved = await this.#unsavedText(path, signal);
-    const text = unsaved ?? (await unlessRefused(this.#onDisk(path, signal)))?.text;
+    const text = unsaved ?? (await unlessRefused(() => this.#onDisk(path, signal)))?.text;
     if (text === undefined) return undefined;
     await this.#views.note(path.path, text);
     return { text, unsaved: unsaved !== undefined };
@@ -162,7 +162,7 @@ export class Workspace {
 
   /** Notes that the model was given the file: this text of it, or what is there. What is no file of the project is passed over. */
   async noteGiven(named: string, text: string | undefined, signal: AbortSignal): Promise<void> {
-    const path = await unlessRefused(this.resolve(named));
+    const path = await unlessRefused(() => this.resolve(named));
     const now = path === undefined ? undefined : (await this.readIfText(path, signal))?.text;
     if (path === undefined || now === undefined) return;
     // Who hands text over may have made all line endings the same.
@@ -183,7 +183,7 @@ export class Workspace {
 
   /** What the file holds; no text if it is gone. Undefined if that cannot be said, or may not be read unasked. */
   async textNow(named: string, signal: AbortSignal): Promise<{ named: string; text?: string } | undefined> {
-    const path = await unlessRefused(this.resolve(named));
+    const path = await unlessRefused(() => this.resolve(named));
     if (path === undefined || !this.mayShow(path)) return undefined;
     const file = await this.readIfText(path, signal);
     if (file === undefined && (path.exists || signal.aborted)) return undefined;
@@ -242,12 +242,12 @@ export class Workspace {
   /** The file as text; undefined if there is none. @throws {ToolError} for folders, binaries and giants. */
   async readText(path: ResolvedPath, signal: AbortSignal): Promise<TextFile | undefined> {
     const unsaved = await this.#unsavedText(path, signal);
-    const disk = await this.#onDisk(path, signal);
+    const disk = this.#onDisk(path, signal);
     if (disk !== undefined) return { ...disk, text: unsaved ?? disk.text, unsaved: unsaved !== undefined };
     return unsaved === undefined ? undefined : { path, text: unsaved, format: PLAIN, unsaved: true };
   }
 
-  async #onDisk(path: ResolvedPath, signal: AbortSignal): Promise<DiskFile | undefined> {
+  #onDisk(path: ResolvedPath, signal: AbortSignal): DiskFile | undefined {
     const info = this.info(path);
     if (info === undefined) return undefined;
     if (info.kind === "directory") throw new ToolError(`${shownPath(path)} is a folder, not a file.`);
@@ -255,7 +255,8 @@ export class Workspace {
     if (info.size > LARGEST_TEXT) {
       throw new ToolError(`${shownPath(path)} is too large to edit (${info.size} bytes).`);
     }
-    const bytes = await this.#bytes(path, signal);
+    signal.throwIfAborted();
+    const bytes = bytesOf(path);
     const decoded = decodeText(bytes);
     if (decoded === undefined) throw new ToolError(`${shownPath(path)} is a binary file.`);
     const { text, encoding, bom } = decoded;
@@ -265,7 +266,7 @@ export class Workspace {
 
   /** As `readText`; undefined for what is no text too. */
   async readIfText(path: ResolvedPath, signal: AbortSignal): Promise<TextFile | undefined> {
-    return await unlessRefused(this.readText(path, signal));
+    return await unlessRefused(() => this.readText(path, signal));
   }
 
   /** Deletes a file as it was read in `before`. A symbolic link itself is deleted, not its target. */
@@ -330,14 +331,6 @@ export class Workspace {
     };
   }
 
-  async #bytes(path: ResolvedPath, signal: AbortSignal): Promise<Uint8Array> {
-    try {
-      return await readWhole(path.path, signal);
-    } catch (error) {
-      throw new ToolError(`Cannot read ${shownPath(path)}: ${messageOf(error)}`);
-    }
-  }
-
   /**
    * Writes `text`, which was made from what was read as `before` (undefined: the file must not exist yet). What has
    * changed since stays where it is on other lines, so that an approval holds for exactly what was shown.
@@ -390,7 +383,7 @@ export class Workspace {
     text: string,
     signal: AbortSignal,
   ): Promise<WrittenFile | undefined> {
-    const now = await this.#onDisk(path, signal);
+    const now = this.#onDisk(path, signal);
     const merged = now === undefined || before === undefined
       ? undefined
       : merge3(before.text, now.text, text);
@@ -448,12 +441,20 @@ export class Workspace {
   }
 }
 
-async function unlessRefused<T>(asked: Promise<T>): Promise<T | undefined> {
+async function unlessRefused<T>(act: () => T | Promise<T>): Promise<T | undefined> {
   try {
-    return await asked;
+    return await act();
   } catch (error) {
     if (error instanceof ToolError) return undefined;
     throw error;
+  }
+}
+
+function bytesOf(path: ResolvedPath): Uint8Array {
+  try {
+    return readWhole(path.path);
+  } catch (error) {
+    throw new ToolError(`Cannot read ${shownPath(path)}: ${messageOf(error)}`);
   }
 }
 
