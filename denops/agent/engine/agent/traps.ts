@@ -57,10 +57,14 @@ export class CommandTraps {
     for (const { toolCall, change } of changes) said(toolCall, [change]);
     const lines: string[] = [];
     for (const [index, file] of held.entries()) lines.push(await this.#ask(file, index, signal, said));
-    return [
-      ...lines,
-      ...left.map(({ path, why }) => `[${this.#shown(path)} could not be put back: ${why}]`),
-    ];
+    for (const { path, why } of left) {
+      const name = this.#shown(path);
+      const reason = this.#row(path)?.reason ?? "it is sensitive";
+      const text = `Cannot put ${name} back, which a command changed: ${why}. Check it: ${reason}.`;
+      emit({ type: "notice", severity: "warning", text });
+      lines.push(`[${name} could not be put back: ${why}]`);
+    }
+    return lines;
   }
 
   /** What of the changes package managers write, which is only told. */
