@@ -68,12 +68,12 @@ export const longSession = group(
 /** A folder with a database that holds a session of so many turns. */
 async function stored(turns: number): Promise<Scratch> {
   const folder = await scratch();
-  generate(folder.root, turns);
+  await generate(folder.root, turns);
   return folder;
 }
 
-function generate(folder: string, turns: number): void {
-  using database = Database.openIn(folder).database;
+async function generate(folder: string, turns: number): Promise<void> {
+  using database = await Database.openIn(folder);
   const store: SqliteStore = new SqliteStore(database, (changes) => reviews.recorded(changes));
   const reviews = new Reviews(store.reviews, store.blobs, ["/project"]);
   const usage = new SqliteUsage(database);
@@ -126,7 +126,7 @@ async function endOfTurn(source: string): Promise<number> {
       script: `${EDIT}\n---\n${EDIT}`,
       files: { "a.txt": "X\n".padEnd(8_000, "line\n") },
       config: { title: false },
-      database: Database.openIn(state.root).database,
+      database: await Database.openIn(state.root),
       publish(event) {
         if (event.type === "usage") answered = performance.now();
         if (event.type === "turn_done") times.push(performance.now() - answered);
@@ -140,7 +140,7 @@ async function endOfTurn(source: string): Promise<number> {
 
 /** Milliseconds; what nothing needs any more is swept away after it. */
 async function deletion(folder: string): Promise<number> {
-  using database = Database.openIn(folder).database;
+  using database = await Database.openIn(folder);
   const began = performance.now();
   new StoredSessions(database).remove(ID);
   const removed = performance.now();

@@ -156,7 +156,7 @@ Deno.test("keep_sessions_days, set in Neovim, deletes what is older", async () =
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(project.root)));
   const folder = state.path(`${basename(project.root)}-${hash.toHex().slice(0, 12)}`);
   await Deno.mkdir(folder, { recursive: true });
-  using database = Database.openIn(folder).database;
+  using database = await Database.openIn(folder);
   const store = new SqliteStore(database);
   for (const id of ["old", "recent"]) {
     store.createSession({ id, root: project.root, model: "scripted" });

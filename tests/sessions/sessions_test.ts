@@ -282,7 +282,7 @@ Deno.test("old sessions are deleted if the user wants that, but none that is arc
   const [old = "", archived = "", held = "", recent = ""] = sessions;
   await first.ask("session_archive", { sessionId: archived, archived: true });
   {
-    using database = Database.openIn(first.state.root).database;
+    using database = await Database.openIn(first.state.root);
     const longAgo = Date.now() - 31 * 24 * 60 * 60 * 1_000;
     database.run("UPDATE sessions SET updated = ? WHERE id <> ?", longAgo, recent);
   }
@@ -387,7 +387,7 @@ Deno.test("a database of a newer version: the engine says so in one line and end
   await first.open();
   await first.kill();
   {
-    using database = Database.openIn(first.state.root).database;
+    using database = await Database.openIn(first.state.root);
     database.run(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
   }
   const command = new Deno.Command(Deno.execPath(), {

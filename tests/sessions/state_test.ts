@@ -2,27 +2,70 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { gunzipSync } from "node:zlib";
 import { MIGRATIONS } from "../../denops/agent/engine/store/migrations.ts";
 import { Database, DATABASE_FILE } from "../../denops/agent/engine/store/database.ts";
+import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { projectState } from "../../denops/agent/supervisor/system/project_state.ts";
 import { type RunningAgent, startAgent } from "../support/agent.ts";
-import { waitForChat } from "../support/chat.ts";
+import { say, transcript, waitForChat } from "../support/chat.ts";
+import { storeSession } from "../support/stored_session.ts";
 
 /** The folder of the project's state, before an engine has begun. */
 function stateOf({ state, project }: RunningAgent): Promise<string> {
   return projectState(project.root, state.root);
 }
 
-Deno.test("sessions that cannot be read are set aside, which is said at once, and new ones work", async () => {
-  await using agent = await startAgent({ script: "say Two.\nrepeat" });
-  const { nvim } = agent;
+Deno.test("a damaged database is set aside, which is said once; a session that can be read is resumed", async () => {
+  await using agent = await startAgent({ script: "expect And now?\nsay Two.\n---\nsay Three.\nrepeat" });
+  const { nvim, server, project } = agent;
   const folder = await stateOf(agent);
-  await Deno.writeTextFile(join(folder, DATABASE_FILE), "this is no database ".repeat(500));
-  await nvim.command("Agent Hello");
-  await waitForChat(nvim, "cannot be read");
-  await nvim.waitForScreen("Two.");
+  const path = join(folder, DATABASE_FILE);
+  {
+    using database = await Database.openIn(folder);
+    const store = new SqliteStore(database);
+    store.createSession({ id: crypto.randomUUID(), root: project.root, model: "scripted" });
+  }
+  await storeSession(agent, 3);
+  {
+    // The page with all of the tables' names.
+    using file = await Deno.open(path, { write: true });
+    await file.write(new Uint8Array(8192).fill(7));
+  }
+  await nvim.command("Agent resume");
+  await waitForChat(nvim, "answer 3");
+  await say(nvim, "And now?");
+  await waitForChat(nvim, "Two.");
+  const said = (await transcript(nvim)).filter((line) => line.includes("Cannot read all sessions"));
+  assert.equal(said.length, 1);
+  assert.ok(JSON.stringify(server.requests[0]?.body).includes("answer 2"));
+  await nvim.command("Agent new");
+  await say(nvim, "Another");
+  await waitForChat(nvim, "Three.");
   const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
-  assert.ok(names.some((name) => name.startsWith(`${DATABASE_FILE}.corrupt-`)), names.join(" "));
+  assert.equal(
+    names.filter((name) => name.startsWith(`${DATABASE_FILE}.corrupt-`)).length,
+    1,
+    names.join(" "),
+  );
+  const stored = new DatabaseSync(path, { readOnly: true });
+  const count = stored.prepare("SELECT count(*) AS count FROM sessions WHERE turns > 0").get()?.count;
+  stored.close();
+  assert.equal(count, 2);
+  assert.deepEqual((await transcript(nvim, 0, 2)).filter((line) => line.includes("Cannot read")), []);
+});
+
+Deno.test("a session of an earlier agent.nvim is resumed", async () => {
+  await using agent = await startAgent({ script: "expect On\nsay Two.\n" });
+  const { nvim, server } = agent;
+  const folder = await stateOf(agent);
+  const old = new URL("../store/schemas/39559bc7.db.gz", import.meta.url);
+  await Deno.writeFile(join(folder, DATABASE_FILE), gunzipSync(await Deno.readFile(old)));
+  await nvim.command("Agent resume");
+  await waitForChat(nvim, "Question five is cut off");
+  await say(nvim, "On");
+  await waitForChat(nvim, "Two.");
+  assert.ok(JSON.stringify(server.requests[0]?.body).includes("Changed again."));
 });
 
 Deno.test("sessions of a newer agent.nvim are left alone, and one line says why nothing starts", async () => {
@@ -31,7 +74,7 @@ Deno.test("sessions of a newer agent.nvim are left alone, and one line says why 
   const folder = await stateOf(agent);
   const newer = MIGRATIONS.length + 1;
   {
-    using database = Database.openIn(folder).database;
+    using database = await Database.openIn(folder);
     database.run(`PRAGMA user_version = ${newer}`);
   }
   await nvim.command("Agent Hello");

@@ -6,7 +6,7 @@ import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { effectsOf } from "./effects.ts";
 
 const [root = "", copy = "", state = "", when = ""] = Deno.args;
-const store = new SqliteStore(Database.openIn(state).database);
+const store = new SqliteStore(await Database.openIn(state));
 const checkpoints = new SessionCheckpoints({
   session: "s1",
   roots: [root],

@@ -26,7 +26,7 @@ export async function storeSession({ project, state }: RunningAgent, turns: numb
     if (await Deno.stat(join(state.root, name, "agent.db")).then(() => true, () => false)) folder = name;
   }
   assert.ok(folder !== undefined);
-  using database = Database.openIn(join(state.root, folder)).database;
+  using database = await Database.openIn(join(state.root, folder));
   const store = new SqliteStore(database);
   const id = crypto.randomUUID();
   store.createSession({ id, root: project.root, model: "scripted" });

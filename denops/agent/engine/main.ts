@@ -17,7 +17,7 @@ import { EditQuality } from "./checkpoint/edit_quality.ts";
 import { Reviews } from "./checkpoint/reviews.ts";
 import { messageOf } from "./core/errors.ts";
 import { createModel, createSummarizer, otherModel } from "./llm/model.ts";
-import { Database, type Opened } from "./store/database.ts";
+import { Database } from "./store/database.ts";
 import { SessionLocks } from "./store/locks.ts";
 import { SessionList } from "./store/session_list.ts";
 import { StoredSessions } from "./store/sessions.ts";
@@ -48,9 +48,9 @@ function parseJson(text: string): unknown {
 }
 
 /** What is wrong with the state folder is the user's to mend: one line, and the end. */
-function openDatabase(state: string | undefined): Opened {
+async function openDatabase(state: string | undefined): Promise<Database> {
   try {
-    return state === undefined ? { database: Database.inMemory() } : Database.openIn(state);
+    return state === undefined ? Database.inMemory() : await Database.openIn(state);
   } catch (error) {
     console.error(messageOf(error));
     Deno.exit(1);
@@ -61,7 +61,7 @@ const state = Deno.args[0]?.startsWith("--state=") ? Deno.args[0].slice("--state
 const named = state === undefined ? Deno.args : Deno.args.slice(1);
 const folders = named.length > 0 ? named : [Deno.cwd()];
 const roots = await Promise.all(folders.map((folder) => Deno.realPath(folder)));
-const { database, notice } = openDatabase(state);
+const database = await openDatabase(state);
 const store = new SqliteStore(database, (changes) => reviews.recorded(changes));
 const usage = new SqliteUsage(database);
 const facts = new SqliteModelFacts(database);
@@ -78,7 +78,7 @@ const connection = serveAcp(messageStream(standardPipe()), {
   roots,
   version: VERSION,
   usage,
-  ...(notice === undefined ? {} : { notice }),
+  notice: () => database.notice,
   review: { reviews, store },
   archive: { store, sessions, locks: new SessionLocks(state), list },
   onServing: (isBusy) => new IdleSweep(database, isBusy).start(),

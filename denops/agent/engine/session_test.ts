@@ -337,8 +337,8 @@ for (const at of ["user_message", "token", "tool_start", "tool_running", "tool_d
 
 Deno.test("a locked database while a file is written: it is told, and saved when the lock is gone", async () => {
   await using state = await scratch();
-  const { database } = Database.openIn(state.root);
-  using other = Database.openIn(state.root).database;
+  const database = await Database.openIn(state.root);
+  using other = await Database.openIn(state.root);
   database.get("PRAGMA busy_timeout = 10");
   await using engine: RunningEngine = await startEngine({
     database,
@@ -422,7 +422,7 @@ Deno.test("the state folder is deleted between two turns: it is said, made again
   const folder = state.path("project");
   await Deno.mkdir(folder);
   await using engine = await startEngine({
-    database: Database.openIn(folder).database,
+    database: await Database.openIn(folder),
     script: "say One\n---\nexpect Second\nsay Two\n---\nexpect Third\nsay Three",
     config: { title: false },
   });
@@ -435,7 +435,7 @@ Deno.test("the state folder is deleted between two turns: it is said, made again
     "The folder with your sessions was deleted. It was made again; nothing is lost.",
   ]);
   assert.deepEqual(engine.server.problems, []);
-  using other = Database.openIn(folder).database;
+  using other = await Database.openIn(folder);
   assert.deepEqual(new SqliteStore(other).entries("s1"), engine.store.entries("s1"));
   assert.deepEqual(engine.messages().map(({ text }) => text), [
     ...["First", "One", "Second", "Two", "Third", "Three"],

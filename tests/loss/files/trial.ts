@@ -28,7 +28,7 @@ export async function runTrial(seed: number): Promise<readonly string[]> {
   if (random.chance(SHARE_KILLED)) return await runKilled(random);
   await using project = await scratch(firstFiles(random));
   await using state = await scratch();
-  const trial = new Trial(random, World.open(project.root, state.root));
+  const trial = new Trial(random, await World.open(project.root, state.root));
   try {
     return await trial.run();
   } finally {

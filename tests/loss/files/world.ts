@@ -22,21 +22,21 @@ export class World implements Disposable {
   #store: SqliteStore;
   checkpoints: SessionCheckpoints;
 
-  private constructor(root: string, state: string) {
+  private constructor(root: string, state: string, database: Database) {
     this.root = root;
     this.#state = state;
-    ({ database: this.#database, store: this.#store, checkpoints: this.checkpoints } = this.#open());
+    this.#database = database;
+    ({ store: this.#store, checkpoints: this.checkpoints } = this.#open());
   }
 
-  static open(root: string, state: string): World {
-    const world = new World(root, state);
+  static async open(root: string, state: string): Promise<World> {
+    const world = new World(root, state, await Database.openIn(state));
     world.#store.createSession({ id: SESSION, root, model: "scripted" });
     return world;
   }
 
   #open() {
-    const { database } = Database.openIn(this.#state);
-    const store = new SqliteStore(database);
+    const store = new SqliteStore(this.#database);
     const journal = store.writes;
     const roots = [this.root];
     const checkpoints = new SessionCheckpoints({
@@ -50,7 +50,7 @@ export class World implements Disposable {
       notice: (text) => this.notices.push(text),
       aliveMs: ALIVE_MS,
     });
-    return { database, store, checkpoints };
+    return { store, checkpoints };
   }
 
   get turn(): number {
@@ -92,7 +92,8 @@ export class World implements Disposable {
   }
 
   async again(): Promise<void> {
-    ({ database: this.#database, store: this.#store, checkpoints: this.checkpoints } = this.#open());
+    this.#database = await Database.openIn(this.#state);
+    ({ store: this.#store, checkpoints: this.checkpoints } = this.#open());
     await this.#store.writes.sweep();
     await this.checkpoints.turns();
   }

@@ -63,8 +63,8 @@ export interface AcpOptions {
   readonly roots: readonly string[];
   readonly version: string;
   readonly usage: UsageLog;
-  /** One line that every new session begins with. */
-  readonly notice?: string;
+  /** One line for the user about what is stored, which the next turn tells. */
+  notice(): string | undefined;
   readonly archive: Archive;
   /** @param isBusy tells whether a turn runs in any session */
   onServing?(isBusy: () => boolean): void;
@@ -107,6 +107,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     const renew = screen.has("provider_key")
       ? (refused: boolean, signal: AbortSignal) => screen.ask("provider_key", { refused }, signal)
       : undefined;
+    let early: string | undefined;
     const session = new Session(id, roots, {
       config: known,
       runner: options.runner(known, abilities, renew),
@@ -121,14 +122,14 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
         : {},
       given: { abilities, earlier: (word) => earlierSession(options.archive, id, word) },
       publish(event) {
-        sender.send(event);
+        if (event.type !== "notice" || event.text !== early) sender.send(event);
         if (LISTED.has(event.type)) list.note();
       },
     });
-    const text = options.notice;
     // After the answer: until then the client does not know whose notices these would be.
     setTimeout(() => {
-      if (text !== undefined) sender.send({ type: "notice", severity: "warning", text });
+      early = options.notice();
+      if (early !== undefined) sender.send({ type: "notice", severity: "warning", text: early });
       session.prepare();
       session.checkpoints.recover().catch(() => {});
       // Our own client asks for the list itself, when it is to be seen.

@@ -40,7 +40,7 @@ async function killedAt(moment: number): Promise<void> {
   );
   const target = treeOf(copy.root);
   {
-    using database = Database.openIn(state.root).database;
+    using database = await Database.openIn(state.root);
     const store = new SqliteStore(database);
     store.createSession({ id: "s1", root: project.root, model: "scripted" });
     store.append("s1", { entries: [asked("Go")] });
@@ -59,7 +59,7 @@ async function killedAt(moment: number): Promise<void> {
   const { signal, stderr } = await new Deno.Command(Deno.execPath(), { args, stdout: "null" }).output();
   const why = `at ${moment}: ${new TextDecoder().decode(stderr)}`;
   assert.ok(signal === "SIGKILL" || moment > MOMENTS / 2, why);
-  using database = Database.openIn(state.root).database;
+  using database = await Database.openIn(state.root);
   const store = new SqliteStore(database);
   await store.writes.sweep();
   const checkpoints = new SessionCheckpoints({

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Contents } from "../core/checkpoints.ts";
-import type { Database } from "./database.ts";
+import type { Sql } from "./sql.ts";
 
 /** Contents are written while a model waits: large ones as fast as it goes. */
 const LARGE = 200_000;
@@ -17,9 +17,9 @@ export const GRACE_MS = 10 * 60_000;
 const DEFLATED = { no: 0, yes: 1, inParts: 2 } as const;
 
 export class Blobs implements Contents {
-  readonly #database: Database;
+  readonly #database: Sql;
 
-  constructor(database: Database) {
+  constructor(database: Sql) {
     this.#database = database;
   }
 
@@ -133,6 +133,6 @@ export class Blobs implements Contents {
 }
 
 /** In hexadecimal; of a text in UTF-8. */
-function hashOf(content: Uint8Array | string): string {
+export function hashOf(content: Uint8Array | string): string {
   return createHash("sha256").update(content).digest("hex");
 }

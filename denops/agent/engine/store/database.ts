@@ -1,12 +1,16 @@
 /** One SQLite database per project, opened, brought up to date and shared with other engines of the same project. */
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { messageOf } from "../core/errors.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { finishSalvage, isSalvaged, salvage, whileLocked } from "./salvage.ts";
+import type { Sql } from "./sql.ts";
+import { createSchema, isCurrent, upgrade } from "./upgrade.ts";
 
 /** Another engine's write is waited for so long; less once that was in vain, as nothing else is done meanwhile. */
 const BUSY_MS = 5_000;
 const STILL_BUSY_MS = 100;
+/** Another engine that brings the database up to date. */
+const UPGRADE_MS = 300_000;
 
 /** Contents of some kilobytes leave less of a page empty; what is deleted can be given back to the disk. */
 const NEW_FILE = "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL";
@@ -20,13 +24,7 @@ const SETTINGS = `
 
 export const DATABASE_FILE = "agent.db";
 
-export interface Opened {
-  readonly database: Database;
-  /** One line for the user, if something was not as it should be. */
-  readonly notice?: string;
-}
-
-export class Database implements Disposable {
+export class Database implements Sql, Disposable {
   #connection: DatabaseSync;
   /** Undefined for one in memory. */
   readonly #path: string | undefined;
@@ -34,6 +32,7 @@ export class Database implements Disposable {
   #ino: number | null | undefined;
   readonly #statements = new Map<string, StatementSync>();
   #depth = 0;
+  #notice: string | undefined;
   #patience = BUSY_MS;
 
   private constructor(connection: DatabaseSync, path: string | undefined) {
@@ -49,37 +48,63 @@ export class Database implements Disposable {
 
   /** A database that is gone with the process, for clients that give no folder. */
   static inMemory(): Database {
-    return Database.#open(":memory:");
+    return Database.#create(":memory:");
   }
 
   /**
-   * Opens `<folder>/agent.db`. A file that is no database, or a broken one, is set aside and a new one begun.
+   * Opens `<folder>/agent.db`. A damaged file is set aside, and its readable rows are copied into a new one.
    * @throws {Error} one line, if a newer version of the plugin has written it, or the folder cannot be used
    */
-  static openIn(folder: string): Opened {
+  static async openIn(folder: string): Promise<Database> {
     const path = join(folder, DATABASE_FILE);
     try {
-      return { database: Database.#open(path) };
+      if (isSalvaged(path)) whileLocked(path, () => finishSalvage(path));
+      const ino = inoOf(path);
+      try {
+        return await Database.#open(path);
+      } catch (error) {
+        if (!isCorrupt(error)) throw error;
+        const notice = Database.#salvageOnce(path, ino);
+        const database = await Database.#open(path);
+        database.#notice = notice;
+        return database;
+      }
     } catch (error) {
-      if (!isCorrupt(error)) throw new Error(`Cannot open ${path}: ${messageOf(error)}`);
-      const aside = `${path}.corrupt-${new Date().toISOString().replace(/[:.]/g, "-")}`;
-      for (const suffix of ["", "-wal", "-shm"]) moveIfThere(path + suffix, aside + suffix);
-      const notice = `The sessions in ${path} cannot be read (${messageOf(error)}). ` +
-        `The file is kept as ${aside}; a new one was begun.`;
-      return { database: Database.#open(path), notice };
+      throw new Error(`Cannot open ${path}: ${messageOf(error)}`, { cause: error });
     }
   }
 
-  static #open(path: string): Database {
-    const connection = Database.#connect(path);
+  static async #open(path: string): Promise<Database> {
+    const database = new Database(Database.#connect(path), path);
     try {
-      const database = new Database(connection, path === ":memory:" ? undefined : path);
-      database.#migrate();
+      await database.#upgrade();
       return database;
     } catch (error) {
-      connection.close();
+      database.#connection.close();
       throw error;
     }
+  }
+
+  static #create(path: string): Database {
+    const database = new Database(Database.#connect(path), path === ":memory:" ? undefined : path);
+    createSchema(database);
+    return database;
+  }
+
+  /**
+   * Call it only while no connection of this process has the file open.
+   * @param ino of the damaged file: if another process has replaced it, nothing happens
+   * @returns a line for the user
+   */
+  static #salvageOnce(path: string, ino: number | null | undefined): string | undefined {
+    return whileLocked(path, () => {
+      finishSalvage(path);
+      if (inoOf(path) !== ino) return undefined;
+      const { aside, sessions } = salvage(path, Database.#create);
+      const saved = sessions === 1 ? "1 session was saved" : `${sessions} sessions were saved`;
+      return `Cannot read all sessions in ${path}: the file is damaged. ` +
+        `${saved}; the damaged file is kept as ${basename(aside)}.`;
+    });
   }
 
   static #connect(path: string): DatabaseSync {
@@ -94,19 +119,27 @@ export class Database implements Disposable {
     }
   }
 
-  #migrate(): void {
-    const version = () => Number(this.get("PRAGMA user_version")?.user_version ?? 0);
-    if (version() === MIGRATIONS.length) return;
-    this.transaction(() => {
-      const from = version();
-      if (from > MIGRATIONS.length) {
-        throw new Error(
-          `a newer agent.nvim has written it (version ${from}, this one knows ${MIGRATIONS.length}). Update the plugin.`,
-        );
-      }
-      for (const step of MIGRATIONS.slice(from)) this.#connection.exec(step);
-      this.#connection.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
-    });
+  async #upgrade(): Promise<void> {
+    if (this.#path === undefined || isCurrent(this)) return;
+    this.#waitAtMost(UPGRADE_MS);
+    this.#depth += 1;
+    try {
+      await upgrade(this, this.#path);
+    } finally {
+      this.#depth -= 1;
+    }
+    this.#waitAtMost(BUSY_MS);
+  }
+
+  /** One line for the user: something was not as it should be. */
+  get notice(): string | undefined {
+    return this.#notice;
+  }
+
+  takeNotice(): string | undefined {
+    const notice = this.#notice;
+    this.#notice = undefined;
+    return notice;
   }
 
   /**
@@ -117,19 +150,63 @@ export class Database implements Disposable {
     const path = this.#path;
     if (path === undefined || (this.#ino !== undefined && inoOf(path) === this.#ino)) return "there";
     Deno.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    if (inoOf(path) === undefined) await backup(this.#connection, path);
+    const isGone = inoOf(path) === undefined;
+    if (isGone) await backup(this.#connection, path);
+    this.#connectAgain(path);
+    await this.#upgrade();
+    return isGone ? "made again" : "there";
+  }
+
+  #connectAgain(path: string): void {
     const old = this.#connection;
     this.#connection = Database.#connect(path);
     this.#ino = inoOf(path);
     this.#statements.clear();
+    this.#patience = BUSY_MS;
     old.close();
-    this.#migrate();
-    return "made again";
   }
 
-  /** All or nothing; one inside another belongs to the outer one. */
+  /**
+   * Work that meets a damaged page runs again in the new database.
+   * @param work may run twice
+   */
+  #guarded<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      if (this.#path === undefined || this.#depth > 0 || !isCorrupt(error)) throw error;
+      this.#salvage(this.#path);
+      return work();
+    }
+  }
+
+  #salvage(path: string): void {
+    this.#connection.close();
+    this.#statements.clear();
+    try {
+      this.#notice = Database.#salvageOnce(path, this.#ino) ?? this.#notice;
+    } finally {
+      this.#connection = Database.#connect(path);
+      this.#ino = inoOf(path);
+      this.#patience = BUSY_MS;
+    }
+  }
+
+  /** Another engine may have replaced a damaged file. */
+  #follow(): void {
+    if (this.#path === undefined || this.#depth > 0) return;
+    const ino = inoOf(this.#path);
+    if (ino !== undefined && ino !== this.#ino) this.#connectAgain(this.#path);
+  }
+
+  /** All or nothing; one inside another belongs to the outer one. @param work may run twice: see #guarded */
   transaction<Result>(work: () => Result): Result {
     if (this.#depth > 0) return work();
+    this.#follow();
+    return this.#guarded(() => this.#transact(work));
+  }
+
+  #transact<Result>(work: () => Result): Result {
     this.#begin();
     this.#depth += 1;
     try {
@@ -162,16 +239,26 @@ export class Database implements Disposable {
   }
 
   run(sql: string, ...values: SQLInputValue[]): { changes: number; lastInsertRowid: number } {
-    const { changes, lastInsertRowid } = this.#statement(sql).run(...values);
+    this.#follow();
+    const { changes, lastInsertRowid } = this.#guarded(() => this.#statement(sql).run(...values));
     return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
   }
 
   get(sql: string, ...values: SQLInputValue[]): Readonly<Record<string, unknown>> | undefined {
-    return this.#statement(sql).get(...values);
+    return this.#guarded(() => this.#statement(sql).get(...values));
   }
 
   all(sql: string, ...values: SQLInputValue[]): readonly Readonly<Record<string, unknown>>[] {
-    return this.#statement(sql).all(...values);
+    return this.#guarded(() => this.#statement(sql).all(...values));
+  }
+
+  /** Of statements that begin or end a transaction, make tables or set something. */
+  exec(sql: string): void {
+    this.#connection.exec(sql);
+  }
+
+  get isTransaction(): boolean {
+    return this.#connection.isTransaction;
   }
 
   #statement(sql: string): StatementSync {
@@ -196,15 +283,10 @@ function inoOf(path: string | undefined): number | null | undefined {
   }
 }
 
-/** SQLite's own words for SQLITE_CORRUPT and SQLITE_NOTADB: node:sqlite in Deno gives no code. */
-function isCorrupt(error: unknown): boolean {
-  return /malformed|not a database/i.test(messageOf(error));
-}
+/** SQLite's own words for what is damaged, and FTS5's for its tables: node:sqlite in Deno gives no code. */
+const DAMAGE =
+  /disk image is malformed|malformed database schema|not a database|fts5: corrupt|invalid fts5 file|vtable constructor/i;
 
-function moveIfThere(from: string, to: string): void {
-  try {
-    Deno.renameSync(from, to);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
+function isCorrupt(error: unknown): boolean {
+  return DAMAGE.test(messageOf(error));
 }

@@ -91,7 +91,7 @@ Deno.test("a database from before edits were counted is brought up to date, and 
     INSERT INTO usage (session, turn, purpose, provider, model, reported, input, output, cached_read, cached_write,
       all_ms, time) VALUES ('a', 1, 'agent', 'p', 'm', 1, 7, 1, 0, 0, 9, 1)`);
   old.close();
-  using database = Database.openIn(folder.root).database;
+  using database = await Database.openIn(folder.root);
   const { turns: [row], edits } = new SqliteUsage(database).report("a");
   assert.deepEqual([row?.input, row?.prompt, row?.messages, row?.offered, row?.hunks], [
     7,

@@ -1,16 +1,16 @@
 /** What sessions remember beside their messages: one fact a row, so that a change writes what has changed. */
 import type { Remembered } from "../core/ports.ts";
 import type { Blobs } from "./blobs.ts";
-import type { Database } from "./database.ts";
+import type { Sql } from "./sql.ts";
 
 /** Characters from which a text goes into a content. */
 const LONG = 2_000;
 
 export class SessionMemory {
-  readonly #database: Database;
+  readonly #database: Sql;
   readonly #blobs: Blobs;
 
-  constructor(database: Database, blobs: Blobs) {
+  constructor(database: Sql, blobs: Blobs) {
     this.#database = database;
     this.#blobs = blobs;
   }

@@ -3,6 +3,7 @@
  * itself is wrapped as {"$json": its JSON}, so that every value comes back as it was.
  */
 import type { Blobs } from "./blobs.ts";
+import type { Sql } from "./sql.ts";
 
 /** Characters from which a text goes into a blob; and from which it does if it is in one already, as files' texts are. */
 const LONG = 8_000;
@@ -12,6 +13,21 @@ export interface TextBlobs {
   putText(text: string): string;
   /** Undefined if it is in none. */
   findText(text: string): string | undefined;
+}
+
+/** Contents that the session then names. */
+export function namedBlobs(database: Sql, blobs: Blobs, session: string): TextBlobs {
+  const name = (blob: string) => {
+    database.run("INSERT OR IGNORE INTO payload_blobs (session, blob) VALUES (?, ?)", session, blob);
+    return blob;
+  };
+  return {
+    putText: (text) => name(blobs.putText(text)),
+    findText(text) {
+      const blob = blobs.findText(text);
+      return blob === undefined ? undefined : name(blob);
+    },
+  };
 }
 
 export function encodePayload(value: unknown, blobs: TextBlobs): string {

@@ -3,8 +3,8 @@
  * their texts stand in the turns alone.
  */
 import { type LogEntry, wordsOf } from "../core/entries.ts";
-import type { Database } from "./database.ts";
 import type { TurnLog } from "./turn_log.ts";
+import type { Sql } from "./sql.ts";
 
 /** Characters of one text that can be found: a tool's output may be a whole file. */
 const MOST_SAID = 50_000;
@@ -33,7 +33,7 @@ export interface Hit {
   readonly time: number;
 }
 
-export function addText(database: Database, { session, turn, seq, role, text }: SearchText): void {
+export function addText(database: Sql, { session, turn, seq, role, text }: SearchText): void {
   const found = searched(role, text);
   if (found === "") return;
   const { changes, lastInsertRowid } = database.run(
@@ -46,7 +46,7 @@ export function addText(database: Database, { session, turn, seq, role, text }: 
 }
 
 /** Texts that have all words of the query, the last one as the beginning of a word; the best first. */
-export function search(database: Database, log: TurnLog, query: string, limit: number): readonly Hit[] {
+export function search(database: Sql, log: TurnLog, query: string, limit: number): readonly Hit[] {
   const match = matchOf(query);
   if (match === "") return [];
   const rows = database.all(
@@ -71,7 +71,7 @@ export function search(database: Database, log: TurnLog, query: string, limit: n
 }
 
 /** Of a sub-agent's session: where it was started. */
-function parentOf(database: Database, session: string): Pick<SearchText, "session" | "turn"> | undefined {
+function parentOf(database: Sql, session: string): Pick<SearchText, "session" | "turn"> | undefined {
   const row = database.get(
     `SELECT parent, calls.turn AS turn FROM sessions JOIN calls ON calls.session = parent AND calls.id = call
      WHERE sessions.id = ?`,
@@ -82,7 +82,7 @@ function parentOf(database: Database, session: string): Pick<SearchText, "sessio
 
 /** The session itself, and the forks that have the turn in common with it. */
 function ownersOf(
-  database: Database,
+  database: Sql,
   session: string,
   turn: number,
 ): readonly Pick<Hit, "sessionId" | "title">[] {
@@ -95,6 +95,11 @@ function ownersOf(
     turn,
   ).map(({ id, title }) => ({ sessionId: String(id), title: String(title) }));
 }
+
+/** Types of entries of which something can be found. */
+export const SEARCHED: ReadonlySet<string> = new Set([
+  ...["user_message", "steered", "assistant_message", "tool_result"] satisfies LogEntry["type"][],
+]);
 
 /** What of an entry can be found: what the user or the model has said, and what calls have come to. */
 export function searchable(entry: LogEntry | undefined): Pick<SearchText, "role" | "text"> | undefined {

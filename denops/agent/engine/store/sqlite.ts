@@ -29,9 +29,10 @@ import { firstTitle } from "../core/title.ts";
 import { Blobs } from "./blobs.ts";
 import { SqliteCheckpoints } from "./checkpoints.ts";
 import type { Database } from "./database.ts";
+import { sizeOf } from "./entry_size.ts";
 import { rangesOf } from "./lineage.ts";
 import { SessionMemory } from "./memory.ts";
-import { encodePayload } from "./payload.ts";
+import { encodePayload, namedBlobs } from "./payload.ts";
 import { SqliteReviews } from "./reviews.ts";
 import { saving } from "./saving.ts";
 import { addText, searchable } from "./search.ts";
@@ -60,9 +61,6 @@ const UNREADABLE_NOTE = {
   reason: "unreadable",
   text: "[Something that was said or done here can no longer be read.]",
 } as const;
-
-/** Characters that an image counts for: about what it takes of a model's window. */
-const IMAGE_SIZE = 8_000;
 
 export class SqliteStore implements Store {
   readonly blobs: Blobs;
@@ -94,7 +92,7 @@ export class SqliteStore implements Store {
   async ensure(): Promise<string | undefined> {
     if (this.#isGone) return undefined;
     try {
-      if (await this.#database.ensure() === "there") return undefined;
+      if (await this.#database.ensure() === "there") return this.#database.takeNotice();
       return "The folder with your sessions was deleted. It was made again; nothing is lost.";
     } catch (error) {
       this.#isGone = true;
@@ -157,6 +155,7 @@ export class SqliteStore implements Store {
     try {
       saving(() =>
         this.#database.transaction(() => {
+          this.#ends.set(session, before);
           for (const entry of entries) this.#append(session, entry, Date.now());
           for (const one of memory) this.#memory.put(session, one);
         })
@@ -288,18 +287,7 @@ export class SqliteStore implements Store {
 
   /** Long texts go into contents, which the session then names. */
   #encode(session: string, value: unknown): string {
-    const name = (blob: string) => {
-      const sql = "INSERT OR IGNORE INTO payload_blobs (session, blob) VALUES (?, ?)";
-      this.#database.run(sql, session, blob);
-      return blob;
-    };
-    return encodePayload(value, {
-      putText: (text) => name(this.blobs.putText(text)),
-      findText: (text) => {
-        const blob = this.blobs.findText(text);
-        return blob === undefined ? undefined : name(blob);
-      },
-    });
+    return encodePayload(value, namedBlobs(this.#database, this.blobs, session));
   }
 
   #endOf(session: string): End {
@@ -311,22 +299,5 @@ export class SqliteStore implements Store {
     const end = { turn, seq: this.#log.lastSeq(session, turn) };
     this.#ends.set(session, end);
     return end;
-  }
-}
-
-/** Characters that it takes of a model's window. */
-function sizeOf(entry: LogEntry): number {
-  if (!isMessage(entry)) return 0;
-  switch (entry.type) {
-    case "user_message":
-      return entry.parts.reduce((sum, part) => {
-        const image = part.type === "given" && part.image !== undefined ? IMAGE_SIZE : 0;
-        return sum + ("text" in part ? part.text.length : 0) + image;
-      }, 0);
-    case "assistant_message":
-      return entry.calls.reduce((sum, call) => sum + call.arguments.length, entry.text.length);
-    case "tool_result":
-    case "control_note":
-      return entry.text.length + IMAGE_SIZE * (entry.images?.length ?? 0);
   }
 }

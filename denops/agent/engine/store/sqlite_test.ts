@@ -17,8 +17,11 @@ import { sweep } from "./sweep.ts";
 
 const LONG = "a long text ".repeat(900);
 
-function open(state?: string) {
-  const database = state === undefined ? Database.inMemory() : Database.openIn(state).database;
+function open() {
+  return storesOf(Database.inMemory());
+}
+
+function storesOf(database: Database) {
   return { database, store: new SqliteStore(database), sessions: new StoredSessions(database) };
 }
 
@@ -104,7 +107,7 @@ Deno.test("any session comes back as it was, from this process and from the next
       await using state = await scratch();
       const logs: Record<string, LogEntry[]> = { 1: [], 2: [] };
       {
-        const { database, store } = open(state.root);
+        const { database, store } = storesOf(await Database.openIn(state.root));
         using _ = database;
         for (const session of ["1", "2"]) store.createSession({ id: session, root: "/p", model: "m" });
         for (const [session, one] of log) {
@@ -112,7 +115,7 @@ Deno.test("any session comes back as it was, from this process and from the next
           logs[session]?.push(one);
         }
       }
-      const { database, store } = open(state.root);
+      const { database, store } = storesOf(await Database.openIn(state.root));
       using _ = database;
       for (const session of ["1", "2"]) {
         const expected = logs[session] ?? [];

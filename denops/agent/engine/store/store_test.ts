@@ -20,8 +20,8 @@ Deno.test("a file that is no database is set aside and named, and a new one begu
   await using state = await scratch({
     [DATABASE_FILE]: "this is no database, whatever its name says".repeat(99),
   });
-  const { database, notice } = Database.openIn(state.root);
-  using _ = database;
+  using database = await Database.openIn(state.root);
+  const notice = database.takeNotice();
   assert.deepEqual(database.all("SELECT id FROM sessions"), []);
   const aside = (await names(state.root)).find((name) => name.includes(".corrupt-"));
   assert.ok(aside !== undefined);
@@ -33,12 +33,12 @@ Deno.test("a database of a newer version is refused, and not changed", async () 
   await using state = await scratch();
   const path = join(state.root, DATABASE_FILE);
   {
-    using database = Database.openIn(state.root).database;
+    using database = await Database.openIn(state.root);
     database.run(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
     database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   }
   const before = await Deno.readFile(path);
-  assert.throws(
+  await assert.rejects(
     () => Database.openIn(state.root),
     /^Error: Cannot open .*: a newer agent.nvim has written it/,
   );

@@ -6,6 +6,7 @@
 import { z } from "../../deps/zod.ts";
 import { GRACE_MS } from "./blobs.ts";
 import type { Database } from "./database.ts";
+import { indexOthers } from "./search_index.ts";
 
 /** Contents in one step; pages of the file. */
 const CONTENTS = 200;
@@ -43,6 +44,7 @@ export class IdleSweep {
     // Once more when what was too young has aged.
     if (!isNew && !this.#again) return;
     this.#again = isNew;
+    await indexOthers(this.#database, pause);
     await sweep(this.#database);
     this.#left = this.#state();
   }

@@ -8,9 +8,9 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { ENTRY_VERSION, FOLD_TYPES, isFoldType, isMessageType, LogEntry } from "../core/entries.ts";
 import type { AgentEvent } from "../core/events.ts";
 import type { Blobs } from "./blobs.ts";
-import type { Database } from "./database.ts";
 import { runsOf } from "./merge.ts";
 import { decodeValue } from "./payload.ts";
+import type { Sql } from "./sql.ts";
 
 /** Of deflate: a turn's end waits for it. */
 const LEVEL = 4;
@@ -52,10 +52,10 @@ export interface Range {
 }
 
 export class TurnLog {
-  readonly #database: Database;
+  readonly #database: Sql;
   readonly #blobs: Blobs;
 
-  constructor(database: Database, blobs: Blobs) {
+  constructor(database: Sql, blobs: Blobs) {
     this.#database = database;
     this.#blobs = blobs;
   }

@@ -9,7 +9,7 @@ import { Scratch } from "./scratch.ts";
 
 /** @param script of the turns after the first, once the folder is known */
 async function play(state: string, script: (folder: string, root: string) => string): Promise<RunningEngine> {
-  const { database } = Database.openIn(state);
+  const database = await Database.openIn(state);
   const engine = await startEngine({ script: "say Hm.", files: { "a.txt": "mine\n" }, database });
   await engine.prompt("Hello");
   const system = string(objects(engine.server.requests[0]?.body.messages)[0]?.content) ?? "";
