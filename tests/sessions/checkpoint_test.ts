@@ -1,5 +1,8 @@
 /** What turns did to files is listed, taken back and done again, whatever the buffers hold. Whole program. */
 import assert from "node:assert/strict";
+import { Database } from "../../denops/agent/engine/store/database.ts";
+import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
+import { projectState } from "../../denops/agent/supervisor/system/project_state.ts";
 import { baseUrl, PLUGIN, providerOptions, type RunningAgent, SECRET, startAgent } from "../support/agent.ts";
 import { transcript } from "../support/chat.ts";
 import { ChildNvim } from "../support/nvim.ts";
@@ -231,6 +234,37 @@ test("restore: choose a turn, look, agree; the list of changes", async (agent) =
   assert.equal(await project.read("a.txt"), A);
   await say(agent, "redo", "redid turn 1: 1 file restored");
   assert.equal(await project.read("a.txt"), A.replace("two", "TWO").replace("four", "FOUR"));
+});
+
+test("restore: a long list comes page by page", async (agent) => {
+  const { nvim, project, state } = agent;
+  await nvim.lua(`_G.pages = {}
+  vim.ui.select = function(items, options, done)
+    table.insert(_G.pages, vim.tbl_map(options.format_item, items))
+    done(items[#items])
+  end`);
+  await turn(agent, EDIT);
+  {
+    using database = await Database.openIn(await projectState(project.root, state.root));
+    const { checkpoints } = new SqliteStore(database);
+    const session = String(database.get("SELECT session FROM checkpoints ORDER BY id DESC")?.session);
+    const [file] = checkpoints.list(session)[0]?.files ?? [];
+    assert.ok(file !== undefined);
+    for (let turn = 2; turn <= 51; turn++) {
+      const id = checkpoints.begin({ session, turn, kind: "tool" }, []);
+      checkpoints.finish(id, [{ ...file, path: project.path(`${turn}.txt`) }]);
+    }
+  }
+  await nvim.command("Agent restore");
+  await nvim.waitFor(`vim.fn.bufname() == "agent://preview"`);
+  const [first = [], second = []] = await nvim.lua<string[][]>("return _G.pages");
+  assert.deepEqual([first.length, first.at(-1)], [51, "… earlier turns"]);
+  assert.match(
+    first.slice(0, 1).concat(first.slice(49, 50)).join("\n"),
+    /^ 51 .* 1 file {2}\n {2}2 .* 1 file {2}$/,
+  );
+  assert.match(second.join("\n"), /^ {2}1 .* 1 file {2}go$/);
+  await nvim.keys("q");
 });
 
 test("while a turn runs nothing is taken back", async (agent) => {

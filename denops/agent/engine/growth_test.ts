@@ -1,9 +1,13 @@
 /** Nothing but the database grows with the number of turns: what a turn reads, writes and sends is counted. */
 import assert from "node:assert/strict";
 import { type RunningEngine, startEngine } from "../../../tests/support/engine_session.ts";
+import { assertEachLinear } from "../../../tests/support/growth.ts";
+import { DEFAULT_TIMEOUT } from "../../../tests/support/project.ts";
 import { storeWork } from "../../../tests/support/stored_work.ts";
+import { noEditor } from "./acp/editor.ts";
 import { Reviews } from "./checkpoint/reviews.ts";
-import type { Database } from "./store/database.ts";
+import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
+import { Database } from "./store/database.ts";
 import { StoredSessions } from "./store/sessions.ts";
 import { SqliteStore } from "./store/sqlite.ts";
 import { SqliteUsage } from "./store/usage.ts";
@@ -100,4 +104,41 @@ Deno.test("a turn, and a fork, cost the same after 40 turns and after 400", asyn
     notice ?? "",
     /^The session is longer than the model's window: it no longer sees turns 1 to 3\d\d\.$/,
   );
+});
+
+const LISTS: Readonly<Record<string, (checkpoints: SessionCheckpoints) => Promise<unknown>>> = {
+  "all pages of the turns": async (checkpoints) =>
+    (await checkpoints.turns()).map(({ files }) => checkpoints.count(files)).toArray(),
+  "what has changed in all": (checkpoints) => checkpoints.changed(),
+  "a preview from the first turn on": (checkpoints) =>
+    checkpoints.preview(1, AbortSignal.timeout(DEFAULT_TIMEOUT)),
+};
+
+Deno.test("lists of checkpoints cost time in proportion to the turns; a page reads no content", async () => {
+  const session = (turns: number) => {
+    const database = Database.inMemory();
+    const store = new SqliteStore(database);
+    storeWork({ database, store, usage: new SqliteUsage(database) }, {
+      id: "s1",
+      root: "/project",
+      turns,
+      calls: 3,
+    });
+    const checkpoints = new SessionCheckpoints({
+      ...{ session: "s1", roots: ["/project"], store: store.checkpoints, journal: store.writes },
+      ...{ editor: noEditor, turn: () => turns, makeLink: () => Promise.resolve(), notice: () => {} },
+    });
+    return { database, checkpoints };
+  };
+  const known = new Map([40, 160].map((turns) => [turns, session(turns)]));
+  await assertEachLinear(Object.keys(LISTS), (name, turns) => {
+    const { checkpoints } = known.get(turns) ?? session(turns);
+    return () => LISTS[name]?.(checkpoints);
+  }, 40);
+  const { database, checkpoints } = known.get(160) ?? session(160);
+  database.run("DELETE FROM blobs");
+  const page = (await checkpoints.turns()).take(50).map((
+    { turn, files },
+  ) => [turn, checkpoints.count(files)]);
+  assert.deepEqual(page.toArray(), Array.from({ length: 50 }, (_, at) => [160 - at, 1]));
 });

@@ -61,7 +61,8 @@ const CheckpointTurn = z.object({
   text: z.string(),
   time,
   undone: z.boolean(),
-  files: z.array(TurnFile),
+  /** How many it has changed. */
+  files: z.int().min(1),
 });
 export type CheckpointTurn = z.infer<typeof CheckpointTurn>;
 
@@ -305,10 +306,10 @@ export const REQUESTS = {
     }),
     result: z.object({ text: z.string(), next: z.int().optional() }),
   },
-  /** Turns of the session that have changed files, newest first. */
+  /** A page of the turns that have changed files, newest first. `before`: the next page has turns before this one. */
   checkpoints: {
-    params: z.object({ sessionId }),
-    result: z.object({ turns: z.array(CheckpointTurn) }),
+    params: z.object({ sessionId, before: turn.optional() }),
+    result: z.object({ turns: z.array(CheckpointTurn), before: turn.optional() }),
   },
   /** What the session has changed in all, without what was taken back. */
   changes: { params: z.object({ sessionId }), result: z.object({ files: z.array(TurnFile) }) },

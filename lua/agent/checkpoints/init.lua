@@ -175,14 +175,42 @@ local function show_preview(chat, turn)
   end)
 end
 
----@param row table see CheckpointTurn in protocol/requests.ts
+---@param row table see CheckpointTurn in protocol/requests.ts; or { before }, which leads to the next page
 ---@return string
 local function label(row)
+  if row.before then
+    return "… earlier turns"
+  end
   local when = os.date("%d %b %H:%M", math.floor(row.time / 1000))
-  local files = files_of(#row.files)
+  local files = files_of(row.files)
   local undone = row.undone and " (undone)" or ""
   local text = vim.fn.strcharpart(row.text:gsub("%c", " "), 0, 60)
   return ("%3d  %s  %s%s  %s"):format(row.turn, when, files, undone, text)
+end
+
+--- Chooses a turn, page by page.
+---@param chat agent.Chat
+---@param before? integer  only turns before this one
+local function choose(chat, before)
+  ask(chat, "checkpoints", { before = before }, function(result)
+    if #result.turns == 0 then
+      return say.info("this session has changed no file yet")
+    end
+    local rows = result.turns
+    if result.before then
+      table.insert(rows, { before = result.before })
+    end
+    vim.ui.select(rows, {
+      prompt = "Go back to before turn",
+      format_item = label,
+    }, function(row)
+      if row and row.before then
+        choose(chat, row.before)
+      elseif row then
+        show_preview(chat, row.turn)
+      end
+    end)
+  end)
 end
 
 --- Chooses a turn; after a preview the files become what they were before it.
@@ -192,19 +220,7 @@ function M.restore(chat, turn)
   if turn then
     return show_preview(chat, turn)
   end
-  ask(chat, "checkpoints", {}, function(result)
-    if #result.turns == 0 then
-      return say.info("this session has changed no file yet")
-    end
-    vim.ui.select(result.turns, {
-      prompt = "Go back to before turn",
-      format_item = label,
-    }, function(row)
-      if row then
-        show_preview(chat, row.turn)
-      end
-    end)
-  end)
+  choose(chat)
 end
 
 --- Makes all files what they were before a turn; asks first where somebody else has changed them since.

@@ -7,21 +7,26 @@ import { previewFiles } from "../checkpoint/preview.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { Session } from "../session.ts";
 
+/** Turns of a list that are shown at once. */
+const PAGE = 50;
+
 /** @param sessionOf @throws {ToolError} if there is none */
 export function checkpointAnswers(sessionOf: (id: string) => Session | Promise<Session>): Answers {
   return {
-    async checkpoints({ sessionId }) {
+    async checkpoints({ sessionId, before }) {
       const session = await sessionOf(sessionId);
       const begun = new Map(session.turnsBegun().map((one) => [one.turn, one]));
-      const turns = (await session.checkpoints.turns()).map(({ turn, undone, files }): CheckpointTurn => ({
+      const found = (await session.checkpoints.turns(before)).take(PAGE + 1).toArray();
+      const turns = found.slice(0, PAGE).map(({ turn, undone, files }): CheckpointTurn => ({
         sessionId,
         turn,
         text: (begun.get(turn)?.text ?? "").trimStart().split("\n")[0] ?? "",
         time: begun.get(turn)?.time ?? 0,
         undone,
-        files: session.checkpoints.listed(files),
+        files: session.checkpoints.count(files),
       }));
-      return { turns: turns.reverse() };
+      const last = turns.at(-1)?.turn;
+      return { turns, ...(found.length > PAGE && last !== undefined ? { before: last } : {}) };
     },
     async changes({ sessionId }) {
       const session = await sessionOf(sessionId);

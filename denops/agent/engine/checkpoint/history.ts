@@ -33,6 +33,9 @@ export interface HistoryOptions {
   turn(): number;
 }
 
+/** Turns that are looked up at once. */
+const AT_ONCE = 50;
+
 export class History {
   readonly #options: HistoryOptions;
 
@@ -40,15 +43,25 @@ export class History {
     this.#options = options;
   }
 
-  /** Turns that have changed something, oldest first. @param only this one */
-  turns(only?: number): readonly TurnChanges[] {
-    const listed = this.#list(only === undefined ? {} : { turn: only });
-    const byTurn = Map.groupBy(listed.filter(isTurns), ({ turn }) => turn);
-    return [...byTurn].map(([turn, checkpoints]) => ({
-      turn,
-      undone: !checkpoints.some(stands),
-      files: netChanges(checkpoints.map(({ files }) => files)),
-    })).filter(({ files }) => files.length > 0);
+  /** Undefined for a turn that has changed nothing. */
+  turn(turn: number): TurnChanges | undefined {
+    const checkpoints = this.#list({ turn }).filter(isTurns);
+    const files = netChanges(checkpoints.map(({ files }) => files));
+    return files.length === 0 ? undefined : { turn, undone: !checkpoints.some(stands), files };
+  }
+
+  /** Turns that have changed something, newest first. @param before only earlier ones */
+  *turns(before = Number.MAX_SAFE_INTEGER): Generator<TurnChanges> {
+    const { store, session } = this.#options;
+    for (let end = before;;) {
+      const some = store.turnsBefore(session, end, AT_ONCE);
+      for (const number of some) {
+        const turn = this.turn(number);
+        if (turn !== undefined) yield turn;
+      }
+      if (some.length < AT_ONCE) return;
+      end = some.at(-1) ?? 0;
+    }
   }
 
   /** All that the session has changed, oldest first. */
@@ -62,8 +75,7 @@ export class History {
    * @throws {ToolError}
    */
   async undo(turn: number | undefined, signal: AbortSignal): Promise<TakenBack> {
-    const turns = this.turns(turn);
-    const target = turn === undefined ? turns.findLast(({ undone }) => !undone) : turns[0];
+    const target = turn === undefined ? this.turns().find(({ undone }) => !undone) : this.turn(turn);
     if (target === undefined) {
       throw new ToolError(turn === undefined ? "nothing to undo" : `turn ${turn} has changed no file`);
     }

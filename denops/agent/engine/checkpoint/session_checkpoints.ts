@@ -77,16 +77,16 @@ export class SessionCheckpoints implements Checkpoints, Keeper {
     return this.#recorder.late();
   }
 
-  /** Turns that have changed files, oldest first. */
-  async turns(): Promise<readonly TurnChanges[]> {
+  /** Turns that have changed files, newest first. @param before only earlier ones */
+  async turns(before?: number): Promise<Generator<TurnChanges>> {
     await this.recover();
-    return this.#history.turns();
+    return this.#history.turns(before);
   }
 
   /** What a turn has changed in all. */
   async filesOf(turn: number): Promise<TurnFile[]> {
     await this.recover();
-    return this.listed(this.#history.turns(turn)[0]?.files ?? []);
+    return this.listed(this.#history.turn(turn)?.files ?? []);
   }
 
   /** What the session has changed in all, and what stands of it. */
@@ -97,6 +97,11 @@ export class SessionCheckpoints implements Checkpoints, Keeper {
 
   get contents(): Contents {
     return this.#options.store.contents;
+  }
+
+  /** Files that `listed` would list one by one. */
+  count(records: readonly FileRecord[]): number {
+    return this.#files.count(records);
   }
 
   listed(records: readonly FileRecord[]): TurnFile[] {

@@ -37,6 +37,11 @@ export class TurnFiles {
     return [...listed, ...folders(files.slice(MOST_FILES))];
   }
 
+  /** How many files `list` is about: none of their contents is read. */
+  count(records: readonly FileRecord[]): number {
+    return this.#kinds(records).length;
+  }
+
   #kinds(records: readonly FileRecord[]): readonly ChangedFile[] {
     const sources = new Map(records.map((record) => [record.path, record]));
     const moved = new Set(records.flatMap(({ renamedFrom }) => renamedFrom ?? []));

@@ -127,6 +127,8 @@ export interface CheckpointStore {
   finish(id: number, files: readonly FileRecord[], taken?: Taken): void;
   /** In the order in which they were made; all unless told. */
   list(session: string, which?: WhichCheckpoints): readonly StoredCheckpoint[];
+  /** Turns with finished checkpoints of tools and commands, newest first. @param before only earlier ones */
+  turnsBefore(session: string, before: number, most: number): readonly number[];
   /** The id of the newest of any session; 0 if there is none. */
   newest(): number;
   scanned(): readonly ScannedFile[];

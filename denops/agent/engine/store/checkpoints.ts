@@ -90,6 +90,16 @@ export class SqliteCheckpoints implements CheckpointStore {
     return this.#stored("session = ?", session);
   }
 
+  turnsBefore(session: string, before: number, most: number): readonly number[] {
+    return this.#database.all(
+      `SELECT DISTINCT turn FROM checkpoints WHERE session = ? AND turn < ? AND finished = 1
+       AND kind IN ('tool', 'command') ORDER BY turn DESC LIMIT ?`,
+      session,
+      before,
+      most,
+    ).map(({ turn }) => Number(turn));
+  }
+
   newest(): number {
     return Number(this.#database.get("SELECT max(id) AS id FROM checkpoints")?.id ?? 0);
   }
