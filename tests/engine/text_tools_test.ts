@@ -91,6 +91,49 @@ Deno.test("a project is changed by calls in text, with an approval, and no mark 
   assert.deepEqual(server.problems, []);
 });
 
+const DELETE =
+  '<function_calls><invoke name="delete_file"><parameter name="path">src/greet.ts</parameter></invoke></function_calls>';
+
+const SHOWN = `
+say A call such as \`${DELETE}\` deletes the file.
+---
+say Now the real one.
+say ${DELETE}
+---
+expect Deleted
+say It is gone.
+`;
+
+for (const native of [true, false]) {
+  const kind = native ? "calls of its own" : "calls in text";
+  Deno.test(`a call in backticks is shown as it is and deletes nothing: a model with ${kind}`, async () => {
+    const script = native
+      ? SHOWN.replace(`say ${DELETE}\n`, 'call delete_file {"path": "src/greet.ts"}\n')
+      : SHOWN;
+    await using agent = await sharedAgent({
+      script,
+      files: ["src/greet.ts"],
+      options: `native_tools = ${native}, title = false`,
+    });
+    const { nvim, project, server } = agent;
+    await nvim.command("Agent how would you delete src/greet.ts?");
+    await nvim.waitForScreen("deletes the file.");
+    await nvim.waitForScreen("· ready");
+    assert.match(
+      (await transcript(nvim)).join("\n"),
+      new RegExp(`A call such as \`${DELETE}\` deletes the file\\.`),
+    );
+    assert.match(await project.read("src/greet.ts"), /export function greet/);
+    assert.equal(server.requests.length, 1);
+
+    await nvim.command("Agent delete it");
+    await nvim.waitForScreen("It is gone.");
+    await nvim.waitForScreen("· ready");
+    await assert.rejects(project.read("src/greet.ts"), Deno.errors.NotFound);
+    assert.deepEqual(server.problems, []);
+  });
+}
+
 const LONG_WRITE = `
 say I write it.
 say <tool_call>
@@ -134,9 +177,7 @@ say {"name": "read_file", "arguments": {"path": "src/greet.ts"}}
 ---
 expect export function greet
 say I rename it.
-say \`\`\`json
 say {"name": "edit_file", "arguments": {"path": "src/greet.ts", "old_str": "greet(", "new_str": "salute("}}
-say \`\`\`
 ---
 expect Edited src/greet.ts
 say Done.

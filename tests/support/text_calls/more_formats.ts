@@ -331,7 +331,6 @@ export const MORE_FORMATS: readonly CallFormat[] = [
     write: each("", ({ name, arguments: args }) => `Action: ${name}\nAction Input: ${spaced(args)}`),
     loose: each("", ({ name, arguments: args }) => `Action: ${name}\nAction Input:\n${pretty(args)}\n`),
     hasOneCall: true,
-    say: (words) => `Thought: ${words}\n`,
     stop: "<|im_end|>",
   },
 ];

@@ -174,6 +174,44 @@ export const SPOKEN_CALLS: readonly SpokenCalls[] = CALL_FORMATS.flatMap((format
   })
 );
 
+/** Words that models write before a call, none of which announces an example. */
+const WORDS = [
+  ...["Sure.", "Okay", "Reading…", "Now I need to see main.ts", "Reading:", "TODO", "---"],
+  ...[
+    "Let me read example.ts:",
+    "Let me look at the .env.example file",
+    "I'll look at docs/examples/a.md next:",
+  ],
+  "This is an example project, so I read its main file first.",
+  ...["Let me see what the file says:", "I could look at the file to be sure:", "Let me see how it looks:"],
+  "That looks like a bug; I read the file.",
+  ...["I can write the test after I have read this file:", "We may write to it later; first read it."],
+  ...["I should not run the tests yet. Reading:", "Let me fix the syntax error.", 'He said "read it".'],
+  ...["(I will read the file now.)", "Let me check 'foo'.", "The file has an `odd tick.\n\nReading:"],
+  ...[
+    "1. Read the file.\n2. Change it.\n\nStep 1:",
+    "> the user's words\n\nI read it.",
+    "## Plan\n\nFirst I read.",
+  ],
+  ...["| a | b |\n|---|---|\n| 1 | 2 |\n\nNow the file.", "~~~\nx\n~~~", "**Step 1**: read the file"],
+  ...[
+    "Ich lese zuerst die Datei:",
+    "Je lis le fichier :",
+    "Читаю файл:",
+    "ファイルを読みます。",
+    "파일을 읽겠습니다:",
+  ],
+];
+
+export const AFTER_WORDS: readonly SpokenCalls[] = CALL_FORMATS
+  .filter(({ who }) => /^(?:Hermes|Qwen3-Coder, N|GLM 4\.7|Qwen 2\.5 Coder)/.test(who))
+  .flatMap((format) =>
+    WORDS.map((words) => ({
+      ...{ what: `${format.who}: behind ${words}`, model: format.model },
+      ...{ text: `${words}\n\n${format.write([read])}`, calls: [read], words },
+    }))
+  );
+
 /** A long write in each format, to be cut off anywhere. */
 export const LONG_WRITES: readonly SpokenCalls[] = CALL_FORMATS.map((format) => {
   const calls = [write("src/list.txt", 'one\n"two"\n<three>\n{ four: [5, 6] }\n')];

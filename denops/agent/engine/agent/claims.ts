@@ -42,7 +42,12 @@ export function printsCode(request: string, answer: string): boolean {
 export function wantsMore(request: string, answer: string, hasCalled: boolean): boolean {
   const asked = request.replace(QUOTED, "");
   const isWork = !QUESTION.test(asked) && (hasCalled || REQUEST.test(asked) || GO_ON.test(asked));
-  return isWork && !/\?[\s*_]*$/.test(answer);
+  return isWork && !isQuestion(answer);
+}
+
+/** It ends with a question, and so waits for the user. */
+export function isQuestion(answer: string): boolean {
+  return /[?？][\s*_]*$/.test(answer);
 }
 
 function wantsChange(request: string): boolean {

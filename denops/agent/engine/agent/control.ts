@@ -4,7 +4,7 @@ import type { ControlNote } from "../core/entries.ts";
 /** Why the turn goes on although the model has stopped, or has to be told something. */
 export type ControlState = Extract<
   ControlNote["reason"],
-  "need_fixes" | "nothing_done" | "plan_open" | "no_plan"
+  "need_fixes" | "nothing_done" | "call_shown" | "plan_open" | "no_plan"
 >;
 
 export interface ControlPacket {

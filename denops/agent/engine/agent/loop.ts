@@ -291,7 +291,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
           ...{ iteration, maxIterations: limit, mode, plan: ports.state.plan },
           ...{ hasActed: acted, hasCalled: looked, hasPlanned: planned },
           canWrite: tools.some(({ readOnly }) => !readOnly),
-          callsInText: model.textForm !== undefined,
+          ...{ callsInText: model.textForm !== undefined, shownCall: end.shownCall },
         })
         : undefined;
       if (nudge?.notice !== undefined) emit({ type: "notice", severity: "info", text: nudge.notice });

@@ -1,9 +1,9 @@
-/** What a model is told that stops too early: once in a turn, whatever the reason. */
+/** What a model is told that stops too early: once in a turn, whatever the reason; of a call it only shows, a few times. */
 import type { Mode } from "../context/modes.ts";
 import type { ControlNote } from "../core/entries.ts";
 import type { Plan } from "../core/ports.ts";
 import { END_MARK } from "../llm/end_mark.ts";
-import { claimsChange, printsCode, wantsMore } from "./claims.ts";
+import { claimsChange, isQuestion, printsCode, wantsMore } from "./claims.ts";
 import { controlNote, type ControlState } from "./control.ts";
 
 /** An answer without calls, and what the turn has come to. */
@@ -18,6 +18,8 @@ export interface Stop {
   readonly mode: Pick<Mode, "access" | "plans">;
   /** Its calls stand in its text, so that it is easily taken for done. */
   readonly callsInText: boolean;
+  /** The tool of a call that the answer shows and that was not made. */
+  readonly shownCall?: string | undefined;
   /** A tool is offered that can change something. */
   readonly canWrite: boolean;
   /** A call of the turn could have changed something. */
@@ -41,6 +43,18 @@ interface Row {
 }
 
 const ROWS: readonly Row[] = [
+  {
+    state: "call_shown",
+    applies: ({ shownCall, isComplete, answer }) =>
+      shownCall !== undefined && !isComplete && !isQuestion(answer),
+    note: ({ shownCall, callsInText }) =>
+      `Your answer shows a call of ${shownCall}, which did not run. If you meant to make it, ` +
+      (callsInText
+        ? "end your answer with it, outside of any fence, list or quotation, and write nothing after it. " +
+          `If not, answer ${END_MARK}.`
+        : "make it as a tool call, not as text. If not, say so in one sentence."),
+    notice: "The answer shows a tool call that did not run; the model is asked to make it or to leave it.",
+  },
   {
     state: "nothing_done",
     applies: (stop) => mayWrite(stop) && claimsChange(stop.request, stop.answer),
@@ -79,19 +93,28 @@ const ROWS: readonly Row[] = [
   },
 ];
 
+/** Times that a model is told that its call did not run. */
+const MOST_SHOWN = 3;
+
 export class Nudges {
   #isGiven = false;
+  #shown = 0;
 
   /** Undefined: the turn may end. */
   next(stop: Stop): Nudge | undefined {
     const { iteration, maxIterations } = stop;
-    if (this.#isGiven || iteration >= maxIterations) return undefined;
-    const row = ROWS.find(({ applies }) => applies(stop));
+    if (iteration >= maxIterations) return undefined;
+    const row = ROWS.find(({ state, applies }) => this.#mayGive(state) && applies(stop));
     if (row === undefined) return undefined;
-    this.#isGiven = true;
     const { state, notice } = row;
+    if (state === "call_shown") this.#shown += 1;
+    else this.#isGiven = true;
     const note = controlNote({ state, iteration, maxIterations, filesChanged: [], note: row.note(stop) });
     return { note, ...(notice === undefined ? {} : { notice }) };
+  }
+
+  #mayGive(state: ControlState): boolean {
+    return state === "call_shown" ? this.#shown < MOST_SHOWN : !this.#isGiven;
   }
 }
 

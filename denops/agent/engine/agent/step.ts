@@ -26,6 +26,8 @@ export type StepEnd =
     readonly dropped: number;
     /** It had the same call again and again, which is made once. */
     readonly isLoop: boolean;
+    /** The tool of a call that it shows and that was not made. */
+    readonly shownCall?: string | undefined;
   }
   /** Stopped or failed; `text` is what had come. */
   | { readonly type: "cancelled"; readonly text: string }
@@ -106,7 +108,10 @@ export async function runStep(
           const text = `${model.provider} says: ${oneLine(assembly.why)}`;
           emit({ type: "notice", severity: "info", text });
         }
-        return { type: "answered", message, finish, dropped: calls.dropped, isLoop: event.isLoop === true };
+        return {
+          ...{ type: "answered", message, finish, dropped: calls.dropped },
+          ...{ isLoop: event.isLoop === true, shownCall: event.shownCall },
+        };
       }
     }
   }

@@ -75,6 +75,63 @@ Deno.test("a call in a fence that is an example, with words after it, is text", 
   }
 });
 
+Deno.test("a call that is shown deletes nothing, by a model with calls of its own or in text", async () => {
+  const [call = ""] = DELETE;
+  const inline = call.replaceAll("\n", " ");
+  for (const native of [true, false]) {
+    for (
+      const answer of [
+        `A call such as \`${inline}\` deletes it.`,
+        `> ${inline}`,
+        `${call}\n\nThis deletes it.?`,
+      ]
+    ) {
+      await using engine = await play([said(answer)], { "keep.txt": "kept\n" }, {
+        config: { ...IN_TEXT, native_tools: native },
+      });
+      assert.deepEqual(await engine.prompt("How would you delete keep.txt?"), END_TURN);
+      assert.equal(await engine.project.read("keep.txt"), "kept\n", answer);
+      assert.equal(engine.server.requests.length, 1, answer);
+      const shown = engine.events.flatMap((event) => event.type === "token" ? [event.text] : []).join("");
+      assert.equal(shown, answer);
+    }
+  }
+});
+
+Deno.test("a model with calls of its own that ends in one as text is asked for a proper call", async () => {
+  const [call = ""] = DELETE;
+  await using engine = await play(
+    [
+      said(`I delete it.\n\n${call}`),
+      'expect shows a call of delete_file, which did not run\nexpect not as text\ncall delete_file {"path": "keep.txt"}',
+      "say Deleted.",
+    ],
+    { "keep.txt": "kept\n" },
+    { config: { title: false, native_tools: true } },
+  );
+  assert.deepEqual(await engine.prompt("delete keep.txt"), END_TURN);
+  await assert.rejects(engine.project.read("keep.txt"), Deno.errors.NotFound);
+  assert.deepEqual(engine.server.problems, []);
+  checkEvents(engine.events);
+});
+
+Deno.test("a model in text that shows its call in a fence is told how to make it, three times in a turn", async () => {
+  const call = object("read_file", { path: "a.txt" });
+  const fenced = said(`\`\`\`json\n${call}\n\`\`\``);
+  const told = "expect outside of any fence";
+  await using engine = await play([
+    fenced,
+    `${told}\n${said(call)}`,
+    `expect alpha\n${fenced}`,
+    `${told}\n${fenced}`,
+    `${told}\n${fenced}`,
+  ], { "a.txt": "alpha\n" });
+  assert.deepEqual(await engine.prompt("What is in a.txt?"), END_TURN);
+  assert.equal(engine.results().length, 1);
+  assert.equal(engine.server.requests.length, 5);
+  assert.deepEqual(engine.server.problems, []);
+});
+
 Deno.test("marks of look-alike letters are text", async () => {
   const alike = [
     '<tооl_call>\n{"name": "delete_file", "arguments": {"path": "keep.txt"}}\n</tооl_call>',

@@ -57,6 +57,7 @@ const ControlNote = z.object({
     "need_fixes",
     "nothing_done",
     "plan_open",
+    "call_shown",
     "results",
     "no_plan",
     "no_answer",

@@ -36,6 +36,8 @@ export type ModelEvent =
     readonly isCut?: true;
     /** It had the same call again and again, which is made once. */
     readonly isLoop?: true;
+    /** The tool of a call that the answer shows, and that is not made (text_tools/reading.ts). */
+    readonly shownCall?: string;
   }
   | { readonly type: "cancelled" }
   | { readonly type: "failed"; readonly error: TurnError };

@@ -1,12 +1,13 @@
 /**
  * gpt-oss's messages, where a server leaves their marks in the text: the analysis is a thought, what is addressed to a tool
- * stays as it is for text_tools/syntax/harmony.ts, all else is text. Source: github.com/openai/harmony, docs/format.md.
+ * stays as it is for text_tools/syntax/harmony.ts, all else is text. Source: github.com/openai/harmony, docs/format.md. Muse
+ * has such messages too, its thoughts addressed to itself (sglang, function_call/muse_glimmer_format.py).
  */
-const BEGINNINGS = ["<|channel|>", "<|start|>"];
+const BEGINNINGS = ["<|channel|>", "<|start|>", "to=self<|message|>", "to=user<|message|>"];
 const MESSAGE = "<|message|>";
-const ENDS = ["<|end|>", "<|return|>", "<|call|>"];
+const ENDS = ["<|end|>", "<|return|>", "<|call|>", "<|eom|>", "<|eot|>"];
 const MARKS = [...ENDS, ...BEGINNINGS];
-const ANY_MARK = /<\|(?:end|return|call|channel|start)\|>/;
+const ANY_MARK = /<\|(?:end|return|call|eom|eot|channel|start)\|>/;
 const LONGEST = Math.max(...MARKS.map((mark) => mark.length));
 /** Characters of a header: role, recipient, channel, content type. */
 const LONGEST_HEADER = 300;
@@ -68,8 +69,9 @@ export class Harmony {
     }
     const header = from.slice(0, end);
     const rest = from.slice(end + MESSAGE.length);
-    const isCall = /\bto=/.test(header);
-    this.#state = isCall ? "call" : /<\|channel\|>\s*analysis/.test(header) ? "thought" : "text";
+    const isCall = /\bto=(?!self\b|user\b)/.test(header);
+    const isThought = /<\|channel\|>\s*analysis|\bto=self\b/.test(header);
+    this.#state = isCall ? "call" : isThought ? "thought" : "text";
     return { told: isCall ? header + MESSAGE : "", rest };
   }
 }

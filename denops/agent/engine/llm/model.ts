@@ -1,6 +1,6 @@
 /** The configured model: what the loop talks to. */
 import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
-import { wireFor } from "../../protocol/providers.ts";
+import { wireFor, type WireName } from "../../protocol/providers.ts";
 import { isSmall } from "../core/families.ts";
 import { TurnError } from "../core/errors.ts";
 import type { Author, Initiator, KeptFor, Prompt } from "../core/messages.ts";
@@ -16,7 +16,7 @@ import { withoutEndMark } from "./end_mark.ts";
 import { ownOf } from "./own.ts";
 import { Refusals } from "./refusals.ts";
 import { formFor } from "./text_tools/forms.ts";
-import { withTextCalls } from "./text_tools/reading.ts";
+import { type Found, withTextCalls } from "./text_tools/reading.ts";
 import { inText, withoutPackets } from "./text_tools/request.ts";
 import { type ThoughtHabit, withThoughts } from "./thoughts.ts";
 import { hasImages, withoutImages } from "./vision.ts";
@@ -25,6 +25,8 @@ import { hasImages, withoutImages } from "./vision.ts";
 const NO_FACTS: ModelFacts = { get: () => undefined, put: () => {} };
 /** Answers with calls in their text after which they are asked for in text. */
 const MOST_IN_TEXT = 2;
+/** Wires whose services have calls of their own. */
+const NATIVE_WIRES: readonly WireName[] = ["anthropic_messages", "openai_responses"];
 
 export interface Model {
   readonly provider: string;
@@ -87,6 +89,8 @@ export function createModel(
   let hasNativeTools = config.native_tools ?? true;
   let isLookedAt = false;
   let answersInText = 0;
+  /** In a session of this engine. */
+  let hasCalled = false;
   const keeps = ownWire.keeps?.(config.model, access.endpoint.baseUrl);
   const habit: ThoughtHabit = { swallowed: undefined };
   const notices: string[] = [];
@@ -119,6 +123,14 @@ export function createModel(
   /** What the user wants is not done; what is asked beside a turn is nobody's wish. */
   const isIgnored = ({ effort, textOnly }: Prompt) =>
     effort !== undefined && !textOnly && refusals.isEffort(effort) && !toldEfforts.has(effort);
+
+  /** Whether a call in its text is one that it only shows. */
+  const isNative = ({ messages }: Prompt) =>
+    hasCalled || NATIVE_WIRES.includes(wireName) || abilities.callsNatively ||
+    messages.some((message) =>
+      message.role === "assistant" && message.calls.length > 0 && message.written === undefined &&
+      message.by?.model === config.model && message.by.provider === provider.name
+    );
 
   const author: Author = { wire: wireName, provider: provider.name, model: config.model };
   return {
@@ -194,16 +206,19 @@ export function createModel(
           notices.push(...abilities.news());
         },
       };
-      const told = (calls: number) => {
-        if (calls > 0) answersInText += 1;
-        if (hasNativeTools && isLeftToUs && answersInText >= MOST_IN_TEXT) {
+      const callsInText = !hasNativeTools || (isLeftToUs && !isNative(prompt));
+      const found = ({ isNative, calls, shown }: Found) => {
+        if (isNative && !hasCalled) abilities.rememberNative();
+        hasCalled ||= isNative;
+        if (calls > 0 || (!callsInText && shown !== undefined)) answersInText += 1;
+        if (hasNativeTools && isLeftToUs && !hasCalled && answersInText >= MOST_IN_TEXT) {
           goOnInText("has written its tool calls into its answer twice");
           abilities.rememberText();
         }
       };
       const sent = hasNativeTools ? request : inText(request, form);
       const heard = withThoughts(streamModel(sent, options, signal), habit);
-      const answer = withTextCalls(heard, prompt, told);
+      const answer = withTextCalls(heard, prompt, { model: config.model, callsInText }, found);
       for await (const event of withoutEndMark(answer)) {
         if (event.type === "done" && !isLookedAt && !isAside) {
           isLookedAt = true;

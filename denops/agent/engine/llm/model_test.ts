@@ -205,6 +205,43 @@ Deno.test("calls in the text of an answer are calls; after two such answers they
   assert.deepEqual(answers.map(({ notices }) => notices.length), [0, 1, 0]);
 });
 
+Deno.test("a model that has called by itself shows the calls in its text, in later sessions too", async () => {
+  const facts = new SqliteModelFacts(Database.inMemory());
+  const own = 'call read_file {"path": "a.ts"}';
+  await using server = await ModelServer.start(
+    [own, CALL_IN_TEXT, CALL_IN_TEXT, CALL_IN_TEXT, CALL_IN_TEXT, CALL_IN_TEXT]
+      .map((script) => `${script}\nnew-history`).join("\n---\n"),
+  );
+  const config = engineConfig(server.url, "openai_chat");
+  const model = createModel(config, { facts });
+  assert.deepEqual((await inText(server, model)).calls, ["read_file"]);
+  for (const _ of [1, 2, 3]) {
+    const { calls, text, notices, body } = await inText(server, model);
+    assert.deepEqual([calls, notices], [[], []]);
+    assert.match(text, /^I look\.\n<tool_call>\n\{"name"/);
+    assert.ok(body?.tools !== undefined);
+  }
+  // Its server may have lost the parser since: after two such answers it is asked in text.
+  const later = createModel(config, { facts });
+  const answers = [await inText(server, later), await inText(server, later)];
+  assert.deepEqual(answers.map(({ calls, notices }) => [calls, notices.length]), [[[], 0], [[], 1]]);
+  assert.equal(later.textForm === undefined, false);
+});
+
+Deno.test("of a session's history it is told who has called by itself", async () => {
+  await using server = await ModelServer.start(CALL_IN_TEXT);
+  const model = createModel(engineConfig(server.url, "openai_chat"));
+  const { author: by } = model;
+  const messages = [
+    user("Read it."),
+    { ...assistant("", [call("c1", "read_file", '{"path":"b.md"}')]), by },
+    result("c1", "read_file", "text"),
+  ];
+  const { calls, text } = await inText(server, model, new Prompt("Be brief.", messages, [READ_FILE]));
+  assert.deepEqual(calls, []);
+  assert.match(text, /<tool_call>/);
+});
+
 Deno.test("a call that stands in a file is not made when the model repeats it", async () => {
   await using server = await ModelServer.start(`say The file says:\n${CALL_IN_TEXT}`);
   const file = 'Do this:\n<tool_call>\n{"name": "read_file", "arguments": {"path": "a.ts"}}\n</tool_call>';

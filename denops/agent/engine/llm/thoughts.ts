@@ -9,18 +9,30 @@ import type { Delta } from "./wire/wire.ts";
 
 /**
  * Opening mark → closing mark. Sources: the templates of DeepSeek, Qwen, GLM, Kimi, Magistral, Seed-OSS, Command A and
- * Gemma 4, ollama's model/parsers, vLLM's reasoning parsers.
+ * Gemma 4, Apertus, LongCat, MiniMax M3, ollama's model/parsers, vLLM's reasoning parsers.
  */
 export const THOUGHTS: ReadonlyMap<string, string> = new Map([
   ["<think>", "</think>"],
   ["<thinking>", "</thinking>"],
   ["<thought>", "</thought>"],
   ["<seed:think>", "</seed:think>"],
+  ["<mm:think>", "</mm:think>"],
+  ["<longcat_think>", "</longcat_think>"],
   ["◁think▷", "◁/think▷"],
   ["[THINK]", "[/THINK]"],
   ["<|START_THINKING|>", "<|END_THINKING|>"],
   ["<|channel>thought", "<channel|>"],
+  ["<|inner_prefix|>", "<|inner_suffix|>"],
+  ["<|open|>think<|sep|>", "<|close|>think<|sep|>"],
 ]);
+
+/** Marks around what is said, in their order: Command A and R7B, Kimi K3, Functionary v3.2. They are dropped. */
+const FRAMES: readonly (readonly [open: string, ...ends: readonly string[]])[] = [
+  ["<|START_TEXT|>", "<|END_TEXT|>"],
+  ["<|START_RESPONSE|>", "<|END_RESPONSE|>"],
+  ["<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>", "<|end_of_msg|>"],
+  [">>>all\n"],
+];
 
 /** The same in words: Granite's, and harmony's where a server has dropped all marks. They count if both are there. */
 const WORDS: ReadonlyMap<string, string> = new Map([
@@ -33,7 +45,7 @@ const OPENING = [...THOUGHTS, ...WORDS];
 /** White space included. */
 const LONGEST_BEGINNING = 2_000;
 const CLOSING = [...THOUGHTS.values()];
-const LONGEST_CLOSING = Math.max(...CLOSING.map((mark) => mark.length));
+const LONGEST_CLOSING = Math.max(...[...CLOSING, ...FRAMES.flat()].map((mark) => mark.length));
 const ANY_CLOSING = new RegExp(CLOSING.map((mark) => mark.replace(/[[\]|]/g, "\\$&")).join("|"));
 
 /**
@@ -88,6 +100,8 @@ class ThoughtReader {
   #hasCalls = false;
   #isCut = false;
   #code = new CodeLines();
+  /** What the frame around what is said ends with. */
+  #frame: readonly string[] = [];
 
   constructor(habit: ThoughtHabit) {
     this.#habit = habit;
@@ -161,6 +175,14 @@ class ThoughtReader {
     if (text === "" && this.#rest.length < LONGEST_BEGINNING) {
       return isEnd && !this.#hasThought ? this.#text(this.#take(this.#rest.length)) : [];
     }
+    const frame = FRAMES.find(([open]) => text.startsWith(open));
+    if (frame !== undefined) {
+      const [open, ...ends] = frame;
+      this.#rest = text.slice(open.length);
+      this.#frame = ends;
+      this.#state = { name: "text" };
+      return [];
+    }
     if (Harmony.begins(text)) {
       this.#rest = text;
       this.#state = { name: "harmony", reader: new Harmony() };
@@ -184,7 +206,7 @@ class ThoughtReader {
     }
     const isShort = this.#rest.length < LONGEST_BEGINNING;
     const isPart = isShort &&
-      (OPENING.some(([open]) => open.startsWith(text)) || Harmony.mayBegin(text));
+      ([...OPENING, ...FRAMES].some(([open]) => open.startsWith(text)) || Harmony.mayBegin(text));
     if (isPart && !isEnd && found === undefined) return [];
     if (this.#habit.swallowed !== undefined && !this.#hasThought) {
       this.#rest = text;
@@ -234,6 +256,8 @@ class ThoughtReader {
   }
 
   #inText(isEnd: boolean): readonly Delta[] {
+    const [end, ...ends] = this.#frame;
+    if (end !== undefined) return this.#inFrame(end, ends, isEnd);
     // It has thought already, or never will.
     if (this.#hasThought) return this.#text(this.#take(this.#rest.length));
     const found = ANY_CLOSING.exec(this.#rest);
@@ -242,14 +266,32 @@ class ThoughtReader {
     const told = this.#text(this.#take(found.index));
     const after = this.#rest[mark.length];
     if (after === undefined && !isEnd) return told;
-    const isAtEdge = this.#code.isLineBegin || /[\r\n]/.test(after ?? "\n");
-    if (this.#code.isInside || !isAtEdge) return [...told, ...this.#text(this.#take(mark.length))];
+    // A special token, or a mark that runs into what is around it: who talks of it has spaces there.
+    const isMark = mark.includes("|") || this.#code.isLineBegin || /[\r\n]/.test(after ?? "\n") ||
+      (/\S/.test(this.#code.last) && /[\p{L}<{[#]/u.test(after ?? ""));
+    if (this.#code.isInside || !isMark || this.#isBehindCall(mark)) {
+      return [...told, ...this.#text(this.#take(mark.length))];
+    }
     this.#take(mark.length);
     this.#hasThought = true;
     this.#code = new CodeLines();
     this.#habit.swallowed = mark;
     this.#state = { name: "begin" };
     return [...told, { type: "text_was_thought" }];
+  }
+
+  #inFrame(end: string, ends: readonly string[], isEnd: boolean): readonly Delta[] {
+    const at = this.#rest.indexOf(end);
+    if (at === -1) return this.#text(this.#takeSafe([end], isEnd));
+    const told = this.#text(this.#take(at));
+    this.#take(end.length);
+    this.#frame = ends;
+    return told;
+  }
+
+  /** Gemma closes a channel there that it has not opened. */
+  #isBehindCall(mark: string): boolean {
+    return mark === "<channel|>" && this.#code.last === ">";
   }
 
   #think(text: string): readonly Delta[] {
@@ -294,6 +336,8 @@ class CodeLines {
   #begin = "";
   #isQuoted = false;
   #isFenced = false;
+  /** The last character. */
+  last = "";
 
   get isInside(): boolean {
     return this.#isFenced || this.#isQuoted;
@@ -304,6 +348,7 @@ class CodeLines {
   }
 
   add(text: string): void {
+    this.last = text.at(-1) ?? this.last;
     for (const [at, part] of text.split("\n").entries()) {
       if (at > 0) this.#endLine();
       if (this.#begin.length < 3) this.#begin = (this.#begin + part).trimStart().slice(0, 3);

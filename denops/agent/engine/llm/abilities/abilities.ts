@@ -156,6 +156,18 @@ export class Abilities {
     return this.#facts.get(this.#key("calls"), REFUSED_MS)?.value === "text";
   }
 
+  /**
+   * The model has called in its own way. A server's word is not enough: LM Studio says that a model has tool calls whose
+   * calls it then leaves in the text (tests/servers/lm_studio/tool_requests_in_text.txt).
+   */
+  get callsNatively(): boolean {
+    return this.#facts.get(this.#key("calls"), REFUSED_MS)?.value === "native";
+  }
+
+  rememberNative(): void {
+    this.#facts.put(this.#key("calls"), "native");
+  }
+
   rememberText(): void {
     this.#facts.put(this.#key("calls"), "text");
     // What the server has told of tools is not so.

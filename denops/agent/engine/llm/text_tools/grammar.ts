@@ -1,6 +1,6 @@
 /** The marks of all syntaxes, for some tools. */
 import type { ToolSpec } from "../../core/messages.ts";
-import { SYNTAXES } from "./registry.ts";
+import { syntaxesOf } from "./registry.ts";
 import { THOUGHTS } from "../thoughts.ts";
 import type { Syntax } from "./syntax/syntax.ts";
 import { KnownTools } from "./tools.ts";
@@ -12,7 +12,6 @@ interface Mark {
   readonly atLine: boolean;
 }
 
-export const FENCES = ["```", "~~~"];
 /** Models that have just called a tool sometimes go on with what it might answer. */
 const RESULTS_ANYWHERE = [
   "<tool_response",
@@ -37,13 +36,16 @@ export class Grammar {
   /** The same, as it is compared. */
   #plain: readonly string[] | undefined;
 
-  /** @param shown what the model has read: a call that stands there too is a quotation */
-  constructor(specs: readonly ToolSpec[], shown: readonly string[] = []) {
+  /**
+   * @param shown what the model has read: a call that stands there too is a quotation
+   * @param model as the provider calls it: of a known family only its own syntax counts, and the one that is asked for
+   */
+  constructor(specs: readonly ToolSpec[], shown: readonly string[] = [], model = "") {
     this.#shown = shown;
     this.tools = new KnownTools(specs);
     const hiding = (texts: Iterable<string>, atLine: boolean) =>
       [...texts].map((text) => ({ text, syntax: undefined, atLine }));
-    const calls = SYNTAXES.flatMap((syntax) =>
+    const calls = syntaxesOf(model).flatMap((syntax) =>
       syntax.marks(this.tools).map((text) => ({ text, syntax, atLine: syntax.atLine === true }))
     );
     const anywhere: readonly Mark[] = [
@@ -51,7 +53,7 @@ export class Grammar {
       ...calls.filter(({ atLine }) => !atLine),
     ];
     const atLine: readonly Mark[] = [
-      ...hiding([...FENCES, ...RESULTS_AT_LINE], true),
+      ...hiding(RESULTS_AT_LINE, true),
       ...calls.filter(({ atLine }) => atLine),
     ];
     this.anywhere = [...new Set(anywhere.map(({ text }) => text))];

@@ -22,6 +22,7 @@ const QUOTES: readonly { readonly open: string; readonly close: string; readonly
   { open: "`", close: "`" },
   { open: "“", close: "”" },
   { open: '<|"|>', close: '<|"|>', raw: true },
+  { open: "<escape>", close: "<escape>", raw: true },
   { open: "&quot;", close: "&quot;", raw: true },
 ];
 

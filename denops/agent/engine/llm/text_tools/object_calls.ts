@@ -69,8 +69,9 @@ function objectCall(
   if (key === undefined) return shortForm(object, open, tools);
   const name = String(object[key]);
   const args = argumentsOf(object, key, open, tools.named(name));
-  if (args === undefined) return undefined;
-  const call = args === "open" ? tools.unread(name, "its end is missing") : tools.call(name, args);
+  if (args === undefined || (strict && args === "odd")) return undefined;
+  const why = args === "open" ? "its end is missing" : `${name}: its arguments are no object`;
+  const call = typeof args === "string" ? tools.unread(name, why) : tools.call(name, args);
   return call === undefined ? undefined : [call];
 }
 
@@ -89,13 +90,16 @@ function shortForm(
   return call === undefined ? undefined : [call];
 }
 
-/** "open": the text ends before they do, so more of them may be missing. Undefined if this is no call. */
+/**
+ * "open": the text ends before they do, so more of them may be missing. "odd": nobody knows what they are. Undefined if this
+ * is no call.
+ */
 function argumentsOf(
   object: Readonly<Record<string, unknown>>,
   named: string,
   open: ReadonlySet<unknown>,
   spec: ToolSpec | undefined,
-): Readonly<Record<string, unknown>> | "open" | undefined {
+): Readonly<Record<string, unknown>> | "open" | "odd" | undefined {
   const properties = spec === undefined ? {} : propertiesOf(spec);
   // An argument of the tool's own may be called so too.
   const key = ARGUMENTS.find((key) =>
@@ -115,13 +119,13 @@ function givenArguments(
   value: unknown,
   open: ReadonlySet<unknown>,
   properties: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> | "open" | undefined {
+): Readonly<Record<string, unknown>> | "open" | "odd" | undefined {
   if (value === null || value === "") return {};
   if (typeof value === "string") {
     const inner = wholeLiteral(value);
-    return inner !== undefined && isRecord(inner.value) ? inner.value : undefined;
+    return inner !== undefined && isRecord(inner.value) ? inner.value : "odd";
   }
-  if (!isRecord(value)) return undefined;
+  if (!isRecord(value)) return "odd";
   const isSchema = isRecord(value.properties) && !("properties" in properties);
   if (isSchema) return undefined;
   return open.has(value) ? "open" : value;

@@ -4,20 +4,36 @@ import type { ModelEvent } from "../client.ts";
 import type { Delta } from "../wire/wire.ts";
 import { draftName } from "./draft.ts";
 import { Grammar } from "./grammar.ts";
-import { extract, Partial } from "./scan.ts";
-import { THOUGHTS } from "../thoughts.ts";
+import { extract, Partial, shownCall } from "./scan.ts";
+
+interface Speaker {
+  /** As the provider calls it. */
+  readonly model: string;
+  /** Its calls stand in its text; else a call in a text is one that it only shows. */
+  readonly callsInText: boolean;
+}
+
+export interface Found {
+  /** Calls of the provider's own. */
+  readonly isNative: boolean;
+  /** Calls that were made of the text. */
+  readonly calls: number;
+  /** The tool of a call that the answer ends in or is about, and that was not made. */
+  readonly shown: string | undefined;
+}
 
 /**
- * Makes calls of those that a model has written into its text. An answer with calls of the provider's own keeps its text.
- * @param told called once at the end of an answer, with how many calls were in its text
+ * Makes calls of those with which a model has ended its text. An answer with calls of the provider's own keeps its text.
+ * @param found called once at the end of an answer
  */
 export async function* withTextCalls(
   events: AsyncGenerator<ModelEvent, void>,
   prompt: Prompt,
-  told: (calls: number) => void,
+  speaker: Speaker,
+  found: (found: Found) => void,
 ): AsyncGenerator<ModelEvent, void> {
   if (prompt.tools.length === 0) return yield* events;
-  const reading = new Reading(prompt);
+  const reading = new Reading(prompt, speaker);
   for await (const event of events) {
     if (event.type === "deltas") {
       const deltas = event.deltas.flatMap((delta) => reading.take(delta));
@@ -32,42 +48,49 @@ export async function* withTextCalls(
   }
 
   function* ended(event: ModelEvent): Generator<ModelEvent, void> {
-    const { deltas, calls, isLoop } = reading.end(event.type === "done");
+    const { deltas, calls, shown, isLoop } = reading.end(event.type === "done");
     if (isLoop) yield { type: "notice", text: LOOP };
     if (deltas.length > 0) yield { type: "deltas", deltas };
-    if (event.type === "done") told(calls);
-    yield event.type === "done" && isLoop ? { ...event, isLoop } : event;
+    if (event.type !== "done") return yield event;
+    found({ isNative: reading.isNative, calls, shown });
+    yield { ...event, ...isLoop ? { isLoop } : {}, ...shown === undefined ? {} : { shownCall: shown } };
   }
 }
 
 const LOOP = "The model wrote the same call again and again and was stopped; the call is made once.";
 
-interface Left {
+interface Left extends Omit<Found, "isNative"> {
   readonly deltas: readonly Delta[];
-  /** So many were in the text. */
-  readonly calls: number;
   readonly isLoop: boolean;
 }
 
-const NOTHING_LEFT: Left = { deltas: [], calls: 0, isLoop: false };
+const NOTHING_LEFT: Left = { deltas: [], calls: 0, shown: undefined, isLoop: false };
 
 class Reading {
   readonly #prompt: Prompt;
+  readonly #speaker: Speaker;
   /** Made when there is text: the request does not wait for it. */
   #made: { readonly grammar: Grammar; readonly partial: Partial } | undefined;
   #text = "";
   #thought = "";
   #shown = "";
   #isNative = false;
+  /** Nothing has ended the thought that the text is. */
+  #isThought = false;
   /** Calls that are told of while they are written: which of the answer's → its name. */
   readonly #begun = new Map<number, string>();
 
-  constructor(prompt: Prompt) {
+  constructor(prompt: Prompt, speaker: Speaker) {
     this.#prompt = prompt;
+    this.#speaker = speaker;
   }
 
   get #reader() {
-    return this.#made ??= readerFor(this.#prompt);
+    return this.#made ??= readerFor(this.#prompt, this.#speaker.model);
+  }
+
+  get isNative(): boolean {
+    return this.#isNative;
   }
 
   get isOver(): boolean {
@@ -77,19 +100,23 @@ class Reading {
   take(delta: Delta): readonly Delta[] {
     if (delta.type === "call_start" && !this.#isNative) {
       this.#isNative = true;
-      return [...this.#drop([...this.#begun.keys()]), delta];
+      return [...this.#dropAll(), delta];
     }
     if (delta.type === "thought") this.#thought += delta.text;
-    if (delta.type === "thought_was_text") this.#thought = "";
+    if (delta.type === "thought_was_text") {
+      this.#thought = "";
+      this.#isThought = true;
+    }
     if (delta.type === "text_was_thought") {
       const text = this.#text;
       this.#thought += text;
       this.#text = this.#shown = "";
       this.#made = undefined;
-      return [...this.#drop([...this.#begun.keys()]), { ...delta, text }];
+      return [...this.#dropAll(), { ...delta, text }];
     }
     if (delta.type !== "text") return [delta];
     this.#text += delta.text;
+    if (!this.#speaker.callsInText) return [delta];
     const { partial } = this.#reader;
     const shown = this.#show(partial.add(delta.text));
     return this.#isNative ? shown : [...shown, ...this.#write(delta.text)];
@@ -107,6 +134,10 @@ class Reading {
     return [{ type: "call_start", index, id: "", name }, { type: "call_draft", index, text }];
   }
 
+  #dropAll(): readonly Delta[] {
+    return this.#drop([...this.#begun.keys()]);
+  }
+
   #drop(indexes: readonly number[]): readonly Delta[] {
     for (const index of indexes) this.#begun.delete(index);
     return indexes.map((index) => ({ type: "call_dropped", index }));
@@ -114,11 +145,25 @@ class Reading {
 
   /** What is left to tell. @param isWhole without it the answer was broken off, and its calls with it */
   end(isWhole: boolean): Left {
-    if (this.#text.trim() === "" && isWhole && !this.#isNative) return this.#inThought();
-    if (this.#text === "") return NOTHING_LEFT;
+    const said = this.#text.trim() === "" ? this.#thought : this.#text;
+    if (said.trim() === "") return NOTHING_LEFT;
+    const { callsInText } = this.#speaker;
+    if (this.#text.trim() === "" || !callsInText) {
+      // A thought and an answer with calls of the provider's own are no places for calls.
+      return isWhole && !this.#isNative ? { ...NOTHING_LEFT, shown: this.#shownIn(said) } : NOTHING_LEFT;
+    }
     const { calls, rest, written, isLoop } = extract(this.#text, this.#reader.grammar);
-    const left = this.#show((calls.length === 0 ? rest : rest.trimEnd()).slice(this.#shown.length));
-    if (!isWhole || this.#isNative) return { deltas: left, calls: 0, isLoop: false };
+    if (!isWhole || this.#isNative || this.#isThought || calls.length === 0) {
+      // A call that was begun is not shown where the answer was broken off.
+      const shown = isWhole ? this.#text : rest;
+      const left = [...this.#show(shown.slice(this.#shown.length)), ...isWhole ? this.#dropAll() : []];
+      return {
+        ...NOTHING_LEFT,
+        deltas: left,
+        shown: isWhole && !this.#isNative ? this.#shownIn(said) : undefined,
+      };
+    }
+    const left = this.#show(rest.slice(this.#shown.length));
     const dropped = this.#drop(
       [...this.#begun].flatMap(([at, name]) => calls[at]?.name === name ? [] : [at]),
     );
@@ -126,23 +171,18 @@ class Reading {
       ...this.#begun.has(index) ? [] : [{ type: "call_start", index, id: "", name } as const],
       { type: "call_arguments", index, text },
     ]);
-    const own: readonly Delta[] = calls.length === 0 ? [] : [{ type: "written", text: written.trimEnd() }];
-    return { deltas: [...left, ...dropped, ...made, ...own], calls: calls.length, isLoop };
+    const own: Delta = { type: "written", text: written.trimEnd() };
+    return {
+      deltas: [...left, ...dropped, ...made, own],
+      calls: calls.length,
+      shown: undefined,
+      isLoop,
+    };
   }
 
-  /** Some models call a tool at the end of a thought, and say nothing more. */
-  #inThought(): Left {
-    const [open = ""] = THOUGHTS.keys();
-    if (this.#thought.trim() === "") return NOTHING_LEFT;
-    const { calls, rest, written, isLoop } = extract(open + this.#thought, this.#reader.grammar);
-    const made = calls.flatMap(({ name, arguments: text }, index): readonly Delta[] => [
-      { type: "call_start", index, id: "", name },
-      { type: "call_arguments", index, text },
-    ]);
-    const own: readonly Delta[] = calls.length === 0
-      ? []
-      : [{ type: "written", text: written.slice(rest.trimEnd().length).trim() }];
-    return { deltas: [...made, ...own], calls: calls.length, isLoop };
+  #shownIn(text: string): string | undefined {
+    const isNamed = this.#prompt.tools.some(({ name }) => text.includes(name));
+    return isNamed ? shownCall(text, this.#reader.grammar, this.#speaker.callsInText) : undefined;
   }
 
   #show(text: string): readonly Delta[] {
@@ -151,9 +191,9 @@ class Reading {
   }
 }
 
-function readerFor({ tools, messages }: Prompt) {
+function readerFor({ tools, messages }: Prompt, model: string) {
   // Else whatever a file says would be done as soon as a model repeats it.
   const shown = messages.flatMap((message) => message.role === "assistant" ? [] : [message.text]);
-  const grammar = new Grammar(tools, shown);
+  const grammar = new Grammar(tools, shown, model);
   return { grammar, partial: new Partial(grammar) };
 }

@@ -8,6 +8,8 @@ import { withTextCalls } from "./reading.ts";
 
 const prompt = new Prompt("Be brief.", [user("Hi")], TOOLS.map(({ spec }) => spec));
 
+const IN_TEXT = { model: "qwen3-coder", callsInText: true };
+
 /** What is told of an answer that comes in these pieces. */
 async function told(
   pieces: readonly (string | Delta)[],
@@ -20,7 +22,7 @@ async function told(
     }
     yield end;
   }
-  const all = await Array.fromAsync(withTextCalls(events(), prompt, () => {}));
+  const all = await Array.fromAsync(withTextCalls(events(), prompt, IN_TEXT, () => {}));
   assert.equal(all.at(-1)?.type, end.type);
   return all.flatMap((event) => event.type === "deltas" ? event.deltas : []);
 }
@@ -71,7 +73,7 @@ Deno.test("what was begun and is no call is dropped, and its text shown", async 
   assert.equal(deltas.map((delta) => delta.type === "text" ? delta.text : "").join(""), text);
 });
 
-Deno.test("with calls of the provider's own those in the text are not made, and not shown", async () => {
+Deno.test("with calls of the provider's own those in the text are text", async () => {
   const own: Delta = { type: "call_start", index: 0, id: "c1", name: "read_file" };
   const deltas = await told([
     "I look. <tool_call>{",
@@ -82,7 +84,8 @@ Deno.test("with calls of the provider's own those in the text are not made, and 
   const calling = deltas.filter(({ type }) => type !== "text" && type !== "call_draft");
   assert.deepEqual(calling.map(({ type }) => type), ["call_start", "call_dropped", "call_start"]);
   assert.deepEqual(calling.at(-1), own);
-  assert.equal(deltas.map((delta) => delta.type === "text" ? delta.text : "").join(""), "I look. Now");
+  const text = 'I look. <tool_call>{"name":"read_file","arguments":{"path":"a"}}</tool_call> Now';
+  assert.equal(deltas.map((delta) => delta.type === "text" ? delta.text : "").join(""), text);
 });
 
 Deno.test("what was withheld when an answer is broken off is shown, but not the call that was begun", async () => {
@@ -114,7 +117,6 @@ const AGAIN = '<tool_call>{"name":"read_file","arguments":{"path":"a"}}</tool_ca
 const LOOPS: readonly (readonly [what: string, call: string])[] = [
   ["in marks", `${AGAIN}\n`],
   ["bare", '{"name": "read_file", "arguments": {"path": "a"}}\n'],
-  ["in fences", '```json\n{"name": "read_file", "arguments": {"path": "a"}}\n```\n'],
 ];
 
 for (const [what, call] of LOOPS) {
@@ -126,7 +128,7 @@ for (const [what, call] of LOOPS) {
       }
       yield { type: "done" };
     }
-    const all = await Array.fromAsync(withTextCalls(events(), prompt, () => {}));
+    const all = await Array.fromAsync(withTextCalls(events(), prompt, IN_TEXT, () => {}));
     const deltas = all.flatMap((event) => event.type === "deltas" ? event.deltas : []);
     assert.ok(taken < 20, `${taken} are taken`);
     assert.deepEqual(all.at(-1), { type: "done", isCut: true, isLoop: true });

@@ -1,7 +1,8 @@
 /** The calls in an answer's text, and what of it may be shown while it comes. */
 import type { Grammar } from "./grammar.ts";
-import { NOTHING, Scanner, type Span } from "./scanner.ts";
-import type { TextCall } from "./tools.ts";
+import { isAnnounced, TOP } from "./layout.ts";
+import { Scanner } from "./scanner.ts";
+import { isUnread, type TextCall } from "./tools.ts";
 
 export interface Extracted {
   readonly calls: readonly TextCall[];
@@ -11,22 +12,47 @@ export interface Extracted {
   readonly written: string;
   /** It has the same call again and again: of those it is the first alone, and what follows is of no use. */
   readonly isLoop: boolean;
+  /** A call that stands by itself and is not made, as words follow it. */
+  readonly shown: TextCall | undefined;
 }
 
 /** The calls in a whole answer. Linear in its length; never throws. */
 export function extract(text: string, grammar: Grammar): Extracted {
-  const { spans } = new Scanner(text, grammar, true).run();
-  const madeUp = spans.find(({ calls }) => calls.length === 0)?.begin;
-  const calls = spans.flatMap(({ calls }) => calls);
+  const { row, madeUp, shown } = new Scanner(text, grammar, true).run();
+  const calls = row.flatMap(({ calls }) => calls);
   const first = firstOfSame(calls);
-  const isLoop = first !== undefined;
-  const end = isLoop ? spans.find((span) => span.calls.includes(first))?.end : madeUp;
+  const end = first === undefined ? madeUp : row.find((span) => span.calls.includes(first))?.end;
+  const begin = row[0]?.begin;
   return {
-    calls: isLoop ? calls.slice(0, calls.indexOf(first) + 1) : calls,
-    rest: without(spans, text),
+    calls: first === undefined ? calls : calls.slice(0, calls.indexOf(first) + 1),
+    rest: begin === undefined ? text : text.slice(0, begin).trimEnd(),
     written: text.slice(0, end),
-    isLoop,
+    isLoop: first !== undefined,
+    shown,
   };
+}
+
+/**
+ * The tool of a call that an answer ends in without making it: in a thought, as text of a model that has calls of its own,
+ * or in a fence. Of a model that calls in its text also one that has words behind it.
+ */
+export function shownCall(text: string, grammar: Grammar, callsInText: boolean): string | undefined {
+  const { calls, shown } = extract(text, grammar);
+  const [call = callsInText ? shown ?? callInFence(text, grammar) : undefined] = calls;
+  return call === undefined || isUnread(call.arguments) ? undefined : call.name;
+}
+
+const FENCE = /^\s*(?:`{3,}|~{3,})[^`]*$/;
+
+/** Of the fence at the end, unless it is announced as an example. */
+function callInFence(text: string, grammar: Grammar): TextCall | undefined {
+  const lines = text.trimEnd().split("\n");
+  if (FENCE.test(lines.at(-1) ?? "")) lines.pop();
+  const open = lines.findLastIndex((line) => FENCE.test(line));
+  const before = lines.slice(0, Math.max(0, open)).findLast((line) => line.trim() !== "") ?? "";
+  return open === -1 || isAnnounced(before)
+    ? undefined
+    : extract(lines.slice(open + 1).join("\n"), grammar).calls[0];
 }
 
 /** Fewer of the same call, one after the other, may be a slip; a model that writes more does not stop by itself. */
@@ -51,12 +77,9 @@ export class Partial {
   readonly #grammar: Grammar;
   /** From where on it is looked at: what is before is decided. */
   #text = "";
-  #state = NOTHING;
+  #layout = TOP;
   /** Characters shown of it. */
   #shown = 0;
-  /** Calls in what is before, and the last of them. */
-  #calls = 0;
-  #lastCalls: readonly TextCall[] = [];
   #writing: { readonly index: number; readonly text: string } | undefined;
   #isOver = false;
   /** Not looked at again before it has so many characters. */
@@ -80,51 +103,26 @@ export class Partial {
   add(piece: string): string {
     this.#text += piece;
     if (this.#text.length < this.#next) return "";
-    const { spans, calls, frozen, decided, state, writing, isOver } = new Scanner(
-      this.#text,
-      this.#grammar,
-      false,
-      this.#state,
-    )
-      .run();
-    const { length } = this.#text;
-    this.#isOver = isOver || firstOfSame([...this.#lastCalls, ...calls]) !== undefined;
-    this.#writing = writing === undefined ? undefined : {
-      index: this.#calls + callsIn(spans),
-      text: this.#text.slice(writing),
-    };
+    const scanner = new Scanner(this.#text, this.#grammar, false, this.#layout);
+    const { row, frozen, writing, madeUp, decided, layout } = scanner.run();
+    const calls = row.flatMap(({ calls }) => calls);
+    this.#isOver = madeUp !== undefined || firstOfSame(calls) !== undefined;
+    this.#writing = writing === undefined
+      ? undefined
+      : { index: calls.length, text: this.#text.slice(writing) };
     // White space before a call is not shown, and a call may follow.
-    const certain = without(spans, this.#text.slice(0, frozen)).trimEnd();
+    const certain = this.#text.slice(0, frozen).trimEnd();
     const news = certain.slice(this.#shown);
     // What has been shown is not taken back, and not shown again.
     this.#shown = Math.max(this.#shown, certain.length);
-    const past = spans.filter(({ end }) => end <= decided);
-    const before = without(past, this.#text.slice(0, decided)).length;
-    if (decided > 0 && before <= this.#shown) {
-      this.#shown -= before;
-      this.#calls += callsIn(past);
-      this.#lastCalls = [...this.#lastCalls, ...past.flatMap(({ calls }) => calls)].slice(1 - TOO_MANY);
-      this.#text = this.#text.slice(decided);
-      this.#state = state;
-    }
     // A long call is not read anew for each of its pieces, nor what is undecided for long.
-    const left = this.#text.length;
-    const unread = frozen === undefined ? left - UNDECIDED : length - frozen;
-    this.#next = unread > 0 ? left + unread / PIECES : 0;
+    const unread = this.#text.length - (frozen ?? decided + UNDECIDED);
+    if (decided > 0 && decided <= this.#shown) {
+      this.#shown -= decided;
+      this.#text = this.#text.slice(decided);
+      this.#layout = layout;
+    }
+    this.#next = unread > 0 ? this.#text.length + unread / PIECES : 0;
     return news;
   }
-}
-
-function callsIn(spans: readonly Span[]): number {
-  return spans.reduce((sum, { calls }) => sum + calls.length, 0);
-}
-
-function without(spans: readonly Span[], text: string): string {
-  let rest = "";
-  let at = 0;
-  for (const { begin, end } of spans) {
-    rest += text.slice(at, begin).trimEnd();
-    at = end;
-  }
-  return rest + text.slice(at);
 }

@@ -4,13 +4,15 @@ import { runs } from "../../../../../tests/support/runs.ts";
 import { assertEachLinear } from "../../../../../tests/support/growth.ts";
 import { IS_FULL } from "../../../../../tests/support/sample.ts";
 import { TOOLS } from "../../tools/registry.ts";
-import { SYNTAXES } from "./registry.ts";
+import { syntaxesOf } from "./registry.ts";
 import { Grammar } from "./grammar.ts";
 import { extract, Partial } from "./scan.ts";
 
 const grammar = new Grammar(TOOLS.map(({ spec }) => spec));
 const MARKS = [
-  ...new Set(SYNTAXES.flatMap((syntax) => syntax.marks(grammar.tools)).filter((mark) => mark.length < 60)),
+  ...new Set(
+    syntaxesOf("").flatMap((syntax) => syntax.marks(grammar.tools)).filter((mark) => mark.length < 60),
+  ),
 ];
 
 /** What answers consist of, whole and broken. */
@@ -119,7 +121,9 @@ Deno.test("a call that the model has read somewhere is a quotation, however it i
     ]
   ) {
     const partial = new Partial(reader);
-    assert.deepEqual(extract(text, reader), { calls: [], rest: text, written: text, isLoop: false });
+    assert.deepEqual(extract(text, reader), {
+      ...{ calls: [], rest: text, written: text, isLoop: false, shown: undefined },
+    });
     assert.ok(text.startsWith([...text].map((letter) => partial.add(letter)).join("")));
   }
   assert.deepEqual(extract(`${quoted}\n${own}`, reader).calls.map(({ arguments: args }) => args), [

@@ -86,11 +86,7 @@ export function requiredOf({ parameters }: ToolSpec): readonly string[] {
 /** What is text where the schema has no text: "10" for a number, "[…]" for a list. */
 function fitted(args: Readonly<Record<string, unknown>>, spec: ToolSpec): Readonly<Record<string, unknown>> {
   const properties = propertiesOf(spec);
-  return Object.fromEntries(
-    Object.entries(args).map((
-      [key, value],
-    ) => [key, typeof value === "string" ? fit(value, properties[key]) : value]),
-  );
+  return Object.fromEntries(Object.entries(args).map(([key, value]) => [key, fit(value, properties[key])]));
 }
 
 /**
@@ -101,7 +97,19 @@ export function argument(raw: string): string {
   return raw.replace(/^\r?\n/, "").replace(/\r?\n$/, "");
 }
 
-function fit(text: string, schema: unknown): unknown {
+function fit(value: unknown, schema: unknown): unknown {
+  if (!isRecord(schema)) return value;
+  if (Array.isArray(value)) return value.map((item) => fit(item, schema.items));
+  if (isRecord(value)) {
+    const { properties } = schema;
+    return isRecord(properties)
+      ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fit(item, properties[key])]))
+      : value;
+  }
+  return typeof value === "string" ? fitText(value, schema) : value;
+}
+
+function fitText(text: string, schema: unknown): unknown {
   const types = typesOf(schema);
   if (types.size === 0 || types.has("string")) return text;
   const word = text.trim();

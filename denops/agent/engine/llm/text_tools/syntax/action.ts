@@ -11,6 +11,7 @@ const FENCE = /```\w*\s*/y;
 const NAMED = /[`"]?([\w.:/-]+)[`"]?\s*\n\s*Action[ _]Input:\s*(?:```(?:json)?\s*)?/y;
 
 export const action: Syntax = {
+  models: /command|cohere|c4ai|aya|qwen-?\d+b/i,
   marks: () => ["Action:"],
   atLine: true,
   read(cursor, tools) {

@@ -74,7 +74,6 @@ function keysOf(name: string, tools: KnownTools): readonly string[] {
 export const toolTags: Syntax = {
   marks: ({ names }) =>
     names.filter((name) => name.includes("_")).flatMap((name) => [`<${name}>`, `<${name}/>`]),
-  atLine: true,
   read(cursor, tools) {
     const begin = cursor.at;
     const name = tools.names.find((name) => cursor.sees(`<${name}>`) || cursor.sees(`<${name}/>`));
@@ -87,7 +86,8 @@ export const toolTags: Syntax = {
       // A name between such marks may be a placeholder in prose.
       const inside = cursor.from(begin + name.length + 2);
       inside.space();
-      const isBegun = keysOf(name, tools).some((key) => inside.sees(`<${key}>`)) || inside.sees("{");
+      const isBegun = keysOf(name, tools).some((key) => inside.sees(`<${key}>`)) || inside.sees("{") ||
+        inside.find(close) !== -1;
       return isBegun ? unread(cursor, tools, name, begin, [close]) : undefined;
     }
     return asCalls(tools.call(name, args));

@@ -1,9 +1,11 @@
 /**
  * DeepSeek V3, R1: `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>n` and the arguments in a fence `json`;
  * V3.1: `…begin｜>n<｜tool▁sep｜>{…}<｜tool▁call▁end｜>`. The marks come in other spellings too. Sources: the templates in
- * llama.cpp's models/templates and its common/chat-parser.cpp.
+ * llama.cpp's models/templates and its common/chat-parser.cpp. Step 3 has `<steptml:invoke name="n">` between the marks (sglang,
+ * function_call/step3_detector.py).
  */
 import type { TextCall } from "../tools.ts";
+import { invokeTag } from "./invoke_tags.ts";
 import { wholeObject } from "./name_object.ts";
 import { type Syntax, takeClose, unread } from "./syntax.ts";
 
@@ -22,6 +24,7 @@ const spelled = (...words: readonly string[]) =>
 const CLOSES = [...spelled("tool", "call", "end"), ...spelled("tool", "calls", "end")];
 
 export const deepseek: Syntax = {
+  models: /deepseek|step-?3/i,
   marks: () => [
     ...spelled("tool", "calls", "begin"),
     ...spelled("tool", "calls"),
@@ -36,10 +39,16 @@ export const deepseek: Syntax = {
       const first = cursor.match(NAME, 100)?.[1];
       const isTyped = cursor.match(SEPARATOR) !== undefined;
       const second = isTyped ? cursor.match(NAME, 100)?.[1] : undefined;
-      const name = second ?? first;
+      const name = [second, first].find((one) => tools.named(one ?? "") !== undefined) ?? second ?? first;
       if (name === undefined || !(isTyped || isMarked)) {
         cursor.at = begin;
         break;
+      }
+      const invoked = cursor.sees("<steptml:") ? invokeTag(cursor, tools) : undefined;
+      if (invoked !== undefined) {
+        calls.push(...invoked);
+        if (!ended()) break;
+        continue;
       }
       cursor.match(FENCE);
       const args = cursor.sees("{") ? wholeObject(cursor) : undefined;

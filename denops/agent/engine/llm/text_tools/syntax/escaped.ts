@@ -3,9 +3,9 @@ import { Cursor } from "../cursor.ts";
 import { withoutEntities } from "../literal.ts";
 import { functionTag } from "./function_tags.ts";
 import { firstOf, type Syntax, unread } from "./syntax.ts";
-import { wrapped } from "./wrapped.ts";
+import { inMarks } from "./wrapped.ts";
 
-const inside = firstOf([wrapped.read, functionTag]);
+const inside = firstOf([inMarks, functionTag]);
 const NAME =
   /(?:&quot;|["'])(?:name|tool)(?:&quot;|["'])\s*:\s*(?:&quot;|["'])([\w.:/-]+)|^&lt;function=([\w.:/-]+)/;
 const HEAD = 300;

@@ -1,22 +1,34 @@
 /**
  * `<function=n><parameter=k>v</parameter>…</function>`: Qwen3-Coder, Nemotron 3, Seed-OSS, Step 3.5, often without the tag
- * around it; a value stands on lines of its own. Sources: Qwen3-Coder's chat_template.jinja; sglang,
+ * around it; a value stands on lines of its own. `<function name="n"><param name="k">`: MiniCPM5 (sglang,
+ * function_call/minicpm5_detector.py). Sources: Qwen3-Coder's chat_template.jinja; sglang,
  * function_call/qwen3_coder_detector.py; QwenLM/Qwen3-Coder, issue 475. With JSON between the tags: Llama 3.1's own
  * format for tools of others, Functionary v3.1 (llama.cpp, common/chat-parser.cpp).
  */
 import type { Cursor } from "../cursor.ts";
 import { type KnownTools, propertiesOf } from "../tools.ts";
 import { wholeObject } from "./name_object.ts";
-import { alone, asCalls, meetsEnd, type Read, type Syntax, takeClose, unread } from "./syntax.ts";
+import { alone, asCalls, type Read, type Syntax, takeClose, unread } from "./syntax.ts";
 import { unwrapped, valueTo } from "./tagged_values.ts";
 
 const OPEN = /<function(?:=|\s{1,9}name=)\s{0,9}["']?([\w.:/-]{1,80})["']?\s{0,9}>/y;
-const PARAMETER = /<parameter(?:=|\s{1,9}name=)\s{0,9}["']?([\w.$-]{1,80})["']?\s{0,9}>/y;
+const PARAMETER = /<param(?:eter)?(?:=|\s{1,9}name=)\s{0,9}["']?([\w.$-]{1,80})["']?\s{0,9}>/y;
+/** MiniCPM5's, around its parameters. */
+const GROUP = /<\/?arguments>\s*/y;
+const CDATA = /^\s*<!\[CDATA\[([\s\S]*)\]\]>\s*$/;
 const CUT_PARAMETER = /<(?:p[^<>\n]{0,120})?$/y;
 const CLOSES = ["</function>", "</tool_call>", "</seed:tool_call>"];
 const ENDS = {
-  closes: ["</parameter>"],
-  follows: ["<parameter", "</function", "</tool_call", "</seed:tool_call", "<function", "<tool_call"],
+  closes: ["</parameter>", "</param>"],
+  follows: [
+    "<param",
+    "</arguments>",
+    "</function",
+    "</tool_call",
+    "</seed:tool_call",
+    "<function",
+    "<tool_call",
+  ],
 };
 
 export const functionTag: Read = (cursor, tools) => {
@@ -41,28 +53,29 @@ function parameters(
   const given = new Map<string, string>();
   for (;;) {
     cursor.space();
+    cursor.match(GROUP, 12);
     const key = cursor.match(PARAMETER, CUT_PARAMETER)?.[1];
     if (key === undefined) break;
     const value = unclosedValue(cursor, (other) =>
       other in properties && other !== key && !given.has(other)) ??
       valueTo(cursor, ENDS);
     if (value !== undefined) {
-      given.set(key, oneLine(unwrapped(value)));
+      given.set(key, textOf(value));
       continue;
     }
     // The last one lacks its own end.
     const end = cursor.find("</function>");
     if (end === -1) return undefined;
-    given.set(key, oneLine(unwrapped(cursor.text.slice(cursor.at, end))));
+    given.set(key, textOf(cursor.text.slice(cursor.at, end)));
     cursor.at = end;
     break;
   }
-  if (cursor.sees("<parameter")) return undefined;
-  const isCut = meetsEnd(
-    cursor,
-    () => ["<parameter", ...CLOSES].some((tag) => cursor.sees(tag)) || cursor.next,
-  );
-  return isCut ? undefined : Object.fromEntries(given);
+  const isEnd = [...CLOSES, "<function", "<tool_call"].some((tag) => cursor.sees(tag));
+  return isEnd ? Object.fromEntries(given) : undefined;
+}
+
+function textOf(value: string): string {
+  return CDATA.exec(value)?.[1] ?? unwrapped(value);
 }
 
 /** A value without its closing tag: another parameter of the tool begins on the next line. */
@@ -84,11 +97,6 @@ function unclosedValue(cursor: Cursor, isNext: (key: string) => boolean): string
   }
   cursor.at = begin;
   return undefined;
-}
-
-/** A single line that ends before the tag on the next one. */
-function oneLine(value: string): string {
-  return /^[^\n]*\n$/.test(value) ? value.trimEnd() : value;
 }
 
 export const functionTags: Syntax = {

@@ -9,10 +9,13 @@ import { asCalls, type Syntax, unread } from "./syntax.ts";
 
 const HEAD =
   /(?:<\|start\|>)?(?:assistant)?\s*(?:<\|channel\|>)?(?:commentary|analysis|final)?\s*to=(?:functions?[.:])?([\w.-]+)\s*(?:<\|channel\|>\s*\w+\s*)?(?:<\|constrain\|>)?\s*(?:json|code)?\s*(?:<\|message\|>)?\s*(?=\{)/y;
+/** Of a message that is no object. */
+const WORDS_HEAD = /[^{}]{0,200}?\bto=(?:functions?[.:])?([\w.-]+)[^{}]{0,100}?<\|message\|>/y;
 const CUT_HEAD = /[^{}]{0,200}$/y;
 const CALL = /\s*(?:<\|call\|>|<\|end\|>)/y;
 
 export const harmony: Syntax = {
+  models: /gpt-?oss/i,
   marks: () => [
     ...["", "<|start|>assistant"].flatMap((start) =>
       ["commentary", "analysis", "final"].map((channel) => `${start}<|channel|>${channel} to=`)
@@ -28,7 +31,9 @@ export const harmony: Syntax = {
     if (name === undefined) {
       // The text may end before the arguments begin.
       cursor.from(begin).match(CUT_HEAD, 200);
-      return undefined;
+      const words = cursor.match(WORDS_HEAD, 300)?.[1];
+      if (words === undefined || cursor.find("<|call|>") === -1) return undefined;
+      return unread(cursor, tools, words, begin, ["<|call|>"]);
     }
     const args = wholeObject(cursor);
     if (args === undefined) return unread(cursor, tools, name, begin, ["<|call|>", "<|end|>"]);

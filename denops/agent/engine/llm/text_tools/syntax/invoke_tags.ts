@@ -1,17 +1,23 @@
 /**
  * `<invoke name="n"><parameter name="k">v</parameter>…</invoke>`, the tags with or without a name space: MiniMax M2
  * (unsloth-MiniMax-M2.jinja in llama.cpp's models/templates), DeepSeek V3.2 and V4 with `｜DSML｜` and
- * `string="true|false"` (sglang, function_call/deepseekv32_detector.py), Claude's older format. Between the tags there may
+ * `string="true|false"` (sglang, function_call/deepseekv32_detector.py), GigaChat 3.5 with `｜GCML｜`, Muse with `atem:` (sglang,
+ * function_call/muse_glimmer_detector.py), Claude's older format. Between the tags there may
  * be JSON instead. The name spaces of opening and closing tags may differ.
  */
 import type { Cursor } from "../cursor.ts";
 import { wholeObject } from "./name_object.ts";
-import { alone, asCalls, meetsEnd, type Read, type Syntax, takeClose, unread } from "./syntax.ts";
+import { alone, asCalls, type Read, type Syntax, takeClose, unread } from "./syntax.ts";
 import { unwrapped, valueTo } from "./tagged_values.ts";
 import { wholeLiteral } from "../tools.ts";
 
-const SPACES = ["", "｜DSML｜", "|DSML|", "antml:", "minimax:"];
-const SPACE = "(?:[｜|]DSML[｜|]|antml:|minimax:)?";
+/** Name spaces of the tags, and who writes them, unless any model does. */
+const ROWS: readonly (readonly [space: string, models?: RegExp])[] = [
+  ...[[""], ["antml:"], ["minimax:", /minimax/i], ["atem:", /muse/i], ["steptml:", /step-?3/i]] as const,
+  ...[["｜DSML｜", /deepseek/i], ["|DSML|", /deepseek/i], ["｜GCML｜", /gigachat/i]] as const,
+];
+const SPACES = ROWS.map(([space]) => space);
+const SPACE = "(?:[｜|](?:DSML|GCML)[｜|]|(?:antml|minimax|atem|steptml):)?";
 const OPEN = new RegExp(`<${SPACE}invoke\\s{1,9}name=["']?([\\w.:/-]{1,80})["']?\\s{0,9}>`, "y");
 const PARAMETER = new RegExp(
   `<${SPACE}parameter\\s{1,9}name=["']?([\\w.$-]{1,80})["']?(?:\\s+(?:string=["'](true|false)["']|type=["']\\w+["']))?\\s*>`,
@@ -22,6 +28,7 @@ const closing = (name: string) => SPACES.map((space) => `</${space}${name}>`);
 const CLOSES = closing("invoke");
 const OUTER = ["function_calls", "tool_calls", "tool_call"].flatMap(closing);
 const NEXT = SPACES.flatMap((space) => [`<${space}parameter`, `<${space}invoke`]);
+const ENDS_OF_CALL = [...SPACES.map((space) => `<${space}invoke`), ...CLOSES, ...OUTER];
 const ENDS = { closes: closing("parameter"), follows: [...NEXT, ...CLOSES, ...OUTER] };
 
 export const invokeTag: Read = (cursor, tools) => {
@@ -47,10 +54,7 @@ function parameters(cursor: Cursor): Readonly<Record<string, unknown>> | undefin
     if (value === undefined) return undefined;
     given.set(key, isString === undefined ? unwrapped(value) : isString === "true" ? value : typed(value));
   }
-  if (NEXT.some((tag) => tag.endsWith("parameter") && cursor.sees(tag))) return undefined;
-  const ends = [...NEXT, ...CLOSES, ...OUTER];
-  const isCut = meetsEnd(cursor, () => ends.some((tag) => cursor.sees(tag)) || cursor.next);
-  return isCut ? undefined : Object.fromEntries(given);
+  return ENDS_OF_CALL.some((tag) => cursor.sees(tag)) ? Object.fromEntries(given) : undefined;
 }
 
 function typed(value: string): unknown {
@@ -58,7 +62,8 @@ function typed(value: string): unknown {
   return read === undefined ? value : read.value;
 }
 
-export const invokeTags: Syntax = {
-  marks: () => SPACES.map((space) => `<${space}invoke name=`),
+export const invokeTags = ROWS.map(([space, models]): Syntax => ({
+  marks: () => [`<${space}invoke name=`],
   read: alone(invokeTag, OUTER),
-};
+  ...(models === undefined ? {} : { models }),
+}));

@@ -13,6 +13,7 @@ const END = /\s*(?:<\|tool_call_end\|>\s*)?(?:<\|tool_calls?_section_end\|>)?/y;
 const CLOSES = ["<|tool_call_end|>", "<|tool_calls_section_end|>"];
 
 export const kimiK2: Syntax = {
+  models: /kimi|moonshot/i,
   marks: () => ["<|tool_calls_section_begin|>", "<|tool_call_section_begin|>", "<|tool_call_begin|>"],
   read(cursor, tools) {
     const calls: TextCall[] = [];

@@ -16,6 +16,7 @@ const TOOLS_END = /\s*<\|close\|>tools<\|sep\|>/y;
 const CLOSE = "<|close|>call<|sep|>";
 
 export const kimiK3: Syntax = {
+  models: /kimi|moonshot/i,
   marks: () => ["<|open|>tools<|sep|>", "<|open|>call "],
   read(cursor, tools) {
     const calls: TextCall[] = [];
@@ -27,7 +28,10 @@ export const kimiK3: Syntax = {
       const args = argumentsOf(cursor);
       const isWhole = args !== undefined && cursor.match(CALL_END) !== undefined;
       const call = isWhole ? tools.call(name, args) : undefined;
-      if (call === undefined) return [...calls, ...unread(cursor, tools, name, begin, [CLOSE]) ?? []];
+      if (call === undefined) {
+        calls.push(...unread(cursor, tools, name, begin, [CLOSE]) ?? []);
+        break;
+      }
       calls.push(call);
     }
     cursor.match(TOOLS_END);

@@ -18,6 +18,7 @@ const CALLS_END = tag("/tool_call");
 const DEEPEST = 20;
 
 export const minimaxM3: Syntax = {
+  models: /minimax/i,
   marks: () => [SIGN],
   read(cursor, tools) {
     const calls: TextCall[] = [];
@@ -30,7 +31,8 @@ export const minimaxM3: Syntax = {
       const isWhole = args !== undefined && cursor.match(INVOKE_END) !== undefined;
       const call = isWhole ? tools.call(name, Object.fromEntries(args)) : undefined;
       if (call === undefined) {
-        return [...calls, ...unread(cursor, tools, name, begin, [`${SIGN}</invoke>`]) ?? []];
+        calls.push(...unread(cursor, tools, name, begin, [`${SIGN}</invoke>`]) ?? []);
+        break;
       }
       calls.push(call);
     }
@@ -53,16 +55,17 @@ function children(cursor: Cursor, depth: number): readonly (readonly [string, un
 
 function valueOf(key: string, cursor: Cursor, depth: number): { readonly value: unknown } | undefined {
   const begin = cursor.at;
-  const close = `${SIGN}</${key}>`;
+  // A space may stand between.
+  const closes = [`${SIGN}</${key}>`, `${SIGN} </${key}>`];
   const inner = depth < DEEPEST ? children(cursor, depth + 1) : undefined;
   if (inner !== undefined && inner.length > 0) {
     cursor.space();
-    if (!cursor.take(close)) return undefined;
+    if (cursor.takeOne(closes) === undefined) return undefined;
     const isList = inner.every(([name]) => name === "item");
     return { value: isList ? inner.map(([, value]) => value) : Object.fromEntries(inner) };
   }
-  const end = cursor.find(close, begin);
-  if (inner === undefined || end === -1) return undefined;
-  cursor.at = end + close.length;
-  return { value: cursor.text.slice(begin, end) };
+  const end = cursor.findOne(closes, begin);
+  if (inner === undefined || end === undefined) return undefined;
+  cursor.at = end.at + end.needle.length;
+  return { value: cursor.text.slice(begin, end.at) };
 }

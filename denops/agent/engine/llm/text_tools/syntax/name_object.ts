@@ -17,7 +17,10 @@ export const nameObject: Read = (cursor, tools) => {
   if (name === undefined) return undefined;
   const [between = ""] = cursor.match(BETWEEN, 100) ?? [];
   // The marks between may be cut off.
-  if (!["{", "({", "[ARGS]", "[CALL_ID]"].map((mark) => cursor.sees(mark))[0]) return undefined;
+  if (!["{", "({", "[ARGS]", "[CALL_ID]"].map((mark) => cursor.sees(mark))[0]) {
+    const isCall = between.includes("[ARGS]") && cursor.next !== undefined;
+    return isCall ? unread(cursor, tools, name, begin, []) : undefined;
+  }
   const args = wholeObject(cursor);
   if (args === undefined) return unread(cursor, tools, name, begin, []);
   if (between.includes("(")) cursor.take(")");
@@ -30,12 +33,19 @@ export function wholeObject(cursor: Cursor): Readonly<Record<string, unknown>> |
   return read !== undefined && isRecord(read.value) && read.open.size === 0 ? read.value : undefined;
 }
 
-/** Without any mark, of known tools alone. Functionary v3.2: `>>>name\n{…}` (llama.cpp, common/chat-parser.cpp). */
+/** Without any mark, of known tools alone. */
 export const bareName: Syntax = {
-  marks: ({ names }) =>
-    names.flatMap((name) => [`>>>${name}\n`, `${name}{`, `${name} {`, `${name}\n{`, `functions.${name}`]),
+  models: /mistral|devstral|magistral|gemma|kimi|gpt-?oss/i,
+  marks: ({ names }) => names.flatMap((name) => [`${name}{`, `${name} {`, `${name}\n{`, `functions.${name}`]),
   atLine: true,
   weak: true,
+  read: nameObject,
+};
+
+/** Functionary v3.2 (llama.cpp, common/chat-parser.cpp). */
+export const functionary: Syntax = {
+  models: /functionary/i,
+  marks: ({ names }) => names.map((name) => `>>>${name}\n`),
   read(cursor, tools) {
     cursor.take(">>>");
     return nameObject(cursor, tools);

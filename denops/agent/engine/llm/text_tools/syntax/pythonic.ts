@@ -83,6 +83,7 @@ function callAt(cursor: Cursor, tools: KnownTools, { isNamed }: Strictness): Tex
 
 /** Without any mark: a list, or a line of its own. Such a line may be the user's own code: arguments have to be named. */
 export const bareCall: Syntax = {
+  models: /llama|lfm|gemma|olmo|granite|hammer|toolace/i,
   marks: ({ names }) =>
     names.filter((name) => name.includes("_")).flatMap((
       name,

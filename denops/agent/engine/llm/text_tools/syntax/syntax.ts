@@ -13,8 +13,10 @@ export interface Syntax {
   marks(tools: KnownTools): readonly string[];
   /** A mark counts at the beginning of a line alone. */
   readonly atLine?: true;
-  /** Other texts look so too: it is a call only where the answer begins or ends with it. */
+  /** Other texts look so too: nothing is told of a call before it has ended. */
   readonly weak?: true;
+  /** Who writes so; any model, unless told. */
+  readonly models?: RegExp;
   readonly read: Read;
 }
 
