@@ -2,7 +2,7 @@
 import { methods } from "../../denops/agent/deps/acp_sdk.ts";
 import assert from "node:assert/strict";
 import { pathToFileURL } from "node:url";
-import { answerText, type EngineProcess, spawnEngine } from "../support/acp.ts";
+import { answerText, type EngineProcess, spawnEngine, startEngine } from "../support/acp.ts";
 import { DEFAULT_TIMEOUT, waitUntil, within } from "../support/project.ts";
 import { reached } from "../support/server.ts";
 import { inOneEngine, type Part } from "./shared_engine.ts";
@@ -219,9 +219,8 @@ for (const when of ["idle", "in the middle of a turn"]) {
 }
 
 Deno.test("calls that a model writes into its text are calls to any client, and the mark of the end is not shown", async () => {
-  const editor = new Editor({});
-  await using engine = await withEditor({
-    ...editor.options,
+  await using engine = await startEngine({
+    nativeTools: false,
     script:
       'say I write.\nsay <tool_call>\nsay {"name": "write_file", "arguments": {"path": "c.ts", "content": "four"}}\n' +
       "say </tool_call>\n---\nexpect Created c.ts\nsay Done.\nsay [TASK_COMPLETE]",
@@ -241,6 +240,6 @@ Deno.test("calls that a model writes into its text are calls to any client, and 
     updates.findLast((update) => update.sessionUpdate === "tool_call_update")?.status,
     "completed",
   );
-  assert.deepEqual(editor.written, [[engine.project.path("c.ts"), "four"]]);
+  assert.equal(await engine.project.read("c.ts"), "four");
   assert.deepEqual(engine.server.problems, []);
 });

@@ -37,6 +37,8 @@ export interface EngineOptions {
   /** The value of AGENT_CONFIG; a usable one unless told. */
   readonly config?: string;
   readonly wire?: WireName;
+  /** The option native_tools. */
+  readonly nativeTools?: boolean;
   /** Another engine's project, state folder and model: the options above for them are not looked at. */
   readonly beside?: Place;
   readonly capabilities?: ClientCapabilities;
@@ -97,7 +99,8 @@ export async function spawnEngine(options: EngineOptions): Promise<EngineProcess
     args: [run, "--allow-env=AGENT_CONFIG", ...rest],
     env: {
       ...denoFolders(),
-      AGENT_CONFIG: options.config ?? JSON.stringify(engineConfig(server, options.wire)),
+      AGENT_CONFIG: options.config ??
+        JSON.stringify({ ...engineConfig(server, options.wire), native_tools: options.nativeTools }),
     },
     clearEnv: true,
     stdin: "piped",

@@ -75,6 +75,8 @@ class Reading {
   #thought = "";
   #shown = "";
   #isNative = false;
+  /** Held back at the end of a text that is no place for calls. */
+  #space = "";
   /** Nothing has ended the thought that the text is. */
   #isThought = false;
   /** Calls that are told of while they are written: which of the answer's → its name. */
@@ -110,13 +112,13 @@ class Reading {
     if (delta.type === "text_was_thought") {
       const text = this.#text;
       this.#thought += text;
-      this.#text = this.#shown = "";
+      this.#text = this.#shown = this.#space = "";
       this.#made = undefined;
       return [...this.#dropAll(), { ...delta, text }];
     }
     if (delta.type !== "text") return [delta];
     this.#text += delta.text;
-    if (!this.#speaker.callsInText) return [delta];
+    if (!this.#speaker.callsInText) return this.#pass(delta.text);
     const { partial } = this.#reader;
     const shown = this.#show(partial.add(delta.text));
     return this.#isNative ? shown : [...shown, ...this.#write(delta.text)];
@@ -150,7 +152,9 @@ class Reading {
     const { callsInText } = this.#speaker;
     if (this.#text.trim() === "" || !callsInText) {
       // A thought and an answer with calls of the provider's own are no places for calls.
-      return isWhole && !this.#isNative ? { ...NOTHING_LEFT, shown: this.#shownIn(said) } : NOTHING_LEFT;
+      const deltas = this.#text.trim() === "" ? [] : this.#show(this.#space);
+      const shown = isWhole && !this.#isNative ? this.#shownIn(said) : undefined;
+      return { ...NOTHING_LEFT, deltas, shown };
     }
     const { calls, rest, written, isLoop } = extract(this.#text, this.#reader.grammar);
     if (!isWhole || this.#isNative || this.#isThought || calls.length === 0) {
@@ -183,6 +187,14 @@ class Reading {
   #shownIn(text: string): string | undefined {
     const isNamed = this.#prompt.tools.some(({ name }) => text.includes(name));
     return isNamed ? shownCall(text, this.#reader.grammar, this.#speaker.callsInText) : undefined;
+  }
+
+  /** White space at the end is told with what follows it. */
+  #pass(piece: string): readonly Delta[] {
+    const body = piece.trimEnd();
+    const text = body === "" ? "" : this.#space + body;
+    this.#space = (body === "" ? this.#space : "") + piece.slice(body.length);
+    return text === "" ? [] : [{ type: "text", text }];
   }
 
   #show(text: string): readonly Delta[] {

@@ -86,8 +86,7 @@ export const toolTags: Syntax = {
       // A name between such marks may be a placeholder in prose.
       const inside = cursor.from(begin + name.length + 2);
       inside.space();
-      const isBegun = keysOf(name, tools).some((key) => inside.sees(`<${key}>`)) || inside.sees("{") ||
-        inside.find(close) !== -1;
+      const isBegun = keysOf(name, tools).some((key) => inside.sees(`<${key}>`)) || inside.sees("{");
       return isBegun ? unread(cursor, tools, name, begin, [close]) : undefined;
     }
     return asCalls(tools.call(name, args));
