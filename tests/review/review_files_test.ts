@@ -90,7 +90,7 @@ testFiles("keep all settles everything", async (agent) => {
   await review(agent, FILES);
   const { nvim, project } = agent;
   await nvim.command("Agent keep all");
-  await nvim.waitFor(`#vim.api.nvim_buf_get_keymap(0, "n") == 0`);
+  await settledSoon(agent, 0);
   assert.deepEqual((await ask(agent)).files, []);
   assert.equal(await project.read("a.txt"), TWO);
   assert.equal(await exists(project.path("gone.txt")), false);

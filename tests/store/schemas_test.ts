@@ -18,7 +18,6 @@ import { schemaOf, SCHEMAS } from "../../denops/agent/engine/store/schema.ts";
 import { StoredSessions } from "../../denops/agent/engine/store/sessions.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { SqliteUsage } from "../../denops/agent/engine/store/usage.ts";
-import { PLUGIN } from "../support/agent.ts";
 import { scratch } from "../support/project.ts";
 import { sample } from "../support/sample.ts";
 import { COMMITS } from "./make_schemas.ts";
@@ -155,25 +154,11 @@ Deno.test({
   ignore: Deno.build.os !== "linux",
   async fn() {
     await using kept = await keptOf(LOCKED_OUT);
-    const small = "/tmp/small";
+    await using disk = await scratch({});
     const command = new Deno.Command("bwrap", {
-      args: [
-        "--bind",
-        "/",
-        "/",
-        "--dev-bind",
-        "/dev",
-        "/dev",
-        "--tmpfs",
-        "/tmp",
-        "--size",
-        "2000000",
-        "--tmpfs",
-        small,
-      ]
-        .concat(["--bind", kept.state.root, "/tmp/kept", "--ro-bind", PLUGIN, PLUGIN])
+      args: ["--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--size", "2000000", "--tmpfs", disk.root]
         .concat([Deno.execPath(), "run", "-A", "--no-check", "--quiet", FULL_DISK])
-        .concat([join("/tmp/kept", DATABASE_FILE), small]),
+        .concat([kept.state.path(DATABASE_FILE), disk.root]),
     });
     const { stdout, stderr } = await command.output();
     const { error, names, isAsItWas, turns } = JSON.parse(new TextDecoder().decode(stdout) || "{}");
