@@ -216,11 +216,31 @@ test("a message that waits stands below the text that goes on, and moves to wher
   local it = timeline.new()
   apply(it, send("One"), STARTED, says("So "), send("Two"), send("Three"))
   eq(apply(it, says("far.")), { 2 })
-  eq(timeline.queued(it), { "Two", "Three" })
+  eq({ timeline.unsent(it) }, { { "Two", "Three" }, false })
   apply(it, calls("a", "completed"), done(), STARTED, says("Yes.", "m2"))
   eq(screen(it), { "One", "So far.", "✓ call a", "Two", "Three (waiting for the turn to end)", "Yes." })
   apply(it, { type = "unsent", texts = { "Three" } })
   eq(screen(it)[5], "Three (not sent)")
+end)
+
+test("what was not stored comes back, whatever was said after it", function()
+  local function back(...)
+    local it = timeline.new()
+    apply(it, send("One"), ...)
+    return timeline.unsent(it)
+  end
+  local notice = { type = "notice", severity = "info", text = "Fetching." }
+  local steers = { type = "steering", text = "Two", id = "1" }
+  eq({ back() }, { { "One" }, true })
+  eq({ back(notice) }, { { "One" }, true })
+  eq({ back(STARTED, notice, steers, notice, send("Three")) }, { { "One", "Two", "Three" }, true })
+  eq({ back(STARTED, send("Two"), { type = "unsent", texts = { "Two" } }, notice) }, { { "One" }, true })
+  eq({ back({ type = "turn_files", turn = 1, files = {} }) }, { { "One" }, true })
+  eq({ back(STARTED, { type = "turn", turn = 1 }, notice, steers) }, { { "Two" }, false })
+  -- Other agents do not say that they have stored it.
+  eq({ back(STARTED, says("So"), notice, send("Two")) }, { { "Two" }, false })
+  eq({ back(STARTED, calls("a", "pending")) }, { {}, false })
+  eq({ back(STARTED, done()) }, { {}, false })
 end)
 
 test("a message that was taken back does not part the text that goes on", function()

@@ -216,8 +216,12 @@ Deno.test({
 });
 
 Deno.test("no Deno, an old one, no denops.vim where it is wanted, and no network at the first start", async () => {
-  await using folder = await scratch({ deno: '#!/bin/sh\necho "deno 2.2.12 (stable)"\nexit 1\n' });
+  await using folder = await scratch({
+    deno: '#!/bin/sh\necho "deno 2.2.12 (stable)"\nexit 1\n',
+    offline: '#!/bin/sh\necho "Download https://registry.test/x" >&2\necho "dns error" >&2\nexit 1\n',
+  });
   await Deno.chmod(folder.path("deno"), 0o755);
+  await Deno.chmod(folder.path("offline"), 0o755);
   await using agent = await startAgent({
     script: "say Never.",
     options: `deno = { "no-such-deno" }`,
@@ -248,4 +252,18 @@ Deno.test("no Deno, an old one, no denops.vim where it is wanted, and no network
         `deno cache --frozen --config=${PLUGIN}deno.json ${PLUGIN}denops/agent/standalone.ts`,
     },
   ]);
+  const { nvim } = agent;
+  // The first message of a new install, and what follows it before the start has failed.
+  await nvim.lua(`require("agent").setup({ deno = { "${folder.path("offline")}" }, host = "auto" })
+    local chat = require("agent.chat").new()
+    chat.input:set("a draft")
+    chat:send("first")
+    chat:steer("second")
+    chat:send("third")
+    chat:steer("fourth")`);
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
+  assert.ok((await transcript(nvim)).includes("Fetching the plugin's dependencies, once …"));
+  const input = `table.concat(vim.api.nvim_buf_get_lines(require("agent.chat").get().input.buffer, 0, -1, false), "|")`;
+  await nvim.waitFor(`${input} ~= "a draft"`);
+  assert.equal(await nvim.lua(`return ${input}`), "first||second||third||fourth||a draft");
 });

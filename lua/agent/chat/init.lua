@@ -138,9 +138,8 @@ local function host_lost(update)
     if is_stored then
       text = text .. " The next message goes on from what is stored."
     end
-    local unstored = timeline.unstored(chat.timeline)
-    local texts = vim.list_extend({ unstored }, timeline.queued(chat.timeline))
-    local unsent = { type = "unsent", texts = texts, unstored = unstored ~= nil }
+    local texts, unstored = timeline.unsent(chat.timeline)
+    local unsent = { type = "unsent", texts = texts, unstored = unstored, with_steering = true }
     if chat.timeline.state ~= "idle" then
       local done = { type = "turn_done", reason = "error", error = text }
       chat:apply({ unsent, done })

@@ -41,7 +41,11 @@ function M:steer(text)
   client.ask(vim.tbl_extend("error", action, self:place()), function(update, problem)
     local how = update and update.result and update.result["end"]
     problem = problem or update and update.error
-    if self.is_closed or how == "told" then
+    local still_waits = vim.iter(timeline.waiting(self.timeline)):any(function(block)
+      return block.status == "steering" and block.id == id
+    end)
+    -- The loss of the supervisor has returned it already.
+    if self.is_closed or how == "told" or not still_waits then
       return
     end
     self:apply({ { type = "unsteered", id = id } })

@@ -126,7 +126,8 @@ end
 function on.unsent(timeline, update, changed)
   local unstored = update.unstored and last_sent(timeline)
   for index, block in ipairs(timeline.blocks) do
-    if block.status == "queued" or index == unstored then
+    local waits = block.status == "queued" or update.with_steering and block.status == "steering"
+    if waits or index == unstored then
       block.status = "stopped"
       changed[index] = true
     end

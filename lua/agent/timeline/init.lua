@@ -81,29 +81,34 @@ function M.waiting(timeline)
   end, timeline.blocks)
 end
 
---- Messages that wait for the turn's end.
----@param timeline agent.Timeline
----@return string[] texts
-function M.queued(timeline)
-  local texts = {}
-  for _, block in ipairs(timeline.blocks) do
-    if block.status == "queued" then
-      table.insert(texts, block.text)
-    end
-  end
-  return texts
-end
+--- Blocks of what an agent does: it has the message that they answer.
+local ANSWERS = { text = true, thought = true, tool = true, run = true, plan = true }
 
---- The message of a turn of which nothing came, not even that it is stored.
+--- The message of a turn of which nothing came, not even that it is stored. Notices may stand below it.
 ---@param timeline agent.Timeline
 ---@return string? text
 function M.unstored(timeline)
   for index = #timeline.blocks, 1, -1 do
     local block = timeline.blocks[index]
-    if not waiting.STATES[block.status] then
-      return block.kind == "user" and block.status == "sent" and not block.turn and block.text or nil
+    if block.kind == "user" and block.status == "sent" then
+      return not block.turn and block.text or nil
+    elseif ANSWERS[block.kind] or block.into or block.status == "steered" then
+      return nil
     end
   end
+end
+
+--- Messages that come back into the input when the supervisor is gone, in the order of the chat.
+---@param timeline agent.Timeline
+---@return string[] texts
+---@return boolean unstored the first one was sent, and is not stored
+function M.unsent(timeline)
+  local unstored = M.unstored(timeline)
+  local texts = { unstored }
+  for _, block in ipairs(M.waiting(timeline)) do
+    table.insert(texts, block.text)
+  end
+  return texts, unstored ~= nil
 end
 
 --- Applies one update, in place.
