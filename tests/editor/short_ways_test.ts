@@ -190,6 +190,39 @@ Deno.test("rewind takes files and session back together, and the message returns
   assert.deepEqual(server.problems, []);
 });
 
+Deno.test("rewind takes the session back where no file was changed, also to the first message; not while a turn runs", async () => {
+  await using agent = await start(
+    `say One.\n---\nsay Two.\n---\nexpect One.\nexpect-not Two.\nnew-history\nsay Again.\n---\n` +
+      `expect-not Again.\nnew-history\nsay From the start.\n---\nwait here\nsay Late.`,
+  );
+  const { nvim, server } = agent;
+  const input = `require("agent.chat").current().input:text()`;
+  for (const [message, answer] of [["Say one", "One."], ["Say two", "Two."]] as const) {
+    await nvim.command(`Agent ${message}`);
+    await waitForChat(nvim, answer);
+    await waitForTurn(nvim);
+  }
+  await nvim.command("Agent rewind 2");
+  await nvim.waitFor(`${input} == "Say two"`);
+  await nvim.waitFor(`vim.bo.filetype == "agent-input" and vim.fn.mode() == "i"`);
+  await nvim.keys("<C-s>");
+  await waitForChat(nvim, "Again.");
+  await waitForTurn(nvim);
+  await nvim.command("Agent rewind 1");
+  await nvim.waitFor(`${input} == "Say one"`);
+  await nvim.waitFor(`vim.bo.filetype == "agent-input" and vim.fn.mode() == "i"`);
+  await nvim.keys("<C-s>");
+  await waitForChat(nvim, "From the start.");
+  await waitForTurn(nvim);
+  await nvim.command("Agent Wait");
+  await nvim.command("Agent rewind 1");
+  await nvim.waitFor(`vim.fn.execute("messages"):find("a turn is running: stop it first", 1, true)`);
+  assert.equal(await nvim.lua(`return ${input}`), "");
+  server.release("here");
+  await waitForChat(nvim, "Late.");
+  assert.deepEqual(server.problems, []);
+});
+
 Deno.test("a block goes where its lines stand, else below the cursor", async () => {
   await using agent = await start("say no");
   const merged = (file: string, code: string, cursor: number) =>

@@ -262,7 +262,9 @@ function M.fork_at(chats, chat, last, message)
     else
       copy.home = place
     end
-    copy.input:set(message or "")
+    if message then
+      copy.input:add(message)
+    end
     open(copy)
   end
   if last == 0 then

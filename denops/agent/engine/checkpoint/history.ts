@@ -91,21 +91,23 @@ export class History {
     return await this.#takeBack("redo", latest.target, standing([latest]), signal);
   }
 
+  /** Plans a restore; the plan is empty if no file was changed since the turn began. */
   async preview(turn: number, signal: AbortSignal): Promise<Plan> {
     return await this.#options.restorer.plan(this.#since(turn).map(({ files }) => files), signal);
   }
 
   /** Brings all files back to what they were before the turn began. @throws {ToolError} */
   async restore(turn: number, signal: AbortSignal): Promise<TakenBack> {
-    return await this.#takeBack("restore", turn, this.#since(turn), signal);
+    const since = this.#since(turn);
+    if (since.length === 0) throw new ToolError(`no file was changed since turn ${turn} began`);
+    return await this.#takeBack("restore", turn, since, signal);
   }
 
   /** Everything from the turn's first change on. */
   #since(turn: number): readonly StoredCheckpoint[] {
     const all = this.#list();
     const first = all.findIndex((one) => isTurns(one) && one.turn >= turn);
-    if (first === -1) throw new ToolError(`no file was changed since turn ${turn} began`);
-    return standing(all.slice(first).filter(isTurns));
+    return first === -1 ? [] : standing(all.slice(first).filter(isTurns));
   }
 
   async #takeBack(
