@@ -262,8 +262,9 @@ Deno.test("no Deno, an old one, no denops.vim where it is wanted, and no network
     chat:send("third")
     chat:steer("fourth")`);
   await nvim.waitFor(`require("agent").status():find("ready$")`);
-  assert.ok((await transcript(nvim)).includes("Fetching the plugin's dependencies, once …"));
-  const input = `table.concat(vim.api.nvim_buf_get_lines(require("agent.chat").get().input.buffer, 0, -1, false), "|")`;
+  assert.ok((await transcript(nvim, 0, 5)).includes("Fetching the plugin's dependencies, once …"));
+  const input =
+    `table.concat(vim.api.nvim_buf_get_lines(require("agent.chat").get().input.buffer, 0, -1, false), "|")`;
   await nvim.waitFor(`${input} ~= "a draft"`);
   assert.equal(await nvim.lua(`return ${input}`), "first||second||third||fourth||a draft");
 });
