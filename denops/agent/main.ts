@@ -30,6 +30,12 @@ export const main: Entrypoint = (denops) => {
     watchProcess(Number(pid), LOOK_MS, () => started[Symbol.asyncDispose]());
     return started;
   };
+  const end = async () => {
+    const { endEarly }: typeof import("./supervisor/agents/boot.ts") = await import(BOOT);
+    const ended = supervisor;
+    supervisor = undefined;
+    await Promise.all([ended?.[Symbol.asyncDispose](), endEarly()]);
+  };
   let starting: Promise<void> | undefined;
   const start = async (host: unknown, hint: unknown): Promise<void> => {
     try {
@@ -39,7 +45,8 @@ export const main: Entrypoint = (denops) => {
         await bootEarly(hint);
       }
       supervisor = await load(Number(host));
-      await denops.call("luaeval", "require('agent.host').started(_A)", host);
+      const isWanted = await denops.call("luaeval", "require('agent.host').started(_A)", host);
+      if (isWanted === false) await end();
     } catch (error) {
       hasFailed = true;
       const reason = error instanceof Error ? error.message : String(error);
@@ -52,7 +59,8 @@ export const main: Entrypoint = (denops) => {
      * @param hint which engine will be asked for, see boot.ts
      */
     start(host: unknown, hint: unknown): Promise<void> {
-      return starting = start(host, hint);
+      // One that was slow may still be on its way.
+      return starting = (starting ?? Promise.resolve()).catch(() => {}).then(() => start(host, hint));
     },
     act(action: unknown): void {
       supervisor?.act(action);
@@ -62,10 +70,7 @@ export const main: Entrypoint = (denops) => {
     async [Symbol.asyncDispose]() {
       // What is on its way is ended too; it fails soon where Neovim is gone.
       await starting?.catch(() => {});
-      if (starting !== undefined) {
-        const { endEarly }: typeof import("./supervisor/agents/boot.ts") = await import(BOOT);
-        await Promise.all([supervisor?.[Symbol.asyncDispose](), endEarly()]);
-      }
+      if (starting !== undefined) await end();
     },
   };
 };

@@ -110,7 +110,9 @@ end
 ---@return agent.Host
 local function default_host(chat, place)
   local before = current
-  if not before or before.state == "lost" or chat and hosts.is_outdated(before) then
+  -- Chats of two hosts would have an engine each.
+  local is_outdated = before and chat and #chats_of(before) == 0 and hosts.is_outdated(before)
+  if not before or before.state == "lost" or is_outdated then
     current = hosts.open({ lost = lost, fetching = fetching }, place, before and before.own)
     if before and before.state ~= "lost" then
       close_unused(before)

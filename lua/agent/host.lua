@@ -256,10 +256,11 @@ end
 
 --- Called by main.ts: the supervisor takes actions.
 ---@param number integer
+---@return boolean wanted  false: it was slow, and another host has taken its place
 function M.started(number)
   local host = hosts[number]
   if not host or host.state ~= "starting" then
-    return
+    return false
   end
   host.state = "ready"
   local actions = host.waiting
@@ -267,6 +268,7 @@ function M.started(number)
   for _, action in ipairs(actions) do
     host:send(action)
   end
+  return true
 end
 
 --- Called by main.ts: the supervisor could not be loaded.

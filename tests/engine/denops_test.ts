@@ -4,11 +4,12 @@
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import process from "node:process";
 import { type AgentOptions, copyOfPlugin, type RunningAgent, SECRET, startAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat } from "../support/chat.ts";
 import { USERS_PATH } from "../support/mines.ts";
-import { scratch } from "../support/project.ts";
-import { waitForMarked, waitForNone } from "../support/processes.ts";
+import { scratch, waitUntil } from "../support/project.ts";
+import { marked, parentOf, waitForMarked, waitForNone } from "../support/processes.ts";
 import { reached } from "../support/server.ts";
 
 const DENOPS = Deno.env.get("DENOPS_TEST_DENOPS_PATH");
@@ -61,6 +62,10 @@ class SharedServer implements AsyncDisposable {
       return new SharedServer(process, line.trim());
     }
     throw new Error("The shared server did not start.");
+  }
+
+  signal(signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void {
+    this.#process.kill(signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -147,7 +152,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a message while the server closes goes on without it; once it is back, the next new chat uses it",
+  name:
+    "a message while the server closes goes on without it; once it is back, the first chat of a new engine uses it",
   ignore,
   async fn() {
     await using agent = await start("say One.");
@@ -170,11 +176,19 @@ Deno.test({
     await say(nvim, "Third");
     await waitForChat(nvim, "Three.");
     assert.equal(await host(), "standalone");
+    server.play("new-history\nexpect Beside\nsay Beside it.");
+    await nvim.command("Agent new");
+    await nvim.command("Agent Beside");
+    await waitForChat(nvim, "Beside it.");
+    assert.equal(await host(), "standalone", "a second host would have a second engine");
+    await nvim.lua(`local chats = require("agent.chat")
+      for _, chat in ipairs(chats.list()) do chats.close(chat) end`);
     server.play("new-history\nexpect Anew\nsay Four.\n---\nexpect Fifth\nsay Five.");
     await nvim.command("Agent new");
     await nvim.lua("vim.cmd('Agent Anew')");
     await waitForChat(nvim, "Four.");
     assert.equal(await host(), "denops");
+    await waitForOneEngine(agent);
     await say(nvim, "Fifth");
     await waitForChat(nvim, "Five.");
     assert.deepEqual(server.problems, []);
@@ -197,6 +211,7 @@ Deno.test({
       vim.cmd("Agent Second")`);
     await waitForChat(nvim, "Two.");
     assert.deepEqual(server.problems, []);
+    await waitForOneEngine(agent);
   },
 });
 
@@ -262,6 +277,95 @@ Deno.test({
     await waitForMarked([project.root], 1);
     nvim.kill("SIGKILL");
     await nvim.exited;
+    await waitForNone([project.root]);
+  },
+});
+
+/** Engines of this project, with the sandbox of each. */
+async function engines({ project }: RunningAgent): Promise<readonly number[]> {
+  const all = (await marked(project.root)).filter(({ command }) => command.includes("engine/main.ts"));
+  const pids = new Set(all.map(({ pid }) => pid));
+  const parents = await Promise.all(all.map(({ pid }) => parentOf(pid)));
+  return [...pids].filter((_, at) => !pids.has(parents[at] ?? 0));
+}
+
+function waitForOneEngine(agent: RunningAgent): Promise<unknown> {
+  return waitUntil("one engine", async () => (await engines(agent)).length === 1);
+}
+
+/** The server that Neovim has started itself. */
+function serverOf(project: string): Promise<number> {
+  return waitUntil(
+    "the server",
+    async () => (await marked(project)).find(({ command }) => command.includes("@denops-private"))?.pid,
+  );
+}
+
+Deno.test({
+  name:
+    "a shared server that is slow: the plugin goes on without it, and one engine is left when it is fast again",
+  ignore,
+  async fn() {
+    await using shared = await SharedServer.start();
+    await using agent = await start("say Hi.\n---\nexpect And now?\nsay Ho.", {
+      lua: `vim.g.denops_server_addr = "${shared.address}"
+        -- The plugin's patience, in a hurry.
+        local wait = vim.defer_fn vim.defer_fn = function(f, ms) return wait(f, ms == 5000 and 300 or ms) end`,
+    });
+    const { nvim } = agent;
+    await nvim.waitFor("vim.fn['denops#plugin#is_loaded']('agent') == 1");
+    await nvim.lua(`local host = require("agent.host")
+      local started = host.started
+      host.started = function(...) _G.late = vim.g.slow return started(...) end`);
+    shared.signal("SIGSTOP");
+    await nvim.command("Agent Hello");
+    await waitForChat(nvim, "Hi.");
+    assert.equal(await nvim.lua("return require('agent.client').host()"), "standalone");
+    assert.equal((await engines(agent)).length, 1);
+    await nvim.lua("vim.g.slow = true");
+    shared.signal("SIGCONT");
+    // Its supervisor has come too late, with an engine.
+    await nvim.waitFor("_G.late");
+    await waitForOneEngine(agent);
+    await say(nvim, "And now?");
+    await waitForChat(nvim, "Ho.");
+    await waitForOneEngine(agent);
+    assert.deepEqual(agent.server.problems, []);
+  },
+});
+
+Deno.test({
+  name: "after kill -9 of the server in the middle of a turn one engine is left, and it knows all",
+  ignore,
+  async fn() {
+    const mark = `agent-test-${crypto.randomUUID()}`;
+    await using agent = await start("say The first half\nwait here\nsay and the second.", {
+      env: { AGENT_TEST_MARK: mark },
+    });
+    const { nvim, server, project } = agent;
+    await nvim.command("Agent Hello");
+    await waitForChat(nvim, "The first half");
+    const [before] = await engines(agent);
+    // The next message comes before denops.vim has started its server again.
+    await nvim.lua(
+      `vim.api.nvim_create_autocmd("User", { once = true, pattern = "DenopsProcessStopped:*", callback = function()
+      vim.schedule(function() vim.cmd("Agent And now?") end)
+    end })`,
+    );
+    server.play("new-history\nexpect And now?\nsay All is well again.\n---\nexpect Anew\nsay One more.");
+    process.kill(await serverOf(mark), "SIGKILL");
+    await waitForChat(nvim, "denops.vim's server stopped.");
+    await waitForChat(nvim, "All is well again.");
+    assert.match(JSON.stringify(server.requests.at(-1)?.body), /Hello.*The first half.*And now/);
+    await waitForOneEngine(agent);
+    assert.notEqual((await engines(agent))[0], before);
+    await nvim.waitFor("vim.fn['denops#server#status']() == 'running'");
+    server.play("new-history\nexpect Anew\nsay One more.");
+    await nvim.command("Agent new");
+    await nvim.command("Agent Anew");
+    await waitForChat(nvim, "One more.");
+    await waitForOneEngine(agent);
+    await nvim.quit();
     await waitForNone([project.root]);
   },
 });

@@ -1,9 +1,10 @@
 /** Processes end when they should, and only then; and what could not start says why. */
 import assert from "node:assert/strict";
 import process from "node:process";
+import { main } from "../../denops/agent/main.ts";
 import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat } from "../support/chat.ts";
-import { DENO, openProjects } from "../support/engine.ts";
+import { DENO, openProjects, userConfig } from "../support/engine.ts";
 import { pause, scratch, waitUntil } from "../support/project.ts";
 import { age, marked, type RunningProcess, waitForMarked, waitForNone } from "../support/processes.ts";
 import { IS_FULL } from "../support/sample.ts";
@@ -372,6 +373,35 @@ Deno.test("the home folder is no project, with dotfiles in a repository; what li
       "Open a file of a project first.",
   );
   assert.equal(server.requests.length, asked);
+});
+
+Deno.test({
+  name: "a supervisor that came too late, after Neovim has started another one, ends with its engine",
+  ignore: !linux,
+  async fn() {
+    await using folder = await scratch();
+    await using state = await scratch();
+    const setup = { level: DENO, root: folder.root, stateDir: state.root, baseUrl: "http://127.0.0.1:9/v1" };
+    const place = { folder: folder.root, cwd: folder.root };
+    const hint = { config: await userConfig(setup), place, environment: Deno.env.toObject() };
+    let before = 0;
+    const denops = {
+      dispatcher: {} as Record<string, (...args: readonly unknown[]) => unknown>,
+      async call(name: string, code?: string) {
+        if (name === "getpid") return Deno.pid;
+        if (name === "environ") return Deno.env.toObject();
+        if (code?.includes("started") !== true) return null;
+        before = (await waitForMarked([folder.root], 1)).length;
+        return false;
+      },
+    };
+    const plugin = await main(denops as unknown as Parameters<typeof main>[0]);
+    // The second one waits for the end of the first.
+    await Promise.all([1, 2].map((host) => denops.dispatcher.start?.(host, hint)));
+    assert.ok(before > 0);
+    await waitForNone([folder.root]);
+    await plugin?.[Symbol.asyncDispose]();
+  },
 });
 
 Deno.test("an engine that no chat uses ends after a while, and starts again when it is asked", async () => {

@@ -51,7 +51,7 @@ const WORLD: ProviderWorld = {
   run: () => Promise.reject(new Error("no commands")),
 };
 
-async function userConfig({ level, stateDir, baseUrl, rules = {} }: EngineSetup): Promise<UserConfig> {
+export async function userConfig({ level, stateDir, baseUrl, rules = {} }: EngineSetup): Promise<UserConfig> {
   return UserConfig.parse({
     ...await defaultOptions(),
     provider: "test",

@@ -37,6 +37,12 @@ export async function waitForNone(marks: readonly string[]): Promise<void> {
   });
 }
 
+/** Undefined for a process that has ended. */
+export async function parentOf(pid: number): Promise<number | undefined> {
+  const stat = await read(pid, "stat");
+  return stat === "" ? undefined : Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+}
+
 /** Seconds since a process was started. */
 export async function age(pid: number): Promise<number> {
   const stat = await read(pid, "stat");
