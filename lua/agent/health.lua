@@ -185,14 +185,14 @@ local function show_programs(profiles)
 end
 
 --- What the supervisor says of itself. A health check is asked for and waited for, as all of them are.
----@param options table
 ---@return table? report
 ---@return string? problem
-local function ask(options)
-  local before = vim.fn.bufnr("#")
-  local name = before > 0 and vim.api.nvim_buf_get_name(before) or ""
-  local cwd = vim.fn.getcwd()
-  local place = { folder = name ~= "" and vim.fs.dirname(name) or cwd, cwd = cwd, root = options.root }
+local function ask()
+  -- The report may have a tab page of its own.
+  local before = vim.fn.tabpagenr("#")
+  local is_alone = before > 0 and #vim.api.nvim_tabpage_list_wins(0) == 1
+  local window = is_alone and vim.api.nvim_tabpage_get_win(vim.api.nvim_list_tabpages()[before])
+  local place = require("agent.projects").place(window or 0)
   local report, problem
   require("agent.client").ask(vim.tbl_extend("error", { type = "health" }, place), function(update, why)
     report, problem = update and update.report, why
@@ -205,7 +205,7 @@ end
 
 function M.check()
   local options = require("agent.config").get()
-  local report, problem = ask(options)
+  local report, problem = ask()
   if report then
     show_project(report)
     show_engine_sandbox(report)

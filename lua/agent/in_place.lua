@@ -2,6 +2,7 @@
 -- says what is going on.
 local find = require("agent.reload.find")
 local given = require("agent.given")
+local projects = require("agent.projects")
 local say = require("agent.say")
 
 local M = {}
@@ -125,9 +126,11 @@ function M.edit(chats, buffer, range, wish)
     return false
   end
   local selected = given.selection(buffer, range.first, range.last)
-  local here = require("agent.place").here(0)
   local chat = chats.background()
-  chat.home = here
+  if not chat:has_file(selected.path) then
+    -- It is edited where it belongs, which moves nothing else.
+    chat.timeline.root = projects.of_file(selected.path) or chat.timeline.root
+  end
   local mark = vim.api.nvim_buf_set_extmark(buffer, namespace, range.first - 1, 0, {
     end_row = math.min(selected.last, vim.api.nvim_buf_line_count(buffer)) - 1,
     end_col = 0,

@@ -23,8 +23,7 @@ local function ready()
   require("agent.approval").beside(chats.make_room)
   require("agent.review").connect(function(id)
     local asked = id and chats.get(id) or chats.get()
-    local root = asked.timeline.root
-    local place = root and { folder = root, cwd = root, root = root } or asked:place()
+    local place = asked:place()
     return {
       id = asked.id,
       place = function()
@@ -37,7 +36,7 @@ end
 
 --- First of all, for the processes take longer than all that is drawn.
 local function start()
-  require("agent.client").start(require("agent.place").here(0))
+  require("agent.client").start(require("agent.projects").place())
 end
 
 --- Sets options; see |agent-options|. Not needed for the defaults.
@@ -49,12 +48,10 @@ function M.setup(options)
   config.tell(say.error)
 end
 
---- Opens the chat and goes to its input.
----@param _? string
+--- Opens a chat and goes to its input.
+---@param chat agent.Chat
 ---@param extra? { context?: string|agent.Given }
-function M.open(_, extra)
-  start()
-  local chat = ready().get()
+local function show(chat, extra)
   chat:open()
   local context = extra and extra.context
   if type(context) == "string" then
@@ -64,6 +61,14 @@ function M.open(_, extra)
   end
   -- Behind what stands there.
   vim.cmd("startinsert!")
+end
+
+--- Opens the chat and goes to its input.
+---@param _? string
+---@param extra? { context?: string|agent.Given }
+function M.open(_, extra)
+  start()
+  show(ready().get(), extra)
 end
 
 --- Opens the chat, or hides it; a turn goes on. With a context it opens.
@@ -85,10 +90,10 @@ function M.new(where, extra)
   local name = where and where:match("^%-%-worktree%s*(.*)$")
   if name then
     start()
-    return require("agent.worktrees").new(ready(), name, M.open)
+    return require("agent.worktrees").new(ready(), name, show)
   end
-  ready().new()
-  M.open(nil, extra)
+  start()
+  show(ready().new(), extra)
 end
 
 --- Goes to a worktree of the project, merges what differs in it into the project, or removes it.
@@ -99,7 +104,7 @@ function M.worktree(what)
   local verb, name = (what or ""):match("^(%S+)%s*(.*)$")
   local worktrees = require("agent.worktrees")
   if not verb then
-    return worktrees.choose(ready(), M.open)
+    return worktrees.choose(ready(), show)
   elseif verb ~= "merge" and verb ~= "remove" then
     return say.error('worktree takes nothing, or "merge" or "remove" and perhaps a name')
   end
@@ -116,10 +121,12 @@ function M.chats()
     end,
   }, function(chat)
     if chat then
-      require("agent.worktrees").go(chat.worktree)
+      require("agent.worktrees").go(chat.timeline.root)
       chats.switch(chat)
       -- Later: Neovim waits three seconds before it begins to insert while the list is on the screen.
-      vim.schedule(M.open)
+      vim.schedule(function()
+        show(chat)
+      end)
     end
   end)
 end

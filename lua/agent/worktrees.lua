@@ -1,5 +1,6 @@
 -- Worktrees of the project, each with a tab page and chats of its own. The chats are given by init.lua.
 local client = require("agent.client")
+local projects = require("agent.projects")
 local say = require("agent.say")
 
 local M = {}
@@ -114,7 +115,7 @@ end
 local function closed(chats, path)
   local name = vim.fs.basename(path)
   local is_busy = vim.iter(chats.list()):any(function(chat)
-    return chat.worktree == path and chat.timeline.state ~= "idle"
+    return chat.timeline.root == path and chat.timeline.state ~= "idle"
   end)
   local is_shown = vim.iter(buffers_of(path)):any(function(buffer)
     return #vim.fn.win_findbuf(buffer) > 0
@@ -124,7 +125,7 @@ local function closed(chats, path)
   elseif is_shown or has_unsaved(path, true) then
     return
   end
-  ask(chats, { task = "remove", name = name }, { folder = path, cwd = path, root = path }, function(result)
+  ask(chats, { task = "remove", name = name }, { root = path }, function(result)
     if result.removed then
       M.forget(chats, path, result.origin)
       return say.info(("removed the worktree %s: nothing differed in it"):format(name))
@@ -141,7 +142,7 @@ end
 --- Goes to a worktree, in a tab page of its own, and there to the file that was being looked at.
 ---@param chats table
 ---@param tree { path: string, origin: string }
----@param open fun()
+---@param open fun(chat: agent.Chat)
 local function enter(chats, tree, open)
   if vim.fn.getcmdwintype() ~= "" then
     return say.error("close the command-line window first")
@@ -155,24 +156,23 @@ local function enter(chats, tree, open)
     vim.cmd.stopinsert()
     vim.cmd.tabnew()
     vim.cmd.tcd(vim.fn.fnameescape(tree.path))
-    vim.t.agent_worktree = tree.path
     tabs[tree.path], the_chats = vim.api.nvim_get_current_tabpage(), chats
     if file and vim.fn.filereadable(file) == 1 then
       vim.cmd.edit(vim.fn.fnameescape(file))
       pcall(vim.api.nvim_win_set_cursor, 0, line)
     end
   end
-  open()
+  open(chats.of_project(tree.path))
 end
 
 --- Begins a chat in a new worktree, or in the one of this name.
 ---@param chats table
 ---@param name string  "" makes one up
----@param open fun()
+---@param open fun(chat: agent.Chat)
 function M.new(chats, name, open)
   local task = { task = "new", name = name ~= "" and (name:match('^"(.*)"$') or name) or nil }
   say.info("making a worktree …")
-  ask(chats, task, chats.get():here(), function(made)
+  ask(chats, task, chats.get():place(), function(made)
     local parts = { ("Worktree %s on branch %s, in %s"):format(made.name, made.branch, made.path) }
     if made.uncommitted > 0 then
       table.insert(parts, ("%s with changes that are in no commit %s not in it"):format(
@@ -187,11 +187,10 @@ function M.new(chats, name, open)
     if #made.submodules > 0 and not made.known then
       table.insert(parts, ("Submodules are empty folders: %s"):format(table.concat(made.submodules, ", ")))
     end
-    enter(chats, made, function()
-      local chat = chats.current()
-      chat = chat and chat:is_blank() and chat or chats.new()
+    enter(chats, made, function(chat)
+      chat = chat:is_blank() and chat or chats.new()
       chat:apply({ { type = "notice", severity = "info", text = table.concat(parts, ". ") .. "." } })
-      open()
+      open(chat)
     end)
     -- What was said of the making is over.
     vim.cmd.echo("''")
@@ -201,7 +200,7 @@ end
 ---@param chats table
 ---@param done fun(list: { origin: string, here?: string, worktrees: agent.Worktree[] })
 local function list(chats, done)
-  ask(chats, { task = "list" }, chats.get():here(), function(result)
+  ask(chats, { task = "list" }, chats.get():place(), function(result)
     if #result.worktrees == 0 then
       return say.info("no worktrees yet: :Agent new --worktree makes one")
     end
@@ -230,7 +229,7 @@ end
 
 --- Goes to a worktree that the user chooses.
 ---@param chats table
----@param open fun()
+---@param open fun(chat: agent.Chat)
 function M.choose(chats, open)
   list(chats, function(found)
     select(found.worktrees, "Worktrees", function(tree)
@@ -261,16 +260,16 @@ local function meant(chats, name, prompt, done)
   end)
 end
 
---- To a tab page that is no worktree's.
+--- To a tab page of the project, if the user is not in one.
 ---@param origin string
 local function go_home(origin)
-  if not vim.t.agent_worktree then
+  local tab = vim.iter(vim.api.nvim_list_tabpages()):find(function(each)
+    return projects.here(vim.api.nvim_tabpage_get_win(each)) == origin
+  end)
+  if projects.here() == origin then
     return
-  end
-  for _, tab in ipairs(vim.api.nvim_list_tabpages()) do
-    if not pcall(vim.api.nvim_tabpage_get_var, tab, "agent_worktree") then
-      return vim.api.nvim_set_current_tabpage(tab)
-    end
+  elseif tab then
+    return vim.api.nvim_set_current_tabpage(tab)
   end
   vim.cmd.tabnew()
   vim.cmd.tcd(vim.fn.fnameescape(origin))
@@ -287,11 +286,7 @@ function M.merge(chats, name)
       return say.info(("nothing differs in the worktree %s"):format(tree.name))
     end
     go_home(origin)
-    local chat = chats.get()
-    if chat.timeline.root ~= origin then
-      chat = chat:is_blank() and chat or chats.new()
-      chat.home = { folder = origin, cwd = origin, root = origin }
-    end
+    local chat = chats.of_project(origin)
     chat:open()
     local text = ("Merge the worktree %s"):format(tree.name)
     chat:apply({ { type = "submitted", text = text } })
@@ -309,7 +304,7 @@ function M.forget(chats, path, origin)
   local tab = tabs[path]
   tabs[path] = nil
   for _, chat in ipairs(chats.list()) do
-    if chat.worktree == path then
+    if chat.timeline.root == path then
       chats.close(chat)
     end
   end
@@ -317,7 +312,6 @@ function M.forget(chats, path, origin)
     if #vim.api.nvim_list_tabpages() > 1 then
       vim.cmd.tabclose(vim.api.nvim_tabpage_get_number(tab))
     else
-      vim.t.agent_worktree = nil
       vim.cmd.tcd(vim.fn.fnameescape(origin))
     end
   end
@@ -339,7 +333,7 @@ function M.remove(chats, name)
     if has_unsaved(tree.path) then
       return
     end
-    local place = { folder = origin, cwd = origin, root = origin }
+    local place = { root = origin }
     ---@param consent? string the listing of the files that the user agreed to lose
     local function remove(consent)
       ask(chats, { task = "remove", name = tree.name, consent = consent }, place, function(result)

@@ -33,7 +33,7 @@ function asked(child: ChildNvim): Promise<readonly Asked[]> {
 async function restore(child: ChildNvim, turns: number): Promise<void> {
   await child.lua(
     `local chats = require("agent.chat")
-    require("agent.sessions").show(chats, { sessionId = "s", title = "A long talk" }, chats.get():here()):open()`,
+    require("agent.sessions").show(chats, { sessionId = "s", title = "A long talk" }, chats.get():place()):open()`,
   );
   await answerWith(child, turns - 19, turns);
 }
@@ -211,7 +211,7 @@ Deno.test("a session that a crash has cut off shows what was open as stopped, an
   await using child = await start();
   await child.lua(
     `local chats = require("agent.chat")
-    require("agent.sessions").show(chats, { sessionId = "s", title = "" }, chats.get():here()):open()`,
+    require("agent.sessions").show(chats, { sessionId = "s", title = "" }, chats.get():place()):open()`,
   );
   const [{ request } = { request: 0 }] = await asked(child);
   await receive(child, {
@@ -237,7 +237,7 @@ Deno.test("a session that is open elsewhere says what to do", async () => {
   await child.lua(
     `local chats = require("agent.chat")
     local row = { sessionId = "s", title = "", open = true }
-    require("agent.sessions").show(chats, row, chats.get():here()):open()`,
+    require("agent.sessions").show(chats, row, chats.get():place()):open()`,
   );
   await answerWith(child, 1, 1);
   const line = "This session is open in another Neovim. To go on with a copy of it: :Agent fork";

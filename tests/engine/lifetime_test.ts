@@ -117,7 +117,7 @@ Deno.test({
     const { nvim, marks, project } = agent;
     await nvim.command("cd a");
     // The processes start for one place and are asked about another one.
-    await nvim.lua(`require("agent.client").start(require("agent.place").here(0))
+    await nvim.lua(`require("agent.client").start(require("agent.projects").place())
       vim.cmd.cd("../b") vim.cmd("Agent Hello")`);
     await waitForChat(nvim, "Hi.");
     await waitUntil("one engine", async () => (await marked(...marks)).filter(isEngine).length === 1);
@@ -359,12 +359,12 @@ Deno.test("the home folder is no project, with dotfiles in a repository; what li
   assert.equal(await rootOf(1), project.path("notes"));
   await nvim.command("Agent toggle");
   server.play("new-history\nsay Ho.");
-  await nvim.lua("vim.cmd.edit('../tool/src/a.ts') vim.cmd('Agent new')");
+  await nvim.command("tabnew ../tool/src/a.ts");
   await nvim.command("Agent Hello");
   await waitForChat(nvim, "Ho.");
   assert.equal(await rootOf(2), project.path("tool"));
   await nvim.command("Agent toggle");
-  await nvim.lua("vim.cmd.cd('..') vim.cmd.enew() vim.cmd('Agent new')");
+  await nvim.command("tabnew | tcd ..");
   const asked = server.requests.length;
   await nvim.command("Agent Hello");
   await waitForChat(
@@ -382,7 +382,7 @@ Deno.test({
     await using folder = await scratch();
     await using state = await scratch();
     const setup = { level: DENO, root: folder.root, stateDir: state.root, baseUrl: "http://127.0.0.1:9/v1" };
-    const place = { folder: folder.root, cwd: folder.root };
+    const place = { root: folder.root };
     const hint = { config: await userConfig(setup), place, environment: Deno.env.toObject() };
     let before = 0;
     const denops = {

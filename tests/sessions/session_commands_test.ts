@@ -201,7 +201,7 @@ Deno.test("rename, archive and delete", async () => {
   await nvim.keys("<Esc><Cmd>Agent delete<CR>");
   await nvim.waitForScreen("Delete The great renaming?");
   await nvim.keys("1<CR>");
-  assert.equal((await nvim.lua<readonly unknown[]>(`return require("agent.chat").list()`)).length, 1);
+  assert.equal(await nvim.lua(`return #require("agent.chat").list()`), 1);
   await nvim.keys("<Esc><Cmd>Agent delete<CR>");
   await nvim.waitForScreen("Delete The great renaming?");
   await nvim.keys("2<CR>");

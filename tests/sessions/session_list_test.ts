@@ -37,6 +37,7 @@ Deno.test("the list: this project, states, words, other projects, and what the k
       shown = await lines();
       return shown.length === texts.length && texts.every((text, at) => text.test(shown[at] ?? ""));
     });
+  await nvim.command("cd one");
   await nvim.command("Agent first question");
   await waitForChat(nvim, "The first answer.");
   await waitForTurn(nvim);

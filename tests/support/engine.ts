@@ -200,6 +200,6 @@ export async function openProjects(
     project: ports,
   }, idle);
   projects.config = user;
-  const open = () => projects.of({ folder: setup.root, cwd: setup.root }, 1);
+  const open = () => projects.of({ root: setup.root }, 1);
   return { projects, ended, open };
 }

@@ -19,8 +19,8 @@ const chat = z.int().min(1);
 const request = z.int().min(1);
 /** A stored session that the chat is to go on with; without it a new one begins. */
 const session = z.string().min(1).optional();
-/** Folder of the current file, and the working folder: from these the project is found. */
-const place = { folder: z.string(), cwd: z.string(), root: z.string().optional() };
+/** Folder of the project, as Neovim has found it (`lua/agent/projects.lua`). */
+const place = { root: z.string() };
 /** Of what is asked about a chat's session. */
 const asked = { request, chat, session, ...place };
 /** Words, and what goes with them, in order. */
@@ -151,9 +151,7 @@ export const Action = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("health"),
     request,
-    folder: z.string(),
-    cwd: z.string(),
-    root: z.string().optional(),
+    ...place,
   }),
 ]);
 export type Action = z.infer<typeof Action>;

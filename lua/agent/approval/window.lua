@@ -109,7 +109,8 @@ local function title()
   local chats = package.loaded["agent.chat"]
   local chat = chats and chats.current()
   if approval and chat and chat.id ~= approval.chat then
-    text = ("%s · chat %d"):format(text, approval.chat)
+    local project = chats.get(approval.chat):project()
+    text = ("%s · %schat %d"):format(text, project and project .. ", " or "", approval.chat)
   end
   if is_open() and has_more_below() then
     text = text .. " · more below: <C-d>"

@@ -40,6 +40,7 @@ end
 ---@param text string
 local function tell(chat, text)
   local is_seen = chat:is_visible()
+  text = chat:named(text)
   if config.get().notify and not is_seen then
     say.info(text)
   end
@@ -107,7 +108,7 @@ return function(chat, update)
     end
   elseif update.type == "approval" and config.get().notify and (is_away or not chat:is_visible()) then
     -- It shows itself in Neovim.
-    signal("waits for your answer: " .. update.title)
+    signal(chat:named("waits for your answer: " .. update.title))
   elseif update.type == "notice" and update.severity == "error" then
     tell(chat, update.text)
   elseif update.type == "ready" then

@@ -46,13 +46,14 @@ local function counted(count, one, many)
   return ("%d %s"):format(count, count == 1 and one or many)
 end
 
---- Of files elsewhere nothing is told. Before the first message nobody knows where the project is.
----@param chat agent.Chat
+--- Whether a file belongs to the chat's project, or to the folders of the option `roots`.
 ---@param path string without links
 ---@return boolean
-local function is_told(chat, path)
-  local root = chat.timeline.root
-  if not root or vim.startswith(path, root .. "/") then
+function M:has_file(path)
+  local root = self.timeline.root
+  if not root then
+    return false
+  elseif vim.startswith(path, root .. "/") then
     return true
   end
   return find.is_inside(
@@ -74,13 +75,12 @@ end
 ---@return agent.Attached[]
 ---@return agent.Shown
 function M:attachable()
-  local now = shown.get(self:back())
+  local now = shown.get(self:back(), function(path)
+    return self:has_file(path)
+  end)
   local list = {}
   local function add(name, label)
     table.insert(list, { name = name, label = label, on = is_on(self, name) })
-  end
-  if now.current and not is_told(self, now.current.path) then
-    now.current = nil
   end
   if now.current then
     add("file", ("%s:%d"):format(name_of(self, now.current.path), now.current.line))
@@ -90,7 +90,7 @@ function M:attachable()
     add("diagnostics", counted(diagnostics, "diagnostic", "diagnostics"))
   end
   now.buffers = vim.tbl_filter(function(buffer)
-    return (not now.current or buffer.path ~= now.current.path) and is_told(self, buffer.path)
+    return not now.current or buffer.path ~= now.current.path
   end, now.buffers)
   if #now.buffers > 0 then
     add("buffers", counted(#now.buffers, "other file", "other files"))

@@ -9,8 +9,8 @@ local input = require("agent.chat.input")
 local modes = require("agent.modes")
 local moves = require("agent.chat.moves")
 local navigate = require("agent.chat.navigate")
-local place = require("agent.place")
 local plan = require("agent.chat.plan")
+local projects = require("agent.projects")
 local pulse = require("agent.chat.pulse")
 local selections = require("agent.chat.selections")
 local slash = require("agent.chat.slash")
@@ -33,8 +33,7 @@ local window = require("agent.chat.window")
 ---@field on_typed? fun()  answers what waits with what is typed
 ---@field on_typing? fun()  the input has changed
 ---@field on_done? fun(chat: agent.Chat)  looks at a turn that has ended
----@field home? table          place of the project that its stored session belongs to
----@field worktree? string      folder of the one that it was begun in
+---@field list fun(): agent.Chat[]  all of this Neovim
 ---@field older? integer        where in the session the older part ends that is not here yet
 ---@field reading? boolean      a part of the session is on its way
 ---@field told? { session: string, title: string }  in the last AgentSessionChanged
@@ -45,10 +44,17 @@ local window = require("agent.chat.window")
 local Chat = vim.tbl_extend("error", {}, attached, buffers, history, moves, navigate, plan, selections, status, waiting)
 Chat.__index = Chat
 
+--- The chat that each tab page shows.
+---@type table<integer, agent.Chat>
+local on_tab = {}
+
 ---@param id integer
+---@param root? string of its project
+---@param list fun(): agent.Chat[]
 ---@return agent.Chat
-function Chat.new(id)
-  local chat = setmetatable({ id = id, stops = 0, timeline = timeline.new() }, Chat)
+function Chat.new(id, root, list)
+  local chat = setmetatable({ id = id, stops = 0, timeline = timeline.new(), list = list }, Chat)
+  chat.timeline.root = root
   chat:revive()
   return chat
 end
@@ -65,9 +71,14 @@ function Chat:is_visible()
   return self:is_open() and vim.api.nvim_win_get_tabpage(self.windows.input) == vim.api.nvim_get_current_tabpage()
 end
 
---- Opens the windows on this tab page and goes to the input. A chat with a tab page of its own has that one.
+--- Opens the windows on this tab page, in the place of another chat's, and goes to the input. A chat with a tab page of
+--- its own has that one.
 function Chat:open()
   self:revive()
+  local other = on_tab[vim.api.nvim_get_current_tabpage()]
+  if other and other ~= self and other:is_visible() then
+    other:hide()
+  end
   local has_tab = self:is_open() and self.windows.layout == "tab"
   if not (self:is_visible() or has_tab) then
     self:close_windows()
@@ -79,6 +90,7 @@ function Chat:open()
     window.come_from(self.windows, vim.api.nvim_get_current_win())
   end
   vim.api.nvim_set_current_win(self.windows.input)
+  on_tab[vim.api.nvim_get_current_tabpage()] = self
   pulse.beat(self)
   self:show_state()
   self:show_attached()
@@ -98,11 +110,14 @@ function Chat:close_windows()
   return windows
 end
 
---- Closes the windows and goes back; a turn goes on.
+--- Closes the windows and goes back, if they were on this tab page; a turn goes on.
 function Chat:hide()
-  vim.cmd.stopinsert()
+  local was_visible = self:is_visible()
+  if was_visible then
+    vim.cmd.stopinsert()
+  end
   local windows = self:close_windows()
-  if windows then
+  if windows and was_visible then
     window.go_back(windows)
   end
 end
@@ -205,20 +220,15 @@ function Chat:is_blank()
   return #self.timeline.blocks == 0 and not self.timeline.session and self.input:is_empty()
 end
 
---- Its project; before it has one, where that is looked for: at the file the user came from.
----@return table
+--- Its project; while it has none, the one that the user is in.
+---@return { root: string } see protocol/ui.ts
 function Chat:place()
-  local root = self.timeline.root
-  if root then
-    return { folder = root, cwd = root, root = root }
+  local line = self.timeline
+  -- An option may have named a folder that is not there.
+  if line.root and not line.session and vim.fn.isdirectory(line.root) == 0 then
+    line.root = nil
   end
-  return self.home or self:here()
-end
-
---- Where the user is, as a place to look for a project.
----@return table
-function Chat:here()
-  return place.here(self:back())
+  return line.root and { root = line.root } or projects.place(self:back())
 end
 
 --- The window that the user came from.

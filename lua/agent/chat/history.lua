@@ -12,11 +12,9 @@ local PART, LARGE_PART = 20, 200
 --- A window that shows one of these first lines wants to see what is above.
 local NEAR = 5
 
---- Shows a stored session, and goes on with it.
+--- Shows a stored session of the chat's project, and goes on with it.
 ---@param session { sessionId: string, title: string }
----@param home table place of its project
-function M:restore(session, home)
-  self.home = home
+function M:restore(session)
   self.timeline.session, self.timeline.title = session.sessionId, session.title
   announce(self, { type = "title" })
   self:read()

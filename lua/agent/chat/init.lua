@@ -2,7 +2,8 @@
 local announce = require("agent.chat.announce")
 local Chat = require("agent.chat.chat")
 local client = require("agent.client")
-local place = require("agent.place")
+local config = require("agent.config")
+local projects = require("agent.projects")
 local room = require("agent.chat.room")
 local timeline = require("agent.timeline")
 local window = require("agent.chat.window")
@@ -11,32 +12,62 @@ local M = {}
 
 ---@type table<integer, agent.Chat>
 local chats = {}
---- The chat that is current: in the tab pages of a worktree under its folder, in all others under "".
+--- The current chat of each project, by its root; "" for a chat that has no project yet.
 ---@type table<string, agent.Chat>
 local current = {}
 local last_id = 0
 
---- Where the user is, as `current` has it.
----@return string
-local function here()
-  return vim.t.agent_worktree or ""
+--- Every chat of this Neovim, oldest first.
+---@return agent.Chat[]
+function M.list()
+  local list = vim.tbl_values(chats)
+  table.sort(list, function(a, b)
+    return a.id < b.id
+  end)
+  return list
+end
+
+--- The chat in whose window the cursor is.
+---@return agent.Chat?
+local function at_cursor()
+  local buffer = vim.api.nvim_get_current_buf()
+  return vim.iter(M.list()):find(function(chat)
+    return chat.transcript == buffer or chat.input.buffer == buffer
+  end)
+end
+
+--- The project of the chat at the cursor, else the one that the user is in.
+---@return string? root
+local function project_here()
+  local chat = at_cursor()
+  local root = chat and not config.get().root and chat.timeline.root
+  return root or projects.here(chat and chat:back())
+end
+
+--- The chats on screen name their project, once there is more than one.
+local function show_names()
+  for _, chat in pairs(chats) do
+    chat:show_state()
+  end
 end
 
 --- One that is not the current one.
+---@param root? string the project that the user is in unless told
 ---@return agent.Chat
-function M.background()
+function M.background(root)
   require("agent.highlights").define()
   last_id = last_id + 1
-  local chat = Chat.new(last_id)
+  local chat = Chat.new(last_id, root or project_here(), M.list)
   chats[chat.id] = chat
+  show_names()
   return chat
 end
 
+--- One that is the current one of its project.
+---@param root? string the project that the user is in unless told
 ---@return agent.Chat
-function M.new()
-  local chat = M.background()
-  chat.worktree = vim.t.agent_worktree
-  chat.home = chat.worktree and place.here(0)
+function M.new(root)
+  local chat = M.background(root)
   M.switch(chat)
   return chat
 end
@@ -56,16 +87,17 @@ function M.close(chat)
   client.send({ type = "close", chat = chat.id })
   chat:hide()
   chats[chat.id], chat.is_closed = nil, true
-  for at, its in pairs(current) do
+  for root, its in pairs(current) do
     if its == chat then
-      current[at] = vim.iter(M.list()):rfind(function(other)
-        return (other.worktree or "") == at
+      current[root] = vim.iter(M.list()):rfind(function(other)
+        return (other.timeline.root or "") == root
       end)
     end
   end
   for _, buffer in ipairs({ chat.transcript, chat.input.buffer }) do
     pcall(vim.api.nvim_buf_delete, buffer, { force = true })
   end
+  show_names()
 end
 
 --- The chat of this number, or the current one, made if there is none.
@@ -75,29 +107,30 @@ function M.get(id)
   if id then
     return chats[id]
   end
+  projects.refresh()
   local chat = M.current() or M.new()
+  projects.enter(chat.timeline.root)
   chat:revive()
   return chat
 end
 
---- Every chat of this Neovim, oldest first.
----@return agent.Chat[]
-function M.list()
-  local list = vim.tbl_values(chats)
-  table.sort(list, function(a, b)
-    return a.id < b.id
-  end)
-  return list
+--- The current chat of a project, made if there is none.
+---@param root string
+---@return agent.Chat
+function M.of_project(root)
+  return current[root] or M.new(root)
 end
 
---- Makes a chat the current one; the other one is hidden and goes on.
+--- Makes a chat the current one of its project; the other one is hidden and goes on.
 ---@param chat agent.Chat
 function M.switch(chat)
-  local before = M.current()
+  local root = chat.timeline.root or ""
+  local before = current[root]
   if before and before ~= chat then
     before:hide()
   end
-  current[here()] = chat
+  current[root] = chat
+  projects.enter(chat.timeline.root)
 end
 
 --- Room for something that must not hide the chat, if that is in view.
@@ -111,10 +144,23 @@ function M.make_room(rows)
   room.give_back()
 end
 
---- The current chat, if there is one.
+--- The chat at the cursor, else the current one of the project that the user is in, if there is one.
 ---@return agent.Chat?
 function M.current()
-  return current[here()]
+  local chat = at_cursor()
+  if chat then
+    return chat
+  end
+  local root = projects.here()
+  for begun, other in pairs(root and not current[root] and current or {}) do
+    -- It was begun where no project is.
+    other.timeline.root = other.timeline.root or root
+    if other.timeline.root == root then
+      current[root], current[begun] = other, nil
+      break
+    end
+  end
+  return current[root or ""]
 end
 
 --- Messages that were taken back return to the input: nothing typed is lost.

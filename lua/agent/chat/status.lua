@@ -1,6 +1,7 @@
 -- What a chat says of itself in one line: winbar, statusline, lists. Methods of the chat.
 local config = require("agent.config")
 local format = require("agent.format")
+local projects = require("agent.projects")
 local pulse = require("agent.chat.pulse")
 local winbar = require("agent.winbar")
 
@@ -21,7 +22,7 @@ local STATES = {
 local PLAN = 24
 
 --- The parts of the line, in their order.
-local ORDER = { "worktree", "mode", "model", "effort", "tokens", "cost", "running", "state", "paused" }
+local ORDER = { "project", "mode", "model", "effort", "tokens", "cost", "running", "state", "paused" }
 
 --- What is said in fewer words, or not at all, where there is too little room: one after the other.
 ---@type { [1]: string, [2]: fun(text: string): string? }[]
@@ -58,6 +59,27 @@ function M:state()
   return self.paused == "paused" and self.paused or STATES[self.timeline.state]
 end
 
+--- The name of its project, where chats of more than one are open. A worktree is always named.
+---@return string?
+function M:project()
+  local root = self.timeline.root
+  local roots = vim.tbl_map(function(chat)
+    return chat.timeline.root
+  end, self.list())
+  local is_one = vim.iter(roots):all(function(other)
+    return other == root
+  end)
+  return root and not (is_one and projects.worktree(root) ~= root) and projects.name(root, roots) or nil
+end
+
+--- A text of this chat, for where the chat is not in view.
+---@param text string
+---@return string
+function M:named(text)
+  local project = self:project()
+  return project and ("%s: %s"):format(project, text) or text
+end
+
 --- Model, tokens and state, for the winbar and statuslines.
 ---@param room? integer columns
 ---@return string
@@ -65,7 +87,7 @@ function M:status(room)
   local line = self.timeline
   local mode, effort = line.mode or config.get().mode, require("agent.effort").current(self)
   local parts = {
-    worktree = self.worktree and vim.fs.basename(self.worktree),
+    project = self:project(),
     mode = mode ~= "agent" and mode or nil,
     model = line.model or config.get().model or "agent",
     effort = effort ~= "default" and "effort " .. effort or nil,
@@ -102,8 +124,7 @@ function M:label()
   local text = line.title and line.title ~= "" and line.title
     or first and vim.trim(first.text):gsub("\n.*", " …")
     or "(empty)"
-  local tree = self.worktree and vim.fs.basename(self.worktree) .. ": " or ""
-  return ("%d  %s  %s"):format(self.id, STATES[line.state], format.cut(tree .. text, 60))
+  return ("%d  %s  %s"):format(self.id, STATES[line.state], format.cut(self:named(text), 60))
 end
 
 --- The step of the plan, or the title, as far as there is room for it beside the rest.

@@ -54,10 +54,11 @@ local function terminal(window)
 end
 
 ---@param window integer the one that the user came from
+---@param is_told fun(path: string): boolean whether the model is told of a file
 ---@return agent.Shown
-function M.get(window)
+function M.get(window, is_told)
   local infos = vim.tbl_filter(function(info)
-    return find.is_file_buffer(info.bufnr)
+    return find.is_file_buffer(info.bufnr) and is_told(find.origin(info.bufnr))
   end, vim.fn.getbufinfo({ buflisted = 1, bufloaded = 1 }))
   table.sort(infos, function(a, b)
     return a.lastused ~= b.lastused and a.lastused > b.lastused or a.lastused == b.lastused and a.bufnr < b.bufnr
@@ -68,20 +69,28 @@ function M.get(window)
   end
   local current
   local buffer = vim.api.nvim_win_get_buf(window)
-  if find.is_file_buffer(buffer) then
+  if find.is_file_buffer(buffer) and is_told(find.origin(buffer)) then
     current = {
       path = find.origin(buffer),
       line = vim.api.nvim_win_get_cursor(window)[1],
       modified = vim.bo[buffer].modified,
     }
   end
-  local counts = vim.diagnostic.count()
   local severity = vim.diagnostic.severity
+  local counts = { [severity.ERROR] = 0, [severity.WARN] = 0 }
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    local found = vim.diagnostic.count(buf)
+    if next(found) and is_told(find.origin(buf)) then
+      for level in pairs(counts) do
+        counts[level] = counts[level] + (found[level] or 0)
+      end
+    end
+  end
   return {
     current = current,
     buffers = buffers,
-    errors = counts[severity.ERROR] or 0,
-    warnings = counts[severity.WARN] or 0,
+    errors = counts[severity.ERROR],
+    warnings = counts[severity.WARN],
     terminal = terminal(window),
   }
 end

@@ -189,8 +189,7 @@ end
 local function in_order(chat)
   refresh()
   vim.tbl_map(marks.look, comments)
-  local place = chat:place()
-  local root = place.root or vim.fs.root(place.folder, ".git") or place.cwd
+  local root = chat:place().root
   local order = vim.tbl_filter(function(comment)
     return comment.is_own or vim.startswith((comment.path or comment.folder) .. "/", root .. "/")
   end, comments)

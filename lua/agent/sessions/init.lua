@@ -67,13 +67,14 @@ end
 --- Shows a session: in the chat that has it, else in the current one if nothing was said there, else in a new one.
 ---@param chats table
 ---@param session agent.SessionRow
----@param place table
+---@param place { root: string } its project
 ---@return agent.Chat
 function M.show(chats, session, place)
   local chat = chats.of(session.sessionId)
   if not chat then
-    chat = chats.get():is_blank() and chats.get() or chats.new()
-    chat:restore(session, place)
+    local now = chats.get()
+    chat = now:is_blank() and now.timeline.root == place.root and now or chats.new(place.root)
+    chat:restore(session)
     if session.open then
       local text = "This session is open in another Neovim. To go on with a copy of it: :Agent fork"
       chat:apply({ { type = "notice", severity = "warning", text = text } })
@@ -151,9 +152,9 @@ end
 ---@return agent.SessionActions
 local function actions(chats, found)
   -- As it is before the list is in the way.
-  local here = chats.get():here()
+  local here = chats.get():place()
   local function of(row)
-    return found and here or { folder = row.root, cwd = row.root, root = row.root }
+    return found and here or { root = row.root }
   end
   return {
     rows = function(done)
@@ -213,7 +214,7 @@ end
 ---@param chats table
 ---@param word? string
 function M.resume(chats, word)
-  local place = chats.get():here()
+  local place = chats.get():place()
   ask(chats, place, "session_list", { archived = false }, function(result)
     for _, row in ipairs(result.sessions) do
       local title = row.title:lower()
@@ -256,11 +257,9 @@ end
 function M.fork_at(chats, chat, last, message)
   local place = chat:place()
   local function go_on(session)
-    local copy = chats.new()
+    local copy = chats.new(place.root)
     if session then
-      copy:restore(session, place)
-    else
-      copy.home = place
+      copy:restore(session)
     end
     if message then
       copy.input:add(message)
@@ -345,7 +344,7 @@ end
 ---@param chats table
 ---@param found { sessionId: string, title: string, turn: integer }
 function M.go_to(chats, found)
-  open(M.show(chats, found, chats.get():here()), found.turn)
+  open(M.show(chats, found, chats.get():place()), found.turn)
 end
 
 --- Finds words in all sessions of the project.
@@ -353,7 +352,7 @@ end
 ---@param words string
 ---@param quickfix boolean the quickfix list instead of the window
 function M.search(chats, words, quickfix)
-  local place = chats.get():here()
+  local place = chats.get():place()
   ask(chats, place, "session_search", { query = words, limit = 100 }, function(result)
     if #result.hits == 0 then
       return say.info(("no session has %s"):format(words))

@@ -46,19 +46,18 @@ local FILE = "greet.lua"
 
 local ENDED = "The tutor has ended."
 
---- Options that hold while its tab pages are shown: those of its host that are seen, and a place for the chat, as one in
---- a tab page, or in the file's window, would hide the lesson.
+--- Options that hold while its tab pages are shown: its project, those of its host that are seen, and a place for the
+--- chat, as one in a tab page, or in the file's window, would hide the lesson.
 ---@return table<string, any>
 local function options()
   local layout = config.get().layout
   local hides = layout == "tab" or layout == "current"
   local own = { provider = tutor.own.provider, model = tutor.own.model, mode = tutor.own.mode }
-  return vim.tbl_extend("error", own, { layout = hides and "float" or layout })
+  return vim.tbl_extend("error", own, { layout = hides and "float" or layout, root = tutor.project.root })
 end
 
---- All that is done on its tab pages is the tutor's: chats have their place there, and others than elsewhere.
+--- All that is done on its tab pages is the tutor's, and is done in its project.
 local function enter()
-  vim.t.agent_worktree = tutor.project.root
   if not tutor.is_here then
     tutor.is_here, tutor.host = true, client.use(tutor.host)
     tutor.history = tutor.views.swap_history(tutor.history)
@@ -79,7 +78,7 @@ end
 local function own_chats()
   local ids = tutor.own and client.chats_with(tutor.own) or {}
   return vim.tbl_filter(function(chat)
-    return ids[chat.id] ~= nil or chat.worktree == tutor.project.root
+    return ids[chat.id] ~= nil or chat.timeline.root == tutor.project.root
   end, tutor.views.chats.list())
 end
 
@@ -323,7 +322,7 @@ local function open(url)
   end
   tutor.host = client.open_own(tutor.own)
   enter()
-  client.start(require("agent.place").here(0))
+  client.start({ root = project.root })
   begin(1)
 end
 

@@ -100,7 +100,6 @@ function M.remove(before, project, tabs, own)
   local window = vim.api.nvim_get_current_win()
   for tab, kind in pairs(tabs) do
     if vim.api.nvim_tabpage_is_valid(tab) then
-      pcall(vim.api.nvim_tabpage_del_var, tab, "agent_worktree")
       if kind == "lessons" or not is_used(tab, own) then
         close_tab(tab)
       end

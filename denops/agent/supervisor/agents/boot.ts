@@ -38,7 +38,7 @@ export async function boot(
 /** What Neovim knows before anything is asked: its options, where the user is, and its environ(). */
 const Hint = z.object({
   config: UserConfig,
-  place: z.object({ folder: z.string(), cwd: z.string(), root: z.string().optional() }),
+  place: z.object({ root: z.string() }),
   environment: z.record(z.string(), z.string()),
 });
 

@@ -1,47 +1,20 @@
-/**
- * The project of a file: the nearest folder with a .git, else with a manifest, else the working folder. What lies in
- * the home folder or in "/" itself makes neither a project: dotfiles are kept in repositories too.
- */
-import { dirname, join, resolve } from "node:path";
+/** The folders of a project. Neovim says where it begins (`lua/agent/projects.lua`); here it is checked. */
+import { dirname, resolve } from "node:path";
 import type { UserConfig } from "../../protocol/config.ts";
 import { originOf } from "../system/worktree_place.ts";
 
-const MANIFESTS = [
-  "package.json",
-  "deno.json",
-  "deno.jsonc",
-  "Cargo.toml",
-  "go.mod",
-  "pyproject.toml",
-  "setup.py",
-  "Makefile",
-  "CMakeLists.txt",
-  "pom.xml",
-  "build.gradle",
-  "build.gradle.kts",
-  "Gemfile",
-  "composer.json",
-  "mix.exs",
-  "flake.nix",
-];
-
+/** Where the user is. */
 export interface RootQuery {
-  readonly folder: string;
-  readonly cwd: string;
-  readonly root?: string | undefined;
+  /** Folder of the project. */
+  readonly root: string;
 }
 
 /**
  * The real path of the project's folder.
  * @throws {Error} one line, if there is no such folder or if it would be the whole home folder or system.
  */
-export async function findRoot({ folder, cwd, root }: RootQuery, home: string | undefined): Promise<string> {
-  const realHome = await realHomeOf(home);
-  const find = (start: string, names: readonly string[]) => nearest(start, names, realHome);
-  const chosen = root ??
-    await find(folder, [".git"]) ?? await find(cwd, [".git"]) ??
-    await find(folder, MANIFESTS) ?? await find(cwd, MANIFESTS) ?? cwd;
-  return await usable(chosen, realHome, "root");
+export async function findRoot({ root }: RootQuery, home: string | undefined): Promise<string> {
+  return await usable(root, await realHomeOf(home), "root");
 }
 
 /** The real paths of the workspace's other folders; those of a worktree are its project's. @throws {Error} one line */
@@ -81,27 +54,4 @@ async function usable(chosen: string, realHome: string | undefined, option: stri
     );
   }
   return real;
-}
-
-async function nearest(
-  start: string,
-  names: readonly string[],
-  realHome: string | undefined,
-): Promise<string | undefined> {
-  for (let folder = resolve(start);; folder = dirname(folder)) {
-    for (const name of names) {
-      if (!await exists(join(folder, name))) continue;
-      if (!isTooMuch(await Deno.realPath(folder), realHome)) return folder;
-    }
-    if (folder === dirname(folder)) return undefined;
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await Deno.lstat(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

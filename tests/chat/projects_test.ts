@@ -1,0 +1,91 @@
+/** Two projects in one Neovim: each message goes to the project that the user is in. In a real Neovim. */
+import assert from "node:assert/strict";
+import { GREET, startAgent } from "../support/agent.ts";
+import { waitForChat, waitForTurn } from "../support/chat.ts";
+import { scratch } from "../support/project.ts";
+
+const FILE = "src/greet.ts";
+const EDIT = `call read_file {"path": "${FILE}"}\n---\n` +
+  `call edit_file {"path": "${FILE}", "old_str": "Hello", "new_str": "Good evening"}`;
+
+Deno.test("a chat belongs to the project of the window's working folder, and is named by it", async () => {
+  await using two = await scratch({ ...GREET, "lib/package.json": "{}", "lib/a.ts": "\n" }, { git: true });
+  await using plain = await scratch({ "notes.txt": "\n", "inner/package.json": "{}", "inner/a.ts": "\n" });
+  await using agent = await startAgent({
+    script: `say Hi.\n---\n${EDIT}\n---\nsay Done.\n---\nsay Again.`,
+    project: { ...GREET, "sub/package.json": "{}", "sub/a.ts": "\n" },
+    options: "title = false, attach = { 'file' }",
+    files: [FILE],
+    columns: 100,
+  });
+  const { nvim, project, server } = agent;
+  const name = (root: string) => root.slice(root.lastIndexOf("/") + 1);
+  const current = (what = "timeline.root") => nvim.lua<string>(`return require("agent.chat").get().${what}`);
+  await nvim.command("Agent hello");
+  await waitForChat(nvim, "Hi.");
+  await waitForTurn(nvim);
+  assert.ok(!(await nvim.screen()).includes(`${name(project.root)} ·`), "one project needs no name");
+  await nvim.keys("<Esc>q");
+  const demo = await project.read(FILE);
+  await nvim.command(`tabnew | tcd ${two.root} | edit ${FILE}`);
+  await nvim.command("Agent make greet say Good evening");
+  await waitForChat(nvim, "Done.");
+  await waitForTurn(nvim);
+  assert.equal(await project.read(FILE), demo, "the other project is as it was");
+  assert.match(await two.read(FILE), /Good evening/);
+  await nvim.waitForScreen(`${name(two.root)} ·`);
+  const sent = JSON.stringify(server.requests.at(-1)?.body);
+  assert.ok(sent.includes(two.root) && !sent.includes(project.root));
+
+  // A list names both; the other one opens in this tab page, in the place of this one.
+  await nvim.lua(`vim.ui.select = function(items, options, done)
+    _G.listed = vim.tbl_map(options.format_item, items)
+    done(items[1])
+  end`);
+  await nvim.keys("<Esc>");
+  await nvim.command("Agent chats");
+  await nvim.waitForScreen(`${name(project.root)} ·`);
+  assert.match(
+    (await nvim.lua<string[]>("return _G.listed")).join("\n"),
+    new RegExp(`1  ready  ${name(project.root)}: hello\n2  ready  ${name(two.root)}: make greet`),
+  );
+  // A chip for a file of another project would lie: it is not sent.
+  assert.ok(!(await nvim.screen()).includes(`${FILE}:`));
+  await nvim.keys("<Esc>ithere<Esc><CR>");
+  await waitForChat(nvim, "Again.");
+  assert.ok(!JSON.stringify(server.requests.at(-1)?.body).includes(two.root));
+  await waitForTurn(nvim);
+  await nvim.keys("q");
+  assert.equal(await current(), two.root, "the folder of the window decides again");
+
+  // What is only looked at moves no tab page.
+  for (
+    const look of [
+      `edit ${project.path("sub/a.ts")}`,
+      "help help",
+      "terminal",
+      "copen",
+      "enew!",
+      `edit ${two.path("lib/a.ts")}`,
+    ]
+  ) {
+    await nvim.command(look);
+    assert.equal(await current(), two.root, look);
+  }
+  await nvim.command(`only! | lcd ${project.root}`);
+  assert.equal(await current("id"), 1, "the window's own folder");
+
+  // In a folder that is in no project the file decides, and only once.
+  await nvim.command(`tabnew | tcd ${plain.root} | edit inner/a.ts`);
+  assert.equal(await current(), plain.path("inner"));
+  await nvim.command(`edit ${two.path(FILE)}`);
+  assert.equal(await current(), plain.path("inner"));
+  await nvim.command(`tabnew | tcd ${plain.root} | edit notes.txt`);
+  assert.equal(await current(), plain.root);
+  await nvim.command(`tcd ${two.path("src")}`);
+  assert.equal(await current(), two.root);
+  assert.deepEqual(
+    await nvim.lua("return vim.tbl_map(function(chat) return chat.id end, require('agent.chat').list())"),
+    [1, 2, 3, 4],
+  );
+});
