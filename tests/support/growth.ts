@@ -7,7 +7,7 @@ const TIMES = 4;
 const MOST = 8;
 const TRIES = 7;
 /** Shorter work is too short for the clock: it is repeated. Milliseconds. */
-const SHORTEST = 4;
+const SHORTEST = 8;
 
 /**
  * Asserts for each row that four times the input costs at most 8 times as much. One good
@@ -27,9 +27,10 @@ export async function assertEachLinear<T>(
     // Until it is compiled code takes longer.
     await cost(large, 1);
     let times = 1;
-    while (await cost(small, times) < SHORTEST) times *= 2;
+    while (await cost(small, times * TIMES) < SHORTEST) times *= 2;
+    // As much input on both sides, so that both make as much garbage.
     const ratio = async () => {
-      const before = await cost(small, times);
+      const before = await cost(small, times * TIMES) / TIMES;
       return await cost(large, times) / before;
     };
     const ratios = [await ratio()];
