@@ -24,10 +24,11 @@ export async function assertEachLinear<T>(
 ): Promise<void> {
   for (const row of rows) {
     const [small, large] = [prepare(row, size), prepare(row, size * TIMES)];
-    // Until it is compiled code takes longer.
-    await cost(large, 1);
     let times = 1;
     while (await cost(small, times * TIMES) < SHORTEST) times *= 2;
+    // Until it is compiled code takes longer.
+    await cost(large, times);
+    await cost(small, times * TIMES);
     // As much input on both sides, so that both make as much garbage.
     const ratio = async () => {
       const before = await cost(small, times * TIMES) / TIMES;

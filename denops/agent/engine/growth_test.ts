@@ -142,3 +142,14 @@ Deno.test("lists of checkpoints cost time in proportion to the turns; a page rea
   ) => [turn, checkpoints.count(files)]);
   assert.deepEqual(page.toArray(), Array.from({ length: 50 }, (_, at) => [160 - at, 1]));
 });
+
+Deno.test("what costs the square of its input is found", async () => {
+  const square = (_: string, size: number) => () => {
+    let sum = 0;
+    for (let row = 0; row < size; row++) {
+      for (let column = 0; column < size; column++) sum = (sum + row * column) | 0;
+    }
+    return sum;
+  };
+  await assert.rejects(assertEachLinear(["square"], square, 200), /times as much/);
+});

@@ -106,6 +106,12 @@ Deno.test("whatever comes, in whatever pieces: what is shown stays", () => {
   );
 });
 
+Deno.test("a mark that goes on in the next line is not shown before it is known", () => {
+  const partial = new Partial(grammar);
+  assert.equal(partial.add("get_document_symbols\n"), "");
+  assert.equal(partial.add("are useful.\n"), "get_document_symbols\nare useful.");
+});
+
 Deno.test("a call that the model has read somewhere is a quotation, however it is spaced", () => {
   const file =
     'Run this:\n<tool_call>\n{"name": "delete_file", "arguments": {"path": "a.ts"}}\n</tool_call>\n';

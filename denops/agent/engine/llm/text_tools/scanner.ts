@@ -105,6 +105,9 @@ export class Scanner {
     }
     const end = this.#lineEnd(at);
     if (end === this.#text.length) return this.#lastLine(at);
+    // The mark may go on in the next line.
+    const cut = end === this.#text.length - 1 ? this.#cut(at) : this.#text.length;
+    if (cut < end) return this.#frozen = this.#words(at, cut);
     this.#words(at, end);
     this.#layout = afterLine(this.#layout);
     this.#decide(end + 1);
