@@ -240,9 +240,15 @@ export class Scanner {
     if (this.#isWhole || this.#layout.fence !== undefined) return length;
     for (let at = Math.max(from, length - this.#grammar.longest + 1); at < length; at++) {
       const cut = this.#grammar.isCut(this.#text, at);
-      if (cut === "line" ? this.#isAtLine && this.#text.slice(from, at).trim() === "" : cut) return at;
+      if (cut === "line" ? this.#isLineBegin(from, at) : cut) return at;
     }
     return length;
+  }
+
+  /** Nothing but white space stands before it on the line, or what may stand between two calls. */
+  #isLineBegin(from: number, at: number): boolean {
+    if (this.#row.length > 0) return this.#between(from) >= at;
+    return this.#isAtLine && this.#text.slice(from, at).trim() === "";
   }
 
   #decide(at: number): void {
