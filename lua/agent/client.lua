@@ -127,6 +127,13 @@ function M.start(place)
   default_host(nil, place)
 end
 
+--- Starts what waits for VimEnter now: call this before waiting for an answer.
+function M.hurry()
+  for _, host in ipairs(hosts.all()) do
+    host:hurry()
+  end
+end
+
 --- Starts a host with a configuration of its own. It takes nothing before it is used.
 ---@param own table see config.for_supervisor
 ---@return agent.Host

@@ -10,8 +10,9 @@ local function check_host()
   if host == "denops" then
     health.ok("The supervisor runs in denops.vim's server")
   elseif host == "standalone" then
-    local why = vim.g.loaded_denops and "denops.vim's server is not running, or the option host rules it out"
-      or "denops.vim is not installed"
+    local why = not vim.g.loaded_denops and "denops.vim is not installed"
+      or vim.v.vim_did_enter == 0 and "denops.vim's server starts after Neovim"
+      or "denops.vim's server is not running, or the option host rules it out"
     health.ok(("The supervisor runs in a process of its own: %s"):format(why))
   else
     health.warn("The supervisor is not running")
@@ -193,10 +194,12 @@ local function ask()
   local is_alone = before > 0 and #vim.api.nvim_tabpage_list_wins(0) == 1
   local window = is_alone and vim.api.nvim_tabpage_get_win(vim.api.nvim_list_tabpages()[before])
   local place = require("agent.projects").place(window or 0)
+  local client = require("agent.client")
   local report, problem
-  require("agent.client").ask(vim.tbl_extend("error", { type = "health" }, place), function(update, why)
+  client.ask(vim.tbl_extend("error", { type = "health" }, place), function(update, why)
     report, problem = update and update.report, why
   end)
+  client.hurry()
   vim.wait(15000, function()
     return report ~= nil or problem ~= nil
   end, 20)

@@ -16,6 +16,7 @@ local SERVER_GONE = "denops.vim's server stopped"
 ---@field kind "denops"|"standalone"
 ---@field wanted string              the option host
 ---@field state "starting"|"ready"|"lost"
+---@field is_early? boolean          it waits for VimEnter, when denops.vim starts its server
 ---@field waiting table[]            actions
 ---@field process? agent.Process
 ---@field place? table              where an engine will be asked for, see protocol/ui.ts
@@ -189,11 +190,15 @@ function Host:start_in_server()
 end
 
 function Host:start()
+  self.is_early = nil
   if self.state ~= "starting" then
     return
   end
   local runs = server_runs()
   if self.wanted == "denops" and not runs then
+    if vim.g.loaded_denops and vim.v.vim_did_enter == 0 then
+      return self:lose("Cannot start: denops.vim's server starts after Neovim. Try again once Neovim has started.")
+    end
     local what = vim.g.loaded_denops and "denops.vim's server is not running" or "denops.vim is not installed"
     return self:lose(('Cannot start: %s. Set the option host to "auto", which does without it.'):format(what))
   end
@@ -201,6 +206,13 @@ function Host:start()
     return self:start_in_server()
   end
   self:start_process()
+end
+
+--- Starts now, before VimEnter too: the user waits for an answer, and Neovim starts no further meanwhile.
+function Host:hurry()
+  if self.is_early then
+    self:start()
+  end
 end
 
 --- Starts a host.
@@ -223,11 +235,11 @@ function M.open(on, place, own)
   if vim.v.vim_did_enter == 1 or host.wanted == "standalone" then
     host:start()
   else
-    -- denops.vim starts its server at VimEnter.
+    host.is_early = true
     vim.api.nvim_create_autocmd("VimEnter", {
       once = true,
       callback = vim.schedule_wrap(function()
-        host:start()
+        host:hurry()
       end),
     })
   end

@@ -402,6 +402,19 @@ for (const host of ["auto", "denops"]) {
   });
 }
 
+Deno.test("`nvim '+checkhealth agent'` with host = denops, whose server starts later: one line at once", async () => {
+  const status = "function! denops#server#status() abort\n  return 'stopped'\nendfunction\n";
+  await using denops = await scratch({ ...NEVER_READY, "autoload/denops/server.vim": status });
+  await using agent = await startAgent({
+    script: "",
+    runtime: [denops.root],
+    options: `host = "denops"`,
+    commands: ["checkhealth agent"],
+  });
+  const screen = agent.nvim.text().replaceAll(/\s+/g, " ");
+  assert.ok(screen.includes("Cannot start: denops.vim's server starts after Neovim. Try again once"), screen);
+});
+
 Deno.test("a server that does not get ready: after a while the plugin goes on without it", async () => {
   await using denops = await scratch(NEVER_READY);
   await using agent = await startAgent({

@@ -5,8 +5,12 @@ import { transcript } from "../support/chat.ts";
 import { scratch } from "../support/project.ts";
 import { inOneNeovim } from "../support/shared_agent.ts";
 
-async function report({ nvim }: Pick<RunningAgent, "nvim">): Promise<string> {
-  await nvim.command("checkhealth agent");
+async function report(agent: Pick<RunningAgent, "nvim">): Promise<string> {
+  await agent.nvim.command("checkhealth agent");
+  return await shownReport(agent);
+}
+
+async function shownReport({ nvim }: Pick<RunningAgent, "nvim">): Promise<string> {
   return await nvim.lua<string>(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")`);
 }
 
@@ -45,7 +49,7 @@ function test(name: string, options: string, body: (agent: RunningAgent) => Prom
 }
 
 Deno.test({
-  name: "health: levels, grants and arguments as passed, hidden files, programs, host",
+  name: "`nvim '+checkhealth agent'`: levels, grants and arguments as passed, hidden files, programs, host",
   ignore: Deno.build.os !== "linux",
   async fn() {
     await using home = await scratch({ ".ssh/id_rsa": "", ".netrc": "", "go/bin/tool": "" });
@@ -54,8 +58,9 @@ Deno.test({
       project: { "a.ts": "", ".env": "A=1\n", "private/one.txt": "", "package.json": "{}" },
       options: `ask = { "read(private/**)" }`,
       env: { HOME: home.root },
+      commands: ["checkhealth agent"],
     });
-    const text = await report(agent);
+    const text = await shownReport(agent);
     const root = agent.project.root;
     const places = ORDER.map((name) => text.indexOf(`agent: ${name}`));
     assert.ok(places.every((at, index) => at > (places[index - 1] ?? 0)), text);
