@@ -202,3 +202,48 @@ Deno.test("a .git that somebody has put there switches no other repository", asy
     assert.deepEqual(await stateOf(victim.root), before, `trap ${index}`);
   }
 });
+
+for (const sandboxed of [true, false]) {
+  Deno.test(`no missing commit is fetched: a repository names the program for that; sandbox: ${sandboxed}`, async () => {
+    await using project = await scratch(FILES, { git: true });
+    const mark = project.path(".git/ran");
+    const head = (await git(project.root, "rev-parse", "HEAD")).trim();
+    const missing = "12".repeat(20);
+    // Only git with settings of our own finds the commit.
+    await project.write(`.git/refs/replace/${missing}`, `${head}\n`);
+    await project.write(".git/refs/heads/main", `${missing}\n`);
+    const settings = `[core]
+	repositoryformatversion = 1
+	useReplaceRefs = false
+[extensions]
+	partialClone = evil
+[remote "evil"]
+	url = ${project.root}
+	promisor = true
+	uploadpack = touch '${mark}'; git-upload-pack
+[protocol "file"]
+	allow = always
+`;
+    await Deno.writeTextFile(project.path(".git/config"), settings, { append: true });
+    const made = await makeBranch(NAME, place(project.root, sandboxed));
+    assert.match(made.type === "refused" ? made.why : made.type, /^git says: /);
+    await assert.rejects(Deno.stat(mark), Deno.errors.NotFound);
+  });
+}
+
+Deno.test("no branch is made where a setting of the repository can run a program as a hook, on whatever condition", async () => {
+  const places = {
+    "hook.mine.command": "[include]\n\tpath = more\n",
+    "hook.mine.command ": '[includeIf "onbranch:agent/**"]\n\tpath = more\n',
+    "include.path": "[include]\n\tpath = ~other/more\n",
+  };
+  for (const [key, include] of Object.entries(places)) {
+    await using project = await scratch(FILES, { git: true });
+    await project.write(
+      ".git/more",
+      '[hook "mine"]\n\tevent = reference-transaction\n\tcommand = touch ran\n',
+    );
+    await Deno.writeTextFile(project.path(".git/config"), include, { append: true });
+    await refused(project.root, RegExp(`^git says: the setting ${key.trim()} can run a program$`));
+  }
+});

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { visible } from "../screen/visible.ts";
+import { hookSetting } from "../system/git_settings.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { findRepository, type Repository } from "../system/repository.ts";
 import { complaint, printed, run, type RunPlace, type Writes } from "../system/run.ts";
@@ -69,6 +70,23 @@ export class Git {
 
   /** Lines that it prints, joined. */
   async run(args: readonly string[], options: GitOptions = {}): Promise<Ran> {
+    if (options.direct === true) {
+      const hook = await this.#configuredHook();
+      if (hook !== undefined) return { code: 1, text: "", complaint: visible(hook) };
+    }
+    return await this.#run(args, options);
+  }
+
+  /** Why git could run a program that a setting names; `core.hooksPath` does not switch these hooks off. */
+  async #configuredHook(): Promise<string | undefined> {
+    const found = await findRepository(this.root, this.roots);
+    if (found.type !== "repository") return undefined;
+    const { own, common } = found.repository;
+    const key = await hookSetting([join(common, "config"), join(own, "config.worktree")], this.roots);
+    return key && `the setting ${key} can run a program`;
+  }
+
+  async #run(args: readonly string[], options: GitOptions): Promise<Ran> {
     const lines: string[] = [];
     const { signal } = new AbortController();
     const { code, stderr } = await run("git", args, { ...this.#place, ...options }, signal, (line) => {

@@ -3,8 +3,9 @@
  * naming a program. Source: git-config(1).
  */
 import { statSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
+import { neovimEnvironment } from "./neovim_environment.ts";
 import { openProgram } from "./programs.ts";
 import { oneFile } from "./one_file.ts";
 import { findProgram } from "./sandbox.ts";
@@ -121,6 +122,33 @@ export async function settingsIn(
     return settings;
   }));
   return all.flat();
+}
+
+const MOST_INCLUDED = 50;
+
+/**
+ * The first setting by which git can run a program as a hook, in these files and in all that they include, under
+ * whatever condition.
+ * @throws {Error} one line if git cannot read one
+ * @see git-config(1), hook.<name>.command
+ */
+export async function hookSetting(
+  files: readonly string[],
+  roots: readonly string[],
+): Promise<string | undefined> {
+  const { HOME = "/" } = neovimEnvironment();
+  const paths = new Set(files);
+  for (const path of paths) {
+    for (const { key, value } of await settingsIn([path], roots)) {
+      if (/^hook\..*\.command$/s.test(key)) return key;
+      if (!/^include(if\..*)?\.path$/s.test(key)) continue;
+      const included = value.replace(/^~\//, `${HOME}/`);
+      // Another user's home, or git's own folder.
+      if (/^[~%]/.test(included) || paths.size > MOST_INCLUDED) return key;
+      paths.add(resolve(dirname(path), included));
+    }
+  }
+  return undefined;
 }
 
 async function configOf(path: string): Promise<string> {

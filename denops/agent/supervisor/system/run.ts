@@ -42,9 +42,11 @@ const PLAIN_GIT: readonly string[] = [
     "core.hooksPath=/dev/null",
     "submodule.recurse=false",
     "color.ui=false",
-    "protocol.allow=never",
   ].flatMap((setting) => ["-c", setting]),
 ];
+
+/** A partial clone fetches missing commits by a program that its settings name; they cannot allow that again. */
+const NO_FETCH: Readonly<Record<string, string>> = { GIT_ALLOW_PROTOCOL: "", GIT_NO_LAZY_FETCH: "1" };
 
 /** ripgrep ends with 1 if it found nothing; what could not even be started ends so too, and says why. */
 export function hasFailed(code: number, stderr: string): boolean {
@@ -189,7 +191,7 @@ async function gitEnvironment(
   view: GitView | undefined,
   roots: readonly string[],
 ): Promise<Readonly<Record<string, string>>> {
-  if (view !== undefined) return view.env;
+  if (view !== undefined) return { ...view.env, ...NO_FETCH };
   const { safeFolders } = await userGit(roots);
   const settings = [
     "safe.bareRepository=explicit",
@@ -203,6 +205,7 @@ async function gitEnvironment(
     ]];
   });
   return {
+    ...NO_FETCH,
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_ATTR_NOSYSTEM: "1",
