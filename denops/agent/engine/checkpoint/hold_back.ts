@@ -35,6 +35,12 @@ interface RecordedFile extends HeldFile {
   readonly records: readonly FileRecord[];
 }
 
+/** Changes of a command. */
+interface CommandChanges {
+  readonly toolCall?: string | undefined;
+  readonly files: readonly FileRecord[];
+}
+
 export class CommandHoldBack implements HoldBack {
   readonly #options: HoldBackOptions;
   readonly #restorer: Restorer;
@@ -43,6 +49,8 @@ export class CommandHoldBack implements HoldBack {
   /** The last checkpoint that was looked at; those of earlier processes are not. */
   #last: number;
   readonly #recorded = new WeakMap<HeldFile, RecordedFile>();
+  /** Files that could not be put back in a turn: if they change again in that turn, their first state still counts. */
+  #left: { readonly turn: number; readonly changes: readonly CommandChanges[] } = { turn: 0, changes: [] };
 
   constructor(options: HoldBackOptions) {
     this.#options = options;
@@ -61,8 +69,14 @@ export class CommandHoldBack implements HoldBack {
   }
 
   async take(isTrap: IsTrap): Promise<Taken> {
-    const { store, session } = this.#options;
-    const commands = store.list(session, { after: this.#last }).filter(({ kind }) => kind === "command");
+    const { store, session, turn } = this.#options;
+    const fresh = store.list(session, { after: this.#last }).filter(({ kind }) => kind === "command");
+    const paths = new Set(fresh.flatMap(({ files }) => files.map(({ path }) => path)));
+    const left = Map.groupBy(
+      this.#left.turn === turn() ? this.#left.changes : [],
+      ({ files }) => files.some(({ path }) => paths.has(path)),
+    );
+    const commands: readonly CommandChanges[] = [...left.get(true) ?? [], ...fresh];
     const calls = heldCalls(
       commands,
       (record, toolCall) => isTrap(record.path, toolCall, () => this.#texts(record)),
@@ -83,15 +97,19 @@ export class CommandHoldBack implements HoldBack {
     const { changes, failures } = await this.#carryOut(wanted, oldest.toolCall);
     this.#last = store.newest();
     const held: HeldFile[] = [];
-    const left: { path: string; why: string }[] = [];
+    const failed: { path: string; why: string }[] = [];
+    const changesLeft: CommandChanges[] = [...left.get(false) ?? []];
     for (const one of trapped) {
       const why = one.records.map(({ path }) => failures.get(path)).find((text) => text !== undefined);
-      if (why !== undefined) left.push({ path: one.path, why });
-      else held.push(one);
+      if (why !== undefined) {
+        failed.push({ path: one.path, why });
+        changesLeft.push({ toolCall: one.toolCall, files: one.records });
+      } else held.push(one);
       this.#recorded.set(one, one);
     }
+    this.#left = { turn: turn(), changes: changesLeft };
     const callOf = ({ path }: FileChange) => calls.get(path)?.toolCall ?? oldest.toolCall;
-    return { held, left, changes: changes.map((change) => ({ toolCall: callOf(change), change })) };
+    return { held, left: failed, changes: changes.map((change) => ({ toolCall: callOf(change), change })) };
   }
 
   async place(
@@ -157,7 +175,7 @@ interface HeldCall {
 
 /** By path: the first of the commands that may not change it. Checkpoints of one call in a row count as one. */
 function heldCalls(
-  commands: readonly { readonly toolCall?: string | undefined; readonly files: readonly FileRecord[] }[],
+  commands: readonly CommandChanges[],
   isHeld: (record: FileRecord, toolCall: string) => boolean,
 ): ReadonlyMap<string, HeldCall> {
   const found = new Map<string, HeldCall>();

@@ -81,6 +81,31 @@ Deno.test("what changes again while it is put back is left, and told", async () 
   assert.equal(await folder.project.read("trap"), "three\n");
 });
 
+Deno.test("what could not be put back while a command went on writing becomes what it was when that has ended", async () => {
+  await using folder = await checkpointedFolder({ files: { "trap": "one\n" } });
+  folder.nextTurn();
+  const { project, checkpoints } = folder;
+  await checkpoints.before({ id: "background", paths: [], command: "background" });
+  await project.write("trap", "two\n");
+  await folder.command(() => Promise.resolve());
+  await project.write("trap", "three\n");
+  const { left } = await checkpoints.holdBack.take(() => true);
+  assert.deepEqual(left.map(({ why }) => why), ["it changed meanwhile"]);
+  await checkpoints.late();
+  const { held } = await checkpoints.holdBack.take(() => true);
+  assert.deepEqual(held.map(({ texts }) => texts), [{ before: "one\n", after: "three\n" }]);
+  assert.equal(await project.read("trap"), "one\n");
+
+  // In a later turn it is the user's.
+  await folder.command(() => project.write("trap", "two\n"));
+  await project.write("trap", "three\n");
+  assert.equal((await checkpoints.holdBack.take(() => true)).left.length, 1);
+  folder.nextTurn();
+  await folder.command(() => project.write("trap", "four\n"));
+  const later = await checkpoints.holdBack.take(() => true);
+  assert.deepEqual(later.held.map(({ texts }) => texts), [{ before: "three\n", after: "four\n" }]);
+});
+
 Deno.test("what a crash has cut off is put back by the next process", async () => {
   await using folder = await checkpointedFolder({ files: { "trap": "one\n" } });
   folder.nextTurn();
