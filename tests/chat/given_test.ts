@@ -192,6 +192,10 @@ Deno.test("a message calls a prompt: the model is told what it stands for, the c
   assert.deepEqual((await transcript(nvim)).slice(0, 2), ["/port go now", "▸ prompt port"]);
   const explained = await command(agent, "Agent! explain");
   assert.match(explained, /Explain it to a child\./, "a project's file takes the place of our own");
+  const replaced = /^.*The project's \.claude\/commands\/explain\.md replaces \/explain\.$/gm;
+  await waitForChat(nvim, "replaces /explain.");
+  await command(agent, "Agent! explain");
+  assert.equal((await transcript(nvim)).join("\n").match(replaced)?.length, 1, "said once");
   await nvim.lua(`
     local namespace = vim.api.nvim_create_namespace("test")
     local buffer = vim.fn.bufnr("greet.ts")

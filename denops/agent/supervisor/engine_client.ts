@@ -78,7 +78,7 @@ export class EngineClient {
   readonly #roots: readonly string[];
   readonly #user: UserConfig;
   readonly #costs = new Increments();
-  /** What is wrong with files, as it was told. */
+  /** Lines about files that were told. */
   readonly #told = new Set<string>();
   /** Of the rules that were told, by their JSON. */
   readonly #versions = new Map<string, number>();
@@ -184,8 +184,19 @@ export class EngineClient {
   /** What a message asks for that calls a template; undefined: it calls none. @throws {Error} one line */
   async called(chat: number, message: string): Promise<{ name: string; text: string } | undefined> {
     const call = promptCall(message);
-    const template = call && (await this.prompts(chat)).prompts.get(call.name);
+    if (call === undefined) return undefined;
+    const { prompts, replaced } = await this.prompts(chat);
+    const template = prompts.get(call.name);
+    const file = replaced.get(call.name);
+    if (file !== undefined) this.#tellOnce(chat, `The project's ${visible(file)} replaces /${call.name}.`);
     return template && { name: call.name, text: filledIn(template, call.args) };
+  }
+
+  #tellOnce(chat: number, text: string): void {
+    const key = `${chat} ${text}`;
+    if (this.#told.has(key)) return;
+    this.#told.add(key);
+    this.#ports.push({ type: "notice", chat, severity: "info", text });
   }
 
   /** What is staged, and what the latest commits are called. @throws {Error} one line */

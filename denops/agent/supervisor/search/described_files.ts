@@ -22,6 +22,8 @@ export interface DescribedFile {
   /** The file's, without its end. */
   readonly name: string;
   readonly isUsers: boolean;
+  /** The file as messages name it. */
+  readonly shown: string;
 }
 
 /** @param own below the user's folder, `projects` below the project's. @returns what is wrong with files, one line each */
@@ -44,7 +46,7 @@ export async function eachDescribed(
       if (!isUsers && (isInGit(target) || mayRead(target, rules).verdict !== "allow")) {
         throw new Error(`${target.relative} may not be read`);
       }
-      take({ text, name: file.slice(0, -END.length), isUsers });
+      take({ text, name: file.slice(0, -END.length), isUsers, shown });
     } catch (error) {
       problems.push(`Cannot use ${shown}: ${error instanceof Error ? error.message : String(error)}.`);
     }

@@ -12,16 +12,21 @@ const FOLDERS = {
 export interface PromptFiles {
   /** By name. */
   readonly prompts: ReadonlyMap<string, PromptTemplate>;
+  /** Built-in prompts that a file of the project replaces: name → file. */
+  readonly replaced: ReadonlyMap<string, string>;
   /** One line each. */
   readonly problems: readonly string[];
 }
 
 export async function promptFiles(place: DescribedPlace): Promise<PromptFiles> {
   const prompts = new Map<string, PromptTemplate>();
-  const problems = await eachDescribed(place, FOLDERS, ({ text, name }) => {
+  const replaced = new Map<string, string>();
+  const builtIn = new Map(BUILT_IN_PROMPTS.map((prompt) => [prompt.name, prompt]));
+  const problems = await eachDescribed(place, FOLDERS, ({ text, name, isUsers, shown }) => {
     const prompt = readPromptFile(text, name);
-    if (!prompts.has(name)) prompts.set(name, prompt);
+    if (prompts.has(name)) return;
+    prompts.set(name, prompt);
+    if (!isUsers && builtIn.has(name)) replaced.set(name, shown);
   });
-  for (const prompt of BUILT_IN_PROMPTS) if (!prompts.has(prompt.name)) prompts.set(prompt.name, prompt);
-  return { prompts, problems };
+  return { prompts: new Map([...builtIn, ...prompts]), replaced, problems };
 }
