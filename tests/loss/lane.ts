@@ -1,5 +1,5 @@
 /**
- * Plays trials one after the other in a process of their own: `lane.ts files|editor SEED …`. A line for each on
+ * Plays trials one after the other in a process of their own: `lane.ts files|editor|saves SEED …`. A line for each on
  * standard output, a `Played` as JSON.
  */
 import { messageOf } from "../../denops/agent/engine/core/errors.ts";
@@ -13,8 +13,11 @@ export interface Played {
   readonly took: number;
 }
 
-/** `files`: tools, commands, undo and crashes on a tree of files. `editor`: a user who types in Neovim meanwhile. */
-export type Half = "files" | "editor";
+/**
+ * `files`: tools, commands, undo and crashes on a tree of files. `editor`: a user who types in Neovim meanwhile. `saves`: a
+ * user who saves while Neovim looks at the file.
+ */
+export type Kind = "files" | "editor" | "saves";
 
 interface Trials {
   runTrial(seed: number): Promise<readonly string[]>;
@@ -22,15 +25,16 @@ interface Trials {
   endTrials?(): Promise<void>;
 }
 
-async function trialsOf(half: string | undefined): Promise<Trials> {
-  if (half === "files") return await import("./files/trial.ts");
-  if (half === "editor") return await import("./editor/trial.ts");
-  throw new Error(`There are no trials of ${half}.`);
+async function trialsOf(kind: string | undefined): Promise<Trials> {
+  if (kind === "files") return await import("./files/trial.ts");
+  if (kind === "editor") return await import("./editor/trial.ts");
+  if (kind === "saves") return await import("./saves/trial.ts");
+  throw new Error(`There are no trials of ${kind}.`);
 }
 
 if (import.meta.main) {
-  const [half, ...seeds] = Deno.args;
-  const trials = await trialsOf(half);
+  const [kind, ...seeds] = Deno.args;
+  const trials = await trialsOf(kind);
   for (const seed of seeds.map(Number)) {
     const start = performance.now();
     // A trial that breaks down is no trial that held.

@@ -1,8 +1,8 @@
-/** Plays trials of both halves side by side, those of files a second time as somebody without root's rights. */
+/** Plays trials of all kinds side by side, those of files a second time as somebody without root's rights. */
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { Half, Played } from "./lane.ts";
+import type { Kind, Played } from "./lane.ts";
 
 export interface Trial extends Played {
   readonly lane: string;
@@ -10,7 +10,7 @@ export interface Trial extends Played {
 
 interface Lane {
   readonly name: string;
-  readonly half: Half;
+  readonly kind: Kind;
   /** What the lane is started through. */
   readonly through: readonly string[];
 }
@@ -22,11 +22,12 @@ const WITHOUT_RIGHTS = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"];
 
 async function lanes(): Promise<readonly Lane[]> {
   const own: Lane[] = [
-    { name: "editor", half: "editor", through: [] },
-    { name: "files", half: "files", through: [] },
+    { name: "editor", kind: "editor", through: [] },
+    { name: "files", kind: "files", through: [] },
+    { name: "saves", kind: "saves", through: [] },
   ];
   return Deno.uid() === 0 && await works(WITHOUT_RIGHTS)
-    ? [...own, { name: "files without rights", half: "files", through: WITHOUT_RIGHTS }]
+    ? [...own, { name: "files without rights", kind: "files", through: WITHOUT_RIGHTS }]
     : own;
 }
 
@@ -71,7 +72,7 @@ async function playLane(lane: Lane, seeds: readonly number[], told: (trial: Tria
     LANE,
   ];
   const process = new Deno.Command(program, {
-    args: [...args, lane.half, ...seeds.map(String)],
+    args: [...args, lane.kind, ...seeds.map(String)],
     stdout: "piped",
     stderr: "inherit",
   }).spawn();

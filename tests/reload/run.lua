@@ -229,7 +229,7 @@ local T = { joined = joined, case = case, pure = pure, eq = eq, eventually = eve
 T.assert_linear = loadstring(ASSERT_LINEAR)()
 --- Trials of what is random; all of them with `--full`.
 T.trials = vim.env.AGENT_TEST_FULL and 250 or 30
-for _, part in ipairs(vim.fn.exists("$PARTS") == 1 and vim.split(vim.env.PARTS, ",") or { "merge", "text", "formats", "places", "asks", "names", "modes", "unsaved", "others" }) do
+for _, part in ipairs(vim.fn.exists("$PARTS") == 1 and vim.split(vim.env.PARTS, ",") or { "merge", "text", "formats", "places", "asks", "names", "modes", "unsaved", "saves", "others" }) do
   assert(loadfile(here .. "/spec/" .. part .. ".lua"))(T)
 end
 

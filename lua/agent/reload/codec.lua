@@ -82,30 +82,6 @@ function M.kind_of(bytes)
   return "utf-8"
 end
 
---- Which encoding and mark a file of `size` bytes has, if `text` is all of it. Nothing if it cannot be
---- that text, because the file was written again since or because the text was decoded otherwise.
----@param text string  UTF-8, without byte order mark
----@param size integer
----@param format agent.reload.Format
----@return string? encoding
----@return boolean? bomb
-function M.identify(text, size, format)
-  local encoding = format.fileencoding
-  if format.binary then
-    return #text == size and encoding or nil, false
-  end
-  local encoded = is_utf8(encoding) and text or vim.iconv(text, "utf-8", encoding)
-  if encoded and size == #encoded then
-    return encoding, false
-  elseif encoded and bom_size(encoding) > 0 and size == #encoded + bom_size(encoding) then
-    return encoding, true
-  elseif size == #text then
-    return "utf-8", false
-  elseif size == #text + 3 then
-    return "utf-8", true
-  end
-end
-
 --- The text of a file's bytes, read as the buffer's encoding unless the bytes say otherwise.
 ---@param bytes string
 ---@param current agent.reload.Text  what the buffer holds now

@@ -10,6 +10,9 @@ local AT_ONCE = uv.constants.O_NONBLOCK or 0
 local READ = bit.bor(uv.constants.O_RDONLY, AT_ONCE)
 local WRITE = bit.bor(uv.constants.O_RDWR, AT_ONCE)
 
+--- Bytes. Neovim never reads a larger file at once: it must not wait for a disk that long.
+M.LARGEST = 5 * 1024 * 1024
+
 --- Linux names the file of a handle. Elsewhere the path is looked at again, which is not as safe.
 local HANDLES = uv.fs_stat("/proc/self/fd") and "/proc/self/fd/%d" or nil
 
@@ -82,24 +85,42 @@ function M.create(path)
   end
 end
 
+---@class agent.reload.Snapshot
+---@field bytes string
+---@field stat uv.fs_stat.result  the file just before it was read
+
+--- Reads a file at once, unless it is large.
+---@param path string  real path
+---@param most? number  bytes
+---@return agent.reload.Snapshot?
+---@return string? error
+function M.snapshot(path, most)
+  return with(path, READ, function(fd, stat)
+    if stat.size > (most or M.LARGEST) then
+      return nil, "too large"
+    end
+    local bytes, problem = uv.fs_read(fd, stat.size, 0)
+    return bytes and { bytes = bytes, stat = stat }, problem
+  end)
+end
+
 --- All bytes of a file, at once.
 ---@param path string  real path
 ---@return string? bytes
 ---@return string? error
 function M.bytes(path)
-  return with(path, READ, function(fd, stat)
-    return uv.fs_read(fd, stat.size, 0)
-  end)
+  local snapshot, problem = M.snapshot(path, math.huge)
+  return snapshot and snapshot.bytes, problem
 end
 
 --- Replaces the content of a file, which stays the same file. Nobody who reads meanwhile finds it empty.
 ---@param path string  real path
 ---@param bytes string
 ---@param sync boolean  waits until the disk has it
----@return boolean written
+---@return uv.fs_stat.result? version  the file just after it was written
 ---@return string? error
 function M.write(path, bytes, sync)
-  local written, problem = with(path, WRITE, function(fd)
+  return with(path, WRITE, function(fd)
     local at, reason = 0, nil ---@type integer?, string?
     while at and at < #bytes do
       local count
@@ -111,28 +132,26 @@ function M.write(path, bytes, sync)
     end
     local ok
     ok, reason = uv.fs_ftruncate(fd, #bytes)
-    return ok and (not sync or uv.fs_fsync(fd)) or nil, reason
+    if not ok or (sync and not uv.fs_fsync(fd)) then
+      return nil, reason
+    end
+    return uv.fs_fstat(fd)
   end)
-  return written ~= nil, problem
 end
 
 --- Does the file hold exactly this text, under no other name? A hard link may lie anywhere.
 ---@param path string  real path
 ---@param text agent.reload.Text
----@param most integer  bytes; a larger file is not read
----@return boolean
-function M.shows(path, text, most)
-  return with(path, READ, function(fd, stat)
-    local bytes = stat.nlink == 1 and stat.size <= most and uv.fs_read(fd, stat.size, 0)
-    local decoded, encoding, bomb = codec.decode(bytes or "", text)
-    local on_disk = decoded and codec.parse(decoded, text, encoding --[[@as string]], bomb == true)
-    return bytes and on_disk and texts.same(on_disk, text)
-  end) or false
+---@return boolean  false for a large file
+function M.shows(path, text)
+  local snapshot = M.snapshot(path)
+  if not snapshot or snapshot.stat.nlink ~= 1 then
+    return false
+  end
+  local decoded, encoding, bomb = codec.decode(snapshot.bytes, text)
+  local on_disk = decoded and codec.parse(decoded, text, encoding --[[@as string]], bomb == true)
+  return on_disk ~= nil and texts.same(on_disk, text)
 end
-
----@class agent.reload.Snapshot
----@field bytes string
----@field stat uv.fs_stat.result  of the file that was read
 
 --- Reads a file without blocking. Calls back once, on the main loop.
 ---@param path string  real path

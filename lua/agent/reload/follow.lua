@@ -7,14 +7,13 @@ local notice_of = require("agent.reload.notice")
 local stamp = require("agent.reload.stamp")
 local state = require("agent.reload.state")
 local texts = require("agent.reload.texts")
+local version = require("agent.reload.version")
+local uv = vim.uv
 
 local M = {}
 
---- What is known of the file's text and when it was seen.
----@class agent.reload.Source
----@field stat uv.fs_stat.result
----@field text? string   UTF-8, as the event brought it
----@field bytes? string  as the disk has it
+---@class agent.reload.Source: agent.reload.Snapshot
+---@field writes integer  how often Neovim had written the file before
 
 ---@class agent.reload.Follow
 ---@field buf integer
@@ -22,6 +21,7 @@ local M = {}
 ---@field before? string                base of a merge
 ---@field source? agent.reload.Source
 ---@field text? string                  the file's text as last seen, without byte order mark
+---@field cut? uv.fs_stat.result        the version whose text may be cut
 ---@field action? agent.reload.Action   what was done in earlier attempts
 ---@field notice? string                what was said of earlier rounds
 ---@field tries integer
@@ -34,6 +34,8 @@ local RETRY_MS = 20
 local MAX_TRIES = 500
 -- A file that is written over and over is left to the event of its last write.
 local MAX_ROUNDS = 5
+-- A text that may be cut is taken if the file has not changed for this long.
+local CUT_MS = 100
 
 ---@param follow agent.reload.Follow
 ---@param action agent.reload.Action
@@ -45,30 +47,44 @@ local function finish(follow, action, notice)
   follow.done({ buffer = follow.buf, action = action, notice = notice or follow.notice })
 end
 
---- The text of the source as the buffer would hold it. Nothing if the event's text is not (any more)
---- what stands on the disk, or if the bytes do not fit the buffer's encoding.
+--- The text of the source as the buffer would hold it. Nothing if the bytes do not fit the buffer's encoding.
 ---@param follow agent.reload.Follow
 ---@param mine agent.reload.Text
 ---@return agent.reload.Text?
 local function theirs_of(follow, mine)
-  local source = follow.source --[[@as agent.reload.Source]]
   local encoding, bomb ---@type string?, boolean?
-  if source.bytes then
-    follow.text, encoding, bomb = codec.decode(source.bytes, mine, follow.event.after)
-  else
-    local had_bom = false
-    follow.text = source.text
-    if not mine.format.binary then
-      follow.text, had_bom = codec.strip_bom(source.text)
-    end
-    encoding, bomb = codec.identify(follow.text, source.stat.size, mine.format)
-    if had_bom and not bomb then
-      encoding = nil
-    end
-  end
+  follow.text, encoding, bomb = codec.decode(follow.source.bytes, mine, follow.event.after)
   if follow.text and encoding then
     return codec.parse(follow.text, mine, encoding, bomb == true)
   end
+end
+
+--- Does the file still hold what was read? Somebody may have written it meanwhile, Neovim included.
+---@param follow agent.reload.Follow
+---@param now uv.fs_stat.result?
+---@return boolean
+local function is_current(follow, now)
+  local source = follow.source
+  return source ~= nil
+    and #source.bytes == source.stat.size
+    and source.writes == version.writes(follow.buf)
+    and disk.same(source.stat, now)
+end
+
+--- May the text be half of one that is being written? Programs empty a file before they write it, so the text is then
+--- the beginning of the known one.
+---@param follow agent.reload.Follow
+---@param mine agent.reload.Text
+---@return boolean
+local function may_be_cut(follow, mine)
+  local text, after = follow.text, follow.event.after
+  if not text or (after and codec.strip_bom(after) == text) then
+    return false
+  end
+  local function begins(whole)
+    return #text < #whole and vim.startswith(whole, text)
+  end
+  return begins((codec.strip_bom(codec.join(mine)))) or begins(follow.before or "")
 end
 
 --- A new file that was empty until now could not be recognised by its text before.
@@ -93,7 +109,19 @@ local function lines_before(follow, mine)
   end
 end
 
----@alias agent.reload.Step "done"|"again"
+--- "again": Neovim allows no changes now. "disk": read the file. "later": read it in a moment, its text may be cut.
+---@alias agent.reload.Step "done"|"again"|"disk"|"later"
+
+--- Makes Neovim take the buffer for the version of the file that was read.
+---@param follow agent.reload.Follow
+---@param keep_modified boolean
+---@return agent.reload.Step? instead  the next step if that failed
+local function renew(follow, keep_modified)
+  local renewed = stamp.renew(follow.buf, keep_modified, follow.source.stat)
+  if renewed ~= "renewed" then
+    return renewed == "locked" and "again" or "disk"
+  end
+end
 
 ---@param follow agent.reload.Follow
 ---@param mine agent.reload.Text
@@ -111,8 +139,9 @@ local function follow_unmodified(follow, mine, theirs)
     follow.action = follow.action or "reloaded"
     follow.before = follow.text -- should another attempt be needed, this is what the buffer is based on
   end
-  if not stamp.renew(buf, false) then
-    return "again"
+  local instead = renew(follow, false)
+  if instead then
+    return instead
   end
   state.clear(buf)
   stamp.write_undo(buf)
@@ -179,8 +208,9 @@ local function follow_modified(follow, mine, theirs, on_disk)
     follow.before = follow.text
   end
   if equal or not state.is_diverged(buf) then
-    if not stamp.renew(buf, not equal) then
-      return "again"
+    local instead = renew(follow, not equal)
+    if instead then
+      return instead
     end
     if equal then
       state.clear(buf)
@@ -213,26 +243,27 @@ local function follow_written(follow, mine, on_disk)
 end
 
 ---@param follow agent.reload.Follow
----@return agent.reload.Step|"disk"
+---@return agent.reload.Step
 local function step(follow)
-  local buf = follow.buf
+  local buf, event = follow.buf, follow.event
+  local now = uv.fs_stat(event.path)
+  if event.kind == "modified" and not (event.before or event.after) and version.is(buf, now) then
+    finish(follow, "none")
+    return "done"
+  elseif not is_current(follow, now) then
+    return "disk"
+  end
   local mine = codec.of_buffer(buf)
-  local written = follow.rounds == 0 and follow.before ~= nil and state.was_written(buf, follow.event.since)
-  if written and follow.source and not follow.source.bytes then
-    -- The event's text need not be what the disk has, even if it is as long.
-    return "disk"
-  end
-  local theirs = follow.source and theirs_of(follow, mine)
-  if not theirs then
-    if follow.source and follow.source.bytes then
-      finish(follow, "none", notice_of.not_encoded(follow.event.path, mine.format.fileencoding))
-      return "done"
-    end
-    return "disk"
-  end
-  if state.has_unsaved(buf) then
+  local theirs = theirs_of(follow, mine)
+  if may_be_cut(follow, mine) and not (follow.cut and disk.same(follow.cut, now)) then
+    follow.cut = now
+    return "later"
+  elseif not theirs then
+    finish(follow, "none", notice_of.not_encoded(event.path, mine.format.fileencoding))
+    return "done"
+  elseif state.has_unsaved(buf) then
     return follow_modified(follow, mine, theirs, theirs)
-  elseif written then
+  elseif follow.rounds == 0 and follow.before ~= nil and state.was_written(buf, event.since) then
     return follow_written(follow, mine, theirs)
   end
   return follow_unmodified(follow, mine, theirs)
@@ -242,14 +273,24 @@ local attempt ---@type fun(follow: agent.reload.Follow)
 
 ---@param follow agent.reload.Follow
 local function read_disk(follow)
+  local writes = version.writes(follow.buf)
   disk.read(follow.event.path, function(snapshot)
     if not snapshot then
       -- Gone again, or a folder by now: that has an event of its own.
       return finish(follow, "none")
     end
-    follow.source = { stat = snapshot.stat, bytes = snapshot.bytes }
+    follow.source = { stat = snapshot.stat, bytes = snapshot.bytes, writes = writes }
     attempt(follow)
   end)
+end
+
+--- The file changes faster than it can be read. `:write` must warn if the buffer has taken some of its text.
+---@param follow agent.reload.Follow
+local function give_up(follow)
+  if follow.action and vim.bo[follow.buf].modified then
+    keep_warning(follow)
+  end
+  finish(follow, "none")
 end
 
 --- A write that came between reading and taking the new time stamp would go unnoticed for good.
@@ -257,7 +298,7 @@ end
 local function watch_races(follow)
   local done = follow.done
   follow.done = function(result)
-    local now = vim.uv.fs_stat(follow.event.path)
+    local now = uv.fs_stat(follow.event.path)
     local seen = follow.source and follow.source.stat
     if follow.rounds >= MAX_ROUNDS or not now or not seen or disk.same(now, seen) then
       return done(result)
@@ -269,30 +310,44 @@ local function watch_races(follow)
   end
 end
 
+---@param follow agent.reload.Follow
+---@param outcome agent.reload.Step
+local function schedule_next(follow, outcome)
+  local is_last = follow.tries >= MAX_TRIES
+  if outcome == "again" then
+    if is_last then
+      return finish(follow, "none", notice_of.locked(follow.event.path))
+    end
+    vim.defer_fn(function()
+      attempt(follow)
+    end, follow.tries == 1 and 0 or RETRY_MS)
+  elseif outcome ~= "done" then
+    if is_last then
+      return give_up(follow)
+    end
+    local wait = outcome == "later" and CUT_MS or follow.tries > 2 and RETRY_MS or 0
+    vim.defer_fn(function()
+      read_disk(follow)
+    end, wait)
+  end
+end
+
 function attempt(follow)
   local buf = follow.buf
   if not api.nvim_buf_is_loaded(buf) then
     return follow.done({ action = "none" })
   end
   follow.tries = follow.tries + 1
-  local ok, outcome = true, "again" ---@type boolean, agent.reload.Step|"disk"
-  if follow.tries >= MAX_TRIES or not apply.is_busy(buf) then
+  local ok, outcome = true, "again" ---@type boolean, agent.reload.Step
+  -- An autocommand may wait in the middle of a write, for example for a formatter.
+  if follow.tries >= MAX_TRIES or not (apply.is_busy(buf) or vim.fn.state("x") ~= "") then
     ok, outcome = xpcall(step, debug.traceback, follow)
   end
   if not ok then
     -- Later events of the file wait for this one, so it has to end.
-    finish(follow, "none", notice_of.failed(follow.event.path, outcome))
-  elseif outcome == "disk" then
-    read_disk(follow)
-  elseif outcome == "again" then
-    if follow.tries < MAX_TRIES then
-      vim.defer_fn(function()
-        attempt(follow)
-      end, follow.tries == 1 and 0 or RETRY_MS)
-    else
-      finish(follow, "none", notice_of.locked(follow.event.path))
-    end
+    return finish(follow, "none", notice_of.failed(follow.event.path, outcome))
   end
+  schedule_next(follow, outcome)
 end
 
 --- Follows the file, at once if the event brings the text and nothing forbids it.
@@ -305,9 +360,10 @@ function M.follow(buf, event, done)
   end
   ---@type agent.reload.Follow
   local follow = { buf = buf, event = event, before = event.before, tries = 0, rounds = 0, done = done }
-  local stat = event.after and vim.uv.fs_stat(event.path)
-  if stat then
-    follow.source = { stat = stat, text = event.after }
+  -- The disk need not have the event's text any more.
+  local snapshot = event.after and disk.snapshot(event.path)
+  if snapshot then
+    follow.source = { stat = snapshot.stat, bytes = snapshot.bytes, writes = version.writes(buf) }
   end
   watch_races(follow)
   attempt(follow)

@@ -5,6 +5,7 @@ local disk = require("agent.reload.disk")
 local find = require("agent.reload.find")
 local stamp = require("agent.reload.stamp")
 local state = require("agent.reload.state")
+local version = require("agent.reload.version")
 
 local M = {}
 
@@ -34,7 +35,9 @@ local function write(buf, sync)
   end
   local path = find.origin(buf)
   disk.create(path)
-  if not (disk.write(path, bytes, sync) and stamp.renew(buf, false)) then
+  local saved = disk.write(path, bytes, sync)
+  version.count_write(buf)
+  if not saved or stamp.renew(buf, false, saved) ~= "renewed" then
     return false
   end
   stamp.write_undo(buf)

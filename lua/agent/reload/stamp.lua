@@ -6,7 +6,9 @@
 --- the mode, the flags behind E13 and W13 and the undo states that count as unmodified, when a
 --- BufWriteCmd autocommand has "written" the buffer (`buf_write_do_autocmds` in bufwrite.c).
 local api = vim.api
+local disk = require("agent.reload.disk")
 local quiet = require("agent.reload.quiet")
+local version = require("agent.reload.version")
 
 local M = {}
 
@@ -34,8 +36,8 @@ end
 --- or redo to any other state counts as a modification afterwards. No byte is written.
 ---@param buf integer
 ---@param keep_modified boolean  the buffer stays modified
----@return boolean renewed  false while autocommands cannot run; try again later
-function M.renew(buf, keep_modified)
+---@return boolean renewed  false while autocommands cannot run
+local function take_stamp(buf, keep_modified)
   local renewed = false
   local autocmd = api.nvim_create_autocmd("BufWriteCmd", {
     buffer = buf,
@@ -58,6 +60,44 @@ function M.renew(buf, keep_modified)
   end)
   api.nvim_del_autocmd(autocmd)
   return ok and renewed
+end
+
+--- Makes `:write` fail (E13) until the stamp is taken again.
+---@param buf integer
+local function forbid(buf)
+  quiet.run(buf, function()
+    vim.cmd.file({
+      args = { api.nvim_buf_get_name(buf) },
+      magic = { file = false, bar = false },
+      mods = { keepalt = true, silent = true },
+    })
+  end)
+end
+
+--- "locked": autocommands cannot run; try again later. "stale": the file has another version by now.
+---@alias agent.reload.Renewed "renewed"|"locked"|"stale"
+
+--- Makes Neovim take the buffer for written to this version of its file. The buffer's text must be based on it.
+---@param buf integer
+---@param keep_modified boolean  the buffer stays modified
+---@param stat uv.fs_stat.result
+---@return agent.reload.Renewed
+function M.renew(buf, keep_modified, stat)
+  -- Neovim takes the stamp by name, and the name may lead elsewhere by now.
+  local function is_current()
+    return disk.same(vim.uv.fs_stat(api.nvim_buf_get_name(buf)), stat)
+  end
+  if not is_current() then
+    return "stale"
+  elseif not take_stamp(buf, keep_modified) then
+    return "locked"
+  elseif not is_current() then
+    -- Neovim may have stamped the newer version and would not warn of it any more.
+    forbid(buf)
+    return "stale"
+  end
+  version.set(buf, stat)
+  return "renewed"
 end
 
 ---@param event string
@@ -132,14 +172,8 @@ end
 --- of a new file there is no older time stamp that would do it.
 ---@param buf integer
 function M.guard(buf)
-  M.renew(buf, true) -- takes back "new file", which would bring W13
-  quiet.run(buf, function()
-    vim.cmd.file({
-      args = { api.nvim_buf_get_name(buf) },
-      magic = { file = false, bar = false },
-      mods = { keepalt = true, silent = true },
-    })
-  end)
+  take_stamp(buf, true) -- takes back "new file", which would bring W13
+  forbid(buf)
 end
 
 --- Writes the undo file for the text as it is, as `:write` would.

@@ -4,6 +4,7 @@ local apply = require("agent.reload.apply")
 local codec = require("agent.reload.codec")
 local disk = require("agent.reload.disk")
 local find = require("agent.reload.find")
+local quiet = require("agent.reload.quiet")
 local save = require("agent.reload.save")
 local stamp = require("agent.reload.stamp")
 local state = require("agent.reload.state")
@@ -25,8 +26,6 @@ local M = {}
 ---@field text? string      what `:write` would give now, in UTF-8
 
 local MAX_SHOWN_LINES = 40
---- Larger files are read and written without Neovim: it must not wait for a disk that long.
-local LARGEST = 5 * 1024 * 1024
 local LOCKED = "The file has unsaved changes in the editor, which does not allow changes of text at the moment. Try again."
 
 --- The one of these buffers that has unsaved text, if any.
@@ -118,7 +117,7 @@ end
 ---@return agent.reload.WriteUnsavedResult
 local function write_through(buf, args)
   local mine = codec.of_buffer(buf)
-  if stamp.has_writer(buf) or apply.is_busy(buf) or not disk.shows(args.path, mine, LARGEST) then
+  if stamp.has_writer(buf) or apply.is_busy(buf) or not disk.shows(args.path, mine) then
     return { written = false }
   end
   local base, theirs = codec.parse_for_merge(args.base, mine), codec.parse_for_merge(args.text, mine)
@@ -134,7 +133,9 @@ local function write_through(buf, args)
   if applied == "changed" and not save.save_over(buf) then
     -- The tool's own write says what is wrong.
     apply.apply(buf, merged, mine)
-    stamp.renew(buf, false)
+    quiet.run(buf, function()
+      quiet.set({ modified = false })
+    end)
     return { written = false }
   end
   state.clear(buf)

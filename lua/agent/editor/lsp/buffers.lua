@@ -11,9 +11,6 @@ local M = {}
 --- Time after which an unused buffer is unloaded. Milliseconds.
 M.idle_ms = 60000
 
---- Larger files are not loaded behind the user's back: reading them takes a moment in which nothing else goes on.
-local LARGEST = 5 * 1024 * 1024
-
 ---@class agent.lsp.Hidden
 ---@field used integer     uv.now() of the last use
 ---@field existed boolean  the buffer was there before, unloaded
@@ -135,7 +132,7 @@ local function load(path)
   end
   find.set_origin(buf, path)
   -- Neovim reads by name: a folder may have become a link for that moment.
-  if not disk.shows(path, codec.of_buffer(buf), LARGEST) then
+  if not disk.shows(path, codec.of_buffer(buf)) then
     unload(buf, hidden[buf])
     return nil
   end
@@ -169,7 +166,7 @@ function M.open(path)
     return nil, "The file does not exist."
   elseif stat.type ~= "file" then
     return nil, "It is not a regular file."
-  elseif stat.size > LARGEST then
+  elseif stat.size > disk.LARGEST then
     return nil, "The file is too large to be loaded for its language server."
   end
   buf = load(path)
