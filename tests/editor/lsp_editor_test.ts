@@ -123,6 +123,7 @@ Deno.test("no server, no ability, no answer, an error, no such name: each is one
       vim.lsp.get_clients()[1].server_capabilities.hoverProvider = true
       require("agent.editor.lsp.clients").answer_ms = 50`);
     assert.equal(await reason(), "The language server fake did not answer in time (textDocument/hover).");
+    await nvim.lua('require("agent.editor.lsp.clients").answer_ms = 60000');
     await nvim.lua(
       `fake.answers["textDocument/hover"] = function() return { err = { code = -32603, message = "it is\\nbroken" } } end`,
     );
