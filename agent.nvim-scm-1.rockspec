@@ -9,7 +9,7 @@ description = {
   license = "MIT",
 }
 
--- Beside these Neovim 0.11 and Deno, see :help agent-requirements.
+-- Beside these Neovim 0.12 and Deno, see :help agent-requirements.
 dependencies = { "lua == 5.1" }
 
 source = { url = "git+https://github.com/OWNER/agent.nvim" }

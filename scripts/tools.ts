@@ -32,7 +32,7 @@ export interface Host {
 }
 
 /** Older ones lack what denops.vim and the plugin call. */
-const oldestNeovim = [0, 11, 0] as const;
+const oldestNeovim = [0, 12, 0] as const;
 
 /** Folder for the PATH, with one executable per unpacked tool. */
 export function toolPath(depsDir: string): string {

@@ -49,7 +49,7 @@ async function refusal(names: readonly ToolName[], host: Host): Promise<string> 
 const isUnix = Deno.build.os !== "windows";
 
 Deno.test("the version is read from a release, a nightly build and nothing else", () => {
-  assert.deepEqual(parseNeovimVersion("NVIM v0.11.3\nBuild type: Release\n"), [0, 11, 3]);
+  assert.deepEqual(parseNeovimVersion("NVIM v0.12.3\nBuild type: Release\n"), [0, 12, 3]);
   assert.deepEqual(parseNeovimVersion("NVIM v0.13.0-dev-12+g1234567\n"), [0, 13, 0]);
   assert.equal(parseNeovimVersion("VIM - Vi IMproved 9.1\n"), undefined);
   assert.equal(parseNeovimVersion(""), undefined);
@@ -70,7 +70,7 @@ Deno.test({ name: "an AGENT_NVIM that is too old or no Neovim is refused", ignor
   await using folder = await temporaryFolder();
   const old = await writeScript(join(folder.path, "old"), "echo NVIM v0.10.4");
   const vim = await writeScript(join(folder.path, "vim"), "echo 'VIM - Vi IMproved 9.1'");
-  const advice = "Try one that is 0.11 or newer, or unset AGENT_NVIM.";
+  const advice = "Try one that is 0.12 or newer, or unset AGENT_NVIM.";
   assert.equal(
     await refusal(["nvim"], bareHost({ env: () => old })),
     `Cannot use AGENT_NVIM=${old}: it is Neovim 0.10.4. ${advice}`,
@@ -85,15 +85,15 @@ Deno.test({ name: "a Neovim on the PATH counts only if it is recent", ignore: !i
   await using folder = await temporaryFolder();
   const path = join(folder.path, "nvim");
   const host = bareHost({ lookup: (program) => Promise.resolve(program === "nvim" ? path : undefined) });
-  for (const version of ["0.11.0", "0.12.4", "1.2.0"]) {
+  for (const version of ["0.12.0", "0.12.4", "1.2.0"]) {
     await writeScript(path, `echo NVIM v${version}`);
     const tools = await ensureTools(["nvim", "nvim"], { depsDir: folder.path, host, log: () => {} });
     assert.deepEqual([...tools.values()], [{ name: "nvim", path, source: "path" }]);
   }
-  await writeScript(path, "echo NVIM v0.9.5");
+  await writeScript(path, "echo NVIM v0.11.7");
   assert.match(
     await refusal(["nvim"], host),
-    /^Cannot find nvim \(0\.11 or newer\)\. Try Neovim from https:/,
+    /^Cannot find nvim \(0\.12 or newer\)\. Try Neovim from https:/,
   );
 });
 
@@ -110,7 +110,7 @@ Deno.test("where nothing can be fetched, one line says all that is missing and h
   );
   assert.equal(
     await refusal(all, bareHost({ os: "darwin", osRelease: () => Promise.resolve("") })),
-    "Cannot find nvim (0.11 or newer), git, rg, luacheck. Try `brew install neovim git ripgrep luacheck`.",
+    "Cannot find nvim (0.12 or newer), git, rg, luacheck. Try `brew install neovim git ripgrep luacheck`.",
   );
   assert.match(
     await refusal(all, bareHost({ os: "windows", osRelease: () => Promise.resolve("") })),

@@ -6,7 +6,6 @@ local say = require("agent.say")
 
 local M = {}
 
-local diff = vim.text and vim.text.diff or vim.diff
 
 ---@param root string
 ---@param name? string
@@ -132,7 +131,7 @@ function M.show(block, root, window)
     return false
   end
   local old, new = table.concat(before, "\n") .. "\n", table.concat(after, "\n") .. "\n"
-  local text = diff(old, new, { result_type = "unified", ctxlen = 3 }) --[[@as string]]
+  local text = vim.text.diff(old, new, { result_type = "unified", ctxlen = 3 }) --[[@as string]]
   if text == "" then
     say.info(("%s has this code already"):format(name))
     return false

@@ -32,11 +32,7 @@ local function check_programs(config, report)
       })
     end
   end
-  if vim.fn.has("nvim-0.11") == 1 then
-    health.ok("Neovim " .. tostring(vim.version()))
-  else
-    health.error("Neovim 0.11 or newer is needed", { "Get it from https://github.com/neovim/neovim/releases" })
-  end
+  health.ok("Neovim " .. tostring(vim.version()))
   local deno = config.deno[1]
   local found = require("agent.host.program").find(deno)
   if found then
@@ -207,6 +203,11 @@ local function ask()
 end
 
 function M.check()
+  local too_old = require("agent.too_old")()
+  if too_old then
+    health.start("agent: programs")
+    return health.error(too_old, { "Get it from https://github.com/neovim/neovim/releases" })
+  end
   local options = require("agent.config").get()
   local report, problem = ask()
   if report then

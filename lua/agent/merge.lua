@@ -49,9 +49,7 @@ end
 ---@param linematch integer|false
 ---@return integer[][]
 local function diff_indices(a, b, linematch)
-  -- Neovim 0.12 moved the function; the old name is the only one before.
-  local diff = vim.text and vim.text.diff or vim.diff
-  return diff(a, b, {
+  return vim.text.diff(a, b, {
     result_type = "indices",
     linematch = linematch or nil,
   }) --[[@as integer[][] ]]

@@ -18,7 +18,7 @@ function M.line(text)
 end
 
 --- Whether vim.notify is the one that Neovim brings, which writes into the last line. It is compiled into Neovim,
---- without the name of its file from 0.12 on.
+--- mostly without the name of its file.
 ---@return boolean
 local function writes_line()
   local source = debug.getinfo(vim.notify, "S").source

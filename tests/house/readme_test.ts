@@ -39,6 +39,16 @@ Deno.test("README: the keys of an approval; CHANGELOG: every sub-command and too
   assert.equal(denoProblem(`${oldest}.0`), undefined);
   const [major = 0, minor = 0] = oldest.split(".").map(Number);
   assert.match(denoProblem(`${major}.${minor - 1}.9`) ?? "", new RegExp(`needs Deno ${oldest} `));
+  const neovim = await child.lua<string>(`return require("agent.config.schema").oldest_neovim`);
+  for (
+    const file of ["README.md", "doc/agent.txt", "agent.nvim-scm-1.rockspec", ".github/workflows/ci.yml"]
+  ) {
+    const text = await Deno.readTextFile(join(PLUGIN, file));
+    const versions = [...text.matchAll(/(?:Neovim |neovim: \[v)(\d+\.\d+)/g)].map(([, version]) => version);
+    assert.deepEqual([...new Set(versions)], [neovim], file);
+  }
+  const tools = await Deno.readTextFile(join(PLUGIN, "scripts/tools.ts"));
+  assert.ok(tools.includes(`oldestNeovim = [${neovim.replace(".", ", ")}, 0]`), neovim);
   const changelog = await Deno.readTextFile(join(PLUGIN, "CHANGELOG.md"));
   const actions = await child.lua<readonly { readonly name: string }[]>(`return require("agent.actions")`);
   const missing = [...actions, ...TOOLS].filter(({ name }) => !changelog.includes(`\`${name}\``));

@@ -24,7 +24,6 @@ local M = {}
 ---@field judging? boolean    until then nothing is answered
 ---@field chosen? table<integer, boolean>  rows that the user has chosen, or chosen no more
 
-local diff = vim.text and vim.text.diff or vim.diff
 
 local LEVELS = {
   look = "look: changes nothing",
@@ -101,7 +100,7 @@ local function file_lines(approval)
       table.insert(lines, ("── %s ──"):format(format.one_line(file.path)))
       groups[#lines] = "AgentHint"
     end
-    local text = diff(file.before or "", file.after, { result_type = "unified", ctxlen = 3 })
+    local text = vim.text.diff(file.before or "", file.after, { result_type = "unified", ctxlen = 3 })
     for _, line in ipairs(vim.split(text, "\n", { trimempty = true })) do
       if not line:find("^\\ No newline") then
         table.insert(lines, line)

@@ -28,11 +28,7 @@ local SIGNALS = {
 local function signal(text)
   local make = SIGNALS[config.get().notify_with]
   if make then
-    -- What Neovim 0.11 has instead: runtime/lua/vim/ui/clipboard/osc52.lua.
-    local send = vim.api.nvim_ui_send or function(data)
-      vim.api.nvim_chan_send(vim.v.stderr, data)
-    end
-    send(make(say.line(text)))
+    vim.api.nvim_ui_send(make(say.line(text)))
   end
 end
 

@@ -128,7 +128,7 @@ end
 function M.start(buffer, renderer)
   local parser = assert(vim.treesitter.get_parser(buffer, "markdown"))
   local parse, is_parsing = parser.parse, false
-  -- The methods and what they take: runtime/lua/vim/treesitter/languagetree.lua of Neovim 0.11 and 0.12.
+  -- The methods and what they take: runtime/lua/vim/treesitter/languagetree.lua of Neovim 0.12.
   function parser:parse(range, on_parse)
     if not is_parsing then
       self:set_included_regions(regions_of(range, renderer, buffer))

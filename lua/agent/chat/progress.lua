@@ -1,11 +1,9 @@
--- Turns as Neovim's progress messages, where it has them: its statusline, the terminal and plugins show them. None is
+-- Turns as Neovim's progress messages: its statusline, the terminal and plugins show them. None is
 -- written into the last line, where somebody may be typing, and a long one would ask for a key.
 local M = {}
 
 --- Source of the messages, and what their ids begin with. See `:help progress-message`.
 local SOURCE, ID = "agent", "agent.chat."
-
-local has_progress = vim.fn.exists("##Progress") == 1
 
 --- What was told last of each chat whose turn runs.
 ---@type table<agent.Chat, string>
@@ -18,9 +16,7 @@ local told = setmetatable({}, { __mode = "k" })
 local function echo(chat, status, text, percent)
   local kept = vim.o.messagesopt
   local quiet = kept:gsub(",?progress:%a*", "") .. ",progress:"
-  if not pcall(vim.cmd, "noautocmd set messagesopt=" .. quiet) then
-    return
-  end
+  vim.cmd("noautocmd set messagesopt=" .. quiet)
   local message = { kind = "progress", id = ID .. chat.id, status = status, percent = percent }
   message.source, message.title, message.data = SOURCE, "Agent", { chat = chat.id }
   pcall(vim.api.nvim_echo, { { text } }, false, message)
@@ -46,7 +42,7 @@ local STREAMS = { text = true, thought = true }
 ---@param update table that has come
 ---@param state string in words
 function M.tell(chat, update, state)
-  if not has_progress or STREAMS[update.type] then
+  if STREAMS[update.type] then
     return
   elseif update.type == "turn_done" then
     local was_told = told[chat]
@@ -66,21 +62,19 @@ function M.tell(chat, update, state)
   end
 end
 
-if has_progress then
-  -- Whoever shows them may ask that it be stopped.
-  vim.api.nvim_create_autocmd("Progress", {
-    group = vim.api.nvim_create_augroup("agent.progress", {}),
-    pattern = SOURCE,
-    callback = function(event)
-      for chat in pairs(event.data.status == "cancel" and told or {}) do
-        if event.data.id == ID .. chat.id then
-          vim.schedule(function()
-            chat:stop()
-          end)
-        end
+-- Whoever shows them may ask that it be stopped.
+vim.api.nvim_create_autocmd("Progress", {
+  group = vim.api.nvim_create_augroup("agent.progress", {}),
+  pattern = SOURCE,
+  callback = function(event)
+    for chat in pairs(event.data.status == "cancel" and told or {}) do
+      if event.data.id == ID .. chat.id then
+        vim.schedule(function()
+          chat:stop()
+        end)
       end
-    end,
-  })
-end
+    end
+  end,
+})
 
 return M

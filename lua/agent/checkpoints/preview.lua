@@ -3,7 +3,6 @@ local say = require("agent.say")
 
 local M = {}
 
-local diff = vim.text and vim.text.diff or vim.diff
 local NAME = "agent://preview"
 
 local NOTHING = {
@@ -37,7 +36,7 @@ local function file_lines(file, root)
     table.insert(lines, "# not text: restored as it was")
     return lines
   end
-  local text = diff(file.now or "", file["then"] or "", { result_type = "unified", ctxlen = 3 }) --[[@as string]]
+  local text = vim.text.diff(file.now or "", file["then"] or "", { result_type = "unified", ctxlen = 3 }) --[[@as string]]
   if text ~= "" then
     vim.list_extend(lines, vim.split(text:gsub("\n$", ""), "\n"))
   end

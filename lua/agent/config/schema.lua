@@ -11,6 +11,8 @@ local M = {}
 ---@field doc string
 ---@field sent? true  to the supervisor, as it is; it passes on what the engine knows of
 
+M.oldest_neovim = "0.12"
+
 --- The same as in protocol/version.ts.
 M.oldest_deno = "2.8"
 

@@ -18,7 +18,7 @@ local function with_options(fn)
   local wanted = { eventignore = "", eventignorewin = "", write = true, confirm = false }
   local saved = {}
   for name, value in pairs(wanted) do
-    if vim.fn.exists("+" .. name) == 1 and vim.o[name] ~= value then
+    if vim.o[name] ~= value then
       saved[name] = vim.o[name]
       api.nvim_set_option_value(name, value, { scope = name == "eventignorewin" and "local" or nil })
     end

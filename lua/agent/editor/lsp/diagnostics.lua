@@ -33,11 +33,8 @@ local function providers(client)
     end
   end
   add(client.server_capabilities.diagnosticProvider)
-  -- Neovim 0.12 keeps registrations by the provider's name, 0.11 by the method's.
-  for _, key in ipairs({ "diagnosticProvider", PULL }) do
-    for _, registration in ipairs(client.registrations and client.registrations[key] or {}) do
-      add(registration.registerOptions or {})
-    end
+  for _, registration in ipairs(client.registrations.diagnosticProvider or {}) do
+    add(registration.registerOptions or {})
   end
   return vim.tbl_keys(names)
 end

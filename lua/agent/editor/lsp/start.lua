@@ -28,10 +28,13 @@ end
 ---@return vim.lsp.ClientConfig[]
 local function configurations(buf)
   local found = {} ---@type vim.lsp.ClientConfig[]
-  -- Neovim has no public list of them before 0.12's vim.lsp.get_configs.
-  for _, name in ipairs(vim.fn.sort(vim.tbl_keys(rawget(vim.lsp, "_enabled_configs") or {}))) do
-    local config = vim.deepcopy(vim.lsp.config[name])
-    if config and (not config.filetypes or vim.list_contains(config.filetypes, vim.bo[buf].filetype)) then
+  local enabled = vim.lsp.get_configs({ enabled = true })
+  table.sort(enabled, function(a, b)
+    return a.name < b.name
+  end)
+  for _, shared in ipairs(enabled) do
+    local config = vim.deepcopy(shared)
+    if not config.filetypes or vim.list_contains(config.filetypes, vim.bo[buf].filetype) then
       local wanted = true
       if type(config.root_dir) == "function" then
         local look = config.root_dir
