@@ -1,7 +1,8 @@
 /** `:checkhealth agent`: what holds the engine and the commands, exactly as passed, and what is wrong. */
 import assert from "node:assert/strict";
 import { PLUGIN, providerOptions, type RunningAgent, startAgent } from "../support/agent.ts";
-import { transcript } from "../support/chat.ts";
+import { transcript, waitForChat } from "../support/chat.ts";
+import { MINED_PATH } from "../support/mines.ts";
 import { ChildNvim } from "../support/nvim.ts";
 import { scratch } from "../support/project.ts";
 import { inOneNeovim } from "../support/shared_agent.ts";
@@ -204,6 +205,34 @@ Deno.test("health: programs that are missing", async () => {
       "On Linux install bubblewrap",
     ]
   ) assert.ok(text.includes(part), `${part}\n${text}`);
+});
+
+Deno.test({
+  name: "where root may make no user namespace, the engine runs without bubblewrap, and health says why",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const refusal = "bwrap: No permissions to create a new namespace";
+    // For root, --unshare-all does without the namespace that it may not make.
+    const bwrap = `#!/bin/sh
+case " $* " in *" --unshare-user "*) echo "${refusal}" >&2; exit 1 ;; esac
+`;
+    await using folder = await scratch({ bwrap });
+    await Deno.chmod(folder.path("bwrap"), 0o755);
+    await using agent = await startAgent({
+      script: "say Hi.",
+      env: { PATH: `${folder.root}:${MINED_PATH}:${Deno.env.get("PATH")}` },
+    });
+    await agent.nvim.command("Agent Hello");
+    await waitForChat(agent.nvim, "Hi.");
+    const text = await report(agent);
+    const engine = section(text, "sandbox of the engine").join(" ");
+    assert.ok(
+      engine.includes(`WARNING Deno permissions only (bubblewrap does not work here: ${refusal})`),
+      text,
+    );
+    assert.match(engine, /Allow user namespaces/);
+    assert.match(section(text, "sandbox of commands").join(" "), /WARNING None: each command asks/);
+  },
 });
 
 Deno.test("in a Neovim that is too old one line says so: at setup(), :Agent and :checkhealth", async () => {

@@ -1,6 +1,7 @@
 /** What the engine may do, as flags of Deno and as mounts of bubblewrap. Pure, so that health can print them. */
 import { join } from "node:path";
 import type { SystemLayout } from "../system/sandbox.ts";
+import { NAMESPACES } from "../system/sandbox/mounts.ts";
 
 export interface EngineGrants {
   /** Real paths of the workspace's roots, the project first. */
@@ -99,11 +100,7 @@ export function bwrapArguments(
   const readOnly = (path: string) => ["--ro-bind", path, path];
   const writable = (path: string) => ["--bind", path, path];
   return [
-    "--unshare-user",
-    "--unshare-pid",
-    "--unshare-ipc",
-    "--unshare-uts",
-    "--unshare-cgroup-try",
+    ...NAMESPACES,
     "--die-with-parent",
     "--new-session",
     ...readOnly("/usr"),

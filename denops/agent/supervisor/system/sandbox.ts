@@ -4,6 +4,7 @@ import { isInside } from "../../policy/path.ts";
 import { trustedPath } from "./environment.ts";
 import { neovimEnvironment } from "./neovim_environment.ts";
 import { openProgram } from "./programs.ts";
+import { NAMESPACES } from "./sandbox/mounts.ts";
 
 /** Folders and links of the system that programs need, found once on this machine. */
 export interface SystemLayout {
@@ -33,7 +34,18 @@ export async function sandbox(roots: readonly string[]): Promise<Sandbox> {
 
 async function probe(bwrap: string | undefined): Promise<Sandbox> {
   if (bwrap === undefined) return { level: "deno", reason: "bubblewrap is not installed" };
-  const args = ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"];
+  const args = [
+    ...NAMESPACES,
+    "--unshare-net",
+    "--ro-bind",
+    "/",
+    "/",
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+    "true",
+  ];
   try {
     const { success, stderr } = await openProgram("version", bwrap, {
       args,

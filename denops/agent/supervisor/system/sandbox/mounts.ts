@@ -21,17 +21,25 @@ export interface MountPlan {
 const SCRATCH_BYTES = 2 * 1024 ** 3;
 const SMALL_BYTES = 256 * 1024 ** 2;
 
+/**
+ * Namespaces of every sandbox, and of the probe that decides whether there is one. Not --unshare-all: for root it does
+ * without a user namespace where none may be made, and the engine then fails to start.
+ */
+export const NAMESPACES = [
+  "--unshare-user",
+  "--unshare-pid",
+  "--unshare-ipc",
+  "--unshare-uts",
+  "--unshare-cgroup-try",
+] as const;
+
 /** Up to the program; the program and its own arguments follow. */
 export function bwrapArguments({ network, cwd, mounts }: MountPlan): readonly string[] {
   const ordered = inOrder(mounts);
   const closed = ordered.filter(({ kind }) => kind === "closed_folder").map(({ path }) => path);
   return [
-    "--unshare-user",
+    ...NAMESPACES,
     "--disable-userns",
-    "--unshare-pid",
-    "--unshare-ipc",
-    "--unshare-uts",
-    "--unshare-cgroup-try",
     ...(network ? [] : ["--unshare-net"]),
     "--die-with-parent",
     // Who is root has all of them, in a namespace of their own.
