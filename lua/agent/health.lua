@@ -204,7 +204,7 @@ local function ask()
 end
 
 function M.check()
-  local too_old = require("agent.too_old")()
+  local too_old = require("agent.too_old").problem()
   if too_old then
     health.start("agent: programs")
     return health.error(too_old, { "Get it from https://github.com/neovim/neovim/releases" })

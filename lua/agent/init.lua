@@ -1,20 +1,9 @@
 -- The public API: each function is something that a user may do, see actions.lua.
 local say = require("agent.say")
 
-local too_old = require("agent.too_old")()
-if too_old then
-  -- Without say.error, which needs options that an older Neovim lacks. Later, so that the first screen is drawn.
-  local refuse = vim.schedule_wrap(function()
-    vim.notify(say.line(too_old), vim.log.levels.WARN)
-  end)
-  local function status()
-    return ""
-  end
-  return setmetatable({ status = status }, {
-    __index = function()
-      return refuse
-    end,
-  })
+local too_old = require("agent.too_old")
+if too_old.problem() then
+  return too_old.api()
 end
 
 local M = {}

@@ -1,9 +1,12 @@
--- Whether this Neovim lacks what the plugin calls.
+-- Whether this Neovim lacks what the plugin calls, and what the plugin does then.
+local say = require("agent.say")
 local schema = require("agent.config.schema")
+
+local M = {}
 
 --- One line if this Neovim is too old.
 ---@return string?
-return function()
+function M.problem()
   if vim.fn.has("nvim-" .. schema.oldest_neovim) == 1 then
     return nil
   end
@@ -11,3 +14,23 @@ return function()
   local this = ("%d.%d.%d"):format(version.major, version.minor, version.patch)
   return ("Cannot start: needs Neovim %s or later, this is %s. Update Neovim."):format(schema.oldest_neovim, this)
 end
+
+--- In place of the public API: each function shows the line.
+---@return table
+function M.api()
+  local line = say.line(M.problem() or "")
+  -- Not say.error, which needs options that an older Neovim lacks. Later, so that the first screen is drawn.
+  local refuse = vim.schedule_wrap(function()
+    vim.notify(line, vim.log.levels.WARN)
+  end)
+  local function status()
+    return ""
+  end
+  return setmetatable({ status = status }, {
+    __index = function()
+      return refuse
+    end,
+  })
+end
+
+return M
