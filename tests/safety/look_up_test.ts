@@ -116,7 +116,7 @@ cat "$HOME/canary" 2>/dev/null && echo home
 touch "$PWD/written" 2>/dev/null && echo project
 touch "$HOME/written" 2>/dev/null && test -e "$OUTSIDE" && echo outside
 perl -MIO::Socket::UNIX -e 'print "socket\\n" if socket(my $s, 1, 1, 0)' 2>/dev/null
-test "$(ls /sys/class/net 2>/dev/null | grep -vc '^lo$')" = 0 || perl -MIO::Socket::INET -e 'print "network\\n" if IO::Socket::INET->new(PeerAddr => "127.0.0.1:$ARGV[0]")' PORT
+perl -MIO::Socket::INET -e 'print "network\\n" if IO::Socket::INET->new(PeerAddr => "127.0.0.1:$ARGV[0]")' PORT
 echo end
 `;
 

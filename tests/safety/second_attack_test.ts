@@ -43,6 +43,36 @@ async function assertHarmless({ server, project }: RunningAgent): Promise<void> 
   await assertNoMarks(project.root);
 }
 
+/** Each does something where a name is taken for an expression, a command, an option, a pattern or a screen's codes. */
+const NAMES = [
+  "%{execute('let g:ran = 1')}.txt",
+  "%!v:lua.require'agent'.ran().txt",
+  "`touch ran`.txt",
+  "$(touch ran).txt",
+  "'; touch ran; '.txt",
+  "| let g:ran = 1.txt",
+  "--output=ran",
+  "-ran.txt",
+  "+let g:ran = 1.txt",
+  "two\nlines.txt",
+  "title\u001b]0;ran\u0007.txt",
+  "screen\u001b[2Jran\u001b[999;999H.txt",
+  "back\r\b\bran.txt",
+  "bidi\u202etxt.exe",
+  "c1\u009b2J\u0090.txt",
+  "~root.txt",
+  "%",
+  "#1",
+  "[a-z]*.txt",
+];
+
+/** Tools refuse these names. */
+// deno-lint-ignore no-control-regex -- these are what it is about
+const HAS_CONTROL = /[\u0000-\u001f]/;
+
+/** Whether a name did one of these. */
+const RAN = `return vim.g.ran ~= nil or vim.o.title or vim.fn.filereadable("ran") == 1`;
+
 for (const sandbox of sample(["auto", "off"], 1)) {
   const name = sandbox === "auto" ? "bubblewrap" : "no sandbox";
 
@@ -138,6 +168,60 @@ for (const sandbox of sample(["auto", "off"], 1)) {
       await nvim.waitFor(`require("agent.approval").count() == 0`);
     }
     await waitForChat(nvim, "Done.");
+    await assertHarmless(agent);
+  });
+
+  Deno.test(`names of files are text: nothing runs, and the screen shows no code of theirs (${name})`, async () => {
+    const call = (tool: string, args: unknown) => `call ${tool} ${JSON.stringify(args)}`;
+    const script = [
+      call("list_directory", { path: "." }),
+      call("find_files", { query: "**" }),
+      call("search_workspace", { query: "needle" }),
+      ...Array.from({ length: Math.ceil(NAMES.length / 7) }, (_, at) => NAMES.slice(at * 7, at * 7 + 7))
+        .flatMap((paths) => [
+          paths.map((path) => call("read_file", { path })).join("\n"),
+          paths.map((path) => call("edit_file", { path, old_str: "needle", new_str: "thread" })).join("\n"),
+        ]),
+      call("find_code_changes", {}),
+      call("run_terminal_command", {
+        command: 'for f in ./*.txt; do echo more >> "$f"; done',
+        access: "write",
+      }),
+      "say Done.",
+    ];
+    await using agent = await startAgent({
+      script: script.join("\n---\n"),
+      project: Object.fromEntries(NAMES.map((path) => [path, "needle\n"])),
+      options: `title = false, layout = "right", sandbox = "${sandbox}"`,
+      columns: 200,
+    });
+    const { nvim, project } = agent;
+    await nvim.lua(`
+      vim.ui.select = function(_, _, choose) choose(nil) end
+      vim.o.statusline = "%f %{v:lua.require'agent'.status()}"
+      vim.api.nvim_create_autocmd("User", { pattern = "AgentApprovalRequested", callback = function()
+        vim.schedule(function() require("agent").approve() end)
+      end })`);
+    await nvim.lua(`vim.cmd.edit(vim.fn.fnameescape(...))`, NAMES[0]);
+    await nvim.command("Agent");
+    // The line above the input names the file.
+    await nvim.waitForScreen(/▸.*%\{execute/);
+    await say(nvim, "look at everything");
+    await nvim.waitFor(`require("agent").status():find("working")`);
+    await waitForTurn(nvim);
+    for (const path of NAMES) {
+      const first = HAS_CONTROL.test(path) ? "needle" : "thread";
+      assert.equal(await project.read(path), `${first}\n${path.endsWith(".txt") ? "more\n" : ""}`, path);
+    }
+    for (const command of ["Agent review", "Agent restore", "Agent usage", "Agent chats", "ls!"]) {
+      await nvim.keys("<Esc>");
+      await nvim.command(`silent! ${command}`);
+      await nvim.waitForScreen(/\S/);
+    }
+    assert.equal(await nvim.lua(RAN), false);
+    // deno-lint-ignore no-control-regex -- what no name may bring to the screen
+    assert.doesNotMatch((await transcript(nvim)).join(""), /[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/);
+    await assert.rejects(project.read("ran"), Deno.errors.NotFound);
     await assertHarmless(agent);
   });
 }
