@@ -52,7 +52,7 @@ const plan = means("update_plan", { steps: PLAN });
 export const LISTED: readonly CallShape[] = [
   shape("any", "read_file", { path: "a.txt", offset: "2" }, read({ offset: 2 })),
   shape("any", "read_file", { path: "a.txt", offset: "2", limit: "1" }, read({ offset: 2, limit: 1 })),
-  shape("any", "read_file", { path: "a.txt", offset: 0 }, read()),
+  shape("any", "read_file", { path: "a.txt", offset: 0 }, read({ offset: 1 })),
   shape("strict modes", "read_file", { path: "a.txt", offset: null, limit: null }, read()),
   shape(
     "any",

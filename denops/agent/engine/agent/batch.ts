@@ -3,8 +3,10 @@ import { trace } from "../../protocol/trace.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { ToolStart } from "../core/events.ts";
 import type { ResultEntry } from "../core/entries.ts";
+import { meantCall } from "../core/fit_call.ts";
+import { isRecord } from "../core/json_schema.ts";
 import type { ToolCall } from "../core/messages.ts";
-import { parseArguments } from "../llm/arguments.ts";
+import { parseArguments, type ParsedArguments } from "../llm/arguments.ts";
 import { oneLine } from "../llm/failures.ts";
 import { isUnread } from "../llm/text_tools/tools.ts";
 import { type CheckpointPorts, runCheckpointed } from "./checkpointed.ts";
@@ -82,11 +84,29 @@ export async function runBatch(
   return results;
 }
 
-/** A call as it was read: once. */
+/** A call as it was read: once. Only a tool that is offered is meant by it. */
 function readCall(call: ToolCall, tools: readonly Tool[]): ReadCall {
-  const args = parseArguments(call.arguments);
-  const tool = tools.find(({ name }) => name === call.name);
-  return { ...call, tool, args, signature: signatureOf(call, args) };
+  const parsed = parseArguments(call.arguments);
+  const { tool, args: value, advice } = meantCall(
+    call.name,
+    parsed.ok ? parsed.value : call.arguments,
+    tools,
+  );
+  // A patch is a text of its own, which some models send as it is.
+  const args: ParsedArguments = parsed.ok || typeof value === "object" ? { ok: true, value } : parsed;
+  return {
+    ...call,
+    tool,
+    args,
+    advice,
+    signature: signatureOf(tool?.name ?? call.name, call.arguments, fitted(tool, args)),
+  };
+}
+
+function fitted(tool: Tool | undefined, args: ParsedArguments): ParsedArguments {
+  return tool === undefined || !args.ok || !isRecord(args.value)
+    ? args
+    : { ok: true, value: tool.fit(args.value) };
 }
 
 /** More than an answer has calls. */
@@ -157,7 +177,12 @@ async function runCall(
     const names = ports.tools.map(({ name }) => name).join(", ");
     const name = oneLine(call.name, LONGEST_NAME);
     const problem = `no tool is called "${name}"`;
-    return refuse(call, new ToolError(`Not run: ${problem}. The tools are: ${names}.`, problem), ports);
+    const advice = call.advice === undefined ? "" : ` ${call.advice}`;
+    return refuse(
+      call,
+      new ToolError(`Not run: ${problem}.${advice} The tools are: ${names}.`, problem),
+      ports,
+    );
   }
   if (!args.ok) {
     const isCut = isUnread(call.arguments);
@@ -212,7 +237,7 @@ async function runCall(
 /** What the user has refused is no fault of the edit's, and is not noted. */
 function noteEdit({ id, tool, args }: ReadCall, { tried }: BatchPorts, written: boolean): void {
   if (tool?.kind !== "edit") return;
-  const given = args.ok && typeof args.value === "object" && args.value !== null ? { ...args.value } : {};
+  const given = args.ok && isRecord(args.value) ? tool.fit(args.value) : {};
   tried?.({ call: id, form: tool.forms?.of(given) ?? tool.name, written });
 }
 
@@ -221,7 +246,7 @@ function startOf({ id, name, tool, args }: ReadCall, accesses: Access = NOTHING)
   if (tool === undefined || !args.ok) {
     return { id, tool: name, title: oneLine(name, LONGEST_NAME), kind: "other", paths: [] };
   }
-  const given = typeof args.value === "object" && args.value !== null ? { ...args.value } : {};
+  const given = isRecord(args.value) ? args.value : {};
   const paths = [...new Set(filesOf(accesses).map(({ path }) => path.path))];
   return { id, tool: tool.name, title: tool.title(given), kind: tool.kind, paths };
 }

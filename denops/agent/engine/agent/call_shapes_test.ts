@@ -1,9 +1,20 @@
 /** Calls as models write them, run by the real session: each does what the call does that it means, and nothing more. */
 import assert from "node:assert/strict";
+import fc from "fast-check";
+import { z } from "../../deps/zod.ts";
+import { runs } from "../../../../tests/support/runs.ts";
+import { sample } from "../../../../tests/support/sample.ts";
 import { type CallShape, DANGEROUS, FOUND, LISTED } from "../../../../tests/support/call_shapes.ts";
 import { startEngine } from "../../../../tests/support/engine_session.ts";
+import type { Script } from "../../scripted_model/answer.ts";
+import { parseScript } from "../../scripted_model/script.ts";
 import type { FileRules } from "../../protocol/config.ts";
-import type { ClientAbilities } from "../tools/define.ts";
+import { meantCall } from "../core/fit_call.ts";
+import { isRecord } from "../core/json_schema.ts";
+import { Grammar } from "../llm/text_tools/grammar.ts";
+import { extract } from "../llm/text_tools/scan.ts";
+import { type ClientAbilities, defineTool } from "../tools/define.ts";
+import { TOOLS } from "../tools/registry.ts";
 
 const FILES = { "a.txt": "alpha\nbeta\ngamma\n", "b.txt": "beta\n", "src/x.ts": "beta\n" };
 
@@ -17,6 +28,13 @@ interface Effect {
 const NONE = { deny: [], ask: [] };
 /** Each write is asked about. */
 const ASKS: FileRules = { safe_to_write: [{ glob: "**", safe: false }], deny_read: [], read_rules: NONE };
+
+/** The call as it is written, which a script's text could not hold. */
+function scriptOf(name: string, text: string): Script {
+  const [call, done] = parseScript("call x {}\n---\nsay Done").answers;
+  assert.ok(call !== undefined && done !== undefined);
+  return { name: "call", answers: [{ ...call, parts: [{ kind: "call", name, arguments: text }] }, done] };
+}
 
 /** Runs calls one after the other; the user refuses whatever is asked. */
 async function startPlayer() {
@@ -65,7 +83,7 @@ async function startPlayer() {
     async play({ name, text }: Pick<CallShape, "name" | "text">): Promise<Effect> {
       heard.length = 0;
       const from = engine.events.length;
-      engine.server.play(`rawcall ${name} ${text.replaceAll("\n", "\n  ")}\n---\nsay Done`);
+      engine.server.play(scriptOf(name, text));
       await engine.prompt("Go");
       const start = engine.events.slice(from).find((event) => event.type === "tool_start");
       assert.ok(start !== undefined, `${name} is not shown`);
@@ -99,17 +117,103 @@ async function judge(
   }
 }
 
-for (const [what, shapes] of Object.entries({ LISTED, FOUND, DANGEROUS })) {
-  Deno.test(`calls as models write them: ${what.toLowerCase()}`, async () => {
+/** Of those that are found in addition, in a run of the tests. */
+const SAMPLE = 40;
+
+const TABLES = { listed: LISTED, found: sample(FOUND, SAMPLE), dangerous: DANGEROUS };
+
+for (const [what, shapes] of Object.entries(TABLES)) {
+  Deno.test(`calls as models write them, run: ${what}`, async () => {
     await using player = await startPlayer();
     const wrong: string[] = [];
     for (const shape of shapes) {
       const problem = await judge(shape, player);
       if (problem !== undefined) wrong.push(problem);
     }
-    assert.deepEqual(
-      wrong.length === 0 ? "" : `${wrong.length} of ${shapes.length}\n${wrong.join("\n")}`,
-      "",
-    );
+    assert.equal(wrong.length === 0 ? "" : `${wrong.length} of ${shapes.length}\n${wrong.join("\n")}`, "");
   });
 }
+
+/** The tool that is run for a call, and its arguments. */
+function fitted(name: string, args: unknown) {
+  const { tool, args: given } = meantCall(name, args, TOOLS);
+  return { tool: tool?.name, args: isRecord(given) ? tool?.fit(given) : given };
+}
+
+Deno.test("calls as models write them mean the same in text", () => {
+  const grammar = new Grammar(TOOLS.map(({ spec }) => spec));
+  for (const { by, name, text, expected } of [...LISTED, ...FOUND]) {
+    if (!("tool" in expected) || !text.startsWith("{")) continue;
+    const written = `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": ${text}}\n</tool_call>`;
+    const [call] = extract(written, grammar).calls;
+    assert.ok(call !== undefined, `${by}: ${written}`);
+    const meant = fitted(name, JSON.parse(text));
+    assert.equal(meant.tool, expected.tool);
+    assert.deepEqual(fitted(call.name, JSON.parse(call.arguments)), meant, `${by}: ${written}`);
+  }
+});
+
+Deno.test("a tool that is off is refused under every name", async () => {
+  const off = ["run_terminal_command", "edit_file", "delete_file", "move_file"];
+  const shapes = [...LISTED, ...FOUND].filter(({ expected }) =>
+    "tool" in expected && off.includes(expected.tool)
+  );
+  assert.ok(shapes.length > 40);
+  const left = TOOLS.filter(({ name }) => !off.includes(name));
+  for (const { name, text } of shapes) {
+    const args: unknown = text.startsWith("{") ? JSON.parse(text) : text;
+    assert.equal(meantCall(name, args, left).tool, undefined, name);
+  }
+  const names = ["bash", "Edit", "delete_path", "functions.run_terminal_command"];
+  const calls = names.map((name) => `call ${name} {"command": "make", "path": "a.txt"}`);
+  await using engine = await startEngine({
+    script: `${calls.join("\n")}\n---\nsay Done`,
+    files: FILES,
+    config: { tools_off: off },
+  });
+  await engine.prompt("Go");
+  for (const [at, name] of names.entries()) {
+    assert.ok(
+      engine.results()[at]?.startsWith(`Not run: no tool is called "${name}".`),
+      engine.results()[at],
+    );
+  }
+});
+
+Deno.test("a tool that is offered under a name of another agent's is the one that is run", () => {
+  const own = defineTool({
+    name: "grep",
+    description: "Another one.",
+    kind: "search",
+    readOnly: true,
+    schema: z.object({ pattern: z.string() }),
+    title: () => "grep",
+    prepare: () => Promise.reject(new Error("never run")),
+  });
+  const { tool, args } = meantCall("grep", { pattern: "x" }, [...TOOLS, own]);
+  assert.equal(tool, own);
+  assert.deepEqual(args, { pattern: "x" });
+});
+
+Deno.test("whatever a model writes is fitted without an error, and once is enough", () => {
+  const shapes = [...LISTED, ...FOUND, ...DANGEROUS];
+  const keys = [
+    ...new Set(shapes.flatMap(({ text }) => [...text.matchAll(/"(\w+)":/g)].map(([, key = ""]) => key))),
+  ];
+  const names = fc.constantFrom(...TOOLS.map(({ name }) => name), ...shapes.map(({ name }) => name));
+  const key = fc.oneof(fc.constantFrom(...keys, "__proto__", "constructor", "toString"), fc.string());
+  const args = fc.dictionary(
+    key,
+    fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(...shapes.map(({ text }) => text))),
+  );
+  fc.assert(
+    fc.property(names, fc.oneof(args, fc.jsonValue()), (name, value) => {
+      const { tool, args } = meantCall(name, value, TOOLS);
+      if (tool === undefined || !isRecord(args)) return;
+      const once = tool.fit(args);
+      tool.title(args);
+      assert.deepEqual(tool.fit(once), once);
+    }),
+    runs(2_000),
+  );
+});

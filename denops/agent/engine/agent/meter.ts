@@ -1,5 +1,6 @@
 /** Counts what each request to the model uses up: for the caps, for the log, and last for the screen. */
 import type { Emit } from "../core/events.ts";
+import { meantCall } from "../core/fit_call.ts";
 import type { ToolCall, Usage } from "../core/messages.ts";
 import type { EditTried } from "../core/edits.ts";
 import { today } from "../core/today.ts";
@@ -155,10 +156,11 @@ function callsOf(
   const counts: Record<string, number> = {};
   let invalidCalls = 0;
   for (const call of calls) {
-    const known = tools.some(({ name }) => name === call.name);
-    const name = known ? call.name : UNKNOWN_TOOL;
+    const args = parseArguments(call.arguments);
+    const { tool } = meantCall(call.name, args.ok ? args.value : {}, tools);
+    const name = tool?.name ?? UNKNOWN_TOOL;
     counts[name] = (counts[name] ?? 0) + 1;
-    if (!known || !parseArguments(call.arguments).ok) invalidCalls += 1;
+    if (tool === undefined || !args.ok) invalidCalls += 1;
   }
   return { tools: counts, invalidCalls };
 }

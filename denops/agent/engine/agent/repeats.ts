@@ -15,6 +15,8 @@ export interface ReadCall extends ToolCall {
   /** Undefined if there is no such tool. */
   readonly tool: Tool | undefined;
   readonly args: ParsedArguments;
+  /** What to do where there is none. */
+  readonly advice: string | undefined;
   /** The same for calls that ask for the same. */
   readonly signature: string;
 }
@@ -71,8 +73,8 @@ export class Repeats {
   }
 }
 
-/** Arguments in another order are the same call. */
-export function signatureOf({ name, arguments: text }: ToolCall, args: ParsedArguments): string {
+/** Arguments in another order are the same call. @param text as they were written */
+export function signatureOf(name: string, text: string, args: ParsedArguments): string {
   return `${name} ${args.ok ? JSON.stringify(sorted(args.value)) : text}`;
 }
 

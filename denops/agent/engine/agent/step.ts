@@ -11,6 +11,7 @@ import { StreamedText } from "./streamed_text.ts";
 import type { TurnError } from "../core/errors.ts";
 import type { AgentEvent, Emit, ToolStart } from "../core/events.ts";
 import type { AssistantEntry } from "../core/entries.ts";
+import { ToolNames } from "../core/fit_call.ts";
 import type { FinishReason, Initiator, Prompt } from "../core/messages.ts";
 import type { Tool } from "../tools/define.ts";
 import { partialAnswer } from "./interrupted.ts";
@@ -265,7 +266,7 @@ class Screen {
     const changed = new Set<Writing>();
     for (const delta of deltas) {
       if (delta.type === "call_start") {
-        const tool = this.#tools.find(({ name }) => name === delta.name);
+        const tool = new ToolNames(this.#tools).meant(delta.name);
         this.#writing.set(delta.index, new Writing(delta.id, delta.name, tool));
       }
       if (!isCalling(delta)) continue;

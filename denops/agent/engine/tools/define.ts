@@ -6,6 +6,13 @@
  */
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../core/errors.ts";
+import {
+  argumentsIn,
+  type ArgumentsSchema,
+  fitArguments,
+  type FittedArguments,
+} from "../core/fit_arguments.ts";
+import { propertiesOf } from "../core/json_schema.ts";
 import type { Diff, FileChange, ToolKind } from "../core/events.ts";
 import type { EditForm } from "../../protocol/config.ts";
 import type { Image, ToolSpec } from "../core/messages.ts";
@@ -121,6 +128,10 @@ export interface Tool {
     /** Of a call with these arguments. */
     of(args: Readonly<Record<string, unknown>>): EditForm;
   };
+  /** JSON schema of all arguments that it takes, whatever is offered. */
+  readonly schema: ToolSpec["parameters"];
+  /** Arguments as they were written → its own. `prepare` and `title` do so themselves. */
+  fit(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
   /** One line for the screen, from arguments that may still be incomplete. */
   title(args: Readonly<Record<string, unknown>>): string;
   readonly needs?: keyof ClientAbilities;
@@ -163,15 +174,12 @@ interface Definition<Schema extends z.ZodObject, Need extends keyof ClientAbilit
   ): PreparedCall | Promise<PreparedCall>;
 }
 
-/** Names that models use for `path`. */
-const PATH_ALIASES = ["file", "filePath", "file_path", "filepath", "filename"] as const;
-
 export function defineTool<Schema extends z.ZodObject, Need extends keyof ClientAbilities = never>(
   definition: Definition<Schema, Need>,
 ): Tool {
   const { name, description, schema, forms } = definition;
   const parameters = parametersOf(schema);
-  const known = Object.keys(schema.shape);
+  const own: ArgumentsSchema = { name, parameters };
   const formsOf: Tool["forms"] = forms === undefined ? undefined : {
     of: forms.of,
     spec(offered) {
@@ -194,18 +202,23 @@ export function defineTool<Schema extends z.ZodObject, Need extends keyof Client
     ...(formsOf === undefined ? {} : { forms: formsOf }),
     ...(definition.streamed === undefined ? {} : { streamed: definition.streamed }),
     ...(definition.needs === undefined ? {} : { needs: definition.needs }),
-    title: (args) => definition.title(withPath(args, known)),
+    schema: parameters,
+    fit: (args) => fitArguments(args, own).args,
+    title: (args) => definition.title(fitArguments(args, own).args),
     async prepare(args, context, signal) {
-      if (typeof args !== "object" || args === null || Array.isArray(args)) {
-        throw new ToolError(`The arguments of ${name} must be a JSON object.`);
+      const given = argumentsIn(args, own);
+      if (given === undefined) throw new ToolError(`The arguments of ${name} must be a JSON object.`);
+      const fitted = fitArguments(given, own);
+      const { ignored } = fitted;
+      const parsed = schema.safeParse(fitted.args);
+      if (!parsed.success) throw new ToolError(argumentError(parsed.error, own, fitted));
+      // Without an argument that says "append" or "dry run" it would do more than was asked for.
+      if (ignored.length > 0 && !definition.readOnly) {
+        throw new ToolError(`Not run: ${unknownArguments(own, ignored)}`, "unknown arguments");
       }
-      const given = withPath({ ...args }, known);
-      const parsed = schema.safeParse(given);
-      if (!parsed.success) throw new ToolError(argumentError(name, parsed.error, parameters));
-      const unknown = Object.keys(given).filter((key) => !known.includes(key));
       if (!hasNeed(context, definition.needs)) throw new ToolError(`${name} is not offered by this editor.`);
       const prepared = await definition.prepare(parsed.data, context, signal);
-      return unknown.length === 0 ? prepared : withNote(prepared, unknown);
+      return ignored.length === 0 ? prepared : withNote(prepared, ignored);
     },
   };
 }
@@ -223,38 +236,34 @@ function hasNeed<Need extends keyof ClientAbilities>(
   return need === undefined || context[need] !== undefined;
 }
 
-function withPath(
-  args: Readonly<Record<string, unknown>>,
-  known: readonly string[],
-): Record<string, unknown> {
-  const alias = PATH_ALIASES.find((key) => typeof args[key] === "string" && !known.includes(key));
-  if (!known.includes("path") || args.path !== undefined || alias === undefined) return { ...args };
-  const { [alias]: path, ...rest } = args;
-  return { ...rest, path };
-}
-
 function argumentError(
-  name: string,
   error: z.ZodError,
-  parameters: Readonly<Record<string, unknown>>,
+  schema: ArgumentsSchema,
+  { renamed, ignored }: FittedArguments,
 ): string {
   const issue = error.issues[0];
   const key = String(issue?.path[0] ?? "");
-  const properties = z.record(z.string(), z.unknown()).catch({}).parse(parameters.properties);
-  const line = properties[key] === undefined
+  const own = propertiesOf(schema)[key];
+  const written = renamed.get(key);
+  const name = key === ""
     ? ""
-    : ` The schema says "${key}": ${JSON.stringify(properties[key])}.`;
-  return `Wrong argument${
-    key === "" ? "" : ` "${issue?.path.join(".")}"`
-  } for ${name}: ${issue?.message}.${line}`;
+    : ` "${issue?.path.join(".")}"${written === undefined ? "" : ` ("${written}")`}`;
+  const line = own === undefined ? "" : ` The schema says "${key}": ${JSON.stringify(own)}.`;
+  const rest = ignored.length === 0 ? "" : ` ${unknownArguments(schema, ignored)}`;
+  return `Wrong argument${name} for ${schema.name}: ${issue?.message}.${line}${rest}`;
 }
 
-function withNote(prepared: PreparedCall, unknown: readonly string[]): PreparedCall {
+function unknownArguments(schema: ArgumentsSchema, ignored: readonly string[]): string {
+  const known = Object.keys(propertiesOf(schema)).join(", ");
+  return `${schema.name} has no argument ${ignored.join(", ")}; it takes ${known}.`;
+}
+
+function withNote(prepared: PreparedCall, ignored: readonly string[]): PreparedCall {
   return {
     ...prepared,
     async run(signal, changed) {
       const result = await prepared.run(signal, changed);
-      return { ...result, text: `${result.text}\n(ignored unknown arguments: ${unknown.join(", ")})` };
+      return { ...result, text: `${result.text}\n(ignored unknown arguments: ${ignored.join(", ")})` };
     },
   };
 }

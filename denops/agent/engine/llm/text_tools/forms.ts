@@ -2,7 +2,7 @@
 import type { ToolCall, ToolSpec } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { END_MARK } from "../end_mark.ts";
-import { isRecord, propertiesOf, requiredOf } from "./tools.ts";
+import { isRecord, propertiesOf, requiredOf } from "../../core/json_schema.ts";
 
 export interface Form {
   /** Of models that have learnt it. */

@@ -1,7 +1,9 @@
 /** Calls that are written as objects: `{"name": …, "arguments": {…}}`, under the names that models use for both. */
 import type { ToolSpec } from "../../core/messages.ts";
-import type { Literal } from "./literal.ts";
-import { isRecord, type KnownTools, propertiesOf, requiredOf, type TextCall, wholeLiteral } from "./tools.ts";
+import type { Literal } from "../../core/literal.ts";
+import { isRecord, propertiesOf, requiredOf } from "../../core/json_schema.ts";
+import { wholeLiteral } from "../../core/literal.ts";
+import type { KnownTools, TextCall } from "./tools.ts";
 
 export const NAMES = ["name", "tool", "tool_name", "function", "function_name", "recipient_name", "action"];
 const ARGUMENTS = [

@@ -4,8 +4,9 @@
  * write; `<tool_call><name>n</name><arguments>{…}</arguments></tool_call>` and
  * `<tool_call name="n">{…}</tool_call>` are mixtures of it and Hermes's format.
  */
-import type { Cursor } from "../cursor.ts";
-import { type KnownTools, propertiesOf } from "../tools.ts";
+import type { Cursor } from "../../../core/cursor.ts";
+import { propertiesOf } from "../../../core/json_schema.ts";
+import type { KnownTools } from "../tools.ts";
 import { wholeObject } from "./name_object.ts";
 import { asCalls, type Read, type Syntax, unread } from "./syntax.ts";
 import { unwrapped, valueTo } from "./tagged_values.ts";

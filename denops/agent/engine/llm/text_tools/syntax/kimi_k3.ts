@@ -3,9 +3,11 @@
  * <|close|>call<|sep|>`, values of another type as JSON, or all of them in one `json` block; `&` and `"` of attributes as
  * entities. Sources: Kimi-K3.jinja in llama.cpp's models/templates; sglang, function_call/kimik3_detector.py.
  */
-import type { Cursor } from "../cursor.ts";
-import { withoutEntities } from "../literal.ts";
-import { isRecord, type TextCall, wholeLiteral } from "../tools.ts";
+import type { Cursor } from "../../../core/cursor.ts";
+import { withoutEntities } from "../../../core/literal.ts";
+import { isRecord } from "../../../core/json_schema.ts";
+import { wholeLiteral } from "../../../core/literal.ts";
+import type { TextCall } from "../tools.ts";
 import { type Syntax, unread } from "./syntax.ts";
 
 const TOOLS = /<\|open\|>tools<\|sep\|>\s*/y;

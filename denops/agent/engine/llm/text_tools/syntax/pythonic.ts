@@ -3,9 +3,10 @@
  * (lfm2_detector.py), Gemma 3 in a fence `tool_code`, there also inside of `print(…)`. Llama 3.1 writes `f.call(a=1)` for
  * tools that it knows (llama.cpp, common/chat-parser.cpp).
  */
-import type { Cursor } from "../cursor.ts";
-import { readLiteral, skip } from "../literal.ts";
-import { type KnownTools, propertiesOf, type TextCall } from "../tools.ts";
+import type { Cursor } from "../../../core/cursor.ts";
+import { readLiteral, skip } from "../../../core/literal.ts";
+import { propertiesOf } from "../../../core/json_schema.ts";
+import type { KnownTools, TextCall } from "../tools.ts";
 import { asCalls, type Read, type Syntax } from "./syntax.ts";
 
 const NAME = /(?:print\(\s*)?([A-Za-z_][\w.]*?)(?:\.call)?\s*\(/y;

@@ -2,7 +2,7 @@
  * Values as models write them: JSON with the slips that are common (single quotes, raw line breaks, trailing commas,
  * comments), literals of Python, strings between `<|"|>` (Gemma 4) or `&quot;` (escaped by a server).
  */
-import type { Cursor } from "./cursor.ts";
+import { Cursor } from "./cursor.ts";
 
 export interface Literal {
   readonly value: unknown;
@@ -48,6 +48,14 @@ export function readLiteral(cursor: Cursor): Literal | undefined {
   const read = reader.value(0);
   cursor.worked(begin);
   return read === undefined ? undefined : { value: read.value, open: reader.open };
+}
+
+/** The value that is all of a text; undefined if there is more, or if its end is missing. */
+export function wholeLiteral(text: string): Literal | undefined {
+  const cursor = new Cursor(text);
+  const read = readLiteral(cursor);
+  cursor.space();
+  return read === undefined || read.open.size > 0 || cursor.at < text.length ? undefined : read;
 }
 
 /** Past white space and comments. */

@@ -1,0 +1,201 @@
+/**
+ * Arguments as a model wrote them → as a tool takes them: other names for an argument, numbers as text, lists as JSON text. The
+ * one place for native calls and for calls in text. It never makes a path up, and never changes a text. Pure.
+ */
+import { isRecord, propertiesOf, requiredOf, typesOf } from "./json_schema.ts";
+import { booleanOf, isPatch, numberOf, SPECIAL, VALUES } from "./fit_special.ts";
+import { wholeLiteral } from "./literal.ts";
+import { argumentOf, isHarmless, plain, wordOf } from "./tool_aliases.ts";
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+export interface FittedArguments {
+  readonly args: Arguments;
+  /** Names that the tool does not know, as they were written: "edits.line" in a list. */
+  readonly ignored: readonly string[];
+  /** Our name → the one that was written, if it is another. */
+  readonly renamed: ReadonlyMap<string, string>;
+}
+
+export interface ArgumentsSchema {
+  readonly name: string;
+  /** JSON schema of type object. */
+  readonly parameters: Arguments;
+}
+
+/** What some models put around all arguments. */
+const AROUND = new Set(["arguments", "args", "parameters", "params", "input", "kwargs", "properties"]);
+/** One text in a list is not taken for the text here: it may be a list that is to be written. */
+const CONTENT = new Set(["content", "old_str", "new_str", "patch"]);
+/** A number is none. */
+const PATHS = new Set(["path", "from", "to", "cwd", "directory"]);
+
+/** The object that arguments are; undefined if they are none. */
+export function argumentsIn(value: unknown, schema: ArgumentsSchema): Arguments | undefined {
+  const properties = propertiesOf(schema);
+  if (typeof value === "string") {
+    if (Object.hasOwn(properties, "patch") && isPatch(value)) return { patch: value };
+    const read = /^\s*\{/.test(value) ? wholeLiteral(value)?.value : undefined;
+    return isRecord(read) ? read : undefined;
+  }
+  if (Array.isArray(value)) return value.length === 1 && isRecord(value[0]) ? value[0] : undefined;
+  if (!isRecord(value)) return undefined;
+  const [only, ...others] = Object.keys(value);
+  if (only === undefined || others.length > 0 || Object.hasOwn(properties, only) || !AROUND.has(only)) {
+    return value;
+  }
+  const inner = value[only];
+  const isInner = isRecord(inner) || (typeof inner === "string" && /^\s*\{/.test(inner));
+  return (isInner ? argumentsIn(inner, schema) : undefined) ?? value;
+}
+
+/** @param given what has come of them may be less than all */
+export function fitArguments(given: Arguments, schema: ArgumentsSchema): FittedArguments {
+  const { args, ignored, renamed } = withOwnNames(given, schema.name, propertiesOf(schema));
+  const fitted = Object.entries(args).map(([key, value]) => {
+    const [fit, more] = fitOne(schema, key, value);
+    ignored.push(...more);
+    return [key, fit] as const;
+  });
+  const required = requiredOf(schema);
+  // Where it may be left out, nothing is nothing.
+  const told = fitted.filter(([key, value]) =>
+    required.includes(key) || !isNothing(value, propertiesOf(schema)[key])
+  );
+  return { args: Object.fromEntries(told), ignored, renamed };
+}
+
+function fitOne(schema: ArgumentsSchema, key: string, value: unknown): readonly [unknown, readonly string[]] {
+  const of = `${schema.name}.${key}`;
+  const own = propertiesOf(schema)[key];
+  const [only, ...others] = Array.isArray(value) ? value : [];
+  const isOne = typeof only === "string" && others.length === 0 && !CONTENT.has(key);
+  const single = isOne && !typesOf(own).has("array") && !VALUES.has(of) ? only : value;
+  const isPlain = typeof single === "number" || typeof single === "boolean";
+  const isWord = isPlain && !PATHS.has(key) && typesOf(own).size === 1 && typesOf(own).has("string");
+  const fitted = isWord ? String(single) : fitValue(single, own);
+  const final = VALUES.get(of)?.(fitted) ?? fitted;
+  const items = isRecord(own) && isRecord(own.items) ? own.items : {};
+  if (!Array.isArray(final) || !isRecord(items.properties)) return [final, []];
+  // A list of objects: their names differ too.
+  const lists = final.map((item) =>
+    isRecord(item) ? withOwnNames(item, of, propertiesOf({ parameters: items })) : item
+  );
+  const ignored = lists.flatMap((item) => isNamed(item) ? item.ignored.map((name) => `${key}.${name}`) : []);
+  return [lists.map((item) => isNamed(item) ? fitValue(item.args, items) : item), [...new Set(ignored)]];
+}
+
+interface Named {
+  readonly args: Arguments;
+  readonly ignored: string[];
+  readonly renamed: Map<string, string>;
+}
+
+function isNamed(item: unknown): item is Named {
+  return isRecord(item) && item.renamed instanceof Map;
+}
+
+/** @param of the tool, or the list in it that the object is from */
+function withOwnNames(given: Arguments, of: string, properties: Arguments): Named {
+  const own = new Map(Object.keys(properties).map((key) => [plain(key), key]));
+  const args: Record<string, unknown> = {};
+  const ignored: string[] = [];
+  const renamed = new Map<string, string>();
+  const take = (written: string, key: string, value: unknown) => {
+    if (args[key] === undefined) {
+      args[key] = value;
+      if (written !== key) renamed.set(key, written);
+    } else if (JSON.stringify(args[key]) !== JSON.stringify(value)) {
+      ignored.push(written);
+    }
+  };
+  const places = Object.keys(given).map((written): readonly [string, string | undefined] => [
+    written,
+    Object.hasOwn(properties, written) ? written : own.get(plain(written)) ?? argumentOf(of, written),
+  ]);
+  // Our names come first, forms of them last: they may depend on the others.
+  for (const isWanted of [isSame, isOther, isSpecial]) {
+    for (const [written, key = ""] of places.filter(isWanted)) {
+      const value = given[written];
+      if (!key.startsWith("@")) take(written, key, value);
+      else {
+        const said = isEmpty(value) ? {} : SPECIAL.get(key)?.(value, args);
+        if (said === undefined) ignored.push(written);
+        else for (const [name, fit] of Object.entries(said)) take(written, name, fit);
+      }
+    }
+  }
+  for (const [written, key] of places) {
+    const isKnown = key !== undefined && (key.startsWith("@") || Object.hasOwn(properties, key));
+    if (!isKnown && !isEmpty(given[written]) && !isHarmless(written, given[written])) ignored.push(written);
+  }
+  return { args, ignored, renamed };
+
+  function isSame([written, key]: readonly [string, string | undefined]): boolean {
+    return written === key;
+  }
+  function isOther([written, key]: readonly [string, string | undefined]): boolean {
+    return key !== undefined && written !== key && Object.hasOwn(properties, key);
+  }
+  function isSpecial([, key]: readonly [string, string | undefined]): boolean {
+    return key?.startsWith("@") === true;
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === undefined || value === "" ||
+    (typeof value === "object" && Object.keys(value).length === 0);
+}
+
+/** Of an argument that may be left out. */
+function isNothing(value: unknown, schema: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  return typeof value === "string" && /^(?:null|none|undefined)?$/i.test(value.trim()) &&
+    (!typesOf(schema).has("string") || (value === "" && isRecord(schema) && Array.isArray(schema.enum)));
+}
+
+/** A value as its schema has it, where that is certain: "10" for a number, "[…]" for a list, one thing for a list of one. */
+export function fitValue(value: unknown, schema: unknown): unknown {
+  const types = typesOf(schema);
+  if (!isRecord(schema) || types.size === 0) return value;
+  if (typeof value === "string") return fitText(value, schema, types);
+  if (Array.isArray(value)) {
+    return types.has("array") ? value.map((item) => fitValue(item, schema.items)) : value;
+  }
+  if (isRecord(value)) {
+    if (!types.has("object")) return types.has("array") ? [fitValue(value, schema.items)] : value;
+    const { properties } = schema;
+    return isRecord(properties)
+      ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fitValue(item, properties[key])]))
+      : value;
+  }
+  if (value === null || value === undefined) return value;
+  if (types.has(typeof value) || (typeof value === "number" && types.has("integer"))) return value;
+  return types.has("boolean") ? booleanOf(value) ?? value : value;
+}
+
+function fitText(text: string, schema: Arguments, types: ReadonlySet<string>): unknown {
+  if (types.has("string")) return Array.isArray(schema.enum) ? wordIn(schema.enum, text) : text;
+  const word = text.trim();
+  const flag = types.has("boolean") ? booleanOf(word) : undefined;
+  if (flag !== undefined) return flag;
+  const number = types.has("number") || types.has("integer") ? numberOf(word) : undefined;
+  if (number !== undefined) return number;
+  if (types.has("null") && /^(?:null|none)$/i.test(word)) return null;
+  if (!types.has("object") && !types.has("array")) return text;
+  const read = /^[[{]/.test(word) ? wholeLiteral(word) : undefined;
+  if (read !== undefined) return typeof read.value === "string" ? text : fitValue(read.value, schema);
+  // What begins as a list does and is none, nobody can read.
+  const isBroken = /^(?:\{|\[\s*["'{]|\[.*\]$)/s.test(word);
+  return types.has("array") && typesOf(schema.items).has("string") && word !== "" && !isBroken
+    ? [text]
+    : text;
+}
+
+/** The word of a list that is meant. */
+function wordIn(list: readonly unknown[], text: string): unknown {
+  if (list.includes(text)) return text;
+  const other = wordOf(text);
+  return list.find((one) => typeof one === "string" && plain(one) === plain(text)) ??
+    (list.includes(other) ? other : text);
+}

@@ -1,0 +1,100 @@
+/** Arguments that say the same as ours in another form: the "@" names of tool_aliases.ts. Pure. */
+import { wholeLiteral } from "./literal.ts";
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** @returns what it says in our arguments; undefined: nobody knows */
+type Special = (value: unknown, args: Arguments) => Arguments | undefined;
+
+/** Longest time for a command, in seconds. */
+const LONGEST = 600;
+/** More seconds than anybody asks for. */
+const MOST_SECONDS = 3_600;
+
+const SPECIALS: Readonly<Record<string, Special>> = {
+  "@end"(value, { offset }) {
+    const [first, last] = [numberOf(offset) ?? 1, numberOf(value)];
+    if (last === -1) return {};
+    return last === undefined || last < first ? undefined : { limit: last - first + 1 };
+  },
+  "@range"(value, args) {
+    const range = typeof value === "string" ? wholeLiteral(value)?.value : value;
+    const [first, last, ...others] = Array.isArray(range) ? range.map(numberOf) : [];
+    if (first === undefined || last === undefined || others.length > 0) return undefined;
+    const offset = Math.max(first, 1);
+    const limit = SPECIALS["@end"]?.(last, { ...args, offset });
+    return limit === undefined ? undefined : { offset, ...limit };
+  },
+  "@recursive"(value) {
+    const is = booleanOf(value);
+    return is === undefined ? undefined : is ? {} : { depth: 1 };
+  },
+  "@regex"(value, { is_regex = true }) {
+    const is = booleanOf(value);
+    if (is !== undefined) return { is_regex: is };
+    return typeof value === "string" ? { query: value, is_regex } : undefined;
+  },
+  "@sensitive": (value) => caseOf(booleanOf(value)),
+  "@insensitive"(value) {
+    const is = booleanOf(value);
+    return is === false ? {} : caseOf(is === undefined ? undefined : false);
+  },
+  "@patch": (value) => typeof value === "string" && isPatch(value) ? { patch: value } : undefined,
+  "@once": (value) => numberOf(value) === 1 ? {} : undefined,
+  "@milliseconds"(value) {
+    const time = numberOf(value);
+    return time === undefined ? undefined : { timeout: seconds(time / 1_000) };
+  },
+  "@shell": (value) => typeof value === "string" && /^(?:\/\S*\/)?(?:ba)?sh$/.test(value) ? {} : undefined,
+};
+
+export const SPECIAL = new Map(Object.entries(SPECIALS));
+
+/** Our arguments, where models write another kind of value: "TOOL.ARGUMENT" → the value. */
+export const VALUES = new Map<string, (value: unknown) => unknown>(Object.entries({
+  // Lines are counted from 0 by some.
+  "read_file.offset": (value: unknown) => value === 0 ? 1 : value,
+  "run_terminal_command.timeout": (value: unknown) =>
+    typeof value !== "number" ? value : seconds(value > MOST_SECONDS ? value / 1_000 : value),
+  "run_terminal_command.command": (value: unknown) => {
+    if (!Array.isArray(value) || !value.every((word) => typeof word === "string")) return value;
+    const [shell = "", option = "", line, ...others] = value;
+    const isLine = /^(?:\/\S*\/)?(?:ba)?sh$/.test(shell) && /^-l?c$/.test(option) && others.length === 0;
+    return isLine && line !== undefined ? line : value.map(quoted).join(" ");
+  },
+  "ask_user.options": (value: unknown) => {
+    if (!Array.isArray(value)) return value;
+    return value.map((one) => typeof one === "object" && one !== null && "label" in one ? one.label : one);
+  },
+}));
+
+/** OpenAI's form of a patch, from its beginning to its end. */
+export function isPatch(text: string): boolean {
+  return /^\s*\*\*\* Begin Patch\r?\n[\s\S]*\n\*\*\* End Patch\s*$/.test(text);
+}
+
+function seconds(time: number): number {
+  // Less than the least is the tool's to refuse.
+  return time < 1 ? time : Math.min(Math.ceil(time), LONGEST);
+}
+
+function caseOf(isSensitive: boolean | undefined): Arguments | undefined {
+  return isSensitive === undefined ? undefined : { case: isSensitive ? "sensitive" : "insensitive" };
+}
+
+/** As a shell reads it back. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+export function numberOf(value: unknown): number | undefined {
+  if (typeof value === "number") return value;
+  return typeof value === "string" && /^\s*-?\d+(?:\.\d+)?\s*$/.test(value) ? Number(value) : undefined;
+}
+
+export function booleanOf(value: unknown): boolean | undefined {
+  if (typeof value === "boolean") return value;
+  const word = String(value).trim().toLowerCase();
+  if (word === "true" || word === "1") return true;
+  return word === "false" || word === "0" ? false : undefined;
+}

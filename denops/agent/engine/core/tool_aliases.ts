@@ -1,0 +1,213 @@
+/**
+ * The one table of the names that models use for our tools and their arguments: those of other agents, which they have
+ * learnt. Names are compared without case, `-`, `_`, `.` and blanks. A tool that is offered under a name always comes first.
+ */
+
+/** Our tool → other names. None of them stands for a tool that does more than the name says. */
+const TOOLS: Readonly<Record<string, string>> = {
+  read_file:
+    "read cat view view_file open_file read_text_file get_file_contents file_read fs_read view_image",
+  read_files: "read_many_files read_multiple_files",
+  list_directory: "ls list list_dir list_folder dir view_directory",
+  list_files: "tree directory_tree list_files_recursive",
+  find_files: "glob glob_files glob_search file_search find_file find_path find_by_name",
+  search_workspace:
+    "grep grep_search grep_tool rg ripgrep search search_files search_file_content search_code search_text find_in_files " +
+    "codebase_search ripgrep_search",
+  write_file: "write write_to_file file_write fs_write",
+  edit_file:
+    "edit multi_edit str_replace search_replace replace replace_in_file replace_string_in_file search_and_replace " +
+    "multi_replace_string_in_file file_edit apply_patch patch apply_diff update_file",
+  delete_file: "delete delete_path remove_file",
+  move_file: "move move_path rename_file",
+  run_terminal_command:
+    "bash shell sh terminal exec execute run_command run_terminal_cmd run_in_terminal run_shell_command run_shell " +
+    "run_bash run_bash_command shell_command local_shell exec_command execute_command execute_bash bash_command " +
+    "container.exec",
+  command_output: "bash_output get_terminal_output read_terminal command_status get_command_output",
+  stop_command: "kill_shell kill_bash kill_terminal kill_command",
+  update_plan: "todo_write write_todos update_todo_list manage_todo_list update_todos",
+  ask_user: "ask_followup_question ask_user_question ask_question",
+  run_subagent: "task agent dispatch_agent new_task spawn_agent",
+  get_diagnostics: "get_errors read_lints diagnostics get_problems",
+  find_definition: "go_to_definition goto_definition",
+  find_references: "list_code_usages find_usages",
+  get_hover_info: "hover",
+  get_document_symbols: "document_symbols list_symbols",
+};
+
+/** Names of tools that do something else than ours would: what to do in their place. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  "create create_file create_new_file new_file":
+    "To create a file use write_file; it replaces all of a file that exists.",
+  "append append_to_file insert insert_text insert_content insert_line insert_edit_into_file":
+    "To add text use edit_file: give old_str, and as new_str the same with the new text.",
+  "undo undo_edit": "Nothing undoes an edit: use edit_file once more.",
+};
+
+/** Their text is a regular expression, where nothing else is said. */
+const GREPS = "grep grep_search grep_tool rg ripgrep ripgrep_search search_file_content";
+
+/** Anthropic's editor is one tool with commands, and so is that of OpenHands. */
+const EDITORS = "str_replace_editor str_replace_based_edit_tool text_editor file_editor";
+export const EDITOR_COMMANDS = new Map([["view", "read_file"], ["str_replace", "edit_file"]]);
+
+const FILE =
+  "file file_path filename file_name target_file absolute_path relative_path relative_workspace_path";
+const FOLDER =
+  "dir directory folder dir_path directory_path folder_path target_directory relative_workspace_path";
+const OLD = "old_string old_text old search search_string find";
+const NEW = "new_string new_text new replace replacement replace_string replace_with";
+const ID = "bash_id shell_id task_id terminal_id command_id job_id process_id session_id";
+const PLACE = { path: FILE, line: "line_number", symbol: "name symbol_name" };
+
+/**
+ * Tool, or its list of objects → our argument → other names. A name with "@" before it is an argument that says the same in
+ * another form (fit_special.ts).
+ */
+const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  read_file: {
+    path: FILE,
+    offset: "start_line line_start line_offset from_line start_line_one_indexed start",
+    limit: "line_count num_lines max_lines line_limit",
+    "@end": "end_line line_end to_line end_line_one_indexed_inclusive end",
+    "@range": "view_range line_range lines range",
+  },
+  read_files: { paths: "files file_paths path file file_path filenames" },
+  list_directory: { path: FOLDER },
+  list_files: {
+    path: FOLDER,
+    glob: "pattern include glob_pattern file_pattern",
+    depth: "max_depth",
+    "@recursive": "recursive",
+  },
+  find_files: { query: "pattern glob glob_pattern name filename search search_term" },
+  search_workspace: {
+    query: "text search search_term search_query search_string keyword q term",
+    directory: `path file file_path ${FOLDER}`,
+    glob: "include include_pattern file_pattern glob_pattern globs file_glob",
+    is_regex: "is_regexp use_regex",
+    context: "-C context_lines",
+    "@regex": "pattern regex regexp",
+    "@sensitive": "case_sensitive match_case",
+    "@insensitive": "-i case_insensitive ignore_case",
+  },
+  write_file: { path: FILE, content: "contents text file_text file_content data body" },
+  edit_file: {
+    path: FILE,
+    old_str: OLD,
+    new_str: NEW,
+    replace_all: "allow_multiple",
+    edits: "replacements changes",
+    "@patch": "input patch_text diff",
+    "@once": "expected_replacements",
+  },
+  "edit_file.edits": { old_str: OLD, new_str: NEW, replace_all: "allow_multiple" },
+  delete_file: { path: FILE },
+  move_file: {
+    from: "source src old_path source_path from_path",
+    to: "destination dest dst new_path destination_path to_path target_path",
+  },
+  run_terminal_command: {
+    command: "cmd command_line shell_command script",
+    cwd: "workdir working_directory working_dir directory dir dir_path cd",
+    background: "run_in_background is_background",
+    timeout: "timeout_seconds timeout_secs timeout_sec",
+    "@milliseconds": "timeout_ms timeout_milliseconds",
+    "@shell": "shell",
+  },
+  command_output: { id: ID },
+  stop_command: { id: ID },
+  update_plan: { steps: "todos plan todo_list tasks items todo" },
+  "update_plan.steps": { step: "content title task text description name", status: "state" },
+  ask_user: { question: "prompt text message query", options: "choices suggestions follow_up" },
+  run_subagent: {
+    task: "prompt message instructions",
+    title: "description",
+    mode: "subagent_type agent agent_type",
+    background: "run_in_background",
+  },
+  think: { thought: "thoughts thinking text" },
+  get_diagnostics: { path: `${FILE} file_paths paths` },
+  get_document_symbols: { path: FILE },
+  find_symbol: { query: "name symbol symbol_name" },
+  find_definition: PLACE,
+  find_references: PLACE,
+  find_implementations: PLACE,
+  get_hover_info: PLACE,
+};
+
+/** They say why, or ask for more than is given: to leave them out does no harm. */
+const HARMLESS =
+  "description explanation reason reasoning rationale justification tool_action tool_summary task_progress " +
+  "requires_approval safe_to_auto_run wait_ms_before_async block_until_ms yield_time_ms max_output_tokens line_count login " +
+  "tty id priority active_form should_read_entire_file with_escalated_permissions sandbox_permissions prefix_rule";
+/** So they do if they are false. */
+const HARMLESS_IF_FALSE = "dry_run append is_input restart";
+
+/** Of an enumeration: our word → others. */
+const WORDS: Readonly<Record<string, string>> = {
+  pending: "todo open not_started planned",
+  in_progress: "active doing started current ongoing",
+  completed: "done complete finished closed",
+};
+
+/** As names are compared. */
+export function plain(name: string): string {
+  return name.toLowerCase().replace(/[-_.\s]/g, "");
+}
+
+function words(list: string): readonly string[] {
+  return list.split(" ").map(plain);
+}
+
+/** Other name → ours. */
+function inverted(table: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(Object.entries(table).flatMap(([own, list]) => words(list).map((other) => [other, own])));
+}
+
+const TOOL_OF = inverted(TOOLS);
+const WORD_OF = inverted(WORDS);
+const INSTEAD_OF = new Map(
+  Object.entries(INSTEAD).flatMap(([list, advice]) => words(list).map((name) => [name, advice])),
+);
+const ARGUMENT_OF = new Map(Object.entries(ARGUMENTS).map(([of, table]) => [of, inverted(table)]));
+const IS_HARMLESS = new Set(words(HARMLESS));
+const IS_HARMLESS_IF_FALSE = new Set(words(HARMLESS_IF_FALSE));
+const IS_GREP = new Set(words(GREPS));
+const IS_EDITOR = new Set(words(EDITORS));
+
+/** Whether what it searches for is a regular expression. */
+export function isGrep(name: string): boolean {
+  return IS_GREP.has(plain(name));
+}
+
+export function isEditor(name: string): boolean {
+  return IS_EDITOR.has(plain(name));
+}
+
+/** Our name for a tool; undefined: none of ours does that. */
+export function toolOf(name: string): string | undefined {
+  return TOOL_OF.get(plain(name));
+}
+
+/** What to do where no tool does what is asked for. */
+export function adviceFor(name: string): string | undefined {
+  return INSTEAD_OF.get(plain(name));
+}
+
+/** @param of a tool, or "TOOL.ARGUMENT" for the objects in a list @returns our argument, or a form of one after "@" */
+export function argumentOf(of: string, key: string): string | undefined {
+  // "-C" and "-c" differ for those who write them.
+  return ARGUMENT_OF.get(of)?.get(plain(key));
+}
+
+export function isHarmless(key: string, value: unknown): boolean {
+  const isFalse = value === false || (typeof value === "string" && /^false$/i.test(value.trim()));
+  return IS_HARMLESS.has(plain(key)) || (isFalse && IS_HARMLESS_IF_FALSE.has(plain(key)));
+}
+
+/** Our word of an enumeration. */
+export function wordOf(word: string): string | undefined {
+  return WORD_OF.get(plain(word));
+}
