@@ -18,7 +18,11 @@ local before = _G.before_tests
 for name, value in pairs(before.ui) do vim.ui[name] = value end
 vim.notify = before.notify
 local chats = require("agent.chat")
-vim.iter(chats.list()):each(chats.close)
+vim.iter(chats.list()):each(function(chat)
+  chat.input:set("")
+  chat.selections = nil
+  chats.close(chat)
+end)
 vim.cmd("silent! tabonly! | silent! only! | enew!")
 for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
   if buffer ~= vim.api.nvim_get_current_buf() then

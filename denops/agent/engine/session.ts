@@ -42,7 +42,7 @@ import { Views } from "./tools/files/views.ts";
 import { Workspace } from "./tools/files/workspace.ts";
 
 /** What a prompt tells beside what is handed over. */
-type Told = readonly [branch?: string, shown?: Shown, instead?: Instead];
+type Told = readonly [branch?: string, shown?: Shown, instead?: Instead, messageId?: string];
 
 export class Session {
   readonly id: string;
@@ -69,7 +69,7 @@ export class Session {
   readonly #traps: CommandTraps;
   readonly #surroundings: Surroundings | undefined;
   readonly agents: Subagents;
-  readonly steering = new Steering();
+  readonly steering = new Steering((id) => this.#memory.messages.set(id, true));
   readonly #closing = new AbortController();
   readonly asides = new Asides(() => this.#asidePorts(), this.#closing.signal);
   readonly #changed: ChangedFiles;
@@ -281,7 +281,7 @@ export class Session {
   }
 
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
-  async #turn(handed: readonly Handed[], mode: Mode, [branch, shown, instead]: Told): Promise<TurnEnd> {
+  async #turn(handed: readonly Handed[], mode: Mode, [branch, shown, instead, id]: Told): Promise<TurnEnd> {
     const controller = this.#running = new AbortController();
     this.#meter.begin();
     this.steering.begin((said) => this.#handOver(said, controller.signal));
@@ -289,6 +289,7 @@ export class Session {
       const notice = await this.#ports.store.ensure();
       await this.#scratch?.make();
       const { parts, problems, note } = await this.#handOver(handed, controller.signal);
+      if (id !== undefined) this.#memory.messages.set(id, true);
       const prompt = this.#begin(parts, branch);
       for (const text of [notice, this.#unpriced.notice(this.#ports.config, this.#model), ...problems]) {
         if (text !== undefined) this.#warn(text);

@@ -40,10 +40,14 @@ export const TurnMeta = z.object({
 });
 export type TurnMeta = z.infer<typeof TurnMeta>;
 
+/** Neovim numbers the messages of the user: the session that logs one remembers its id. */
+export const MessageId = z.string().min(1).max(100);
+
 /** `_meta["agent.nvim"]` of a prompt, and of the answer to session/resume. */
 export const SessionMeta = z.object({
   /** The git branch that was made for the session; of prompts the first one counts. */
   branch: z.string().regex(/^[\x21-\x7e]{1,255}$/).optional(),
+  messageId: MessageId.optional(),
   /** Of every prompt. */
   shown: Shown.optional(),
   /** Instead of asking the model this is written into the project's rules. */

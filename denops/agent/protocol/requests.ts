@@ -6,6 +6,7 @@
  * the workspace. Times are milliseconds since 1970, turns are counted from 1 within their session.
  */
 import { z } from "../deps/zod.ts";
+import { MessageId } from "./extensions.ts";
 import { GivenBlock } from "./given.ts";
 import { OwnMode } from "./modes.ts";
 
@@ -244,8 +245,16 @@ export const REQUESTS = {
    * is taken back. Answered when it is known what has become of it: "ended" and "stopped" are the turn's.
    */
   steer: {
-    params: z.object({ sessionId, id: z.string().max(100), prompt: z.array(GivenBlock).min(1).optional() }),
+    params: z.object({ sessionId, id: MessageId, prompt: z.array(GivenBlock).min(1).optional() }),
     result: z.object({ end: SteerEnd }),
+  },
+  /**
+   * Which of these messages of the user's are in a log, whatever the session. An engine that ends may still log one:
+   * the answer waits for that. `sessionId`: no other session can have them.
+   */
+  logged_messages: {
+    params: z.object({ sessionId: sessionId.optional(), ids: z.array(MessageId).max(1_000) }),
+    result: z.object({ ids: z.array(MessageId) }),
   },
   /** The turn that runs stands still before its next step, or goes on. Answered once it stands still, or will not. */
   pause: {

@@ -3,7 +3,7 @@ import { z } from "../deps/zod.ts";
 import type { CommandAccess } from "./commands.ts";
 import { CHOOSABLE_EFFORTS, UserConfig } from "./config.ts";
 import { EditPlace } from "./edit_place.ts";
-import { OPTION } from "./extensions.ts";
+import { MessageId, OPTION } from "./extensions.ts";
 import { Given } from "./given.ts";
 import type { ShownJob } from "./jobs.ts";
 import type { ModeFacts } from "./modes.ts";
@@ -39,6 +39,7 @@ export const Action = z.discriminatedUnion("type", [
     ...place,
     session,
     ...message,
+    id: MessageId.optional(),
     /** With absolute paths. */
     shown: Shown.optional(),
     /** No model is asked: this is written into the project's rules. */
@@ -125,7 +126,7 @@ export const Action = z.discriminatedUnion("type", [
   /** The stored sessions of all projects; no engine is asked. */
   z.object({ type: z.literal("sessions"), request, chat, ...place }),
   /** A message for the turn that runs, answered by the `engine_answer` of the request `steer`. */
-  z.object({ type: z.literal("steer"), request, chat, session, ...place, id: z.string(), ...message }),
+  z.object({ type: z.literal("steer"), request, chat, session, ...place, id: MessageId, ...message }),
   /** A question beside the turns, answered by an `engine_answer`. `staged`: what is staged goes along. */
   z.object({
     type: z.literal("aside"),

@@ -33,7 +33,7 @@ const STUCK_MS = 5_000;
 /** What the user sends. */
 export type Message = Pick<
   Extract<Action, { type: "prompt" }>,
-  "text" | "given" | "shown" | "remember" | "edit" | "merge"
+  "id" | "text" | "given" | "shown" | "remember" | "edit" | "merge"
 >;
 
 export class Chat {
@@ -81,8 +81,8 @@ export class Chat {
     if (type === "turn") this.#unstored = false;
   }
 
-  prompt({ text, given, shown, remember, edit, merge }: Message): void {
-    this.#queue.push({ text, given, shown, remember, edit, merge });
+  prompt({ id, text, given, shown, remember, edit, merge }: Message): void {
+    this.#queue.push({ id, text, given, shown, remember, edit, merge });
     if (!this.#running) this.#run();
   }
 
@@ -189,8 +189,8 @@ export class Chat {
   /** How the turn ended: as the engine says, or stopped without a word of it. */
   async #prompt({ project, sessionId, branch, blocks, merge }: Ready, message: Message): Promise<string> {
     const { engine, client } = project;
-    const { shown, remember, edit } = message;
-    const told = { branch, shown: shown && client.shown(this.id, shown), remember, edit, merge };
+    const { id: messageId, shown, remember, edit } = message;
+    const told = { branch, messageId, shown: shown && client.shown(this.id, shown), remember, edit, merge };
     const died = engine.ended.then((how): never => {
       this.forget(engine, how);
       throw new Error(engineGone(how));

@@ -90,6 +90,7 @@ function M:make_input()
   self.input = input.new(buffer)
   if old then
     self.input:set(old.lost)
+    self.input.id = old.id
     vim.bo[buffer].modified = false
   end
   take_place(old and old.buffer, buffer)
@@ -136,6 +137,7 @@ function M:input_changed(buffer)
   end
   vim.bo[buffer].modified = false
   window.grow(self.windows)
+  self:keep_draft()
   if self.on_typing then
     self.on_typing()
   end

@@ -3,6 +3,7 @@ local attached = require("agent.chat.attached")
 local buffers = require("agent.chat.buffers")
 local client = require("agent.client")
 local config = require("agent.config")
+local drafts = require("agent.chat.drafts")
 local history = require("agent.chat.history")
 local keymaps = require("agent.chat.keymaps")
 local input = require("agent.chat.input")
@@ -41,7 +42,8 @@ local window = require("agent.chat.window")
 ---@field is_quiet? boolean      another place says how its turns end
 ---@field target? integer       turn that is looked for in the older parts
 ---@field is_closed? boolean     for good
-local Chat = vim.tbl_extend("error", {}, attached, buffers, history, moves, navigate, plan, selections, status, waiting)
+local PARTS = { attached, buffers, drafts, history, moves, navigate, plan, selections, status, waiting }
+local Chat = vim.tbl_extend("error", {}, unpack(PARTS))
 Chat.__index = Chat
 
 --- The chat that each tab page shows.
@@ -98,6 +100,9 @@ function Chat:open()
   if self.timeline.state == "idle" then
     local action = { type = "open", chat = self.id, session = self.timeline.session }
     client.send(vim.tbl_extend("error", action, self:place()))
+  end
+  if self:has_no_session() then
+    self:take_draft()
   end
 end
 
@@ -178,6 +183,7 @@ function Chat:apply(updates)
   if self.timeline.state == "idle" then
     self.paused = nil
   end
+  self:keep_messages(updates)
   self:count_down()
   pulse.beat(self, changed)
   self:show_state()
@@ -214,10 +220,20 @@ function Chat:count_down()
   end
 end
 
---- Nothing was said, typed or read here.
+--- Nothing was said or read here.
 ---@return boolean
-function Chat:is_blank()
-  return #self.timeline.blocks == 0 and not self.timeline.session and self.input:is_empty()
+function Chat:has_no_session()
+  local has_notices = vim.iter(self.timeline.blocks):all(function(block)
+    return block.kind == "notice"
+  end)
+  return has_notices and not self.timeline.session
+end
+
+--- The same, and nothing was typed. A draft of this session may be back.
+---@param session? string
+---@return boolean
+function Chat:is_blank(session)
+  return self:has_no_session() and (self.input:is_empty() or session ~= nil and self:has_draft_of(session))
 end
 
 --- Its project; while it has none, the one that the user is in.
@@ -242,9 +258,10 @@ end
 function Chat:send(text, remember)
   local since = trace.now and trace.now()
   input.remember(text)
-  self:apply({ { type = "submitted", text = text } })
+  local id = self.input:sent_id()
+  self:apply({ { type = "submitted", text = text, id = id } })
   self:follow_all()
-  local action = { type = "prompt", chat = self.id, text = text, session = self.timeline.session }
+  local action = { type = "prompt", chat = self.id, id = id, text = text, session = self.timeline.session }
   action.shown, action.given = self:attached(text)
   self:selection_sent(text)
   action.remember = remember

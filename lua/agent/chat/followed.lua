@@ -14,11 +14,11 @@ local namespace = vim.api.nvim_create_namespace("agent.selection")
 ---@type table<agent.Given, agent.Followed>
 local followed = setmetatable({}, { __mode = "k" })
 
---- From here on, for as long as the buffer is loaded.
+--- From here on, for as long as the buffer is loaded and if the lines are there.
 ---@param selection agent.Given
 function M.follow(selection)
   local buffer = selection.path and not followed[selection] and find.buffers(selection.path)[1]
-  if not buffer then
+  if not buffer or given.selection(buffer, selection.first, selection.last).text ~= selection.text then
     return
   end
   local id = vim.api.nvim_buf_set_extmark(buffer, namespace, selection.first - 1, 0, {

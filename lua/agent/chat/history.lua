@@ -18,6 +18,7 @@ function M:restore(session)
   self.timeline.session, self.timeline.title = session.sessionId, session.title
   announce(self, { type = "title" })
   self:read()
+  self:take_draft()
 end
 
 --- Asks for the part before what is here, at first for the newest one.

@@ -86,6 +86,7 @@ end
 function M.close(chat)
   client.send({ type = "close", chat = chat.id })
   chat:hide()
+  chat:leave_draft()
   chats[chat.id], chat.is_closed = nil, true
   for root, its in pairs(current) do
     if its == chat then
@@ -184,12 +185,13 @@ local function host_lost(update)
     if is_stored then
       text = text .. " The next message goes on from what is stored."
     end
-    local texts, unstored = timeline.unsent(chat.timeline)
-    local unsent = { type = "unsent", texts = texts, unstored = unstored, with_steering = true }
     if chat.timeline.state ~= "idle" then
+      local texts, unstored = timeline.unsent(chat.timeline)
+      chat:unlogged(update.was_running, function(unlogged)
+        take_back(chat, { type = "unsent", texts = unlogged })
+      end)
       local done = { type = "turn_done", reason = "error", error = text }
-      chat:apply({ unsent, done })
-      take_back(chat, unsent)
+      chat:apply({ { type = "unsent", texts = texts, unstored = unstored, with_steering = true }, done })
       announce(chat, done)
     elseif is_stored then
       chat:apply({ { type = "notice", severity = "error", text = text } })

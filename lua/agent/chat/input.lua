@@ -7,16 +7,28 @@ local history = {}
 
 ---@class agent.Input
 ---@field buffer integer
+---@field id string      of the message that is being typed
+---@field taken? string  of the text that was taken last, until it is sent
 ---@field at? integer    place in the history
 ---@field draft? string  what was being typed before the history was looked through
 ---@field lost? string   what stood there when the buffer was unloaded
 local Input = {}
 Input.__index = Input
 
+local prefix, last_id = vim.uv.random(8):gsub(".", function(byte)
+  return ("%02x"):format(byte:byte())
+end), 0
+
+---@return string id that no other message has, in any Neovim
+local function new_id()
+  last_id = last_id + 1
+  return ("%s-%d"):format(prefix, last_id)
+end
+
 ---@param buffer integer
 ---@return agent.Input
 function M.new(buffer)
-  return setmetatable({ buffer = buffer }, Input)
+  return setmetatable({ buffer = buffer, id = new_id() }, Input)
 end
 
 ---@return string
@@ -36,8 +48,11 @@ end
 --- Puts text before what stands there: a message that was taken back, or context for the next one.
 ---@param text string
 function Input:add(text)
-  local present = self:text()
-  self:set(vim.trim(present) == "" and text or text .. "\n\n" .. present)
+  if self:is_empty() then
+    return self:set(text)
+  end
+  -- Above the line that the user may be typing.
+  vim.api.nvim_buf_set_lines(self.buffer, 0, 0, false, vim.split(text .. "\n", "\n"))
 end
 
 --- Puts words where the cursor is, or at the end, with a blank before them.
@@ -68,8 +83,27 @@ function Input:take()
     return nil
   end
   self.at, self.draft = nil, nil
+  self.taken, self.id = self.id, new_id()
   self:set("")
   return text
+end
+
+--- The id of a message that is sent now.
+---@return string
+function Input:sent_id()
+  local id = self.taken or new_id()
+  self.taken = nil
+  return id
+end
+
+--- What the user has typed and not sent: while the history is looked through, that is not what stands here.
+---@return string
+function Input:unsent()
+  local text = self.lost or vim.api.nvim_buf_is_loaded(self.buffer) and self:text() or ""
+  if not self.at then
+    return text
+  end
+  return text == history[self.at] and self.draft or vim.trim(text .. "\n\n" .. self.draft)
 end
 
 ---@param text string

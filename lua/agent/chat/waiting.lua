@@ -9,7 +9,6 @@ local waiting = require("agent.timeline.waiting")
 local window = require("agent.chat.window")
 
 ---@class agent.Chat
----@field steered? integer          number of the last message that steers
 ---@field taken? table<string, "edit"|"drop"|"steer">  what messages are taken back for
 ---@field paused? "pausing"|"paused"
 ---@field waits? string[]            texts that wait
@@ -29,8 +28,7 @@ function M:steer(text)
     -- One of these words was taken back too late.
     self.taken[text] = nil
   end
-  self.steered = (self.steered or 0) + 1
-  local id = tostring(self.steered)
+  local id = self.input:sent_id()
   self:apply({ { type = "steering", text = text, id = id } })
   self:follow_all()
   local stops = self.stops

@@ -239,6 +239,7 @@ function M.send(chat, steer)
   forget(gone)
   local text = table.concat(parts, "\n\n")
   table.insert(sending, { chat = chat, text = text, ids = ids })
+  chat:keep_elsewhere(text)
   if steer then
     chat:steer(text)
   else

@@ -73,7 +73,7 @@ function M.show(chats, session, place)
   local chat = chats.of(session.sessionId)
   if not chat then
     local now = chats.get()
-    chat = now:is_blank() and now.timeline.root == place.root and now or chats.new(place.root)
+    chat = now:is_blank(session.sessionId) and now.timeline.root == place.root and now or chats.new(place.root)
     chat:restore(session)
     if session.open then
       local text = "This session is open in another Neovim. To go on with a copy of it: :Agent fork"

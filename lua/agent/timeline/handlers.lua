@@ -99,7 +99,7 @@ local on = {}
 
 function on.submitted(timeline, update, changed)
   local status = timeline.state == "idle" and "sent" or "queued"
-  append.block(timeline, { kind = "user", text = update.text, status = status }, changed)
+  append.block(timeline, { kind = "user", text = update.text, status = status, id = update.id }, changed)
   if timeline.state == "idle" then
     timeline.state = "starting"
   end

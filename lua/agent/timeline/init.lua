@@ -86,16 +86,31 @@ local ANSWERS = { text = true, thought = true, tool = true, run = true, plan = t
 
 --- The message of a turn of which nothing came, not even that it is stored. Notices may stand below it.
 ---@param timeline agent.Timeline
----@return string? text
-function M.unstored(timeline)
+---@return agent.Block?
+local function unstored_block(timeline)
   for index = #timeline.blocks, 1, -1 do
     local block = timeline.blocks[index]
     if block.kind == "user" and block.status == "sent" then
-      return not block.turn and block.text or nil
+      return not block.turn and block or nil
     elseif ANSWERS[block.kind] or block.into or block.status == "steered" then
       return nil
     end
   end
+end
+
+---@param timeline agent.Timeline
+---@return string? text
+function M.unstored(timeline)
+  local block = unstored_block(timeline)
+  return block and block.text
+end
+
+--- Messages that are on their way: no log has them, as far as is known here. In the order of the chat.
+---@param timeline agent.Timeline
+---@return agent.Block[]
+function M.on_the_way(timeline)
+  local blocks = timeline.state ~= "idle" and { unstored_block(timeline) } or {}
+  return vim.list_extend(blocks, M.waiting(timeline))
 end
 
 --- Messages that come back into the input when the supervisor is gone, in the order of the chat.

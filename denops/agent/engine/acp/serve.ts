@@ -164,9 +164,9 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       return { sessionId: session.id, ...modesOf(session.modes) };
     })
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
-      const { branch, shown, ...instead } = ours(SessionMeta, params._meta) ?? {};
+      const { branch, shown, messageId, ...instead } = ours(SessionMeta, params._meta) ?? {};
       const handed = params.prompt.map(handedOf);
-      return promptAnswer(await open.get(params.sessionId).prompt(handed, branch, shown, instead));
+      return promptAnswer(await open.get(params.sessionId).prompt(handed, branch, shown, instead, messageId));
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const answers: Answers = {

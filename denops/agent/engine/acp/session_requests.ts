@@ -49,6 +49,10 @@ export function sessionAnswers(
       steering.takeBack(id);
       return { end: "taken_back" };
     },
+    logged_messages: async ({ sessionId, ids }) => {
+      await locks.closedElsewhere(sessionId);
+      return { ids: [...sessions.logged(ids)] };
+    },
     pause: async ({ sessionId, paused }) => {
       const { steering } = open.get(sessionId);
       if (paused) return { paused: await steering.pause() };

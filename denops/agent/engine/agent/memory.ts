@@ -75,6 +75,8 @@ export class Memory {
   readonly folderRules: RememberedMap<FolderRules>;
   /** Sub-agents in the background of which the model has not been told, with their titles. */
   readonly agents: RememberedMap<string>;
+  /** Ids of the user's messages in the log. */
+  readonly messages: RememberedMap<boolean>;
   /** Facts of the moment as the model was told them last. */
   readonly told: RememberedMap<string>;
   /** By their texts. */
@@ -103,6 +105,7 @@ export class Memory {
       "folder_rules",
       (value): value is FolderRules => FolderRules.safeParse(value).success,
     );
+    this.messages = map("message", (value) => value === true);
     this.told = map("told", isText);
     this.notes = map("note", (value): value is Note => Note.safeParse(value).success);
     this.dropped = map("dropped", isText);
@@ -129,8 +132,9 @@ export class Memory {
   }
 
   get #maps() {
-    const { known, tools, project, rules, folderRules, told, notes, dropped, pinned, agents } = this;
-    return [known, tools, project, rules, folderRules, told, notes, dropped, pinned, agents];
+    const { known, tools, project, rules, folderRules, messages, told, notes, dropped, pinned, agents } =
+      this;
+    return [known, tools, project, rules, folderRules, messages, told, notes, dropped, pinned, agents];
   }
 }
 

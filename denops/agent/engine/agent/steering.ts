@@ -29,6 +29,12 @@ export class Steering {
   #goesOn: Promise<void> | undefined;
   /** To be told once the turn stands still, or is over. */
   #stands: ((isPaused: boolean) => void)[] = [];
+  readonly #remember: (id: string) => void;
+
+  /** @param remember is called with the id of a message just before it is logged */
+  constructor(remember: (id: string) => void) {
+    this.#remember = remember;
+  }
 
   /** A turn begins. */
   begin(handOver: (handed: readonly Handed[]) => Promise<HandedOver>): void {
@@ -76,6 +82,7 @@ export class Steering {
       const { problems, note } = over;
       const parts = withoutRepeats(over.parts, messages());
       const text = [`${STEERED}\n${partsText(parts)}`, ...note === undefined ? [] : [note]].join("\n\n");
+      this.#remember(id);
       append({ type: "control_note", reason: "steering", text, ...imagesOf(parts) });
       emit({ type: "steered", id, text: wordsOf({ parts }), ...handedOver({ parts }) });
       for (const problem of problems) emit({ type: "notice", severity: "warning", text: problem });

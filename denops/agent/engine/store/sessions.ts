@@ -98,6 +98,16 @@ export class StoredSessions {
       .map((row) => String(row.id));
   }
 
+  /** Those of the user's messages that some session remembers as logged. */
+  logged(ids: readonly string[]): readonly string[] {
+    // By the key of `memory`: a look for each session.
+    return this.#database.all(
+      `SELECT DISTINCT name FROM sessions CROSS JOIN memory
+       WHERE memory.session = sessions.id AND topic = 'message' AND name IN (SELECT value FROM json_each(?))`,
+      JSON.stringify(ids),
+    ).map(({ name }) => String(name));
+  }
+
   /** With all that belongs to it, its sub-agents too; what it has cost stays, and what forks have in common with it. Nothing if there is none. */
   remove(id: string): void {
     this.#database.transaction(() => this.#remove(id));
@@ -218,7 +228,7 @@ export class StoredSessions {
 }
 
 /** What a fork does not take over, as it has not spent or asked for it; and what belongs to the last turn. */
-const OWN = ["spent", "titled", "agents"];
+const OWN = ["spent", "titled", "agents", "message"];
 const OF_THE_END = ["folder", "plan", "known", "first"];
 
 /** Where a turn that goes on is stored: the columns beside the session. */

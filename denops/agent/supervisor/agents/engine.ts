@@ -149,6 +149,7 @@ export class Engine implements AsyncDisposable {
   ): Promise<PromptResponse> {
     const meta: SessionMeta = {
       ...(told.branch === undefined ? {} : { branch: told.branch }),
+      ...(told.messageId === undefined ? {} : { messageId: told.messageId }),
       ...(told.shown === undefined ? {} : { shown: told.shown }),
       ...(told.remember === undefined ? {} : { remember: told.remember }),
       ...(told.edit === undefined ? {} : { edit: told.edit }),

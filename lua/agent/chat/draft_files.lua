@@ -1,0 +1,375 @@
+-- Unsent messages on disk: one file per chat in the state folder, so that several Neovims share it. A Neovim locks a file
+-- of its own while it lives. Drafts of one that has ended go to whoever renames their file first. All of it runs in
+-- coroutines: Neovim waits for the disk only when it exits.
+local config = require("agent.config")
+
+local M = {}
+
+--- Seconds after which nobody misses a draft: 30 days.
+local OLDEST = 30 * 24 * 60 * 60
+--- Bytes of a file: a larger draft is not kept.
+local MOST = 4 * 1024 * 1024
+
+--- Random name of this Neovim.
+---@type string
+local me = vim.uv.random(8):gsub(".", function(byte)
+  return ("%02x"):format(byte:byte())
+end)
+
+---@class agent.DraftFile
+---@field wanted? string   what the file should hold; nil removes it
+---@field written? string  what it holds
+---@field busy? boolean
+---@field done fun()[]     called once the file is as wanted
+
+--- Files of this Neovim, by number. Another chat may take a file that is not listed.
+---@type table<integer, agent.DraftFile>
+local files = {}
+local last = 0
+---@type integer? descriptor
+local lock
+local is_exiting = false
+--- Reports once why drafts are not kept.
+---@type fun(problem: string)?
+local report
+
+--- Options cannot be read in a coroutine.
+---@type string
+local folder
+
+local function find_folder()
+  folder = vim.fs.joinpath(config.get().state_dir, "drafts")
+end
+
+---@param name string
+---@return string
+local function path_of(name)
+  return vim.fs.joinpath(folder, name)
+end
+
+---@param number integer
+---@return string
+local function name_of(number)
+  return ("%s-%d.json"):format(me, number)
+end
+
+--- Calls a function of libuv; the coroutine goes on when it is done.
+---@param call string
+---@param ... any
+---@return any result
+---@return string? problem
+local function await(call, ...)
+  local run = vim.uv["fs_" .. call]
+  if is_exiting then
+    return run(...)
+  end
+  local thread = coroutine.running()
+  local arguments = { ... }
+  table.insert(arguments, function(problem, result)
+    assert(coroutine.resume(thread, result, problem))
+  end)
+  run(unpack(arguments))
+  return coroutine.yield()
+end
+
+---@type fun(descriptor: integer, operation: integer): integer
+local flock
+local EXCLUSIVE, SHARED, AT_ONCE = 2, 1, 4
+do
+  -- Without LuaJIT nothing is kept.
+  local has_ffi, ffi = pcall(require, "ffi")
+  flock = function()
+    return -1
+  end
+  if has_ffi and pcall(ffi.cdef, "int flock(int fd, int operation);") then
+    flock = ffi.C.flock
+  end
+end
+
+--- How often a lock is tried that another Neovim holds while it looks.
+local TRIES = 100
+
+--- Others see from now on that this Neovim lives.
+---@return string? problem
+local function take_lock()
+  if lock then
+    return
+  end
+  for _ = 1, TRIES do
+    local opened, problem = await("open", path_of(me .. ".lock"), "w", tonumber("600", 8))
+    if not opened then
+      return problem
+    elseif not lock and flock(opened, EXCLUSIVE + AT_ONCE) == 0 then
+      lock = opened
+    else
+      await("close", opened)
+    end
+    if lock then
+      return
+    end
+  end
+  return "no lock"
+end
+
+---@param path string
+---@param text string
+---@return string? problem
+local function write(path, text)
+  local problem = take_lock()
+  local file, size
+  if not problem then
+    file, problem = await("open", path .. "~", "w", tonumber("600", 8))
+  end
+  if file then
+    size, problem = await("write", file, text)
+    await("close", file)
+    problem = not problem and size < #text and "the disk is full" or problem
+  end
+  if file and not problem then
+    problem = select(2, await("rename", path .. "~", path))
+  end
+  if problem and lock and not await("stat", path_of(me .. ".lock")) then
+    -- The folder is gone: it is made anew.
+    await("close", lock)
+    lock = nil
+  end
+  return problem
+end
+
+---@param problem string
+local function tell(problem)
+  if report then
+    report(problem)
+    report = nil
+  end
+end
+
+--- Makes the file what it should be, also if that changes meanwhile.
+---@param number integer
+local function update(number)
+  local file = files[number]
+  file.busy = true
+  while file.written ~= file.wanted do
+    local wanted = file.wanted
+    local problem
+    if wanted then
+      problem = write(path_of(name_of(number)), wanted)
+    else
+      await("unlink", path_of(name_of(number)))
+    end
+    file.written = wanted
+    if problem then
+      tell(problem)
+    end
+  end
+  file.busy = false
+  local done = file.done
+  file.done = {}
+  for _, callback in ipairs(done) do
+    callback()
+  end
+end
+
+--- Makes another file of this Neovim's; nothing is written yet.
+---@return integer number
+function M.new()
+  last = last + 1
+  files[last] = { done = {} }
+  return last
+end
+
+--- Writes a file, or removes it. Returns at once.
+---@param number integer
+---@param value? table  nil removes it
+---@param done? fun()
+function M.write(number, value, done)
+  find_folder()
+  if value and not lock then
+    vim.fn.mkdir(folder, "p", "0700")
+  end
+  local file = files[number]
+  file.wanted = value and vim.json.encode(value)
+  if file.wanted and #file.wanted > MOST then
+    file.wanted = nil
+    tell("it is larger than 4 MB")
+  end
+  table.insert(file.done, done)
+  if not file.busy then
+    coroutine.wrap(update)(number)
+  end
+end
+
+--- From now on another chat may take the file.
+---@param number integer
+function M.release(number)
+  files[number] = nil
+end
+
+---@param name string of a Neovim
+---@return boolean
+local function is_alive(name)
+  if name == me then
+    return true
+  end
+  local file, problem = await("open", path_of(name .. ".lock"), "r", 0)
+  if not file then
+    return not (problem or ""):find("^ENOENT")
+  end
+  local is_free = flock(file, SHARED + AT_ONCE) == 0
+  await("close", file)
+  return not is_free
+end
+
+---@param name string
+---@return string?
+local function read(name)
+  local file = await("open", path_of(name), "r", 0)
+  if not file then
+    return nil
+  end
+  local text = await("read", file, MOST, 0)
+  await("close", file)
+  return text
+end
+
+--- A worktree may be gone: what was typed there belongs to its project, see worktree_place.ts.
+---@param root string
+---@return string root
+local function project_of(root)
+  if await("stat", root) then
+    return root
+  end
+  local file = await("open", vim.fs.joinpath(vim.fs.dirname(root), ".origin"), "r", 0)
+  local origin = file and await("read", file, 4096, 0)
+  if file then
+    await("close", file)
+  end
+  return origin or root
+end
+
+---@class agent.Draft
+---@field root string
+---@field session? string
+---@field title? string
+---@field time integer       when the user last changed it, seconds since 1970
+---@field is_exact? boolean  written at exit: nothing was sent after that
+---@field messages agent.DraftMessage[]
+---@field was? string[]      ids of what was taken into it
+
+---@class agent.DraftMessage
+---@field id string
+---@field text string
+---@field given? agent.Given[]  lines that go along
+---@field is_sent? boolean      it may be in the log
+
+---@param value any
+---@return boolean
+local function is_draft(value)
+  return type(value) == "table"
+    and type(value.root) == "string"
+    and type(value.time) == "number"
+    and type(value.messages) == "table"
+    and vim.iter(value.messages):all(function(message)
+      return type(message) == "table" and type(message.id) == "string" and type(message.text) == "string"
+    end)
+end
+
+---@param time integer
+---@return boolean
+local function is_recent(time)
+  return os.time() - time <= OLDEST
+end
+
+--- Drafts that nobody has, the newest first; removes what is too old.
+---@return { name: string, draft: agent.Draft }[]
+local function list()
+  local found, taken, alive = {}, {}, {}
+  local entries = await("scandir", folder)
+  while entries do
+    local name = vim.uv.fs_scandir_next(entries)
+    if not name then
+      break
+    end
+    local owner, number, kind = name:match("^(%x+)%-?(%d*)%.(%l+~?)$")
+    if owner and alive[owner] == nil then
+      alive[owner] = is_alive(owner)
+    end
+    local is_free = owner and (not alive[owner] or owner == me and kind == "json" and not files[tonumber(number)])
+    local text = is_free and kind == "json" and read(name)
+    local is_json, draft = pcall(vim.json.decode, text or "", { luanil = { object = true } })
+    local is_read = is_json and is_draft(draft)
+    if is_read and is_recent(draft.time) then
+      draft.root = project_of(draft.root)
+      table.insert(found, { name = name, draft = draft })
+      for _, id in ipairs(draft.was or {}) do
+        taken[id] = true
+      end
+    elseif is_free then
+      local stat = await("stat", path_of(name))
+      if is_read or stat and not is_recent(stat.mtime.sec) then
+        await("unlink", path_of(name))
+      end
+    end
+  end
+  -- A Neovim that was killed may leave a draft and what it was made of.
+  found = vim.tbl_filter(function(one)
+    one.draft.messages = vim.tbl_filter(function(message)
+      return not taken[message.id]
+    end, one.draft.messages)
+    if #one.draft.messages == 0 then
+      await("unlink", path_of(one.name))
+    end
+    return #one.draft.messages > 0
+  end, found)
+  table.sort(found, function(a, b)
+    return a.draft.time > b.draft.time
+  end)
+  return found
+end
+
+--- Takes the newest draft that is wanted.
+---@param is_wanted fun(draft: agent.Draft): boolean
+---@param done fun(draft: agent.Draft, number: integer, others: integer)  not called if there is none
+function M.take(is_wanted, done)
+  find_folder()
+  done = vim.schedule_wrap(done)
+  coroutine.wrap(function()
+    local wanted = vim.tbl_filter(function(one)
+      return is_wanted(one.draft)
+    end, list())
+    -- Without the lock the taken file would seem to be free.
+    local has_lock = wanted[1] and not take_lock()
+    for index, one in ipairs(has_lock and wanted or {}) do
+      local number = M.new()
+      if await("rename", path_of(one.name), path_of(name_of(number))) then
+        files[number].written, files[number].wanted = "", ""
+        return done(one.draft, number, #wanted - index)
+      end
+      files[number] = nil
+    end
+  end)()
+end
+
+--- Brings all files up to date at once; no draft is written afterwards.
+function M.finish()
+  vim.wait(1000, function()
+    return not vim.iter(vim.tbl_values(files)):any(function(file)
+      return file.busy
+    end)
+  end, 1)
+  is_exiting = true
+  for number, file in pairs(files) do
+    file.busy = false
+    update(number)
+  end
+  if lock then
+    vim.uv.fs_unlink(path_of(me .. ".lock"))
+  end
+end
+
+---@param callback fun(problem: string)
+function M.on_problem(callback)
+  report = vim.schedule_wrap(callback)
+end
+
+return M

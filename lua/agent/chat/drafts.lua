@@ -1,0 +1,278 @@
+-- Unsent messages outlive Neovim. Typed text, waiting messages and messages without a log entry are kept on disk and come
+-- back into the input of a later chat. They are never sent on their own. Methods of the chat.
+local client = require("agent.client")
+local files = require("agent.chat.draft_files")
+local say = require("agent.say")
+local timeline = require("agent.timeline")
+
+---@class agent.Chat
+---@field draft_file? integer     number of the file that keeps its messages
+---@field draft? agent.ChatDraft  draft that came back into the input
+---@field kept_elsewhere? table<string, true>  messages that come back in another way
+---@field doubtful? agent.DraftMessage[]  messages that a log may have
+local M = {}
+
+---@class agent.ChatDraft
+---@field id string       of the message that it is now
+---@field was string[]    ids of the messages that it was
+---@field text string
+---@field time integer
+---@field session? string
+
+--- Milliseconds between a key and the write.
+local PAUSE = 200
+
+--- Updates that change which messages are unsent, or their session.
+local CHANGES = {
+  submitted = true,
+  steering = true,
+  unsteered = true,
+  taken_back = true,
+  unsent = true,
+  turn_started = true,
+  turn = true,
+  turn_done = true,
+  user = true,
+  ready = true,
+}
+
+--- Chats with something to write, and chats with a file.
+---@type table<agent.Chat, true>
+local changed, kept = {}, {}
+local timer = assert(vim.uv.new_timer())
+
+files.on_problem(function(problem)
+  say.warn(("Cannot keep unsent messages: %s. They are lost when Neovim exits."):format(problem))
+end)
+
+--- The draft that came back, as long as it is in the input.
+---@param chat agent.Chat
+---@return agent.ChatDraft?
+local function current(chat)
+  return chat.draft and chat.draft.id == chat.input.id and chat.draft or nil
+end
+
+---@param chat agent.Chat
+---@return agent.Draft?
+local function draft_of(chat)
+  local line, draft = chat.timeline, current(chat)
+  local messages = vim.list_extend({}, chat.doubtful or {})
+  local elsewhere = chat.kept_elsewhere or {}
+  for _, block in ipairs(timeline.on_the_way(line)) do
+    if block.id and not elsewhere[block.text] then
+      local given = chat.sent_with and chat.sent_with[block.text]
+      table.insert(messages, { id = block.id, text = block.text, given = given, is_sent = true })
+    end
+  end
+  local text, given = chat.input:unsent(), chat.selections
+  local is_old = #messages == 0 and draft and draft.text == text
+  if vim.trim(text) ~= "" and not elsewhere[text] or given and given[1] then
+    table.insert(messages, { id = chat.input.id, text = text, given = given })
+  end
+  return messages[1]
+    and {
+      root = line.root or chat:place().root,
+      session = line.session or draft and draft.session,
+      title = line.title,
+      time = is_old and draft.time or os.time(),
+      messages = messages,
+      was = draft and draft.was,
+    }
+end
+
+---@param chat agent.Chat
+---@param done? fun()
+---@param is_exact? boolean
+local function save(chat, done, is_exact)
+  local draft = draft_of(chat)
+  if draft then
+    draft.is_exact = is_exact
+    kept[chat] = true
+    chat.draft_file = chat.draft_file or files.new()
+  end
+  done = done or function() end
+  if chat.draft_file then
+    files.write(chat.draft_file, draft, done)
+  else
+    done()
+  end
+end
+
+local function save_changed()
+  for chat in pairs(changed) do
+    changed[chat] = nil
+    if not chat.is_closed then
+      save(chat)
+    end
+  end
+end
+
+--- The input has changed.
+function M:keep_draft()
+  changed[self] = true
+  if not timer:is_active() then
+    timer:start(PAUSE, 0, vim.schedule_wrap(save_changed))
+  end
+end
+
+---@param updates table[] that were applied
+function M:keep_messages(updates)
+  for _, update in ipairs(updates) do
+    if CHANGES[update.type] then
+      changed[self] = true
+      return vim.schedule(save_changed)
+    end
+  end
+end
+
+--- The chat is about to close: the project's next chat gets its draft.
+function M:leave_draft()
+  local draft = not self.is_quiet and draft_of(self) or nil
+  changed[self], kept[self] = nil, nil
+  if not (draft or self.draft_file) then
+    return
+  end
+  local file = self.draft_file or files.new()
+  files.write(file, draft, function()
+    files.release(file)
+  end)
+  if draft then
+    say.info("unsent text comes back in the project's next chat")
+  end
+end
+
+--- Something else keeps this message, which is about to be sent.
+---@param text string
+function M:keep_elsewhere(text)
+  self.kept_elsewhere = self.kept_elsewhere or {}
+  self.kept_elsewhere[text] = true
+end
+
+---@param session string
+---@return boolean
+function M:has_draft_of(session)
+  local draft = current(self)
+  return draft ~= nil and draft.session == session
+end
+
+---@param chat agent.Chat
+---@param draft agent.Draft
+---@param others integer drafts that wait for other chats
+local function show(chat, draft, others)
+  local texts = {}
+  for _, message in ipairs(draft.messages) do
+    -- Images are not kept, and another one may have the number.
+    table.insert(texts, (message.text:gsub("@image:%d+", "(image)")))
+    for _, given in ipairs(message.given or {}) do
+      chat:select(given)
+    end
+  end
+  chat.input:add(vim.trim(table.concat(texts, "\n\n")))
+  local is_other = draft.title and draft.session ~= chat.timeline.session
+  local of = is_other and (' of "%s"'):format(draft.title) or ""
+  local more = others > 0 and (" %d more: :Agent new."):format(others) or ""
+  local text = ("Unsent text%s is back in the input.%s"):format(of, more)
+  chat:apply({ { type = "notice", severity = "info", text = text } })
+end
+
+--- Leaves out messages that a log has.
+---@param chat agent.Chat
+---@param session? string
+---@param messages agent.DraftMessage[]
+---@param done fun(messages: agent.DraftMessage[])
+local function without_logged(chat, session, messages, done)
+  local ids = {}
+  for _, message in ipairs(messages) do
+    table.insert(ids, message.is_sent and message.id or nil)
+  end
+  if #ids == 0 then
+    return done(messages)
+  end
+  client.request(chat, "logged_messages", { sessionId = session, ids = ids }, function(result)
+    -- Without an answer the user decides: nothing is lost.
+    local logged = result and result.ids or {}
+    done(vim.tbl_filter(function(message)
+      return not vim.list_contains(logged, message.id)
+    end, messages))
+  end)
+end
+
+--- The supervisor is gone. Of the messages on their way it may have sent some, which another one has to look up.
+---@param was_running boolean
+---@param done fun(texts: string[]) gets those that no log has
+function M:unlogged(was_running, done)
+  -- When Neovim exits, so does the supervisor: no other one is started then.
+  local is_doubtful = was_running and vim.v.exiting == vim.NIL
+  local messages = vim.tbl_map(function(block)
+    local is_sent = is_doubtful and block.status ~= "queued" and block.id ~= nil
+    return { id = block.id or "", text = block.text, is_sent = is_sent }
+  end, timeline.on_the_way(self.timeline))
+  self.doubtful = vim.tbl_filter(function(message)
+    return message.is_sent
+  end, messages)
+  without_logged(self, self.timeline.session, messages, function(unlogged)
+    self.doubtful = nil
+    self:keep_draft()
+    done(vim.tbl_map(function(message)
+      return message.text
+    end, unlogged))
+  end)
+end
+
+--- Puts a draft into the input.
+---@param chat agent.Chat
+---@param draft agent.Draft
+---@param file integer that keeps it until then
+---@param others integer
+local function put(chat, draft, file, others)
+  local function release()
+    files.release(file)
+  end
+  if chat.is_closed then
+    return release()
+  end
+  chat:revive()
+  if #draft.messages > 0 then
+    local was = current(chat) and chat.draft.was or {}
+    show(chat, draft, others)
+    for _, message in ipairs(draft.messages) do
+      table.insert(was, message.id)
+    end
+    local text = chat.input:unsent()
+    chat.draft = { id = chat.input.id, was = was, text = text, time = draft.time, session = draft.session }
+  end
+  -- If Neovim is killed in between, both files stay: `was` tells them apart.
+  save(chat, function()
+    files.write(file, nil, release)
+  end)
+end
+
+--- Takes the newest draft of the session that the chat shows; without a session that of its project.
+function M:take_draft()
+  local root, session = self.timeline.root or self:place().root, self.timeline.session
+  files.take(function(draft)
+    return draft.root == root and (not session or draft.session == session)
+  end, function(draft, file, others)
+    for _, message in ipairs(draft.messages) do
+      message.is_sent = message.is_sent or not draft.is_exact
+    end
+    without_logged(self, draft.session, draft.messages, function(messages)
+      draft.messages = messages
+      put(self, draft, file, others)
+    end)
+  end)
+end
+
+vim.api.nvim_create_autocmd("VimLeavePre", {
+  group = vim.api.nvim_create_augroup("agent.drafts", {}),
+  callback = function()
+    for chat in pairs(vim.tbl_extend("force", changed, kept)) do
+      if not chat.is_closed then
+        save(chat, nil, true)
+      end
+    end
+    files.finish()
+  end,
+})
+
+return M
