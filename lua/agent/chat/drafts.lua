@@ -42,7 +42,7 @@ local changed, kept = {}, {}
 local timer = assert(vim.uv.new_timer())
 
 files.on_problem(function(problem)
-  say.warn(("Cannot keep unsent messages: %s. They are lost when Neovim exits."):format(problem))
+  say.warn(("cannot keep unsent messages: %s. They are lost when Neovim exits."):format(problem))
 end)
 
 --- The draft that came back, as long as it is in the input.
@@ -170,8 +170,10 @@ local function show(chat, draft, others)
   chat.input:add(vim.trim(table.concat(texts, "\n\n")))
   local is_other = draft.title and draft.session ~= chat.timeline.session
   local of = is_other and (' of "%s"'):format(draft.title) or ""
-  local more = others > 0 and (" %d more: :Agent new."):format(others) or ""
-  local text = ("Unsent text%s is back in the input.%s"):format(of, more)
+  local text = ("Unsent text%s is back in the input."):format(of)
+  if others > 0 then
+    text = text .. (" %d more: :Agent new."):format(others)
+  end
   chat:apply({ { type = "notice", severity = "info", text = text } })
 end
 
