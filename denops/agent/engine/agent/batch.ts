@@ -3,7 +3,6 @@ import { trace } from "../../protocol/trace.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { ToolStart } from "../core/events.ts";
 import type { ResultEntry } from "../core/entries.ts";
-import { meantCall } from "../core/fit_call.ts";
 import { isRecord } from "../core/json_schema.ts";
 import type { ToolCall } from "../core/messages.ts";
 import { parseArguments, type ParsedArguments } from "../llm/arguments.ts";
@@ -14,6 +13,7 @@ import { settleEffects } from "./effects.ts";
 import { type PermissionPorts, Permissions } from "./permission.ts";
 import { type ReadCall, type Repeats, signatureOf } from "./repeats.ts";
 import type { ImageRoom } from "../tools/files/image_room.ts";
+import { meantCall } from "../tools/calls/meant_call.ts";
 import { withRisks } from "../tools/files/risks.ts";
 import type { Access } from "../../protocol/access.ts";
 import {

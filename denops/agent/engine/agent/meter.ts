@@ -1,6 +1,6 @@
 /** Counts what each request to the model uses up: for the caps, for the log, and last for the screen. */
 import type { Emit } from "../core/events.ts";
-import { meantCall } from "../core/fit_call.ts";
+import { meantCall } from "../tools/calls/meant_call.ts";
 import type { ToolCall, Usage } from "../core/messages.ts";
 import type { EditTried } from "../core/edits.ts";
 import { today } from "../core/today.ts";

@@ -11,8 +11,9 @@ import { StreamedText } from "./streamed_text.ts";
 import type { TurnError } from "../core/errors.ts";
 import type { AgentEvent, Emit, ToolStart } from "../core/events.ts";
 import type { AssistantEntry } from "../core/entries.ts";
-import { ToolNames } from "../core/fit_call.ts";
+import { ToolNames } from "../core/tool_names.ts";
 import type { FinishReason, Initiator, Prompt } from "../core/messages.ts";
+import { meantTool } from "../tools/calls/meant_call.ts";
 import type { Tool } from "../tools/define.ts";
 import { partialAnswer } from "./interrupted.ts";
 import { Clock, type Measured } from "./meter.ts";
@@ -266,7 +267,7 @@ class Screen {
     const changed = new Set<Writing>();
     for (const delta of deltas) {
       if (delta.type === "call_start") {
-        const tool = new ToolNames(this.#tools).meant(delta.name);
+        const tool = meantTool(delta.name, new ToolNames(this.#tools));
         this.#writing.set(delta.index, new Writing(delta.id, delta.name, tool));
       }
       if (!isCalling(delta)) continue;

@@ -6,12 +6,6 @@
  */
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../core/errors.ts";
-import {
-  argumentsIn,
-  type ArgumentsSchema,
-  fitArguments,
-  type FittedArguments,
-} from "../core/fit_arguments.ts";
 import { propertiesOf } from "../core/json_schema.ts";
 import type { Diff, FileChange, ToolKind } from "../core/events.ts";
 import type { EditForm } from "../../protocol/config.ts";
@@ -28,6 +22,12 @@ import type {
   Search,
   Subagents,
 } from "../core/ports.ts";
+import {
+  argumentsIn,
+  type ArgumentsSchema,
+  fitArguments,
+  type FittedArguments,
+} from "./calls/fit_arguments.ts";
 import type { ImageRoom } from "./files/image_room.ts";
 import type { Workspace } from "./files/workspace.ts";
 

@@ -1,7 +1,7 @@
 /** The tools that a text may call, and calls of them from what was read. */
 import type { ToolSpec } from "../../core/messages.ts";
-import { fitValue } from "../../core/fit_arguments.ts";
-import { bareName, ToolNames } from "../../core/fit_call.ts";
+import { fitValue } from "../../core/fit_value.ts";
+import { bareName, ToolNames } from "../../core/tool_names.ts";
 
 /** A call as it stood in a text. */
 export interface TextCall {

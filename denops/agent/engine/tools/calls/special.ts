@@ -1,5 +1,6 @@
-/** Arguments that say the same as ours in another form: the "@" names of tool_aliases.ts. Pure. */
-import { wholeLiteral } from "./literal.ts";
+/** Arguments that say the same as ours in another form: the "@" names of aliases.ts. Pure. */
+import { booleanOf, numberOf } from "../../core/fit_value.ts";
+import { wholeLiteral } from "../../core/literal.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -85,16 +86,4 @@ function caseOf(isSensitive: boolean | undefined): Arguments | undefined {
 /** As a shell reads it back. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-export function numberOf(value: unknown): number | undefined {
-  if (typeof value === "number") return value;
-  return typeof value === "string" && /^\s*-?\d+(?:\.\d+)?\s*$/.test(value) ? Number(value) : undefined;
-}
-
-export function booleanOf(value: unknown): boolean | undefined {
-  if (typeof value === "boolean") return value;
-  const word = String(value).trim().toLowerCase();
-  if (word === "true" || word === "1") return true;
-  return word === "false" || word === "0" ? false : undefined;
 }

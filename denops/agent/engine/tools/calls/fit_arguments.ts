@@ -2,10 +2,12 @@
  * Arguments as a model wrote them → as a tool takes them: other names for an argument, numbers as text, lists as JSON text. The
  * one place for native calls and for calls in text. It never makes a path up, and never changes a text. Pure.
  */
-import { isRecord, propertiesOf, requiredOf, typesOf } from "./json_schema.ts";
-import { booleanOf, isPatch, numberOf, SPECIAL, VALUES } from "./fit_special.ts";
-import { wholeLiteral } from "./literal.ts";
-import { argumentOf, isHarmless, plain, wordOf } from "./tool_aliases.ts";
+import { fitValue } from "../../core/fit_value.ts";
+import { isRecord, propertiesOf, requiredOf, typesOf } from "../../core/json_schema.ts";
+import { wholeLiteral } from "../../core/literal.ts";
+import { plain } from "../../core/tool_names.ts";
+import { argumentOf, isHarmless } from "./aliases.ts";
+import { isPatch, SPECIAL, VALUES } from "./special.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -152,50 +154,4 @@ function isNothing(value: unknown, schema: unknown): boolean {
   if (value === null || value === undefined) return true;
   return typeof value === "string" && /^(?:null|none|undefined)?$/i.test(value.trim()) &&
     (!typesOf(schema).has("string") || (value === "" && isRecord(schema) && Array.isArray(schema.enum)));
-}
-
-/** A value as its schema has it, where that is certain: "10" for a number, "[…]" for a list, one thing for a list of one. */
-export function fitValue(value: unknown, schema: unknown): unknown {
-  const types = typesOf(schema);
-  if (!isRecord(schema) || types.size === 0) return value;
-  if (typeof value === "string") return fitText(value, schema, types);
-  if (Array.isArray(value)) {
-    return types.has("array") ? value.map((item) => fitValue(item, schema.items)) : value;
-  }
-  if (isRecord(value)) {
-    if (!types.has("object")) return types.has("array") ? [fitValue(value, schema.items)] : value;
-    const { properties } = schema;
-    return isRecord(properties)
-      ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fitValue(item, properties[key])]))
-      : value;
-  }
-  if (value === null || value === undefined) return value;
-  if (types.has(typeof value) || (typeof value === "number" && types.has("integer"))) return value;
-  return types.has("boolean") ? booleanOf(value) ?? value : value;
-}
-
-function fitText(text: string, schema: Arguments, types: ReadonlySet<string>): unknown {
-  if (types.has("string")) return Array.isArray(schema.enum) ? wordIn(schema.enum, text) : text;
-  const word = text.trim();
-  const flag = types.has("boolean") ? booleanOf(word) : undefined;
-  if (flag !== undefined) return flag;
-  const number = types.has("number") || types.has("integer") ? numberOf(word) : undefined;
-  if (number !== undefined) return number;
-  if (types.has("null") && /^(?:null|none)$/i.test(word)) return null;
-  if (!types.has("object") && !types.has("array")) return text;
-  const read = /^[[{]/.test(word) ? wholeLiteral(word) : undefined;
-  if (read !== undefined) return typeof read.value === "string" ? text : fitValue(read.value, schema);
-  // What begins as a list does and is none, nobody can read.
-  const isBroken = /^(?:\{|\[\s*["'{]|\[.*\]$)/s.test(word);
-  return types.has("array") && typesOf(schema.items).has("string") && word !== "" && !isBroken
-    ? [text]
-    : text;
-}
-
-/** The word of a list that is meant. */
-function wordIn(list: readonly unknown[], text: string): unknown {
-  if (list.includes(text)) return text;
-  const other = wordOf(text);
-  return list.find((one) => typeof one === "string" && plain(one) === plain(text)) ??
-    (list.includes(other) ? other : text);
 }

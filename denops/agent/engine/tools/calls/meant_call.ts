@@ -1,40 +1,14 @@
 /** The tool that a model means by the name that it wrote. Pure. */
+import { bareName, plain, ToolNames } from "../../core/tool_names.ts";
+import { adviceFor, argumentOf, EDITOR_COMMANDS, isEditor, isGrep, toolOf } from "./aliases.ts";
 import { argumentsIn, type ArgumentsSchema } from "./fit_arguments.ts";
-import { adviceFor, argumentOf, EDITOR_COMMANDS, isEditor, isGrep, plain, toolOf } from "./tool_aliases.ts";
 
-/** What may stand before a name: OpenAI's and Gemini's name spaces, and the one of parallel calls. */
-const PREFIX = /^(?:functions?|tools?|default_api|multi_tool_use|call)[.:/]/i;
-/** Kimi's number behind it. */
-const SUFFIX = /:\d+$/;
-
-export function bareName(written: string): string {
-  return written.trim().replace(PREFIX, "").replace(SUFFIX, "");
-}
-
-/** Tools by name. */
-export class ToolNames<Tool extends { readonly name: string }> {
-  readonly #exact: ReadonlyMap<string, Tool>;
-  /** Names as they are compared → tools; undefined where two are alike. */
-  readonly #alike = new Map<string, Tool | undefined>();
-
-  constructor(tools: readonly Tool[]) {
-    this.#exact = new Map(tools.map((tool) => [tool.name, tool]));
-    for (const tool of tools) {
-      const key = plain(tool.name);
-      this.#alike.set(key, this.#alike.has(key) ? undefined : tool);
-    }
-  }
-
-  /** The tool that is named: `functions.Read-File:0` is `read_file`, if no other tool is as near. */
-  named(written: string): Tool | undefined {
-    const bare = bareName(written);
-    return this.#exact.get(written) ?? this.#exact.get(bare) ?? this.#alike.get(plain(bare));
-  }
-
-  /** The tool that is meant, also by a name that other agents have for it. Only one that is offered. */
-  meant(written: string): Tool | undefined {
-    return this.named(written) ?? this.#exact.get(toolOf(bareName(written)) ?? "");
-  }
+/** The tool that is meant, also by a name that other agents have for it. Only one that is offered. */
+export function meantTool<Tool extends { readonly name: string }>(
+  written: string,
+  names: ToolNames<Tool>,
+): Tool | undefined {
+  return names.named(written) ?? names.named(toolOf(bareName(written)) ?? "");
 }
 
 export interface MeantCall<Tool> {
@@ -57,7 +31,7 @@ export function meantCall<
   const names = new ToolNames(tools);
   const bare = bareName(written);
   if (names.named(written) === undefined && isEditor(bare)) return editorCall(args, names);
-  const tool = names.meant(written);
+  const tool = meantTool(written, names);
   if (tool === undefined) return { tool, args, advice: adviceFor(bare) };
   const given = argumentsIn(args, { name: tool.name, parameters: tool.schema });
   if (given === undefined) return { tool, args, advice: undefined };

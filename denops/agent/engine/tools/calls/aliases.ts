@@ -2,6 +2,7 @@
  * The one table of the names that models use for our tools and their arguments: those of other agents, which they have
  * learnt. Names are compared without case, `-`, `_`, `.` and blanks. A tool that is offered under a name always comes first.
  */
+import { plain } from "../../core/tool_names.ts";
 
 /** Our tool → other names. None of them stands for a tool that does more than the name says. */
 const TOOLS: Readonly<Record<string, string>> = {
@@ -63,7 +64,7 @@ const PLACE = { path: FILE, line: "line_number", symbol: "name symbol_name" };
 
 /**
  * Tool, or its list of objects → our argument → other names. A name with "@" before it is an argument that says the same in
- * another form (fit_special.ts).
+ * another form (special.ts).
  */
 const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   read_file: {
@@ -145,18 +146,6 @@ const HARMLESS =
 /** So they do if they are false. */
 const HARMLESS_IF_FALSE = "dry_run append is_input restart";
 
-/** Of an enumeration: our word → others. */
-const WORDS: Readonly<Record<string, string>> = {
-  pending: "todo open not_started planned",
-  in_progress: "active doing started current ongoing",
-  completed: "done complete finished closed",
-};
-
-/** As names are compared. */
-export function plain(name: string): string {
-  return name.toLowerCase().replace(/[-_.\s]/g, "");
-}
-
 function words(list: string): readonly string[] {
   return list.split(" ").map(plain);
 }
@@ -167,7 +156,6 @@ function inverted(table: Readonly<Record<string, string>>): ReadonlyMap<string, 
 }
 
 const TOOL_OF = inverted(TOOLS);
-const WORD_OF = inverted(WORDS);
 const INSTEAD_OF = new Map(
   Object.entries(INSTEAD).flatMap(([list, advice]) => words(list).map((name) => [name, advice])),
 );
@@ -205,9 +193,4 @@ export function argumentOf(of: string, key: string): string | undefined {
 export function isHarmless(key: string, value: unknown): boolean {
   const isFalse = value === false || (typeof value === "string" && /^false$/i.test(value.trim()));
   return IS_HARMLESS.has(plain(key)) || (isFalse && IS_HARMLESS_IF_FALSE.has(plain(key)));
-}
-
-/** Our word of an enumeration. */
-export function wordOf(word: string): string | undefined {
-  return WORD_OF.get(plain(word));
 }
