@@ -161,6 +161,14 @@ function M.chats_with(own)
   return chats
 end
 
+--- The chat belongs to a host with a configuration of its own, of which nothing is to be left.
+---@param chat integer
+---@return boolean
+function M.is_own(chat)
+  local host = host_of[chat]
+  return host ~= nil and host.own ~= nil
+end
+
 --- Ends the hosts with this configuration of their own; their chats are told.
 ---@param own table
 ---@param text string

@@ -55,6 +55,9 @@ end
 ---@param chat agent.Chat
 ---@return agent.Draft?
 local function draft_of(chat)
+  if client.is_own(chat.id) then
+    return nil
+  end
   local line, draft = chat.timeline, current(chat)
   local messages = vim.list_extend({}, chat.doubtful or {})
   local elsewhere = chat.kept_elsewhere or {}
