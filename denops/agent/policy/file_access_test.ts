@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Decision, mayRead, mayWrite } from "./file_access.ts";
+import { type Decision, isInGit, mayRead, mayWrite } from "./file_access.ts";
 import type { ResolvedPath } from "./path.ts";
 
 const RULES = {
@@ -126,4 +126,12 @@ Deno.test("the reason names the file as it was called, and the rule", () => {
     rule: "**/.git/**",
     reason: "notes.txt needs your approval (matches **/.git/**)",
   });
+});
+
+Deno.test("git's own files are known in any case, by a link's name and by its target's", () => {
+  const inGit = (relative: string, named = relative) => isInGit({ relative, named });
+  for (const name of [".git", ".git/config", "a/.GIT/config", "vendor/.Git"]) assert.ok(inGit(name), name);
+  assert.ok(inGit(".git/config", "notes.txt"));
+  assert.ok(inGit("notes.txt", ".git/x"));
+  for (const name of [".github/a", "a.git/config", ".gitignore"]) assert.ok(!inGit(name), name);
 });

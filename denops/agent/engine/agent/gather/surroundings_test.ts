@@ -6,6 +6,7 @@ import {
   type RunningEngine,
   startEngine,
 } from "../../../../../tests/support/engine_session.ts";
+import { noEditor } from "../../acp/editor.ts";
 import { MARK } from "../../context/project.ts";
 import type { Shown, Surroundings } from "../../../protocol/surroundings.ts";
 
@@ -409,4 +410,28 @@ Deno.test("what takes too long is left out of the message, and the chat names it
   await engine.prompt("Hello");
   const notices = JSON.stringify(engine.events);
   assert.match(notices, /Listing the project's files takes long: the model is not told of all of them/);
+});
+
+Deno.test("an editor that never says what the user has edited holds no message up, and the chat names that", async () => {
+  let isStuck = false;
+  await using engine = await start({
+    script: 'call read_file {"path": "a.txt"}\n---\nsay Hm.\nrepeat',
+    files: { "a.txt": "one\n" },
+    editor: {
+      ...noEditor,
+      unsavedText() {
+        if (!isStuck) return Promise.resolve(undefined);
+        isStuck = false;
+        return Promise.withResolvers<undefined>().promise;
+      },
+    },
+  });
+  await engine.prompt("Read");
+  isStuck = true;
+  await engine.prompt("Again");
+  assert.match(newest(engine), /Again$/);
+  const notices = engine.events.flatMap((event) => event.type === "notice" ? [event.text] : []);
+  assert.deepEqual(notices, [
+    "The model is not told what you have edited with this message: gathering that takes too long.",
+  ]);
 });
