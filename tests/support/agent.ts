@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { KEY as SECRET } from "./key.ts";
-import { MINED_PATH } from "./mines.ts";
+import { minedEnvironment } from "./mines.ts";
 import { ChildNvim, type ChildOptions } from "./nvim.ts";
 import { type Scratch, scratch } from "./project.ts";
 
@@ -79,7 +79,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       ...options,
       cwd: options.cwd ?? project.root,
       runtime: [options.plugin ?? PLUGIN, ...(options.runtime ?? [])],
-      env: { TEST_API_KEY: SECRET, PATH: `${MINED_PATH}:${Deno.env.get("PATH")}`, ...env },
+      env: { TEST_API_KEY: SECRET, ...minedEnvironment(project.root), ...env },
       lua: `vim.g.agent = { ${providerOptions(wire, url, state.root)}, ${extra} }\n${lua}`,
     }),
   );

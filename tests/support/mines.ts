@@ -47,7 +47,35 @@ const PROGRAMS = [
   "cp",
   "env",
   "prettier",
+  "direnv",
+  "gpg",
+  "less",
+  "ssh",
 ];
+
+/** Variables whose program git starts. */
+const GIT_PROGRAMS = [
+  ...["GIT_EXTERNAL_DIFF", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS"],
+  ...["GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER"],
+];
+
+/** For the Neovim of a test: variables that leave a mark if a git or a ripgrep of ours gets them. */
+export function minedEnvironment(root: string): Readonly<Record<string, string>> {
+  return {
+    PATH: `${MINED_PATH}:${Deno.env.get("PATH")}`,
+    ...Object.fromEntries(GIT_PROGRAMS.map((name) => [name, programOf(root)])),
+    GIT_TRACE: markOf(root),
+    RIPGREP_CONFIG_PATH: join(root, ".ripgreprc"),
+  };
+}
+
+function programOf(root: string): string {
+  return join(root, ".git", "mine");
+}
+
+function markOf(root: string): string {
+  return join(MARKS, basename(root));
+}
 
 /** Files at the root that some program obeys, with the text of each. `PROGRAM` is a program that leaves a mark. */
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -68,8 +96,7 @@ export const IGNORED_MINES = [MINED_PATH, ...AT_ROOT, ...Object.keys(SETTINGS)];
 
 /** Sets the mines. @param root a repository whose first commit is made */
 export async function mine(root: string): Promise<void> {
-  const program = join(root, ".git", "mine");
-  const mark = join(MARKS, basename(root));
+  const [program, mark] = [programOf(root), markOf(root)];
   // What it is given goes through, so that git works on.
   const script = `#!/bin/sh\n{ echo "$0 $*" >> '${mark}'; } 2>/dev/null\n`;
   await Deno.writeTextFile(program, `${script}case "$1" in -|"") exec cat;; *) exec cat -- "$1";; esac\n`);
@@ -136,7 +163,7 @@ function settings(program: string): string {
 
 /** @throws {Error} with what ran, a line each */
 export async function assertNoMarks(root: string): Promise<void> {
-  const text = await Deno.readTextFile(join(MARKS, basename(root))).catch(() => "");
+  const text = await Deno.readTextFile(markOf(root)).catch(() => "");
   if (text !== "") throw new Error(`A program of the repository ran:\n${text}`);
 }
 

@@ -9,6 +9,12 @@ const SECRETS: readonly string[] = [
   ...["gsk_", "xai-", "sk-ant-api03-", "sk-proj-", "hf_", "ghp_", "github_pat_", "glpat-", "npm_"],
   ...["pypi-", "dckr_pat_", "dop_v1_", "SG.", "xoxb-", "shpat_", "whsec_", "lin_api_", "hvs.", "sntrys_"],
   ...["rubygems_", "r8_", "AIza", "pscale_pw_", "glsa_", "AGE-SECRET-KEY-1", "GOCSPX-", "ya29."],
+  ...["sk_", "pk_", "rk_", "pplx-", "nvapi-", "gho_", "ghs_", "ghu_", "ghr_", "gldt-", "glrt-", "glptt-"],
+  ...["glcbt-", "CLOJARS_", "dckr_oat_", "cio", "PMAK-", "doo_v1_", "dor_v1_", "vercel_", "sbp_", "nfp_"],
+  ...["pscale_tkn_", "pscale_oauth_", "fo1_", "fm1_", "fm2_", "v1.0-", "HRKU-", "xoxp-", "xoxa-", "xoxr-"],
+  ...["xoxs-", "xoxe-", "xapp-", "key-", "sq0atp-", "sq0csp-", "shpss_", "shpca_", "shppa_", "EZAK", "EZTK"],
+  ...["sntryu_", "glc_", "NRAK-", "ntn_", "figd_", "ATATT3", "dapi", "hvb.", "hvr.", "dp.pt.", "dp.st."],
+  ...["dp.ct.", "ops_"],
 ].map((prefix) => prefix + random);
 
 Deno.test("tokens of known forms are removed, wherever they stand", () => {
@@ -32,7 +38,22 @@ const LINES: readonly string[] = [
   `Cookie: session=${random}; theme=dark`,
   `AccountName=a;AccountKey=${random}==;EndpointSuffix=x`,
   `SharedAccessKey=${random}`,
-  `passphrase=${random}`,
+  ...[
+    "passphrase",
+    "pwd",
+    "aws_access_key",
+    "private_key",
+    "refresh_token",
+    "app_secret",
+    "credential",
+    "auth_key",
+  ]
+    .map((name) => `${name}=${random}`),
+  `X-Auth: ${random}`,
+  `id AKIA${"ZQ7KDLMN"}VTRYPWC2`,
+  `eyJ${random}.${random}.${random}`,
+  `https://discord.com/api/webhooks/1/${random}`,
+  `PuTTY-User-Key-File-3: x\n${random}\nPrivate-MAC: ${random}`,
   `PASSWORD: '${random}'`,
   `{\\"client_secret\\": \\"${random}\\"}`,
   `postgres://user:${random}@db.example/x`,
