@@ -138,6 +138,8 @@ local function follow_unmodified(follow, mine, theirs)
   elseif applied == "changed" then
     follow.action = follow.action or "reloaded"
     follow.before = follow.text -- should another attempt be needed, this is what the buffer is based on
+    -- Even if the stamp cannot be taken, for example because the file is gone again.
+    stamp.set_unmodified(buf)
   end
   local instead = renew(follow, false)
   if instead then

@@ -49,13 +49,14 @@ local function take_stamp(buf, keep_modified)
   })
   local ok = pcall(api.nvim_buf_call, buf, function()
     with_options(function()
-      -- Should the autocommand not run, a buffer of this type is not written but refused (E676).
-      vim.cmd("noautocmd setlocal buftype=acwrite")
+      local was_modified = vim.bo.modified
+      -- Should the autocommand not run, a buffer of this type is not written but refused (E676). Undo states change for
+      -- a modified buffer only.
+      vim.cmd("noautocmd setlocal buftype=acwrite modified")
       pcall(vim.cmd, "lockmarks silent! write!")
       vim.cmd("noautocmd setlocal buftype=")
-      if keep_modified then
-        vim.cmd("noautocmd setlocal modified")
-      end
+      local is_modified = keep_modified or (was_modified and not renewed)
+      vim.cmd("noautocmd setlocal " .. (is_modified and "modified" or "nomodified"))
     end)
   end)
   api.nvim_del_autocmd(autocmd)
@@ -98,6 +99,14 @@ function M.renew(buf, keep_modified, stat)
   end
   version.set(buf, stat)
   return "renewed"
+end
+
+--- The buffer holds nothing of the user's that is unsaved. The stamp stays: `:write` warns if the file has changed since.
+---@param buf integer
+function M.set_unmodified(buf)
+  quiet.run(buf, function()
+    quiet.set({ modified = false })
+  end)
 end
 
 ---@param event string

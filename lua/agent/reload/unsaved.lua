@@ -4,7 +4,6 @@ local apply = require("agent.reload.apply")
 local codec = require("agent.reload.codec")
 local disk = require("agent.reload.disk")
 local find = require("agent.reload.find")
-local quiet = require("agent.reload.quiet")
 local save = require("agent.reload.save")
 local stamp = require("agent.reload.stamp")
 local state = require("agent.reload.state")
@@ -133,9 +132,7 @@ local function write_through(buf, args)
   if applied == "changed" and not save.save_over(buf) then
     -- The tool's own write says what is wrong.
     apply.apply(buf, merged, mine)
-    quiet.run(buf, function()
-      quiet.set({ modified = false })
-    end)
+    stamp.set_unmodified(buf)
     return { written = false }
   end
   state.clear(buf)

@@ -103,3 +103,18 @@ case("a program that rewrites the file after each write is followed", function(c
   c:lua("vim.cmd('silent write'); T.emit({ path = p, kind = 'modified' })")
   eventually(function() return c:lua("return T.lines()") end, { "FORMATTED" })
 end)
+
+case("a file that goes away while it is followed leaves nothing unsaved", function(c)
+  open(c, TEN)
+  c:lua([[
+    api.nvim_buf_attach(b, false, { on_lines = function() os.rename(p, p .. ".away"); return true end })
+    T.write(p, "new\n")
+    T.emit({ path = p, kind = "modified" })]])
+  eventually(function() return c:lua("return type(T.results[1])") end, "table")
+  eq(c:lua("return { T.lines(), vim.bo.modified, require('agent.reload').unsaved_text(p) }"), { { "new" }, false })
+  c:lua("T.write(p, 'newest of all\\n'); T.emit({ path = p, kind = 'modified' })")
+  eventually(function() return c:lua("return { T.lines(), vim.bo.modified }") end, { { "newest of all" }, false })
+  c:calm()
+  c:lua("vim.cmd('silent undo')")
+  eq(c:lua("return { T.lines(), vim.bo.modified }"), { { "new" }, true })
+end)
