@@ -209,6 +209,13 @@ Deno.test("two Neovims take a draft each; a closed chat leaves its own; old ones
   await waitUntil("the last draft", async () => (await inputs()).includes("ee"));
   await waitForKept(agent, "bb", "dd\n\ntyped on", "ee", "text 2");
   assert.deepEqual((await inputs()).sort(), ["", "ee"]);
+
+  // When their terminals are closed, Neovim empties its buffers before autocommands run.
+  for (const { nvim } of [one, other]) {
+    nvim.kill("SIGHUP");
+    await nvim.exited;
+  }
+  assert.deepEqual(await kept(agent), ["bb", "dd\n\ntyped on", "ee", "text 2"]);
   assert.equal(server.requests.length, 3);
 });
 

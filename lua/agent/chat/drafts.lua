@@ -273,7 +273,7 @@ vim.api.nvim_create_autocmd("VimLeavePre", {
   callback = function()
     for chat in pairs(vim.tbl_extend("force", changed, kept)) do
       if not chat.is_closed then
-        save(chat, nil, true)
+        save(chat, nil, vim.api.nvim_buf_is_loaded(chat.input.buffer))
       end
     end
     files.finish()

@@ -12,6 +12,7 @@ local history = {}
 ---@field at? integer    place in the history
 ---@field draft? string  what was being typed before the history was looked through
 ---@field lost? string   what stood there when the buffer was unloaded
+---@field seen? string   what stood there last
 local Input = {}
 Input.__index = Input
 
@@ -83,7 +84,7 @@ function Input:take()
     return nil
   end
   self.at, self.draft = nil, nil
-  self.taken, self.id = self.id, new_id()
+  self.taken, self.id, self.seen = self.id, new_id(), nil
   self:set("")
   return text
 end
@@ -99,7 +100,11 @@ end
 --- What the user has typed and not sent: while the history is looked through, that is not what stands here.
 ---@return string
 function Input:unsent()
-  local text = self.lost or vim.api.nvim_buf_is_loaded(self.buffer) and self:text() or ""
+  -- A Neovim that a signal ends empties its buffers before it calls anybody.
+  if vim.api.nvim_buf_is_loaded(self.buffer) then
+    self.seen = self:text()
+  end
+  local text = self.lost or self.seen or ""
   if not self.at then
     return text
   end

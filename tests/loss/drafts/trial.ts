@@ -20,7 +20,7 @@ const SCRIPT = Array.from(
 )
   .join("\n---\n");
 
-const ENDS = { kill: 6, quit: 2, supervisor: 2 };
+const ENDS = { kill: 6, quit: 1, hangup: 1, supervisor: 2 };
 
 interface Stage {
   /** The first program owns the project, the state and the model. */
@@ -106,7 +106,7 @@ class Trial {
     }
     this.#isOver = true;
     if (end === "quit") await nvim.quit();
-    else nvim.kill("SIGKILL");
+    else nvim.kill(end === "hangup" ? "SIGHUP" : "SIGKILL");
     await Promise.all([nvim.exited, typing]);
 
     const before = this.#stage.agent;
