@@ -129,7 +129,9 @@ end
 ---@param question string
 function M.btw(chat, question)
   require("agent.highlights").define()
-  ask_in_window(chat, { text = question, staged = false }, question)
+  chat:act("btw", function(opened)
+    ask_in_window(opened, { text = question, staged = false }, question)
+  end, "/btw " .. question)
 end
 
 --- The buffer in which git wants a message: the current one, else one that is shown.
@@ -163,25 +165,34 @@ local function unfenced(text)
   return vim.trim((text:gsub("^```[^\n]*\n", ""):gsub("\n```%s*$", "")))
 end
 
+---@param chat agent.Chat
+---@param text string
+local function write_message(chat, text)
+  local buffer = commit_buffer()
+  local action = { text = text, staged = true }
+  if not buffer then
+    return ask_in_window(chat, action, "Commit message", unfenced)
+  end
+  say.info("writing the message …")
+  ask(chat, action, function(answer, problem)
+    if not answer then
+      return say.error(problem or "no message came")
+    elseif vim.api.nvim_buf_is_valid(buffer) then
+      insert(buffer, unfenced(answer))
+      say.info("the message is there: look at it before you commit")
+    end
+  end)
+end
+
 --- A message for what is staged: into the commit's buffer, else into a window. It never commits.
 ---@param chat agent.Chat
 ---@param words? string  what matters
 function M.commit(chat, words)
   require("agent.highlights").define()
-  local buffer = commit_buffer()
-  local action = { text = vim.trim("/commit " .. (words or "")), staged = true }
-  if not buffer then
-    return ask_in_window(chat, action, "Commit message", unfenced)
-  end
-  say.info("writing the message …")
-  ask(chat, action, function(text, problem)
-    if not text then
-      return say.error(problem or "no message came")
-    elseif vim.api.nvim_buf_is_valid(buffer) then
-      insert(buffer, unfenced(text))
-      say.info("the message is there: look at it before you commit")
-    end
-  end)
+  local text = vim.trim("/commit " .. (words or ""))
+  chat:act("commit", function(opened)
+    write_message(opened, text)
+  end, text)
 end
 
 return M

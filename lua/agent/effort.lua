@@ -42,8 +42,10 @@ local function set(chat, name)
   end, chat.timeline.options or {})
   table.insert(options, { id = "effort", name = "Effort", value = name })
   chat:apply({ { type = "agent_state", options = options } })
-  local where = { chat = chat.id, session = chat.timeline.session }
-  client.send(vim.tbl_extend("error", where, chat:place(), { type = "effort", effort = name }))
+  chat:act("effort", function(opened)
+    local where = { chat = opened.id, session = opened.timeline.session }
+    client.send(vim.tbl_extend("error", where, opened:place(), { type = "effort", effort = name }))
+  end)
   say.info(("effort %s, from the next message on"):format(name))
 end
 

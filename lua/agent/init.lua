@@ -220,7 +220,7 @@ function M.stop()
   local in_place = require("agent.in_place")
   if in_place.stop() then
     return
-  elseif chat.timeline.state == "idle" then
+  elseif chat:phase() == "ready" then
     in_place.stop_all()
   end
   chat:stop()
@@ -477,6 +477,8 @@ end
 for name, run in pairs(require("agent.short_ways")(ready, start)) do
   M[name] = run
 end
+
+require("agent.refusals")(M)
 
 --- One line for a statusline: model, tokens, state; empty before the first use.
 ---@return string

@@ -92,7 +92,7 @@ end
 
 ---@param chat agent.Chat
 ---@param provider? string  the session's unless told
----@param chosen fun(name: string)
+---@param chosen fun(name?: string) nil if nothing is chosen
 local function menu(chat, provider, chosen)
   ask_models(chat, provider, function(update)
     local now = update.current ~= "" and (" (now %s)"):format(update.current) or ""
@@ -100,12 +100,11 @@ local function menu(chat, provider, chosen)
       prompt = ("Model of %s%s"):format(update.provider, now),
       format_item = lines(update.models, update.current),
     }, function(model)
-      if model then
-        chosen(model.name)
-      end
+      chosen(model and model.name)
     end)
   end, function(problem)
     tell(chat, problem)
+    chosen()
   end)
 end
 
@@ -113,8 +112,11 @@ end
 ---@param chat agent.Chat
 ---@param name? string asked for unless told
 function M.choose(chat, name)
+  ---@param model? string
   local function set(model)
-    client.send(vim.tbl_extend("error", where(chat), { type = "model", model = model }))
+    return model and chat:act("model", function(opened)
+      client.send(vim.tbl_extend("error", where(opened), { type = "model", model = model }))
+    end)
   end
   if name then
     return set(name == DEFAULT and "" or name)
@@ -123,19 +125,35 @@ function M.choose(chat, name)
 end
 
 ---@param chat agent.Chat
+---@param opening agent.Opening ends once the session has this provider, or stays where it is
+---@param name string
+---@param model? string
+local function switch(chat, opening, name, model)
+  local action = { type = "provider", provider = name == DEFAULT and "" or name, model = model }
+  client.ask(vim.tbl_extend("error", where(chat), action), function(update, problem)
+    if update and update["end"] == "model" then
+      opening.is_bound = false
+      return menu(chat, name, function(chosen)
+        if not chosen then
+          return chat:end_opening(opening, true)
+        end
+        opening.is_bound = true
+        switch(chat, opening, name, chosen)
+      end)
+    end
+    chat:end_opening(opening, not update or update["end"] == "failed")
+    if not update then
+      say.error(problem)
+    end
+  end)
+end
+
+---@param chat agent.Chat
 ---@param name string
 ---@param model? string
 local function set_provider(chat, name, model)
-  local provider = name == DEFAULT and "" or name
-  local action = { type = "provider", provider = provider, model = model }
-  client.ask(vim.tbl_extend("error", where(chat), action), function(update, problem)
-    if not update then
-      return say.error(problem)
-    elseif update.wants_model then
-      menu(chat, name, function(chosen)
-        set_provider(chat, name, chosen)
-      end)
-    end
+  chat:act("provider", function(opened)
+    switch(opened, opened:begin_opening(true), name, model)
   end)
 end
 

@@ -37,7 +37,9 @@ end
 ---@param name string
 local function set(chat, name)
   chat:apply({ { type = "agent_state", mode = name } })
-  client.send(vim.tbl_extend("error", where(chat), { type = "mode", mode = name }))
+  chat:act("mode", function(opened)
+    client.send(vim.tbl_extend("error", where(opened), { type = "mode", mode = name }))
+  end)
 end
 
 local CHANGES = { read = "changes nothing", docs = "writes documentation only" }

@@ -79,12 +79,9 @@ return function(ready, start)
   function M.rewind(turn)
     local chats = ready()
     local chat = chats.get()
-    if chat.timeline.state ~= "idle" then
-      return say.error("a turn is running: stop it first")
-    end
     local function back(row)
       require("agent.checkpoints").rewind(chat, row.turn, function()
-        require("agent.sessions").fork_at(chats, chat, row.turn - 1, row.text)
+        return require("agent.sessions").fork_at(chats, chat, row.turn - 1, row.text)
       end)
     end
     local rows = vim.iter(chat.timeline.blocks):rev():filter(function(block)

@@ -58,13 +58,13 @@ local function state_of(tree)
   return #parts > 0 and table.concat(parts, ", ") or "nothing differs"
 end
 
----@param chats table
+---@param asker agent.Chat
 ---@param task table see `worktree` in protocol/ui.ts
 ---@param place table
 ---@param done fun(result: table)
 ---@param failed? fun(problem: string)
-local function ask(chats, task, place, done, failed)
-  local action = { type = "worktree", chat = chats.get().id }
+local function ask(asker, task, place, done, failed)
+  local action = { type = "worktree", chat = asker.id }
   client.ask(vim.tbl_extend("error", action, task, place), function(update, problem)
     local result = update and update.result
     if result then
@@ -109,13 +109,40 @@ function M.go(path)
   return false
 end
 
+---@param chats table
+---@param path string
+---@return agent.Chat[]
+local function chats_of(chats, path)
+  return vim.tbl_filter(function(chat)
+    return chat.timeline.root == path
+  end, chats.list())
+end
+
+--- The worktree may be removed: its chats take nothing until that is known.
+---@param chats table
+---@param path string
+---@return fun() stay
+local function close_chats(chats, path)
+  local closing = chats_of(chats, path)
+  for _, chat in ipairs(closing) do
+    chat:apply({ { type = "closing" } })
+  end
+  return function()
+    for _, chat in ipairs(closing) do
+      if not chat.is_closed then
+        chat:apply({ { type = "not_closing" } })
+      end
+    end
+  end
+end
+
 --- What the closing of the tab page leaves: a worktree in which nothing differs goes too.
 ---@param chats table
 ---@param path string
 local function closed(chats, path)
   local name = vim.fs.basename(path)
-  local is_busy = vim.iter(chats.list()):any(function(chat)
-    return chat.timeline.root == path and chat.timeline.state ~= "idle"
+  local is_busy = vim.iter(chats_of(chats, path)):any(function(chat)
+    return chat:phase() ~= "ready"
   end)
   local is_shown = vim.iter(buffers_of(path)):any(function(buffer)
     return #vim.fn.win_findbuf(buffer) > 0
@@ -125,7 +152,9 @@ local function closed(chats, path)
   elseif is_shown or has_unsaved(path, true) then
     return
   end
-  ask(chats, { task = "remove", name = name }, { root = path }, function(result)
+  local stay = close_chats(chats, path)
+  ask(chats.get(), { task = "remove", name = name }, { root = path }, function(result)
+    stay()
     if result.removed then
       M.forget(chats, path, result.origin)
       return say.info(("removed the worktree %s: nothing differed in it"):format(name))
@@ -136,71 +165,109 @@ local function closed(chats, path)
       ("the worktree %s stays, %s"):format(name, state_of(result)),
       ("the worktree %s stays"):format(name),
     }))
-  end, function() end)
+  end, stay)
 end
 
---- Goes to a worktree, in a tab page of its own, and there to the file that was being looked at.
+--- Goes to the tab page of a worktree, made if it has none, and there to the file that is looked at.
 ---@param chats table
 ---@param tree { path: string, origin: string }
----@param open fun(chat: agent.Chat)
-local function enter(chats, tree, open)
-  if vim.fn.getcmdwintype() ~= "" then
-    return say.error("close the command-line window first")
+---@param here integer the window with that file
+local function enter(chats, tree, here)
+  if M.go(tree.path) then
+    return
   end
-  if not M.go(tree.path) then
-    local here = chats.get():back()
-    local name = vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(here))
-    local line = vim.api.nvim_win_get_cursor(here)
-    local relative = vim.fs.relpath(tree.origin, vim.uv.fs_realpath(name) or name)
-    local file = relative and vim.fs.joinpath(tree.path, relative)
-    vim.cmd.stopinsert()
-    vim.cmd.tabnew()
-    vim.cmd.tcd(vim.fn.fnameescape(tree.path))
-    tabs[tree.path], the_chats = vim.api.nvim_get_current_tabpage(), chats
-    if file and vim.fn.filereadable(file) == 1 then
-      vim.cmd.edit(vim.fn.fnameescape(file))
-      pcall(vim.api.nvim_win_set_cursor, 0, line)
-    end
+  local name = vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(here))
+  local line = vim.api.nvim_win_get_cursor(here)
+  local relative = vim.fs.relpath(tree.origin, vim.uv.fs_realpath(name) or name)
+  local file = relative and vim.fs.joinpath(tree.path, relative)
+  vim.cmd.tabnew()
+  vim.cmd.tcd(vim.fn.fnameescape(tree.path))
+  tabs[tree.path], the_chats = vim.api.nvim_get_current_tabpage(), chats
+  if file and vim.fn.filereadable(file) == 1 then
+    vim.cmd.edit(vim.fn.fnameescape(file))
+    pcall(vim.api.nvim_win_set_cursor, 0, line)
   end
-  open(chats.of_project(tree.path))
 end
 
---- Begins a chat in a new worktree, or in the one of this name.
+--- Takes a chat along into the tab page of its worktree, if the user is in it: who types there types on.
+---@param chats table
+---@param chat agent.Chat
+---@param tree { name: string, path: string, origin: string }
+---@param leave fun() puts back what this chat has hidden
+local function take_along(chats, chat, tree, leave)
+  local mode = vim.api.nvim_get_mode().mode:sub(1, 1)
+  local is_in_it = chat:is_open() and vim.api.nvim_get_current_win() == chat.windows.input
+  if not is_in_it or mode ~= "i" and mode ~= "n" then
+    return say.info(("the worktree %s is ready: :Agent worktree goes there"):format(tree.name))
+  end
+  local cursor, here = vim.api.nvim_win_get_cursor(0), chat:back()
+  chat:close_windows()
+  leave()
+  enter(chats, tree, here)
+  chats.switch(chat)
+  chat:open()
+  vim.api.nvim_win_set_cursor(0, cursor)
+  if mode == "i" then
+    local is_at_end = cursor[2] >= #vim.api.nvim_get_current_line()
+    vim.cmd(is_at_end and "startinsert!" or "startinsert")
+  end
+end
+
+---@param made table see protocol/worktrees.ts
+---@return string
+local function description(made)
+  local parts = { ("Worktree %s on branch %s, in %s"):format(made.name, made.branch, made.path) }
+  if made.uncommitted > 0 then
+    table.insert(parts, ("%s with changes that are in no commit %s not in it"):format(
+      some(made.uncommitted, "file"),
+      made.uncommitted == 1 and "is" or "are"
+    ))
+  end
+  if #made.filters > 0 and not made.known then
+    local names = table.concat(made.filters, ", ")
+    table.insert(parts, ("Files that git passes through a filter (%s) are as it stores them"):format(names))
+  end
+  if #made.submodules > 0 and not made.known then
+    table.insert(parts, ("Submodules are empty folders: %s"):format(table.concat(made.submodules, ", ")))
+  end
+  return table.concat(parts, ". ") .. "."
+end
+
+--- Begins a chat in a new worktree, or in the one of this name. The chat is there at once; what is sent waits.
 ---@param chats table
 ---@param name string  "" makes one up
 ---@param open fun(chat: agent.Chat)
 function M.new(chats, name, open)
   local task = { task = "new", name = name ~= "" and (name:match('^"(.*)"$') or name) or nil }
-  say.info("making a worktree …")
-  ask(chats, task, chats.get():place(), function(made)
-    local parts = { ("Worktree %s on branch %s, in %s"):format(made.name, made.branch, made.path) }
-    if made.uncommitted > 0 then
-      table.insert(parts, ("%s with changes that are in no commit %s not in it"):format(
-        some(made.uncommitted, "file"),
-        made.uncommitted == 1 and "is" or "are"
-      ))
+  local hidden, window = chats.current(), vim.api.nvim_get_current_win()
+  hidden = hidden and hidden:is_visible() and hidden or nil
+  local chat, opening, before = chats.begin(true)
+  local function leave()
+    if hidden and not hidden.is_closed then
+      hidden:open()
     end
-    if #made.filters > 0 and not made.known then
-      local names = table.concat(made.filters, ", ")
-      table.insert(parts, ("Files that git passes through a filter (%s) are as it stores them"):format(names))
+    if vim.api.nvim_win_is_valid(window) then
+      vim.api.nvim_set_current_win(window)
     end
-    if #made.submodules > 0 and not made.known then
-      table.insert(parts, ("Submodules are empty folders: %s"):format(table.concat(made.submodules, ", ")))
+  end
+  open(chat)
+  ask(chat, task, chat:place(), function(made)
+    if not chat:is_opening(opening) then
+      return say.info(("the worktree %s is made: :Agent worktree goes there"):format(made.name))
     end
-    enter(chats, made, function(chat)
-      chat = chat:is_blank() and chat or chats.new()
-      chat:apply({ { type = "notice", severity = "info", text = table.concat(parts, ". ") .. "." } })
-      open(chat)
-    end)
-    -- What was said of the making is over.
-    vim.cmd.echo("''")
+    chats.move(chat, made.path)
+    take_along(chats, chat, made, leave)
+    chat:apply({ { type = "notice", severity = "info", text = description(made) } })
+    chat:end_opening(opening)
+  end, function(problem)
+    chats.not_opened(chat, opening, problem, before)
   end)
 end
 
 ---@param chats table
 ---@param done fun(list: { origin: string, here?: string, worktrees: agent.Worktree[] })
 local function list(chats, done)
-  ask(chats, { task = "list" }, chats.get():place(), function(result)
+  ask(chats.get(), { task = "list" }, chats.get():place(), function(result)
     if #result.worktrees == 0 then
       return say.info("no worktrees yet: :Agent new --worktree makes one")
     end
@@ -233,7 +300,12 @@ end
 function M.choose(chats, open)
   list(chats, function(found)
     select(found.worktrees, "Worktrees", function(tree)
-      enter(chats, { path = tree.path, origin = found.origin }, open)
+      if vim.fn.getcmdwintype() ~= "" then
+        return say.error("close the command-line window first")
+      end
+      vim.cmd.stopinsert()
+      enter(chats, { path = tree.path, origin = found.origin }, chats.get():back())
+      open(chats.of_project(tree.path))
     end)
   end)
 end
@@ -288,11 +360,9 @@ function M.merge(chats, name)
     go_home(origin)
     local chat = chats.of_project(origin)
     chat:open()
-    local text = ("Merge the worktree %s"):format(tree.name)
-    chat:apply({ { type = "submitted", text = text } })
-    chat:follow_all()
-    local action = { type = "prompt", chat = chat.id, text = text, session = chat.timeline.session, merge = tree.name }
-    client.send(vim.tbl_extend("error", action, chat:place()))
+    chat:act("send", function(opened)
+      opened:prompt({ text = ("Merge the worktree %s"):format(tree.name), merge = tree.name })
+    end, "/worktree merge " .. tree.name)
   end)
 end
 
@@ -303,10 +373,8 @@ end
 function M.forget(chats, path, origin)
   local tab = tabs[path]
   tabs[path] = nil
-  for _, chat in ipairs(chats.list()) do
-    if chat.timeline.root == path then
-      chats.close(chat)
-    end
+  for _, chat in ipairs(chats_of(chats, path)) do
+    chats.close(chat, origin)
   end
   if tab and vim.api.nvim_tabpage_is_valid(tab) then
     if #vim.api.nvim_list_tabpages() > 1 then
@@ -336,7 +404,9 @@ function M.remove(chats, name)
     local place = { root = origin }
     ---@param consent? string the listing of the files that the user agreed to lose
     local function remove(consent)
-      ask(chats, { task = "remove", name = tree.name, consent = consent }, place, function(result)
+      local stay = close_chats(chats, tree.path)
+      ask(chats.get(), { task = "remove", name = tree.name, consent = consent }, place, function(result)
+        stay()
         if result.removed then
           M.forget(chats, tree.path, origin)
           local stays = result.branch and ("; its branch %s stays"):format(result.branch) or ""
@@ -350,6 +420,9 @@ function M.remove(chats, name)
             remove(result.listing)
           end
         end)
+      end, function(problem)
+        stay()
+        say.error(problem)
       end)
     end
     remove()

@@ -46,7 +46,9 @@ Deno.test("right after sending, when not even the supervisor is there: shown at 
   const stopping = nvim.waitForScreen("· stopping");
   await nvim.keys("<C-c>");
   await stopping;
-  await waitForChat(nvim, "Hello Stopped.");
+  await waitForChat(nvim, "Hello (not sent) Stopped.");
+  await nvim.waitFor(`require("agent.chat").current().input:text() == "Hello"`);
+  await nvim.keys("cc<Esc>");
   await goesOn(agent);
   assert.equal(server.requests.length, 1);
 });
@@ -132,6 +134,8 @@ Deno.test("while the engine is starting: the model is never asked", async () => 
   await nvim.command("Agent Hello");
   await nvim.waitForScreen("· working");
   await stop(agent);
+  await nvim.waitFor(`require("agent.chat").current().input:text() == "Hello"`);
+  await nvim.keys("cc<Esc>");
   await project.write("key", "sk-late\n");
   await goesOn(agent);
   assert.equal(server.requests.length, 1);

@@ -19,6 +19,7 @@ for name, value in pairs(before.ui) do vim.ui[name] = value end
 vim.notify = before.notify
 local chats = require("agent.chat")
 vim.iter(chats.list()):each(function(chat)
+  chat:revive()
   chat.input:set("")
   chat.selections = nil
   chats.close(chat)

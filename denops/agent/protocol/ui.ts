@@ -311,8 +311,8 @@ export type Update =
     readonly current: string;
     readonly providers: readonly { readonly name: string; readonly text: string; readonly ready: boolean }[];
   }
-  /** `wants_model`: nothing has changed, for a model has to be named. */
-  | { readonly type: "provider"; readonly request: number; readonly wants_model: boolean }
+  /** The session has the provider, or stays where it is; `model`: a model has to be named first. */
+  | { readonly type: "provider"; readonly request: number; readonly end: "done" | "failed" | "model" }
   /** The newest first. */
   | { readonly type: "jobs"; readonly request: number; readonly jobs: readonly ShownJob[] }
   /** So many commands run in the background. */

@@ -6,7 +6,7 @@ import type { Action, Update } from "../protocol/ui.ts";
 import type { Merge } from "../protocol/worktrees.ts";
 import type { Engine } from "./agents/engine.ts";
 import type { Project } from "./project.ts";
-import { ChatSession, type SessionPorts } from "./chat_session.ts";
+import { type BegunTurn, ChatSession, type SessionPorts } from "./chat_session.ts";
 import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
 
 /** A session that a message can be sent to. */
@@ -86,12 +86,21 @@ export class Chat {
     if (!this.#running) this.#run();
   }
 
-  /** Not while a turn runs: after it, and before the messages that wait. @return whether it has to wait */
-  betweenTurns(change: () => Promise<void>): boolean {
+  /**
+   * Not while a turn runs: after it, and before the messages that wait. If it fails those come back.
+   * @return whether it has to wait for a turn, and its end
+   */
+  betweenTurns(change: () => Promise<void>): { readonly waits: boolean; readonly done: Promise<void> } {
     const waits = this.#stopPrompt !== undefined || this.#stopStarting !== undefined;
-    this.#changes.push(change);
+    const { promise: done, resolve, reject } = Promise.withResolvers<void>();
+    this.#changes.push(() =>
+      change().then(resolve, (error) => {
+        this.#ports.push({ type: "unsent", chat: this.id, texts: this.#unsent() });
+        reject(error);
+      })
+    );
     if (!this.#running) this.#run();
-    return waits;
+    return { waits, done };
   }
 
   /** Takes back a message that waits, if it still does. */
@@ -147,12 +156,14 @@ export class Chat {
     const { text } = message;
     this.#ports.push({ type: "turn_started", chat });
     this.#unstored = true;
+    const turn = this.session.beginTurn();
     try {
       const since = trace?.now();
-      const ready = await this.#connectUnlessStopped(message);
+      const ready = await this.#connectUnlessStopped(message, turn);
       trace?.span("connect", since);
       // Stopped while the engine was starting: the model is not asked at all.
-      const reason = ready === undefined ? "cancelled" : await this.#prompt(ready, message);
+      if (ready === undefined) this.#ports.push({ type: "unsent", chat, texts: [text], unstored: true });
+      const reason = ready === undefined ? "cancelled" : await this.#prompt(ready, message, turn);
       this.#ports.settle();
       this.#ports.push({ type: "turn_done", chat, reason });
     } catch (error) {
@@ -162,24 +173,26 @@ export class Chat {
       const unsent = [...unstored ? [text] : [], ...this.#unsent()];
       if (unsent.length > 0) this.#ports.push({ type: "unsent", chat, texts: unsent, unstored });
       this.#ports.push({ type: "turn_done", chat, reason: "error", error: oneLine(said, LONGEST_NOTICE) });
+    } finally {
+      turn.sent();
     }
   }
 
   /** Undefined if the user stops it; the engine goes on starting, for the next message. */
-  async #connectUnlessStopped(message: Message): Promise<Ready | undefined> {
+  async #connectUnlessStopped(message: Message, turn: BegunTurn): Promise<Ready | undefined> {
     const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
     this.#stopStarting = () => resolve(undefined);
     try {
-      return await Promise.race([this.#free(message), stopped]);
+      return await Promise.race([this.#free(message, turn), stopped]);
     } finally {
       this.#stopStarting = undefined;
     }
   }
 
   /** The session, when its engine is done with the turn before. */
-  async #free({ text, given, merge: from }: Message): Promise<Ready> {
+  async #free({ text, given, merge: from }: Message, turn: BegunTurn): Promise<Ready> {
     await this.#ending;
-    const open = await this.session.openForTurn();
+    const open = await this.session.openForTurn(turn);
     const branch = await this.session.branch(open, text);
     const blocks = await open.project.client.blocks(this.id, text, given);
     const merge = from === undefined ? undefined : await open.project.client.merge(this.id, from);
@@ -187,7 +200,11 @@ export class Chat {
   }
 
   /** How the turn ended: as the engine says, or stopped without a word of it. */
-  async #prompt({ project, sessionId, branch, blocks, merge }: Ready, message: Message): Promise<string> {
+  async #prompt(
+    { project, sessionId, branch, blocks, merge }: Ready,
+    message: Message,
+    turn: BegunTurn,
+  ): Promise<string> {
     const { engine, client } = project;
     const { id: messageId, shown, remember, edit } = message;
     const told = { branch, messageId, shown: shown && client.shown(this.id, shown), remember, edit, merge };
@@ -214,6 +231,7 @@ export class Chat {
       engine.prompt(sessionId, blocks, told),
     ])
       .finally(() => timers.forEach((timer) => clearTimeout(timer)));
+    turn.sent();
     try {
       const answer = await Promise.race([answered, stopped]);
       if (answer !== undefined) return answer.stopReason;

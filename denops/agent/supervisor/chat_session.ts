@@ -33,6 +33,14 @@ export interface OpenSession {
 
 type Opened = Pick<OpenSession, "sessionId" | "isNew">;
 
+/** A turn that is about to be sent to the engine. */
+export interface BegunTurn {
+  /** Settles when the choices that were made before the message are carried out. */
+  readonly choices: Promise<void>;
+  /** To be called when the engine has the message, or will not get it: later choices are carried out. */
+  sent(): void;
+}
+
 export class ChatSession {
   readonly #chat: number;
   readonly #ports: SessionPorts;
@@ -56,8 +64,8 @@ export class ChatSession {
   #effort: ChoosableEffort | undefined;
   /** A choice is being carried out: the next turn waits for it. */
   #choosing: Promise<void> = Promise.resolve();
-  /** Number of the last one. */
-  #choices = 0;
+  /** Modes that were chosen since the last message: the last one counts. */
+  #modes = { count: 0 };
   readonly #model: SessionModel;
   /** What is stored is being read for the screen. */
   #reading: Promise<void> | undefined;
@@ -113,9 +121,10 @@ export class ChatSession {
 
   /** The mode of all turns from the next one on; what goes wrong is told. */
   choose(mode: string): void {
-    const number = ++this.#choices;
+    const modes = this.#modes;
+    const number = ++modes.count;
     // Of those that come quickly the last one counts.
-    const choosing = this.#choosing.then(() => number === this.#choices ? this.#choose(mode) : undefined);
+    const choosing = this.#choosing.then(() => number === modes.count ? this.#choose(mode) : undefined);
     this.#choosing = choosing.catch(async (error) => {
       this.#ports.notice("error", error instanceof Error ? error.message : String(error));
       const project = await this.project().catch(() => undefined);
@@ -326,9 +335,18 @@ export class ChatSession {
     return await this.#opening;
   }
 
+  /** A message is about to be sent: choices that are made from here on are those of the next one. */
+  beginTurn(): BegunTurn {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const choices = this.#choosing;
+    this.#choosing = choices.then(() => promise);
+    this.#modes = { count: 0 };
+    return { choices, sent: resolve };
+  }
+
   /** The same, in an engine that has a model to ask. @throws {Error} one line */
-  async openForTurn(): Promise<OpenSession> {
-    await this.#choosing;
+  async openForTurn({ choices }: BegunTurn): Promise<OpenSession> {
+    await choices;
     const { project, isNew } = await this.open();
     if ("problem" in project.model) {
       await this.#ports.projects.retire(project);

@@ -69,19 +69,23 @@ export class ModelMenus {
     this.#push({ type: "providers", request, current, providers: shown });
   }
 
-  /** What goes wrong is told, and the session stays as it is. */
+  /** The answer comes when it is done. What goes wrong is told, and the session stays as it is. */
   switchProvider({ request, chat: id, provider, model }: Asked<"provider">, chat: Chat): void {
-    const answer = (wants: boolean) => this.#push({ type: "provider", request, wants_model: wants });
-    const failed = (error: unknown) => this.#notice(id, "error", said(error));
+    const answer = (end: "done" | "failed" | "model") => this.#push({ type: "provider", request, end });
+    const failed = (error: unknown) => {
+      this.#notice(id, "error", said(error));
+      answer("failed");
+    };
     try {
-      if (provider !== "" && model === undefined && !this.#projects.namesModel(provider)) return answer(true);
+      if (provider !== "" && model === undefined && !this.#projects.namesModel(provider)) {
+        return answer("model");
+      }
     } catch (error) {
-      answer(false);
       return failed(error);
     }
-    answer(false);
     const named = provider === "" ? undefined : provider;
-    const waits = chat.betweenTurns(() => chat.session.chooseProvider(named, model).catch(failed));
+    const { waits, done } = chat.betweenTurns(() => chat.session.chooseProvider(named, model));
+    done.then(() => answer("done"), failed);
     if (waits) {
       this.#notice(
         id,

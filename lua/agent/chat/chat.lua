@@ -10,6 +10,7 @@ local input = require("agent.chat.input")
 local modes = require("agent.modes")
 local moves = require("agent.chat.moves")
 local navigate = require("agent.chat.navigate")
+local opening = require("agent.chat.opening")
 local plan = require("agent.chat.plan")
 local projects = require("agent.projects")
 local pulse = require("agent.chat.pulse")
@@ -42,7 +43,8 @@ local window = require("agent.chat.window")
 ---@field is_quiet? boolean      another place says how its turns end
 ---@field target? integer       turn that is looked for in the older parts
 ---@field is_closed? boolean     for good
-local PARTS = { attached, buffers, drafts, history, moves, navigate, plan, selections, status, waiting }
+---@field leave? fun(chat: agent.Chat, texts: string[])  puts texts of a closed chat into the next one
+local PARTS = { attached, buffers, drafts, history, moves, navigate, opening, plan, selections, status, waiting }
 local Chat = vim.tbl_extend("error", {}, unpack(PARTS))
 Chat.__index = Chat
 
@@ -96,8 +98,12 @@ function Chat:open()
   pulse.beat(self)
   self:show_state()
   self:show_attached()
-  -- The user types for seconds: by then the engine runs.
-  if self.timeline.state == "idle" then
+  self:prepare()
+end
+
+--- The user types for seconds: by then the engine runs.
+function Chat:prepare()
+  if self:is_visible() and self:phase() == "ready" then
     local action = { type = "open", chat = self.id, session = self.timeline.session }
     client.send(vim.tbl_extend("error", action, self:place()))
   end
@@ -226,7 +232,7 @@ function Chat:has_no_session()
   local has_notices = vim.iter(self.timeline.blocks):all(function(block)
     return block.kind == "notice"
   end)
-  return has_notices and not self.timeline.session
+  return has_notices and not self.timeline.session and #self.timeline.openings == 0
 end
 
 --- The same, and nothing was typed. A draft of this session may be back.
@@ -259,16 +265,23 @@ function Chat:send(text, remember)
   local since = trace.now and trace.now()
   input.remember(text)
   local id = self.input:sent_id()
-  self:apply({ { type = "submitted", text = text, id = id } })
-  self:follow_all()
-  local action = { type = "prompt", chat = self.id, id = id, text = text, session = self.timeline.session }
-  action.shown, action.given = self:attached(text)
+  local _, along = self:attached(text)
   self:selection_sent(text)
-  action.remember = remember
-  client.send(vim.tbl_extend("error", action, self:place()))
+  self:act("send", function(chat)
+    chat:prompt({ id = id, text = text, given = along, shown = (chat:attached(text)), remember = remember })
+  end, text, id)
   if since then
     trace.span("key", since)
   end
+end
+
+--- Sends a message to the supervisor.
+---@param message table fields of the action `prompt`, see protocol/ui.ts
+function Chat:prompt(message)
+  self:apply({ { type = "submitted", text = message.text, id = message.id } })
+  self:follow_all()
+  local action = { type = "prompt", chat = self.id, session = self.timeline.session }
+  client.send(vim.tbl_extend("error", action, message, self:place()))
 end
 
 --- The model changes these lines in place.
@@ -277,9 +290,7 @@ function Chat:edit(lines)
   local last = lines.line + select(2, lines.text:gsub("\n", ""))
   local label = ("%s L%d–%d"):format(vim.fn.fnamemodify(lines.path, ":."), lines.line, last)
   local message = ("Edit %s: %s"):format(label, lines.wish)
-  self:apply({ { type = "submitted", text = message } })
-  local action = { type = "prompt", chat = self.id, text = message, edit = lines }
-  client.send(vim.tbl_extend("error", action, self:place()))
+  self:prompt({ text = message, edit = lines })
 end
 
 function Chat:submit()
@@ -296,10 +307,10 @@ end
 
 function Chat:stop()
   self.stops = self.stops + 1
-  if self.timeline.state ~= "idle" then
+  self:act("stop", function()
     self:apply({ { type = "stopping" } })
     client.send({ type = "cancel", chat = self.id })
-  end
+  end)
 end
 
 function Chat:next_mode()
@@ -311,7 +322,7 @@ function Chat:choose_model()
 end
 
 function Chat:start_plan()
-  modes.start(self)
+  require("agent").start()
 end
 
 --- In a menu the key moves in the menu.

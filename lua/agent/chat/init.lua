@@ -5,6 +5,7 @@ local client = require("agent.client")
 local config = require("agent.config")
 local projects = require("agent.projects")
 local room = require("agent.chat.room")
+local say = require("agent.say")
 local timeline = require("agent.timeline")
 local window = require("agent.chat.window")
 
@@ -44,6 +45,14 @@ local function project_here()
   return root or projects.here(chat and chat:back())
 end
 
+---@param root string
+---@return agent.Chat?
+local function newest_of(root)
+  return vim.iter(M.list()):rfind(function(chat)
+    return (chat.timeline.root or "") == root and not chat.is_quiet
+  end)
+end
+
 --- The chats on screen name their project, once there is more than one.
 local function show_names()
   for _, chat in pairs(chats) do
@@ -72,6 +81,62 @@ function M.new(root)
   return chat
 end
 
+--- A chat in which something is opened. It is the current one of its project at once, so that messages wait for it.
+---@param is_new? boolean  not the current one, even if nothing was said there
+---@param root? string     the project that the user is in unless told
+---@return agent.Chat chat
+---@return agent.Opening opening
+---@return agent.Chat? before  the current one before
+function M.begin(is_new, root)
+  local before = M.current()
+  local can_use = before and not is_new and before:is_blank() and (not root or before.timeline.root == root)
+  local chat = can_use and before or M.new(root)
+  return chat, chat:begin_opening(), before
+end
+
+--- Nothing has come of it. What waited is in the input; a chat without anything of the user's goes.
+---@param chat agent.Chat
+---@param opening agent.Opening
+---@param problem string
+---@param before? agent.Chat takes its place
+function M.not_opened(chat, opening, problem, before)
+  local was_visible = chat:is_visible()
+  if not chat:end_opening(opening, true) then
+    return
+  elseif was_visible and not chat:is_blank() then
+    return chat:apply({ { type = "notice", severity = "error", text = problem } })
+  elseif chat ~= before and chat:is_blank() then
+    M.close(chat)
+    if before and not before.is_closed then
+      M.switch(before)
+      if was_visible then
+        before:open()
+      end
+    end
+    if was_visible and vim.api.nvim_get_mode().mode:find("^i") then
+      -- The end of Insert mode wipes the last line.
+      local function tell()
+        say.error(problem)
+      end
+      return vim.api.nvim_create_autocmd("InsertLeave", { once = true, callback = vim.schedule_wrap(tell) })
+    end
+  end
+  say.error(problem)
+end
+
+--- What a chat has opened is another project: it is the current one of that.
+---@param chat agent.Chat
+---@param root string
+function M.move(chat, root)
+  local from = chat.timeline.root or ""
+  chat.timeline.root = root
+  if current[from] == chat then
+    current[from] = newest_of(from)
+  end
+  current[root] = chat
+  show_names()
+end
+
 --- The chat that shows this session, if there is one.
 ---@param session string
 ---@return agent.Chat?
@@ -83,22 +148,31 @@ end
 
 --- Removes a chat and its buffers; what is stored stays.
 ---@param chat agent.Chat
-function M.close(chat)
+---@param project? string whose next chat gets the draft, its own unless told
+function M.close(chat, project)
   client.send({ type = "close", chat = chat.id })
   chat:hide()
+  chat.timeline.root = project or chat.timeline.root
   chat:leave_draft()
   chats[chat.id], chat.is_closed = nil, true
-  for root, its in pairs(current) do
+  for key, its in pairs(current) do
     if its == chat then
-      current[root] = vim.iter(M.list()):rfind(function(other)
-        return (other.timeline.root or "") == root
-      end)
+      current[key] = newest_of(key)
     end
   end
   for _, buffer in ipairs({ chat.transcript, chat.input.buffer }) do
     pcall(vim.api.nvim_buf_delete, buffer, { force = true })
   end
   show_names()
+end
+
+--- What comes too late for a chat that is closed.
+---@param chat agent.Chat
+---@param texts string[]
+function Chat.leave(chat, texts)
+  local root = chat.timeline.root
+  local heir = root and M.of_project(root) or M.get()
+  heir.input:add(table.concat(texts, "\n\n"))
 end
 
 --- The chat of this number, or the current one, made if there is none.
@@ -168,9 +242,8 @@ end
 ---@param chat agent.Chat
 ---@param update table
 local function take_back(chat, update)
-  if update.type == "unsent" and #update.texts > 0 then
-    chat.input:add(table.concat(update.texts, "\n\n"))
-    chat:selection_unsent(update.texts)
+  if update.type == "unsent" then
+    chat:return_texts(update.texts)
   elseif update.type == "taken_back" then
     chat:give_back(update.text)
   end

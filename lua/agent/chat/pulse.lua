@@ -1,6 +1,7 @@
 -- The sign of life: a spinner and seconds where something waits. One timer for all chats, and only while one that is at
 -- work is seen.
 local config = require("agent.config")
+local states = require("agent.timeline.states")
 local text = require("agent.timeline.lines")
 
 local M = {}
@@ -11,7 +12,15 @@ local TICK, SECOND = 150, 1000
 local MOST_LOOKED_AT = 100
 
 --- States in which somebody else is waited for than the user.
-local BUSY = { starting = true, working = true, retrying = true, stopping = true, folding = true }
+local BUSY = {
+  starting = true,
+  working = true,
+  retrying = true,
+  stopping = true,
+  folding = true,
+  opening = true,
+  closing = true,
+}
 
 local namespace = vim.api.nvim_create_namespace("agent.pulse")
 
@@ -32,7 +41,7 @@ local is_watched = false
 ---@param chat agent.Chat
 ---@return boolean
 local function is_busy(chat)
-  return BUSY[chat.timeline.state] == true and chat.paused ~= "paused"
+  return BUSY[states.shown(chat.timeline)] == true and chat.paused ~= "paused"
 end
 
 --- The frame of this moment; nil without frames.

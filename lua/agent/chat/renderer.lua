@@ -271,7 +271,8 @@ end
 --- The lines of the first blocks and what parts them from the next one; notes the blocks as drawn.
 ---@param blocks agent.Block[]
 ---@param count integer
----@return string[]
+---@return string[] lines
+---@return integer next_one index of the next one
 function Renderer:lines_before(blocks, count)
   local lines, drawn = {}, {}
   for index = 1, count do
@@ -282,13 +283,17 @@ function Renderer:lines_before(blocks, count)
     vim.list_extend(lines, gap == 1 and { "" } or {})
     vim.list_extend(lines, own)
   end
-  local next_one = self.drawn[1]
+  local first = 1
+  while self.drawn[first + 1] and blocks[count + first].kind == "moved" do
+    first = first + 1
+  end
+  local next_one = self.drawn[first]
   if next_one and count > 0 then
-    next_one.gap = gap_between(above(blocks, count + 1), blocks[count + 1])
+    next_one.gap = gap_between(above(blocks, count + first), blocks[count + first])
     vim.list_extend(lines, next_one.gap == 1 and { "" } or {})
   end
   self.drawn = vim.list_extend(drawn, self.drawn)
-  return lines
+  return lines, count + first
 end
 
 --- Draws the first `count` blocks above those that are drawn already. The view and the cursor of each window stay
@@ -301,7 +306,8 @@ function Renderer:prepend(blocks, count, more)
   local was_empty, head = self.total == 0, self.head
   local lines = more and { OLDER, "" } or {}
   self.head = #lines
-  vim.list_extend(lines, self:lines_before(blocks, count))
+  local before, next_one = self:lines_before(blocks, count)
+  vim.list_extend(lines, before)
   local added = #lines - head
   self.total, self.near = self.total + added, nil
   vim.bo[self.buffer].modifiable = true
@@ -314,7 +320,7 @@ function Renderer:prepend(blocks, count, more)
     marks.mark(self.buffer, 0, 0, #OLDER, "AgentHint")
   end
   for index, row in self:rows() do
-    if index > count + 1 then
+    if index > next_one then
       break
     end
     marks.draw(self.buffer, blocks[index], self.drawn[index].lines, row)

@@ -28,7 +28,7 @@ function M:selection_sent(text)
   local texts = vim.tbl_map(function(block)
     return block.text
   end, timeline.waiting(self.timeline))
-  table.insert(texts, timeline.unstored(self.timeline))
+  table.insert(texts, (timeline.unstored(self.timeline)))
   local kept = {}
   for _, waits in ipairs(texts) do
     kept[waits] = self.sent_with and self.sent_with[waits]

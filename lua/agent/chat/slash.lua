@@ -24,7 +24,8 @@ local function in_normal_mode(run)
   vim.cmd.stopinsert()
 end
 
---- Carries the sub-command out, once it is known that nothing else has its name; then it is no message.
+--- Carries the sub-command out, once it is known that nothing else has its name; then it is no message. While the chat
+--- is being opened it waits as one.
 ---@param chat agent.Chat
 ---@param text string
 ---@param send fun() what to do with a message
@@ -33,6 +34,13 @@ function M.call_or(chat, text, send)
   local run = name and not is_the_agents(chat, name) and command.called(text:sub(2))
   if not run then
     return send()
+  end
+  if chat:phase() == "opening" then
+    return chat:act("send", function(opened)
+      M.call_or(opened, text, function()
+        opened:send(text)
+      end)
+    end, text)
   end
   local action = { type = "prompts", chat = chat.id, session = chat.timeline.session }
   client.ask(vim.tbl_extend("error", action, chat:place()), function(update)

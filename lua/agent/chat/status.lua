@@ -3,6 +3,7 @@ local config = require("agent.config")
 local format = require("agent.format")
 local projects = require("agent.projects")
 local pulse = require("agent.chat.pulse")
+local states = require("agent.timeline.states")
 local winbar = require("agent.winbar")
 
 ---@class agent.Chat
@@ -16,6 +17,8 @@ local STATES = {
   retrying = "retrying",
   stopping = "stopping",
   folding = "making room",
+  opening = "opening",
+  closing = "closing",
 }
 
 --- Columns that the step of the plan has at least.
@@ -56,7 +59,7 @@ local SHORTER = {
 --- In words, without a sign of life.
 ---@return string
 function M:state()
-  return self.paused == "paused" and self.paused or STATES[self.timeline.state]
+  return self.paused == "paused" and self.paused or STATES[states.shown(self.timeline)]
 end
 
 --- The name of its project, where chats of more than one are open. A worktree is always named.
@@ -94,7 +97,7 @@ function M:status(room)
     tokens = line.used and line.size and ("%s of %s tokens"):format(format.count(line.used), format.count(line.size)),
     cost = line.cost and format.money(line.cost),
     running = (line.running or 0) > 0 and ("%d running"):format(line.running) or nil,
-    state = self.paused ~= "paused" and pulse.state(self, STATES[line.state]) or nil,
+    state = self.paused ~= "paused" and pulse.state(self, STATES[states.shown(line)]) or nil,
     paused = self.paused,
   }
   local function text()
@@ -124,7 +127,7 @@ function M:label()
   local text = line.title and line.title ~= "" and line.title
     or first and vim.trim(first.text):gsub("\n.*", " …")
     or "(empty)"
-  return ("%d  %s  %s"):format(self.id, STATES[line.state], format.cut(self:named(text), 60))
+  return ("%d  %s  %s"):format(self.id, STATES[states.shown(line)], format.cut(self:named(text), 60))
 end
 
 --- The step of the plan, or the title, as far as there is room for it beside the rest.

@@ -4,6 +4,7 @@ local client = require("agent.client")
 local input = require("agent.chat.input")
 local say = require("agent.say")
 local slash = require("agent.chat.slash")
+local states = require("agent.timeline.states")
 local timeline = require("agent.timeline")
 local waiting = require("agent.timeline.waiting")
 local window = require("agent.chat.window")
@@ -20,7 +21,7 @@ local MOST_SHOWN, SHOWN = 5, 60
 --- Sends a message into the turn that runs, before its next step; without a turn as any other.
 ---@param text string
 function M:steer(text)
-  if self.timeline.state == "idle" or self.timeline.state == "folding" then
+  if states.verdict("steer", self.timeline) ~= "steer" then
     return self:send(text)
   end
   input.remember(text)
@@ -54,7 +55,7 @@ function M:steer(text)
     end
     self:give_back(text)
     -- Of a turn that has failed the chat says why.
-    if problem and self.timeline.state ~= "idle" then
+    if problem and self:phase() ~= "ready" then
       say.error(problem)
     end
   end)
@@ -69,7 +70,7 @@ function M:submit_now()
     end)
   end
   local block = vim.iter(timeline.waiting(self.timeline)):find(function(one)
-    return one.status == "queued"
+    return one.status == "queued" and not one.held
   end)
   if block then
     self:take_back(block, "steer")
@@ -97,7 +98,10 @@ end
 function M:take_back(block, purpose)
   self.taken = self.taken or {}
   self.taken[block.text] = purpose
-  if block.status == "queued" then
+  if block.held then
+    self:apply({ { type = "unheld", held = block.held } })
+    return self:give_back(block.text)
+  elseif block.status == "queued" then
     return client.send({ type = "take_back", chat = self.id, text = block.text })
   end
   -- What has become of it the first request tells.
@@ -120,7 +124,7 @@ end
 
 --- Says at the input what waits there, and what its keys do while a turn runs.
 function M:show_waiting()
-  local is_running = self.timeline.state ~= "idle"
+  local is_running = self:phase() ~= "ready"
   local texts = is_running and self.waits or {}
   local parts = {}
   if self.paused == "paused" then
@@ -154,7 +158,8 @@ function M:choose_waiting()
   vim.ui.select(list, {
     prompt = "Messages that wait (choose one to edit it)",
     format_item = function(block)
-      return (block.status == "steering" and "next step  " or "turn's end  ") .. (block.text:gsub("\n.*", " …"))
+      local when = block.held and "when open  " or block.status == "steering" and "next step  " or "turn's end  "
+      return when .. (block.text:gsub("\n.*", " …"))
     end,
   }, function(block)
     if block then

@@ -16,7 +16,8 @@ local M = {}
 ---@param name string
 ---@param params table
 ---@param done fun(result: table)
-local function ask(chat, name, params, done)
+---@param failed? fun()
+local function ask(chat, name, params, done, failed)
   local session = chat.timeline.session
   if not session then
     return say.info("this session has changed no file yet")
@@ -24,9 +25,11 @@ local function ask(chat, name, params, done)
   params = vim.tbl_extend("error", params, { sessionId = session })
   client.request(chat, name, params, function(result, problem)
     if result then
-      done(result)
-    else
-      say.error(problem)
+      return done(result)
+    end
+    say.error(problem)
+    if failed then
+      failed()
     end
   end)
 end
@@ -223,19 +226,24 @@ function M.restore(chat, turn)
   choose(chat)
 end
 
---- Makes all files what they were before a turn; asks first where somebody else has changed them since.
+--- Makes all files what they were before a turn; asks first where somebody else has changed them since. What is sent
+--- while they are written waits for the chat that goes on.
 ---@param chat agent.Chat
 ---@param turn integer
----@param done fun()
+---@param done fun(): agent.Chat the one that goes on
 function M.rewind(chat, turn, done)
   local function restore()
+    local opening = chat:begin_opening(true)
     ask(chat, "restore", { turn = turn }, function(restored)
       tell({
         done = ("back to before turn %d"):format(turn),
         none = ("not back to before turn %d"):format(turn),
         again = (":Agent restore %d"):format(turn),
       }, restored, chat.timeline.root)
-      done()
+      chat:hand_over(done())
+      chat:end_opening(opening)
+    end, function()
+      chat:end_opening(opening, true)
     end)
   end
   ask(chat, "restore_preview", { turn = turn }, function(result)

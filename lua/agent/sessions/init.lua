@@ -68,20 +68,53 @@ end
 ---@param chats table
 ---@param session agent.SessionRow
 ---@param place { root: string } its project
+---@param begun? agent.Chat in which it is opened, unless another one has it
 ---@return agent.Chat
-function M.show(chats, session, place)
+function M.show(chats, session, place, begun)
   local chat = chats.of(session.sessionId)
   if not chat then
     local now = chats.get()
-    chat = now:is_blank(session.sessionId) and now.timeline.root == place.root and now or chats.new(place.root)
+    chat = begun or now:is_blank(session.sessionId) and now.timeline.root == place.root and now or chats.new(place.root)
     chat:restore(session)
     if session.open then
       local text = "This session is open in another Neovim. To go on with a copy of it: :Agent fork"
       chat:apply({ { type = "notice", severity = "warning", text = text } })
     end
   end
-  chats.switch(chat)
+  if not begun then
+    chats.switch(chat)
+  end
   return chat
+end
+
+--- Goes on with a stored session in the chat that was begun for it, where its messages wait.
+---@param chats table
+---@param begun agent.Chat
+---@param opening agent.Opening
+---@param session agent.SessionRow
+---@param place { root: string }
+---@param before? agent.Chat the current one before, which may have a draft of this session
+local function opened(chats, begun, opening, session, place, before)
+  local was_visible, is_current = begun:is_visible(), chats.current() == begun
+  local has_draft = before and not before.is_closed and before:is_blank(session.sessionId)
+  local chat = M.show(chats, session, place, has_draft and before or begun)
+  if chat == begun then
+    begun:end_opening(opening)
+    begun:show_state()
+    return
+  end
+  begun:hand_over(chat)
+  local typed = begun.input:take()
+  if typed then
+    chat.input:add(typed)
+  end
+  chats.close(begun)
+  if is_current then
+    chats.switch(chat)
+  end
+  if was_visible then
+    chat:open()
+  end
 end
 
 --- Opens the chat's windows, when what the user chose from is gone.
@@ -132,6 +165,7 @@ local function remove(chats, place, id, title, done)
     local chat = chats.of(id)
     if chat then
       chat:stop()
+      chat:apply({ { type = "closing" } })
     end
     ask(chats, place, "session_delete", { sessionId = id }, function()
       local shown = chats.of(id)
@@ -142,8 +176,34 @@ local function remove(chats, place, id, title, done)
         return done()
       end
       say.info("the session is deleted")
+    end, function()
+      if chat and not chat.is_closed then
+        chat:apply({ { type = "not_closing" } })
+      end
     end)
   end)
+end
+
+--- Goes on with a copy of a session, in a chat that is there at once.
+---@param chats table
+---@param from { id: integer, place: fun(): table } who asks for it
+---@param params table
+---@param message? string for the input
+---@return agent.Chat copy
+local function open_copy(chats, from, params, message)
+  local place = from:place()
+  local copy, opening, before = chats.begin(true, place.root)
+  if message then
+    copy.input:add(message)
+  end
+  client.request(from, "session_fork", params, function(session, problem)
+    if session and copy:is_opening(opening) then
+      opened(chats, copy, opening, session, place)
+    elseif problem then
+      chats.not_opened(copy, opening, problem, before)
+    end
+  end)
+  return copy
 end
 
 --- What the list does with its rows.
@@ -185,9 +245,11 @@ local function actions(chats, found)
       open(M.show(chats, { sessionId = row.sessionId, title = row.title, open = row.elsewhere }, of(row)), row.turn)
     end,
     fork = function(row)
-      ask(chats, of(row), "session_fork", { sessionId = row.sessionId }, function(copy)
-        open(M.show(chats, copy, of(row)))
-      end)
+      local from = { id = chats.get().id }
+      function from.place()
+        return of(row)
+      end
+      open(open_copy(chats, from, { sessionId = row.sessionId }))
     end,
     rename = function(row, title, done)
       retitle(chats, of(row), row.sessionId, title, done)
@@ -214,15 +276,18 @@ end
 ---@param chats table
 ---@param word? string
 function M.resume(chats, word)
-  local place = chats.get():place()
-  ask(chats, place, "session_list", { archived = false }, function(result)
-    for _, row in ipairs(result.sessions) do
-      local title = row.title:lower()
-      if not word or row.sessionId == word or title:find(word:lower(), 1, true) then
-        return open(M.show(chats, row, place))
-      end
+  local chat, opening, before = chats.begin()
+  local place = chat:place()
+  open(chat)
+  request(chats, place, "session_list", { archived = false }, function(result, problem)
+    local row = result and vim.iter(result.sessions):find(function(row)
+      return not word or row.sessionId == word or row.title:lower():find(word:lower(), 1, true) ~= nil
+    end)
+    if row and chat:is_opening(opening) then
+      return opened(chats, chat, opening, row, place, before)
     end
-    say.error(word and ("no session has %s in its title"):format(word) or "this project has no sessions yet")
+    local none = word and ("no session has %s in its title"):format(word) or "this project has no sessions yet"
+    chats.not_opened(chat, opening, problem or none, before)
   end)
 end
 
@@ -254,23 +319,18 @@ end
 ---@param chat agent.Chat
 ---@param last? integer nil for all, 0 for nothing
 ---@param message? string for the input
+---@return agent.Chat copy
 function M.fork_at(chats, chat, last, message)
-  local place = chat:place()
-  local function go_on(session)
-    local copy = chats.new(place.root)
-    if session then
-      copy:restore(session)
-    end
-    if message then
-      copy.input:add(message)
-    end
-    open(copy)
-  end
+  local copy
   if last == 0 then
     -- Nothing comes before the first message.
-    return go_on()
+    copy = chats.new(chat:place().root)
+    copy.input:set(message or "")
+  else
+    copy = open_copy(chats, chat, { sessionId = chat.timeline.session, turn = last }, message)
   end
-  ask(chats, place, "session_fork", { sessionId = chat.timeline.session, turn = last }, go_on)
+  open(copy)
+  return copy
 end
 
 --- Gives the session another title; asks for it if need be.

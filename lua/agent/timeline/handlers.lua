@@ -1,8 +1,10 @@
 -- What each kind of update does to a timeline, in place; `changed` gets the indexes of the blocks to draw.
 local append = require("agent.timeline.append")
 local files = require("agent.timeline.files")
+local held = require("agent.timeline.held")
 local lines = require("agent.timeline.lines")
 local runs = require("agent.timeline.runs")
+local states = require("agent.timeline.states")
 local waiting = require("agent.timeline.waiting")
 
 --- The block of a call, at the top or under another one.
@@ -98,9 +100,10 @@ end
 local on = {}
 
 function on.submitted(timeline, update, changed)
-  local status = timeline.state == "idle" and "sent" or "queued"
+  local is_ready = states.phase(timeline) == "ready"
+  local status = is_ready and "sent" or "queued"
   append.block(timeline, { kind = "user", text = update.text, status = status, id = update.id }, changed)
-  if timeline.state == "idle" then
+  if is_ready then
     timeline.state = "starting"
   end
 end
@@ -126,7 +129,8 @@ end
 function on.unsent(timeline, update, changed)
   local unstored = update.unstored and last_sent(timeline)
   for index, block in ipairs(timeline.blocks) do
-    local waits = block.status == "queued" or update.with_steering and block.status == "steering"
+    local is_queued = block.status == "queued" and not block.held
+    local waits = is_queued or update.with_steering and block.status == "steering"
     if waits or index == unstored then
       block.status = "stopped"
       changed[index] = true
@@ -145,7 +149,7 @@ function on.turn_started(timeline, _, changed)
   local status = "sent"
   for index = 1, #timeline.blocks do
     local block = timeline.blocks[index]
-    if block.status == "queued" then
+    if block.status == "queued" and not block.held then
       -- It comes behind what was answered while it waited, and the others behind it.
       timeline.blocks[index] = { kind = "moved", text = "" }
       block.status, status = status, "queued"
@@ -432,4 +436,5 @@ function on.turn_done(timeline, update, changed)
 end
 
 files.handle(on, append.block, append.last_block)
+held.handle(on, append.block)
 return waiting.handle(on, append.block)

@@ -33,6 +33,7 @@ local M = {}
 ---@field children? agent.Block[]  of a tool call: what stands under it
 ---@field depth? integer       of a tool call: how many it stands under
 ---@field given? string[]        of a message of the user's: what was handed over with it
+---@field held? agent.Held        of a message that waits for the chat to open
 ---@field turn? integer          of a message of the user's: the turn that it began, from 1 within the session
 
 ---@class agent.Retry
@@ -47,6 +48,9 @@ local M = {}
 ---@field state "idle"|"starting"|"working"|"waiting"|"retrying"|"stopping"|"folding"
 ---@field asks_alone? boolean   what waits for the user belongs to no turn
 ---@field is_folding? boolean   room is being made, and no turn has begun since
+---@field openings agent.Opening[]      what the chat waits for before it is open
+---@field held agent.Held[]      actions that wait for it
+---@field is_closing? boolean    the chat is about to be closed for good
 ---@field session? string       id under which it is stored
 ---@field title? string         of the session
 ---@field root? string
@@ -69,7 +73,7 @@ local M = {}
 
 ---@return agent.Timeline
 function M.new()
-  return { blocks = {}, state = "idle", approvals = 0, asked = {}, tools = {}, nested = {} }
+  return { blocks = {}, state = "idle", openings = {}, held = {}, approvals = 0, asked = {}, tools = {}, nested = {} }
 end
 
 --- Messages that wait.
@@ -113,7 +117,8 @@ function M.on_the_way(timeline)
   return vim.list_extend(blocks, M.waiting(timeline))
 end
 
---- Messages that come back into the input when the supervisor is gone, in the order of the chat.
+--- Messages that come back into the input when the supervisor is gone, in the order of the chat. It never had those
+--- that wait for the chat to open.
 ---@param timeline agent.Timeline
 ---@return string[] texts
 ---@return boolean unstored the first one was sent, and is not stored
@@ -121,7 +126,7 @@ function M.unsent(timeline)
   local unstored = M.unstored(timeline)
   local texts = { unstored }
   for _, block in ipairs(M.waiting(timeline)) do
-    table.insert(texts, block.text)
+    table.insert(texts, not block.held and block.text or nil)
   end
   return texts, unstored ~= nil
 end

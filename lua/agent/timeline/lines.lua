@@ -12,7 +12,8 @@ local MOST_FILES, MOST_OPEN = 30, 8
 ---@return string[]
 local function lines_of(block)
   if block.kind == "user" then
-    local note = block.status == "queued" and " (waiting for the turn to end)"
+    local note = block.held and " (waiting for the chat to open)"
+      or block.status == "queued" and " (waiting for the turn to end)"
       or block.status == "steering" and " (waiting for the next step)"
       or block.status == "stopped" and " (not sent)"
       or ""

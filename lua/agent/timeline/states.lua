@@ -1,0 +1,148 @@
+-- Pure: the phase of a chat, and what each action does in it. This table is the only place that decides what waits.
+local M = {}
+
+---@alias agent.Phase "opening"|"ready"|"running"|"stopping"|"closing"
+
+---@alias agent.Verdict
+---| "now"      do it
+---| "hold"     do it once the chat is open, after what waits already
+---| "queue"    send it; the supervisor runs it after the turn
+---| "steer"    send it into the turn
+---| "stop"     stop the turn
+---| "give_up"  give up what is being opened; what waits comes back into the input
+---| "back"     put its text into the input
+---| "refuse"   say why in one line
+---| "nothing"
+
+---@type agent.Phase[]
+M.PHASES = { "opening", "ready", "running", "stopping", "closing" }
+
+--- What each kind of action does, phase by phase.
+---@type table<string, agent.Verdict[]>
+local RULES = {
+  --          opening    ready      running  stopping   closing
+  message = { "hold", "now", "queue", "queue", "back" },
+  steering = { "hold", "now", "steer", "queue", "back" },
+  aside = { "hold", "now", "now", "now", "back" },
+  choice = { "hold", "now", "now", "now", "refuse" },
+  stop = { "give_up", "nothing", "stop", "nothing", "nothing" },
+  change = { "refuse", "now", "now", "now", "refuse" },
+  rewind = { "refuse", "now", "refuse", "refuse", "refuse" },
+  other = { "now", "now", "now", "now", "now" },
+}
+
+--- The kind of each action. "other" is what the chat's phase does not matter to: the screen, other chats, the project.
+---@type table<string, string>
+M.KINDS = {
+  send = "message",
+  explain = "message",
+  fix = "message",
+  tests = "message",
+  docs = "message",
+  remember = "message",
+  steer = "steering",
+  btw = "aside",
+  commit = "aside",
+  mode = "choice",
+  effort = "choice",
+  model = "choice",
+  provider = "choice",
+  stop = "stop",
+  start = "change",
+  fork = "change",
+  undo = "change",
+  redo = "change",
+  restore = "change",
+  compact = "change",
+  rename = "change",
+  archive = "change",
+  delete = "change",
+  export = "change",
+  changes = "change",
+  pause = "change",
+  tools = "change",
+  agents = "change",
+  jobs = "change",
+  context = "change",
+  rewind = "rewind",
+  open = "other",
+  toggle = "other",
+  new = "other",
+  worktree = "other",
+  chats = "other",
+  sessions = "other",
+  resume = "other",
+  edit = "other",
+  queue = "other",
+  paste = "other",
+  approval = "other",
+  approve = "other",
+  reject = "other",
+  review = "other",
+  keep = "other",
+  why = "other",
+  rules = "other",
+  log = "other",
+  usage = "other",
+  login = "other",
+  logout = "other",
+  tutor = "other",
+  health = "other",
+}
+
+--- Phases by the state of the turn.
+---@type table<string, agent.Phase>
+local PHASE_OF = {
+  idle = "ready",
+  starting = "running",
+  working = "running",
+  waiting = "running",
+  retrying = "running",
+  folding = "running",
+  stopping = "stopping",
+}
+
+---@param timeline agent.Timeline
+---@return agent.Phase
+function M.phase(timeline)
+  if timeline.is_closing then
+    return "closing"
+  end
+  local phase = PHASE_OF[timeline.state]
+  return phase == "ready" and #timeline.openings > 0 and "opening" or phase
+end
+
+--- The state that the user reads.
+---@param timeline agent.Timeline
+---@return string
+function M.shown(timeline)
+  local phase = M.phase(timeline)
+  return (phase == "opening" or phase == "closing") and phase or timeline.state
+end
+
+---@param action string
+---@param timeline agent.Timeline
+---@return agent.Verdict
+function M.verdict(action, timeline)
+  local rule = RULES[M.KINDS[action]]
+  return rule[vim.fn.index(M.PHASES, M.phase(timeline)) + 1]
+end
+
+local WHY = {
+  opening = "the chat is still being opened. Try again in a moment, or stop it with :Agent stop",
+  running = "a turn is running: stop it first",
+  stopping = "a turn is running: stop it first",
+  closing = "the chat is being closed",
+}
+
+--- Why an action is refused; nil if it is not.
+---@param action string
+---@param timeline agent.Timeline
+---@return string? line
+function M.refusal(action, timeline)
+  if M.verdict(action, timeline) == "refuse" then
+    return WHY[M.phase(timeline)]
+  end
+end
+
+return M
