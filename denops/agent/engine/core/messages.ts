@@ -132,7 +132,13 @@ export class Prompt {
  * What a provider may refuse, and is then asked without: to send its summary of what it has thought, its encrypted form,
  * earlier ones, and a word of how much it is to think.
  */
-export type Refusable = "reasoning_summary" | "encrypted_reasoning" | "earlier_reasoning" | "effort";
+export type Refusable =
+  | "reasoning_summary"
+  | "encrypted_reasoning"
+  | "earlier_reasoning"
+  | "effort"
+  | "stream_options"
+  | "max_tokens";
 
 export interface ModelRequest {
   readonly model: string;

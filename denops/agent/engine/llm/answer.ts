@@ -206,7 +206,7 @@ export async function* readAnswer(
       unframed = frames.length > 0 ? 0 : unframed + bytes.length;
       if (size + unframed > LARGEST_ANSWER) throw tooLargeError(LARGEST_ANSWER, target);
       streams ||= frames.length > 0;
-      if (!streams && start.length < LARGEST_ERROR) {
+      if (!streams && (start.length < LARGEST_ERROR || /^\s*\{/.test(start))) {
         start += text.decode(bytes, { stream: true });
       }
       const step = stepFrames(frames, decoder, target);
@@ -223,6 +223,13 @@ export async function* readAnswer(
   const last = stepFrames(framing.end(), decoder, target);
   if (last.deltas.length > 0) yield last.deltas;
   if (last.end !== undefined && !last.broken) return last.end;
+  if (!streams && isJson(start) && errorInBody(start, wire) === undefined) {
+    // One answer in place of a stream, although a stream was asked for.
+    const whole = stepFrames([start], decoder, target);
+    if (whole.deltas.length > 0) yield whole.deltas;
+    if (whole.end !== undefined && !whole.broken) return whole.end;
+    if (whole.deltas.some(({ type }) => type !== "usage")) return { type: "done" };
+  }
   // A reason to stop was given: only the closing mark is missing, as with some compatible servers.
   if (finished || last.finished) return { type: "done" };
   return streams ? { type: "cut_off" } : noStream(start, wire, target);

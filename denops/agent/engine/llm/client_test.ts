@@ -143,7 +143,7 @@ const cases: readonly Case[] = [
     end: "failed",
     kind: "bad_answer",
     error: "chat.completion",
-    wires: sse,
+    wires: ["openai_responses", "anthropic_messages"],
   },
   {
     what: "an error in JSON with status 200",

@@ -88,6 +88,7 @@ export class Refusals {
 
   #withoutPart(one: Refusable, request: ModelRequest): ModelRequest | undefined {
     if (request.without?.includes(one) === true) return undefined;
+    if (one === "max_tokens" && request.maxOutputTokens === undefined) return undefined;
     const left = { ...request, without: [...request.without ?? [], one] };
     if (one === "effort") {
       this.#efforts.add(request.effort);

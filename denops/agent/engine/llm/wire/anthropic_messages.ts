@@ -16,7 +16,7 @@ import type {
 import { argumentsObject } from "../arguments.ts";
 import { type IdRule, withCallIds } from "./call_ids.ts";
 import { thinkingOf } from "./claude_thinking.ts";
-import { parseFrame, requestBody, toolName } from "./json.ts";
+import { ArgumentsText, Index, parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 /** The API refuses a blank text, and with it every later request of the session. */
@@ -34,17 +34,25 @@ const TokenCounts = z.object({
   cache_creation_input_tokens: z.number().nullish(),
 });
 
+const Block = z.object({
+  type: z.string(),
+  id: z.string().optional(),
+  name: z.string().optional(),
+  text: z.string().optional(),
+  data: z.string().optional(),
+  thinking: z.string().optional(),
+  signature: z.string().optional(),
+  input: ArgumentsText.catch(undefined),
+});
+
 const Event = z.object({
   type: z.string(),
-  index: z.int().optional(),
+  index: Index,
   message: z.object({ usage: TokenCounts.nullish() }).optional(),
-  content_block: z.object({
-    type: z.string(),
-    id: z.string().optional(),
-    name: z.string().optional(),
-    text: z.string().optional(),
-    data: z.string().optional(),
-  }).optional(),
+  content_block: Block.optional(),
+  /** Of an answer that is no stream. */
+  content: z.array(Block).optional().catch(undefined),
+  stop_reason: z.string().nullish(),
   delta: z.object({
     type: z.string().optional(),
     text: z.string().optional(),
@@ -63,6 +71,8 @@ type Event = z.infer<typeof Event>;
 interface State {
   /** Input tokens as message_start counted them; message_delta may leave them out. */
   readonly counts: z.infer<typeof TokenCounts>;
+  /** By index: the input with which a call began, as some servers send it whole. Pieces that follow are the input then. */
+  readonly inputs: Readonly<Record<number, string>>;
 }
 
 export const anthropicMessages: Wire<State> = {
@@ -102,21 +112,33 @@ export const anthropicMessages: Wire<State> = {
     };
   },
 
-  start: () => ({ counts: {} }),
+  start: () => ({ counts: {}, inputs: {} }),
 
   step(state, frame) {
     const event = parseFrame(Event, frame);
     switch (event.type) {
       case "message_start":
-        return messageStart(event);
-      case "content_block_start":
-        return [state, blockStart(event)];
-      case "content_block_delta":
-        return [state, blockDelta(event)];
-      case "message_delta":
-        return messageDelta(state, event);
+        return messageStart(state, event);
+      case "content_block_start": {
+        const { index, content_block: block } = event;
+        const input = block?.input ? { [index ?? 0]: block.input } : {};
+        return [{ ...state, inputs: { ...state.inputs, ...input } }, blockStart(event)];
+      }
+      case "content_block_delta": {
+        const { [event.index ?? 0]: _, ...inputs } = state.inputs;
+        return [event.delta?.partial_json ? { ...state, inputs } : state, blockDelta(event)];
+      }
+      case "content_block_stop":
+        return blocksStop(state, event.index ?? 0);
+      case "message_delta": {
+        const [stopped, deltas] = blocksStop(state);
+        const [next, more] = messageDelta(stopped, event);
+        return [next, [...deltas, ...more]];
+      }
       case "message_stop":
         return [state, [{ type: "done" }]];
+      case "message":
+        return [state, wholeMessage(event)];
       case "error": {
         const kind = event.error?.type ?? "error";
         const retryable = ["overloaded_error", "api_error", "rate_limit_error", "timeout_error"].includes(
@@ -125,7 +147,7 @@ export const anthropicMessages: Wire<State> = {
         return [state, [{ type: "error", message: event.error?.message ?? kind, retryable }]];
       }
       default:
-        // ping, content_block_stop and kinds yet to come
+        // ping and kinds yet to come
         return [state, []];
     }
   },
@@ -136,15 +158,40 @@ export const anthropicMessages: Wire<State> = {
   },
 };
 
-function blockStart({ content_block: block, index = 0 }: Event): readonly Delta[] {
+function blockStart(
+  { content_block: block, index }: Pick<Event, "content_block" | "index">,
+): readonly Delta[] {
   if (block?.type === "tool_use") {
-    return [{ type: "call_start", index, id: block.id ?? "", name: block.name ?? "" }];
+    return [{ type: "call_start", index: index ?? 0, id: block.id ?? "", name: block.name ?? "" }];
   }
   if (block?.type === "redacted_thinking") return [{ type: "redacted", data: block.data ?? "" }];
   return block?.type === "text" && block.text ? [{ type: "text", text: block.text }] : [];
 }
 
-function blockDelta({ delta, index = 0 }: Event): readonly Delta[] {
+/** @param index of one block; of all unless told */
+function blocksStop(state: State, index?: number): readonly [State, readonly Delta[]] {
+  const isStopped = (key: string) => index === undefined || Number(key) === index;
+  const inputs = Object.entries(state.inputs);
+  return [
+    { ...state, inputs: Object.fromEntries(inputs.filter(([key]) => !isStopped(key))) },
+    inputs.filter(([key]) => isStopped(key))
+      .map(([key, text]) => ({ type: "call_arguments", index: Number(key), text })),
+  ];
+}
+
+function wholeMessage({ content = [], usage, stop_reason: reason }: Event): readonly Delta[] {
+  const blocks = content.flatMap((block, index): readonly Delta[] => [
+    ...block.thinking ? [{ type: "thought", text: block.thinking } as const] : [],
+    ...block.signature ? [{ type: "signature", signature: block.signature } as const] : [],
+    ...blockStart({ content_block: block, index }),
+    ...block.input ? [{ type: "call_arguments", index, text: block.input } as const] : [],
+  ]);
+  const finish = reason ? [{ type: "finish", reason: finishReason(reason) } as const] : [];
+  return [...blocks, usageOf(dropEmpty(usage ?? {})), ...finish];
+}
+
+function blockDelta({ delta, index: number }: Event): readonly Delta[] {
+  const index = number ?? 0;
   switch (delta?.type) {
     case "text_delta":
       return [{ type: "text", text: delta.text ?? "" }];
@@ -160,9 +207,9 @@ function blockDelta({ delta, index = 0 }: Event): readonly Delta[] {
 }
 
 /** What was sent is counted here already: it is paid also if the answer is stopped. */
-function messageStart({ message }: Event): readonly [State, readonly Delta[]] {
+function messageStart(state: State, { message }: Event): readonly [State, readonly Delta[]] {
   const counts = dropEmpty(message?.usage ?? {});
-  return [{ counts }, Object.keys(counts).length === 0 ? [] : [usageOf(counts)]];
+  return [{ ...state, counts }, Object.keys(counts).length === 0 ? [] : [usageOf(counts)]];
 }
 
 function usageOf(counts: State["counts"]): Delta {
@@ -179,7 +226,7 @@ function messageDelta(state: State, event: Event): readonly [State, readonly Del
     const why = event.delta.stop_details?.explanation;
     deltas.push({ type: "finish", reason: finishReason(event.delta.stop_reason), ...(why ? { why } : {}) });
   }
-  return [{ counts }, deltas];
+  return [{ ...state, counts }, deltas];
 }
 
 function dropEmpty(counts: z.infer<typeof TokenCounts>): z.infer<typeof TokenCounts> {

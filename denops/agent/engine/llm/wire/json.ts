@@ -1,5 +1,5 @@
 /** What wires have in common: JSON of frames by a schema, bodies and headers of requests. */
-import type { z } from "../../../deps/zod.ts";
+import { z } from "../../../deps/zod.ts";
 import type { Endpoint } from "./wire.ts";
 
 /** @throws {Error} with one line if the frame is not JSON or not of this shape. */
@@ -18,6 +18,19 @@ export function parseFrame<T extends z.ZodType>(schema: T, frame: string): z.inf
   }
   return parsed.data;
 }
+
+/** A number, which some servers send as text. */
+export const Index = z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]).nullish();
+
+/**
+ * Arguments of a call as JSON text: some servers send the object. An empty one is none yet, since pieces of text may follow.
+ */
+export const ArgumentsText = z.union([
+  z.string(),
+  z.record(z.string(), z.unknown()).transform((object) =>
+    Object.keys(object).length === 0 ? "" : JSON.stringify(object)
+  ),
+]).nullish();
 
 /**
  * A request's body. Half a character, as where a long line was cut, is no Unicode: providers refuse it, and with

@@ -14,7 +14,7 @@ import { imageLabel, resultsEndedBy } from "../vision.ts";
 import { bridged, forService } from "./chat_services.ts";
 import { effortFields } from "./effort.ts";
 import { keptFor, thoughtFields } from "./openai_thoughts.ts";
-import { jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
+import { ArgumentsText, Index, jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 const ErrorBody = z.union([
@@ -25,10 +25,12 @@ const ErrorBody = z.union([
   z.object({ message: z.string(), object: z.literal("error") }),
 ]);
 
+const Called = z.object({ name: z.string().nullish(), arguments: ArgumentsText });
+
 const CallPiece = z.object({
-  index: z.int().nullish(),
-  id: z.string().nullish(),
-  function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
+  index: Index,
+  id: z.union([z.string(), z.number().transform(String)]).nullish(),
+  function: Called.nullish(),
   extra_content: z.record(z.string(), z.unknown()).nullish(),
 });
 
@@ -41,18 +43,24 @@ const Content = z.union([
   })),
 ]);
 
+const Piece = z.object({
+  content: Content.nullish(),
+  reasoning_content: z.string().nullish(),
+  reasoning: z.string().nullish(),
+  reasoning_details: z.array(z.record(z.string(), z.unknown())).nullish().catch(undefined),
+  reasoning_text: z.string().nullish(),
+  reasoning_opaque: z.string().nullish(),
+  refusal: z.string().nullish(),
+  tool_calls: z.union([z.array(CallPiece), CallPiece.transform((piece) => [piece])]).nullish(),
+  /** What came before `tool_calls`. */
+  function_call: Called.nullish(),
+});
+
 const Chunk = z.object({
   choices: z.array(z.object({
-    delta: z.object({
-      content: Content.nullish(),
-      reasoning_content: z.string().nullish(),
-      reasoning: z.string().nullish(),
-      reasoning_details: z.array(z.record(z.string(), z.unknown())).nullish().catch(undefined),
-      reasoning_text: z.string().nullish(),
-      reasoning_opaque: z.string().nullish(),
-      refusal: z.string().nullish(),
-      tool_calls: z.array(CallPiece).nullish(),
-    }).nullish(),
+    delta: Piece.nullish(),
+    /** Of an answer that is no stream, or of servers that stream it so. */
+    message: Piece.nullish(),
     finish_reason: z.string().nullish(),
   })).nullish(),
   usage: z.object({
@@ -75,15 +83,16 @@ export const openaiChat: Wire<State> = {
   framing: "sse",
 
   encode(request: ModelRequest, endpoint: Endpoint): HttpRequest {
-    const openai = new URL(endpoint.baseUrl).hostname === "api.openai.com";
-    const limit = openai ? "max_completion_tokens" : "max_tokens";
+    const { without = [] } = request;
+    const isNewer = without.includes("max_tokens") || new URL(endpoint.baseUrl).hostname === "api.openai.com";
+    const limit = isNewer ? "max_completion_tokens" : "max_tokens";
     return {
       url: `${endpoint.baseUrl}${WIRE_FACTS.openai_chat.path}`,
       headers: jsonHeaders(endpoint),
       body: requestBody({
         model: request.model,
         stream: true,
-        stream_options: { include_usage: true },
+        ...(without.includes("stream_options") ? {} : { stream_options: { include_usage: true } }),
         ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
         ...(request.maxOutputTokens === undefined ? {} : { [limit]: request.maxOutputTokens }),
         ...effortFields(request, endpoint.baseUrl),
@@ -107,7 +116,7 @@ export const openaiChat: Wire<State> = {
     const deltas: Delta[] = [];
     let next = state;
     for (const choice of chunk.choices ?? []) {
-      const delta = choice.delta;
+      const delta = choice.delta ?? choice.message;
       const details = delta?.reasoning_details ?? [];
       const thought = delta?.reasoning_content ?? delta?.reasoning ?? delta?.reasoning_text ??
         details.map(detailText).join("");
@@ -115,7 +124,8 @@ export const openaiChat: Wire<State> = {
       if (delta?.reasoning_opaque) deltas.push({ type: "signature", signature: delta.reasoning_opaque });
       if (details.length > 0) deltas.push({ type: "details", details });
       deltas.push(...contentDeltas(delta?.content || (delta?.refusal ?? "")));
-      for (const piece of delta?.tool_calls ?? []) next = stepCall(next, piece, deltas);
+      const legacy = delta?.function_call ? [{ function: delta.function_call }] : [];
+      for (const piece of delta?.tool_calls ?? legacy) next = stepCall(next, piece, deltas);
       if (choice.finish_reason) {
         deltas.push(finishDelta(choice.finish_reason, next.calls.length > 0));
       }
@@ -130,6 +140,13 @@ export const openaiChat: Wire<State> = {
     return [next, deltas];
   },
 
+  // In words of OpenAI, Azure, Fireworks, FastAPI and gateways.
+  refuses(detail) {
+    if (!UNKNOWN.test(detail)) return undefined;
+    if (/stream_options/.test(detail)) return "stream_options";
+    return /\bmax_tokens\b/.test(detail) ? "max_tokens" : undefined;
+  },
+
   otherWire: (_status, detail) => /\bv1\/responses/.test(detail) ? "openai_responses" : undefined,
 
   errorText(body) {
@@ -139,6 +156,10 @@ export const openaiChat: Wire<State> = {
     return typeof parsed.data.error === "string" ? parsed.data.error : parsed.data.error.message;
   },
 };
+
+/** A parameter, as against its value. */
+const UNKNOWN =
+  /un(?:supported|known|expected|recognized)[\w ]* (?:parameter|argument|field)|extra[ _](?:inputs?|parameters?|forbidden)|not (?:permitted|allowed)|max_completion_tokens/i;
 
 function detailText({ text, summary }: Readonly<Record<string, unknown>>): string {
   return typeof text === "string" ? text : typeof summary === "string" ? summary : "";

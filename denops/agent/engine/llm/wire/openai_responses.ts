@@ -13,7 +13,7 @@ import { WIRE_FACTS } from "../../../protocol/providers.ts";
 import type { ModelRequest, Refusable } from "../../core/messages.ts";
 import { isRetryable } from "../retry.ts";
 import { effortWord } from "./effort.ts";
-import { jsonHeaders, parseFrame, requestBody } from "./json.ts";
+import { ArgumentsText, Index, jsonHeaders, parseFrame, requestBody } from "./json.ts";
 import { openaiChat } from "./openai_chat.ts";
 import { begun, found, type Items, type Named, NO_ITEMS, told } from "./response_items.ts";
 import { inputOf } from "./responses_input.ts";
@@ -31,7 +31,7 @@ const Item = z.object({
   id: z.string().nullish(),
   call_id: z.string().nullish(),
   name: z.string().nullish(),
-  arguments: z.string().nullish(),
+  arguments: ArgumentsText,
   phase: z.string().nullish(),
   content: Texts.nullish(),
   summary: Texts.nullish(),
@@ -58,20 +58,30 @@ const Answered = z.object({
   }).nullish(),
 });
 
-const Event = z.object({
-  type: z.string(),
-  output_index: z.int().nullish(),
-  item_id: z.string().nullish(),
-  item: Item.nullish(),
-  delta: z.unknown().optional(),
-  arguments: z.string().nullish(),
-  response: Answered.nullish(),
-  code: z.unknown().optional(),
-  message: z.string().nullish(),
-  /** OpenAI's document has an error's fields in the event, its servers have them in here. */
-  error: Failure.nullish(),
-});
+const Event = z.preprocess(
+  (value) => isWhole(value) ? { type: "response", ...value } : value,
+  z.object({
+    type: z.string(),
+    output_index: Index,
+    item_id: z.string().nullish(),
+    item: Item.nullish(),
+    delta: z.unknown().optional(),
+    arguments: ArgumentsText,
+    response: Answered.nullish(),
+    /** Of an answer that is no stream. */
+    output: z.array(Item).nullish().catch(undefined),
+    code: z.unknown().optional(),
+    message: z.string().nullish(),
+    /** OpenAI's document has an error's fields in the event, its servers have them in here. */
+    error: Failure.nullish(),
+  }),
+);
 type Event = z.infer<typeof Event>;
+
+/** An answer that is no stream: it has no type. */
+function isWhole(value: unknown): value is object {
+  return typeof value === "object" && value !== null && "object" in value && value.object === "response";
+}
 
 interface State {
   readonly items: Items;
@@ -140,6 +150,8 @@ export const openaiResponses: Wire<State> = {
       case "response.completed":
       case "response.incomplete":
         return [state, [...usageOf(event), finish(state, event), { type: "done" }]];
+      case "response":
+        return wholeResponse(state, event, frame);
       case "response.failed":
       case "error":
         return [state, [...usageOf(event), ...failed(event)]];
@@ -287,6 +299,19 @@ function itemDone(state: State, event: Event, item: Item): Step {
       return [text === "" ? state : { ...state, thought: true, thinks: true }, deltas];
     }
   }
+}
+
+function wholeResponse(state: State, { output }: Event, frame: string): Step {
+  const response = parseFrame(Answered, frame);
+  let next = state;
+  const deltas: Delta[] = [];
+  for (const item of output ?? []) {
+    const [after, more] = itemDone(next, { type: "response", item }, item);
+    next = after;
+    deltas.push(...more);
+  }
+  const type = response.incomplete_details?.reason ? "response.incomplete" : "response.completed";
+  return [next, [...deltas, ...usageOf({ type, response }), finish(next, { type, response })]];
 }
 
 function texts(parts: Item["content"]): readonly string[] {
