@@ -12,7 +12,7 @@ export async function warmUp(folder: string): Promise<void> {
   const { denoDir } = JSON.parse(new TextDecoder().decode(stdout));
   const deps = { plugin, deno: Deno.execPath(), denoDir };
   await fillCodeCache(
-    { ...deps, roots: [], state: folder, scratch: folder, hidden: [], host: undefined },
+    { ...deps, roots: [], state: folder, scratch: folder, hidden: [], host: undefined, certificates: [] },
     folder,
   );
 }

@@ -429,6 +429,27 @@ Deno.test("a server that does not get ready: after a while the plugin goes on wi
 });
 
 Deno.test({
+  name: "in denops.vim's server, too, a proxy is never asked for a model on this machine",
+  ignore,
+  async fn() {
+    const asked: string[] = [];
+    const refuse = (request: Request) => {
+      asked.push(request.url);
+      return new Response("no", { status: 502 });
+    };
+    await using proxy = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, refuse);
+    const address = `http://127.0.0.1:${proxy.addr.port}`;
+    const env = { http_proxy: address, HTTP_PROXY: address, ALL_PROXY: address, DENO_NO_UPDATE_CHECK: "1" };
+    await using agent = await start("say Hi.", { env, options: `host = "denops"` });
+    await agent.nvim.command("Agent Hello");
+    await waitForChat(agent.nvim, "Hi.");
+    await agent.nvim.command("checkhealth agent");
+    await agent.nvim.waitForScreen("OK test answers, and has the model scripted.");
+    assert.deepEqual(asked, []);
+  },
+});
+
+Deno.test({
   name: "the engine runs when the chat is open, without a word, and ends with Neovim",
   ignore,
   async fn() {

@@ -45,7 +45,7 @@ async function listModels(
     if (error instanceof Refusal) throw error;
     const { reason, hint } = signal.aborted
       ? { reason: `no answer within ${LIMIT_MS / 1_000} s`, hint: "Check base_url and the network." }
-      : connectionProblem(error, key_source);
+      : connectionProblem(error, { keySource: key_source, proxy: provider.proxy });
     throw new Error(`Cannot ask ${name} for its models at ${base_url}: ${reason}. ${hint}`);
   }
 }

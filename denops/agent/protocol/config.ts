@@ -217,6 +217,8 @@ export const EngineConfig = z.object({
     request_headers: z.object({ initiator: z.string().optional(), images: z.string().optional() }).optional(),
     /** Where the key comes from, for messages: "ANTHROPIC_API_KEY" or the option's name. */
     key_source: z.string(),
+    /** "host:port" of the proxy that is asked for base_url, for messages. */
+    proxy: z.string().optional(),
   }).optional(),
 });
 export type EngineConfig = z.infer<typeof EngineConfig>;

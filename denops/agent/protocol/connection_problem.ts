@@ -9,26 +9,42 @@ export interface ConnectionProblem {
   readonly retryable: boolean;
 }
 
-/** @param keySource where the key comes from @param start the command that starts the server, if one is known */
-export function connectionProblem(error: unknown, keySource: string, start?: string): ConnectionProblem {
+export interface Server {
+  /** Where the key comes from. */
+  readonly keySource: string;
+  /** The command that starts it, if one is known. */
+  readonly start?: string | undefined;
+  /** "host:port" of the proxy that is asked for it. */
+  readonly proxy?: string | undefined;
+}
+
+export function connectionProblem(error: unknown, { keySource, start, proxy }: Server): ConnectionProblem {
   const text = reasonOf(error);
-  const fail = (reason: string, hint: string, retryable = false) => ({ reason, hint, retryable });
+  const fail = (reason: string, hint: string) => ({ reason, hint, retryable: false });
+  const named = (reason: string) => proxy === undefined ? reason : `${reason} (proxy ${proxy})`;
+  /** The server or the proxy: fetch does not say which. */
+  const unreached = (reason: string, hint: string) =>
+    fail(named(reason), proxy === undefined ? hint : "Check the proxy, or name the host in NO_PROXY.");
   if (/header|ByteString/i.test(text)) {
     return fail("the key or a header has characters that HTTP cannot carry", `Check ${keySource}.`);
   }
+  if (/CA file/i.test(text)) return fail("the file of DENO_CERT cannot be read", "Check DENO_CERT.");
   if (/refused/i.test(text)) {
     const hint = start === undefined ? "Is the server running?" : `Start it (${start}).`;
-    return fail("connection refused", `${hint} Check base_url.`);
+    return unreached("connection refused", `${hint} Check base_url.`);
   }
-  if (/dns|lookup|resolve/i.test(text)) return fail("unknown host", "Check base_url and the network.");
+  if (/dns|lookup|resolve/i.test(text)) return unreached("unknown host", "Check base_url and the network.");
+  if (/UnknownIssuer|unknown certificate authority/i.test(text)) {
+    return fail(named(`TLS failed: ${text}`), "Set DENO_CERT to the certificate of its CA.");
+  }
   if (/certificate|tls|ssl|handshake|corrupt message/i.test(text)) {
-    return fail(`TLS failed: ${text}`, "Check base_url and the certificate.");
+    return fail(named(`TLS failed: ${text}`), "Check base_url and the certificate.");
   }
   if (/port \d+ are blocked|invalid url/i.test(text)) return fail(text, "Check base_url.");
   if (/Requires net access/i.test(text)) {
     return fail("not granted to the engine", "Quit Neovim and start it again.");
   }
-  return fail("the connection broke", "Check the network and try again.", true);
+  return { ...unreached("the connection broke", "Check the network and try again."), retryable: true };
 }
 
 /** fetch says what went wrong in the chain of causes; the address in it may hold any of the words looked for. */

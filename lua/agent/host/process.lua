@@ -107,7 +107,7 @@ function M.start(on)
   local is_fetching = false
   process.channel = vim.fn.jobstart(command, {
     rpc = true,
-    env = { MALLOC_ARENA_MAX = "1" },
+    env = { MALLOC_ARENA_MAX = "1", DENO_NO_UPDATE_CHECK = "1" },
     on_stderr = function(_, lines)
       for _, line in ipairs(lines) do
         line = line:gsub("\27%[[%d;]*m", ""):gsub("%c", "")

@@ -12,6 +12,8 @@ export interface Target {
   readonly provider: string;
   readonly model: string;
   readonly keySource: string;
+  /** "host:port" of the proxy that is asked. */
+  readonly proxy?: string | undefined;
   /** What no message may show: some providers quote the key that they refuse. */
   readonly secrets: readonly string[];
 }
@@ -37,12 +39,18 @@ export function statusError(status: number, detail: string, target: Target): Tur
         : "Check the options model and base_url.";
       return fail("not_found", `Cannot find model "${model}" at ${baseUrl}`, hint);
     }
+    case 407:
+      return fail(
+        "auth",
+        `Cannot use ${provider}${via(target)}: the proxy wants a login`,
+        "Add it to HTTPS_PROXY.",
+      );
     case 429:
       return fail("rate_limited", `Rate limit reached at ${provider}`, "Try again later.");
   }
   if (status >= 500) {
     const [before, after] = detail === "" ? ["", "."] : [" (", ")."];
-    const what = `${provider} answered HTTP ${status}${before}`;
+    const what = `${provider}${via(target)} answered HTTP ${status}${before}`;
     return failure("overloaded", what, detail, after, "Try again later.", target);
   }
   if (status >= 300 && status < 400) {
@@ -106,7 +114,8 @@ export function quotaError(detail: string, target: Target): TurnError {
 /** An error of fetch itself. `retryable`: the connection broke, as against nobody being there. */
 export function connectionError(error: unknown, target: Target): { error: TurnError; retryable: boolean } {
   const { baseUrl, keySource } = names(target);
-  const { reason, hint, retryable } = connectionProblem(error, keySource, PRESETS[target.provider]?.start);
+  const server = { keySource, start: PRESETS[target.provider]?.start, proxy: target.proxy };
+  const { reason, hint, retryable } = connectionProblem(error, server);
   return { error: failure("network", `Cannot reach ${baseUrl}: `, reason, ".", hint, target), retryable };
 }
 
@@ -114,8 +123,8 @@ export function htmlError(target: Target): TurnError {
   const { baseUrl } = names(target);
   return new TurnError(
     "bad_answer",
-    `Cannot read the answer of ${baseUrl}: it is a web page, not an API.`,
-    "Check base_url.",
+    `Cannot read the answer of ${baseUrl}: it is a web page, not an API${via(target)}.`,
+    target.proxy === undefined ? "Check base_url." : "Check the proxy and base_url.",
   );
 }
 
@@ -168,9 +177,13 @@ export function tooLargeError(limit: number, target: Target): TurnError {
 export function silenceError(seconds: number, target: Target): TurnError {
   return new TurnError(
     "network",
-    `No answer from ${names(target).provider} for ${seconds} s.`,
+    `No answer from ${names(target).provider}${via(target)} for ${seconds} s.`,
     "Try again or raise request_timeout.",
   );
+}
+
+function via({ proxy }: Target): string {
+  return proxy === undefined ? "" : ` (proxy ${oneLine(proxy, LONGEST_NAME)})`;
 }
 
 function names({ provider, model, baseUrl, keySource }: Target) {

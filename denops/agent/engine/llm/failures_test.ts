@@ -253,3 +253,18 @@ const lines: readonly (readonly [text: string, most: number, line: string])[] = 
 for (const [text, most, line] of lines) {
   Deno.test(`one line of ${JSON.stringify(text)} in ${most}`, () => assert.equal(oneLine(text, most), line));
 }
+
+Deno.test("what a proxy may be the cause of names it", () => {
+  const behind = { ...target, proxy: "proxy.test:3128" };
+  const errors = [
+    connectionError(new TypeError("tcp connect error: Connection refused"), behind).error,
+    connectionError(new TypeError("invalid peer certificate: UnknownIssuer"), behind).error,
+    htmlError(behind),
+    silenceError(60, behind),
+    statusError(407, "", behind),
+    statusError(502, "", behind),
+  ];
+  for (const { message } of errors) assert.match(message, / \(proxy proxy\.test:3128\)/);
+  assert.match(errors[0]?.message ?? "", /Check the proxy, or name the host in NO_PROXY\.$/);
+  assert.match(errors[1]?.message ?? "", /Set DENO_CERT to the certificate of its CA\.$/);
+});

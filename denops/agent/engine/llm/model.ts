@@ -78,6 +78,7 @@ export function createModel(
     provider: provider.name,
     model: config.model,
     keySource: provider.key_source,
+    proxy: provider.proxy,
     get secrets() {
       return access.secrets;
     },

@@ -1,5 +1,6 @@
 /** What the engine may do, as flags of Deno and as mounts of bubblewrap. Pure, so that health can print them. */
 import { join } from "node:path";
+import { networkEnvironment } from "../system/network.ts";
 import type { SystemLayout } from "../system/sandbox.ts";
 import { NAMESPACES } from "../system/sandbox/mounts.ts";
 
@@ -18,6 +19,8 @@ export interface EngineGrants {
   readonly plugin: string;
   readonly deno: string;
   readonly denoDir: string;
+  /** Files with CAs of the user's own. */
+  readonly certificates: readonly string[];
 }
 
 /** A comma separates paths in Deno's flags, and no escape for it works in every version. @throws {Error} one line */
@@ -33,7 +36,7 @@ function list(paths: readonly string[]): string {
 const YOUNG_OBJECTS = "--v8-flags=--max-semi-space-size=1";
 
 /** What of them Deno knows of. */
-export type DenoGrants = Omit<EngineGrants, "scratch">;
+export type DenoGrants = Omit<EngineGrants, "scratch" | "certificates">;
 
 export function denoArguments(grants: DenoGrants): readonly string[] {
   const { roots, state, hidden, host, plugin } = grants;
@@ -69,22 +72,12 @@ export function engineEnvironment(
     MALLOC_ARENA_MAX: "1",
     NO_COLOR: "1",
   };
-  const network = [
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-    "DENO_CERT",
-    "DENO_TLS_CA_STORE",
-  ];
   const system = Deno.build.os === "windows" ? ["SystemRoot", "TEMP", "TMP", "LOCALAPPDATA"] : [];
-  for (const name of [...network, ...system]) {
+  for (const name of system) {
     const value = environment[name];
     if (value !== undefined) passed[name] = value;
   }
-  return passed;
+  return { ...passed, ...networkEnvironment(environment) };
 }
 
 /**
@@ -96,7 +89,7 @@ export function bwrapArguments(
   gits: readonly string[],
   system: SystemLayout,
 ): readonly string[] {
-  const { roots, state, scratch, hidden, plugin, deno, denoDir } = grants;
+  const { roots, state, scratch, hidden, plugin, deno, denoDir, certificates } = grants;
   const readOnly = (path: string) => ["--ro-bind", path, path];
   const writable = (path: string) => ["--bind", path, path];
   return [
@@ -117,6 +110,7 @@ export function bwrapArguments(
     ...readOnly(denoDir),
     ...readOnly(deno),
     ...readOnly(plugin),
+    ...certificates.flatMap(readOnly),
     ...roots.flatMap(writable),
     ...hidden.flatMap((path) => ["--tmpfs", path]),
     ...writable(state),

@@ -9,6 +9,7 @@ import { ensureDependencies } from "./dependencies.ts";
 import type { AgentCommand } from "./spawn.ts";
 import { bwrapArguments, denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
+import { withRealCertificates } from "../system/network.ts";
 import { ensureStateFolder, projectState, scratchFolder } from "../system/project_state.ts";
 import { gitPaths, type Sandbox, sandbox } from "../system/sandbox.ts";
 
@@ -37,6 +38,7 @@ export async function launchCommand(
   const denoDir = await ensureDependencies(plugin, user.state_dir, announceFetch);
   const state = await projectState(root, user.state_dir);
   const scratch = await scratchFolder(state);
+  const { environment, files } = await withRealCertificates(neovimEnvironment());
   const grants: EngineGrants = {
     roots,
     state,
@@ -46,8 +48,9 @@ export async function launchCommand(
     plugin,
     deno: await Deno.realPath(Deno.execPath()),
     denoDir,
+    certificates: files,
   };
-  const env = engineEnvironment(grants, neovimEnvironment());
+  const env = engineEnvironment(grants, environment);
   const level: Sandbox = user.sandbox === "off"
     ? { level: "deno", reason: "switched off by the option sandbox" }
     : await sandbox(roots);

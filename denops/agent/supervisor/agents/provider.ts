@@ -3,6 +3,7 @@ import { type EngineConfig, type ModelConfig, SharedConfig, type UserConfig } fr
 import { publishedPrice } from "../../protocol/prices.ts";
 import { trustedPath } from "../system/environment.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
+import { proxyFor } from "../system/network.ts";
 import { openProgram } from "../system/programs.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { PRESETS, type ProviderPreset, WIRE_FACTS, type WireName } from "../../protocol/providers.ts";
@@ -55,13 +56,16 @@ export async function findProvider(
   const { key, source, ...lasts } = account?.key ??
     await findKey(name, own?.api_key, keyNames(user, name), world, roots);
   const wires = account?.wires ?? preset?.wires;
+  const address = (account?.address ?? baseUrl).replace(/\/+$/, "");
+  const proxy = proxyFor(address, neovimEnvironment());
   return {
     name,
     wire,
     ...(own?.wire === undefined && wires !== undefined ? { wires: [...wires] } : {}),
-    base_url: (account?.address ?? baseUrl).replace(/\/+$/, ""),
+    base_url: address,
     headers: { ...preset?.headers, ...own?.headers },
     key_source: source,
+    ...(proxy === undefined ? {} : { proxy }),
     ...(key === undefined ? {} : { api_key: key }),
     ...lasts,
     ...(preset?.request_headers === undefined ? {} : { request_headers: preset.request_headers }),

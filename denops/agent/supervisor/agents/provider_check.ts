@@ -73,7 +73,7 @@ export async function checkProvider(
     }
     const { reason, hint } = signal.aborted
       ? { reason: `no answer within ${LIMIT_MS / 1_000} s`, hint: "Check base_url and the network." }
-      : connectionProblem(error, key_source);
+      : connectionProblem(error, { keySource: key_source, proxy: provider.proxy });
     return { state: "error", text: `Cannot reach ${name} at ${base_url}: ${reason}. ${hint}` };
   }
 }

@@ -7,6 +7,8 @@ import { z } from "../../../deps/zod.ts";
 import { connectionProblem } from "../../../protocol/connection_problem.ts";
 import type { ProviderOptions } from "../../../protocol/config.ts";
 import { VERSION } from "../../../protocol/version.ts";
+import { neovimEnvironment } from "../../system/neovim_environment.ts";
+import { proxyFor } from "../../system/network.ts";
 import { LONGEST_NAME, LONGEST_NOTICE, oneLine } from "../../screen/visible.ts";
 
 /** The OAuth application of all editors with Copilot: its id is public, and a login of another one is refused. */
@@ -95,7 +97,7 @@ export async function ask(
     signal?.throwIfAborted();
     const { reason, hint } = limit.aborted
       ? { reason: `no answer within ${LIMIT_MS / 1_000} s`, hint: "Check the network." }
-      : connectionProblem(error, LOG_IN);
+      : connectionProblem(error, { keySource: LOG_IN, proxy: proxyFor(url, neovimEnvironment()) });
     throw new Error(`Cannot reach ${new URL(url).origin}: ${reason}. ${hint.replace("base_url and ", "")}`);
   }
 }
