@@ -86,6 +86,33 @@ Deno.test("manifests that are code always ask, and so do the files of other agen
         ".continue/config.yaml",
         ".amazonq/x",
       ],
+      ...[
+        ".lintstagedrc.mjs",
+        "lint-staged.config.js",
+        ".commitlintrc",
+        "commitlint.config.ts",
+        ".overcommit.yml",
+      ],
+      ...["flake.nix", "a/shell.nix", "devenv.nix", ".vimrc", ".gvimrc", ".lvimrc", "a.sublime-project"],
+      ...[
+        ".gitpod.yml",
+        "crush.json",
+        ".crush.json",
+        ".aider.conf.yml",
+        ".windsurf/x",
+        ".junie/x",
+        ".goosehints",
+      ],
+      ...["Package.swift", "build.sbt", "project/plugins.sbt", "build.sc", "Directory.Build.targets"],
+      ...[
+        "phpstan.neon",
+        "phpstan.dist.neon",
+        "psalm.xml.dist",
+        ".golangci.yml",
+        "dprint.json",
+        "omnisharp.json",
+      ],
+      "pnpm-workspace.yaml",
     ]
   ) assert.equal(asks(name, "a", "b"), true, name);
 });
