@@ -1,5 +1,6 @@
 /** `:checkhealth agent`: what holds the engine and the commands, exactly as passed, and what is wrong. */
 import assert from "node:assert/strict";
+import { PROFILES } from "../../denops/agent/supervisor/system/programs.ts";
 import { PLUGIN, providerOptions, type RunningAgent, startAgent } from "../support/agent.ts";
 import { transcript, waitForChat } from "../support/chat.ts";
 import { MINED_PATH } from "../support/mines.ts";
@@ -90,6 +91,10 @@ Deno.test({
     const programs = section(text, "programs").join("\n");
     assert.match(programs, /ripgrep: ripgrep \d+\.\d+.* \(\/.*\/rg\)/);
     assert.match(programs, /git: git version \d+\.\d+.* \(\/.*\/git\)/);
+    const profiles = section(text, "profiles of programs");
+    for (const name of Object.keys(PROFILES)) {
+      assert.ok(profiles.some((line) => line.startsWith(`${name}: `)), `${name}\n${text}`);
+    }
     assert.match(section(text, "language servers").join("\n"), /None is attached/);
     assert.match(section(text, "host").join("\n"), /in a process of its own: denops\.vim is not installed/);
     assert.match(section(text, "options").join("\n"), /OK No mistakes found/);

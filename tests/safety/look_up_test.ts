@@ -145,6 +145,7 @@ Deno.test({
   },
 });
 
+/** Mines would lie in what these tests replace: they use plain repositories. */
 const ENTRIES = ["HEAD", "config", "index", "objects", "refs", "info", "packed-refs"];
 
 Deno.test("entries of a git folder that lead elsewhere are not followed, and the line names them", async () => {

@@ -130,9 +130,14 @@ for (const sandbox of sample(["auto", "off"], 1)) {
 
   Deno.test(`a new worktree runs no filter and no hook, and is clean (${name})`, async () => {
     await using agent = await start(sandbox, "say There.");
-    const { nvim } = agent;
+    const { nvim, project } = agent;
+    const head = (await git(project.root, "rev-parse", "HEAD")).trim();
+    await git(project.root, "update-index", "--add", "--cacheinfo", `160000,${head},sub`);
+    await git(project.root, "commit", "-qm", "A submodule");
     await nvim.command("Agent new --worktree fix");
     await waitForChat(nvim, "Worktree fix on branch agent/fix");
+    await waitForChat(nvim, "passes through a filter (mine) are as it stores them");
+    await waitForChat(nvim, "Submodules are empty folders: sub.");
     const tree = await nvim.lua<string>("return vim.fn.getcwd()");
     assert.equal(await Deno.readTextFile(`${tree}/a.txt`), "one\n");
     assert.equal(await git(tree, "status", "--porcelain"), "");
