@@ -163,6 +163,16 @@ Deno.test("entries of a git folder that lead elsewhere are not followed, and the
   }
 });
 
+Deno.test("branches that a setting says lie elsewhere are not looked at", async () => {
+  await using project = await scratch({ "a.txt": "a\n" }, { git: true });
+  const setting = "[extensions]\n\trefStorage = files:///elsewhere\n";
+  await Deno.writeTextFile(project.path(".git/config"), setting, { append: true });
+  await assert.rejects(
+    look(project.root, {}, false),
+    /^Error: extensions\.refstorage names a place elsewhere$/,
+  );
+});
+
 /** Files of a git folder that the supervisor itself reads. */
 const READ = ["HEAD", "config", "commondir", "objects/info/alternates", "info/attributes"];
 

@@ -143,6 +143,18 @@ Deno.test("names that would lead elsewhere are refused, and so is a branch that 
   assert.deepEqual([await branches(project), await trees.list()], ["agent\nmain", []]);
 });
 
+Deno.test("no repository allows a file that some system takes for its .git", async () => {
+  await using project = await scratch(FILES, { git: true });
+  const { root } = project;
+  await git(root, "config", "core.protectNTFS", "false");
+  const blob = (await git(root, "rev-parse", "HEAD:a.txt")).trim();
+  await git(root, "update-index", "--add", "--cacheinfo", `100644,${blob},git~1`);
+  await git(root, "commit", "--quiet", "--message", "Trap");
+  const trees = await of(root);
+  await assert.rejects(trees.make("x"), /: git says: invalid path 'git~1'\.$/);
+  assert.deepEqual([await branches(project), await trees.list()], ["main", []]);
+});
+
 Deno.test("no repository, no commit, a submodule, a folder of a repository: one line each; a detached HEAD will do", async () => {
   await using plain = await scratch(FILES);
   await assert.rejects(

@@ -26,7 +26,6 @@ const COMMON = ["objects", "refs", "packed-refs", "reftable", "logs", "info", "s
 const KEPT = [
   /^core\.(repositoryformatversion|filemode|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf)$/,
   /^core\.(sparsecheckout|sparsecheckoutcone|quotepath|bigfilethreshold|checkstat|trustctime|whitespace|abbrev)$/,
-  /^core\.(protecthfs|protectntfs)$/,
   /^extensions\.(objectformat|compatobjectformat|refstorage|preciousobjects|relativeworktrees|noop)$/,
   /^branch\..*\.(remote|merge)$/,
   /^remote\..*\.fetch$/,
@@ -148,6 +147,8 @@ function assertOwned({ top, own }: Repository, safeFolders: readonly string[]): 
 /** @throws {Error} one line if git cannot read the repository's settings */
 async function settings({ own, common }: Repository, roots: readonly string[]): Promise<string> {
   const all = await settingsIn([join(common, "config"), join(own, "config.worktree")], roots);
+  const elsewhere = all.find(({ key, value }) => key === "extensions.refstorage" && !/^\w+$/.test(value));
+  if (elsewhere !== undefined) throw new Error(`${elsewhere.key} names a place elsewhere`);
   const kept = all.filter(({ key }) => KEPT.some((one) => one.test(key)));
   return configText([...kept, { key: "core.bare", value: "false" }]);
 }
