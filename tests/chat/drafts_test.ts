@@ -188,6 +188,24 @@ Deno.test("two Neovims take a draft each; a closed chat leaves its own; old ones
   await nvim.command("Agent new");
   await waitForInput(nvim, "dd\n\ntyped on");
   await waitForKept(agent, "bb", "dd\n\ntyped on", "text 2");
+
+  // A chat that is opened again takes no second draft, and a worktree leaves its drafts to the project.
+  await leave(agent, "ee", {});
+  await nvim.keys("<Esc>q");
+  await nvim.command("Agent");
+  await nvim.command("Agent new --worktree");
+  await waitForChat(nvim, "Worktree worktree-1 on branch");
+  await nvim.keys("<Esc>iof a worktree<Esc>");
+  await waitForInput(nvim, "of a worktree");
+  await nvim.command("tabclose");
+  await nvim.waitForScreen("removed the worktree worktree-1");
+  await waitForInput(nvim, "dd\n\ntyped on");
+  await nvim.command("Agent new");
+  await waitForInput(nvim, "of a worktree");
+  await waitForChat(nvim, "Unsent text is back in the input. 1 more: :Agent new.");
+  await nvim.lua(`require("agent.chat").current().input:set("")`);
+  await waitForKept(agent, "bb", "dd\n\ntyped on", "ee", "text 2");
+  await Deno.remove(state.path("drafts/ee-1.json"));
   await gone(agent, "SIGKILL");
 
   await using one = await startAgent({ script: "", beside: agent });

@@ -107,7 +107,7 @@ function Chat:prepare()
     local action = { type = "open", chat = self.id, session = self.timeline.session }
     client.send(vim.tbl_extend("error", action, self:place()))
   end
-  if self:has_no_session() then
+  if self:is_blank() then
     self:take_draft()
   end
 end

@@ -166,7 +166,11 @@ local function update(number)
   local done = file.done
   file.done = {}
   for _, callback in ipairs(done) do
-    callback()
+    if is_exiting then
+      callback()
+    else
+      vim.schedule(callback)
+    end
   end
 end
 
@@ -352,11 +356,12 @@ end
 
 --- Brings all files up to date at once; no draft is written afterwards.
 function M.finish()
+  -- Only what the disk says: what others have scheduled may fail by now, and Neovim would ask for a key.
   vim.wait(1000, function()
     return not vim.iter(vim.tbl_values(files)):any(function(file)
       return file.busy
     end)
-  end, 1)
+  end, 1, true)
   is_exiting = true
   for number, file in pairs(files) do
     file.busy = false
