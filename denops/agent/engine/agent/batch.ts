@@ -5,7 +5,7 @@ import type { ToolStart } from "../core/events.ts";
 import type { ResultEntry } from "../core/entries.ts";
 import { isRecord } from "../core/json_schema.ts";
 import type { ToolCall } from "../core/messages.ts";
-import { parseArguments, type ParsedArguments } from "../llm/arguments.ts";
+import { meantBy } from "./meant_by.ts";
 import { oneLine } from "../llm/failures.ts";
 import { isUnread } from "../llm/text_tools/tools.ts";
 import { type CheckpointPorts, runCheckpointed } from "./checkpointed.ts";
@@ -13,7 +13,6 @@ import { settleEffects } from "./effects.ts";
 import { type PermissionPorts, Permissions } from "./permission.ts";
 import { type ReadCall, type Repeats, signatureOf } from "./repeats.ts";
 import type { ImageRoom } from "../tools/files/image_room.ts";
-import { meantCall } from "../tools/calls/meant_call.ts";
 import { withRisks } from "../tools/files/risks.ts";
 import type { Access } from "../../protocol/access.ts";
 import {
@@ -84,29 +83,17 @@ export async function runBatch(
   return results;
 }
 
-/** A call as it was read: once. Only a tool that is offered is meant by it. */
+/** A call as it was read: once. */
 function readCall(call: ToolCall, tools: readonly Tool[]): ReadCall {
-  const parsed = parseArguments(call.arguments);
-  const { tool, args: value, advice } = meantCall(
-    call.name,
-    parsed.ok ? parsed.value : call.arguments,
-    tools,
-  );
-  // A patch is a text of its own, which some models send as it is.
-  const args: ParsedArguments = parsed.ok || typeof value === "object" ? { ok: true, value } : parsed;
+  const { tool, args, fitted, advice } = meantBy(call, tools);
   return {
     ...call,
     tool,
     args,
+    fitted,
     advice,
-    signature: signatureOf(tool?.name ?? call.name, call.arguments, fitted(tool, args)),
+    signature: signatureOf(tool?.name ?? call.name, call.arguments, fitted),
   };
-}
-
-function fitted(tool: Tool | undefined, args: ParsedArguments): ParsedArguments {
-  return tool === undefined || !args.ok || !isRecord(args.value)
-    ? args
-    : { ok: true, value: tool.fit(args.value) };
 }
 
 /** More than an answer has calls. */
@@ -235,9 +222,9 @@ async function runCall(
 }
 
 /** What the user has refused is no fault of the edit's, and is not noted. */
-function noteEdit({ id, tool, args }: ReadCall, { tried }: BatchPorts, written: boolean): void {
+function noteEdit({ id, tool, fitted }: ReadCall, { tried }: BatchPorts, written: boolean): void {
   if (tool?.kind !== "edit") return;
-  const given = args.ok && isRecord(args.value) ? tool.fit(args.value) : {};
+  const given = fitted.ok && isRecord(fitted.value) ? fitted.value : {};
   tried?.({ call: id, form: tool.forms?.of(given) ?? tool.name, written });
 }
 

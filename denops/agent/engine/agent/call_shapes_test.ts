@@ -12,6 +12,7 @@ import { parseScript } from "../../scripted_model/script.ts";
 import type { FileRules } from "../../protocol/config.ts";
 import { meantCall } from "../tools/calls/meant_call.ts";
 import { isRecord } from "../core/json_schema.ts";
+import { callFacts } from "./gather/room.ts";
 import { Grammar } from "../llm/text_tools/grammar.ts";
 import { extract } from "../llm/text_tools/scan.ts";
 import { type ClientAbilities, defineTool } from "../tools/define.ts";
@@ -151,6 +152,14 @@ Deno.test("calls as models write them mean the same in text", () => {
     const meant = fitted(name, JSON.parse(text));
     assert.equal(meant.tool, expected.tool);
     assert.deepEqual(fitted(call.name, JSON.parse(call.arguments)), meant, `${by}: ${written}`);
+  }
+});
+
+Deno.test("a fold knows what a call has read or written, whatever it was called", () => {
+  for (const { name, text, expected } of [...LISTED, ...FOUND]) {
+    if (!("tool" in expected)) continue;
+    const meant = { id: "1", name: expected.tool, arguments: JSON.stringify(expected.args) };
+    assert.deepEqual(callFacts({ id: "1", name, arguments: text }, TOOLS), callFacts(meant, TOOLS), name);
   }
 });
 

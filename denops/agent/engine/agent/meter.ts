@@ -1,12 +1,11 @@
 /** Counts what each request to the model uses up: for the caps, for the log, and last for the screen. */
 import type { Emit } from "../core/events.ts";
-import { meantCall } from "../tools/calls/meant_call.ts";
 import type { ToolCall, Usage } from "../core/messages.ts";
 import type { EditTried } from "../core/edits.ts";
 import { today } from "../core/today.ts";
 import type { PromptFacts, RequestUsage, UsageLog } from "../core/ports.ts";
 import type { Mode } from "../context/modes.ts";
-import { parseArguments } from "../llm/arguments.ts";
+import { meantBy } from "./meant_by.ts";
 import type { Model } from "../llm/model.ts";
 import type { Tool } from "../tools/define.ts";
 import { costOf, type Spending } from "./budget.ts";
@@ -156,8 +155,7 @@ function callsOf(
   const counts: Record<string, number> = {};
   let invalidCalls = 0;
   for (const call of calls) {
-    const args = parseArguments(call.arguments);
-    const { tool } = meantCall(call.name, args.ok ? args.value : {}, tools);
+    const { tool, args } = meantBy(call, tools);
     const name = tool?.name ?? UNKNOWN_TOOL;
     counts[name] = (counts[name] ?? 0) + 1;
     if (tool === undefined || !args.ok) invalidCalls += 1;

@@ -4,19 +4,14 @@
  */
 import type { ToolCall } from "../core/messages.ts";
 import type { ParsedArguments } from "../llm/arguments.ts";
-import type { Tool } from "../tools/define.ts";
+import type { Meaning } from "./meant_by.ts";
 
 /** Iterations after which a look-up may be repeated. */
 const REMEMBERED = 2;
 /** The same call this many times in a row asks a person, whatever the rules. */
 const IN_A_ROW = 3;
 
-export interface ReadCall extends ToolCall {
-  /** Undefined if there is no such tool. */
-  readonly tool: Tool | undefined;
-  readonly args: ParsedArguments;
-  /** What to do where there is none. */
-  readonly advice: string | undefined;
+export interface ReadCall extends ToolCall, Meaning {
   /** The same for calls that ask for the same. */
   readonly signature: string;
 }

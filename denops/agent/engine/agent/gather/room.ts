@@ -21,7 +21,8 @@ import type { HistoryWindow } from "../../context/window.ts";
 import type { Compaction, FoldEntry, MessageEntry, ResultEntry } from "../../core/entries.ts";
 import type { AgentEvent } from "../../core/events.ts";
 import type { Prompt, ToolCall } from "../../core/messages.ts";
-import { parseArguments } from "../../llm/arguments.ts";
+import { isRecord } from "../../core/json_schema.ts";
+import { meantBy } from "../meant_by.ts";
 import type { Model } from "../../llm/model.ts";
 import type { SessionState, Tool } from "../../tools/define.ts";
 import { ask } from "../ask.ts";
@@ -281,10 +282,9 @@ function cutTo(text: string, bytes: number): string {
 }
 
 export function callFacts(call: ToolCall, tools: readonly Tool[]): CallFacts {
-  const tool = tools.find(({ name }) => name === call.name);
-  const args = parseArguments(call.arguments);
-  const given = args.ok && typeof args.value === "object" && args.value !== null ? { ...args.value } : {};
-  const path = "path" in given && typeof given.path === "string" ? given.path : undefined;
+  const { tool, fitted } = meantBy(call, tools);
+  const given = fitted.ok && isRecord(fitted.value) ? fitted.value : {};
+  const path = typeof given.path === "string" ? given.path : undefined;
   const isOfFile = tool?.kind === "read" || tool?.readOnly === false;
   return {
     title: tool?.title(given) ?? call.name,
