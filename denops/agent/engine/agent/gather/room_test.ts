@@ -45,7 +45,7 @@ function reading(rounds: number): string {
   const answers = Array.from(
     { length: rounds },
     (_, at) =>
-      `new-history\nthink Hm\ncall read_file {"path": "f${at * 7 % 20}.ts", "start_line": ${at % 9 + 1}}`,
+      `new-history\nthink Hm\ncall read_file {"path": "f${at * 7 % 20}.ts", "this_round": ${at % 9 + 1}}`,
   );
   return [...answers, "new-history\nsay Done."].join("\n---\n");
 }
