@@ -24,7 +24,8 @@ const ignore = DENOPS === undefined;
  */
 function start(script: string, options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
   const lua = `vim.g["denops#_test"] = 1\n${options.lua ?? ""}`;
-  const env = { ...USERS_PATH, ...options.env };
+  // denops.vim asks git for its own version, in its own folder.
+  const env = { ...USERS_PATH, GIT_TRACE: "", ...options.env };
   return startAgent({ ...options, script, runtime: DENOPS === undefined ? [] : [DENOPS], lua, env });
 }
 
