@@ -9,7 +9,7 @@ local timeline = require("agent.timeline")
 ---@field draft_file? integer     number of the file that keeps its messages
 ---@field draft? agent.ChatDraft  draft that came back into the input
 ---@field kept_elsewhere? table<string, true>  messages that come back in another way
----@field doubtful? agent.DraftMessage[]  messages that a log may have
+---@field doubtful? table<agent.DraftMessage[], true>  messages of a lost supervisor that a log may have
 local M = {}
 
 ---@class agent.ChatDraft
@@ -61,7 +61,10 @@ local function draft_of(chat)
     return nil
   end
   local line, draft = chat.timeline, current(chat)
-  local messages = vim.list_extend({}, chat.doubtful or {})
+  local messages = {}
+  for doubtful in pairs(chat.doubtful or {}) do
+    vim.list_extend(messages, doubtful)
+  end
   local elsewhere = chat.kept_elsewhere or {}
   for _, block in ipairs(timeline.on_the_way(line)) do
     if block.id and not elsewhere[block.text] then
@@ -214,11 +217,10 @@ function M:unlogged(was_running, done)
     local is_sent = is_doubtful and block.status ~= "queued" and block.id ~= nil
     return { id = block.id or "", text = block.text, is_sent = is_sent }
   end, timeline.on_the_way(self.timeline))
-  self.doubtful = vim.tbl_filter(function(message)
-    return message.is_sent
-  end, messages)
+  self.doubtful = self.doubtful or {}
+  self.doubtful[messages] = true
   without_logged(self, self.timeline.session, messages, function(unlogged)
-    self.doubtful = nil
+    self.doubtful[messages] = nil
     self:keep_draft()
     done(vim.tbl_map(function(message)
       return message.text
