@@ -1,5 +1,5 @@
 /**
- * Plays trials one after the other in a process of their own: `lane.ts files|editor|saves|drafts SEED …`. A line for each on
+ * Plays trials one after the other in a process of their own: `lane.ts files|editor|saves|drafts|openings SEED …`. A line for each on
  * standard output, a `Played` as JSON.
  */
 import { messageOf } from "../../denops/agent/engine/core/errors.ts";
@@ -15,9 +15,10 @@ export interface Played {
 
 /**
  * `files`: tools, commands, undo and crashes on a tree of files. `editor`: a user who types in Neovim meanwhile. `saves`: a
- * user who saves while Neovim looks at the file. `drafts`: unsent messages when Neovim ends.
+ * user who saves while Neovim looks at the file. `drafts`: unsent messages when Neovim ends. `openings`: messages while
+ * something slow is opened, in two projects.
  */
-export type Kind = "files" | "editor" | "saves" | "drafts";
+export type Kind = "files" | "editor" | "saves" | "drafts" | "openings";
 
 interface Trials {
   runTrial(seed: number): Promise<readonly string[]>;
@@ -30,6 +31,7 @@ async function trialsOf(kind: string | undefined): Promise<Trials> {
   if (kind === "editor") return await import("./editor/trial.ts");
   if (kind === "saves") return await import("./saves/trial.ts");
   if (kind === "drafts") return await import("./drafts/trial.ts");
+  if (kind === "openings") return await import("./openings/trial.ts");
   throw new Error(`There are no trials of ${kind}.`);
 }
 

@@ -29,7 +29,11 @@ async function lanes(): Promise<readonly Lane[]> {
   if (Deno.uid() === 0 && await works(WITHOUT_RIGHTS)) {
     own.push({ name: "files without rights", kind: "files", through: WITHOUT_RIGHTS });
   }
-  return [...own, { name: "drafts", kind: "drafts", through: [] }];
+  return [
+    ...own,
+    { name: "drafts", kind: "drafts", through: [] },
+    { name: "openings", kind: "openings", through: [] },
+  ];
 }
 
 async function works(through: readonly string[]): Promise<boolean> {

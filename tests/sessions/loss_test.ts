@@ -14,5 +14,7 @@ Deno.test(`${TRIALS} random interleavings of user and agent: nothing is lost`, a
   assert.equal(trials.length, TRIALS);
   assert.deepEqual(trials.filter(({ lost }) => lost.length > 0), []);
   const lanes = new Set(trials.map(({ lane }) => lane));
-  for (const lane of ["editor", "files", "saves", "drafts"]) assert.ok(lanes.has(lane), [...lanes].join());
+  for (const lane of ["editor", "files", "saves", "drafts", "openings"]) {
+    assert.ok(lanes.has(lane), [...lanes].join());
+  }
 });
