@@ -403,4 +403,10 @@ export const FOUND: readonly CallShape[] = [
   ),
   shape("any", "think", { thoughts: "Hm" }, means("think", { thought: "Hm" })),
   shape("any", "run_terminal_command", { command: "make test", timeout: 900 }, run({ timeout: 600 })),
+  shape(
+    "any",
+    "rename_symbol",
+    { path: "a.txt", line: "1", name: "beta", new_name: "x" },
+    means("rename_symbol", { path: "a.txt", line: 1, symbol: "beta", new_name: "x" }),
+  ),
 ];

@@ -136,6 +136,10 @@ const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   find_references: PLACE,
   find_implementations: PLACE,
   get_hover_info: PLACE,
+  get_type_hierarchy: PLACE,
+  get_call_hierarchy: PLACE,
+  rename_symbol: { ...PLACE, symbol: "name symbol_name old_name", new_name: "to" },
+  code_action: { path: FILE, line: "line_number", symbol: "symbol_name" },
 };
 
 /** They say why, or ask for more than is given: to leave them out does no harm. */
