@@ -206,7 +206,7 @@ Deno.test({
       await using project = await scratch({ "a.txt": "needle\n" }, { git: true, mined: false });
       await Deno.symlink("/dev/zero", project.path(".gitignore"));
       await Deno.symlink("/dev/zero", project.path(".git/refs/heads/endless"));
-      const place = { root: project.root, roots: [project.root], sandboxed };
+      const place = { root: project.root, roots: [project.root], sandboxed, longest: 120_000 };
       const args = program === "rg" ? ["needle"] : ["for-each-ref"];
       const { stderr } = await run(program, args, place, new AbortController().signal, () => true);
       assert.match(stderr, /memory/i, `${program} ${sandboxed}`);

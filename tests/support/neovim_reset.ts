@@ -6,9 +6,9 @@ _G.before_tests = {
   ui = vim.tbl_extend("force", {}, vim.ui),
   notify = vim.notify,
   directory = vim.fn.getcwd(),
-  options = vim.iter(vim.api.nvim_get_all_options_info()):map(function(name)
+  options = vim.iter(vim.api.nvim_get_all_options_info()):map(function(name, info)
     local ok, value = pcall(vim.api.nvim_get_option_value, name, { scope = "global" })
-    return ok and { name, value } or nil
+    return ok and { name, value, info.scope == "win" and "local" or nil } or nil
   end):totable(),
 }`;
 
@@ -31,9 +31,13 @@ for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
   end
 end
 for _, option in ipairs(before.options) do
-  local name, value = option[1], option[2]
+  local name, value, window = option[1], option[2], option[3]
   if vim.api.nvim_get_option_value(name, { scope = "global" }) ~= value then
     pcall(vim.api.nvim_set_option_value, name, value, {})
+  end
+  -- A window of a comparison leaves its columns to the window that stays.
+  if window and vim.api.nvim_get_option_value(name, { scope = window }) ~= value then
+    pcall(vim.api.nvim_set_option_value, name, value, { scope = window })
   end
 end
 vim.cmd.cd(before.directory)

@@ -3,6 +3,9 @@ import { dirname } from "node:path";
 import { ChildNvim, NvimError } from "./nvim.ts";
 import { scratch } from "./project.ts";
 
+/** Milliseconds: a busy Neovim answers once in that time. */
+const SOON = 2_000;
+
 Deno.test("starts with a screen of 80 × 24 and nothing of the user's", async () => {
   await using nvim = await ChildNvim.start({ lua: "vim.g.started = vim.v.vim_did_enter" });
   assert.equal(nvim.screen().length, 24);
@@ -171,8 +174,8 @@ Deno.test("waitFor polls a Lua expression, also while it cannot be evaluated", a
   await nvim.lua("vim.defer_fn(function() vim.g.later = { n = 7 } end, 30)");
   assert.equal(await nvim.waitFor("vim.g.later.n"), 7);
   await assert.rejects(
-    nvim.waitFor("1 > 2", { timeout: 30 }),
-    /Waited 30 ms for 1 > 2; it was false\.\n.*mode n/,
+    nvim.waitFor("1 > 2", { timeout: SOON }),
+    /Waited 2000 ms for 1 > 2; it was false\.\n.*mode n/,
   );
-  await assert.rejects(nvim.waitFor("nothing.x", { timeout: 30 }), /attempt to index global 'nothing'/);
+  await assert.rejects(nvim.waitFor("nothing.x", { timeout: SOON }), /attempt to index global 'nothing'/);
 });

@@ -10,7 +10,7 @@ import { denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts
 
 /** Deno stores nothing while another process writes, nor some modules when it meets them first. */
 const MOST_STARTS = 6;
-const START_MS = 20_000;
+const START_MS = 60_000;
 
 /**
  * Fills the cache if the modules, Deno or its cache's folder have changed since the last time.

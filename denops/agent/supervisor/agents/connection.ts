@@ -24,7 +24,7 @@ import { Gather } from "./gather.ts";
 import type { AgentProcess } from "./process.ts";
 
 /** An agent that has not answered `initialize` by then is not going to. */
-const START_MS = 20_000;
+const START_MS = 60_000;
 /** The protocol's "resource not found". */
 const NOT_FOUND = -32002;
 

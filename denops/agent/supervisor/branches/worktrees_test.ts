@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { git, type Scratch, scratch } from "../../../../tests/support/project.ts";
+import { sample } from "../../../../tests/support/sample.ts";
 import { originOf } from "../system/worktree_place.ts";
 import { listDisk, removeListed } from "./worktree_disk.ts";
 import { Worktrees } from "./worktrees.ts";
@@ -29,7 +30,7 @@ async function branches({ root }: Scratch): Promise<string> {
   return await git(root, "branch", "--list", "--format=%(refname:short)");
 }
 
-for (const sandboxed of [true, false]) {
+for (const sandboxed of sample([true, false], 1)) {
   Deno.test(`a worktree is made, told of, merged and removed, and no program of the repository runs; sandbox: ${sandboxed}`, async () => {
     await using project = await scratch({ ...FILES, ".gitignore": "ignored\n" }, { git: true });
     await using ran = await scratch();

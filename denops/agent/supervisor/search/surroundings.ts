@@ -15,7 +15,7 @@ import { Place, type SearchOptions } from "./place.ts";
 import { eachFile } from "./search.ts";
 
 /** For all of it together. */
-const LONGEST_MS = 1_000;
+const LONGEST_MS = 1_600;
 
 /** Files that a prompt may name, and that are completed. */
 const MOST_FILES = 5_000;

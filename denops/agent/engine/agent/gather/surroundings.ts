@@ -26,7 +26,7 @@ const MOST_TREE = 2_000;
 const MOST_MANIFEST = 200_000;
 
 /** For the other side's answer, and as long again for reading what a session begins with. */
-const LONGEST_MS = 1_200;
+const LONGEST_MS = 1_800;
 
 /** A message waits for that long; what takes longer is left out, and the chat names it. */
 const SLOW_MS = 2_000;

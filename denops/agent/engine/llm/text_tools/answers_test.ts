@@ -92,7 +92,7 @@ Deno.test("of a known family its own syntax counts, and the one that any model w
 Deno.test("an answer's calls are made in every format, byte for byte, and its words are shown", async () => {
   const all = [...ODD_ANSWERS, ...AFTER_WORDS, ...SPOKEN_CALLS];
   assert.ok(all.length >= 450);
-  const inPieces = sample(all, 300);
+  const inPieces = sample(all, 150);
   const wrong: unknown[] = [];
   for (const [index, answer] of all.entries()) {
     const ways = [[answer.text], ...inPieces.includes(answer) ? [pieces(answer.text, index)] : []];
@@ -107,7 +107,7 @@ Deno.test("an answer's calls are made in every format, byte for byte, and its wo
 });
 
 Deno.test("a write that is cut off anywhere runs whole or not at all", async () => {
-  const step = IS_FULL ? 1 : 17;
+  const step = IS_FULL ? 1 : 61;
   const wrong: string[] = [];
   for (const [index, { what, model, text, calls }] of LONG_WRITES.entries()) {
     for (let end = 1 + index % step; end < text.length; end += step) {
