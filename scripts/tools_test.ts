@@ -141,7 +141,7 @@ Deno.test(
     const unpack = async (dir: string) =>
       unpackTools(["rg"], { folder: await depsFolder(dir), suite: suiteOf(debian), log });
     await Deno.mkdir(join(before, "rg/usr/bin"), { recursive: true });
-    await writeScript(join(before, "rg/usr/bin/rg"), `echo "$0" "$@"`);
+    await writeScript(join(before, "rg/usr/bin/rg"), `echo "$(readlink -f "$0")" "$@"`);
     assert.equal(await findUnpacked("rg", before), undefined);
     await unpack(before);
     assert.equal(await findUnpacked("rg", before), join(toolPath(before), "rg"));

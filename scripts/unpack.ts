@@ -1,4 +1,4 @@
-/** Unpacks tools from Debian's packages into a folder, each with a script that starts it. @module */
+/** Unpacks tools from Debian's packages into a folder, each with a script or a link that starts it. @module */
 
 import { basename, dirname, join, relative } from "node:path";
 import { type Apt, openApt, type Suite, testing } from "./debian.ts";
@@ -86,14 +86,19 @@ export function packageOf(name: ToolName): string {
   return recipes[name].package;
 }
 
-/** The script that starts an unpacked tool, if it is whole and was made for this very folder, which is a real path. */
+/** What starts an unpacked tool, if it is whole and was made for this very folder, which is a real path. */
 export async function findUnpacked(name: ToolName, depsDir: string): Promise<string | undefined> {
-  const script = join(depsDir, "bin", name);
-  const text = await Deno.readTextFile(script).catch(() => "");
+  const starter = join(depsDir, "bin", name);
+  const linked = await Deno.readLink(starter).catch(() => undefined);
+  if (linked !== undefined) {
+    const own = join(depsDir, recipes[name].folder);
+    return linked.startsWith(`${own}/`) && await exists(linked) ? starter : undefined;
+  }
+  const text = await Deno.readTextFile(starter).catch(() => "");
   const [, madeFor = ""] = STAMP.exec(text) ?? [];
   // The way to it may lead through a link, as long as that is there.
   const leadsTo = await Deno.realPath(madeFor).catch(() => undefined);
-  return leadsTo === depsDir && await exists(join(depsDir, recipes[name].folder)) ? script : undefined;
+  return leadsTo === depsDir && await exists(join(depsDir, recipes[name].folder)) ? starter : undefined;
 }
 
 /**
@@ -163,7 +168,7 @@ async function finish(name: ToolName, folder: DepsFolder): Promise<void> {
   const root = join(depsDir, recipes[name].folder);
   for (const path of [root, join(depsDir, "bin")]) await assertInside(path, folder);
   try {
-    await writeScript(name, root, depsDir);
+    await writeStarter(name, root, depsDir);
   } catch (error) {
     // What does not start is fetched anew the next time.
     await removeAll(root);
@@ -171,7 +176,7 @@ async function finish(name: ToolName, folder: DepsFolder): Promise<void> {
   }
 }
 
-async function writeScript(name: ToolName, root: string, depsDir: string): Promise<void> {
+async function writeStarter(name: ToolName, root: string, depsDir: string): Promise<void> {
   const recipe = recipes[name];
   const folders = await libraryFolders(root);
   const loader = await findLoader(folders);
@@ -188,10 +193,18 @@ async function writeScript(name: ToolName, root: string, depsDir: string): Promi
   if (loader === undefined && folders.length > 0) {
     lines.push(`export LD_LIBRARY_PATH=${quote(folders.join(":"))}"\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"`);
   }
+  const starter = join(depsDir, "bin", name);
+  const [program = "", ...more] = command;
+  if (lines.length + more.length === 0) {
+    // A link: a shell for each start would cost more than ripgrep does.
+    await removeAll(`${starter}.new`);
+    await Deno.symlink(program, `${starter}.new`);
+    await assertStarts(`${starter}.new`);
+    return await Deno.rename(`${starter}.new`, starter);
+  }
   // With exec, the process that was started is the tool itself: signals reach it, and its exit is seen.
   const text = [head(depsDir), ...lines, `exec ${command.map(quote).join(" ")} "$@"`, ""].join("\n");
-  const script = join(depsDir, "bin", name);
-  await replace(script, new TextEncoder().encode(text), assertStarts);
+  await replace(starter, new TextEncoder().encode(text), assertStarts);
 }
 
 /** What a script in `bin` starts with; it says for which folder it was made. */

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { fillCodeCache } from "../../denops/agent/supervisor/agents/code_cache.ts";
 import { deno, PROJECT } from "../environment.ts";
 
-/** @param folder takes a note of what was filled */
-export async function warmUp(folder: string): Promise<void> {
+/** @param state becomes a state folder: the note of what was filled is there */
+export async function warmUp(state: string): Promise<void> {
+  await Deno.mkdir(state);
   const plugin = await Deno.realPath(PROJECT);
   const main = join(plugin, "denops", "agent", "engine", "main.ts");
   if (await deno(["cache", "--quiet", "--frozen", main]) !== 0) Deno.exit(1);
@@ -12,7 +13,7 @@ export async function warmUp(folder: string): Promise<void> {
   const { denoDir } = JSON.parse(new TextDecoder().decode(stdout));
   const deps = { plugin, deno: Deno.execPath(), denoDir };
   await fillCodeCache(
-    { ...deps, roots: [], state: folder, scratch: folder, hidden: [], host: undefined, certificates: [] },
-    folder,
+    { ...deps, roots: [], state, scratch: state, hidden: [], host: undefined, certificates: [] },
+    state,
   );
 }

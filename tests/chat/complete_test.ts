@@ -147,4 +147,6 @@ Deno.test("other menus get the same: blink.cmp, nvim-cmp and vim.lsp.completion;
   await nvim.waitFor(`vim.fn.pumvisible() == 1 and #vim.fn.complete_info({ "items" }).items == 2`);
   await nvim.keys("<C-n><C-y>");
   assert.equal(await input(agent), "漢 @src/greet.ts");
+  // Nobody else is to have a Neovim without our menu.
+  await nvim.quit();
 });

@@ -131,14 +131,21 @@ local function growth(work, shape)
   while cost(work, small, times) < SHORTEST do
     times = times * 2
   end
+  --- As much input on both sides, so that both make as much garbage.
+  local function ratio()
+    local before = cost(work, small, times * TIMES) / TIMES
+    return cost(work, large, times) / before
+  end
+  local first = ratio()
+  if first <= MOST then
+    return first
+  end
   local ratios = {}
   for _ = 1, TRIES do
-    local before = cost(work, small, times)
-    local ratio = cost(work, large, times) / before
-    if ratio <= MOST and #ratios == 0 then
-      return ratio
-    end
-    table.insert(ratios, ratio)
+    collectgarbage()
+    collectgarbage("stop")
+    table.insert(ratios, ratio())
+    collectgarbage("restart")
   end
   table.sort(ratios)
   return ratios[2]

@@ -7,6 +7,8 @@ import { waitUntil } from "../support/project.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
 
 const OPTIONS = "title = false";
+/** Of a program that nothing but the tests of timers has used: a review of changes has some of its own. */
+const TIMED = `${OPTIONS}, notify_with = "osc9"`;
 
 /** A program that the tests share, with more options of the user's. */
 async function start(options: string, own: Partial<AgentOptions>): Promise<RunningAgent> {
@@ -33,9 +35,8 @@ async function timers(nvim: ChildNvim): Promise<number> {
     return count`);
 }
 
-// The tests that count timers come first: a review of changes has some of its own.
 Deno.test("without frames there are seconds, and with false there is neither", async () => {
-  await using agent = await start(`spinner = {}, notify_with = "osc9"`, { script: "wait first\nsay Yes." });
+  await using agent = await start("spinner = {}", { script: "wait first\nsay Yes.", options: TIMED });
   const { nvim, server } = agent;
   await nvim.lua(`_G.real, sent = vim.api.nvim_ui_send, {}
     vim.api.nvim_ui_send = function(data) table.insert(sent, data) end`);
@@ -47,7 +48,7 @@ Deno.test("without frames there are seconds, and with false there is neither", a
   await waitUntil("the timer to stop", async () => await timers(nvim) === idle);
   await nvim.command("Agent");
   await nvim.waitForScreen(/❯ Wait for it \d+ s/);
-  await nvim.lua("require('agent').setup({ spinner = false, notify_with = 'osc9' })");
+  await nvim.lua("require('agent').setup({ spinner = false })");
   await nvim.waitForScreen(/· working\s*│/);
   // Whoever looks elsewhere is told.
   await nvim.keys("<Esc>q");
@@ -66,7 +67,7 @@ wait thought
 call run_terminal_command {"command": "until [ -e go ]; do sleep 0.05; done", "access": "look", "direct": true}
 ---
 say Done.`;
-  await using agent = await start(COMMANDS, { script, columns: 60 });
+  await using agent = await start(COMMANDS, { script, columns: 60, options: TIMED });
   const { nvim, server, project } = agent;
   const idle = await timers(nvim);
   await nvim.command("Agent Wait for it");

@@ -18,7 +18,7 @@ test("after the last hunk its keys replace no character", async (agent) => {
     await nvim.keys(key);
     await nvim.waitFor(`vim.fn.execute("messages"):find("agent: no hunks left", 1, true)`);
   }
-  await nvim.keys("grmWhy?<CR><C-u>vgrm<C-u><CR>");
+  await nvim.keys("grmWhy?<CR>grm<C-u><CR><C-u>vgrm<C-u><CR>");
   assert.deepEqual(await lines(agent), ONE.trimEnd().split("\n"));
   await nvim.command("edit");
   await nvim.keys("gru");

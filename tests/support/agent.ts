@@ -44,6 +44,15 @@ export const GREET = {
   "README.md": "# demo\n",
 };
 
+/** A state folder's files that say that Deno's cache is full: the runner of the tests has filled it. */
+async function fullCache(): Promise<Readonly<Record<string, string>>> {
+  const folder = Deno.env.get("AGENT_TEST_STATE");
+  if (folder === undefined) return {};
+  const files = (await Array.fromAsync(Deno.readDir(folder))).filter(({ isFile }) => isFile);
+  const texts = files.map(async ({ name }) => [name, await Deno.readTextFile(join(folder, name))] as const);
+  return Object.fromEntries(await Promise.all(texts));
+}
+
 /** The base URL that a wire expects for this server. */
 export function baseUrl(wire: WireName, server: ModelServer): string {
   return wire.startsWith("openai") ? `${server.url}/v1` : server.url;
@@ -70,7 +79,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   await using stack = new AsyncDisposableStack();
   const { beside, mined = true } = options;
   const project = beside?.project ?? stack.use(await scratch(files, { git: true, mined }));
-  const state = beside?.state ?? stack.use(await scratch());
+  const state = beside?.state ?? stack.use(await scratch(await fullCache()));
   const server = beside?.server ?? options.server ??
     stack.use(await ModelServer.start(script, { secrets: [SECRET] }));
   const url = options.baseUrl ?? baseUrl(wire, server);

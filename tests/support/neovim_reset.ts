@@ -12,7 +12,7 @@ _G.before_tests = {
   end):totable(),
 }`;
 
-/** To be run between two tests: files, lists and messages are gone, and so are the chats with what they showed. */
+/** To be run between two tests: files, lists and messages are gone, and so are the chats with what they showed, and the user's own rules and modes. */
 export const FORGET = `
 local before = _G.before_tests
 for name, value in pairs(before.ui) do vim.ui[name] = value end
@@ -41,6 +41,7 @@ for _, option in ipairs(before.options) do
   end
 end
 vim.cmd.cd(before.directory)
+vim.fn.delete(vim.fn.stdpath("config") .. "/agent", "rf")
 vim.fn.setqflist({}, "f")
 vim.v.errmsg = ""
 vim.cmd("messages clear | redraw!")`;

@@ -1,5 +1,6 @@
 /**
- * Tests of one file that share a Neovim, its supervisor and its engine: starting them takes longer than most tests do.
+ * Tests that share a Neovim, its supervisor and its engine: starting them takes longer than most tests do. All files of
+ * a process share them (`scripts/suite/plan.ts`).
  *
  * ```ts
  * const test = inOneNeovim({ script: "", project: { "a.txt": "one\n" } });
@@ -16,7 +17,7 @@ import { join } from "node:path";
 import { type AgentOptions, GREET, type RunningAgent, startAgent } from "./agent.ts";
 import { assertNoMarks } from "./mines.ts";
 import { FORGET, REMEMBER } from "./neovim_reset.ts";
-import { commitAll, removeTree } from "./project.ts";
+import { commitAll, removeTree, within } from "./project.ts";
 import { ask } from "./review.ts";
 
 type Body = (agent: RunningAgent) => Promise<void>;
@@ -36,13 +37,13 @@ export function inOneNeovim(options: AgentOptions): (name: string, body: Body, i
           throw error;
         }
         await assertNoMarks(shared.agent.project.root);
-        shared.leave();
+        await shared.leave();
       },
     });
 }
 
 /**
- * A program that later tests of this file use again. It begins with the project's files, its first commit, one window
+ * A program that later tests use again. It begins with the project's files, its first commit, one window
  * with an empty buffer (or the last of `files`), no chat, and a server that knows of nothing before. The state folder
  * is that of the tests before: sessions, rules and what the engine has learnt stay.
  */
@@ -53,15 +54,15 @@ export async function sharedAgent(options: AgentOptions): Promise<RunningAgent> 
     async [Symbol.asyncDispose]() {
       agent.nvim.printScreen();
       await assertNoMarks(agent.project.root);
-      leave();
+      await leave();
     },
   };
 }
 
 interface Shared {
   readonly agent: RunningAgent;
-  /** The next test may have it. */
-  leave(): void;
+  /** The next test may have it, if the test has not ended it. */
+  leave(): Promise<void>;
 }
 
 /** Programs that no test uses, by what tells them apart. */
@@ -82,7 +83,11 @@ async function take(options: AgentOptions): Promise<Shared> {
   const used = agents.pop();
   if (used !== undefined) await reset(used, options);
   const agent = used ?? await startAgent({ ...options, lua: `${options.lua ?? ""}\n${REMEMBER}` });
-  return { agent, leave: () => void agents.push(agent) };
+  const leave = async () => {
+    if ((await within(0, agent.nvim.exited)).done) return await agent[Symbol.asyncDispose]();
+    agents.push(agent);
+  };
+  return { agent, leave };
 }
 
 async function reset(agent: RunningAgent, options: AgentOptions): Promise<void> {
@@ -93,7 +98,7 @@ async function reset(agent: RunningAgent, options: AgentOptions): Promise<void> 
   await nvim.waitFor(`require("agent").status():find("ready$")`);
   // What was said of a review last has reached the engine: it would meet the next test's files.
   if (await nvim.lua(`return package.loaded["agent.review.files"] ~= nil`)) await ask(agent);
-  await nvim.lua(FORGET);
+  await nvim.lua(`${FORGET} require("agent").setup({})`);
   for await (const { name } of Deno.readDir(project.root)) await removeTree(join(project.root, name));
   for (const [path, content] of Object.entries(files)) await project.write(path, content);
   await commitAll(project.root, options.mined);
