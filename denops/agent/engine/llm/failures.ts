@@ -43,7 +43,7 @@ export function statusError(status: number, detail: string, target: Target): Tur
       return fail(
         "auth",
         `Cannot use ${provider}${via(target)}: the proxy wants a login`,
-        "Add it to HTTPS_PROXY.",
+        "Set it in the address of the proxy.",
       );
     case 429:
       return fail("rate_limited", `Rate limit reached at ${provider}`, "Try again later.");
@@ -129,7 +129,7 @@ export function htmlError(target: Target): TurnError {
 }
 
 export function garbageError(detail: string, target: Target): TurnError {
-  const before = `Cannot read the answer of ${names(target).provider}: `;
+  const before = `Cannot read the answer of ${names(target).provider}${via(target)}: `;
   return failure("bad_answer", before, detail, ".", "Try again, or check base_url.", target);
 }
 
@@ -162,7 +162,7 @@ export function streamError(detail: string, target: Target): TurnError {
 /** @param came whether a part of the answer had come before */
 export function cutOffError(target: Target, came: boolean): TurnError {
   const hint = came ? 'What came is kept; send "continue" to go on.' : "Check the network and try again.";
-  return new TurnError("cut_off", `The answer of ${names(target).provider} was cut off.`, hint);
+  return new TurnError("cut_off", `The answer of ${names(target).provider}${via(target)} was cut off.`, hint);
 }
 
 export function tooLargeError(limit: number, target: Target): TurnError {

@@ -261,6 +261,8 @@ Deno.test("what a proxy may be the cause of names it", () => {
     connectionError(new TypeError("invalid peer certificate: UnknownIssuer"), behind).error,
     htmlError(behind),
     silenceError(60, behind),
+    garbageError("<x>", behind),
+    cutOffError(behind, false),
     statusError(407, "", behind),
     statusError(502, "", behind),
   ];
