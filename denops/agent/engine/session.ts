@@ -69,7 +69,11 @@ export class Session {
   readonly #traps: CommandTraps;
   readonly #surroundings: Surroundings | undefined;
   readonly agents: Subagents;
-  readonly steering = new Steering((id) => this.#memory.messages.set(id, true));
+  readonly steering = new Steering((id, note, event) => {
+    this.#memory.messages.set(id, true);
+    this.#append([note, event]);
+    this.#ports.publish(event);
+  });
   readonly #closing = new AbortController();
   readonly asides = new Asides(() => this.#asidePorts(), this.#closing.signal);
   readonly #changed: ChangedFiles;

@@ -3,11 +3,12 @@ import type { SteerEnd } from "../../protocol/requests.ts";
 import { imagesOf, partsText } from "../context/view.ts";
 import { withoutRepeats } from "../context/repeats.ts";
 import { type ControlNote, handedOver, type MessageEntry, wordsOf } from "../core/entries.ts";
-import type { Emit } from "../core/events.ts";
+import type { AgentEvent, Emit } from "../core/events.ts";
 import type { Handed, HandedOver } from "./gather/given.ts";
 
+type LogSteered = (id: string, note: ControlNote, event: AgentEvent) => void;
+
 interface TellPorts {
-  append(note: ControlNote): void;
   readonly emit: Emit;
   /** What the model sees of the session. */
   messages(): readonly MessageEntry[];
@@ -29,11 +30,11 @@ export class Steering {
   #goesOn: Promise<void> | undefined;
   /** To be told once the turn stands still, or is over. */
   #stands: ((isPaused: boolean) => void)[] = [];
-  readonly #remember: (id: string) => void;
+  readonly #log: LogSteered;
 
-  /** @param remember is called with the id of a message just before it is logged */
-  constructor(remember: (id: string) => void) {
-    this.#remember = remember;
+  /** @param log stores all of it or nothing, and publishes the event */
+  constructor(log: LogSteered) {
+    this.#log = log;
   }
 
   /** A turn begins. */
@@ -70,7 +71,7 @@ export class Steering {
 
   /** The model is told what the user has said; to be called before each step but the first. */
   async tell(
-    { append, emit, messages }: TellPorts,
+    { emit, messages }: TellPorts,
     signal: AbortSignal,
   ): Promise<void> {
     for (const [id, said] of [...this.#said]) {
@@ -82,9 +83,11 @@ export class Steering {
       const { problems, note } = over;
       const parts = withoutRepeats(over.parts, messages());
       const text = [`${STEERED}\n${partsText(parts)}`, ...note === undefined ? [] : [note]].join("\n\n");
-      this.#remember(id);
-      append({ type: "control_note", reason: "steering", text, ...imagesOf(parts) });
-      emit({ type: "steered", id, text: wordsOf({ parts }), ...handedOver({ parts }) });
+      this.#log(
+        id,
+        { type: "control_note", reason: "steering", text, ...imagesOf(parts) },
+        { type: "steered", id, text: wordsOf({ parts }), ...handedOver({ parts }) },
+      );
       for (const problem of problems) emit({ type: "notice", severity: "warning", text: problem });
       said.done("told");
     }
