@@ -49,7 +49,8 @@ export async function resolvePath(
   const shown = JSON.stringify(input).slice(1, -1);
   checkLength(resolve(root, input), windows);
   checkCharacters(input, shown, windows);
-  const absolute = await toAbsolute(input, root, lookups);
+  // Half a character has this name on the disk.
+  const absolute = (await toAbsolute(input, root, lookups)).toWellFormed();
   if (!isInside(absolute, root)) throw outside(shown);
   const { parent, rest } = await nearestExisting(absolute, shown, lookups);
   const real = resolve(parent, ...rest);

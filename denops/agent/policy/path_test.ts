@@ -280,3 +280,12 @@ Deno.test("inside is the root and what is below it", () => {
   ];
   for (const [path, root, inside] of ignore ? [] : cases) assert.equal(isInside(path, root), inside, path);
 });
+
+Deno.test("half a character is called as the disk calls it", async () => {
+  const lookups = {
+    realPath: (path: string) => Promise.resolve(path === "/p" ? path : undefined),
+    kind: (path: string) => Promise.resolve(path === "/p" ? "directory" as const : undefined),
+  };
+  const { path, named } = await resolvePath("\ud800x.txt", "/p", lookups, false);
+  assert.deepEqual([path, named], ["/p/\ufffdx.txt", "\ufffdx.txt"]);
+});
