@@ -136,6 +136,7 @@ local function show_engine_sandbox(report)
     health.warn(report.sandbox, {
       "Without the operating system's sandbox, only the tools' own check stops symbolic links out of the project.",
       report.sandbox:find("switched off", 1, true) and 'Set the option sandbox to "auto".'
+        or report.sandbox:find("--disable-userns", 1, true) and "Update bubblewrap to 0.8 or later."
         or report.sandbox:find("does not work here", 1, true) and "Allow user namespaces: :help agent-troubleshooting."
         or "On Linux install bubblewrap.",
     })

@@ -212,33 +212,50 @@ Deno.test("health: programs that are missing", async () => {
   ) assert.ok(text.includes(part), `${part}\n${text}`);
 });
 
-Deno.test({
-  name: "where root may make no user namespace, the engine runs without bubblewrap, and health says why",
-  ignore: Deno.build.os !== "linux",
-  async fn() {
-    const refusal = "bwrap: No permissions to create a new namespace";
+/** What bubblewraps refuse that cannot hold a sandbox. */
+const REFUSALS = [
+  {
     // For root, --unshare-all does without the namespace that it may not make.
-    const bwrap = `#!/bin/sh
-case " $* " in *" --unshare-user "*) echo "${refusal}" >&2; exit 1 ;; esac
-`;
-    await using folder = await scratch({ bwrap });
-    await Deno.chmod(folder.path("bwrap"), 0o755);
-    await using agent = await startAgent({
-      script: "say Hi.",
-      env: { PATH: `${folder.root}:${MINED_PATH}:${Deno.env.get("PATH")}` },
-    });
-    await agent.nvim.command("Agent Hello");
-    await waitForChat(agent.nvim, "Hi.");
-    const text = await report(agent);
-    const engine = section(text, "sandbox of the engine").join(" ");
-    assert.ok(
-      engine.includes(`WARNING Deno permissions only (bubblewrap does not work here: ${refusal})`),
-      text,
-    );
-    assert.match(engine, /Allow user namespaces/);
-    assert.match(section(text, "sandbox of commands").join(" "), /WARNING None: each command asks/);
+    bubblewrap: "root may make no user namespace",
+    flag: "--unshare-user",
+    refusal: "bwrap: No permissions to create a new namespace",
+    advice: "Allow user namespaces",
   },
-});
+  {
+    bubblewrap: "bubblewrap is older than 0.8",
+    flag: "--disable-userns",
+    refusal: "bwrap: Unknown option --disable-userns",
+    advice: "Update bubblewrap to 0.8 or later",
+  },
+] as const;
+
+for (const { bubblewrap, flag, refusal, advice } of REFUSALS) {
+  Deno.test({
+    name: `where ${bubblewrap}, the engine runs without bubblewrap, and health says why`,
+    ignore: Deno.build.os !== "linux",
+    async fn() {
+      const bwrap = `#!/bin/sh
+case " $* " in *" ${flag} "*) echo "${refusal}" >&2; exit 1 ;; esac
+`;
+      await using folder = await scratch({ bwrap });
+      await Deno.chmod(folder.path("bwrap"), 0o755);
+      await using agent = await startAgent({
+        script: "say Hi.",
+        env: { PATH: `${folder.root}:${MINED_PATH}:${Deno.env.get("PATH")}` },
+      });
+      await agent.nvim.command("Agent Hello");
+      await waitForChat(agent.nvim, "Hi.");
+      const text = await report(agent);
+      const engine = section(text, "sandbox of the engine").join(" ");
+      assert.ok(
+        engine.includes(`WARNING Deno permissions only (bubblewrap does not work here: ${refusal})`),
+        text,
+      );
+      assert.ok(engine.includes(advice), engine);
+      assert.match(section(text, "sandbox of commands").join(" "), /WARNING None: each command asks/);
+    },
+  });
+}
 
 Deno.test("in a Neovim that is too old one line says so: at setup(), :Agent and :checkhealth", async () => {
   await using nvim = await ChildNvim.start({

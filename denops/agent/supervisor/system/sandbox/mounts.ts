@@ -31,6 +31,8 @@ export const NAMESPACES = [
   "--unshare-ipc",
   "--unshare-uts",
   "--unshare-cgroup-try",
+  // Of bubblewrap 0.8 and later.
+  "--disable-userns",
 ] as const;
 
 /** Up to the program; the program and its own arguments follow. */
@@ -39,7 +41,6 @@ export function bwrapArguments({ network, cwd, mounts }: MountPlan): readonly st
   const closed = ordered.filter(({ kind }) => kind === "closed_folder").map(({ path }) => path);
   return [
     ...NAMESPACES,
-    "--disable-userns",
     ...(network ? [] : ["--unshare-net"]),
     "--die-with-parent",
     // Who is root has all of them, in a namespace of their own.
