@@ -62,7 +62,7 @@ async function modeOf(path: string): Promise<number> {
   return ((await Deno.stat(path)).mode ?? 0) & 0o777;
 }
 
-async function gone({ nvim }: RunningAgent, end: "quit" | "SIGKILL"): Promise<void> {
+async function gone({ nvim }: RunningAgent, end: "quit" | "SIGKILL" | "SIGHUP"): Promise<void> {
   if (end === "quit") await nvim.quit();
   else nvim.kill(end);
   await nvim.exited;
@@ -70,7 +70,7 @@ async function gone({ nvim }: RunningAgent, end: "quit" | "SIGKILL"): Promise<vo
 
 const SCRIPT = `wait here\n${READ}\n---\nsay Nobody asked.`;
 
-Deno.test("unsent messages come back after :qa and kill -9, once and unsent; what a log has stays where it is", async () => {
+Deno.test("unsent messages come back after :qa and the end of the terminal, once and unsent; what a log has stays where it is", async () => {
   await using agent = await startAgent({ script: SCRIPT, files: ["README.md"] });
   const { server, state } = agent;
   await typeAll(agent);
@@ -100,7 +100,7 @@ Deno.test("unsent messages come back after :qa and kill -9, once and unsent; wha
   await waitForKept(agent);
   server.restart(SCRIPT);
   await typeAll(second);
-  await gone(second, "SIGKILL");
+  await gone(second, "SIGHUP");
 
   await using third = await startAgent({ script: "", beside: agent });
   // This time the session is chosen before a chat is on the screen.
@@ -229,15 +229,12 @@ Deno.test("two Neovims take a draft each; a closed chat leaves its own; old ones
   assert.deepEqual((await inputs()).sort(), ["", "ee"]);
 
   // When their terminals are closed, Neovim empties its buffers before autocommands run.
-  for (const { nvim } of [one, other]) {
-    nvim.kill("SIGHUP");
-    await nvim.exited;
-  }
+  for (const next of [one, other]) await gone(next, "SIGHUP");
   assert.deepEqual(await kept(agent), ["bb", "dd\n\ntyped on", "ee", "text 2"]);
   assert.equal(server.requests.length, 3);
 });
 
-/** In the second one the supervisor is killed; the suite plays another one in tests/sessions/loss_test.ts. */
+/** In the second one the supervisor and then Neovim are killed. Another one is played in tests/sessions/loss_test.ts. */
 const SEEDS = IS_FULL ? Array.from({ length: 30 }, (_, index) => index + 1) : [2];
 
 Deno.test("Neovim ends at random moments: nothing unsent is lost, doubled or sent", async () => {

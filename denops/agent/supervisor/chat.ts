@@ -122,6 +122,12 @@ export class Chat {
     this.#ports.settle();
   }
 
+  /** Neovim is gone: it keeps what waits, and nothing more is sent. */
+  end(): void {
+    this.#queue = [];
+    this.#stopStarting?.();
+  }
+
   /** The engine is gone; what it has stored is not. A turn that runs says so at its end. @param how undefined: another takes its place */
   forget(engine: Engine, how: string | undefined): void {
     if (!this.session.forget(engine) || how === undefined || (this.#running && this.listens)) return;

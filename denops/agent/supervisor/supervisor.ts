@@ -231,6 +231,7 @@ export class Supervisor implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const chat of this.#all()) chat.end();
     this.#pump[Symbol.dispose]();
     this.#logins.stop();
     await Promise.all([endEarly(), this.#projects[Symbol.asyncDispose]()]);

@@ -187,6 +187,10 @@ end
 ---@param value? table  nil removes it
 ---@param done? fun()
 function M.write(number, value, done)
+  if is_exiting then
+    -- The supervisor ends too, and its messages come back into buffers that are empty by now.
+    return
+  end
   find_folder()
   if value and not lock then
     vim.fn.mkdir(folder, "p", "0700")

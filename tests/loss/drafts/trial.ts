@@ -20,7 +20,7 @@ const SCRIPT = Array.from(
 )
   .join("\n---\n");
 
-const ENDS = { kill: 6, quit: 1, hangup: 1, supervisor: 2 };
+const ENDS = { kill: 5, quit: 1, hangup: 2, supervisor: 2 };
 
 interface Stage {
   /** The first program owns the project, the state and the model. */
