@@ -1,6 +1,7 @@
 /** What a user sees, whole screens, at two sizes and two backgrounds. */
 import assert from "node:assert/strict";
 import type { RunningAgent } from "../support/agent.ts";
+import { pressStop } from "../support/chat.ts";
 import { contrast } from "../support/contrast.ts";
 import { expectScreen } from "../support/screenshot.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
@@ -63,8 +64,7 @@ for (const [columns, lines] of [[80, 24], [120, 40]] as const) {
 
     await nvim.keys("iTell me everything<Esc><CR>");
     await nvim.waitForScreen("word20");
-    await nvim.keys("<C-c>");
-    await nvim.waitForScreen("Stopped.");
+    await pressStop(nvim);
     await nvim.waitForScreen("· ready");
     await expectScreen(nvim, `stopped-${size}`);
 

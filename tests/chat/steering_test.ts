@@ -1,7 +1,7 @@
 /** What is typed while a turn runs: into it, behind it, taken back; and a turn that is paused. */
 import assert from "node:assert/strict";
 import { copyOfPlugin, startAgent } from "../support/agent.ts";
-import { transcript, waitForChat } from "../support/chat.ts";
+import { pressStop, transcript, waitForChat } from "../support/chat.ts";
 import { waitUntil } from "../support/project.ts";
 import { ask } from "../support/review.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
@@ -87,8 +87,7 @@ Deno.test("a stop gives what was to steer back to the input; what comes too late
   await reached(server, "here");
   await nvim.command("Agent! Quick");
   await waitForChat(nvim, "Quick (waiting for the next step)");
-  await nvim.keys("<C-c>");
-  await nvim.waitForScreen("Stopped.");
+  await pressStop(nvim);
   await waitUntil(
     "the message to be in the input",
     async () =>
@@ -168,8 +167,7 @@ Deno.test("lines and files go along into the turn; what waits stands above the i
   await ask(agent);
   server.release("there");
   await nvim.waitForScreen("paused (gz goes on) · 1 waiting (gm): Next");
-  await nvim.keys("<C-c>");
-  await nvim.waitForScreen("Stopped.");
+  await pressStop(nvim);
   await nvim.waitForScreen("· ready");
   assert.ok(!nvim.text().includes("paused"));
   assert.equal(await nvim.lua('return require("agent.chat").current().input:text()'), "Next\n\nLater");

@@ -1,7 +1,7 @@
 /** <C-c>: at once on screen, at the model's server too, and nothing is lost. */
 import assert from "node:assert/strict";
 import { type RunningAgent, startAgent } from "../support/agent.ts";
-import { chatShows, say, transcript, waitForChat } from "../support/chat.ts";
+import { chatShows, pressStop, say, transcript, waitForChat } from "../support/chat.ts";
 import { inOneNeovim, sharedAgent } from "../support/shared_agent.ts";
 import { marked } from "../support/processes.ts";
 import { waitUntil } from "../support/project.ts";
@@ -9,8 +9,7 @@ import { disconnected, reached } from "../support/server.ts";
 
 /** Presses the key and waits for the word on screen. */
 async function stop({ nvim }: RunningAgent): Promise<void> {
-  await nvim.keys("<C-c>");
-  await nvim.waitForScreen("Stopped.");
+  await pressStop(nvim);
   await nvim.waitForScreen("· ready");
 }
 
@@ -41,11 +40,8 @@ Deno.test("right after sending, when not even the supervisor is there: shown at 
   const { nvim, server } = agent;
   assert.equal(await nvim.lua(`return require("agent.client").host() == nil`), true, "no supervisor runs");
   await nvim.command("Agent Hello");
-  // Neovim takes <C-c> for an interrupt until it waits for keys in the buffer that maps it.
   await nvim.waitForScreen("❯ Hello");
-  const stopping = nvim.waitForScreen("· stopping");
-  await nvim.keys("<C-c>");
-  await stopping;
+  await pressStop(nvim, "· stopping");
   await waitForChat(nvim, "Hello (not sent) Stopped.");
   await nvim.waitFor(`require("agent.chat").current().input:text() == "Hello"`);
   await nvim.keys("cc<Esc>");

@@ -1,6 +1,6 @@
 /** Sub-agents as their user sees them. */
 import assert from "node:assert/strict";
-import { transcript, waitForChat, waitForTurn } from "../support/chat.ts";
+import { pressStop, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import type { ChildNvim } from "../support/nvim.ts";
 import { waitUntil } from "../support/project.ts";
 import { reached } from "../support/server.ts";
@@ -116,8 +116,7 @@ wait two`,
   await nvim.command("Agent Go");
   await Promise.all(["one", "two"].map((name) => reached(server, name)));
   await nvim.waitForScreen("✓ read README.md");
-  await nvim.keys("<C-c>");
-  await nvim.waitForScreen("Stopped.");
+  await pressStop(nvim);
   await Promise.all([server.aborted(), server.aborted()]);
   await nvim.waitForScreen("· ready");
   const lines = await transcript(nvim);

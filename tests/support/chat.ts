@@ -1,5 +1,6 @@
 /** The chat as its user sees it. */
 import type { ChildNvim } from "./nvim.ts";
+import { within } from "./project.ts";
 
 /** Whether the chat shows this text, whatever the places where it is wrapped. */
 export function chatShows(screen: string, text: string): boolean {
@@ -38,6 +39,20 @@ export async function transcript(nvim: ChildNvim, from = 0, chat = 1): Promise<r
 /** Types a message into the input, which has the cursor, and sends it. */
 export async function say(nvim: ChildNvim, text: string): Promise<void> {
   await nvim.keys(`i${text}<Esc><CR>`);
+}
+
+/**
+ * Presses <C-c> until the screen shows what comes of it, as a user would: a Neovim that is not waiting for keys at the
+ * moment takes it for an interrupt.
+ */
+export async function pressStop(nvim: ChildNvim, shown = "Stopped."): Promise<void> {
+  let isShown = false;
+  const shows = nvim.waitForScreen(shown).finally(() => isShown = true);
+  while (!isShown) {
+    await nvim.keys("<C-c>");
+    await within(1_000, shows);
+  }
+  await shows;
 }
 
 /** Waits until a turn is over. */

@@ -24,6 +24,9 @@ vim.iter(chats.list()):each(function(chat)
   chat.selections = nil
   chats.close(chat)
 end)
+-- What another Neovim has left.
+local drafts = vim.fn.glob(require("agent.config").get().state_dir .. "/drafts/*.json", true, true)
+vim.tbl_map(vim.fn.delete, drafts)
 vim.cmd("silent! tabonly! | silent! only! | enew!")
 for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
   if buffer ~= vim.api.nvim_get_current_buf() then
@@ -43,5 +46,6 @@ end
 vim.cmd.cd(before.directory)
 vim.fn.delete(vim.fn.stdpath("config") .. "/agent", "rf")
 vim.fn.setqflist({}, "f")
+vim.fn.setreg("/", {})
 vim.v.errmsg = ""
 vim.cmd("messages clear | redraw!")`;

@@ -193,7 +193,8 @@ function M.write(number, value, done)
   end
   find_folder()
   if value and not lock then
-    vim.fn.mkdir(folder, "p", "0700")
+    -- Where that fails, writing fails too, and says so.
+    pcall(vim.fn.mkdir, folder, "p", "0700")
   end
   local file = files[number]
   file.wanted = value and vim.json.encode(value)

@@ -78,7 +78,9 @@ function fitOne(schema: ArgumentsSchema, key: string, value: unknown): readonly 
   const fitted = isWord ? String(single) : fitValue(single, own);
   const final = VALUES.get(of)?.(fitted) ?? fitted;
   const items = isRecord(own) && isRecord(own.items) ? own.items : {};
-  if (!Array.isArray(final) || !isRecord(items.properties)) return [final, []];
+  // Where any name will do, none is another one.
+  const isOpen = isRecord(items.additionalProperties);
+  if (!Array.isArray(final) || !isRecord(items.properties) || isOpen) return [final, []];
   // A list of objects: their names differ too.
   const lists = final.map((item) =>
     isRecord(item) ? withOwnNames(item, of, propertiesOf({ parameters: items })) : item
