@@ -61,6 +61,28 @@ local function done(reason, problem)
   return { type = "turn_done", reason = reason or "end_turn", error = problem }
 end
 
+test("a message that is sent between two turns stands behind one that waited, and is not taken for it", function()
+  local it = timeline.new()
+  local function sent(word)
+    apply(it, { type = "submitted", text = word, id = word })
+  end
+  sent("first")
+  apply(it, { type = "turn_started", id = "first" }, { type = "turn", turn = 1 })
+  sent("second")
+  apply(it, { type = "turn_done", reason = "end_turn" })
+  sent("third")
+  apply(it, { type = "turn_started", id = "second" }, { type = "turn", turn = 2 })
+  local users = vim.tbl_filter(function(block)
+    return block.kind == "user"
+  end, it.blocks)
+  eq(
+    vim.tbl_map(function(block)
+      return { block.text, block.status, block.turn }
+    end, users),
+    { { "first", "done", 1 }, { "second", "sent", 2 }, { "third", "queued" } }
+  )
+end)
+
 test("pieces of one message are one block, until something else comes between them", function()
   local it = timeline.new()
   eq(apply(it, send("Go"), STARTED), { 1 })

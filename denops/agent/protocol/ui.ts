@@ -193,7 +193,8 @@ export type Update =
     readonly chat: number;
     readonly steps: readonly { readonly step: string; readonly status: string }[];
   }
-  | { readonly type: "turn_started"; readonly chat: number }
+  /** `id`: of the message that begins it. */
+  | { readonly type: "turn_started"; readonly chat: number; readonly id?: string }
   /** The engine has stored the message that began this turn, counted from 1 within the session. */
   | ({ readonly type: "turn"; readonly chat: number; readonly turn: number } & Handed)
   /** A message of the user's, in a stored part of a session. */

@@ -159,8 +159,8 @@ export class Chat {
 
   async #turn(message: Message): Promise<void> {
     const { id: chat } = this;
-    const { text } = message;
-    this.#ports.push({ type: "turn_started", chat });
+    const { id, text } = message;
+    this.#ports.push({ type: "turn_started", chat, ...(id === undefined ? {} : { id }) });
     this.#unstored = true;
     const turn = this.session.beginTurn();
     try {

@@ -138,11 +138,18 @@ function on.unsent(timeline, update, changed)
   end
 end
 
-function on.turn_started(timeline, _, changed)
+function on.turn_started(timeline, update, changed)
   timeline.state, timeline.is_folding, timeline.asks_alone = "working", nil, nil
+  local has_waited = update.id
+    and vim.iter(timeline.blocks):any(function(block)
+      return block.status == "queued" and block.id == update.id
+    end)
   for _, block in ipairs(timeline.blocks) do
-    -- The message that found nothing to wait for is the one that starts.
-    if block.status == "sent" then
+    if block.status == "sent" and has_waited then
+      -- It was sent between two turns: another one goes first.
+      block.status = "queued"
+    elseif block.status == "sent" then
+      -- The message that found nothing to wait for is the one that starts.
       return
     end
   end
