@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import type { RunningAgent } from "../support/agent.ts";
-import { waitForChat, waitForTurn } from "../support/chat.ts";
+import { pressStopUntil, waitForChat, waitForTurn } from "../support/chat.ts";
 import type { ChildNvim } from "../support/nvim.ts";
 import { waitUntil } from "../support/project.ts";
 import { inOneNeovim } from "../support/shared_agent.ts";
@@ -107,8 +107,7 @@ test("what is not made, or given up: all texts are in the input", async (agent) 
     await nvim.command("Agent resume main");
     await nvim.command("Agent one");
     await nvim.command("Agent two");
-    await nvim.keys("<C-c>");
-    await waitForInput(nvim, "one\n\ntwo");
+    await pressStopUntil(nvim, waitForInput(nvim, "one\n\ntwo"));
     await nvim.waitForScreen("· ready");
   });
   server.play("new-history\nexpect one\nsay A new one.");

@@ -41,18 +41,20 @@ export async function say(nvim: ChildNvim, text: string): Promise<void> {
   await nvim.keys(`i${text}<Esc><CR>`);
 }
 
-/**
- * Presses <C-c> until the screen shows what comes of it, as a user would: a Neovim that is not waiting for keys at the
- * moment takes it for an interrupt.
- */
+/** Presses <C-c> until the screen shows what comes of it. */
 export async function pressStop(nvim: ChildNvim, shown = "Stopped."): Promise<void> {
-  let isShown = false;
-  const shows = nvim.waitForScreen(shown).finally(() => isShown = true);
-  while (!isShown) {
+  await pressStopUntil(nvim, nvim.waitForScreen(shown));
+}
+
+/** Presses <C-c> as a user would: again, where Neovim was not waiting for keys and took it for an interrupt. */
+export async function pressStopUntil(nvim: ChildNvim, done: Promise<unknown>): Promise<void> {
+  let isDone = false;
+  const ended = done.finally(() => isDone = true);
+  while (!isDone) {
     await nvim.keys("<C-c>");
-    await within(1_000, shows);
+    await within(1_000, ended);
   }
-  await shows;
+  await ended;
 }
 
 /** Waits until a turn is over. */
