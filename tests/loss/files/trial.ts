@@ -241,7 +241,11 @@ class Trial {
     // To do it again may take away what it took away at first.
     const must = taking.kind === "redo" ? [...this.#marks].filter((mark) => had.has(mark)) : had;
     for (const mark of must) if (!has.has(mark)) this.#wrong.push(`${said}: ${mark} is lost`);
-    if (taking.kind === "redo") return;
+    if (taking.kind === "redo") {
+      // The user has asked for what the agent had made there: an undo takes it to where it was before.
+      for (const path of this.#gone) if (after.has(path)) this.#gone.delete(path);
+      return;
+    }
     for (const path of this.#gone) {
       // A folder that was there before is needed for what comes back into it.
       const { kind } = after.get(path) ?? {};

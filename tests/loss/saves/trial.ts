@@ -28,7 +28,7 @@ function planOf(seed: number): SavePlan {
   const width = random.int(10, 200);
   return {
     way: random.pick(WAYS) ?? "write",
-    lines: Array.from({ length: count }, (_, at) => `line ${at + 1} `.padEnd(width, "x")),
+    lines: Array.from({ length: count }, (_, at) => `line ${at + 1} x`.padEnd(width, "x")),
     writebackup: random.chance(0.5),
     nested: random.chance(0.5),
     pauses: Array.from({ length: random.int(2, 8) }, () => random.int(0, 15)),
