@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import type { RunningAgent } from "../support/agent.ts";
 import { pressStopUntil, waitForChat, waitForTurn } from "../support/chat.ts";
 import type { ChildNvim } from "../support/nvim.ts";
+import { whileSupervisorSleeps } from "../support/processes.ts";
 import { waitUntil } from "../support/project.ts";
 import { inOneNeovim } from "../support/shared_agent.ts";
 
@@ -16,19 +17,6 @@ const test = inOneNeovim({
     providers = { keyless = { wire = "openai_chat", base_url = "http://127.0.0.1:9/v1", api_key = "env:NOBODY" } },
   })`,
 });
-
-/** Does something while the supervisor sleeps. */
-async function meanwhile({ nvim }: RunningAgent, act: () => Promise<void>): Promise<void> {
-  const pid = await nvim.lua<number>(
-    `return vim.fn.jobpid(require("agent.host").all()[1].process.channel)`,
-  );
-  Deno.kill(pid, "SIGSTOP");
-  try {
-    await act();
-  } finally {
-    Deno.kill(pid, "SIGCONT");
-  }
-}
 
 /** A session that is stored, in the current chat. */
 async function begin({ nvim, server }: RunningAgent, text: string): Promise<void> {
@@ -61,7 +49,7 @@ test("a worktree: messages, a choice and what is being typed go there, in order"
   await begin(agent, "main talk");
   const before = server.requests.length;
   server.play("new-history\nexpect first\nsay One.\n---\nnew-history\nexpect second\nsay Two.");
-  await meanwhile(agent, async () => {
+  await whileSupervisorSleeps(agent.nvim, async () => {
     await nvim.command("Agent new --worktree there");
     await nvim.waitForScreen("· opening");
     await nvim.command("Agent first");
@@ -92,7 +80,7 @@ test("what is not made, or given up: all texts are in the input", async (agent) 
   const { nvim, server } = agent;
   const before = server.requests.length;
   await begin(agent, "main talk");
-  await meanwhile(agent, async () => {
+  await whileSupervisorSleeps(agent.nvim, async () => {
     await nvim.command("Agent new --worktree ../x");
     for (const text of ["one", "two", "three", "four"]) await nvim.command(`Agent ${text}`);
     await nvim.command("Agent btw five");
@@ -102,7 +90,7 @@ test("what is not made, or given up: all texts are in the input", async (agent) 
   assert.equal(await input(nvim), "one\n\ntwo\n\nthree\n\nfour\n\n/btw five\n\na draft");
   await nvim.keys("<Esc>ggdG");
 
-  await meanwhile(agent, async () => {
+  await whileSupervisorSleeps(agent.nvim, async () => {
     await nvim.command("Agent new");
     await nvim.command("Agent resume main");
     await nvim.command("Agent one");
@@ -124,7 +112,7 @@ test("a stored session goes on with what was sent while it was looked for", asyn
   const before = server.requests.length;
   await nvim.command("Agent new");
   server.play("new-history\nexpect go on\nsay Blue ones.");
-  await meanwhile(agent, async () => {
+  await whileSupervisorSleeps(agent.nvim, async () => {
     await nvim.command("Agent resume whales");
     await nvim.command("Agent go on");
   });
@@ -136,7 +124,7 @@ test("a stored session goes on with what was sent while it was looked for", asyn
   assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1, "it is the chat that has it");
 
   await nvim.command("Agent new");
-  await meanwhile(agent, async () => {
+  await whileSupervisorSleeps(agent.nvim, async () => {
     await nvim.command("Agent resume sharks");
     await nvim.command("Agent go on");
     await nvim.keys("and on");
@@ -150,7 +138,7 @@ test("a copy gets what was sent after it was asked for; the session itself does 
   const { nvim, server } = agent;
   await begin(agent, "tell of owls");
   server.play("new-history\nexpect for the copy\nsay Copied.");
-  await meanwhile(agent, async () => {
+  await whileSupervisorSleeps(agent.nvim, async () => {
     await nvim.command("Agent fork");
     await nvim.command("Agent for the copy");
   });
@@ -180,7 +168,7 @@ test("another provider that cannot be had: what was sent for it comes back, befo
   await waitForInput(nvim, "one\n\ntwo\n\na draft");
   await waitForTurn(nvim);
   await nvim.keys("ggdG");
-  await meanwhile(agent, async () => {
+  await whileSupervisorSleeps(agent.nvim, async () => {
     await nvim.command("Agent provider keyless some-model");
     await nvim.command("Agent three");
     await waitForChat(nvim, "three (waiting for the chat to open)");
@@ -199,7 +187,7 @@ test("a chat that is deleted leaves its texts to the next one", async (agent) =>
   await begin(agent, "a chat that goes");
   await nvim.keys("ia draft<Esc>");
   await nvim.lua("vim.ui.select = function(items, _, done) done(items[2], 2) end");
-  await meanwhile(agent, async () => {
+  await whileSupervisorSleeps(agent.nvim, async () => {
     await nvim.command("Agent delete");
     await nvim.waitForScreen("· closing");
     await nvim.command("Agent too late");

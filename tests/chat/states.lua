@@ -1,27 +1,13 @@
 --- The phases of a chat, without a screen: nvim --headless --clean -l states.lua [seed]
 local here = vim.fs.dirname(vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")))
 vim.opt.runtimepath:prepend(vim.fs.dirname(vim.fs.dirname(here)))
+local checks = dofile(here .. "/checks.lua")
 local actions = require("agent.actions")
 local opening = require("agent.chat.opening")
 local states = require("agent.timeline.states")
 local timeline = require("agent.timeline")
 
-local passed, failed = 0, 0
-
-local function test(what, act)
-  local ok, problem = xpcall(act, debug.traceback)
-  passed, failed = passed + (ok and 1 or 0), failed + (ok and 0 or 1)
-  if not ok then
-    print(("FAILED %s\n%s"):format(what, problem))
-  end
-end
-
-local function eq(actual, expected, what)
-  if not vim.deep_equal(actual, expected) then
-    local words = "%s\n  expected %s\n  got      %s"
-    error(words:format(what or "differs", vim.inspect(expected), vim.inspect(actual)), 2)
-  end
-end
+local test, eq = checks.test, checks.eq
 
 --- What each action does while the chat is opening, ready, running, stopping and closing.
 local TABLE = {
@@ -309,5 +295,4 @@ test("whatever happens in whichever order, each message runs once or is in the i
   end
 end)
 
-print(("%d passed, %d failed"):format(passed, failed))
-os.exit(failed == 0 and 0 or 1)
+checks.finish()

@@ -1,28 +1,14 @@
 --- The chat's pure modules, without a screen: nvim --headless --clean -l units.lua [seed]
 local here = vim.fs.dirname(vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")))
 vim.opt.runtimepath:prepend(vim.fs.dirname(vim.fs.dirname(here)))
+local checks = dofile(here .. "/checks.lua")
 local format = require("agent.format")
 local markdown = require("agent.chat.markdown")
 local Renderer = require("agent.chat.renderer")
 local text = require("agent.timeline.lines")
 local timeline = require("agent.timeline")
 
-local passed, failed = 0, 0
-
-local function test(what, act)
-  local ok, problem = xpcall(act, debug.traceback)
-  passed, failed = passed + (ok and 1 or 0), failed + (ok and 0 or 1)
-  if not ok then
-    print(("FAILED %s\n%s"):format(what, problem))
-  end
-end
-
-local function eq(actual, expected, what)
-  if not vim.deep_equal(actual, expected) then
-    local words = "%s\n  expected %s\n  got      %s"
-    error(words:format(what or "differs", vim.inspect(expected), vim.inspect(actual)), 2)
-  end
-end
+local test, eq = checks.test, checks.eq
 
 --- What is on screen of a block.
 local function drawn(block)
@@ -495,5 +481,4 @@ test("wide names are cut by columns, and no letter of several parts is", functio
   eq({ format.cut("abc", 3), format.cut("abcd", 3), format.cut_start("abcd", 3) }, { "abc", "ab…", "…cd" })
 end)
 
-print(("%d passed, %d failed"):format(passed, failed))
-os.exit(failed == 0 and 0 or 1)
+checks.finish()

@@ -1,4 +1,5 @@
 /** The processes of one test, found by a mark that only they carry. Linux. */
+import type { ChildNvim } from "./nvim.ts";
 import { waitUntil } from "./project.ts";
 
 export interface RunningProcess {
@@ -63,5 +64,18 @@ async function read(pid: number, file: string): Promise<string> {
     return await Deno.readTextFile(`/proc/${pid}/${file}`);
   } catch {
     return "";
+  }
+}
+
+/** Does something while Neovim's supervisor, a process of its own, sleeps. */
+export async function whileSupervisorSleeps(nvim: ChildNvim, act: () => Promise<void>): Promise<void> {
+  const pid = await nvim.lua<number>(
+    `return vim.fn.jobpid(require("agent.host").all()[1].process.channel)`,
+  );
+  Deno.kill(pid, "SIGSTOP");
+  try {
+    await act();
+  } finally {
+    Deno.kill(pid, "SIGCONT");
   }
 }

@@ -7,6 +7,7 @@ import type { ChildNvim } from "../../support/nvim.ts";
 import { marked } from "../../support/processes.ts";
 import { pause, waitUntil } from "../../support/project.ts";
 import { Random } from "../files/random.ts";
+import { SharedStage } from "../shared_stage.ts";
 
 /** Milliseconds from the first key to the end. */
 const LATEST_END = 1_500;
@@ -22,41 +23,37 @@ const SCRIPT = Array.from(
 
 const ENDS = { kill: 5, quit: 1, hangup: 2, supervisor: 2 };
 
-interface Stage {
+interface Stage extends AsyncDisposable {
   /** The first program owns the project, the state and the model. */
   readonly first: RunningAgent;
   agent: RunningAgent;
   mark: string;
 }
 
-let shared: Promise<Stage> | undefined;
-
 async function open(): Promise<Stage> {
   const mark = crypto.randomUUID();
   const first = await startAgent({ script: SCRIPT, env: { AGENT_TEST_MARK: mark } });
   await first.nvim.command("Agent");
-  return { first, agent: first, mark };
+  const stage: Stage = {
+    first,
+    agent: first,
+    mark,
+    async [Symbol.asyncDispose]() {
+      if (stage.agent !== first) await stage.agent[Symbol.asyncDispose]();
+      await first[Symbol.asyncDispose]();
+    },
+  };
+  return stage;
 }
 
 /** @returns a line for each thing that was lost or doubled; the same seed gives the same keys and moments */
 export async function runTrial(seed: number): Promise<readonly string[]> {
-  const stage = await (shared ??= open());
-  try {
-    return await new Trial(seed, stage).run();
-  } catch (error) {
-    await endTrials();
-    throw error;
-  }
+  return await SHARED.play((stage) => new Trial(seed, stage).run());
 }
 
-/** Ends what the trials share; the next one begins anew. */
-export async function endTrials(): Promise<void> {
-  const stage = await shared?.catch(() => undefined);
-  shared = undefined;
-  if (stage === undefined) return;
-  if (stage.agent !== stage.first) await stage.agent[Symbol.asyncDispose]();
-  await stage.first[Symbol.asyncDispose]();
-}
+export const endTrials = () => SHARED[Symbol.asyncDispose]();
+
+const SHARED = new SharedStage<Stage>(open);
 
 /** What every session of the project says, as `_G.logged`. */
 const EXPORT = `

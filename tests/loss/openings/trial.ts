@@ -5,8 +5,10 @@
  */
 import { GREET, type RunningAgent, startAgent } from "../../support/agent.ts";
 import { waitForTurn } from "../../support/chat.ts";
+import { whileSupervisorSleeps } from "../../support/processes.ts";
 import { pause, type Scratch, scratch } from "../../support/project.ts";
 import { Random } from "../files/random.ts";
+import { SharedStage } from "../shared_stage.ts";
 
 /** Milliseconds that an opening takes longer. */
 const SLOWEST = 300;
@@ -26,7 +28,7 @@ const ACTIONS = {
   stop: 1,
 } as const;
 
-interface Stage {
+interface Stage extends AsyncDisposable {
   readonly agent: RunningAgent;
   readonly other: Scratch;
 }
@@ -38,8 +40,6 @@ interface Word {
   readonly lacks: string;
 }
 
-let shared: Promise<Stage> | undefined;
-
 async function open(): Promise<Stage> {
   const other = await scratch(GREET, { git: true });
   const agent = await startAgent({
@@ -50,27 +50,24 @@ async function open(): Promise<Stage> {
     })`,
     allowPrompt: true,
   });
-  return { agent, other };
+  return {
+    agent,
+    other,
+    async [Symbol.asyncDispose]() {
+      await agent[Symbol.asyncDispose]();
+      await other[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** @returns a line for each message that was lost, doubled or went elsewhere; the same seed gives the same actions */
 export async function runTrial(seed: number): Promise<readonly string[]> {
-  const stage = await (shared ??= open());
-  try {
-    return await new Trial(seed, stage).run();
-  } catch (error) {
-    await endTrials();
-    throw error;
-  }
+  return await SHARED.play((stage) => new Trial(seed, stage).run());
 }
 
-/** Ends what the trials share; the next one begins anew. */
-export async function endTrials(): Promise<void> {
-  const stage = await shared?.catch(() => undefined);
-  shared = undefined;
-  await stage?.agent[Symbol.asyncDispose]();
-  await stage?.other[Symbol.asyncDispose]();
-}
+export const endTrials = () => SHARED[Symbol.asyncDispose]();
+
+const SHARED = new SharedStage<Stage>(open);
 
 /** Every chat has come to rest. */
 const AT_REST = `vim.iter(require("agent.chat").list()):all(function(chat)
@@ -114,7 +111,7 @@ class Trial {
     await waitForTurn(nvim);
     await nvim.keys("<Esc>");
     const done: string[] = [];
-    await this.#meanwhile(async () => {
+    await whileSupervisorSleeps(this.#stage.agent.nvim, async () => {
       await this.#run(...this.#commands(opening, topic));
       const steps = this.#random.int(2, 6);
       for (let step = 0; step < steps; step++) done.push(await this.#act(opening, topic, done));
@@ -191,20 +188,6 @@ class Trial {
     const text = `w${this.#seed}x${this.#words.size}.`;
     this.#words.set(text, word);
     return text;
-  }
-
-  /** The supervisor sleeps meanwhile. */
-  async #meanwhile(act: () => Promise<void>): Promise<void> {
-    const { nvim } = this.#stage.agent;
-    const pid = await nvim.lua<number>(
-      `return vim.fn.jobpid(require("agent.host").all()[1].process.channel)`,
-    );
-    Deno.kill(pid, "SIGSTOP");
-    try {
-      await act();
-    } finally {
-      Deno.kill(pid, "SIGCONT");
-    }
   }
 
   async #check(before: number): Promise<readonly string[]> {

@@ -6,6 +6,7 @@ import { PLUGIN } from "../../support/agent.ts";
 import { ChildNvim } from "../../support/nvim.ts";
 import { pause, type Scratch, scratch } from "../../support/project.ts";
 import { Random } from "../files/random.ts";
+import { SharedStage } from "../shared_stage.ts";
 
 /** How the user's text reaches the disk. */
 const WAYS = ["write", "auto-save", "format"] as const;
@@ -71,8 +72,6 @@ interface Stage extends AsyncDisposable {
   readonly folder: Scratch;
 }
 
-let shared: Promise<Stage> | undefined;
-
 async function open(): Promise<Stage> {
   const folder = await scratch();
   const nvim = await ChildNvim.start({ runtime: [PLUGIN] });
@@ -89,21 +88,12 @@ async function open(): Promise<Stage> {
 
 /** @returns a line for each thing that was lost; the same seed gives the same plan */
 export async function runTrial(seed: number): Promise<readonly string[]> {
-  shared ??= open();
-  try {
-    return await play(seed, planOf(seed), await shared);
-  } catch (error) {
-    await endTrials();
-    return [`seed ${seed} broke off: ${error instanceof Error ? error.message : error}`];
-  }
+  return await SHARED.play((stage) => play(seed, planOf(seed), stage));
 }
 
-/** Ends what the trials share; the next one begins anew. */
-export async function endTrials(): Promise<void> {
-  const stage = await shared?.catch(() => undefined);
-  shared = undefined;
-  await stage?.[Symbol.asyncDispose]();
-}
+export const endTrials = () => SHARED[Symbol.asyncDispose]();
+
+const SHARED = new SharedStage<Stage>(open);
 
 async function play(seed: number, plan: SavePlan, { nvim, folder }: Stage): Promise<readonly string[]> {
   const name = `file${seed}.txt`;
