@@ -6,7 +6,6 @@ local say = require("agent.say")
 
 local M = {}
 
-
 ---@param root string
 ---@param name? string
 ---@return string? path of a file that can be read

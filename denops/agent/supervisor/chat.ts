@@ -6,7 +6,7 @@ import type { Action, Update } from "../protocol/ui.ts";
 import type { Merge } from "../protocol/worktrees.ts";
 import type { Engine } from "./agents/engine.ts";
 import type { Project } from "./project.ts";
-import { type BegunTurn, ChatSession, type SessionPorts } from "./chat_session.ts";
+import { ChatSession, type NextTurn, type SessionPorts } from "./chat_session.ts";
 import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
 
 /** A session that a message can be sent to. */
@@ -185,7 +185,7 @@ export class Chat {
   }
 
   /** Undefined if the user stops it; the engine goes on starting, for the next message. */
-  async #connectUnlessStopped(message: Message, turn: BegunTurn): Promise<Ready | undefined> {
+  async #connectUnlessStopped(message: Message, turn: NextTurn): Promise<Ready | undefined> {
     const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
     this.#stopStarting = () => resolve(undefined);
     try {
@@ -196,7 +196,7 @@ export class Chat {
   }
 
   /** The session, when its engine is done with the turn before. */
-  async #free({ text, given, merge: from }: Message, turn: BegunTurn): Promise<Ready> {
+  async #free({ text, given, merge: from }: Message, turn: NextTurn): Promise<Ready> {
     await this.#ending;
     const open = await this.session.openForTurn(turn);
     const branch = await this.session.branch(open, text);
@@ -209,7 +209,7 @@ export class Chat {
   async #prompt(
     { project, sessionId, branch, blocks, merge }: Ready,
     message: Message,
-    turn: BegunTurn,
+    turn: NextTurn,
   ): Promise<string> {
     const { engine, client } = project;
     const { id: messageId, shown, remember, edit } = message;

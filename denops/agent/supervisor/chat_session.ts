@@ -34,7 +34,7 @@ export interface OpenSession {
 type Opened = Pick<OpenSession, "sessionId" | "isNew">;
 
 /** A turn that is about to be sent to the engine. */
-export interface BegunTurn {
+export interface NextTurn {
   /** Settles when the choices that were made before the message are carried out. */
   readonly choices: Promise<void>;
   /** To be called when the engine has the message, or will not get it: later choices are carried out. */
@@ -336,7 +336,7 @@ export class ChatSession {
   }
 
   /** A message is about to be sent: choices that are made from here on are those of the next one. */
-  beginTurn(): BegunTurn {
+  beginTurn(): NextTurn {
     const { promise, resolve } = Promise.withResolvers<void>();
     const choices = this.#choosing;
     this.#choosing = choices.then(() => promise);
@@ -345,7 +345,7 @@ export class ChatSession {
   }
 
   /** The same, in an engine that has a model to ask. @throws {Error} one line */
-  async openForTurn({ choices }: BegunTurn): Promise<OpenSession> {
+  async openForTurn({ choices }: NextTurn): Promise<OpenSession> {
     await choices;
     const { project, isNew } = await this.open();
     if ("problem" in project.model) {

@@ -24,7 +24,6 @@ local M = {}
 ---@field judging? boolean    until then nothing is answered
 ---@field chosen? table<integer, boolean>  rows that the user has chosen, or chosen no more
 
-
 local LEVELS = {
   look = "look: changes nothing",
   write = "write: changes files of the project",
