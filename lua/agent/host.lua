@@ -120,6 +120,10 @@ function Host:send(action)
 end
 
 function Host:start_process()
+  if vim.v.exiting ~= vim.NIL then
+    -- Neovim would wait forever: it ends only the processes that run when it begins to exit.
+    return
+  end
   self:renumber()
   self.kind = "standalone"
   local started, problem = process.start({

@@ -111,6 +111,12 @@ Deno.test("unsent messages come back after :qa and the end of the terminal, once
   await third.nvim.command("Agent new");
   await third.nvim.waitFor(`#require("agent.chat").list() == 2`);
   assert.equal(await input(third.nvim), "");
+  // Neovim quits while a chat is being opened: it starts nothing that it would wait for.
+  await third.nvim.lua(`vim.schedule(function()
+    vim.cmd("Agent new --worktree there") vim.cmd("Agent Held") vim.cmd("qa!")
+  end)`);
+  await third.nvim.quit();
+  assert.deepEqual(await kept(agent), ["Held", UNSENT]);
 });
 
 /** A file as a Neovim leaves it that was killed. */
