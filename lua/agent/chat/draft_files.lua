@@ -76,13 +76,14 @@ end
 local flock
 local EXCLUSIVE, SHARED, AT_ONCE = 2, 1, 4
 do
-  -- Without LuaJIT nothing is kept.
-  local has_ffi, ffi = pcall(require, "ffi")
-  flock = function()
+  -- Without LuaJIT, or where the system has no such call, nothing is kept.
+  local has_flock, found = pcall(function()
+    local ffi = require("ffi")
+    ffi.cdef("int flock(int fd, int operation);")
+    return ffi.C.flock
+  end)
+  flock = has_flock and found or function()
     return -1
-  end
-  if has_ffi and pcall(ffi.cdef, "int flock(int fd, int operation);") then
-    flock = ffi.C.flock
   end
 end
 
