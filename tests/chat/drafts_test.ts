@@ -177,11 +177,16 @@ Deno.test("two Neovims take a draft each; a closed chat leaves its own; old ones
   await waitForInput(nvim, "text 2");
   await waitForKept(agent, "bb", "text 2");
 
-  // What is typed meanwhile stays below.
+  // What is typed meanwhile stays below. Files that are no drafts hide none.
   await leave(agent, "dd", {});
+  const others = [{ was: 5 }, { title: {} }, {
+    messages: [{ id: "a", text: "a", given: [{ type: "file", text: "" }] }],
+  }];
+  for (const [index, other] of others.entries()) await leave(agent, `f${index}`, { time: now + 1, ...other });
   await nvim.keys("<Esc>");
   await nvim.lua(`require("agent").new() vim.api.nvim_input("typed")`);
   await waitForInput(nvim, "dd\n\ntyped");
+  for (const index of others.keys()) await Deno.remove(state.path(`drafts/f${index}-1.json`));
   await nvim.keys(" on<Esc>");
   await waitForInput(nvim, "dd\n\ntyped on");
   await waitForKept(agent, "bb", "dd\n\ntyped on", "text 2");

@@ -272,16 +272,27 @@ end
 ---@field given? agent.Given[]  lines that go along
 ---@field is_sent? boolean      it may be in the log
 
----@param value any
----@return boolean
-local function is_draft(value)
-  return type(value) == "table"
-    and type(value.root) == "string"
-    and type(value.time) == "number"
-    and type(value.messages) == "table"
-    and vim.iter(value.messages):all(function(message)
-      return type(message) == "table" and type(message.id) == "string" and type(message.text) == "string"
-    end)
+--- Throws unless the value is a draft: another program, or another version of this one, may have written the file.
+---@param draft any
+local function check(draft)
+  vim.validate("root", draft.root, "string")
+  vim.validate("time", draft.time, "number")
+  vim.validate("session", draft.session, "string", true)
+  vim.validate("title", draft.title, "string", true)
+  vim.validate("was", draft.was, "table", true)
+  vim.validate("messages", draft.messages, "table")
+  for _, message in ipairs(draft.messages) do
+    vim.validate("id", message.id, "string")
+    vim.validate("text", message.text, "string")
+    vim.validate("given", message.given, "table", true)
+    for _, given in ipairs(message.given or {}) do
+      vim.validate("text", given.text, "string")
+      vim.validate("label", given.label, "string", given.type == "file")
+      vim.validate("path", given.path, "string", given.type == "text")
+      vim.validate("first", given.first, "number", given.type == "text")
+      vim.validate("last", given.last, "number", given.type == "text")
+    end
+  end
 end
 
 ---@param time integer
@@ -307,7 +318,7 @@ local function list()
     local is_free = owner and (not alive[owner] or owner == me and kind == "json" and not files[tonumber(number)])
     local text = is_free and kind == "json" and read(name)
     local is_json, draft = pcall(vim.json.decode, text or "", { luanil = { object = true } })
-    local is_read = is_json and is_draft(draft)
+    local is_read = is_json and pcall(check, draft)
     if is_read and is_recent(draft.time) then
       draft.root = project_of(draft.root)
       table.insert(found, { name = name, draft = draft })
