@@ -193,7 +193,10 @@ export async function* readAnswer(
   const framing = wire.framing();
   const decoder = wire.decoder();
   const text = new TextDecoder();
+  /** A body without frames: all of a JSON object, else its beginning. */
   let start = "";
+  /** Its first character that is not blank. */
+  let first = "";
   /** What is kept of the answer: its text and arguments, and the bytes of a frame that is not complete. */
   let size = 0;
   let unframed = 0;
@@ -206,8 +209,9 @@ export async function* readAnswer(
       unframed = frames.length > 0 ? 0 : unframed + bytes.length;
       if (size + unframed > LARGEST_ANSWER) throw tooLargeError(LARGEST_ANSWER, target);
       streams ||= frames.length > 0;
-      if (!streams && (start.length < LARGEST_ERROR || /^\s*\{/.test(start))) {
+      if (!streams && (start.length < LARGEST_ERROR || first === "{")) {
         start += text.decode(bytes, { stream: true });
+        first ||= start.trimStart().charAt(0);
       }
       const step = stepFrames(frames, decoder, target);
       for (const delta of step.deltas) size += sizeOf(delta);
@@ -224,7 +228,7 @@ export async function* readAnswer(
   if (last.deltas.length > 0) yield last.deltas;
   if (last.end !== undefined && !last.broken) return last.end;
   if (!streams && isJson(start) && errorInBody(start, wire) === undefined) {
-    // One answer in place of a stream, although a stream was asked for.
+    // The server ignored `stream: true`.
     const whole = stepFrames([start], decoder, target);
     if (whole.deltas.length > 0) yield whole.deltas;
     if (whole.end !== undefined && !whole.broken) return whole.end;

@@ -50,7 +50,7 @@ const Event = z.object({
   index: Index,
   message: z.object({ usage: TokenCounts.nullish() }).optional(),
   content_block: Block.optional(),
-  /** Of an answer that is no stream. */
+  /** Of a whole answer, sent in place of a stream. */
   content: z.array(Block).optional().catch(undefined),
   stop_reason: z.string().nullish(),
   delta: z.object({
@@ -71,8 +71,8 @@ type Event = z.infer<typeof Event>;
 interface State {
   /** Input tokens as message_start counted them; message_delta may leave them out. */
   readonly counts: z.infer<typeof TokenCounts>;
-  /** By index: the input with which a call began, as some servers send it whole. Pieces that follow are the input then. */
-  readonly inputs: Readonly<Record<number, string>>;
+  /** The whole input with which the last call began, as some servers send it. Pieces that follow replace it. */
+  readonly input?: Extract<Delta, { type: "call_arguments" }> | undefined;
 }
 
 export const anthropicMessages: Wire<State> = {
@@ -112,7 +112,7 @@ export const anthropicMessages: Wire<State> = {
     };
   },
 
-  start: () => ({ counts: {}, inputs: {} }),
+  start: () => ({ counts: {} }),
 
   step(state, frame) {
     const event = parseFrame(Event, frame);
@@ -120,23 +120,24 @@ export const anthropicMessages: Wire<State> = {
       case "message_start":
         return messageStart(state, event);
       case "content_block_start": {
-        const { index, content_block: block } = event;
-        const input = block?.input ? { [index ?? 0]: block.input } : {};
-        return [{ ...state, inputs: { ...state.inputs, ...input } }, blockStart(event)];
+        const [rest, before] = takeInput(state);
+        return [{ ...rest, input: wholeInput(event) }, [...before, ...blockStart(event)]];
       }
       case "content_block_delta": {
-        const { [event.index ?? 0]: _, ...inputs } = state.inputs;
-        return [event.delta?.partial_json ? { ...state, inputs } : state, blockDelta(event)];
+        const isReplaced = event.delta?.partial_json && state.input?.index === (event.index ?? 0);
+        return [isReplaced ? { ...state, input: undefined } : state, blockDelta(event)];
       }
       case "content_block_stop":
-        return blocksStop(state, event.index ?? 0);
+        return takeInput(state);
       case "message_delta": {
-        const [stopped, deltas] = blocksStop(state);
-        const [next, more] = messageDelta(stopped, event);
-        return [next, [...deltas, ...more]];
+        const [rest, before] = takeInput(state);
+        const [next, deltas] = messageDelta(rest, event);
+        return [next, [...before, ...deltas]];
       }
-      case "message_stop":
-        return [state, [{ type: "done" }]];
+      case "message_stop": {
+        const [rest, before] = takeInput(state);
+        return [rest, [...before, { type: "done" }]];
+      }
       case "message":
         return [state, wholeMessage(event)];
       case "error": {
@@ -158,9 +159,9 @@ export const anthropicMessages: Wire<State> = {
   },
 };
 
-function blockStart(
-  { content_block: block, index }: Pick<Event, "content_block" | "index">,
-): readonly Delta[] {
+type BlockStart = Pick<Event, "content_block" | "index">;
+
+function blockStart({ content_block: block, index }: BlockStart): readonly Delta[] {
   if (block?.type === "tool_use") {
     return [{ type: "call_start", index: index ?? 0, id: block.id ?? "", name: block.name ?? "" }];
   }
@@ -168,26 +169,28 @@ function blockStart(
   return block?.type === "text" && block.text ? [{ type: "text", text: block.text }] : [];
 }
 
-/** @param index of one block; of all unless told */
-function blocksStop(state: State, index?: number): readonly [State, readonly Delta[]] {
-  const isStopped = (key: string) => index === undefined || Number(key) === index;
-  const inputs = Object.entries(state.inputs);
-  return [
-    { ...state, inputs: Object.fromEntries(inputs.filter(([key]) => !isStopped(key))) },
-    inputs.filter(([key]) => isStopped(key))
-      .map(([key, text]) => ({ type: "call_arguments", index: Number(key), text })),
-  ];
+function wholeInput({ content_block: block, index }: BlockStart): State["input"] {
+  return block?.input ? { type: "call_arguments", index: index ?? 0, text: block.input } : undefined;
+}
+
+/** Sends the whole input of the last call: no pieces of it followed. */
+function takeInput(state: State): readonly [State, readonly Delta[]] {
+  return state.input === undefined ? [state, []] : [{ ...state, input: undefined }, [state.input]];
 }
 
 function wholeMessage({ content = [], usage, stop_reason: reason }: Event): readonly Delta[] {
-  const blocks = content.flatMap((block, index): readonly Delta[] => [
-    ...block.thinking ? [{ type: "thought", text: block.thinking } as const] : [],
-    ...block.signature ? [{ type: "signature", signature: block.signature } as const] : [],
-    ...blockStart({ content_block: block, index }),
-    ...block.input ? [{ type: "call_arguments", index, text: block.input } as const] : [],
-  ]);
+  const blocks = content.flatMap((block, index): readonly Delta[] => {
+    const input = wholeInput({ content_block: block, index });
+    return [
+      ...block.thinking ? [{ type: "thought", text: block.thinking } as const] : [],
+      ...block.signature ? [{ type: "signature", signature: block.signature } as const] : [],
+      ...blockStart({ content_block: block, index }),
+      ...input ? [input] : [],
+    ];
+  });
+  const counts = usage ? [usageOf(dropEmpty(usage))] : [];
   const finish = reason ? [{ type: "finish", reason: finishReason(reason) } as const] : [];
-  return [...blocks, usageOf(dropEmpty(usage ?? {})), ...finish];
+  return [...blocks, ...counts, ...finish];
 }
 
 function blockDelta({ delta, index: number }: Event): readonly Delta[] {

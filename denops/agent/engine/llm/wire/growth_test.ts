@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { assertEachLinear } from "../../../../../tests/support/growth.ts";
 import { events, hear, lines } from "../../../../../tests/support/wire_play.ts";
 import { type WireName, WIRES } from "../../../protocol/providers.ts";
+import { readAnswer } from "../answer.ts";
+import { wire } from "../registry.ts";
 
 type Shape = "texts" | "pieces of one call" | "calls" | "one long text";
 
@@ -101,3 +103,38 @@ for (const name of WIRES) {
     }, 150);
   });
 }
+
+Deno.test("anthropic_messages: calls that begin with their input cost time in proportion", async () => {
+  const start = (index: number) => ({
+    ...{ type: "content_block_start", index },
+    content_block: { type: "tool_use", id: `c${index}`, name: "list", input: { index } },
+  });
+  const { text } = FRAMES.anthropic_messages;
+  await assertEachLinear(["calls, then text"], (_, size) => {
+    const all = Array.from({ length: size }, (_, at) => at);
+    const body = events(...all.map(start), ...all.map(() => text("word ")));
+    return () => assert.equal(hear("anthropic_messages", [body]).message.calls.length, size);
+  }, 150);
+});
+
+Deno.test("one JSON in place of a stream costs time in proportion", async () => {
+  const target = { baseUrl: "", provider: "", model: "", keySource: "", secrets: [] };
+  await assertEachLinear(["text"], (_, size) => {
+    const content = "word ".repeat(size * 200);
+    const bytes = new TextEncoder().encode(JSON.stringify({ choices: [{ message: { content } }] }));
+    return async () => {
+      const body = new ReadableStream({
+        type: "bytes",
+        start(controller) {
+          for (let at = 0; at < bytes.length; at += 1_000) controller.enqueue(bytes.slice(at, at + 1_000));
+          controller.close();
+        },
+      });
+      let length = 0;
+      for await (const deltas of readAnswer(new Response(body), wire("openai_chat"), target, () => {})) {
+        for (const delta of deltas) if (delta.type === "text") length += delta.text.length;
+      }
+      assert.equal(length, content.length);
+    };
+  }, 150);
+});

@@ -19,11 +19,12 @@ export function parseFrame<T extends z.ZodType>(schema: T, frame: string): z.inf
   return parsed.data;
 }
 
-/** A number, which some servers send as text. */
+/** Some servers send the number as text. */
 export const Index = z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]).nullish();
 
 /**
- * Arguments of a call as JSON text: some servers send the object. An empty one is none yet, since pieces of text may follow.
+ * A call's arguments as JSON text; some servers send the object. An empty object counts as no text yet, because pieces of
+ * text may follow.
  */
 export const ArgumentsText = z.union([
   z.string(),

@@ -52,14 +52,14 @@ const Piece = z.object({
   reasoning_opaque: z.string().nullish(),
   refusal: z.string().nullish(),
   tool_calls: z.union([z.array(CallPiece), CallPiece.transform((piece) => [piece])]).nullish(),
-  /** What came before `tool_calls`. */
+  /** The older form of `tool_calls`. */
   function_call: Called.nullish(),
 });
 
 const Chunk = z.object({
   choices: z.array(z.object({
     delta: Piece.nullish(),
-    /** Of an answer that is no stream, or of servers that stream it so. */
+    /** Of a whole answer, sent in place of a stream; some servers also call a delta so. */
     message: Piece.nullish(),
     finish_reason: z.string().nullish(),
   })).nullish(),
@@ -140,7 +140,7 @@ export const openaiChat: Wire<State> = {
     return [next, deltas];
   },
 
-  // In words of OpenAI, Azure, Fireworks, FastAPI and gateways.
+  // OpenAI, Azure, Fireworks, FastAPI and gateways word it differently.
   refuses(detail) {
     if (!UNKNOWN.test(detail)) return undefined;
     if (/stream_options/.test(detail)) return "stream_options";
@@ -157,7 +157,7 @@ export const openaiChat: Wire<State> = {
   },
 };
 
-/** A parameter, as against its value. */
+/** The server refuses the parameter itself, not its value. */
 const UNKNOWN =
   /un(?:supported|known|expected|recognized)[\w ]* (?:parameter|argument|field)|extra[ _](?:inputs?|parameters?|forbidden)|not (?:permitted|allowed)|max_completion_tokens/i;
 

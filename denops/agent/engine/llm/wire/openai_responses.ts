@@ -68,7 +68,7 @@ const Event = z.preprocess(
     delta: z.unknown().optional(),
     arguments: ArgumentsText,
     response: Answered.nullish(),
-    /** Of an answer that is no stream. */
+    /** Of a whole answer, sent in place of a stream. */
     output: z.array(Item).nullish().catch(undefined),
     code: z.unknown().optional(),
     message: z.string().nullish(),
@@ -78,7 +78,7 @@ const Event = z.preprocess(
 );
 type Event = z.infer<typeof Event>;
 
-/** An answer that is no stream: it has no type. */
+/** A whole answer, sent in place of a stream, has no type. */
 function isWhole(value: unknown): value is object {
   return typeof value === "object" && value !== null && "object" in value && value.object === "response";
 }
