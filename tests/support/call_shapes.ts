@@ -118,6 +118,12 @@ export const LISTED: readonly CallShape[] = [
 
 /** None of them does more than what was written, guesses a path or makes nothing of what cannot be read. */
 export const DANGEROUS: readonly CallShape[] = [
+  shape(
+    "Codex",
+    "shell",
+    { command: ["apply_patch", PATCH], workdir: "src" },
+    refused("edit_file has no argument workdir"),
+  ),
   shape("any", "write_file", { path: "a.txt", content: "x", append: true }, refused("append", "content")),
   shape("any", "write_file", { path: "a.txt", content: "x", mode: "a" }, refused("mode", "content")),
   shape(

@@ -255,7 +255,16 @@ function argumentError(
 
 function unknownArguments(schema: ArgumentsSchema, ignored: readonly string[]): string {
   const known = Object.keys(propertiesOf(schema)).join(", ");
-  return `${schema.name} has no argument ${ignored.join(", ")}; it takes ${known}.`;
+  return `${schema.name} has no argument ${namesOf(ignored)}; it takes ${known}.`;
+}
+
+/** Arguments that one message names. */
+const MOST_NAMES = 10;
+
+function namesOf(ignored: readonly string[]): string {
+  const names = ignored.slice(0, MOST_NAMES).map((name) => shown(name));
+  const left = ignored.length - names.length;
+  return [...names, ...left > 0 ? [`${left} more`] : []].join(", ");
 }
 
 function withNote(prepared: PreparedCall, ignored: readonly string[]): PreparedCall {
@@ -263,7 +272,7 @@ function withNote(prepared: PreparedCall, ignored: readonly string[]): PreparedC
     ...prepared,
     async run(signal, changed) {
       const result = await prepared.run(signal, changed);
-      return { ...result, text: `${result.text}\n(ignored unknown arguments: ${ignored.join(", ")})` };
+      return { ...result, text: `${result.text}\n(ignored unknown arguments: ${namesOf(ignored)})` };
     },
   };
 }

@@ -2,6 +2,7 @@
  * Arguments as a model wrote them → as a tool takes them: other names for an argument, numbers as text, lists as JSON text. The
  * one place for native calls and for calls in text. It never makes a path up, and never changes a text. Pure.
  */
+import { isDeepStrictEqual } from "node:util";
 import { fitValue } from "../../core/fit_value.ts";
 import { isRecord, propertiesOf, requiredOf, typesOf } from "../../core/json_schema.ts";
 import { wholeLiteral } from "../../core/literal.ts";
@@ -109,7 +110,7 @@ function withOwnNames(given: Arguments, of: string, properties: Arguments): Name
     if (args[key] === undefined) {
       args[key] = value;
       if (written !== key) renamed.set(key, written);
-    } else if (JSON.stringify(args[key]) !== JSON.stringify(value)) {
+    } else if (!isDeepStrictEqual(args[key], value)) {
       ignored.push(written);
     }
   };

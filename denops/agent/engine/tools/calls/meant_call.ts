@@ -71,7 +71,13 @@ function otherTool(
   if (name === "run_terminal_command") {
     const command = args.command ?? args.cmd;
     const [program, patch, ...others] = Array.isArray(command) ? command : [];
-    if (program === "apply_patch" && others.length === 0) return { name: "edit_file", args: { patch } };
+    if (program === "apply_patch" && others.length === 0) {
+      // The patch's paths are relative to this folder. edit_file takes none, and refuses it.
+      const folder = Object.entries(args).filter(([key, value]) =>
+        value !== "." && (key === "cwd" || argumentOf(name, key) === "cwd")
+      );
+      return { name: "edit_file", args: { ...Object.fromEntries(folder), patch } };
+    }
   }
   return undefined;
 }
