@@ -218,10 +218,7 @@ end
 local function description(made)
   local parts = { ("Worktree %s on branch %s, in %s"):format(made.name, made.branch, made.path) }
   if made.uncommitted > 0 then
-    table.insert(parts, ("%s with changes that are in no commit %s not in it"):format(
-      some(made.uncommitted, "file"),
-      made.uncommitted == 1 and "is" or "are"
-    ))
+    table.insert(parts, ("It lacks the uncommitted changes of %s"):format(some(made.uncommitted, "file")))
   end
   if #made.filters > 0 and not made.known then
     local names = table.concat(made.filters, ", ")
@@ -253,7 +250,7 @@ function M.new(chats, name, open)
   open(chat)
   ask(chat, task, chat:place(), function(made)
     if not chat:is_opening(opening) then
-      return say.info(("the worktree %s is made: :Agent worktree goes there"):format(made.name))
+      return say.info(("the worktree %s is ready: :Agent worktree goes there"):format(made.name))
     end
     chats.move(chat, made.path)
     take_along(chats, chat, made, leave)

@@ -299,7 +299,7 @@ local function stored(chats)
   if chat.timeline.session then
     return chat
   end
-  say.error("nothing to store yet: send a message first")
+  say.error("the chat is empty: send a message first")
 end
 
 --- Goes on with a copy: of everything, of what was said up to the turn at the cursor, or before the message at the
