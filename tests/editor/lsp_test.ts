@@ -101,7 +101,10 @@ for (const encoding of sample(ENCODINGS, 1)) {
       line: 5,
       new_name: "salute",
     }]);
-    await using agent = await start(encoding, script, { files: ["src/greet.ts"] });
+    await using agent = await start(encoding, script, { files: ["src/greet.ts", "src/main.ts"] });
+    // A server that has checked nothing yet may be slower than a turn waits, and its errors then look like new ones.
+    await agent.nvim.waitFor("#vim.diagnostic.get(0) == 2");
+    await agent.nvim.command("bwipeout");
     const [renamed] = await ask(agent);
     assert.equal(
       renamed?.replace(/\n\[Auto-diagnostics\] 2 errors from before:[^]*/, ""),
