@@ -25,7 +25,7 @@ const FILES = {
 const SURROUNDINGS: Surroundings = {
   files: { paths: Object.keys(FILES), more: false, rules: ["AGENTS.md", "src/AGENTS.md"] },
   rules: "Answer in English.\n",
-  git: { branch: "main", changed: ["M src/greet.ts"], more: 0 },
+  git: { branch: "main", status: { changed: ["M src/greet.ts"], more: 0 } },
 };
 
 const SHOWN: Shown = {

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
-import { git, scratch } from "../support/project.ts";
+import { objects, string } from "../model/model_messages.ts";
+import { git, scratch, waitUntil } from "../support/project.ts";
 import { reached } from "../support/server.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
 
@@ -99,6 +100,34 @@ Deno.test("without the option no branch is made", async () => {
   await waitForTurn(agent.nvim);
   assert.equal(await branch(agent), "main");
   assert.deepEqual(await agentBranches(agent), []);
+});
+
+Deno.test("after a switch and an edit outside the next message tells git's state of that moment", async () => {
+  await using agent = await share("say Hm.\nrepeat", "");
+  const { nvim, project, server } = agent;
+  const told = async () => {
+    const before = server.requests.length;
+    await say(nvim, "Go on");
+    await waitUntil("the model is asked", () => server.requests.length > before);
+    await waitForTurn(nvim);
+    const { content } = objects(server.requests.at(-1)?.body.messages).at(-1) ?? {};
+    return (string(content) ?? "").split("\n").filter((line) => line.startsWith("Git: "));
+  };
+  await nvim.command("Agent open");
+  await waitUntil("the branch is told", async () => (await told()).includes("Git: branch main"));
+  await git(project.root, "switch", "--quiet", "--create", "elsewhere");
+  await project.write("new.ts", "1\n");
+  const lines: string[] = [];
+  await waitUntil("both are told", async () => {
+    lines.push(...await told());
+    return ["branch elsewhere", "uncommitted: ?? new.ts"].every((fact) => lines.includes(`Git: ${fact}`));
+  });
+  // A busy machine may know nothing in time, but never something else.
+  const late = /^Git: (?:the branch|what is uncommitted) is not known now$/;
+  assert.deepEqual(
+    new Set(lines.filter((line) => !late.test(line))),
+    new Set(["Git: branch elsewhere", "Git: uncommitted: ?? new.ts"]),
+  );
 });
 
 Deno.test("where no branch can be made it is said once, and the turn goes on", async () => {

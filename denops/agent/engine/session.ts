@@ -288,6 +288,7 @@ export class Session {
   async #turn(handed: readonly Handed[], mode: Mode, [branch, shown, instead, id]: Told): Promise<TurnEnd> {
     const controller = this.#running = new AbortController();
     this.#meter.begin();
+    this.#surroundings?.ask(controller.signal);
     this.steering.begin((said) => this.#handOver(said, controller.signal));
     try {
       const notice = await this.#ports.store.ensure();

@@ -45,8 +45,13 @@ export const Shown = z.object({
 });
 export type Shown = z.infer<typeof Shown>;
 
-/** `files`: those of the project are wanted too. */
-export const SurroundingsWanted = z.object({ files: z.boolean() });
+/**
+ * `files` and `rules` describe a project once. `branch` and `status` are git's view of this moment: the name alone, read
+ * from a file, and all of it, which takes git some time.
+ */
+const FACTS = ["files", "rules", "branch", "status"] as const;
+
+export const SurroundingsWanted = z.object({ facts: z.array(z.enum(FACTS)) });
 export type SurroundingsWanted = z.infer<typeof SurroundingsWanted>;
 
 /** What cannot be known in time is absent. Files that may not be read, or not unasked, are not named. */
@@ -64,10 +69,13 @@ export const Surroundings = z.object({
   git: z.object({
     /** Absent: none is checked out. */
     branch: z.string().optional(),
-    upstream: z.object({ name: z.string(), ahead: z.int(), behind: z.int() }).optional(),
-    /** "M src/a.ts", as git's short status; `more` are not named. */
-    changed: z.array(z.string()),
-    more: z.int(),
+    /** Absent: only the branch was wanted. */
+    status: z.object({
+      upstream: z.object({ name: z.string(), ahead: z.int(), behind: z.int() }).optional(),
+      /** "M src/a.ts", as git's short status; `more` are not named. */
+      changed: z.array(z.string()),
+      more: z.int(),
+    }).optional(),
   }).optional(),
 });
 export type Surroundings = z.infer<typeof Surroundings>;

@@ -27,6 +27,8 @@ export interface Moment {
   readonly notes: string | undefined;
 }
 
+type GitStatus = NonNullable<NonNullable<Surroundings["git"]>["status"]>;
+
 /** Name → one line. */
 type Facts = ReadonlyMap<string, string>;
 
@@ -38,16 +40,31 @@ const MOST_DIFFS = 6_000;
 /** A diff that takes longer is left out. */
 const LONGEST_MS = 200;
 
-export function factsOf({ date, git, shown, plan, notes }: Moment): Facts {
+/** A fact that was told stands until another is told, so its end is told too. */
+const GIT_GONE = {
+  branch: "Git: the branch is not known now",
+  status: "Git: what is uncommitted is not known now",
+};
+const SHOWN_GONE = {
+  current: "The user looks at no file of the project",
+  buffers: "No other file is open",
+  terminal: "The user sees no terminal",
+};
+
+/** @param told the facts that the model has been told last */
+export function factsOf(moment: Moment, told: Facts): Facts {
+  const facts = knownFacts(moment);
+  const gone = { ...GIT_GONE, ...(moment.shown === undefined ? {} : SHOWN_GONE) };
+  const ended = Object.entries(gone).filter(([name]) => told.has(name) && !facts.has(name));
+  return new Map([...facts, ...ended]);
+}
+
+function knownFacts({ date, git, shown, plan, notes }: Moment): Map<string, string> {
   const facts = new Map([["date", `Date: ${date}`]]);
   if (git !== undefined) {
-    const { branch, upstream, changed, more } = git;
-    const apart = upstream === undefined ? "" : [
-      ...upstream.ahead > 0 ? [`${upstream.ahead} ahead of ${upstream.name}`] : [],
-      ...upstream.behind > 0 ? [`${upstream.behind} behind ${upstream.name}`] : [],
-    ].map((text) => `, ${text}`).join("");
-    const files = changed.length === 0 ? "nothing uncommitted" : `uncommitted: ${list(changed, more)}`;
-    facts.set("git", `Git: ${branch === undefined ? "no branch" : `branch ${branch}`}${apart}; ${files}`);
+    const { branch, status } = git;
+    facts.set("branch", branch === undefined ? "Git: no branch" : `Git: branch ${branch}`);
+    if (status !== undefined) facts.set("status", `Git: ${statusText(status)}`);
   }
   if (shown !== undefined) {
     const { current, buffers, errors, warnings, terminal } = shown;
@@ -77,6 +94,17 @@ export function factsOf({ date, git, shown, plan, notes }: Moment): Facts {
   if (open.length > 0) facts.set("plan", `Open steps of your plan: ${open.join("; ")}`);
   if (notes !== undefined) facts.set("notes", notes);
   return facts;
+}
+
+function statusText({ upstream, changed, more }: GitStatus): string {
+  const files = changed.length === 0 ? "nothing uncommitted" : `uncommitted: ${list(changed, more)}`;
+  if (upstream === undefined) return files;
+  const { name, ahead, behind } = upstream;
+  return [
+    ...(ahead > 0 ? [`${ahead} ahead of ${name}`] : []),
+    ...(behind > 0 ? [`${behind} behind ${name}`] : []),
+    files,
+  ].join("; ");
 }
 
 function list(names: readonly string[], more: number): string {

@@ -8,6 +8,7 @@ import {
   type Surroundings,
   type SurroundingsWanted,
 } from "../../protocol/surroundings.ts";
+import { gitView } from "../system/git_view.ts";
 import { plainText } from "../system/output.ts";
 import { failure, hasFailed, run } from "../system/run.ts";
 import { RAW_NAMES } from "./changes.ts";
@@ -39,7 +40,7 @@ export interface SurroundingsOptions extends SearchOptions {
 
 /** Never rejects: what cannot be known is absent. */
 export async function surroundings(
-  { files: wanted }: SurroundingsWanted,
+  { facts }: SurroundingsWanted,
   options: SurroundingsOptions,
   signal: AbortSignal,
 ): Promise<Surroundings> {
@@ -49,12 +50,14 @@ export async function surroundings(
   const late = aborted(inTime).then(() => undefined);
   const part = async <T>(asked: Promise<T>): Promise<T | undefined> =>
     await Promise.race([asked.catch(() => undefined), late]);
-  const [files, rules, git] = await Promise.all([
-    wanted ? listed(options, inTime).catch(() => undefined) : undefined,
-    part(ownRules(options.configDir)),
-    part(gitStatus(options, inTime)),
+  const [files, rules, branch, status] = await Promise.all([
+    facts.includes("files") ? listed(options, inTime).catch(() => undefined) : undefined,
+    facts.includes("rules") ? part(ownRules(options.configDir)) : undefined,
+    facts.includes("branch") ? part(gitBranch(options)) : undefined,
+    facts.includes("status") ? part(gitStatus(options, inTime)) : undefined,
   ]);
   clearTimeout(timer);
+  const git = status ?? branch;
   return {
     ...(files === undefined ? {} : { files }),
     ...(rules === undefined ? {} : { rules }),
@@ -119,6 +122,16 @@ async function ownRules(configDir: string | undefined): Promise<string | undefin
   return text.trim() === "" ? undefined : text.slice(0, MOST_RULES_TEXT);
 }
 
+/** From HEAD alone. @throws {Error} if that does not tell it */
+async function gitBranch(options: SearchOptions): Promise<Surroundings["git"]> {
+  const { root, roots } = await Place.find("", options);
+  const { head } = await gitView(root, roots);
+  const [, branch] = /^ref: refs\/heads\/(.+)\n?$/.exec(head) ?? [];
+  // Repositories with a reftable keep their branches elsewhere.
+  if (branch === ".invalid") throw new Error("HEAD names no branch");
+  return branch === undefined ? {} : { branch: plainText(branch) };
+}
+
 /** The short format alone names files relative to the folder that git runs in. */
 const STATUS = [
   "-c",
@@ -148,15 +161,24 @@ async function gitStatus(options: SearchOptions, signal: AbortSignal): Promise<S
     return true;
   });
   if (hasFailed(code, stderr)) throw failure(stderr);
+  const { branch, upstream } = headOf(head);
   return {
-    ...headOf(head),
-    changed: changed.slice(0, MOST_CHANGED),
-    more: Math.max(0, changed.length - MOST_CHANGED),
+    ...(branch === undefined ? {} : { branch }),
+    status: {
+      ...(upstream === undefined ? {} : { upstream }),
+      changed: changed.slice(0, MOST_CHANGED),
+      more: Math.max(0, changed.length - MOST_CHANGED),
+    },
   };
 }
 
+interface Head {
+  readonly branch?: string;
+  readonly upstream?: { readonly name: string; readonly ahead: number; readonly behind: number };
+}
+
 /** "main...origin/main [ahead 1, behind 2]", "No commits yet on main", "HEAD (no branch)" */
-function headOf(head: string): Pick<NonNullable<Surroundings["git"]>, "branch" | "upstream"> {
+function headOf(head: string): Head {
   if (head === "HEAD (no branch)") return {};
   const [, branch = "", name, counts = ""] =
     /^(?:No commits yet on )?(.+?)(?:\.\.\.(\S+)(?: \[(.*)\])?)?$/.exec(head) ?? [];

@@ -12,17 +12,19 @@ async function git(cwd: string, ...args: readonly string[]): Promise<void> {
   assert.ok(success, new TextDecoder().decode(stderr));
 }
 
+const ALL = ["files", "rules", "branch", "status"] as const;
+
 function look(root: string, changes: Partial<Parameters<typeof surroundings>[1]> = {}) {
   const { signal } = new AbortController();
   const options = { roots: [root], rules: RULES, sandboxed: false, configDir: undefined };
-  return surroundings({ files: true }, { ...options, ...changes }, signal);
+  return surroundings({ facts: [...ALL] }, { ...options, ...changes }, signal);
 }
 
 /** On a busy machine some of it comes too late, and is left out. */
 function lookInTime(root: string): Promise<Surroundings> {
   return waitUntil("all of it in time", async () => {
     const found = await look(root);
-    const isWhole = found.files !== undefined && found.files.late !== true && found.git !== undefined;
+    const isWhole = found.files !== undefined && found.files.late !== true && found.git?.status !== undefined;
     return isWhole && found;
   });
 }
@@ -58,16 +60,37 @@ Deno.test("files, files of rules and git's view, named from the project's own fo
   assert.deepEqual(found.files?.rules, ["AGENTS.md", "lib/.github/instructions/ts.instructions.md"]);
   assert.deepEqual(found.git, {
     branch: "main",
-    changed: ["M a.ts", "?? .gitignore", "?? AGENTS.md", "?? lib"],
-    more: 0,
+    status: { changed: ["M a.ts", "?? .gitignore", "?? AGENTS.md", "?? lib"], more: 0 },
   });
+});
+
+Deno.test("the branch is known from HEAD alone, also of a worktree, and none where a commit is checked out", async () => {
+  await using project = await scratch({ "repo/a.ts": "1\n" });
+  const repo = project.path("repo");
+  await git(repo, "init", "-q");
+  await git(repo, "add", ".");
+  await git(repo, "commit", "-qm", "one");
+  await git(repo, "worktree", "add", "-q", "-b", "agent/x", "../tree");
+  const branch = async (root: string) => {
+    const options = { roots: [root], rules: RULES, sandboxed: false, configDir: undefined };
+    return (await surroundings({ facts: ["branch"] }, options, new AbortController().signal)).git;
+  };
+  assert.deepEqual(await branch(repo), { branch: "main" });
+  assert.deepEqual(await branch(project.path("tree")), { branch: "agent/x" });
+  await git(repo, "switch", "-q", "-c", "other");
+  assert.deepEqual(await branch(repo), { branch: "other" });
+  await git(repo, "switch", "-q", "--detach");
+  assert.deepEqual(await branch(repo), {});
 });
 
 Deno.test("a repository without a commit has a branch, and no repository is no trouble", async () => {
   await using project = await scratch({ "a.ts": "1\n" });
   assert.equal((await look(project.root)).git, undefined);
   await git(project.root, "init", "-q");
-  assert.deepEqual((await lookInTime(project.root)).git, { branch: "main", changed: ["?? a.ts"], more: 0 });
+  assert.deepEqual((await lookInTime(project.root)).git, {
+    branch: "main",
+    status: { changed: ["?? a.ts"], more: 0 },
+  });
 });
 
 Deno.test("what the user looks at is named only inside of the project, and only if it may be read", async () => {

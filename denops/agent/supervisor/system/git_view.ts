@@ -19,6 +19,8 @@ export interface GitView {
   readonly env: Readonly<Record<string, string>>;
   /** Folders and files that git reads through the view. */
   readonly reads: readonly string[];
+  /** The text of HEAD. */
+  readonly head: string;
 }
 
 const COMMON = ["objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow"];
@@ -87,8 +89,9 @@ async function makeView(
     if (name.startsWith("sharedindex.")) await link(join(own, name), join(view, name));
   }
   // Git takes no link for HEAD.
+  const head = await headOf(own);
   const files = {
-    HEAD: await headOf(own),
+    HEAD: head,
     config: await settings(repository, roots),
     user: user.lookUpText,
   };
@@ -108,6 +111,7 @@ async function makeView(
       ...[view, top, own, common],
       ...await alternates(join(common, "objects")),
     ],
+    head,
   };
 }
 

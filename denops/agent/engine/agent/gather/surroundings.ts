@@ -16,6 +16,7 @@ import { today } from "../../core/today.ts";
 import type { Views } from "../../tools/files/views.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
 import type { Memory } from "../memory.ts";
+import { GitNow } from "./git_now.ts";
 import { Notes } from "./notes.ts";
 import { RulesFiles } from "./rules_files.ts";
 import type { SeenHistory } from "./room.ts";
@@ -64,6 +65,8 @@ export class Surroundings {
   /** What was heard last of the project, and what is being asked. */
   #known: Answer = {};
   #asking: Promise<void> | undefined;
+  /** For the turn that is about to begin. */
+  #git: GitNow | undefined;
   /** The other side has not named all files in time. */
   #isLate = false;
   /** The project is described in what was sent: that stays. */
@@ -100,9 +103,22 @@ export class Surroundings {
     this.#edits.forget(changes.flatMap(({ path, from }) => from === undefined ? [path] : [path, from]));
   }
 
-  /** Gathers what the next message is told of the project: only a session's first waits for that. */
+  /** A session is opened: what its first message needs is asked for. */
   prepare(): void {
+    this.#prepareProject();
+    // Git answers sooner if it has looked at the project before.
+    this.#ports.ask?.({ facts: ["status"] }, AbortSignal.timeout(LONGEST_MS)).catch(() => {});
+  }
+
+  /** Gathers what the next message is told of the project: only a session's first waits for that. */
+  #prepareProject(): void {
     this.#asking ??= this.#gather().catch(() => {}).finally(() => this.#asking = undefined);
+  }
+
+  /** A message is sent: what it is told of this moment is asked for, while the rest of it is gathered. */
+  ask(signal: AbortSignal): void {
+    const { ask } = this.#ports;
+    this.#git = ask && new GitNow(ask, signal);
   }
 
   /**
@@ -113,7 +129,7 @@ export class Surroundings {
     const { workspace, memory, plan, refreshRules, notice } = this.#ports;
     try {
       if (!this.#isSent) {
-        if (Date.now() - this.#described > FRESH_MS) this.prepare();
+        if (Date.now() - this.#described > FRESH_MS) this.#prepareProject();
         await this.#inTime("the description of the project", this.#asking, signal);
         this.#isSent = true;
         if (this.#isLate) {
@@ -125,12 +141,12 @@ export class Surroundings {
         new Map();
       const told = toldEdits([...edits.values()]);
       const facts = factsOf({
-        git: this.#known.git,
+        git: await this.#git?.answer(),
         shown,
         date: today(),
         plan: plan(),
         notes: this.#folded(),
-      });
+      }, memory.told);
       const text = momentText(facts, memory.told, told, edits.size - told.length, this.project ?? NO_PROJECT);
       for (const [name, line] of facts) memory.told.set(name, line);
       const whole = new Set(told.filter((one) => one.whole).map(({ edit }) => edit));
@@ -170,11 +186,16 @@ export class Surroundings {
     return isWhole ? undefined : notesText(memory.notes, seen);
   }
 
+  get #needsFiles(): boolean {
+    const { files } = this.#known;
+    return !this.#isSent || files === undefined || files.late === true;
+  }
+
   async #gather(): Promise<void> {
     const signal = AbortSignal.timeout(LONGEST_MS);
     const { files } = this.#known;
-    const wanted = { files: !this.#isSent || files === undefined || files.late === true };
-    const answer = await unlessAborted(this.#ports.ask?.(wanted, signal), signal).catch(() => undefined);
+    const facts: SurroundingsWanted["facts"] = this.#needsFiles ? ["files", "rules"] : ["rules"];
+    const answer = await unlessAborted(this.#ports.ask?.({ facts }, signal), signal).catch(() => undefined);
     this.#isLate = signal.aborted || answer?.files?.late === true;
     this.#known = { ...files === undefined ? {} : { files }, ...answer };
     this.#rules.listed = this.#known.files?.rules ?? [];
@@ -202,7 +223,7 @@ export class Surroundings {
 
   /** At the end of a turn, whatever it was. */
   async end(): Promise<void> {
-    this.prepare();
+    if (this.#needsFiles) this.#prepareProject();
     await this.#edits.leave().catch(() => {});
   }
 

@@ -9,6 +9,7 @@ import {
 import { noEditor } from "../../acp/editor.ts";
 import { MARK } from "../../context/project.ts";
 import type { Shown, Surroundings } from "../../../protocol/surroundings.ts";
+import type { AskSurroundings } from "./surroundings.ts";
 
 const SHOWN: Shown = {
   current: { path: "src/a.ts", line: 3, modified: true },
@@ -21,7 +22,10 @@ function start(
   options: Partial<EngineOptions>,
   answer: Surroundings | (() => Surroundings) = {},
 ): Promise<RunningEngine> {
-  const ask = () => Promise.resolve(typeof answer === "function" ? answer() : answer);
+  const ask: AskSurroundings = ({ facts }) => {
+    if (typeof answer !== "function") return Promise.resolve(answer);
+    return Promise.resolve(facts.includes("files") ? answer() : {});
+  };
   return startEngine({ script: "say Hm.\nrepeat", surroundings: { ask }, ...options });
 }
 
@@ -29,8 +33,8 @@ function systemOf({ server }: RunningEngine, at = -1): string {
   return unmarked(string(objects(server.requests.at(at)?.body.messages)[0]?.content) ?? "");
 }
 
-function newest({ server }: RunningEngine): string {
-  return unmarked(string(objects(server.requests.at(-1)?.body.messages).at(-1)?.content) ?? "");
+function newest({ server }: RunningEngine, at = -1): string {
+  return unmarked(string(objects(server.requests.at(-1)?.body.messages).at(at)?.content) ?? "");
 }
 
 /** Tags without what makes them known as the engine's own. */
@@ -174,12 +178,8 @@ Deno.test("the prompt tells how the project is built and where its files lie, an
 });
 
 Deno.test("facts of the moment stand with the message, and are told again only when they change", async () => {
-  const git = {
-    branch: "main",
-    upstream: { name: "origin/main", ahead: 2, behind: 0 },
-    changed: ["M b.ts"],
-    more: 3,
-  };
+  const upstream = { name: "origin/main", ahead: 2, behind: 0 };
+  const git = { branch: "main", status: { upstream, changed: ["M b.ts"], more: 3 } };
   await using engine = await start({}, { git });
   const say = (text: string, shown: Shown) =>
     engine.session.prompt([{ type: "text", text }], undefined, shown);
@@ -189,7 +189,8 @@ Deno.test("facts of the moment stand with the message, and are told again only w
     [
       "<context>",
       "Date: TODAY",
-      "Git: branch main, 2 ahead of origin/main; uncommitted: M b.ts and 3 more",
+      "Git: branch main",
+      "Git: 2 ahead of origin/main; uncommitted: M b.ts and 3 more",
       "The user looks at src/a.ts:3 (unsaved)",
       "Open too: b.ts",
       "Diagnostics of open files: 1 error, 0 warnings",
@@ -205,6 +206,41 @@ Deno.test("facts of the moment stand with the message, and are told again only w
     newest(engine),
     "<context>\nDiagnostics of open files: 0 errors, 0 warnings\n</context>\n\nThree",
   );
+  for (const text of ["Four", "Five"]) await say(text, { buffers: [], errors: 0, warnings: 0 });
+  assert.equal(
+    newest(engine, -3),
+    "<context>\nThe user looks at no file of the project\nNo other file is open\n</context>\n\nFour",
+  );
+  assert.equal(newest(engine), "Five");
+});
+
+Deno.test("git is told as it is when the message is sent, and what is not known then is not told", async () => {
+  type Git = Surroundings["git"];
+  const never = new Promise<Surroundings>(() => {});
+  const answers: { branch?: Git; status?: Git } = {
+    branch: { branch: "main" },
+    status: { branch: "main", status: { changed: [], more: 0 } },
+  };
+  const ask: AskSurroundings = ({ facts: [fact] }) => {
+    if (fact !== "branch" && fact !== "status") return Promise.resolve({});
+    const git = answers[fact];
+    return git === undefined ? never : Promise.resolve({ git });
+  };
+  await using engine = await startEngine({ script: "say Hm.\nrepeat", surroundings: { ask } });
+  const told = async () => {
+    await engine.prompt("Go on");
+    return newest(engine).split("\n").filter((line) => line.startsWith("Git: "));
+  };
+  assert.deepEqual(await told(), ["Git: branch main", "Git: nothing uncommitted"]);
+  answers.status = { branch: "other", status: { changed: ["M a.ts"], more: 0 } };
+  assert.deepEqual(await told(), ["Git: branch other", "Git: uncommitted: M a.ts"]);
+  delete answers.status;
+  assert.deepEqual(await told(), ["Git: branch main", "Git: what is uncommitted is not known now"]);
+  delete answers.branch;
+  assert.deepEqual(await told(), ["Git: the branch is not known now"]);
+  assert.deepEqual(await told(), []);
+  answers.status = { branch: "other", status: { changed: [], more: 0 } };
+  assert.deepEqual(await told(), ["Git: branch other", "Git: nothing uncommitted"]);
 });
 
 Deno.test("what the user has edited since the last turn is told: small diffs whole, of others how much", async () => {
