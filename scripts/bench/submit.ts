@@ -14,6 +14,8 @@ const COLD_RUNS = 5;
 const WARM_RUNS = 20;
 /** A user who opens the chat types for longer. */
 const TYPING_MS = 1_500;
+/** A message waits for git that long at most. */
+const LONGEST_GIT_MS = 100;
 const OPTIONS = { script: "say Hello.\nrepeat", options: "title = false" };
 
 /** Sourcing plugin/agent.lua in a Neovim that has just started, against sourcing an empty file. */
@@ -44,6 +46,7 @@ export const cold = group(["cold_submit", "opened_submit"], async () => {
   await before.nvim.command("Agent hello");
   await before.nvim.waitForScreen("· ready");
   await before.nvim.quit();
+  await removeRepository(before);
   await fillCache(before);
   const started: number[] = [];
   const opened: number[] = [];
@@ -69,22 +72,35 @@ export const cold = group(["cold_submit", "opened_submit"], async () => {
   };
 });
 
-/** With an engine that runs. */
-export const warm = group(["warm_submit"], async () => {
+/** With an engine that runs, in a git repository and without one: only in the former a message waits for git. */
+export const warm = group(["git_submit", "warm_submit"], async () => {
   await using agent = await startAgent(OPTIONS);
   await using bare = await startFloor();
   await agent.nvim.command("Agent hello");
   await agent.nvim.waitForScreen("· ready");
-  const values: number[] = [];
-  const floors: number[] = [];
-  for (let run = 0; run < WARM_RUNS; run++) {
-    values.push(await submit(agent));
-    await agent.nvim.waitForScreen("· ready");
-    floors.push(await untilRequest(agent.server, () => send(bare, agent.server)));
-    await bare.waitFor("Floor.done");
-  }
-  return { warm_submit: row("ms", median(values), atMost(8), median(floors)) };
+  const measure = async () => {
+    const values: number[] = [];
+    const floors: number[] = [];
+    for (let run = 0; run < WARM_RUNS; run++) {
+      values.push(await submit(agent));
+      await agent.nvim.waitForScreen("· ready");
+      floors.push(await untilRequest(agent.server, () => send(bare, agent.server)));
+      await bare.waitFor("Floor.done");
+    }
+    return [median(values), median(floors)] as const;
+  };
+  const [withGit, gitFloor] = await measure();
+  await removeRepository(agent);
+  const [value, floor] = await measure();
+  return {
+    git_submit: row("ms", withGit, atMost(LONGEST_GIT_MS + 8), gitFloor),
+    warm_submit: row("ms", value, atMost(8), floor),
+  };
 });
+
+async function removeRepository({ project }: RunningAgent): Promise<void> {
+  await Deno.remove(project.path(".git"), { recursive: true });
+}
 
 async function submit({ nvim, server }: RunningAgent): Promise<number> {
   await nvim.keys("<Esc>ihello<Esc>");
