@@ -123,7 +123,7 @@ Deno.test("after a switch and an edit outside the next message tells git's state
     return ["branch elsewhere", "uncommitted: ?? new.ts"].every((fact) => lines.includes(`Git: ${fact}`));
   });
   // A busy machine may know nothing in time, but never something else.
-  const late = /^Git: (?:the branch|what is uncommitted) is not known now$/;
+  const late = /^Git: (?:branch|uncommitted files) unknown now$/;
   assert.deepEqual(
     new Set(lines.filter((line) => !late.test(line))),
     new Set(["Git: branch elsewhere", "Git: uncommitted: ?? new.ts"]),

@@ -4,7 +4,7 @@ import type { Emit } from "../core/events.ts";
 import type { AskApproval, Editor, Store, UsageLog } from "../core/ports.ts";
 import type { GivenPorts } from "./gather/given.ts";
 import type { Runner } from "./runner.ts";
-import type { AskSurroundings } from "./gather/surroundings.ts";
+import type { AskSurroundings } from "./gather/git_now.ts";
 
 export interface SessionPorts {
   readonly config: EngineConfig;

@@ -42,8 +42,8 @@ const LONGEST_MS = 200;
 
 /** A fact that was told stands until another is told, so its end is told too. */
 const GIT_GONE = {
-  branch: "Git: the branch is not known now",
-  status: "Git: what is uncommitted is not known now",
+  branch: "Git: branch unknown now",
+  status: "Git: uncommitted files unknown now",
 };
 const SHOWN_GONE = {
   current: "The user looks at no file of the project",

@@ -1,6 +1,8 @@
 /** What git says at the moment a message is sent. Nothing of an earlier moment is ever told in its place. */
-import type { Surroundings } from "../../../protocol/surroundings.ts";
-import type { AskSurroundings } from "./surroundings.ts";
+import type { Surroundings, SurroundingsWanted } from "../../../protocol/surroundings.ts";
+
+/** Asks the other side. @throws {Error} */
+export type AskSurroundings = (wanted: SurroundingsWanted, signal: AbortSignal) => Promise<Surroundings>;
 
 type Git = Surroundings["git"];
 

@@ -16,7 +16,7 @@ import { today } from "../../core/today.ts";
 import type { Views } from "../../tools/files/views.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
 import type { Memory } from "../memory.ts";
-import { GitNow } from "./git_now.ts";
+import { type AskSurroundings, GitNow } from "./git_now.ts";
 import { Notes } from "./notes.ts";
 import { RulesFiles } from "./rules_files.ts";
 import type { SeenHistory } from "./room.ts";
@@ -31,9 +31,6 @@ const LONGEST_MS = 1_800;
 
 /** A message waits for that long; what takes longer is left out, and the chat names it. */
 const SLOW_MS = 2_000;
-
-/** Asks the other side. @throws {Error} */
-export type AskSurroundings = (wanted: SurroundingsWanted, signal: AbortSignal) => Promise<Answer>;
 
 export interface SurroundingsPorts {
   readonly workspace: Workspace;

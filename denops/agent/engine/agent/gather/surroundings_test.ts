@@ -9,7 +9,7 @@ import {
 import { noEditor } from "../../acp/editor.ts";
 import { MARK } from "../../context/project.ts";
 import type { Shown, Surroundings } from "../../../protocol/surroundings.ts";
-import type { AskSurroundings } from "./surroundings.ts";
+import type { AskSurroundings } from "./git_now.ts";
 
 const SHOWN: Shown = {
   current: { path: "src/a.ts", line: 3, modified: true },
@@ -235,9 +235,9 @@ Deno.test("git is told as it is when the message is sent, and what is not known 
   answers.status = { branch: "other", status: { changed: ["M a.ts"], more: 0 } };
   assert.deepEqual(await told(), ["Git: branch other", "Git: uncommitted: M a.ts"]);
   delete answers.status;
-  assert.deepEqual(await told(), ["Git: branch main", "Git: what is uncommitted is not known now"]);
+  assert.deepEqual(await told(), ["Git: branch main", "Git: uncommitted files unknown now"]);
   delete answers.branch;
-  assert.deepEqual(await told(), ["Git: the branch is not known now"]);
+  assert.deepEqual(await told(), ["Git: branch unknown now"]);
   assert.deepEqual(await told(), []);
   answers.status = { branch: "other", status: { changed: [], more: 0 } };
   assert.deepEqual(await told(), ["Git: branch other", "Git: nothing uncommitted"]);
