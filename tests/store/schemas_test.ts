@@ -31,6 +31,7 @@ const STEPS: readonly string[] = [
   "35f92db0c9ec4660",
   "e75f6df5a8bdc998",
   "cac15628d90d9ac6",
+  "df6f23deed8474a4",
 ];
 
 Deno.test("steps are only added, and each schema that they make is known", () => {

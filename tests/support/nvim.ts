@@ -207,8 +207,13 @@ export class ChildNvim implements AsyncDisposable {
       // It is not answered: Neovim is gone.
       if (!isNamed(error, "RpcClosed")) throw error;
     });
-    if ((await within(DEFAULT_TIMEOUT, Promise.all([asked, this.exited]))).done) return;
-    throw await this.#failure(`Neovim did not quit within ${DEFAULT_TIMEOUT} ms.`);
+    await this.#exit(Promise.all([asked, this.exited]));
+  }
+
+  /** Resolves when the process has ended. */
+  async end(signal: Deno.Signal): Promise<void> {
+    this.kill(signal);
+    await this.#exit(this.exited);
   }
 
   kill(signal: Deno.Signal): void {
@@ -245,6 +250,11 @@ export class ChildNvim implements AsyncDisposable {
       }
     }
     await this.#watch("the first screen", () => this.#screen.paints.length > 0);
+  }
+
+  async #exit(exited: Promise<unknown>): Promise<void> {
+    if ((await within(DEFAULT_TIMEOUT, exited)).done) return;
+    throw await this.#failure(`Neovim did not end within ${DEFAULT_TIMEOUT} ms.`);
   }
 
   async #watch(what: string, holds: () => boolean, options: WaitOptions = {}): Promise<void> {

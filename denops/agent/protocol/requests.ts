@@ -248,13 +248,10 @@ export const REQUESTS = {
     params: z.object({ sessionId, id: MessageId, prompt: z.array(GivenBlock).min(1).optional() }),
     result: z.object({ end: SteerEnd }),
   },
-  /**
-   * Which of these messages of the user's are in a log, whatever the session. An engine that ends may still log one:
-   * the answer waits for that. `sessionId`: no other session can have them.
-   */
-  logged_messages: {
-    params: z.object({ sessionId: sessionId.optional(), ids: z.array(MessageId).max(1_000) }),
-    result: z.object({ ids: z.array(MessageId) }),
+  /** These messages of the user's are sent no more, by any engine. `logged`: it is too late for these. */
+  withdraw_messages: {
+    params: z.object({ ids: z.array(MessageId).max(1_000) }),
+    result: z.object({ logged: z.array(MessageId) }),
   },
   /** The turn that runs stands still before its next step, or goes on. Answered once it stands still, or will not. */
   pause: {

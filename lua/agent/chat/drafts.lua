@@ -185,12 +185,11 @@ local function show(chat, draft, others)
   chat:apply({ { type = "notice", severity = "info", text = text } })
 end
 
---- Leaves out messages that a log has.
+--- Leaves out messages that a log has. An engine that is about to end logs none of the others.
 ---@param chat agent.Chat
----@param session? string
 ---@param messages agent.DraftMessage[]
 ---@param done fun(messages: agent.DraftMessage[])
-local function without_logged(chat, session, messages, done)
+local function without_logged(chat, messages, done)
   local ids = {}
   for _, message in ipairs(messages) do
     table.insert(ids, message.is_sent and message.id or nil)
@@ -198,9 +197,9 @@ local function without_logged(chat, session, messages, done)
   if #ids == 0 then
     return done(messages)
   end
-  client.request(chat, "logged_messages", { sessionId = session, ids = ids }, function(result)
+  client.request(chat, "withdraw_messages", { ids = ids }, function(result)
     -- Without an answer the user decides: nothing is lost.
-    local logged = result and result.ids or {}
+    local logged = result and result.logged or {}
     done(vim.tbl_filter(function(message)
       return not vim.list_contains(logged, message.id)
     end, messages))
@@ -219,7 +218,7 @@ function M:unlogged(was_running, done)
   end, timeline.on_the_way(self.timeline))
   self.doubtful = self.doubtful or {}
   self.doubtful[messages] = true
-  without_logged(self, self.timeline.session, messages, function(unlogged)
+  without_logged(self, messages, function(unlogged)
     self.doubtful[messages] = nil
     self:keep_draft()
     done(vim.tbl_map(function(message)
@@ -265,7 +264,7 @@ function M:take_draft()
     for _, message in ipairs(draft.messages) do
       message.is_sent = message.is_sent or not draft.is_exact
     end
-    without_logged(self, draft.session, draft.messages, function(messages)
+    without_logged(self, draft.messages, function(messages)
       draft.messages = messages
       put(self, draft, file, others)
     end)

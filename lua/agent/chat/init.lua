@@ -273,6 +273,10 @@ local function host_lost(update)
 end
 
 client.listen(function(batch)
+  if vim.v.exiting ~= vim.NIL then
+    -- After a SIGHUP the buffers are already empty.
+    return
+  end
   local by_chat = {}
   for _, update in ipairs(batch) do
     if update.type == "host_lost" then

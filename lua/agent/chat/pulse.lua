@@ -166,7 +166,7 @@ local function start()
     local every = frame() and TICK or SECOND
     timer = assert(vim.uv.new_timer())
     timer:start(every, every, vim.schedule_wrap(function()
-      if timer then
+      if timer and vim.v.exiting == vim.NIL then
         tick()
       end
     end))

@@ -103,8 +103,8 @@ class Trial {
     }
     this.#isOver = true;
     if (end === "quit") await nvim.quit();
-    else nvim.kill(end === "hangup" ? "SIGHUP" : "SIGKILL");
-    await Promise.all([nvim.exited, typing]);
+    else await nvim.end(end === "hangup" ? "SIGHUP" : "SIGKILL");
+    await typing;
 
     const before = this.#stage.agent;
     this.#stage.mark = crypto.randomUUID();

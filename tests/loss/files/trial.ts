@@ -272,6 +272,7 @@ class Trial {
     for (const mark of marksOf(before)) {
       if (!marksOf(half).has(mark)) this.#wrong.push(`half an undo: ${mark} is lost`);
     }
+    this.#marks = new Set();
     if (this.#user === "amidst") return;
     const turns = await this.#world.checkpoints.turns();
     if (turns.find(({ turn }) => turn === target.turn)?.undone === false) {

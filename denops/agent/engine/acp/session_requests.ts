@@ -49,10 +49,7 @@ export function sessionAnswers(
       steering.takeBack(id);
       return { end: "taken_back" };
     },
-    logged_messages: async ({ sessionId, ids }) => {
-      await locks.closedElsewhere(sessionId);
-      return { ids: [...sessions.logged(ids)] };
-    },
+    withdraw_messages: ({ ids }) => Promise.resolve({ logged: [...sessions.withdrawUnlogged(ids, Date.now())] }),
     pause: async ({ sessionId, paused }) => {
       const { steering } = open.get(sessionId);
       if (paused) return { paused: await steering.pause() };

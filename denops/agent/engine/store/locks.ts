@@ -7,8 +7,6 @@ import { join } from "node:path";
 /** A lock that another engine only tried is free again after this time. */
 const PATIENCE_MS = 500;
 const PAUSE_MS = 20;
-/** In a shared server an engine outlives its Neovim by a second (main.ts looks that often). */
-const ENDING_MS = 2_000;
 
 export class SessionLocks {
   /** Undefined for a database that no other process shares. */
@@ -56,16 +54,6 @@ export class SessionLocks {
       else await Deno.remove(path).catch(() => {});
     }
     return open;
-  }
-
-  /** Waits until no other engine has the session open, or any if none is named; for as long as one that ends takes. */
-  async closedElsewhere(id: string | undefined): Promise<void> {
-    const end = performance.now() + ENDING_MS;
-    while (performance.now() < end) {
-      const open = await this.openElsewhere();
-      if (id === undefined ? open.size === 0 : !open.has(id)) return;
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-    }
   }
 
   async #names(): Promise<readonly string[]> {

@@ -299,4 +299,16 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (provider, base_url, model, topic)
   ) WITHOUT ROWID;
   `,
+  `
+  -- Messages that came back into an input and were in no log: an engine that is about to end must not log them.
+  CREATE TABLE withdrawn_messages (
+    id TEXT PRIMARY KEY,
+    time INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TRIGGER log_no_withdrawn_message BEFORE INSERT ON memory
+  WHEN NEW.topic = 'message' AND EXISTS (SELECT 1 FROM withdrawn_messages WHERE id = NEW.name)
+  BEGIN
+    SELECT RAISE(ABORT, 'the message is back in an input');
+  END;
+  `,
 ];

@@ -6,6 +6,9 @@ export function saving<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {
+    if (/is back in an input/.test(messageOf(error))) {
+      throw new TurnError("store", "This message is back in an input.", "Send it from there.");
+    }
     const why = /full|readonly|disk I\/O|locked|unable to open/i.exec(messageOf(error));
     if (why === null) throw error;
     throw new TurnError(

@@ -9,6 +9,7 @@ export const SCHEMAS: readonly string[] = [
   "738c778be05e9e6ff57746990f9084c0d3aaaf86b07464abd213b4f45af2fd01",
   "4f997d801b46b3bd9c824a7feb61b7d1d6d99c9c1c6b428b38a1c872125e336e",
   "532832e5be46358145a6cad0ff411247fb75533df462dbc630bb649c78366b88",
+  "00d218ee880788d08c4ceed697ead5a01bb14545956db63fdb6de334fba8513c",
 ];
 
 /** FTS5's own tables; their text depends on the version of SQLite. */

@@ -21,6 +21,9 @@ export interface Place {
   readonly id: string;
 }
 
+/** No engine that ends takes a day to do so. */
+const WITHDRAWN_MS = 24 * 60 * 60 * 1_000;
+
 /** Turns begun: a session without any is nothing that a user has seen. */
 const BEGUN = "turns > 0 AND deleted = 0";
 /** Those of sub-agents stand under their parents. */
@@ -98,14 +101,24 @@ export class StoredSessions {
       .map((row) => String(row.id));
   }
 
-  /** Those of the user's messages that some session remembers as logged. */
-  logged(ids: readonly string[]): readonly string[] {
-    // By the key of `memory`: a look for each session.
-    return this.#database.all(
-      `SELECT DISTINCT name FROM sessions CROSS JOIN memory
-       WHERE memory.session = sessions.id AND topic = 'message' AND name IN (SELECT value FROM json_each(?))`,
-      JSON.stringify(ids),
-    ).map(({ name }) => String(name));
+  /**
+   * Those of the user's messages that some session remembers as logged. No engine can log the others from now on.
+   * @param now milliseconds since 1970
+   */
+  withdrawUnlogged(ids: readonly string[], now: number): readonly string[] {
+    return this.#database.transaction(() => {
+      // By the key of `memory`: a look for each session.
+      const logged = this.#database.all(
+        `SELECT DISTINCT name FROM sessions CROSS JOIN memory
+         WHERE memory.session = sessions.id AND topic = 'message' AND name IN (SELECT value FROM json_each(?))`,
+        JSON.stringify(ids),
+      ).map(({ name }) => String(name));
+      this.#database.run("DELETE FROM withdrawn_messages WHERE time < ?", now - WITHDRAWN_MS);
+      for (const id of ids.filter((id) => !logged.includes(id))) {
+        this.#database.run("INSERT OR REPLACE INTO withdrawn_messages (id, time) VALUES (?, ?)", id, now);
+      }
+      return logged;
+    });
   }
 
   /** With all that belongs to it, its sub-agents too; what it has cost stays, and what forks have in common with it. Nothing if there is none. */

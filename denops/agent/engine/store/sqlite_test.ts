@@ -261,6 +261,30 @@ Deno.test("a deleted session leaves nothing, and no content that another one nam
   assert.equal(count("blobs"), 0);
 });
 
+Deno.test("what came back into an input no other engine can log; what was logged before stays logged", async () => {
+  await using state = await scratch();
+  const one = storesOf(await Database.openIn(state.root));
+  const other = storesOf(await Database.openIn(state.root));
+  using _ = one.database;
+  using __ = other.database;
+  begin(one.store, "1");
+  const log = (id: string) =>
+    one.store.append("1", {
+      entries: [asked(`text ${id}`)],
+      memory: [{ topic: "message", name: id, value: true }],
+    });
+  log("m1");
+  assert.deepEqual(other.sessions.withdrawUnlogged(["m1", "m2"], Date.now()), ["m1"]);
+  const before = one.store.messages("1");
+  assert.throws(
+    () => log("m2"),
+    (error) => error instanceof TurnError && /back in an input/.test(error.message),
+  );
+  assert.deepEqual(one.store.messages("1"), before);
+  log("m3");
+  assert.deepEqual(one.sessions.withdrawUnlogged(["m2", "m3", "m1"], Date.now()), ["m1", "m3"]);
+});
+
 Deno.test("a fork is the session up to a turn, and goes its own way", async () => {
   const { database, store, sessions } = open();
   using _ = database;
