@@ -49,7 +49,8 @@ export function sessionAnswers(
       steering.takeBack(id);
       return { end: "taken_back" };
     },
-    withdraw_messages: ({ ids }) => Promise.resolve({ logged: [...sessions.withdrawUnlogged(ids, Date.now())] }),
+    withdraw_messages: ({ ids }) =>
+      Promise.resolve({ logged: [...sessions.withdrawUnlogged(ids, Date.now())] }),
     pause: async ({ sessionId, paused }) => {
       const { steering } = open.get(sessionId);
       if (paused) return { paused: await steering.pause() };
