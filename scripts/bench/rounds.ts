@@ -1,6 +1,7 @@
 /** Turns of many calls: what each round takes between two answers of the model, and what it sends. */
 import type { JsonObject } from "../../tests/model/model_messages.ts";
 import { type RunningAgent, startAgent } from "../../tests/support/agent.ts";
+import { longRun, sentShare } from "../../tests/support/long_run.ts";
 import { scratch } from "../../tests/support/project.ts";
 import { atMost, group, median, row } from "./row.ts";
 
@@ -123,6 +124,19 @@ export const turns = group(["wallet_turn_share", "wallet_turn_new_bytes", "walle
     ),
     wallet_breaks: row("count", bodies.filter((_, at) => at > 0 && !isWhole(at)).length, atMost(1)),
   };
+});
+
+const LONG_ROUNDS = 200;
+/** Those of a large model: what comes from the cache costs a tenth. */
+const PRICE = { input: 3, output: 15, cached_read: 0.3, cached_write: 3.75 };
+
+/** A turn of many readings: what of it is not sent again, as it is folded. */
+export const longTurn = group(["wallet_long_saved_24k", "wallet_long_saved_128k"], async () => {
+  const saved = async (window: number) => {
+    await using engine = await longRun({ rounds: LONG_ROUNDS, window, size: 1_500, price: PRICE });
+    return row("share", 1 - sentShare(engine), atMost(0.5));
+  };
+  return { wallet_long_saved_24k: await saved(24_000), wallet_long_saved_128k: await saved(128_000) };
 });
 
 function bodiesOf({ server }: RunningAgent): readonly Uint8Array[] {

@@ -307,7 +307,9 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     const memory = { repeats, iteration, dropped, images: new ImageRoom(model.sees, prompt.messages) };
     const results = await runBatch(end.message.calls, ports, memory, signal);
     meter.begin();
-    for (const result of room.fit(results, ports)) ports.append(result);
+    const { folds } = ports.history;
+    for (const result of await room.fit(results, ports, signal)) ports.append(result);
+    if (ports.history.folds !== folds) repeats = new Repeats();
     if (signal.aborted) return interrupted(ports, "cancelled");
     for (const rules of await ports.rulesOf([...touched], signal)) ports.append(rules);
     touched.clear();

@@ -52,21 +52,55 @@ export function planMasks(given: Foldable, isEnough: (frees: number) => boolean)
   );
 }
 
-function masks({ messages, masked, about, chosen }: Foldable, step: number): MaskPlan {
+function masks(given: Foldable, step: number): MaskPlan {
+  const { messages } = given;
+  const end = step === 0 ? beginOfLastTurns(messages) : Math.max(0, messages.length - LAST_MESSAGES);
+  return planOf(maskable(given, end, step === 2));
+}
+
+/** A result that can be masked. */
+export interface Maskable {
+  /** Its place among the messages. */
+  readonly at: number;
+  /** From which place on it was old: another call has shown the same file since. Its own where it shows no file. */
+  readonly oldSince: number;
+  readonly id: string;
+  /** What stands for it then. */
+  readonly text: string;
+  /** Bytes of the prompt. */
+  readonly frees: number;
+}
+
+/** @param end the messages from there on are kept @param ofRead newest states of files that were only read count too */
+export function maskable(
+  { messages, masked, about, chosen }: Foldable,
+  end: number,
+  ofRead: boolean,
+): readonly Maskable[] {
   const calls = callsOf(messages);
   const facts = new Map([...calls].map(([id, call]) => [id, about(call)]));
-  const kept = newestStates(messages, facts, step === 2).union(pinnedResults(messages, facts, chosen));
-  const end = step === 0 ? beginOfLastTurns(messages) : Math.max(0, messages.length - LAST_MESSAGES);
-  const results = messages.slice(0, end).filter(isResult).filter(({ id, text, images }) =>
-    calls.has(id) && !masked.has(id) && !chosen.dropped.has(resultId(id)) && !kept.has(id) &&
-    (bytesOf(text) > SHORT || images !== undefined)
-  ).map((result) => ({
-    result,
-    text: maskLine(result, facts.get(result.id)?.title ?? result.name, "masked"),
-  }));
+  const { newest, replaced } = fileStates(messages, facts, ofRead);
+  const kept = newest.union(pinnedResults(messages, facts, chosen));
+  return messages.slice(0, end).flatMap((entry, at): readonly Maskable[] => {
+    if (!isResult(entry)) return [];
+    const { id, text, images, name } = entry;
+    const isOpen = calls.has(id) && !masked.has(id) && !chosen.dropped.has(resultId(id)) && !kept.has(id);
+    if (!isOpen || (bytesOf(text) <= SHORT && images === undefined)) return [];
+    const line = maskLine(entry, facts.get(id)?.title ?? name, "masked");
+    return [{
+      at,
+      oldSince: replaced.get(id) ?? at,
+      id,
+      text: line,
+      frees: entryBytes(entry) - bytesOf(line),
+    }];
+  });
+}
+
+export function planOf(found: readonly Maskable[]): MaskPlan {
   return {
-    results: results.map(({ result: { id }, text }) => ({ id, text })),
-    frees: results.reduce((sum, { result, text }) => sum + entryBytes(result) - bytesOf(text), 0),
+    results: found.map(({ id, text }) => ({ id, text })),
+    frees: found.reduce((sum, { frees }) => sum + frees, 0),
   };
 }
 
@@ -113,7 +147,7 @@ function pinnedResults(
   { pinned, dropped }: Chosen,
 ): ReadonlySet<string> {
   if (pinned.size === 0) return new Set();
-  const newest = newestStates(messages, facts, false);
+  const { newest } = fileStates(messages, facts, false);
   const found = messages.filter(isResult).filter(({ id }) => {
     const path = facts.get(id)?.path;
     const ofFile = path !== undefined && newest.has(id) && pinned.has(fileId(path));
@@ -127,24 +161,33 @@ export function callsOf(messages: readonly MessageEntry[]): ReadonlyMap<string, 
   return new Map(calls.map((call) => [call.id, call]));
 }
 
-/**
- * Ids of the results that show a file as it is: the last reading of it, and what was written since.
- * @param ofWritten of files alone that were written too
- */
-function newestStates(
+interface FileStates {
+  /** Ids of the results that show a file as it is: the last reading of it, and what was written since. */
+  readonly newest: ReadonlySet<string>;
+  /** Ids of the others, with the place at which they were replaced. */
+  readonly replaced: ReadonlyMap<string, number>;
+}
+
+/** @param ofWritten of files alone that were written too */
+function fileStates(
   messages: readonly MessageEntry[],
   facts: ReadonlyMap<string, CallFacts>,
   ofWritten: boolean,
-): ReadonlySet<string> {
+): FileStates {
   const states = new Map<string, { ids: string[]; isWritten: boolean }>();
-  for (const entry of messages) {
+  const replaced = new Map<string, number>();
+  messages.forEach((entry, at) => {
     const { path, writes } = isResult(entry) && !entry.isError ? facts.get(entry.id) ?? {} : {};
-    if (path === undefined || !isResult(entry)) continue;
+    if (path === undefined || !isResult(entry)) return;
     const known = states.get(path);
     if (writes === true) states.set(path, { ids: [...known?.ids ?? [], entry.id], isWritten: true });
-    else states.set(path, { ids: [entry.id], isWritten: known?.isWritten ?? false });
-  }
-  return new Set(states.values().flatMap(({ ids, isWritten }) => isWritten || !ofWritten ? ids : []));
+    else {
+      known?.ids.forEach((id) => replaced.set(id, at));
+      states.set(path, { ids: [entry.id], isWritten: known?.isWritten ?? false });
+    }
+  });
+  const newest = new Set(states.values().flatMap(({ ids, isWritten }) => isWritten || !ofWritten ? ids : []));
+  return { newest, replaced };
 }
 
 function beginOfLastTurns(messages: readonly MessageEntry[]): number {

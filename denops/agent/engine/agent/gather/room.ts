@@ -14,6 +14,7 @@ import {
 } from "../../context/fold_plan.ts";
 import { middleCut } from "../../core/text.ts";
 import type { Chosen } from "../../context/chosen.ts";
+import { planEarlyMasks } from "../../context/early_masks.ts";
 import { folded } from "../../context/folds.ts";
 import { type Mode, MODES } from "../../context/modes.ts";
 import { ownSummary, summaryQuestion } from "../../context/summary.ts";
@@ -74,11 +75,15 @@ interface RoomPorts {
 /** "refused": the provider has said that the prompt is too long. */
 export type Cause =
   | { readonly type: "full" | "refused" }
+  /** They are in no log yet. `cut`: as they would be stored if nothing was folded. */
+  | { readonly type: "results"; readonly whole: readonly ResultEntry[]; readonly cut: readonly ResultEntry[] }
   | { readonly type: "asked"; readonly focus: string | undefined };
 
 /** Of one session. */
 export class Room {
   readonly #estimate = new Estimate();
+  /** Calls are looked at again before each request. */
+  readonly #facts = new WeakMap<ToolCall, CallFacts>();
 
   /** @param input tokens, as the provider has counted them; undefined if it has not */
   learn(prompt: Prompt, input: number | undefined): void {
@@ -97,21 +102,30 @@ export class Room {
 
   /** @returns whether anything was folded @throws {TurnError} if that cannot be stored */
   async make(cause: Cause, ports: RoomPorts, signal: AbortSignal): Promise<boolean> {
-    const { model: { contextWindow: window }, history, tools, chosen } = ports;
-    const sizes = sizesOf(ports.view(ports.mode));
+    const { model: { contextWindow: window, price }, history, tools, chosen } = ports;
+    const results = cause.type === "results" ? cause : undefined;
+    if (results !== undefined && !this.#isFull(sizesOf(ports.view(ports.mode, results.whole)), ports)) {
+      return false;
+    }
+    const sizes = sizesOf(ports.view(ports.mode, results?.cut));
     if (cause.type === "refused") this.#estimate.refused(allOf(sizes), window);
     // What nothing can be folded of is full already.
     const fixed = this.#tokens(sizes, sizes.system + sizes.tools);
-    if (cause.type === "full" && (fixed > window * MOST_IN_ALL || !this.#isFull(sizes, ports))) return false;
+    if (cause.type === "full" && fixed > window * MOST_IN_ALL) return false;
     const given: Foldable = {
       messages: history.messages,
       get masked() {
         return history.folds.masked;
       },
-      about: (call) => callFacts(call, tools),
+      about: (call) => this.#about(call, tools),
       chosen,
     };
     const told = new Told(ports, () => this.#share(ports));
+    if (cause.type === "full" && !this.#isFull(sizes, ports)) {
+      const early = price === undefined || history.folds.undone ? undefined : planEarlyMasks(given, price);
+      if (early !== undefined) told.masking(early);
+      return early !== undefined;
+    }
     const wantsSummary = cause.type === "asked" && cause.focus !== undefined;
     const masked = wantsSummary
       ? undefined
@@ -127,8 +141,22 @@ export class Room {
     return rest !== undefined;
   }
 
-  /** Each takes half of the room that is left at most. */
-  fit(results: readonly ResultEntry[], { view, model, mode }: RoomPorts): readonly ResultEntry[] {
+  /**
+   * Results as they are stored: each takes half of the room that is left at most. Before one of them is cut for want of
+   * room that a fold would make, the fold is made.
+   */
+  async fit(
+    results: readonly ResultEntry[],
+    ports: RoomPorts,
+    signal: AbortSignal,
+  ): Promise<readonly ResultEntry[]> {
+    const cut = this.#cut(results, ports);
+    const isCut = cut.some(({ text }, at) => text !== results[at]?.text);
+    if (!isCut || !await this.make({ type: "results", whole: results, cut }, ports, signal)) return cut;
+    return this.#cut(results, ports);
+  }
+
+  #cut(results: readonly ResultEntry[], { view, model, mode }: RoomPorts): readonly ResultEntry[] {
     const used = this.#estimate.tokens(allOf(sizesOf(view(mode))));
     let left = this.#estimate.bytes(model.contextWindow * MOST_IN_ALL - used);
     const most = model.small ? this.#estimate.bytes(model.contextWindow * MOST_RESULT) : Infinity;
@@ -138,6 +166,12 @@ export class Room {
       left = Math.max(0, left - bytesOf(text) - images);
       return text === result.text ? result : { ...result, text };
     });
+  }
+
+  #about(call: ToolCall, tools: readonly Tool[]): CallFacts {
+    const known = this.#facts.get(call) ?? callFacts(call, tools);
+    this.#facts.set(call, known);
+    return known;
   }
 
   #tokens(sizes: PromptSizes, bytes: number): number {
@@ -178,7 +212,8 @@ export class Room {
       (sum, entry) => sum + entryBytes(entry),
       0,
     );
-    const least = { full: this.#estimate.bytes(window * LEAST_FREED), asked: SHORT_SUMMARIZED, refused: 0 };
+    const worthIt = this.#estimate.bytes(window * LEAST_FREED);
+    const least = { full: worthIt, results: worthIt, asked: SHORT_SUMMARIZED, refused: 0 };
     if (covered.length === 0 || bytes < least[cause.type]) return false;
     const asked = await this.#askForSummary(cause, ports, signal);
     if (signal.aborted) return false;
@@ -216,7 +251,8 @@ export class Room {
   async #askForSummary(cause: Cause, ports: RoomPorts, signal: AbortSignal): Promise<string | undefined> {
     const { model, summarizer, tools, meter, newCallId, view } = ports;
     const mode = MODES.compaction;
-    const prompt = view(mode, [summaryQuestion(cause.type === "asked" ? cause.focus : undefined)]);
+    const question = summaryQuestion(cause.type === "asked" ? cause.focus : undefined);
+    const prompt = view(mode, [...cause.type === "results" ? cause.cut : [], question]);
     const size = this.#estimate.tokens(allOf(sizesOf(prompt))) + ANSWER_TOKENS;
     for (const one of [...summarizer === undefined ? [] : [summarizer], model]) {
       // Over a cap nothing more is sent; the question of the cap comes with the next request.

@@ -118,6 +118,6 @@ async function live({ window, bytesAToken, answers, rounds }: Life): Promise<voi
     const results = made.map(({ call, bytes }) =>
       result(call.id, call.name, "some text ".repeat(bytes / 10))
     );
-    append(...room.fit(results, ports));
+    append(...await room.fit(results, ports, SIGNAL));
   }
 }

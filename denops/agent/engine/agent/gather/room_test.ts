@@ -1,6 +1,15 @@
 /** Long sessions in small windows: never over it, and what matters stays. */
 import assert from "node:assert/strict";
 import {
+  bytes,
+  BYTES_A_TOKEN,
+  longRun,
+  readFiles,
+  reading,
+  sentShare,
+  SUMMARY,
+} from "../../../../../tests/support/long_run.ts";
+import {
   END_TURN,
   type EngineOptions,
   type RunningEngine,
@@ -18,19 +27,6 @@ import { WIRES } from "../../../protocol/providers.ts";
 const WINDOW = 17_000;
 /** Long enough to be folded several times. */
 const ROUNDS = IS_FULL ? 200 : 80;
-/** Bytes of a request that the scripted model counts as a token. */
-const BYTES_A_TOKEN = 4;
-
-const SUMMARY =
-  "when Stop here for a moment\nnew-history\nsay # Promises made\nsay \nsay PROMISE: no new libraries.\nrepeat";
-
-const FILES = Object.fromEntries(
-  Array.from({ length: 20 }, (_, at) => [`f${at}.ts`, `// file ${at}\n`.padEnd(3_000, "const line = 1;\n")]),
-);
-
-function bytes({ body }: RecordedRequest): number {
-  return JSON.stringify(body).length;
-}
 
 function isForSummary(request: RecordedRequest): boolean {
   return request.text.includes("Stop here for a moment");
@@ -40,46 +36,13 @@ function text(request: RecordedRequest | undefined): string {
   return request === undefined ? "" : transcript(request.wire, request.body).join("\n");
 }
 
-/** Reads, in one turn, and says Done. */
-function reading(rounds: number): string {
-  const answers = Array.from(
-    { length: rounds },
-    (_, at) =>
-      `new-history\nthink Hm\ncall read_file {"path": "f${at * 7 % 20}.ts", "this_round": ${at % 9 + 1}}`,
-  );
-  return [...answers, "new-history\nsay Done."].join("\n---\n");
-}
-
 function notices({ events }: RunningEngine): readonly string[] {
   return events.flatMap((event) => event.type === "notice" ? [event.text] : []);
 }
 
-/** What the same run would send if nothing was folded. */
-function unmasked({ messages, server: { requests: [first] } }: RunningEngine): number {
-  let sent = first === undefined ? 0 : bytes(first);
-  let all = 0;
-  for (const message of messages()) {
-    if (message.role === "assistant") all += sent;
-    sent += JSON.stringify(message).length;
-  }
-  return all;
-}
-
-async function longRun(wire: typeof WIRES[number], window: number): Promise<RunningEngine> {
-  const plan = 'call update_plan {"steps": [{"step": "PLAN: read everything", "status": "in_progress"}]}';
-  const engine = await startEngine({
-    wire,
-    script: [SUMMARY, plan, reading(ROUNDS)].join("\n---\n"),
-    files: FILES,
-    config: { title: false, context_window: window, max_iterations: 1_000 },
-  });
-  assert.deepEqual(await engine.prompt("TASK: read all files and keep the names as they are"), END_TURN);
-  return engine;
-}
-
 for (const wire of sample(WIRES, 2)) {
   Deno.test(`${wire}: ${ROUNDS} rounds in a small window: never over it, at most half of the bytes, and what matters stays`, async () => {
-    await using engine = await longRun(wire, WINDOW);
+    await using engine = await longRun({ rounds: ROUNDS, window: WINDOW, wire });
     const { requests, problems } = engine.server;
     assert.deepEqual(problems, []);
     assert.ok(requests.length > ROUNDS);
@@ -103,17 +66,55 @@ for (const wire of sample(WIRES, 2)) {
       const lines = before === undefined ? [] : transcript(wire, before.body);
       assert.deepEqual(transcript(wire, question.body).slice(0, lines.length), lines);
     }
-    const all = requests.reduce((sum, request) => sum + bytes(request), 0);
-    assert.ok(all <= unmasked(engine) / 2, `${all} bytes, ${unmasked(engine)} unmasked`);
+    assert.ok(sentShare(engine) <= 0.5, `${sentShare(engine)} of the bytes`);
     assert.equal(notices(engine).length, folds.length, "each is told");
   });
 }
+
+Deno.test("room is made before a result is cut: each is stored whole", async () => {
+  await using engine = await longRun({ rounds: IS_FULL ? 200 : 40, window: 24_000, size: 4_000 });
+  assert.deepEqual(engine.server.problems, []);
+  const cut = engine.results().filter((text) => text.includes("left out"));
+  assert.deepEqual(cut, []);
+  assert.ok(engine.store.folds("s1").length > 3);
+  const largest = Math.max(...engine.server.requests.map(bytes));
+  assert.ok(largest <= 24_000 * BYTES_A_TOKEN, `${largest / BYTES_A_TOKEN} tokens`);
+});
+
+const PRICE = { input: 3, output: 15, cached_read: 0.3, cached_write: 3.75 };
+
+/** What was sent cost, by the price: what begins as the request before did comes from the cache. */
+function costOf({ server: { requests } }: RunningEngine): number {
+  const lines = requests.map(({ wire, body }) => [JSON.stringify(body.tools), ...transcript(wire, body)]);
+  return lines.reduce((cost, now, at) => {
+    const before = lines[at - 1] ?? [];
+    const end = now.findIndex((line, index) => line !== before[index]);
+    const kept = now.slice(0, end < 0 ? now.length : end).join("").length;
+    return cost + kept * PRICE.cached_read + (now.join("").length - kept) * PRICE.cached_write;
+  }, 0);
+}
+
+Deno.test("in a large window old results are masked as soon as sending them costs more than a broken prefix", async () => {
+  const run = { rounds: IS_FULL ? 200 : 100, window: 128_000, size: 1_500 };
+  await using priced = await longRun({ ...run, price: PRICE });
+  await using unpriced = await longRun(run);
+  for (const { server } of [priced, unpriced]) assert.deepEqual(server.problems, []);
+  assert.ok(costOf(priced) < costOf(unpriced) * 0.9, `${costOf(priced)}, ${costOf(unpriced)}`);
+  const types = priced.store.folds("s1").map(({ type }) => type);
+  assert.deepEqual(new Set(types), new Set(["masking"]));
+  if (IS_FULL) assert.ok(sentShare(priced) <= 0.5, `${sentShare(priced)} of the bytes`);
+  // Each prefix that is broken pays: few are.
+  assert.ok(types.length <= run.rounds / 30, `${types.length} masks`);
+  // The last ten results are as they were.
+  const ends = [priced, unpriced].map(({ server }) => text(server.requests.at(-1)).split("\n").slice(-20));
+  assert.deepEqual(ends[0], ends[1]);
+});
 
 /** A session whose one turn has read so many files, in a window that holds them. */
 async function read(rounds: number, more = "", config: EngineOptions["config"] = {}): Promise<RunningEngine> {
   const engine = await startEngine({
     script: [SUMMARY, reading(rounds), ...more === "" ? [] : [more]].join("\n---\n"),
-    files: FILES,
+    files: readFiles(),
     config: { title: false, context_window: 1_000_000, max_iterations: 1_000, ...config },
   });
   await engine.prompt("TASK: read");
