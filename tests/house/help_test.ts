@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { UserConfig } from "../../denops/agent/protocol/config.ts";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";
-import { RULES_NAMES } from "../../denops/agent/protocol/surroundings.ts";
+import { RULES_NAMES } from "../../denops/agent/protocol/rules_names.ts";
 import { Access, RULE_KINDS } from "../../denops/agent/protocol/access.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { written } from "../../scripts/docs.ts";

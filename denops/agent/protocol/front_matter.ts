@@ -60,6 +60,15 @@ export class FrontMatter {
     return [...words, ...items].map((item) => unquoted(item.trim())).filter((item) => item !== "");
   }
 
+  /** Globs with commas between them, but for those in braces, or a list; none if it is not there. */
+  globs(name: string): readonly string[] {
+    const { text, below } = this.#settings.get(name) ?? { text: "", below: [] };
+    const items = below.flatMap((line) => /^- +(.*)$/.exec(line)?.[1] ?? []);
+    const line = unquoted(text.slice(0, MOST_LIST)).replace(/^\[(.*)\]$/, "$1");
+    return [...line.match(/(?:\{[^}]*\}|[^,{]|\{)+/g) ?? [], ...items]
+      .map((glob) => unquoted(glob.trim())).filter((glob) => glob !== "");
+  }
+
   /** Names that are switched on or off, as `write: false`; undefined if it is none of these. */
   switches(name: string): readonly (readonly [string, boolean])[] | undefined {
     const { text, below } = this.#settings.get(name) ?? { text: "", below: [] };

@@ -1,32 +1,6 @@
 /** Where a session works, and what the user looks at: what the model is told of both. */
 import { z } from "../deps/zod.ts";
 
-/**
- * Rules for agents in a folder: the first of these that is not empty counts.
- * Source: developers.openai.com/codex/guides/agents-md; docs.github.com, "Adding repository custom instructions".
- */
-export const RULES_NAMES: readonly string[] = [
-  "AGENTS.override.md",
-  "AGENTS.md",
-  "CLAUDE.md",
-  ".github/copilot-instructions.md",
-  ".cursorrules",
-  ".windsurfrules",
-];
-
-/** Rules for the files that they name themselves. Source: docs.github.com, as above. */
-const INSTRUCTIONS = /(?:^|\/)\.github\/instructions\/(?:.*\/)?[^/]+\.instructions\.md$/;
-
-/** @param path relative to a root, with forward slashes */
-export function isInstructions(path: string): boolean {
-  return INSTRUCTIONS.test(path);
-}
-
-/** May this be a file of rules? @param path as above */
-export function isRules(path: string): boolean {
-  return isInstructions(path) || RULES_NAMES.some((name) => path === name || path.endsWith(`/${name}`));
-}
-
 /** Paths as the model knows them: relative to the project, those of another root with its name before them. */
 const path = z.string();
 

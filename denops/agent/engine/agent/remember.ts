@@ -1,6 +1,6 @@
 /** A turn without a model: writes what the user wants remembered into the project's rules, as a call of a tool. */
 import { join } from "node:path";
-import { RULES_NAMES } from "../../protocol/surroundings.ts";
+import { SHARED_RULES } from "../../protocol/rules_names.ts";
 import { withLine } from "../../protocol/rules_line.ts";
 import { ToolError } from "../core/errors.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
@@ -49,7 +49,7 @@ async function rulesFile(
   signal: AbortSignal,
 ): Promise<{ readonly name: string; readonly before: TextFile | undefined }> {
   const found: { name: string; before: TextFile }[] = [];
-  for (const name of RULES_NAMES) {
+  for (const name of SHARED_RULES) {
     try {
       const before = await workspace.readIfText(await workspace.resolve(join(workspace.root, name)), signal);
       if (before !== undefined) found.push({ name, before });

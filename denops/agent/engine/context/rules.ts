@@ -1,8 +1,10 @@
 /**
  * How files of rules for agents are written. Pure.
- * Source: docs.github.com, "Adding repository custom instructions" (applyTo); docs.anthropic.com, "Manage Claude's
- * memory" (`@path` imports, which code does not hold).
+ * Source: docs.github.com, "Adding repository custom instructions" (applyTo); code.claude.com/docs/en/memory (paths, and
+ * `@path` imports, which code does not hold); cursor.com/docs/context/rules (globs, alwaysApply, description).
  */
+import { FrontMatter } from "../../protocol/front_matter.ts";
+import type { ConditionalKind } from "../../protocol/rules_names.ts";
 import type { RulesFile } from "./project.ts";
 
 /** Bytes of all rules that a session is told. */
@@ -11,42 +13,56 @@ export const MOST_RULES = 32 * 1024;
 /** Imports of one file that are looked up. */
 const MOST_IMPORTS = 20;
 
-/** Paths that a text imports as `@path`, as they stand there: outside of code, each once. */
+/** Paths that a text imports as `@path`, as they stand there: outside of code, each once, as far as it can be told. */
 export function importsOf(text: string): readonly string[] {
-  const prose = text.replace(/^ {0,3}(```|~~~)[^]*?(?:^ {0,3}\1|$(?![^]))/gm, "").replace(/`[^`\n]*`/g, "");
-  const found = [...prose.matchAll(/(?<![\w@./-])@((?:\.{0,2}\/)?\w[\w./-]*)/g)]
-    .map(([, path = ""]) => path.replace(/[.-]+$/, ""));
+  const prose = text.slice(0, MOST_RULES).replace(/^ {0,3}(```|~~~)[^]*?(?:^ {0,3}\1|$(?![^]))/gm, "")
+    .replace(/`[^`\n]*`/g, "");
+  const found = [...prose.matchAll(/(?<![\w@./-])@((?:\/|(?:\.{1,2}\/)+)?\.?\w[\w./-]*)/g)]
+    .map(([, path = ""]) => path.replace(/(?<![.-])[.-]+$/, ""));
   return [...new Set(found)].slice(0, MOST_IMPORTS);
 }
 
-export interface Instructions {
-  /** Of the files that they are for; none: they are for no file by themselves. */
+/** Rules that say themselves which files they are for. */
+export interface Conditions {
+  /** They are for all files. */
+  readonly isGeneral: boolean;
+  /** Relative to the folder that holds them; none: they are for no file by themselves. */
   readonly globs: readonly string[];
+  /** When the model may want to read them. */
+  readonly description?: string;
   readonly text: string;
 }
 
-const FRONT_MATTER = /^\ufeff?---[ \t]*\r?\n([^]*?)^---[ \t]*(?:\r?\n|$)/m;
+/** The setting that names the files. */
+const GLOBS = { copilot: "applyTo", cursor: "globs", claude: "paths" } as const;
+const MOST_GLOBS = 50;
+/** Characters. */
+const LONGEST_DESCRIPTION = 300;
+const EVERYTHING = /^\*\*?(?:\/\*\*?)?$/;
 
-/** An *.instructions.md file: globs with commas between them, or as a list, and what stands below. */
-export function instructionsOf(file: string): Instructions {
-  const match = FRONT_MATTER.exec(file);
-  if (match === null || match.index > 0) return { globs: [], text: file };
-  const [whole, matter = ""] = match;
-  const [, line = "", list = ""] = /^applyTo:[ \t]*(.*)\r?\n?((?:[ \t]*- .*(?:\r?\n|$))*)/m.exec(matter) ??
-    [];
-  const items = list.split("\n").map((item) => item.replace(/^\s*- /, ""));
-  const globs = [...splitGlobs(unquoted(line).replace(/^\[(.*)\]$/, "$1")), ...items]
-    .map((glob) => unquoted(glob.trim())).filter((glob) => glob !== "");
-  return { globs, text: file.slice(whole.length) };
+/** What stands at the beginning of such a file, and what stands below. */
+export function conditionsOf(kind: ConditionalKind, file: string): Conditions {
+  const matter = matterOf(file);
+  const globs = matter?.globs(GLOBS[kind]).slice(0, MOST_GLOBS) ?? [];
+  const text = matter?.body ?? file;
+  const isGeneral = globs.some((glob) => EVERYTHING.test(glob)) || (kind === "claude" && globs.length === 0);
+  if (kind !== "cursor") return { isGeneral, globs, text };
+  const description = matter?.text("description")?.replace(/\s+/g, " ").slice(0, LONGEST_DESCRIPTION);
+  return {
+    isGeneral: isGeneral || matter?.text("alwaysApply") === "true",
+    // "*.ts" is for all folders.
+    globs: globs.map((glob) => glob.includes("/") ? glob : `**/${glob}`),
+    ...(description === undefined ? {} : { description }),
+    text,
+  };
 }
 
-function unquoted(text: string): string {
-  return text.trim().replace(/^(["'])(.*)\1$/, "$2");
-}
-
-/** A comma in braces is the glob's own. */
-function splitGlobs(text: string): readonly string[] {
-  return text.match(/(?:\{[^}]*\}|[^,{]|\{)+/g) ?? [];
+function matterOf(file: string): FrontMatter | undefined {
+  try {
+    return FrontMatter.of(file);
+  } catch {
+    return undefined;
+  }
 }
 
 /** What is shown of a file where so many bytes are left for all. */

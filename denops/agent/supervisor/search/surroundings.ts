@@ -2,12 +2,8 @@
 import { join } from "node:path";
 import { mayRead } from "../../policy/file_access.ts";
 import { nameInRoots } from "../../policy/roots.ts";
-import {
-  isRules,
-  type Shown,
-  type Surroundings,
-  type SurroundingsWanted,
-} from "../../protocol/surroundings.ts";
+import { isRules } from "../../protocol/rules_names.ts";
+import type { Shown, Surroundings, SurroundingsWanted } from "../../protocol/surroundings.ts";
 import { gitView } from "../system/git_view.ts";
 import { plainText } from "../system/output.ts";
 import { failure, hasFailed, run } from "../system/run.ts";

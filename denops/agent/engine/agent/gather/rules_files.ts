@@ -6,24 +6,37 @@ import { dirname, isAbsolute, join } from "node:path";
 import { isInGit } from "../../../policy/file_access.ts";
 import { isCostly, matchesGlob } from "../../../policy/glob.ts";
 import { nameInRoots } from "../../../policy/roots.ts";
-import { isInstructions, RULES_NAMES } from "../../../protocol/surroundings.ts";
+import { conditionalRules, LOCAL_RULES, MAIN_RULES, OTHER_RULES } from "../../../protocol/rules_names.ts";
 import type { RulesFile } from "../../context/project.ts";
-import { fitted, importsOf, instructionsOf, MOST_RULES } from "../../context/rules.ts";
+import { type Conditions, conditionsOf, fitted, importsOf, MOST_RULES } from "../../context/rules.ts";
 import { ToolError } from "../../core/errors.ts";
 import type { FolderRules } from "../memory.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
 
-/** Files with globs of their own that are looked at. */
-const MOST_INSTRUCTIONS = 50;
+/** Files that say themselves what they are for, and are looked at. */
+const MOST_CONDITIONAL = 50;
+/** An import of an import is one deeper. */
+const DEEPEST_IMPORT = 5;
+/** Imports that are looked up of one file, with all that it imports. */
+const MOST_IMPORTS = 50;
 
 /** As the model is told of the user's own rules. */
 const OWN = "the user's, for all projects";
+/** The same of those that only have a description. */
+const DESCRIBED = "more rules: read one before you do what it is about";
 
 interface Read {
   /** Absolute, real. */
   readonly path: string;
   readonly named: string;
   readonly text: string;
+}
+
+interface ConditionalFile {
+  readonly file: Read;
+  /** That holds them: "" for the project's own, or "src/". */
+  readonly folder: string;
+  readonly conditions: Conditions;
 }
 
 /** What was told, by the real path: in the prompt, and of folders, with what calls have touched there. */
@@ -55,55 +68,128 @@ export class RulesFiles {
       found.push(...this.#fitted({ path: OWN, named: OWN, text: own }, "rules"));
     }
     for (const root of this.#workspace.roots) {
-      found.push(...await this.#first(RULES_NAMES.map((name) => join(root, name)), "rules", signal));
+      found.push(...await this.#folder((name) => join(root, name), "rules", signal));
     }
-    const isGeneral = (globs: readonly string[]) => globs.some((glob) => /^\*\*?(?:\/\*\*?)?$/.test(glob));
-    return [...found, ...await this.#instructions(isGeneral, "rules", signal)];
+    const { roots } = this.#workspace;
+    const folders = new Set(roots.map((root) => nameInRoots(root, roots)));
+    const described: string[] = [];
+    for (const { file, folder, conditions } of await this.#conditional(signal)) {
+      const { isGeneral, globs, description } = conditions;
+      if (!folders.has(folder)) continue;
+      if (isGeneral) found.push(...await this.#withImports(file, "rules", signal));
+      else if (globs.length === 0 && description !== undefined) {
+        described.push(`- ${file.named}: ${description}`);
+      }
+    }
+    if (described.length > 0) {
+      found.push(...this.#fitted({ path: DESCRIBED, named: DESCRIBED, text: described.join("\n") }, "rules"));
+    }
+    return found;
   }
 
   /** Those of the folders that these files are in, and those for these files, unless told. @param paths absolute */
   async of(paths: readonly string[], signal: AbortSignal): Promise<readonly RulesFile[]> {
     const names = paths.flatMap((path) => nameInRoots(path, this.#workspace.roots) ?? []);
     if (names.length === 0 || this.#listed.size === 0) return [];
-    const folders = new Set(names.flatMap(foldersOf));
     const found: RulesFile[] = [];
-    for (const folder of [...folders].sort()) {
-      const there = RULES_NAMES.map((name) => `${folder}/${name}`).filter((name) => this.#listed.has(name));
-      found.push(...await this.#first(there, "folderRules", signal));
+    for (const folder of [...new Set(names.flatMap(foldersOf))].sort()) {
+      const listed = (name: string) =>
+        this.#listed.has(`${folder}/${name}`) ? `${folder}/${name}` : undefined;
+      found.push(...await this.#folder(listed, "folderRules", signal));
     }
-    const isFor = (globs: readonly string[]) =>
-      globs.some((glob) => !isCostly(glob) && names.some((name) => matchesGlob(glob, name)));
-    return [...found, ...await this.#instructions(isFor, "folderRules", signal)];
-  }
-
-  /** The first of a folder that is not empty, and what it imports. */
-  async #first(names: readonly string[], as: keyof Told, signal: AbortSignal): Promise<readonly RulesFile[]> {
-    for (const name of names) {
-      const file = await this.#read(name, signal);
-      if (file === undefined || file.text.trim() === "") continue;
-      if (this.#isTold(file.path)) return [];
-      const found = [...this.#fitted(file, as)];
-      for (const path of importsOf(file.text)) {
-        if (isAbsolute(path)) continue;
-        const imported = await this.#read(join(dirname(file.path), path), signal);
-        if (imported !== undefined && !this.#isTold(imported.path)) found.push(...this.#fitted(imported, as));
+    for (const { file, folder, conditions: { isGeneral, globs } } of await this.#conditional(signal)) {
+      const inside = names.flatMap((name) => name.startsWith(folder) ? [name.slice(folder.length)] : []);
+      const isFor = (glob: string) => !isCostly(glob) && inside.some((name) => matchesGlob(glob, name));
+      if (inside.length > 0 && (isGeneral || globs.some(isFor))) {
+        found.push(...await this.#withImports(file, "folderRules", signal));
       }
-      return found;
     }
-    return [];
+    return found;
   }
 
-  async #instructions(
-    isFor: (globs: readonly string[]) => boolean,
+  /** Those of a folder that count there. @param nameOf of a file in there; undefined: it is not there */
+  async #folder(
+    nameOf: (name: string) => string | undefined,
     as: keyof Told,
     signal: AbortSignal,
   ): Promise<readonly RulesFile[]> {
+    const firstOf = (names: readonly string[]) =>
+      this.#first(names.flatMap((name) => nameOf(name) ?? []), signal);
+    const files: Read[] = [];
+    for (const names of MAIN_RULES) {
+      const file = await firstOf(names);
+      if (file !== undefined && !await this.#importsOne(file, files)) files.push(file);
+    }
+    const other = files.length === 0 ? await firstOf(OTHER_RULES) : undefined;
+    if (other !== undefined) files.push(other);
+    for (const name of LOCAL_RULES) files.push(...await firstOf([name]).then((file) => file ? [file] : []));
+    const texts = new Set<string>();
     const found: RulesFile[] = [];
-    for (const name of [...this.#listed].filter(isInstructions).slice(0, MOST_INSTRUCTIONS)) {
+    for (const file of files) {
+      const text = file.text.trim();
+      if (!texts.has(text) && !this.#isTold(file.path)) {
+        found.push(...await this.#withImports(file, as, signal));
+      }
+      texts.add(text);
+    }
+    return found;
+  }
+
+  /** The first that is not empty. */
+  async #first(names: readonly string[], signal: AbortSignal): Promise<Read | undefined> {
+    for (const name of names) {
+      const file = await this.#read(name, signal);
+      if (file !== undefined && file.text.trim() !== "") return file;
+    }
+    return undefined;
+  }
+
+  /** Does it import one of these, and so stands for the same rules? */
+  async #importsOne({ path, text }: Read, files: readonly Read[]): Promise<boolean> {
+    if (files.length === 0) return false;
+    const paths = importsOf(text).filter((name) => !isAbsolute(name)).map((name) =>
+      join(dirname(path), name)
+    );
+    for (const name of paths) {
+      const { path: imported } = await this.#workspace.resolve(name).catch(() => ({ path: undefined }));
+      if (files.some((file) => file.path === imported)) return true;
+    }
+    return false;
+  }
+
+  /** A file, what it imports, and what that imports, each unless told. */
+  async #withImports(file: Read, as: keyof Told, signal: AbortSignal): Promise<readonly RulesFile[]> {
+    const found = [...this.#fitted(file, as)];
+    let left = MOST_IMPORTS;
+    let level = [file];
+    for (let depth = 1; depth <= DEEPEST_IMPORT; depth++) {
+      const names = level.flatMap(({ path, text }) =>
+        importsOf(text).filter((name) => !isAbsolute(name)).map((name) => join(dirname(path), name))
+      ).slice(0, left);
+      left -= names.length;
+      level = [];
+      for (const name of names) {
+        const imported = await this.#read(name, signal);
+        if (imported === undefined || this.#isTold(imported.path)) continue;
+        found.push(...this.#fitted(imported, as));
+        level.push(imported);
+      }
+    }
+    return found;
+  }
+
+  /** Those that say themselves what they are for, unless told. */
+  async #conditional(signal: AbortSignal): Promise<readonly ConditionalFile[]> {
+    const found: ConditionalFile[] = [];
+    const known = [...this.#listed].flatMap((name) => {
+      const kind = conditionalRules(name);
+      return kind === undefined ? [] : [{ name, ...kind }];
+    });
+    for (const { name, kind, folder } of known.slice(0, MOST_CONDITIONAL)) {
       const file = await this.#read(name, signal);
       if (file === undefined || this.#isTold(file.path)) continue;
-      const { globs, text } = instructionsOf(file.text);
-      if (isFor(globs)) found.push(...this.#fitted({ ...file, text }, as));
+      const conditions = conditionsOf(kind, file.text);
+      found.push({ file: { ...file, text: conditions.text }, folder, conditions });
     }
     return found;
   }
