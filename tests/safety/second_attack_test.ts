@@ -8,7 +8,8 @@ import { dirname } from "node:path";
 import { type RunningAgent, startAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { assertNoMarks } from "../support/mines.ts";
-import { git } from "../support/project.ts";
+import { surroundings } from "../../denops/agent/supervisor/search/surroundings.ts";
+import { git, waitUntil } from "../support/project.ts";
 import { sample } from "../support/sample.ts";
 
 const SECRETS = { env: "canary-env-41", token: "canary-token-42", outside: "canary-outside-43" };
@@ -19,6 +20,8 @@ const PROJECT = {
   ".env": `KEY=${SECRETS.env}\n`,
   ".agents/commands/plain.md": "Say hello.\n",
 };
+
+const READ_ALL = { deny_read: [], read_rules: { deny: [], ask: [] } };
 
 /** @param sandbox "auto", or "off": Deno's permissions alone */
 async function start(sandbox: string, script: string): Promise<RunningAgent> {
@@ -89,11 +92,14 @@ for (const sandbox of sample(["auto", "off"], 1)) {
       await agent.nvim.waitForScreen(() => agent.server.requests.length > before);
       await waitForTurn(agent.nvim);
     };
-    // On a busy machine git is late for the first message.
-    for (let tries = 0; tries < 5 && !/branch main; uncommitted:/.test(sent()); tries++) {
-      await more("and now?");
-    }
-    assert.match(sent(), /branch main; uncommitted:[^]{0,80}a\.txt/);
+    // A message waits a tenth of a second for git: what it says is asked for here as well, without that limit.
+    const { root } = agent.project;
+    const options = { roots: [root], rules: READ_ALL, sandboxed: sandbox === "auto", configDir: undefined };
+    const changed = await waitUntil("git's status", async () => {
+      const { signal } = new AbortController();
+      return (await surroundings({ facts: ["status"] }, options, signal)).git?.status?.changed;
+    });
+    assert.ok(changed.includes("M a.txt"), `${changed}`);
     await more("what is in @diff and @diff HEAD?");
     assert.match(sent(), /-one[^]{0,10}\+six/);
     await assertHarmless(agent);
