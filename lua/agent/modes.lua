@@ -14,6 +14,7 @@ M.built_in = {
   "deep-explore",
   "deep-explore-write",
   "review",
+  "orchestrator",
   "chat",
   "auto",
 }

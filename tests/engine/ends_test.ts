@@ -195,28 +195,28 @@ const rows: readonly Row[] = [
     wires: [OPENAI, RESPONSES, ANTHROPIC],
     script: [
       'rawcall write_file {"path": "b.txt", "content": broken',
-      "expect the arguments are not valid JSON\nsay So.",
+      "expect the arguments are not valid JSON\nsay So?",
     ],
-    reads: [/the arguments are not valid JSON$/, "So."],
+    reads: [/the arguments are not valid JSON$/, "So?"],
   },
   {
     what: "arguments that are no object",
     wires: [OPENAI, RESPONSES, ANTHROPIC],
-    script: ["rawcall write_file [1, 2]", "expect must be a JSON object\nsay So."],
-    reads: [/must be a JSON object/, "So."],
+    script: ["rawcall write_file [1, 2]", "expect must be a JSON object\nsay So?"],
+    reads: [/must be a JSON object/, "So?"],
   },
   {
     what: "an argument of the wrong type",
     script: [
       'call write_file {"path": "b.txt", "content": {"a": 1}}',
-      'expect Wrong argument "content"\nsay So.',
+      'expect Wrong argument "content"\nsay So?',
     ],
-    reads: [/Wrong argument "content"/, "So."],
+    reads: [/Wrong argument "content"/, "So?"],
   },
   {
     what: "a missing argument",
-    script: ['call write_file {"path": "b.txt"}', 'expect Wrong argument "content"\nsay So.'],
-    reads: [/Wrong argument "content"/, "So."],
+    script: ['call write_file {"path": "b.txt"}', 'expect Wrong argument "content"\nsay So?'],
+    reads: [/Wrong argument "content"/, "So?"],
   },
   {
     what: "an argument too many",

@@ -2,9 +2,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { MARK } from "../../denops/agent/engine/context/project.ts";
-import { CHOSEN, MODES, toolsOf } from "../../denops/agent/engine/context/modes.ts";
-import { view } from "../../denops/agent/engine/context/view.ts";
+import { CHOSEN, type Mode, MODES, toolsOf } from "../../denops/agent/engine/context/modes.ts";
+import { AGENT_SECTIONS } from "../../denops/agent/engine/context/sections.ts";
+import { systemParts, view, type ViewInputs } from "../../denops/agent/engine/context/view.ts";
 import type { MessageEntry } from "../../denops/agent/engine/core/entries.ts";
+import { isOneByOne } from "../../denops/agent/engine/core/families.ts";
 import { wire } from "../../denops/agent/engine/llm/registry.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";
@@ -127,14 +129,48 @@ Deno.test("the tools, as models are told of them", async () => {
   await expectRecorded("edit_forms", yaml(specs) + "\n");
 });
 
+/** What a prompt is made of beside the project. */
+const PLAIN = { environment: { roots: ["/p"], os: "linux", sandboxed: true }, tools: [] };
+
+/** A model of each family. */
+const FAMILIES = [
+  ...["claude-sonnet-4-5", "gpt-5", "gemini-3-pro", "deepseek-chat", "qwen3:32b", "llama-3.3-70b"],
+  ...["mistral-large", "other"],
+];
+
+/** Sections that differ from those of a model of no family. */
+function ownSections(mode: Mode, more: Partial<ViewInputs>): string {
+  const common = systemParts(mode.sections, PLAIN).map(({ text }) => text);
+  return systemParts(mode.sections, { ...PLAIN, ...more }).map(({ text }) => text)
+    .filter((text) => !common.includes(text)).join("\n\n");
+}
+
+Deno.test("the prompt, section by section: of all modes, families and models", async () => {
+  const parts = systemParts(AGENT_SECTIONS, PLAIN).map(({ name, text }) => `==== ${name}\n${text}`);
+  const small = systemParts(AGENT_SECTIONS, { ...PLAIN, small: true }).map(({ text }) => text).join("\n\n");
+  const one = ownSections(MODES.agent, { oneByOne: true });
+  const families = FAMILIES.map((model) =>
+    `==== family of ${model}, in mode agent\n${ownSections(MODES.agent, { model })}`
+  );
+  const others = Object.values(CHOSEN).map((mode) =>
+    `==== sub-agent in mode ${mode.name}\n${ownSections(mode, { isSubagent: true })}`
+  );
+  const sections = [
+    ...parts,
+    `==== small model\n${small}`,
+    `==== model that makes one call after the other\n${one}`,
+    ...families,
+    ...others,
+  ];
+  await expectRecorded("prompt", sections.join("\n\n").replaceAll(MARK, "MARK") + "\n");
+});
+
 Deno.test("modes: what each adds to the prompt, and its tools", async () => {
-  const { system } = view([], MODES.agent, { environment: { roots: ["/p"], os: "linux" }, tools: [] });
+  const { system } = view([], { ...MODES.agent, sections: AGENT_SECTIONS }, PLAIN);
   const shown = Object.values(CHOSEN).map((mode) => {
     const tools = toolsOf(mode, TOOLS);
     const off = TOOLS.filter((tool) => !tools.includes(tool)).map(({ name }) => name);
-    const own = view([], mode, { environment: { roots: ["/p"], os: "linux" }, tools: [] }).system.slice(
-      system.length,
-    );
+    const own = view([], mode, PLAIN).system.slice(system.length);
     const without = tools.length === 0
       ? "no tools"
       : off.length === 0
@@ -145,15 +181,38 @@ Deno.test("modes: what each adds to the prompt, and its tools", async () => {
   await expectRecorded("modes", shown.join("\n\n") + "\n");
 });
 
-Deno.test("without tools, rules and files the prompt takes less than 1,500 tokens", () => {
-  const inputs = {
-    environment: { roots: ["/home/somebody/project"], os: "linux" },
-    tools: [],
-    model: "gpt-5",
-  };
-  const { system } = view([], MODES.agent, inputs);
-  // Four characters a token, as English has.
-  assert.ok(system.length < 1_500 * 4, `${system.length} characters`);
+/** No prompt may say both. */
+const CONTRADICTIONS: readonly (readonly [RegExp, RegExp])[] = [
+  [/Carry out|carry it out/, /Change nothing|You have no tools/],
+  [/never show code/, /Change nothing|You have no tools/],
+  [/Continue (?:until|with tool calls)/, /Change nothing|You have no tools/],
+  [/smallest change/, /Change nothing/],
+  [/edit tools/, /Change nothing/],
+  [/Do not stop to report a plan/, /The user starts the plan with|nothing is carried out/],
+  [/few short lines/, /Complexity:|four passes|findings|Your answer goes to the agent/],
+  [/wrong guess would cost work, ask/, /You cannot ask anyone/],
+  [/in one answer/, /Make one call in an answer/],
+  [/as few look-ups/, /every place that the change touches/],
+  [/Write documentation only/, /Change nothing/],
+  [/without a sandbox/, /in a sandbox/],
+];
+
+Deno.test("no prompt contradicts itself, or is longer than 4 kB", () => {
+  for (const mode of Object.values(CHOSEN)) {
+    for (const model of FAMILIES) {
+      for (const isSubagent of [false, true]) {
+        for (const small of [false, true]) {
+          const inputs = { ...PLAIN, model, small, isSubagent, oneByOne: isOneByOne(model) };
+          const { system } = view([], mode, inputs);
+          const what = `${mode.name}, ${model}${isSubagent ? ", sub-agent" : ""}${small ? ", small" : ""}`;
+          assert.ok(system.length <= 4_000, `${what}: ${system.length} characters`);
+          for (const [one, other] of CONTRADICTIONS) {
+            assert.ok(!(one.test(system) && other.test(system)), `${what}: ${one} and ${other}`);
+          }
+        }
+      }
+    }
+  }
 });
 
 const words = fc.constantFrom("a", "ü😀", "line\nline\n", " x ");

@@ -57,6 +57,27 @@ Deno.test("who is told less: few parameters, or a small window, whoever says so"
   assert.deepEqual((await firstRequest({ model: "qwen3:32b", context_window: 16_385 })).tools, all);
 });
 
+Deno.test("a small model hears of its last three steps, with the results; others do not", async () => {
+  const heard = async (model: string) => {
+    const reading = Array.from(
+      { length: 5 },
+      (_, at) => `call read_file {"path": "src/greet.ts", "limit": ${at + 1}}`,
+    );
+    await using engine = await startEngine({
+      files: FILES,
+      script: [...reading, "say It greets?"].join("\n---\n"),
+      config: { title: false, model, max_iterations: 6 },
+    });
+    assert.deepEqual(await engine.prompt("What is greet.ts?"), END_TURN);
+    assert.deepEqual(engine.server.problems, []);
+    return engine.server.requests.map(({ text }) =>
+      /\[(\d) steps? (?:is|are) left in this turn/.exec(text)?.[1] ?? ""
+    );
+  };
+  assert.deepEqual(await heard(MODEL), ["", "", "", "3", "2", "1"]);
+  assert.deepEqual(await heard("gpt-5"), ["", "", "", "", "", ""]);
+});
+
 Deno.test("what the user switches off is off", async () => {
   const { tools } = await firstRequest({ model: MODEL, tools_off: ["write_file", "find_files"] });
   assert.ok(tools.includes("edit_file") && !tools.includes("write_file") && !tools.includes("find_files"));

@@ -50,6 +50,7 @@ const OPTIONS: Readonly<
   title: ["false", "engine"],
   mode: ['"plan"', "engine"],
   summary_model: ['"model-y"', "engine"],
+  explore_model: ['"model-z"', "engine"],
   keep_sessions_days: ["30", "engine"],
   save_unsaved: ["true", "editor"],
   sandbox: ['"off"', "supervisor"],

@@ -47,7 +47,7 @@ export class Judge {
 
   /** Judges a request that belongs to no session. */
   aside(label: string, request: ChatRequest, answer: Answer | undefined): void {
-    this.#report(label, [...this.#sound(request), ...(answer ? unmet(answer, request.text, "titles") : [])]);
+    this.#report(label, [...this.#sound(request), ...(answer ? unmet(answer, request.text, "asides") : [])]);
   }
 
   #report(label: string, found: readonly string[]): void {

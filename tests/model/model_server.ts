@@ -10,7 +10,7 @@
  * ```
  */
 import { HttpConnection, type HttpRequest } from "../../denops/agent/scripted_model/http_connection.ts";
-import { TITLES } from "../../denops/agent/engine/context/titles.ts";
+import { CLAIM, TITLES } from "../../denops/agent/engine/context/side_prompts.ts";
 import { Answers, Gates } from "../../denops/agent/scripted_model/answers.ts";
 import { ClientGone, deliver, isDisconnection } from "../../denops/agent/scripted_model/delivery.ts";
 import { Judge } from "./model_judge.ts";
@@ -39,6 +39,8 @@ export interface ModelServerOptions {
   readonly model?: Partial<Model>;
   /** What is answered to requests for a title, which the script does not see: "Scripted title", for nothing. */
   readonly titles?: string;
+  /** Answers to the question whether an answer claims a change, likewise: no, for nothing. */
+  readonly claims?: string;
   /** Is told of each write of an answer's stream, before it is made. */
   readonly onWrite?: (bytes: Uint8Array) => void;
 }
@@ -63,6 +65,18 @@ export interface RecordedRequest {
 
 type Recording = { -readonly [K in keyof RecordedRequest]: RecordedRequest[K] };
 
+/** A kind of request that belongs to no turn, with answers of its own. */
+interface Aside {
+  readonly name: string;
+  readonly prompt?: string;
+  readonly answers: Answers;
+  requests: JsonObject[];
+}
+
+const NUDGE = /"state":\s*"(?:nothing_done|plan_open)"/;
+const LEAVES_IT = "say Nothing was changed.\nusage 0 0\nrepeat";
+const NO_CLAIM = 'say {"claims_change": false}\nusage 0 0\nrepeat';
+
 const endpoints: readonly (readonly [suffix: string, wire: Wire])[] = [
   ["/v1/chat/completions", "openai_chat"],
   ["/v1/responses", "openai_responses"],
@@ -74,8 +88,9 @@ export class ModelServer implements AsyncDisposable {
   readonly url: string;
   readonly #listener: Deno.TcpListener;
   readonly #answers: Answers;
-  readonly #titles: Answers;
-  #titleRequests: JsonObject[] = [];
+  readonly #titles: Aside;
+  readonly #claims: Aside;
+  readonly #nudges: Aside;
   #gates = new Gates();
   #arrivals = new Milestones<RecordedRequest>();
   #departures = new Milestones<RecordedRequest>();
@@ -94,7 +109,10 @@ export class ModelServer implements AsyncDisposable {
 
   private constructor(script: string | Script, options: ModelServerOptions) {
     this.#answers = new Answers(parsed(script));
-    this.#titles = new Answers(parsed(options.titles ?? "say Scripted title\nusage 0 0\nrepeat"));
+    const { titles = "say Scripted title\nusage 0 0\nrepeat", claims = NO_CLAIM } = options;
+    this.#titles = { name: "title", prompt: TITLES, answers: new Answers(parsed(titles)), requests: [] };
+    this.#nudges = { name: "nudge", answers: new Answers(parsed(LEAVES_IT)), requests: [] };
+    this.#claims = { name: "claim", prompt: CLAIM, answers: new Answers(parsed(claims)), requests: [] };
     this.#secrets = options.secrets ?? [];
     this.#judge = new Judge(this.#secrets);
     this.#onWrite = options.onWrite;
@@ -116,7 +134,17 @@ export class ModelServer implements AsyncDisposable {
 
   /** The bodies of the requests for a title: they are not among `requests`. */
   get titleRequests(): readonly JsonObject[] {
-    return this.#titleRequests;
+    return this.#titles.requests;
+  }
+
+  /** The same of the questions whether an answer claims a change. */
+  get claimRequests(): readonly JsonObject[] {
+    return this.#claims.requests;
+  }
+
+  /** The same of nudges to a turn that has changed nothing, where the next answer does not expect them. */
+  get nudgeRequests(): readonly JsonObject[] {
+    return this.#nudges.requests;
   }
 
   /** Other requests, such as `GET /api/tags`. */
@@ -142,7 +170,7 @@ export class ModelServer implements AsyncDisposable {
     this.#gates = new Gates();
     this.#arrivals = new Milestones();
     this.#departures = new Milestones();
-    this.#titleRequests = [];
+    for (const aside of [this.#titles, this.#claims, this.#nudges]) aside.requests = [];
     this.#lookups = [];
   }
 
@@ -226,8 +254,9 @@ export class ModelServer implements AsyncDisposable {
     const value = parsedJson(request.body);
     const body = isObject(value) ? value : undefined;
     const messages = messagesOf(wire, body ?? {});
-    if (body !== undefined && asksForTitle(wire, body)) return await this.#title(http, request, wire, body);
     const text = newestText(messages);
+    const aside = this.#asideOf(wire, body ?? {}, text, newestUserText(messages));
+    if (body !== undefined && aside !== undefined) return await this.#aside(aside, http, request, wire, body);
     const number = this.requests.length + 1;
     const answer = this.#answers.take(newestUserText(messages));
     this.#judge.chat(
@@ -258,15 +287,30 @@ export class ModelServer implements AsyncDisposable {
     }
   }
 
-  /** A session goes on while its title is asked for: neither the script nor the count of requests knows of it. */
-  async #title(http: HttpConnection, request: HttpRequest, wire: Wire, body: JsonObject): Promise<void> {
-    this.#titleRequests.push(body);
-    const number = this.#titleRequests.length;
+  /** Whether a request is for no answer of the script. */
+  #asideOf(wire: Wire, body: JsonObject, text: string, userText: string): Aside | undefined {
+    const asked = [this.#titles, this.#claims].find(({ prompt = "" }) => isAskedBy(prompt, wire, body));
+    if (asked !== undefined) return asked;
+    if (!NUDGE.test(text)) return undefined;
+    const expectations = this.#answers.next(userText)?.expectations ?? [];
+    return expectations.some((expected) => text.includes(expected.text)) ? undefined : this.#nudges;
+  }
+
+  /** Neither the script nor the count of requests knows of these. */
+  async #aside(
+    aside: Aside,
+    http: HttpConnection,
+    request: HttpRequest,
+    wire: Wire,
+    body: JsonObject,
+  ): Promise<void> {
+    const { name, answers, requests } = aside;
+    const number = requests.push(body);
     const text = newestText(messagesOf(wire, body));
-    const answer = this.#titles.take(text);
-    this.#judge.aside(`title request ${number} (${wire})`, { wire, http: request, body, text }, answer);
+    const answer = answers.take(text);
+    this.#judge.aside(`${name} request ${number} (${wire})`, { wire, http: request, body, text }, answer);
     if (answer === undefined) {
-      const error = errorBody(wire, 500, `There is no answer left for title request ${number}.`, number);
+      const error = errorBody(wire, 500, `There is no answer left for ${name} request ${number}.`, number);
       return await http.respond(500, { "content-type": "application/json" }, error);
     }
     const steps = encode(wire, answer, this.#reply(request, body, number, answer));
@@ -292,8 +336,8 @@ export class ModelServer implements AsyncDisposable {
   }
 }
 
-function asksForTitle(wire: Wire, body: JsonObject): boolean {
-  return transcript(wire, body)[0]?.includes(JSON.stringify(TITLES).slice(1, -1)) ?? false;
+function isAskedBy(prompt: string, wire: Wire, body: JsonObject): boolean {
+  return transcript(wire, body)[0]?.includes(JSON.stringify(prompt).slice(1, -1)) ?? false;
 }
 
 function parsed(script: string | Script): Script {

@@ -33,6 +33,8 @@ type SessionPorts = ConstructorParameters<typeof Session>[2];
 
 export interface EngineOptions {
   readonly script: string;
+  /** Answers to the question whether an answer claims a change: no unless told. */
+  readonly claims?: string;
   /** The loop with the scripted model unless told. */
   readonly runner?: Runner;
   readonly wire?: WireName;
@@ -85,7 +87,8 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const { wire = "openai_chat", files = {}, tools = [], editor = noEditor } = options;
   await using stack = new AsyncDisposableStack();
   const project = stack.use(await scratch(files));
-  const server = stack.use(await ModelServer.start(options.script, { secrets: [KEY] }));
+  const claims = options.claims === undefined ? {} : { claims: options.claims };
+  const server = stack.use(await ModelServer.start(options.script, { secrets: [KEY], ...claims }));
   const config = engineConfig(server.url, wire, options.config);
   const database = stack.use(options.database ?? Database.inMemory());
   const store = options.store?.(database) ?? new SqliteStore(database);

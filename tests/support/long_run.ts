@@ -33,14 +33,14 @@ export function readFiles(size = 3_000): Readonly<Record<string, string>> {
   );
 }
 
-/** Reads, in one turn, and says Done. */
+/** Reads, in one turn, and asks whether it is done. */
 export function reading(rounds: number): string {
   const answers = Array.from(
     { length: rounds },
     (_, at) =>
       `new-history\nthink Hm\ncall read_file {"path": "f${at * 7 % FILES}.ts", "this_round": ${at % 9 + 1}}`,
   );
-  return [...answers, "new-history\nsay Done."].join("\n---\n");
+  return [...answers, "new-history\nsay Done?"].join("\n---\n");
 }
 
 export async function longRun({ rounds, window, size, price, wire }: LongRun): Promise<RunningEngine> {

@@ -139,6 +139,8 @@ const shared = {
   title: z.boolean().default(true),
   /** A model of the same provider that writes summaries of sessions; undefined: the session's own. */
   summary_model: z.string().min(1).optional(),
+  /** A model of the same provider for mode explore; undefined: the session's own. */
+  explore_model: z.string().min(1).optional(),
   /** Name of the mode that new sessions begin in. */
   mode: z.string().min(1).default("agent"),
   /** Days after which a session that is not archived is deleted; undefined: never. */
@@ -193,6 +195,8 @@ export type UserConfig = z.infer<typeof UserConfig>;
 export const EngineConfig = z.object({
   ...shared,
   read_rules: FileRules.shape.read_rules,
+  /** Whether a sandbox holds commands; undefined: unknown. */
+  sandboxed: z.boolean().optional(),
   price: Price.optional(),
   /** Of `summary_model`. */
   summary_price: Price.optional(),

@@ -47,8 +47,19 @@ export const MODE_FACTS = [
     description: "reviews changes for mistakes and risks; findings go to the quickfix list",
     access: "read",
   },
+  {
+    name: "orchestrator",
+    title: "Orchestrator",
+    description: "plans, delegates to sub-agents, writes and verifies: for large tasks",
+    access: "write",
+  },
   { name: "chat", title: "Chat", description: "talks, without tools", access: "read" },
-  { name: "auto", title: "Auto", description: "agent or ask, as each message needs it", access: "write" },
+  {
+    name: "auto",
+    title: "Auto",
+    description: "agent, ask or deep-explore, as each message needs it",
+    access: "write",
+  },
 ] as const satisfies readonly ModeFacts[];
 
 export type ModeName = (typeof MODE_FACTS)[number]["name"];

@@ -22,11 +22,20 @@ export class Answers {
 
   /** The first answer whose `when` is in `userText`, else the first without `when`. */
   take(userText: string): Answer | undefined {
-    const fits = this.#left.findIndex(({ when }) => when !== undefined && userText.includes(when));
-    const at = fits >= 0 ? fits : this.#left.findIndex(({ when }) => when === undefined);
+    const at = this.#nextAt(userText);
     const answer = this.#left[at];
     if (answer !== undefined && !answer.repeat) this.#left.splice(at, 1);
     return answer;
+  }
+
+  /** The same, and it stays. */
+  next(userText: string): Answer | undefined {
+    return this.#left[this.#nextAt(userText)];
+  }
+
+  #nextAt(userText: string): number {
+    const fits = this.#left.findIndex(({ when }) => when !== undefined && userText.includes(when));
+    return fits >= 0 ? fits : this.#left.findIndex(({ when }) => when === undefined);
   }
 }
 

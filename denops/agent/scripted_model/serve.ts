@@ -19,7 +19,7 @@ const WIRE = "openai_chat";
 const MODEL = "scripted-model";
 
 const Body = z.object({
-  messages: z.array(z.object({ role: z.string() })),
+  messages: z.array(z.object({ role: z.string(), content: z.unknown() })),
   stream_options: z.object({ include_usage: z.boolean().optional() }).optional(),
 });
 
@@ -41,13 +41,20 @@ function beginsTurn(roles: readonly string[]): boolean {
   return !roles.slice(roles.lastIndexOf("assistant") + 1).includes("tool");
 }
 
+const [noClaim] = parseScript('say {"claims_change": false}').answers;
+
+/** The engine asks whether an answer claims a change: that belongs to no turn. */
+function asksForClaim([system]: z.infer<typeof Body>["messages"]): boolean {
+  return typeof system?.content === "string" && system.content.includes('"claims_change"');
+}
+
 async function answer(http: HttpConnection, request: HttpRequest): Promise<void> {
   const body = Body.parse(JSON.parse(request.body));
-  if (beginsTurn(body.messages.map(({ role }) => role))) {
+  if (beginsTurn(body.messages.map(({ role }) => role)) && !asksForClaim(body.messages)) {
     answers = new Answers(script);
     gates.closeOpened();
   }
-  const next = answers.take("");
+  const next = asksForClaim(body.messages) ? noClaim : answers.take("");
   requests += 1;
   if (next === undefined) return await refuse(http, 500, "The script has no answer left.");
   const firstCall = calls + 1;

@@ -73,7 +73,8 @@ export class EngineClient {
   readonly terminals: Terminals;
   readonly modes: Modes;
   readonly #ports: EngineClientPorts;
-  readonly #sandboxed: boolean;
+  /** Whether a sandbox holds commands. */
+  readonly sandboxed: boolean;
   readonly #sandbox: CommandSandbox;
   readonly #roots: readonly string[];
   readonly #user: UserConfig;
@@ -98,7 +99,7 @@ export class EngineClient {
     this.ledger = ledger;
     this.log = new ApprovalLog(user.state_dir);
     this.#ports = ports;
-    this.#sandboxed = held.sandboxed;
+    this.sandboxed = held.sandboxed;
     this.#sandbox = held.sandbox;
     this.#roots = roots;
     this.#user = user;
@@ -201,7 +202,7 @@ export class EngineClient {
 
   /** What is staged, and what the latest commits are called. @throws {Error} one line */
   async staged(chat: number): Promise<string> {
-    const place = { roots: this.#roots, rules: this.fileRules(chat), sandboxed: this.#sandboxed };
+    const place = { roots: this.#roots, rules: this.fileRules(chat), sandboxed: this.sandboxed };
     const request = { op: "changes", path: this.root, staged: true } as const;
     const found = await search(request, place, AbortSignal.timeout(LONGEST_LOOK_MS));
     if (found.op === "changes" && found.text !== "") return found.text;
@@ -217,7 +218,7 @@ export class EngineClient {
 
   /** Of the project's files that may be read unasked. @throws {Error} if the rules cannot be known */
   async fileNames(chat: number): Promise<readonly string[]> {
-    return await fileNames({ roots: this.#roots, rules: this.fileRules(chat), sandboxed: this.#sandboxed });
+    return await fileNames({ roots: this.#roots, rules: this.fileRules(chat), sandboxed: this.sandboxed });
   }
 
   #rulesOf(sessionId: string): FileRules {
@@ -364,11 +365,11 @@ export class EngineClient {
           Promise.resolve().then(() => this.terminals.rehearsal(sessionId, terminalId).contents(from)),
         search: (sessionId, request, signal) => {
           const rules = this.#rulesOf(sessionId);
-          return search(request, { roots: this.#roots, rules, sandboxed: this.#sandboxed }, signal);
+          return search(request, { roots: this.#roots, rules, sandboxed: this.sandboxed }, signal);
         },
         surroundings: (sessionId, wanted, signal) => {
           const { config_dir: configDir } = this.#user;
-          const held = { roots: this.#roots, rules: this.#rulesOf(sessionId), sandboxed: this.#sandboxed };
+          const held = { roots: this.#roots, rules: this.#rulesOf(sessionId), sandboxed: this.sandboxed };
           return surroundings(wanted, { ...held, configDir }, signal);
         },
         before_call: (sessionId, { known }) =>
@@ -422,7 +423,7 @@ export class EngineClient {
   get branches(): WorktreeOptions {
     return {
       roots: this.#roots,
-      sandboxed: this.#sandboxed,
+      sandboxed: this.sandboxed,
       prefix: this.#user.git_branch,
       stateDir: this.#user.state_dir,
     };
@@ -432,7 +433,7 @@ export class EngineClient {
     const { root, rules, log } = this;
     const files = this.fileRules(chat);
     const [view, { works: rehearses }] = await Promise.all([
-      this.#sandboxed ? this.#sandbox.view(hiddenFiles(files)) : undefined,
+      this.sandboxed ? this.#sandbox.view(hiddenFiles(files)) : undefined,
       this.#sandbox.rehearses(),
     ]);
     return {

@@ -156,7 +156,8 @@ export class Project implements AsyncDisposable {
         ? []
         : priced(user, model.provider.base_url, [...knownModels(user), ...modelsOf(modes)]);
       const known = "problem" in model ? SharedConfig.parse(user) : model;
-      const config = { ...known, ...client.fileRules(chat), modes, models, spent };
+      const { sandboxed } = client;
+      const config = { ...known, ...client.fileRules(chat), modes, models, spent, sandboxed };
       const events = confined(
         client.events(launch.held, (refused) => keyOf(model, refused, user, ports.world)),
         roots,

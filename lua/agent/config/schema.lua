@@ -210,6 +210,12 @@ M.options = {
     doc = "A model of the same provider that writes the summaries of long sessions. Without it: the session's own.",
   },
   {
+    name = "explore_model",
+    sent = true,
+    type = "string|nil",
+    doc = "A model of the same provider for mode explore, such as a small and fast one. Without it: the session's own.",
+  },
+  {
     name = "mode",
     sent = true,
     type = "string",

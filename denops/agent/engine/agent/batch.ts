@@ -15,6 +15,7 @@ import { type ReadCall, type Repeats, signatureOf } from "./repeats.ts";
 import type { ImageRoom } from "../tools/files/image_room.ts";
 import { withRisks } from "../tools/files/risks.ts";
 import type { Access } from "../../protocol/access.ts";
+import { type CommandAccess, levelOf } from "../../protocol/commands.ts";
 import {
   filesOf,
   NOTHING,
@@ -38,6 +39,8 @@ export interface BatchPorts extends PermissionPorts, CheckpointPorts {
   readonly checks?: WriteChecks | undefined;
   /** To be told how a call went that was to change the text of files. */
   tried?(edit: { readonly call: string; readonly form: string; readonly written: boolean }): void;
+  /** Hears of each call that has succeeded and may have changed more than files. */
+  acted?(): void;
   /** Before each call: what it may do is judged by the rules of that moment. @throws {Error} if there is no knowing them */
   refreshRules(): Promise<void>;
 }
@@ -206,6 +209,8 @@ async function runCall(
     trace?.span("run", running, call.id);
     const { roots } = workspace;
     if ((ran.changes ?? []).length > 0) noteEdit(call, ports, true);
+    const { access } = permitted.approved;
+    if (ran.failed !== true && changesMoreThanFiles(prepared.accesses, access)) ports.acted?.();
     const result = await settleEffects(call.id, ran, permissions, { ...ports, roots }, signal);
     return finished(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {
@@ -221,6 +226,22 @@ async function runCall(
   }
 }
 
+/** Changes of files are told one by one; these are not. @param approved the access that a command was given */
+function changesMoreThanFiles(access: Access, approved?: CommandAccess): boolean {
+  switch (access.kind) {
+    case "command": {
+      const ran = approved ?? access.access;
+      return ran !== undefined && ["write", "git"].includes(levelOf(ran));
+    }
+    case "agent":
+      return access.access !== "read";
+    case "mcp":
+      return true;
+    default:
+      return false;
+  }
+}
+
 /** What the user has refused is no fault of the edit's, and is not noted. */
 function noteEdit({ id, tool, fitted }: ReadCall, { tried }: BatchPorts, written: boolean): void {
   if (tool?.kind !== "edit") return;
@@ -231,7 +252,7 @@ function noteEdit({ id, tool, fitted }: ReadCall, { tried }: BatchPorts, written
 /** What it wanted, as far as that can be read. */
 function startOf({ id, name, tool, args }: ReadCall, accesses: Access = NOTHING): ToolStart {
   if (tool === undefined || !args.ok) {
-    return { id, tool: name, title: oneLine(name, LONGEST_NAME), kind: "other", paths: [] };
+    return { id, tool: name, title: oneLine(name, LONGEST_NAME), kind: tool?.kind ?? "other", paths: [] };
   }
   const given = isRecord(args.value) ? args.value : {};
   const paths = [...new Set(filesOf(accesses).map(({ path }) => path.path))];

@@ -196,7 +196,7 @@ for (const [at, [call, result]] of failures.entries()) {
         ...wire === undefined ? {} : { wire },
         files: FILES,
         tools: [breaking],
-        script: `call read_file {"path": "a.txt"}\n---\n${call}\n---\nsay Done`,
+        script: `call read_file {"path": "a.txt"}\n---\n${call}\n---\nsay Done?`,
       });
       assert.deepEqual(await engine.prompt("Go"), END_TURN);
       assert.match(engine.results()[1] ?? "", result);

@@ -33,7 +33,7 @@ const ASKS: FileRules = { safe_to_write: [{ glob: "**", safe: false }], deny_rea
 
 /** The call as it is written, which a script's text could not hold. */
 function scriptOf(name: string, text: string): Script {
-  const [call, done] = parseScript("call x {}\n---\nsay Done").answers;
+  const [call, done] = parseScript("call x {}\n---\nsay Done?").answers;
   assert.ok(call !== undefined && done !== undefined);
   return { name: "call", answers: [{ ...call, parts: [{ kind: "call", name, arguments: text }] }, done] };
 }

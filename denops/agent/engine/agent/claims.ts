@@ -1,56 +1,52 @@
-/** Whether an answer only speaks of what was to be done. Pure. */
+/** Whether an answer may say that it has changed something. The words that people and models use are never looked at. */
+import { z } from "../../deps/zod.ts";
+import { MODES } from "../context/modes.ts";
+import { askSmall, jsonIn, type SmallQuestionPorts } from "./small_question.ts";
 
-const VERBS =
-  "rename|change|update|fix|add|remove|delete|create|move|replace|edit|implement|refactor|rewrite|write|modify|" +
-  "convert|extract|insert|apply|correct|simplify|split|merge";
-const DONE =
-  "renamed|changed|updated|fixed|added|removed|deleted|created|moved|replaced|edited|implemented|refactored|rewrote|" +
-  "rewritten|wrote|written|modified|converted|extracted|inserted|applied|corrected|simplified|split|merged";
-
-const REQUEST = new RegExp(`\\b(?:${VERBS}|make)\\b`, "i");
-const QUESTION =
-  /^\s*(?:what|why|how|which|who|when|where|did|does|do|is|are|was|were|has|have|should|explain|show|tell|list|describe|summari[sz]e)\b/i;
-const CLAIM = new RegExp(
-  `\\bI(?:['’]ve| have)? (?:(?:now|just|also|successfully) )*(?:${DONE})\\b|\\b(?:has|have) (?:now )?been (?:${DONE})\\b`,
-  "i",
-);
-const QUOTED = /```[\s\S]*?(?:```|(?![\s\S]))|^>.*$/gm;
+const QUOTED = /```[\s\S]*?(?:```|(?![\s\S]))|`[^`\n]*`|^>.*$/gm;
+/** Of Latin, Chinese and Japanese, Arabic, Armenian and Ethiopic. */
+const QUESTION_MARK = "[?？؟՞፧]";
+/** At the end of a sentence: not in an address, nor in code. */
+const ASKS = new RegExp(`${QUESTION_MARK}(?=[\\s*_"'”’»」』)\\]]|$)`);
+const ENDS_ASKING = new RegExp(`${QUESTION_MARK}[\\s*_"'”’»」』)\\]]*$`);
 
 const BLOCK = /^(?:```|~~~)[ \t]*([\w+#.-]*)[^\n]*\n([\s\S]*?)(?:^(?:```|~~~)|(?![\s\S]))/gm;
-/** Of blocks that are for no file. */
-const SHOWN = /^(?:te?xt|plain\w*|output|log|console|shell-session|findings|mermaid)$/i;
+/** Languages of blocks that belong in no file. */
+const OUTPUT = /^(?:te?xt|plain\w*|output|log|console|shell-session|findings|mermaid)$/i;
 const SEVERAL_LINES = 3;
-const GO_ON = /\b(?:go on|continue|proceed|carry (?:it|this|that)? ?(?:out|on)|start|next|yes|ok|okay)\b/i;
 
-/**
- * It says that something was changed, where a change was asked for.
- * @param request what the user has asked @param answer the model's last words
- */
-export function claimsChange(request: string, answer: string): boolean {
-  return wantsChange(request) && CLAIM.test(answer.replace(QUOTED, ""));
+/** The user may want something done: nothing is asked. @param request the user's words */
+export function mayBeTask(request: string): boolean {
+  return !ASKS.test(request.replace(QUOTED, ""));
 }
 
-/** It shows code of several lines, where a change was asked for. */
-export function printsCode(request: string, answer: string): boolean {
-  return wantsChange(request) &&
-    answer.matchAll(BLOCK).some(([, language = "", code = ""]) =>
-      !SHOWN.test(language) && code.split("\n").filter((line) => line.trim() !== "").length >= SEVERAL_LINES
-    );
-}
-
-/** Work was to be done, and the answer does not wait for the user's word. @param hasCalled work was begun */
-export function wantsMore(request: string, answer: string, hasCalled: boolean): boolean {
-  const asked = request.replace(QUOTED, "");
-  const isWork = !QUESTION.test(asked) && (hasCalled || REQUEST.test(asked) || GO_ON.test(asked));
-  return isWork && !isQuestion(answer);
-}
-
-/** It ends with a question, and so waits for the user. */
+/** The answer ends with a question, and so waits for the user. */
 export function isQuestion(answer: string): boolean {
-  return /[?？][\s*_]*$/.test(answer);
+  return ENDS_ASKING.test(answer);
 }
 
-function wantsChange(request: string): boolean {
-  const asked = request.replace(QUOTED, "");
-  return REQUEST.test(asked) && !QUESTION.test(asked);
+/** The answer shows code of several lines. */
+export function printsCode(answer: string): boolean {
+  return answer.matchAll(BLOCK).some(([, language = "", code = ""]) =>
+    !OUTPUT.test(language) && code.split("\n").filter((line) => line.trim() !== "").length >= SEVERAL_LINES
+  );
+}
+
+/** Characters of the message and of the answer that the model gets. */
+const MOST_TEXT = 2_000;
+
+const Claim = z.object({ claims_change: z.boolean() });
+
+/** Asks the model what the answer says, in one small request. An unclear answer claims nothing. */
+export async function claimsChange(
+  request: string,
+  answer: string,
+  ports: SmallQuestionPorts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const text = `<user>\n${request.slice(0, MOST_TEXT)}\n</user>\n<agent>\n${
+    answer.slice(-MOST_TEXT)
+  }\n</agent>`;
+  const reply = await askSmall(MODES.claim, text, ports, signal);
+  return Claim.safeParse(jsonIn(reply)).data?.claims_change === true;
 }

@@ -3,17 +3,11 @@ import { type Mode, MODES } from "../context/modes.ts";
 import type { MessageEntry } from "../core/entries.ts";
 import type { AgentEvent } from "../core/events.ts";
 import type { Prompt } from "../core/messages.ts";
-import { oneLine } from "../llm/failures.ts";
 import type { Model } from "../llm/model.ts";
 import type { Tool } from "../tools/define.ts";
 import { ask } from "./ask.ts";
 import type { Measured, Meter } from "./meter.ts";
-
-/** Tool calls that are named where there is none. */
-const MOST_DEEDS = 6;
-
-/** Characters of what is said of each. */
-const LONGEST_SUMMARY = 120;
+import type { TurnWork } from "./turn_work.ts";
 
 const ASK_FOR_SUMMARY =
   "Your answer was empty. Say in a few sentences what you have done and found, and what is left to do. Call no tools.";
@@ -31,34 +25,6 @@ export interface FinishPorts {
   append(message: MessageEntry): void;
 }
 
-/** What the calls of a turn have come to, a line each. */
-export class Deeds {
-  readonly #titles = new Map<string, string>();
-  readonly #done: string[] = [];
-
-  note(event: AgentEvent): void {
-    if (event.type === "tool_start" && event.call.tool !== undefined) {
-      this.#titles.set(event.call.id, event.call.title);
-    }
-    const title = event.type === "tool_done" ? this.#titles.get(event.id) : undefined;
-    if (event.type !== "tool_done" || title === undefined) return;
-    const { status } = event;
-    const summary = oneLine(event.summary, LONGEST_SUMMARY).replace(/\.$/, "");
-    const said = status === "failed"
-      ? ` failed: ${summary}`
-      : /^[+−]/.test(summary)
-      ? ` ${summary}`
-      : `: ${summary}`;
-    this.#done.push(summary === "" ? title : title + said);
-  }
-
-  /** Undefined if there were none. */
-  text(): string | undefined {
-    const last = this.#done.slice(-MOST_DEEDS);
-    return last.length === 0 ? undefined : `Done: ${last.join("; ")}.`;
-  }
-}
-
 /**
  * Asks for a summary, which becomes the answer; without one the last calls are named. The question stays in the
  * history like any, so that what the provider has cached stays a prefix of the next request.
@@ -66,7 +32,7 @@ export class Deeds {
  */
 export async function summarize(
   ports: FinishPorts,
-  deeds: Deeds,
+  work: TurnWork,
   signal: AbortSignal,
   mode: Mode = MODES.summary,
 ): Promise<{ readonly stopped: string } | undefined> {
@@ -78,7 +44,7 @@ export async function summarize(
   if (came.trim() !== "") {
     return void append({ type: "assistant_message", text: came, calls: [], reasoning: [] });
   }
-  const text = deeds.text();
+  const text = work.summary();
   append({ type: "assistant_message", text: text ?? NO_ANSWER, calls: [], reasoning: [] });
   if (text !== undefined) return void emit({ type: "token", message: crypto.randomUUID(), text });
   const notice = "The model answered with nothing. Ask again in other words.";

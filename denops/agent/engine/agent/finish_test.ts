@@ -14,8 +14,9 @@ import type { MessageEntry } from "../core/entries.ts";
 import { Database } from "../store/database.ts";
 import { SqliteUsage } from "../store/usage.ts";
 import { Spending } from "./budget.ts";
-import { Deeds, summarize } from "./finish.ts";
+import { summarize } from "./finish.ts";
 import { Meter } from "./meter.ts";
+import { TurnWork } from "./turn_work.ts";
 
 const FILES = { "a.txt": "alpha\n" };
 const WRITE = 'call write_file {"path": "new.txt", "content": "omega\\nlast\\n"}';
@@ -122,8 +123,8 @@ Deno.test("over a cap no summary is asked for", async () => {
 });
 
 Deno.test("of many calls the last six are named", () => {
-  const deeds = new Deeds();
-  assert.equal(deeds.text(), undefined);
+  const work = new TurnWork();
+  assert.equal(work.summary(), undefined);
   for (let number = 1; number <= 9; number++) {
     const id = `c${number}`;
     const call = {
@@ -133,11 +134,11 @@ Deno.test("of many calls the last six are named", () => {
       kind: "execute",
       paths: [],
     } as const;
-    deeds.note({ type: "tool_start", call });
-    deeds.note({ type: "tool_done", id, status: "completed", summary: "exit code 0", output: "" });
+    work.note({ type: "tool_start", call });
+    work.note({ type: "tool_done", id, status: "completed", summary: "exit code 0", output: "" });
   }
   const last = [4, 5, 6, 7, 8, 9].map((number) => `run c${number}: exit code 0`);
-  assert.equal(deeds.text(), `Done: ${last.join("; ")}.`);
+  assert.equal(work.summary(), `Done: ${last.join("; ")}.`);
 });
 
 const slow = [
@@ -170,7 +171,7 @@ for (const [what, begun, kept, milliseconds] of slow) {
     };
     const signal = new AbortController().signal;
     const mode = { ...MODES.summary, limits: { milliseconds } };
-    assert.equal(await summarize(ports, new Deeds(), signal, mode), undefined);
+    assert.equal(await summarize(ports, new TurnWork(), signal, mode), undefined);
     assert.deepEqual(history.slice(2).map(({ type }) => type), ["control_note", "assistant_message"]);
     const last = history.at(-1);
     assert.equal(last?.type === "assistant_message" && last.text, kept);

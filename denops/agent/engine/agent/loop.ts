@@ -15,13 +15,14 @@ import { briefly } from "../context/brief.ts";
 import type { ClientAbilities, Tool } from "../tools/define.ts";
 import { askAside } from "./aside.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
+import { claimsChange } from "./claims.ts";
 import { controlNote } from "./control.ts";
 import { Continuations } from "./cut_off.ts";
-import { Deeds, summarize } from "./finish.ts";
+import { summarize } from "./finish.ts";
 import { maySpend, mayStepOn } from "./limits.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
 import { partialAnswer } from "./interrupted.ts";
-import { settle } from "./intent.ts";
+import { chooseMode } from "./intent.ts";
 import type { Measured } from "./meter.ts";
 import { causesOf, contextPage } from "./gather/context_page.ts";
 import { editTurn } from "./edit_place.ts";
@@ -31,10 +32,11 @@ import { mergeTurn } from "./merge_worktree.ts";
 import { rememberTurn } from "./remember.ts";
 import { Repeats } from "./repeats.ts";
 import { Room } from "./gather/room.ts";
-import type { Runner, RunnerPorts, TurnEnd } from "./runner.ts";
+import type { ContextPorts, Runner, RunnerPorts, TurnEnd } from "./runner.ts";
 import { runStep } from "./step.ts";
 import { TextCalls } from "./text_calls.ts";
 import { askTitle } from "./title.ts";
+import { TurnWork } from "./turn_work.ts";
 import { WriteChecks } from "./write_checks.ts";
 
 /** Errors that are named when the turn may not end yet. */
@@ -67,7 +69,8 @@ function withForms(tools: readonly Tool[], forms: ReturnType<typeof editFormsOf>
 
 /** The loop as the runner of one session. */
 export function loopRunner(options: LoopOptions): Runner {
-  const { config, model: own, summarizer, tools, environment, abilities } = options;
+  const { config, model: own, summarizer, tools, abilities } = options;
+  const environment = { ...options.environment, sandboxed: config.sandboxed };
   // Those that this client makes possible.
   const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
   const models = new Map<string, Asked>();
@@ -86,13 +89,23 @@ export function loopRunner(options: LoopOptions): Runner {
   const textCalls = new TextCalls();
   const prefix = new Prefix();
   const inputs = (
-    { isOn, project, mode, scratch }: Pick<RunnerPorts, "isOn" | "project" | "mode" | "scratch">,
+    { isOn, project, mode, scratch, unattended }: ContextPorts & Pick<RunnerPorts, "unattended">,
   ) => {
     const { model, tools, brief } = askedOf(mode);
     const { name, small, oneByOne } = model;
     const specs = toolsOf(mode, small ? brief : tools, small).filter(({ name }) => isOn(name))
       .map(({ spec }) => spec);
-    return { environment, model: name, small, oneByOne, tools: specs, project: project(), scratch };
+    const isSubagent = unattended === true;
+    return {
+      environment,
+      model: name,
+      small,
+      oneByOne,
+      isSubagent,
+      tools: specs,
+      project: project(),
+      scratch,
+    };
   };
   const portsOf = (ports: RunnerPorts): TurnPorts => {
     // As they are now: a switch counts from the next turn on.
@@ -126,6 +139,11 @@ export function loopRunner(options: LoopOptions): Runner {
         agents: ports.agents,
       },
       tried: (edit) => ports.meter.tried(edit, model),
+      claimsChange: async (request, answer, signal) => {
+        if (ports.meter.spending.reached() !== undefined) return false;
+        const count = (measured: Measured) => ports.meter.count(measured, MODES.claim, [], { model });
+        return await claimsChange(request, answer, { model, environment, count }, signal);
+      },
       checks: abilities.languages === undefined
         ? undefined
         : new WriteChecks(abilities.languages, ports.workspace),
@@ -134,13 +152,16 @@ export function loopRunner(options: LoopOptions): Runner {
   };
   /** The row that a turn runs in. */
   const rowOf = async (asked: UserMessage, ports: RunnerPorts, signal: AbortSignal): Promise<Mode> => {
-    const { mode, meter } = ports;
+    const { mode, meter, emit } = ports;
     // Over a cap nothing more is sent; the question of the cap comes with the first request.
     if (mode.name !== CHOSEN.auto.name || meter.spending.reached() !== undefined) return mode;
     const { model } = askedOf(mode);
     const count = (measured: Measured) => meter.count(measured, MODES.intent, [], { model });
     const before = ports.messages().findLast((one) => one.type === "assistant_message");
-    const row = await settle(asked, before?.text ?? "", { model, environment, count }, signal);
+    // A model that is still being loaded would answer late.
+    await model.prepare(signal);
+    const row = await chooseMode(asked, before?.text ?? "", { model, environment, count }, signal);
+    emit({ type: "notice", severity: "info", text: `Mode auto chose ${row.name} for this message.` });
     return { ...mode, ...row, ...(mode.model === undefined ? {} : { model: mode.model }) };
   };
   return {
@@ -203,33 +224,29 @@ interface TurnPorts extends RunnerPorts, BatchPorts {
   toldLess(): boolean;
   /** To be told of each prompt that is sent. */
   sent(prompt: Prompt): void;
+  /** Asks the model whether an answer claims a change; over a cap it does not. */
+  claimsChange(request: string, answer: string, signal: AbortSignal): Promise<boolean>;
 }
 
 async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
-  const deeds = new Deeds();
-  let looked = false;
-  let planned = false;
-  const touched = new Set<string>();
+  const work = new TurnWork();
   const emit = (event: AgentEvent) => {
-    deeds.note(event);
-    looked ||= event.type === "tool_start";
-    planned ||= event.type === "plan";
-    if (event.type === "tool_start") event.call.paths.forEach((path) => touched.add(path));
+    work.note(event);
     given.emit(event);
   };
-  const ports: TurnPorts = { ...given, emit };
+  const ports: TurnPorts = { ...given, emit, acted: () => work.acted() };
   const { meter, model, tools, room, mode } = ports;
-  const step = { model, tools, emit, newCallId: ports.newCallId };
+  // A call that the answer's end cut off has not failed: the model hears of that separately.
+  const step = { model, tools, emit: given.emit, newCallId: ports.newCallId };
   let initiator: Initiator = asked.origin === "engine" ? "agent" : "user";
   let repeats = new Repeats();
   let refused = false;
   const continuations = new Continuations();
   let verified = false;
-  let acted = false;
   const nudges = new Nudges();
   let limit = ports.maxIterations;
   for (let iteration = 1;; iteration++) {
-    if (iteration > limit && ports.unattended === true) return await finished("", ports, deeds, signal);
+    if (iteration > limit && ports.unattended === true) return await finished("", ports, work, signal);
     if (iteration > limit) {
       if (!await mayStepOn(ports, limit, ports.maxIterations, signal)) {
         return interrupted(ports, signal.aborted ? "cancelled" : "max_iterations");
@@ -285,24 +302,20 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
       const fixes = verified ? undefined : await neededFixes(iteration, limit, ports, signal);
       verified = true;
       if (signal.aborted) return { type: "stopped", reason: "cancelled" };
-      const nudge = fixes === undefined
-        ? nudges.next({
-          ...{ request: wordsOf(asked), answer: end.message.text, isComplete: end.message.complete === true },
-          ...{ iteration, maxIterations: limit, mode, plan: ports.state.plan },
-          ...{ hasActed: acted, hasCalled: looked, hasPlanned: planned },
-          canWrite: tools.some(({ readOnly }) => !readOnly),
-          ...{ callsInText: model.textForm !== undefined, shownCall: end.shownCall },
-        })
-        : undefined;
+      const nudge = fixes !== undefined ? undefined : await nudges.next({
+        ...{ request: wordsOf(asked), answer: end.message.text, isComplete: end.message.complete === true },
+        ...{ iteration, maxIterations: limit, mode, plan: ports.state.plan, work },
+        canWrite: tools.some(({ readOnly }) => !readOnly),
+        ...{ callsInText: model.textForm !== undefined, shownCall: end.shownCall },
+        claimsChange: () => ports.claimsChange(wordsOf(asked), end.message.text, signal),
+      });
+      if (signal.aborted) return { type: "stopped", reason: "cancelled" };
       if (nudge?.notice !== undefined) emit({ type: "notice", severity: "info", text: nudge.notice });
       const note = fixes ?? nudge?.note;
-      if (note === undefined) return await finished(end.message.text, ports, deeds, signal);
+      if (note === undefined) return await finished(end.message.text, ports, work, signal);
       ports.append(note);
       continue;
     }
-    acted ||= end.message.calls.some(({ name }) =>
-      tools.some((tool) => tool.name === name && !tool.readOnly)
-    );
     const { dropped } = end;
     const memory = { repeats, iteration, dropped, images: new ImageRoom(model.sees, prompt.messages) };
     const results = await runBatch(end.message.calls, ports, memory, signal);
@@ -311,8 +324,9 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     for (const result of await room.fit(results, ports, signal)) ports.append(result);
     if (ports.history.folds !== folds) repeats = new Repeats();
     if (signal.aborted) return interrupted(ports, "cancelled");
-    for (const rules of await ports.rulesOf([...touched], signal)) ports.append(rules);
-    touched.clear();
+    for (const rules of await ports.rulesOf(work.takeTouched(), signal)) ports.append(rules);
+    const steps = model.small ? lastSteps(limit - iteration) : undefined;
+    if (steps !== undefined) ports.append(steps);
     const { unreadable, isTooMany } = ports.textCalls.count(end.message);
     if (model.textForm !== undefined) {
       const form = unreadable > 0 ? model.textForm : undefined;
@@ -330,6 +344,18 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
   }
 }
 
+/** Steps before the limit at which a small model hears of it. */
+const FEW_STEPS = 3;
+
+/** What a small model hears with the results, so that it ends in time. @param left requests of this turn */
+function lastSteps(left: number): ControlNote | undefined {
+  if (left < 1 || left > FEW_STEPS) return undefined;
+  const steps = left === 1 ? "1 step is" : `${left} steps are`;
+  const text =
+    `[${steps} left in this turn. Finish what matters most, then say what is done and what is left.]`;
+  return { type: "control_note", reason: "steps", text };
+}
+
 const NARROWED =
   "Three calls of the model could not be read: this session goes on in mode ask. Choose another mode to go back: " +
   "`:Agent mode agent`.";
@@ -338,10 +364,10 @@ const NARROWED =
 async function finished(
   answer: string,
   ports: TurnPorts,
-  deeds: Deeds,
+  work: TurnWork,
   signal: AbortSignal,
 ): Promise<TurnEnd> {
-  const cut = answer.trim() === "" ? await summarize(ports, deeds, signal) : undefined;
+  const cut = answer.trim() === "" ? await summarize(ports, work, signal) : undefined;
   return cut === undefined
     ? { type: "stopped", reason: "end_turn" }
     : interrupted(ports, "cancelled", cut.stopped);

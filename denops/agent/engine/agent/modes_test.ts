@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { objects, string } from "../../../../tests/model/model_messages.ts";
 import { startEngine } from "../../../../tests/support/engine_session.ts";
+import { MODES } from "../context/modes.ts";
 
-const INTENT = (writes: boolean) =>
-  `say \`\`\`json\nsay {"intent": "${writes ? "modify" : "analyze"}", "needs_write": ${writes}}\nsay \`\`\``;
+const chosen = (mode: string) => `say \`\`\`json\nsay {"mode": "${mode}"}\nsay \`\`\``;
 
 const WRITE = 'call write_file {"path": "new.ts", "content": "x"}';
 
@@ -14,17 +14,19 @@ function prompts(
   return engine.server.requests.map(({ body }) => string(objects(body.messages)[0]?.content) ?? "");
 }
 
-Deno.test("auto: a question runs without what writes, an order with it, an unclear answer too", async () => {
+Deno.test("auto: the model chooses the mode, the chat says which one, and an unclear answer chooses agent", async () => {
   await using engine = await startEngine({
     script: [
-      INTENT(false),
+      chosen("ask"),
       `new-history\n${WRITE}`,
       "say No.",
-      `new-history\n${INTENT(true)}`,
+      `new-history\n${chosen("agent")}`,
       `new-history\n${WRITE}`,
       "say Yes.",
       "new-history\nsay Hm?",
       "new-history\nsay Well.",
+      `new-history\n${chosen("deep-explore")}`,
+      "new-history\nsay It is large.",
     ]
       .join("\n---\n"),
     config: { mode: "auto", title: false },
@@ -36,12 +38,51 @@ Deno.test("auto: a question runs without what writes, an order with it, an uncle
   await engine.prompt("Change it");
   assert.equal(await Deno.readTextFile(project.path("new.ts")), "x");
   await engine.prompt("Hm");
-  const [intent, ask = "", , , agent = "", , , unclear] = prompts(engine);
-  assert.match(intent ?? "", /You sort messages/);
+  await engine.prompt("How does all of it work?");
+  const [intent, ask = "", , , agent = "", , , unclear, , deep = ""] = prompts(engine);
+  assert.match(intent ?? "", /You choose the mode/);
   assert.match(ask, /You work in mode ask:/);
-  assert.ok(ask.startsWith(agent) && unclear === agent);
+  assert.match(deep, /You work in mode deep-explore:/);
+  const shared = (text: string) => text.split("You work in mode")[0];
+  assert.ok(shared(ask) === shared(agent) && unclear === agent);
   assert.equal(server.requests[0]?.body.tools, undefined);
+  const notices = engine.events.flatMap((event) => event.type === "notice" ? [event.text] : []);
+  assert.deepEqual(
+    notices,
+    ["ask", "agent", "agent", "deep-explore"].map((mode) => `Mode auto chose ${mode} for this message.`),
+  );
   assert.deepEqual(server.problems, []);
+});
+
+Deno.test("explore: the option names its model, and another choice of the user's goes before it", async () => {
+  await using engine = await startEngine({
+    script: ["say One.", "new-history\nsay Two.", "new-history\nsay Three."].join("\n---\n"),
+    config: { title: false, explore_model: "model-small" },
+  });
+  const { session, server } = engine;
+  await engine.prompt("Where is it?");
+  session.modes.choose({ mode: "explore" });
+  await engine.prompt("Where is it?");
+  session.modes.choose({ model: "model-large" }, { name: "model-large" });
+  await engine.prompt("Where is it?");
+  assert.deepEqual(server.requests.map(({ body }) => body.model), ["model-1", "model-small", "model-large"]);
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("auto: the model is loaded before it chooses, and it may take its time", async () => {
+  await using engine = await startEngine({
+    wire: "ollama",
+    script: [`wait loaded\n${chosen("ask")}`, "new-history\nsay It works."].join("\n---\n"),
+    config: { mode: "auto", title: false },
+  });
+  const { server } = engine;
+  const turn = engine.prompt("How does it work?");
+  await server.reached("loaded");
+  assert.ok(server.lookups.length > 0, "the server was asked for the model first");
+  server.release("loaded");
+  await turn;
+  assert.match(prompts(engine)[1] ?? "", /You work in mode ask:/);
+  assert.deepEqual(MODES.intent.limits, {}, "it has no limit of its own");
 });
 
 Deno.test("documentation alone: the model writes docs and Markdown, and is refused the rest", async () => {

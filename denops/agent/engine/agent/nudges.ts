@@ -1,10 +1,11 @@
-/** What a model is told that stops too early: once in a turn, whatever the reason; of a call it only shows, a few times. */
+/** Nudges: notes to a model that ends its turn too early. One in a turn, whatever its cause; of a call that it only shows, a few. */
 import type { Mode } from "../context/modes.ts";
 import type { ControlNote } from "../core/entries.ts";
 import type { Plan } from "../core/ports.ts";
 import { END_MARK } from "../llm/end_mark.ts";
-import { claimsChange, isQuestion, printsCode, wantsMore } from "./claims.ts";
+import { isQuestion, mayBeTask, printsCode } from "./claims.ts";
 import { controlNote, type ControlState } from "./control.ts";
+import type { TurnWork } from "./turn_work.ts";
 
 /** An answer without calls, and what the turn has come to. */
 export interface Stop {
@@ -22,11 +23,10 @@ export interface Stop {
   readonly shownCall?: string | undefined;
   /** A tool is offered that can change something. */
   readonly canWrite: boolean;
-  /** A call of the turn could have changed something. */
-  readonly hasActed: boolean;
-  readonly hasCalled: boolean;
-  readonly hasPlanned: boolean;
+  readonly work: Pick<TurnWork, "hasCalled" | "hasPlanned" | "hasWritten" | "failedEdit">;
   readonly plan: Plan;
+  /** Asks the model whether the answer claims a change. */
+  claimsChange(): Promise<boolean>;
 }
 
 interface Nudge {
@@ -37,7 +37,7 @@ interface Nudge {
 
 interface Row {
   readonly state: ControlState;
-  readonly applies: (stop: Stop) => boolean;
+  readonly applies: (stop: Stop) => boolean | Promise<boolean>;
   readonly note: (stop: Stop) => string;
   readonly notice?: string;
 }
@@ -57,36 +57,46 @@ const ROWS: readonly Row[] = [
   },
   {
     state: "nothing_done",
-    applies: (stop) => mayWrite(stop) && claimsChange(stop.request, stop.answer),
-    note: () =>
-      "You say that something was changed, but no call of this turn has written a file or run a command. " +
-      "Make the change with the tools, or say that nothing was changed.",
-    notice: "Nothing was written in this turn, whatever the answer says; the model is told to do it.",
+    applies: (stop) => wroteNothing(stop) && stop.work.failedEdit !== undefined && !isQuestion(stop.answer),
+    note: ({ work }) =>
+      `Your last edit failed (${work.failedEdit}), and this turn has changed nothing. Read the error, correct the ` +
+      "call and send it again. If the change is not needed or not possible, say that nothing was changed, and why.",
+    notice: "An edit failed and nothing was changed; the model is asked to try again or to say so.",
   },
   {
     state: "nothing_done",
-    applies: (stop) => stop.callsInText && mayWrite(stop) && printsCode(stop.request, stop.answer),
+    applies: (stop) =>
+      stop.callsInText && wroteNothing(stop) && mayBeTask(stop.request) && printsCode(stop.answer),
     note: () =>
-      "You have shown code, and no call of this turn has written it to a file. Write it with the tools. If it was " +
-      `only to be shown, answer ${END_MARK}.`,
-    notice: "The answer shows code and nothing was written; the model is told to write it.",
+      "You have shown code, but no call of this turn has written it to a file. Write it with the tools. If you only " +
+      `meant to show it, answer ${END_MARK}.`,
+    notice: "The answer shows code and nothing was written; the model is asked to write it.",
   },
   {
     state: "plan_open",
-    applies: (stop) =>
-      stop.callsInText && !stop.isComplete && stop.mode.access !== "read" &&
-      openSteps(stop.plan).length > 0 &&
-      wantsMore(stop.request, stop.answer, stop.hasCalled),
-    note: ({ plan }) =>
+    applies: (stop) => stop.mode.access !== "read" && isPlanLeft(stop) && !isQuestion(stop.answer),
+    note: ({ plan, callsInText }) =>
       `Your plan has open steps: ${
         openSteps(plan).join("; ")
-      }. Go on with the first of them, or mark with update_plan ` +
-      `what is done. When all is done, end with ${END_MARK}.`,
-    notice: "The plan has open steps; the model is told to go on.",
+      }. Carry out the first of them, or update the plan if ` +
+      "they are done or no longer wanted. If you cannot go on, say why." +
+      (callsInText ? ` When all is done, end with ${END_MARK}.` : ""),
+    notice: "The plan has open steps; the model is asked to go on.",
+  },
+  {
+    state: "nothing_done",
+    applies: async (stop) =>
+      wroteNothing(stop) && mayBeTask(stop.request) && stop.answer.trim() !== "" &&
+      !isQuestion(stop.answer) &&
+      await stop.claimsChange(),
+    note: () =>
+      "Your answer says that something was changed, but no call of this turn has changed anything. Make the change " +
+      "with the tools, or say that nothing was changed.",
+    notice: "The model claimed a change but wrote nothing; it is asked to make the change or to say so.",
   },
   {
     state: "no_plan",
-    applies: ({ mode, hasCalled, hasPlanned }) => mode.plans === true && hasCalled && !hasPlanned,
+    applies: ({ mode, work }) => mode.plans === true && work.hasCalled && !work.hasPlanned,
     note: () =>
       "You have looked around, and the user has no plan yet. Send its steps with update_plan, then end as your " +
       "mode says. If no change is wanted, say so.",
@@ -101,10 +111,10 @@ export class Nudges {
   #shown = 0;
 
   /** Undefined: the turn may end. */
-  next(stop: Stop): Nudge | undefined {
+  async next(stop: Stop): Promise<Nudge | undefined> {
     const { iteration, maxIterations } = stop;
     if (iteration >= maxIterations) return undefined;
-    const row = ROWS.find(({ state, applies }) => this.#mayGive(state) && applies(stop));
+    const row = await this.#rowFor(stop);
     if (row === undefined) return undefined;
     const { state, notice } = row;
     if (state === "call_shown") this.#shown += 1;
@@ -113,13 +123,28 @@ export class Nudges {
     return { note, ...(notice === undefined ? {} : { notice }) };
   }
 
+  /** The rows are tried in order: the question to the model comes late. */
+  async #rowFor(stop: Stop): Promise<Row | undefined> {
+    for (const row of ROWS) {
+      if (this.#mayGive(row.state) && await row.applies(stop)) return row;
+    }
+    return undefined;
+  }
+
   #mayGive(state: ControlState): boolean {
     return state === "call_shown" ? this.#shown < MOST_SHOWN : !this.#isGiven;
   }
 }
 
-function mayWrite({ mode, canWrite, hasActed }: Stop): boolean {
-  return mode.access !== "read" && canWrite && !hasActed;
+function wroteNothing({ mode, canWrite, work }: Stop): boolean {
+  return mode.access !== "read" && canWrite && !work.hasWritten;
+}
+
+/** Steps are open, and this turn has to do with them. A model with calls in its text stops early after a write too. */
+function isPlanLeft({ plan, work, request, callsInText, isComplete }: Stop): boolean {
+  const concerns = work.hasPlanned || (work.hasCalled && mayBeTask(request));
+  const isEarly = !work.hasWritten || (callsInText && !isComplete);
+  return openSteps(plan).length > 0 && concerns && isEarly;
 }
 
 /** In their order, the one in work as it stands there. */

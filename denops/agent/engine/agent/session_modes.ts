@@ -71,7 +71,10 @@ export class SessionModes {
 
   /** Those that may be chosen, with the effort of this moment. */
   get all(): readonly Mode[] {
-    return [...Object.values(CHOSEN), ...this.#own.map(ownMode)].map((mode) => this.#withEffort(mode));
+    const { explore_model: model } = this.#config;
+    const explore = model === undefined ? CHOSEN.explore : { ...CHOSEN.explore, model };
+    return [...Object.values({ ...CHOSEN, explore }), ...this.#own.map(ownMode)]
+      .map((mode) => this.#withEffort(mode));
   }
 
   /** Of the next turn. */

@@ -53,13 +53,14 @@ function notices({ events }: RunningEngine): readonly string[] {
 
 Deno.test("the mark of the end is asked for, never shown, and goes back to a model that writes it", async () => {
   await using engine = await play([
+    `say I look.\n${read}`,
     `say I edit.\n${edit}`,
     "think It is done.\nthink [TASK_COMPLETE]\nsay Renamed.\nsay\nsay **[Task_Complete]**",
     "say Nothing else.",
   ]);
   assert.deepEqual(await engine.prompt("rename alpha to omega"), END_TURN);
   assert.deepEqual(await engine.prompt("Anything else?"), END_TURN);
-  assert.equal(shown(engine), "I edit.Renamed.Nothing else.");
+  assert.equal(shown(engine), "I look.I edit.Renamed.Nothing else.");
   const stored = JSON.stringify([engine.stored(), engine.store.messages("s1"), engine.events]);
   assert.doesNotMatch(stored.replaceAll("end with [TASK_COMPLETE] if", ""), /task_complete/i);
   const [system = "", ...messages] = sent(engine);
@@ -73,7 +74,7 @@ Deno.test("results are followed by a packet that stays as it was sent", async ()
     PLAN,
     read,
     read,
-    "expect do not repeat it\nsay Done.\nsay [TASK_COMPLETE]",
+    "expect do not repeat it\nsay Which name?",
   ]);
   await engine.prompt("rename alpha");
   const messages = sent(engine);
@@ -125,7 +126,7 @@ Deno.test("a model that shows code instead of writing it is told so once in a tu
   assert.deepEqual(await engine.prompt("rename alpha to omega in a.txt"), END_TURN);
   assert.equal(await engine.project.read("a.txt"), "omega\n");
   assert.deepEqual(notices(engine), [
-    "The answer shows code and nothing was written; the model is told to write it.",
+    "The answer shows code and nothing was written; the model is asked to write it.",
   ]);
   assert.deepEqual(engine.server.problems, []);
   checkEvents(engine.events);
@@ -143,7 +144,7 @@ Deno.test("a model that stops in the middle of its plan is told so once in a tur
   assert.equal(engine.server.requests.length, 4);
   assert.deepEqual(await engine.prompt("Go on"), END_TURN);
   assert.equal(engine.server.requests.length, 5);
-  assert.deepEqual(notices(engine), ["The plan has open steps; the model is told to go on."]);
+  assert.deepEqual(notices(engine), ["The plan has open steps; the model is asked to go on."]);
   assert.deepEqual(engine.server.problems, []);
 });
 
@@ -155,9 +156,13 @@ const QUIET:
     ["with calls of its own", "rename alpha to omega", [CODE], { native_tools: true }],
     ["short code", "rename alpha to omega", [said("```ts\nlet omega;\n```")]],
     ["what a command has said", "rename alpha to omega", [said("```text\na\nb\nc\n```")]],
-    ["a plan with the mark", "rename alpha", [PLAN, "say Enough.\nsay [TASK_COMPLETE]"]],
+    ["a plan of which a step is done, with the mark", "rename alpha", [
+      PLAN,
+      read,
+      edit,
+      "say Enough.\nsay [TASK_COMPLETE]",
+    ]],
     ["a plan and a question to the user", "rename alpha", [PLAN, "say Which of them?"]],
-    ["a plan, and the user asks", "what is left of the plan?", [PLAN, "say Two steps."]],
   ];
 
 for (const [what, asked, answers, config = {}] of QUIET) {

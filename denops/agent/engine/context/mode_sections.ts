@@ -1,65 +1,123 @@
-/** What each mode adds to the prompt. */
+/**
+ * What each mode adds to the prompt. All that differs between modes stands here, so that the rest of the prompt never
+ * contradicts it.
+ */
+import type { Family } from "../core/families.ts";
 import type { ModeName } from "../../protocol/modes.ts";
-import { fixed, type Section } from "./sections.ts";
+import { list, type Section, type SectionInputs } from "./sections.ts";
 
-/** Of those that change nothing. */
-const READ =
-  "You change nothing in this mode: what writes is not offered, and commands run with access look alone.";
-
-const LINES: Readonly<Record<ModeName, readonly string[]>> = {
-  agent: [],
-  auto: [],
-  ask: [
-    READ,
-    "Look first, then answer what was asked with `path:line` for what you claim. If a change is wanted, say what you " +
-    "would do, and that mode agent does it.",
-  ],
-  plan: [
-    READ,
-    "Look until you know every place that the change touches, and ask where the goal is unclear. Then plan: send the " +
-    "steps with update_plan, each with its file and small enough to be verified.",
-    "End with the goal in a sentence, the files, what could go wrong and how each step is verified, then two lines: " +
-    "`Complexity: low | medium | high` with the reason, `Risks:` with the worst first.",
-    "The user starts the plan with `:Agent start`; nothing is carried out before that.",
-  ],
-  explore: [
-    READ,
-    "Answer one question about the code with the fewest look-ups: search broadly, read only the lines that decide it, " +
-    "and stop as soon as you can name the places.",
-    "Answer with a short list of `path:line` and what is there, then what you have not looked at.",
-  ],
-  "deep-explore": [READ, ...deep()],
-  "deep-explore-write": [
-    "You may write files of documentation in this mode, in docs/ and Markdown, and nothing else; commands run with " +
-    "access look alone.",
-    ...deep(),
-    "Write the result down where the project keeps such texts, and keep what is there and still true.",
-  ],
-  review: [
-    READ,
-    "Review the changes that are meant: those that the user names, else what is not committed (find_code_changes). " +
-    "Read around each change: its callers, its tests, what it relies on.",
-    "Look for what is wrong or dangerous: bugs, lost data, injections, secrets, races, broken callers, missing tests. " +
-    "No matters of taste, and nothing that the change has not brought.",
-    "List the findings in one fenced block `findings`, the worst first, a line each: " +
-    "`path:line: high|medium|low confidence: what goes wrong, and when`. The user's editor turns it into a list. " +
-    "An empty block says that you have found nothing.",
-    "Then two or three sentences: whether the change does what it is for, and what you could not verify.",
-  ],
-  chat: ["You have no tools in this mode: say so if the question needs a look at the files."],
-};
-
-function deep(): readonly string[] {
-  return [
-    "Work in four passes, each a step of a plan. Map: the parts, their entry points and how they depend on each other. " +
-    "Trace: follow two or three real paths from end to end. Cross-cut: errors, state, concurrency, settings, tests, " +
-    "as far as they matter. Synthesise: how it works and why it is so, for someone who is to change it.",
-    "Each claim has its `path:line`. Say what you have only inferred.",
-  ];
+interface ModeWords {
+  readonly lines: readonly string[];
+  /** How it answers a user; a sub-agent answers another agent. */
+  readonly answer?: string;
+  /** It changes files: what families of models tend to when they do so is said. */
+  readonly writes?: true;
 }
 
-/** Undefined: it has nothing to add. */
-export function modeSection(name: ModeName): Section | undefined {
-  const lines = LINES[name];
-  return lines.length === 0 ? undefined : fixed("mode", `You work in mode ${name}:`, lines);
+const READ = "Change nothing: tools that write are refused, and commands run with access look only.";
+
+const FEW_LINES =
+  "Answer in a few short lines without headings: what you changed, and what you did not verify.";
+
+const ASK = "If something is unclear and a wrong guess would cost work, ask.";
+
+/** To a sub-agent, in the place of what is said of the user. */
+const TO_AGENT = [
+  "Your answer goes to the agent that gave you this task: include everything it needs, with `path:line`.",
+  "You cannot ask anyone: decide, and say in your answer what is unclear.",
+];
+
+const PASSES =
+  "Work in four passes, each a step of your plan. Map the parts, entry points and dependencies. Trace two or three " +
+  "paths from end to end. Check errors, state, concurrency, settings and tests. Explain how it works and why, for someone " +
+  "who will change it. Cite `path:line` for each claim, and mark what you infer.";
+
+const AGENT: ModeWords = {
+  lines: [
+    "Carry out the task with tools; never show code for the user to paste.",
+    "Continue until it is done, then verify it with the project's tests, types or linter, the smallest run that covers " +
+    "the change first.",
+  ],
+  answer: FEW_LINES,
+  writes: true,
+};
+
+const WORDS: Readonly<Record<ModeName, ModeWords>> = {
+  agent: AGENT,
+  orchestrator: {
+    lines: [
+      "Plan first: steps with a result that can be checked.",
+      "Delegate look-ups and independent parts to sub-agents, several at once. Each task names the goal, the files, the " +
+      "limits and what to report.",
+      "Write what joins the parts yourself, check what sub-agents have changed, and verify the whole before you end.",
+    ],
+    answer: FEW_LINES,
+    writes: true,
+  },
+  auto: AGENT,
+  ask: {
+    lines: [READ, "Answer the question with `path:line` for what you claim."],
+    answer: "If a change is wanted, say what you would do, and that mode agent does it.",
+  },
+  plan: {
+    lines: [
+      READ,
+      "Look until you know every place that the change touches. Then send a plan whose steps name their file and can be " +
+      "verified one by one.",
+    ],
+    answer:
+      "End with the goal in one sentence, how each step is verified, and two lines: `Complexity: low | medium | high` " +
+      "with the reason, and `Risks:` with the worst first.",
+  },
+  explore: {
+    lines: [
+      READ,
+      "Answer one question about the code with as few look-ups as possible: search broadly, read only the lines that decide " +
+      "it, and stop when you can name the places.",
+    ],
+    answer: "List `path:line` and what is there, then what you have not looked at.",
+  },
+  "deep-explore": { lines: [READ, PASSES] },
+  "deep-explore-write": {
+    lines: [
+      "Write documentation only, in docs/ and Markdown files; commands run with access look only.",
+      PASSES,
+      "Put the result where the project keeps such texts; keep what is still true.",
+    ],
+  },
+  review: {
+    lines: [
+      READ,
+      "Review the changes that the user names, or else the uncommitted ones, with their callers and tests. Look for bugs, " +
+      "lost data, injections, secrets, races and missing tests, not for taste.",
+    ],
+    answer: "List findings in one fenced block `findings`, the worst first, one a line: " +
+      "`path:line: high|medium|low confidence: what goes wrong, and when`. Then say whether the change does its job and " +
+      "what you could not verify.",
+  },
+  chat: { lines: ["You have no tools in this mode. If a question needs a look at the files, say so."] },
+};
+
+/** What a family of models tends to when it changes files. */
+const WRITING: Readonly<Record<Family, string>> = {
+  claude: "Make the smallest change that is right: no files, helpers or fallbacks that nobody asked for.",
+  gpt: "Do not stop to report a plan or to offer a next step: carry it out in this turn.",
+  gemini: "Change files with the edit tools, not with commands.",
+  deepseek: "",
+  qwen: "",
+  llama: "",
+  mistral: "Continue with tool calls until the task is done.",
+  default: "",
+};
+
+export function modeSection(name: ModeName): Section {
+  const { lines, answer, writes } = WORDS[name];
+  const toUser = answer === undefined ? [ASK] : [answer, ASK];
+  return {
+    name: "mode",
+    text({ isSubagent, family }: SectionInputs) {
+      const own = [...lines, ...isSubagent ? TO_AGENT : toUser, writes === true ? WRITING[family] : ""];
+      return list(`You work in mode ${name}:`, own.filter((line) => line !== ""));
+    },
+  };
 }

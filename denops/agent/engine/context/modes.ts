@@ -2,8 +2,8 @@
 import type { Effort, ListedModel } from "../../protocol/config.ts";
 import { covers, MODE_FACTS, type ModeAccess, type ModeName, type OwnMode } from "../../protocol/modes.ts";
 import { modeSection } from "./mode_sections.ts";
-import { AGENT_SECTIONS, EDIT, fixed, INTENT, type Section } from "./sections.ts";
-import { TITLES } from "./titles.ts";
+import { AGENT_SECTIONS, fixed, type Section } from "./sections.ts";
+import { CLAIM, EDIT, INTENT, TITLES } from "./side_prompts.ts";
 
 export interface Mode {
   /** Under this name stands what its requests have used up. */
@@ -47,8 +47,7 @@ function chosen<Name extends ModeName>(
   more: Partial<Pick<Mode, "tools" | "limits" | "plans">> = {},
 ) {
   const facts = MODE_FACTS.find((one) => one.name === name) ?? MODE_FACTS[0];
-  const own = modeSection(name);
-  const sections = own === undefined ? AGENT_SECTIONS : [...AGENT_SECTIONS, own];
+  const sections = [...AGENT_SECTIONS, modeSection(name)];
   return { tools: "all", limits: {}, ...facts, name, sections, ...more } as const satisfies Mode;
 }
 
@@ -61,6 +60,7 @@ export const CHOSEN: Readonly<Record<ModeName, Mode>> = {
   "deep-explore": chosen("deep-explore", { limits: { iterations: 20 } }),
   "deep-explore-write": chosen("deep-explore-write", { limits: { iterations: 20 } }),
   review: chosen("review", { limits: { iterations: 15 } }),
+  orchestrator: chosen("orchestrator"),
   chat: chosen("chat", { tools: "none" }),
   /** Each turn is run as one of the others: see agent/intent.ts. */
   auto: chosen("auto"),
@@ -113,11 +113,16 @@ export const MODES = {
     ...{ name: "btw", sections: AGENT_SECTIONS, tools: "listed" },
     limits: { milliseconds: 120_000 },
   },
-  /** What a message wants, in mode auto. */
+  /** Which mode a message needs, in mode auto. The turn waits for it, as it does for any answer. */
   intent: {
     ...ASIDE,
-    ...{ name: "intent", sections: [fixed("intent", INTENT)], tools: "none", effort: "none" },
-    limits: { milliseconds: 10_000, tries: 1 },
+    ...{ name: "intent", sections: [fixed("intent", INTENT)], tools: "none", effort: "none", limits: {} },
+  },
+  /** Whether an answer claims a change. Not worth a second request. */
+  claim: {
+    ...ASIDE,
+    ...{ name: "claim", sections: [fixed("claim", CLAIM)], tools: "none", effort: "none" },
+    limits: { milliseconds: 30_000, tries: 1 },
   },
 } as const satisfies Readonly<Record<string, Mode>>;
 

@@ -20,6 +20,8 @@ export interface ViewInputs {
   readonly small?: boolean;
   /** It makes one call after the other. */
   readonly oneByOne?: boolean;
+  /** It works for another agent. */
+  readonly isSubagent?: boolean;
   /** Undefined: nothing is known of it. */
   readonly project?: Project | undefined;
   readonly scratch?: string | undefined;
@@ -57,10 +59,12 @@ export function view(
 /** The system prompt, section by section; those with nothing to say are left out. */
 export function systemParts(
   sections: readonly Section[],
-  { environment, model = "", small = false, oneByOne = false, project = NO_PROJECT, scratch }: ViewInputs,
+  inputs: ViewInputs,
 ): readonly { readonly name: string; readonly text: string }[] {
-  const inputs = { environment, family: familyOf(model), oneByOne, project, scratch };
-  return sections.map(({ name, text, brief }) => ({ name, text: (small ? brief ?? text : text)(inputs) }))
+  const { environment, model = "", small = false, oneByOne = false, isSubagent = false, scratch } = inputs;
+  const { project = NO_PROJECT } = inputs;
+  const given = { environment, family: familyOf(model), oneByOne, isSubagent, project, scratch };
+  return sections.map(({ name, text, brief }) => ({ name, text: (small ? brief ?? text : text)(given) }))
     .filter(({ text }) => text !== "");
 }
 
@@ -109,7 +113,8 @@ const WITH_PROMPT: ReadonlySet<ControlNote["reason"]> = new Set(["files", "conte
 
 /** Not every model takes a user's message after a result: what comes with results stands in the last one. */
 function isWithResults({ calls }: AssistantEntry, { reason }: ControlNote): boolean {
-  return reason === "rules" || ((reason === "agents" || reason === "steering") && calls.length > 0);
+  return reason === "rules" || reason === "steps" ||
+    ((reason === "agents" || reason === "steering") && calls.length > 0);
 }
 
 function isNote(entry: MessageEntry): entry is ControlNote {

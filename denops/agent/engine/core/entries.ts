@@ -44,6 +44,7 @@ const ControlNote = z.object({
    * message that begins the turn. "rules": those of folders that calls have touched, told with their results.
    * "agents": what sub-agents in the background have found, told with either. "steering": what the user says while a
    * turn runs, told with results.
+   * "steps": how many are left of a turn, told with results.
    * "summarize" and "folded" stand in views alone: the question for a summary, and the summary.
    */
   reason: z.enum([
@@ -61,6 +62,7 @@ const ControlNote = z.object({
     "results",
     "no_plan",
     "no_answer",
+    "steps",
     "summarize",
     "folded",
     "unreadable",

@@ -23,7 +23,7 @@ async function after(edit: string, options: Partial<EngineOptions> = {}) {
   const engine = await startEngine({
     files: FILES,
     config: { title: false },
-    script: [READ, edit, "say Done."].join("\n---\n"),
+    script: [READ, edit, "say Done?"].join("\n---\n"),
     ...options,
   });
   assert.deepEqual(await engine.prompt("Go"), END_TURN);
@@ -129,7 +129,7 @@ for (const [what, edit, says] of refused) {
     await using engine = await startEngine({
       files,
       config: { title: false },
-      script: [READ, edit, "say Done."].join("\n---\n"),
+      script: [READ, edit, "say Done?"].join("\n---\n"),
     });
     await using outside = await scratch({});
     await Deno.symlink(outside.root, engine.project.path("link"));

@@ -28,7 +28,8 @@ export async function chosenConfig(
   const own = user.provider ?? await detect(user, world).catch(() => undefined);
   if (own === provider && (user.model !== undefined || namesModel(user, provider))) return user;
   // They are of the options' provider and its model.
-  const { model: _, summary_model: _s, context_window: _c, vision: _v, native_tools: _n, ...rest } = user;
+  const { model: _, summary_model: _s, explore_model: _e, context_window: _c, ...more } = user;
+  const { vision: _v, native_tools: _n, ...rest } = more;
   const named = namesModel(user, provider) ? undefined : model?.name;
   return { ...rest, provider, ...(named === undefined ? {} : { model: named }) };
 }

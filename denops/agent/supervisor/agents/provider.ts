@@ -113,8 +113,10 @@ export function priced(
 }
 
 /** Names of models that the options speak of. */
-export function knownModels({ model, summary_model, prices }: UserConfig): ReadonlySet<string> {
-  return new Set([model, summary_model, ...Object.keys(prices)].filter((name) => name !== undefined));
+export function knownModels(user: UserConfig): ReadonlySet<string> {
+  const { model, summary_model, explore_model, prices } = user;
+  const names = [model, summary_model, explore_model, ...Object.keys(prices)];
+  return new Set(names.filter((name) => name !== undefined));
 }
 
 /** A local server if one answers, else the first well-known key. */

@@ -137,7 +137,7 @@ Deno.test("a named file is whole as far as a sixth of the window goes; a larger 
   assert.ok(text.length < 20_000 / 6 * 3 + 500, `${text.length} characters`);
   assert.match(labels(narrow)[0] ?? "", /^large\.txt L1–\d+ of 3000 · small\.txt$/);
   const edit = 'call edit_file {"path": "large.txt", "old_str": "line 7\\n", "new_str": "x\\n"}';
-  narrow.server.play(`${edit}\n---\nexpect You have not read large.txt yet\nsay Done.`);
+  narrow.server.play(`${edit}\n---\nexpect You have not read large.txt yet\nsay Done?`);
   await narrow.prompt("Edit it");
   assert.deepEqual(narrow.server.problems, []);
 });

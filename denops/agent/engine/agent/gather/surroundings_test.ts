@@ -26,7 +26,7 @@ Deno.test("the prompt tells how the project is built and where its files lie, an
   await engine.prompt("Hello");
   const system = systemOf(engine);
   assert.match(system, /\nBuilt with: Makefile \(all, clean\); package\.json \(build, test\)\n/);
-  assert.match(system, /:\nsrc\/\n {2}a\.ts\nMakefile\npackage\.json$/);
+  assert.match(system, /:\nsrc\/\n {2}a\.ts\nMakefile\npackage\.json\n\nYou work in mode/);
   paths = ["other.ts"];
   await engine.prompt("Again");
   assert.equal(systemOf(engine), system);
@@ -230,7 +230,7 @@ Deno.test("no text and no name of a file can imitate the engine's own tags", asy
         tag.includes("file=") || tag.includes("/") || tag.includes("context")
       );
       let open = "";
-      for (const tag of real.filter((tag) => !text.includes(`${tag} is the editor's word`))) {
+      for (const tag of real.filter((tag) => !text.includes(`${tag} comes from the editor`))) {
         const [, end, kind] = /^<(\/?)(rules|context)/.exec(tag) ?? [];
         assert.equal(open, end === "/" ? kind : "", text);
         open = end === "/" ? "" : kind ?? "";

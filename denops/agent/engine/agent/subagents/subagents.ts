@@ -53,6 +53,9 @@ export interface SubagentsPorts {
   readonly modes: Pick<SessionModes, "all" | "models" | "model">;
 }
 
+/** A sub-agent is told its mode, and starts no others. */
+const NOT_SUBAGENTS: ReadonlySet<string> = new Set([CHOSEN.auto.name, CHOSEN.orchestrator.name]);
+
 interface Begun {
   /** Of its session. */
   readonly id: string;
@@ -279,7 +282,7 @@ export class Subagents implements Port {
   /** Not one without tools, nor one that is to be settled first. @throws {ToolError} */
   #modeOf({ mode: name, model }: SubagentTask): Mode {
     const { modes } = this.#ports;
-    const all = modes.all.filter((mode) => mode.tools !== "none" && mode.name !== CHOSEN.auto.name);
+    const all = modes.all.filter(({ name, tools }) => tools !== "none" && !NOT_SUBAGENTS.has(name));
     const row = all.find((mode) => mode.name === name);
     if (row === undefined) {
       throw new ToolError(`No mode is called ${name}. Modes: ${all.map(({ name }) => name).join(", ")}.`);

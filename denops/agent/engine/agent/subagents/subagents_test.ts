@@ -175,8 +175,13 @@ say Done`,
   const bodies = engine.server.requests.map(({ body = {} }) => body);
   const of = (task: string) => bodies.find((body) => JSON.stringify(body).includes(task + "\\n"));
   const beginning = (body: (typeof bodies)[number] | undefined) =>
-    JSON.stringify([body?.model, body?.tools, Array.isArray(body?.messages) ? body.messages[0] : undefined]);
-  assert.equal(beginning(of("same mode")), beginning(bodies[0]));
+    JSON.stringify([body?.model, body?.tools, Array.isArray(body?.messages) ? body.messages[0] : undefined])
+      .split("You work in mode agent:");
+  const [shared, own = ""] = beginning(of("same mode"));
+  const [session, sessions = ""] = beginning(bodies[0]);
+  assert.equal(shared, session);
+  assert.match(own, /Your answer goes to the agent.*You cannot ask anyone/);
+  assert.match(sessions, /few short lines.*wrong guess would cost work, ask/);
   assert.equal(of("other model")?.model, "model-2");
   assert.equal(of("no such model"), undefined);
   assert.match(engine.results()[2] ?? "", /^No model is called model-3\. Models: model-1, model-2\.$/);
@@ -280,7 +285,7 @@ usage 1000 100
 say answer
 ---
 usage 200 20
-say Done`,
+say Done?`,
   });
   assert.deepEqual(await engine.prompt("Go"), END_TURN);
   const { turns, agents } = engine.usage.report("s1");
