@@ -70,7 +70,7 @@ export class RunningCommand implements AsyncDisposable {
       env: spec.env,
       // A session of its own, without a terminal, and a group: by that is found what the shell leaves behind where no
       // sandbox ends it.
-      detached: Deno.build.os !== "windows",
+      leadsGroup: true,
       stdin: spec.input === undefined ? "null" : "piped",
       stdout: "piped",
       stderr: "piped",

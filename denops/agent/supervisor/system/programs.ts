@@ -131,11 +131,47 @@ export const PROFILES = {
 
 export type ProfileName = keyof typeof PROFILES;
 
-export type ProgramOptions = Omit<Deno.CommandOptions, "clearEnv" | "env"> & {
+export type ProgramOptions = Omit<Deno.CommandOptions, "clearEnv" | "detached" | "env"> & {
   readonly env: Readonly<Record<string, string>>;
+  /** It leads a session and a process group of its own, for {@link killGroup}. */
+  readonly leadsGroup?: boolean;
 };
 
 /** A process that has not started yet. Its program comes from outside the project: see `findProgram`. */
-export function openProgram(_profile: ProfileName, path: string, options: ProgramOptions): Deno.Command {
-  return new Deno.Command(path, { ...options, env: { ...options.env }, clearEnv: true });
+export function openProgram(
+  _profile: ProfileName,
+  path: string,
+  { leadsGroup = false, env, ...options }: ProgramOptions,
+): Deno.Command {
+  const same = { ...options, env: { ...env }, clearEnv: true };
+  if (!leadsGroup) return new Deno.Command(path, same);
+  setsid ??= SETSID.find((path) => hasFile(path)) ?? "";
+  if (setsid !== "") return new Deno.Command(setsid, { ...same, args: [path, ...options.args ?? []] });
+  return new Deno.Command(path, { ...same, detached: Deno.build.os !== "windows" });
+}
+
+/** util-linux's program; it becomes the program that it starts. Deno's `detached` would fork all of this process. */
+const SETSID: readonly string[] = ["/usr/bin/setsid", "/bin/setsid"];
+let setsid: string | undefined;
+
+function hasFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Kills a group and its leader. The leader first: it may not lead yet, and starts nothing after that. Where only
+ * bubblewrap is killed before it has let its child go on, the child waits for ever.
+ */
+export function killGroup(process: Deno.ChildProcess): void {
+  for (const pid of Deno.build.os === "windows" ? [process.pid] : [process.pid, -process.pid]) {
+    try {
+      Deno.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
 }

@@ -2,7 +2,7 @@
 import { commandEnvironment, trustedPath } from "./environment.ts";
 import { type GitView, gitView } from "./git_view.ts";
 import { sandboxedProgram } from "./look_up.ts";
-import { openProgram } from "./programs.ts";
+import { killGroup, openProgram } from "./programs.ts";
 import { removeRunFolder } from "./run_folder.ts";
 import { findProgram } from "./sandbox.ts";
 import { userGit } from "./user_git.ts";
@@ -71,22 +71,9 @@ const running = new Set<Deno.ChildProcess>();
 /** Ends all of them; nothing of them is left when this resolves. */
 export async function endRuns(): Promise<void> {
   const all = [...running];
-  all.forEach(endGroup);
+  all.forEach(killGroup);
   await Promise.all(all.map(({ status }) => status));
   await removeRunFolder();
-}
-
-/**
- * Each has a group of its own: where bubblewrap alone is killed before it has let its child go on, that waits for ever,
- * as it is only then that it asks to die with its parent.
- */
-function endGroup(process: Deno.ChildProcess): void {
-  try {
-    if (Deno.build.os === "windows") process.kill("SIGKILL");
-    else Deno.kill(-process.pid, "SIGKILL");
-  } catch {
-    // It has ended meanwhile.
-  }
 }
 
 /** @param onLine false: enough, stop */
@@ -165,12 +152,12 @@ async function start(name: "rg" | "git", args: readonly string[], options: RunPl
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
-    detached: Deno.build.os !== "windows",
+    leadsGroup: true,
   }).spawn();
   running.add(process);
   const limit = AbortSignal.timeout(options.longest ?? LONGEST_MS);
   const inTime = AbortSignal.any([signal, limit]);
-  const stop = () => endGroup(process);
+  const stop = () => killGroup(process);
   if (inTime.aborted) stop();
   inTime.addEventListener("abort", stop);
   process.status.finally(() => {
