@@ -99,7 +99,7 @@ Deno.test("unsent messages come back after :qa and the end of the terminal, once
   await waitForKept(agent);
   server.restart(SCRIPT);
   await typeAll(second);
-  // It waits for an answer that does not come, and what somebody has scheduled fails in the meantime, in many lines.
+  // What somebody has scheduled fails meanwhile, in many lines.
   await second.nvim.lua(`require("agent.client").request = function() end
     require("agent.review.files").request(nil, "review_files", {}, function() end)
     vim.uv.new_timer():start(0, 5, vim.schedule_wrap(function()

@@ -168,6 +168,10 @@ end
 --- Applies updates and draws what they changed, in one go.
 ---@param updates table[]
 function Chat:apply(updates)
+  if vim.v.exiting ~= vim.NIL then
+    -- After a SIGHUP the buffers are already empty.
+    return
+  end
   self:revive()
   local changed = {}
   for _, update in ipairs(updates) do

@@ -273,10 +273,6 @@ local function host_lost(update)
 end
 
 client.listen(function(batch)
-  if vim.v.exiting ~= vim.NIL then
-    -- After a SIGHUP the buffers are already empty.
-    return
-  end
   local by_chat = {}
   for _, update in ipairs(batch) do
     if update.type == "host_lost" then
@@ -313,6 +309,15 @@ function M.fit()
 end
 
 vim.api.nvim_create_autocmd("VimResized", { group = group, callback = M.fit })
+
+--- Scheduled functions still run, and may fail: after a SIGHUP the buffers are empty. A long error must not wait for a key.
+vim.api.nvim_create_autocmd("VimLeavePre", {
+  group = group,
+  callback = function()
+    vim.o.more = false
+  end,
+})
+
 -- What stands in a line is as wide as its window.
 vim.api.nvim_create_autocmd("WinResized", {
   group = group,

@@ -47,13 +47,16 @@ function M:steer(text)
     if self.is_closed or how == "told" or not still_waits then
       return
     end
-    self:apply({ { type = "unsteered", id = id } })
     -- A stop may overtake it: then nothing more is sent.
-    if how == "ended" and self.stops == stops and not (self.taken and self.taken[text]) then
+    local is_next = how == "ended" and self.stops == stops and not (self.taken and self.taken[text])
+    if is_next then
       self:selection_unsent({ text })
-      return self:send(text)
+      self:send(text)
+    else
+      self:give_back(text)
     end
-    self:give_back(text)
+    -- Last: if Neovim exits in between, the message is kept twice rather than not at all.
+    self:apply({ { type = "unsteered", id = id } })
     -- Of a turn that has failed the chat says why.
     if problem and self:phase() ~= "ready" then
       say.error(problem)
@@ -99,8 +102,8 @@ function M:take_back(block, purpose)
   self.taken = self.taken or {}
   self.taken[block.text] = purpose
   if block.held then
-    self:apply({ { type = "unheld", held = block.held } })
-    return self:give_back(block.text)
+    self:give_back(block.text)
+    return self:apply({ { type = "unheld", held = block.held } })
   elseif block.status == "queued" then
     return client.send({ type = "take_back", chat = self.id, text = block.text })
   end

@@ -61,8 +61,6 @@ end
 --- Before Neovim ends: what was said last has reached the engine. Half a second at most.
 function M.settle()
   if waiting > 0 then
-    -- Scheduled functions run meanwhile, and fail in buffers that are already empty: a long error would wait for a key.
-    vim.o.more = false
     vim.wait(500, function()
       return waiting == 0
     end, 5)
