@@ -44,7 +44,7 @@ return {
     name = "compact",
     plug = "AgentCompact",
     args = "[focus|undo]",
-    takes = "phrase",
+    takes = "focus",
     doc = "Fold what is old, so that the model's window has room; or take that back.",
   },
   {

@@ -103,6 +103,12 @@ M.shapes = {
       end, { "merge", "remove" })
     end,
   },
+  focus = {
+    doc = "any text, in quotes or not",
+    matches = function()
+      return true
+    end,
+  },
   text = {
     doc = "any text",
     matches = function()

@@ -53,7 +53,7 @@ Deno.test("compact: a line says what was folded, a restart keeps it, undo brings
   await nvim.command("Agent Read all files");
   await waitForChat(nvim, "All read.");
   await waitForTurn(nvim);
-  await nvim.command('Agent compact "the names"');
+  await nvim.command("Agent compact the names");
   await waitForChat(nvim, "of the model's window: a summary stands for");
   assert.match(sent(agent), /What matters most to the user: the names/);
   await say(nvim, "And now?");

@@ -154,7 +154,7 @@ Deno.test("modes of files: the user's and the project's, within what they are ba
   await waitForTurn(nvim);
   const body = server.requests.at(-1)?.body;
   assert.equal(body?.model, "scripted");
-  assert.match(systemOf(body), /You change nothing in this mode[^]*Write everything\.$/);
+  assert.match(systemOf(body), /Change nothing: tools that write[^]*Write everything\.$/);
   assert.ok(toolNames(body).includes("read_file"));
   assert.deepEqual(toolNames(body).filter((name) => /write|edit|run|search/.test(name)), []);
   await nvim.command("Agent mode nobody");

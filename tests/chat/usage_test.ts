@@ -76,22 +76,22 @@ Deno.test("what a session has cost goes on after the engine was killed, and is t
   const options = { script: "", config, beside: { project, state, server } };
   await using first = await startEngine(options);
   const session = await first.open();
-  await first.prompt(session, "First");
-  await first.prompt(session, "Second");
+  await first.prompt(session, "First?");
+  await first.prompt(session, "Second?");
   await first.kill();
 
   await using second = await startEngine(options);
   await second.resume(session);
-  await second.prompt(session, "Third");
+  await second.prompt(session, "Third?");
   const costs = second.seen.flatMap((seen) =>
     seen.type === "update" && seen.update.sessionUpdate === "usage_update" ? [seen.update.cost] : []
   );
   assert.deepEqual(costs, [{ amount: 0.75, currency: "USD" }], "as ACP wants it: of the session so far");
   const usage = await second.ask("usage", { sessionId: session });
   assert.deepEqual(usage.turns.map(({ name, cost }) => [name, cost]), [
-    ["Third", 0.25],
-    ["Second", 0.25],
-    ["First", 0.25],
+    ["Third?", 0.25],
+    ["Second?", 0.25],
+    ["First?", 0.25],
   ]);
   assert.deepEqual(usage.sessions.map(({ requests, input }) => [requests, input]), [[3, 300_000]]);
   assert.match(usage.pricesOf, /^\d{4}-\d\d-\d\d$/);
