@@ -1,7 +1,7 @@
 /** Whole turns of the real session with a scripted model. */
 import assert from "node:assert/strict";
 import { checkRequest } from "../../../../tests/model/model_checks.ts";
-import { isObject, type JsonObject } from "../../../../tests/model/model_messages.ts";
+import { isObject, type JsonObject, objects } from "../../../../tests/model/model_messages.ts";
 import { engineConfig } from "../../../../tests/support/engine_config.ts";
 import { serve } from "../../../../tests/support/model_client.ts";
 import { events } from "../../../../tests/support/wire_play.ts";
@@ -36,6 +36,38 @@ for (const wire of WIRES) {
     assert.deepEqual([usage?.usage.input, usage?.usage.output], [100, 10]);
   });
 }
+
+Deno.test("anthropic_messages: thoughts between texts and calls go back in their order, after a restart too", async () => {
+  const script = [
+    `think One.\nsay I look.\nthink Two.\n${read}\nthink Three.\ncall read_file {"path": "b.txt"}`,
+    "think Four.\nsay Done.",
+    "say Nothing.",
+  ].join("\n---\n");
+  await using engine = await startEngine({
+    wire: "anthropic_messages",
+    config: { title: false },
+    files: { ...FILES, "b.txt": "beta\n" },
+    script,
+  });
+  assert.deepEqual(await engine.prompt("Look?"), END_TURN);
+  await engine.session.close();
+  const again = engine.again();
+  assert.deepEqual(await again.prompt([{ type: "text", text: "And now?" }]), END_TURN);
+  await again.close();
+  const answers = engine.server.requests.map(({ body }) =>
+    objects(body.messages).filter(({ role }) => role === "assistant").map(({ content }) =>
+      objects(content).map(({ type, thinking, text, input }) =>
+        `${type} ${thinking ?? text ?? JSON.stringify(input)}`
+      )
+    )
+  );
+  const first = [
+    ...["thinking One.", "text I look.", "thinking Two.", 'tool_use {"path":"a.txt"}'],
+    ...["thinking Three.", 'tool_use {"path":"b.txt"}'],
+  ];
+  assert.deepEqual(answers, [[], [first], [first, ["thinking Four.", "text Done."]]]);
+  assert.deepEqual(engine.server.problems, [], "each thought with its own signature");
+});
 
 Deno.test("calls of every answer get results of their own", async () => {
   for (const wire of WIRES) {

@@ -23,14 +23,23 @@ function isRecord(value: unknown): boolean {
 export const KeptFor = z.enum(["turn", "session"]);
 export type KeptFor = z.infer<typeof KeptFor>;
 
+/** So many characters and calls of an answer came before. */
+const AnswerPosition = z.object({ text: z.int(), calls: z.int() });
+
 /**
  * What a provider wants back unchanged with an answer: reasoning (Anthropic: with its signature; OpenAI: encrypted), and
  * what a text was (OpenAI: "commentary", "final_answer"). `text`, `calls`: so many characters and calls of the answer
  * were before it.
  */
 export const Reasoning = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("signed"), text: z.string(), signature: z.string() }),
-  z.object({ type: z.literal("redacted"), data: z.string() }),
+  /** `at`: undefined at the beginning. */
+  z.object({
+    type: z.literal("signed"),
+    text: z.string(),
+    signature: z.string(),
+    at: AnswerPosition.exactOptional(),
+  }),
+  z.object({ type: z.literal("redacted"), data: z.string(), at: AnswerPosition.exactOptional() }),
   z.object({ type: z.literal("plain"), text: z.string(), for: KeptFor }),
   /** OpenRouter's, piece by piece; of some providers behind it they are signed or encrypted. */
   z.object({

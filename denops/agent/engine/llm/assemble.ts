@@ -53,11 +53,14 @@ export class Assembly {
         this.#thought = "";
         break;
       case "signature":
-        this.#reasoning.push({ type: "signed", text: this.#thought, signature: delta.signature });
+        this.#reasoning.push({
+          ...{ type: "signed", text: this.#thought, signature: delta.signature },
+          ...this.#position,
+        });
         this.#thought = "";
         break;
       case "redacted":
-        this.#reasoning.push({ type: "redacted", data: delta.data });
+        this.#reasoning.push({ type: "redacted", data: delta.data, ...this.#position });
         break;
       case "details":
         this.#details = delta.details.reduce(withDetail, this.#details);
@@ -101,6 +104,12 @@ export class Assembly {
       case "done":
         break;
     }
+  }
+
+  /** Where the answer is by now; nothing at its beginning. */
+  get #position(): { readonly at?: { readonly text: number; readonly calls: number } } {
+    const at = { text: this.#text.length, calls: this.#calls.size };
+    return at.text + at.calls === 0 ? {} : { at };
   }
 
   get text(): string {

@@ -12,6 +12,7 @@ import type {
   Message,
   ModelRequest,
   Reasoning,
+  ToolCall,
 } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { type IdRule, withCallIds } from "./call_ids.ts";
@@ -311,18 +312,31 @@ function encodeImage({ name, type, data }: Image): readonly Record<string, unkno
   ];
 }
 
-function encodeAssistant(message: AssistantMessage): readonly Record<string, unknown>[] {
-  const reasoning = message.reasoning.flatMap(encodeReasoning);
-  // The API refuses empty text, and text that is only white space.
-  const text = message.text.trim() === "" ? [] : [{ type: "text", text: message.text.trimEnd() }];
-  const calls = message.calls.map((call) => ({
-    type: "tool_use",
-    id: call.id,
-    name: toolName(call.name),
-    input: argumentsObject(call.arguments),
-  }));
-  if (text.length + calls.length > 0) return [...reasoning, ...text, ...calls];
-  return [{ type: "text", text: "[Reasoning completed]" }];
+/** The blocks in the order in which they came: the API refuses thoughts that stand elsewhere. Text before calls. */
+function encodeAssistant({ text, calls, reasoning }: AssistantMessage): readonly Record<string, unknown>[] {
+  if (text.trim() === "" && calls.length === 0) return [{ type: "text", text: "[Reasoning completed]" }];
+  const blocks: Record<string, unknown>[] = [];
+  let said = 0;
+  let called = 0;
+  const addUpTo = (characters: number, count: number) => {
+    const part = characters < text.length ? text.slice(said, characters) : text.slice(said).trimEnd();
+    // The API refuses empty text, and text that is only white space.
+    if (part.trim() !== "") blocks.push({ type: "text", text: part });
+    blocks.push(...calls.slice(called, count).map(encodeCall));
+    said = Math.max(said, characters);
+    called = Math.max(called, count);
+  };
+  for (const part of reasoning) {
+    if (part.type === "signed" || part.type === "redacted") addUpTo(part.at?.text ?? 0, part.at?.calls ?? 0);
+    blocks.push(...encodeReasoning(part));
+  }
+  addUpTo(text.length, calls.length);
+  // "The final block in an assistant message cannot be `thinking`."
+  return blocks.slice(0, blocks.findLastIndex(({ type }) => type === "text" || type === "tool_use") + 1);
+}
+
+function encodeCall({ id, name, arguments: text }: ToolCall): Record<string, unknown> {
+  return { type: "tool_use", id, name: toolName(name), input: argumentsObject(text) };
 }
 
 function encodeReasoning(part: Reasoning): readonly Record<string, unknown>[] {

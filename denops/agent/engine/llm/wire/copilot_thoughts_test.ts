@@ -22,7 +22,8 @@ Deno.test("copilot: what a model has thought comes as a thought, and goes back s
     for (const told of decoder.step(JSON.stringify({ choices: [{ index: 0, delta }] }))) assembly.add(told);
   }
   const message = assembly.message({ withCalls: true });
-  assert.deepEqual(message.reasoning, [{ type: "signed", text: "First this.", signature: "c2VhbGVk" }]);
+  const at = { text: message.text.length, calls: 0 };
+  assert.deepEqual(message.reasoning, [{ type: "signed", text: "First this.", signature: "c2VhbGVk", at }]);
   const result = { role: "tool", id: "c1", name: "read_file", text: "x", isError: false } as const;
   const history = [user("Hi"), { ...message, by: author }, result];
   const sent = (model: string) => {
