@@ -188,10 +188,14 @@ Deno.test("two Neovims take a draft each; a closed chat leaves its own; old ones
     messages: [{ id: "a", text: "a", given: [{ type: "file", text: "" }] }],
   }];
   for (const [index, other] of others.entries()) await leave(agent, `f${index}`, { time: now + 1, ...other });
+  const pipes = ["e0-1.json", "e1.lock"].map((name) => state.path(`drafts/${name}`));
+  await new Deno.Command("mkfifo", { args: pipes }).output();
+  await leave(agent, "e1", { time: now - 1 });
   await nvim.keys("<Esc>");
   await nvim.lua(`require("agent").new() vim.api.nvim_input("typed")`);
   await waitForInput(nvim, "dd\n\ntyped");
   for (const index of others.keys()) await Deno.remove(state.path(`drafts/f${index}-1.json`));
+  for (const pipe of [...pipes, state.path("drafts/e1-1.json")]) await Deno.remove(pipe);
   await nvim.keys(" on<Esc>");
   await waitForInput(nvim, "dd\n\ntyped on");
   await waitForKept(agent, "bb", "dd\n\ntyped on", "text 2");

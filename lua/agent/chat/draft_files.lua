@@ -72,6 +72,9 @@ local function await(call, ...)
   return coroutine.yield()
 end
 
+--- Nothing waits for the other end of a pipe.
+local READ = vim.uv.constants.O_RDONLY + (vim.uv.constants.O_NONBLOCK or 0)
+
 ---@type fun(descriptor: integer, operation: integer): integer
 local flock
 local EXCLUSIVE, SHARED, AT_ONCE = 2, 1, 4
@@ -221,7 +224,7 @@ local function is_alive(name)
   if name == me then
     return true
   end
-  local file, problem = await("open", path_of(name .. ".lock"), "r", 0)
+  local file, problem = await("open", path_of(name .. ".lock"), READ, 0)
   if not file then
     return not (problem or ""):find("^ENOENT")
   end
@@ -233,7 +236,7 @@ end
 ---@param name string
 ---@return string?
 local function read(name)
-  local file = await("open", path_of(name), "r", 0)
+  local file = await("open", path_of(name), READ, 0)
   if not file then
     return nil
   end
@@ -249,7 +252,7 @@ local function project_of(root)
   if await("stat", root) then
     return root
   end
-  local file = await("open", vim.fs.joinpath(vim.fs.dirname(root), ".origin"), "r", 0)
+  local file = await("open", vim.fs.joinpath(vim.fs.dirname(root), ".origin"), READ, 0)
   local origin = file and await("read", file, 4096, 0)
   if file then
     await("close", file)
