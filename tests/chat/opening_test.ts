@@ -57,7 +57,7 @@ test("a worktree: messages, a choice and what is being typed go there, in order"
     await nvim.command("Agent mode plan");
     await nvim.command("Agent! second");
     await nvim.command("Agent undo");
-    await nvim.waitForScreen("the chat is still being opened");
+    await nvim.waitForScreen("cannot run :Agent undo: the chat is opening.");
     await nvim.keys("a dra");
   });
   await waitForChat(nvim, "Worktree there on branch agent/there");

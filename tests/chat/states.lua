@@ -141,7 +141,10 @@ local EFFECT = {
     local chat = in_phase(phase)
     take(chat, action, text)
     eq({ chat.ran, chat.typed, #said }, { {}, { "draft" }, 1 })
-    eq(said[1], "agent: " .. states.refusal(action, chat.timeline))
+    local line = states.refusal(action, chat.timeline)
+    -- Behind the name a sentence goes on; one alone has no stop.
+    eq((said[1]:gsub("%.$", "")), "agent: " .. line:gsub("^C", "c"):gsub("%.$", ""))
+    eq(vim.startswith(line, "Cannot run :Agent " .. action .. ": "), true, line)
   end,
   nothing = function(action, text, phase)
     local chat = in_phase(phase)

@@ -218,7 +218,9 @@ Deno.test("rewind takes the session back where no file was changed, also to the 
   await waitForTurn(nvim);
   await nvim.command("Agent Wait");
   await nvim.command("Agent rewind 1");
-  await nvim.waitFor(`vim.fn.execute("messages"):find("a turn is running: stop it first", 1, true)`);
+  await nvim.waitFor(
+    `vim.fn.execute("messages"):find("cannot run :Agent rewind: a turn is running. Stop it first", 1, true)`,
+  );
   assert.equal(await nvim.lua(`return ${input}`), "");
   server.release("here");
   await waitForChat(nvim, "Late.");

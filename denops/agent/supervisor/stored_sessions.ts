@@ -6,12 +6,11 @@ import { basename, join } from "node:path";
 import {
   LARGEST_SESSIONS_FILE,
   type ListedSession,
-  LONGEST_SESSION_TITLE,
   SESSIONS_FILE,
   SessionsFile,
   type ShownSession,
 } from "../protocol/sessions_file.ts";
-import { LONGEST_NAME, oneLine } from "./screen/visible.ts";
+import { LONGEST_NAME, oneLine, sessionTitle } from "./screen/visible.ts";
 import { oneFile } from "./system/one_file.ts";
 import { projectStateName } from "./system/project_state.ts";
 
@@ -50,7 +49,7 @@ function shown(session: ListedSession, root: string, open: boolean): ShownSessio
   const ended = !open && (state === "running" || state === "waiting");
   return {
     ...{ sessionId: id, root, updated, turns, archived, open },
-    title: oneLine(title, LONGEST_SESSION_TITLE),
+    title: sessionTitle(title),
     project: oneLine(basename(root), LONGEST_NAME),
     state: ended ? "stopped" : state,
   };

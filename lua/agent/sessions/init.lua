@@ -1,9 +1,13 @@
 -- What a user does with stored sessions. The chats are given by init.lua, which alone knows all views.
 local client = require("agent.client")
+local cut = require("agent.format").cut
 local rows = require("agent.sessions.rows")
 local say = require("agent.say")
 
 local M = {}
+
+--- Columns of a title in a question, which takes one line.
+local LONGEST_TITLE = 60
 
 ---@class agent.ListedRow see protocol/sessions_file.ts
 ---@field sessionId string
@@ -157,7 +161,7 @@ end
 ---@param done? fun()
 local function remove(chats, place, id, title, done)
   vim.ui.select({ "Keep it", "Delete it for good" }, {
-    prompt = ("Delete %s?"):format(rows.title(title)),
+    prompt = ("Delete %s?"):format(cut(rows.title(title), LONGEST_TITLE)),
   }, function(_, choice)
     if choice ~= 2 then
       return

@@ -128,20 +128,21 @@ function M.verdict(action, timeline)
   return rule[vim.fn.index(M.PHASES, M.phase(timeline)) + 1]
 end
 
+--- Why a phase refuses an action, and what to do.
 local WHY = {
-  opening = "the chat is still being opened. Try again in a moment, or stop it with :Agent stop",
-  running = "a turn is running: stop it first",
-  stopping = "a turn is running: stop it first",
-  closing = "the chat is being closed",
+  opening = "the chat is opening. Wait, or use :Agent stop.",
+  running = "a turn is running. Stop it first.",
+  stopping = "a turn is stopping. Wait a moment.",
+  closing = "the chat is being closed.",
 }
 
---- Why an action is refused; nil if it is not.
+--- What to say of an action that is refused; nil if it is not.
 ---@param action string
 ---@param timeline agent.Timeline
 ---@return string? line
 function M.refusal(action, timeline)
   if M.verdict(action, timeline) == "refuse" then
-    return WHY[M.phase(timeline)]
+    return ("Cannot run :Agent %s: %s"):format(action, WHY[M.phase(timeline)])
   end
 end
 

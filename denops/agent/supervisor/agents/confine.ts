@@ -6,6 +6,7 @@ import { dirname, resolve, sep } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { ApprovalMeta, OPTION, ours } from "../../protocol/extensions.ts";
 import { outcomeOf } from "../gate/outcome.ts";
+import { withTitles } from "../screen/visible.ts";
 import type { EngineEvents } from "./engine.ts";
 
 /** @param roots real paths of the workspace */
@@ -76,6 +77,11 @@ export function ownFilesOnly<Result extends object>(result: Result, roots: reado
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, check(part)]));
   };
   return check(result) as Result;
+}
+
+/** The same, and fit to be shown. */
+export function shownAnswer<Result extends object>(result: Result, roots: readonly string[]): Result {
+  return withTitles(ownFilesOnly(result, roots));
 }
 
 /** An engine sends real paths: of what exists of a path nothing may be a link. Synchronous, so that order holds. */

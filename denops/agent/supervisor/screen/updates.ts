@@ -6,7 +6,7 @@ import { isInside } from "../../policy/path.ts";
 import { ours, ParentMeta, RetoldMeta, ThoughtMeta, ToolMeta, TurnMeta } from "../../protocol/extensions.ts";
 import type { TurnFile } from "../../protocol/requests.ts";
 import type { FileDiff, FileDiffs, ShownFile, ToolUpdate, Update } from "../../protocol/ui.ts";
-import { LONGEST_NOTICE, middleCut, oneLine, prose, visible } from "./visible.ts";
+import { LONGEST_NOTICE, middleCut, oneLine, prose, sessionTitle, visible } from "./visible.ts";
 
 /** What one update may put on the screen. */
 const MOST_STEPS = 100;
@@ -87,7 +87,7 @@ export function screenUpdates(chat: number, update: SessionUpdate): readonly Upd
     }
     case "session_info_update": {
       const began = ours(TurnMeta, update._meta);
-      const title = typeof update.title === "string" ? oneLine(update.title) : undefined;
+      const title = typeof update.title === "string" ? sessionTitle(update.title) : undefined;
       return [
         ...began === undefined
           ? []

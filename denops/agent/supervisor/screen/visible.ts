@@ -1,5 +1,6 @@
 /** Text that comes from a model, an engine or a file, made safe for a screen: it is shown, not obeyed. */
 import { CONTROLS, DECEPTIVE } from "../../policy/deceptive.ts";
+import { LONGEST_SESSION_TITLE } from "../../protocol/sessions_file.ts";
 
 /** Characters of a text that is one line on the screen: a title, a reason, a summary. */
 const LONGEST_LINE = 300;
@@ -65,6 +66,22 @@ export function oneLine(text: string, most: number = LONGEST_LINE): string {
   const line = [...visible(looked).replace(/\s+/g, " ").trim()];
   const fits = line.length <= most && looked.length === text.length;
   return fits ? line.join("") : `${line.slice(0, most - 1).join("")}…`;
+}
+
+/** The title of a session, as an engine tells it. */
+export function sessionTitle(title: string): string {
+  return oneLine(title, LONGEST_SESSION_TITLE);
+}
+
+/** An engine's answer with its titles fit to be shown, wherever in it they stand. */
+export function withTitles<Answer>(answer: Answer): Answer {
+  const shown = (value: unknown, key = ""): unknown => {
+    if (typeof value === "string") return key === "title" ? sessionTitle(value) : value;
+    if (Array.isArray(value)) return value.map((part) => shown(part));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shown(part, name)]));
+  };
+  return shown(answer) as Answer;
 }
 
 /** A path or a name as one line of at most `most` characters: both its ends say something, so the middle is cut out. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { isPlainLine, LONGEST_NAME, middleCut, oneLine, prose, visible } from "./visible.ts";
+import { LONGEST_SESSION_TITLE } from "../../protocol/sessions_file.ts";
+import { isPlainLine, LONGEST_NAME, middleCut, oneLine, prose, visible, withTitles } from "./visible.ts";
 
 Deno.test("controls and what nobody sees are shown", () => {
   assert.equal(visible("a\x1b[2Jb\x7f\x9b\r\nc\td"), "a␛[2Jb␡␦\nc\td");
@@ -21,6 +22,14 @@ Deno.test("one line is one line, and no longer than it may be", () => {
   assert.equal(oneLine("abcdef", 4), "abc…");
   assert.equal(oneLine(`${" ".repeat(1e4)}rm -rf`), "…");
   assert.equal([...oneLine("😀".repeat(400))].length, 300);
+});
+
+Deno.test("titles in an engine's answer are short lines, all else is as it was", () => {
+  const title = `two\nlines\u202e${"x".repeat(1e5)}`;
+  const { agents: [row], text } = withTitles({ agents: [{ title, mode: "a\nb" }], text: title });
+  assert.match(row?.title ?? "", /^two lines<U\+202E>x+…$/);
+  assert.equal([...row?.title ?? ""].length, LONGEST_SESSION_TITLE);
+  assert.deepEqual([row?.mode, text], ["a\nb", title]);
 });
 
 Deno.test("of a long path both ends are shown", () => {
