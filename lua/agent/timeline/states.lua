@@ -128,21 +128,21 @@ function M.verdict(action, timeline)
   return rule[vim.fn.index(M.PHASES, M.phase(timeline)) + 1]
 end
 
---- Why a phase refuses an action, and what to do.
-local WHY = {
-  opening = "the chat is opening. Wait, or use :Agent stop.",
-  running = "a turn is running. Stop it first.",
-  stopping = "a turn is stopping. Wait a moment.",
-  closing = "the chat is being closed.",
+--- What to say of an action that a phase refuses.
+local REFUSALS = {
+  opening = "Cannot run :Agent %s: the chat is opening. Wait, or use :Agent stop.",
+  running = "Cannot run :Agent %s: a turn is running. Stop it first.",
+  stopping = "Cannot run :Agent %s: a turn is stopping. Wait a moment.",
+  closing = "Cannot run :Agent %s: the chat is being closed. Open another one.",
 }
 
---- What to say of an action that is refused; nil if it is not.
+--- Nil if the action is not refused.
 ---@param action string
 ---@param timeline agent.Timeline
 ---@return string? line
 function M.refusal(action, timeline)
   if M.verdict(action, timeline) == "refuse" then
-    return ("Cannot run :Agent %s: %s"):format(action, WHY[M.phase(timeline)])
+    return REFUSALS[M.phase(timeline)]:format(action)
   end
 end
 
