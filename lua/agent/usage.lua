@@ -131,10 +131,12 @@ local function counted(count, word)
   return ("%d %s%s"):format(count, word, count == 1 and "" or "s")
 end
 
----@param hunks { kept: integer, changed: integer, undone: integer }
+---@param edits { tried: integer, failed: integer, kept: integer, changed: integer, undone: integer }
 ---@return string
-local function outcomes(hunks)
-  return ("%d kept, %d changed, %d undone"):format(hunks.kept, hunks.changed, hunks.undone)
+local function outcomes(edits)
+  local calls = ("edits: %d tried, %d failed"):format(edits.tried, edits.failed)
+  local hunks = ("hunks: %d kept, %d changed, %d undone"):format(edits.kept, edits.changed, edits.undone)
+  return edits.kept + edits.changed + edits.undone == 0 and calls or calls .. "; " .. hunks
 end
 
 --- How long it was and what it was sent; nil if that is not known.
@@ -258,7 +260,7 @@ function M.lines(usage, width)
       end
       add(line)
       local details = { tools(row) or false, size(row, name == "turns") or false }
-      table.insert(details, row.hunks and "hunks: " .. outcomes(row.hunks))
+      table.insert(details, row.edits and outcomes(row.edits))
       for _, detail in ipairs(details) do
         if detail then
           add("    " .. fit(detail, width - 5), "AgentHint")

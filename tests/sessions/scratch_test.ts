@@ -14,7 +14,7 @@ Deno.test("the model's own notes: no approval, no hunk, nothing to undo; the pro
   await waitForChat(nvim, "Hm.");
   await waitForTurn(nvim);
   const before = system();
-  const [folder = ""] = /\/\S+\/scratch\/[\w-]+$/.exec(before) ?? [];
+  const [folder = ""] = /\/\S+\/scratch\/[\w-]+$/m.exec(before) ?? [];
   const look = Deno.build.os === "linux" ? `cat ${folder}/note.md` : "true";
   server.play([
     `call write_file ${JSON.stringify({ path: `${folder}/note.md`, content: "a note\n" })}`,

@@ -125,15 +125,19 @@ const Hunks = z.object({
   undone: z.int(),
 });
 
-/** How edits of one model in one form have gone. */
-const EditRow = Hunks.extend({
+/** How edits have gone: calls, and hunks. */
+const Edits = Hunks.extend({
+  tried: z.int(),
+  /** Those that have written nothing. */
+  failed: z.int(),
+});
+
+/** Of one model in one form. */
+const EditRow = Edits.extend({
   /** "provider/model" */
   model: z.string(),
   /** Of edit_file how the call was written, else the tool's name. */
   form: z.string(),
-  tried: z.int(),
-  /** Those that have written nothing. */
-  failed: z.int(),
 });
 
 const UsageRow = z.object({
@@ -152,7 +156,7 @@ const UsageRow = z.object({
   firstToken: z.number().optional(),
   /** Tool calls by name. */
   tools: z.record(z.string(), z.int()),
-  /** Calls of unknown tools, or with arguments that could not be read. */
+  /** Calls of unknown tools, or with arguments that the tool does not take. */
   invalid: z.int(),
   turns: z.int(),
   /** Of the longest request; of the one that offered most. */
@@ -163,7 +167,7 @@ const UsageRow = z.object({
   /** Mean milliseconds to build the prompt of a step, and from what it answers to the request. */
   prompt: z.object({ build: z.number(), ready: z.number() }).optional(),
   /** Of a turn. */
-  hunks: Hunks.optional(),
+  edits: Edits.optional(),
 });
 export type UsageRow = z.infer<typeof UsageRow>;
 

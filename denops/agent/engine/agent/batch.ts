@@ -175,6 +175,7 @@ async function runCall(
     );
   }
   if (!args.ok) {
+    noteEdit(call, ports, false);
     const isCut = isUnread(call.arguments);
     const problem = isCut ? "the call is cut off or broken" : "the arguments are not valid JSON";
     const why = isCut ? "" : `: ${args.error}`;

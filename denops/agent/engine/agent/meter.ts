@@ -158,7 +158,7 @@ function callsOf(
     const { tool, args } = meantBy(call, tools);
     const name = tool?.name ?? UNKNOWN_TOOL;
     counts[name] = (counts[name] ?? 0) + 1;
-    if (tool === undefined || !args.ok) invalidCalls += 1;
+    if (tool === undefined || !args.ok || !tool.accepts(args.value)) invalidCalls += 1;
   }
   return { tools: counts, invalidCalls };
 }

@@ -14,6 +14,7 @@ export interface EditTried {
 }
 
 export type EditReport = RequestResult<"usage">["edits"][number];
+export type TurnEdits = NonNullable<RequestResult<"usage">["turns"][number]["edits"]>;
 export type HunkOutcomes = Pick<EditReport, "kept" | "changed" | "undone">;
 
 export interface EditLog {
@@ -25,5 +26,5 @@ export interface EditLog {
   /** By model and form, the one used last first. */
   report(): readonly EditReport[];
   /** By turn of the session. */
-  turns(session: string): ReadonlyMap<number, HunkOutcomes>;
+  turns(session: string): ReadonlyMap<number, TurnEdits>;
 }

@@ -1,12 +1,13 @@
 /** The edits that models have tried, and what has become of their hunks, in SQLite. */
-import type { EditLog, EditReport, EditTried, HunkOutcomes } from "../core/edits.ts";
+import type { EditLog, EditReport, EditTried, HunkOutcomes, TurnEdits } from "../core/edits.ts";
 import type { Database } from "./database.ts";
 import { saving } from "./saving.ts";
 
 /** Rows of the report. */
 const MOST_ROWS = 12;
 
-const SUMS = "coalesce(sum(kept), 0) AS kept, " +
+const SUMS = "count(DISTINCT edits.id) AS tried, " +
+  "count(DISTINCT CASE written WHEN 0 THEN edits.id END) AS failed, coalesce(sum(kept), 0) AS kept, " +
   "coalesce(sum(changed), 0) AS changed, coalesce(sum(undone), 0) AS undone";
 
 export class SqliteEdits implements EditLog {
@@ -42,27 +43,30 @@ export class SqliteEdits implements EditLog {
 
   report(): readonly EditReport[] {
     const rows = this.#database.all(
-      `SELECT edits.provider || '/' || edits.model AS model, form, ${SUMS},
-         count(DISTINCT edits.id) AS tried, count(DISTINCT CASE written WHEN 0 THEN edits.id END) AS failed, max(edits.id) AS newest
+      `SELECT edits.provider || '/' || edits.model AS model, form, ${SUMS}, max(edits.id) AS newest
        FROM edits LEFT JOIN hunks ON hunks.edit = edits.id
        GROUP BY 1, 2 ORDER BY newest DESC LIMIT ${MOST_ROWS}`,
     );
     return rows.map((row) => ({
       model: String(row.model),
       form: String(row.form),
-      tried: Number(row.tried),
-      failed: Number(row.failed),
       ...sumsOf(row),
     }));
   }
 
-  turns(session: string): ReadonlyMap<number, HunkOutcomes> {
+  turns(session: string): ReadonlyMap<number, TurnEdits> {
     const sql =
-      `SELECT turn, ${SUMS} FROM edits JOIN hunks ON hunks.edit = edits.id WHERE session = ? GROUP BY turn`;
+      `SELECT turn, ${SUMS} FROM edits LEFT JOIN hunks ON hunks.edit = edits.id WHERE session = ? GROUP BY turn`;
     return new Map(this.#database.all(sql, session).map((row) => [Number(row.turn), sumsOf(row)]));
   }
 }
 
-function sumsOf({ kept, changed, undone }: Readonly<Record<string, unknown>>): HunkOutcomes {
-  return { kept: Number(kept), changed: Number(changed), undone: Number(undone) };
+function sumsOf({ tried, failed, kept, changed, undone }: Readonly<Record<string, unknown>>): TurnEdits {
+  return {
+    tried: Number(tried),
+    failed: Number(failed),
+    kept: Number(kept),
+    changed: Number(changed),
+    undone: Number(undone),
+  };
 }

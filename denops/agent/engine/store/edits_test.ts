@@ -75,7 +75,7 @@ Deno.test("edits are counted by form, written or not, and the hunks of a file wh
   ];
   assert.deepEqual(told(), after);
   const { turns, edits } = usage.report("s1");
-  assert.deepEqual(turns[0]?.hunks, { kept: 1, changed: 1, undone: 1 });
+  assert.deepEqual(turns[0]?.edits, { tried: 5, failed: 1, kept: 1, changed: 1, undone: 1 });
   assert.equal(edits.length, 3);
   // To take back the turn is to take back what was not gone through.
   await engine.session.takeBack({ kind: "undo", turn: undefined });
@@ -93,7 +93,7 @@ Deno.test("a database from before edits were counted is brought up to date, and 
   old.close();
   using database = await Database.openIn(folder.root);
   const { turns: [row], edits } = new SqliteUsage(database).report("a");
-  assert.deepEqual([row?.input, row?.prompt, row?.messages, row?.offered, row?.hunks], [
+  assert.deepEqual([row?.input, row?.prompt, row?.messages, row?.offered, row?.edits], [
     7,
     undefined,
     0,

@@ -87,10 +87,10 @@ export class SqliteUsage implements UsageLog {
   }
 
   #turns(session: string): Row[] {
-    const hunks = this.edits.turns(session);
+    const edits = this.edits.turns(session);
     return this.#grouped("turn", MOST_TURNS, (turn) => ({
       name: this.#turnName(session, Number(turn)),
-      hunks: hunks.get(Number(turn)),
+      edits: edits.get(Number(turn)),
     }), session);
   }
 
@@ -101,7 +101,7 @@ export class SqliteUsage implements UsageLog {
   #grouped(
     key: string,
     most: number,
-    about: (key: string) => Pick<Row, "name" | "hunks">,
+    about: (key: string) => Pick<Row, "name" | "edits">,
     session?: string,
     which = "TRUE",
   ): Row[] {
@@ -150,7 +150,7 @@ export class SqliteUsage implements UsageLog {
   }
 }
 
-function rowOf(row: Readonly<Record<string, unknown>>, { name, hunks }: Pick<Row, "name" | "hunks">): Row {
+function rowOf(row: Readonly<Record<string, unknown>>, { name, edits }: Pick<Row, "name" | "edits">): Row {
   const cost = optional(row.cost);
   const firstToken = optional(row.first_token);
   const [build, ready] = [optional(row.build), optional(row.ready)];
@@ -171,7 +171,7 @@ function rowOf(row: Readonly<Record<string, unknown>>, { name, hunks }: Pick<Row
     offered: Number(row.offered ?? 0),
     modes: typeof row.modes === "string" ? Modes.parse(JSON.parse(row.modes)) : [],
     ...(build === undefined || ready === undefined ? {} : { prompt: { build, ready } }),
-    ...(hunks === undefined ? {} : { hunks }),
+    ...(edits === undefined ? {} : { edits }),
   };
 }
 

@@ -121,8 +121,8 @@ for (const wire of WIRES) {
       files: { "a.txt": "alpha\n" },
       config: { title: false, price: { input: 1, output: 10, cached_read: 0.5 } },
       script: [
-        `slow 30\n${read}\ncall fly_to_moon {"by": "rocket"}\nrawcall edit_file {"path": broken\nusage 1000 100 400`,
-        "say Done.\nusage 2000 50",
+        `slow 30\n${read}\ncall move_file {}\ncall fly_to_moon {"by": "rocket"}\nrawcall edit_file {"path": broken\nusage 1000 100 400`,
+        "say Done?\nusage 2000 50",
       ].join("\n---\n"),
       publish: (event) => void (event.type === "usage" && costs.push(engine.usage.cost("s1"))),
     });
@@ -134,9 +134,9 @@ for (const wire of WIRES) {
     assert.deepEqual(told.map(({ sessionCost }) => sessionCost), [first, first + 0.0025]);
     assert.deepEqual(costs, [first, first + 0.0025]);
     const [turn] = engine.usage.report("s1").turns;
-    assert.deepEqual(turn?.tools, { read_file: 1, edit_file: 1, "(unknown)": 1 });
+    assert.deepEqual(turn?.tools, { read_file: 1, move_file: 1, edit_file: 1, "(unknown)": 1 });
     // Ollama's calls have arguments that are parsed already, or none.
-    assert.equal(turn?.invalid, wire === "ollama" ? turn?.invalid : 2);
+    assert.equal(turn?.invalid, wire === "ollama" ? turn?.invalid : 3);
     assert.deepEqual([turn?.requests, turn?.input, turn?.output, turn?.cachedRead], [2, 3000, 150, cached]);
     assert.ok((turn?.firstToken ?? -1) >= 0);
   });
@@ -153,7 +153,7 @@ Deno.test("a provider that tells no tokens: the request counts, its tokens are n
     script: "",
     config: { title: false, provider, price: { input: 1, output: 1 } },
   });
-  await engine.prompt("Go");
+  await engine.prompt("Go?");
   const [row] = engine.usage.report("s1").models;
   assert.deepEqual([row?.requests, row?.unreported, row?.input, row?.cost], [1, 1, 0, undefined]);
 });
@@ -182,8 +182,8 @@ Deno.test("the request for a title counts, for the turn that it is about, and is
     config: { title: true, price: { input: 1, output: 0 } },
     script: "say Done.\nusage 1000 10\n---\nsay More.\nusage 2000 10",
   });
-  await engine.prompt("Go");
-  await engine.prompt("On");
+  await engine.prompt("Go?");
+  await engine.prompt("On?");
   await engine.session.close();
   const [second, first] = engine.usage.report("s1").turns;
   assert.deepEqual([first?.requests, second?.requests], [2, 1]);

@@ -132,6 +132,8 @@ export interface Tool {
   readonly schema: ToolSpec["parameters"];
   /** Arguments as they were written → its own. `prepare` and `title` do so themselves. */
   fit(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
+  /** Whether it takes arguments as they were written. */
+  accepts(args: unknown): boolean;
   /** One line for the screen, from arguments that may still be incomplete. */
   title(args: Readonly<Record<string, unknown>>): string;
   readonly needs?: keyof ClientAbilities;
@@ -190,6 +192,19 @@ export function defineTool<Schema extends z.ZodObject, Need extends keyof Client
       return { name, description: shown.map(({ description }) => description).join(" Or: "), parameters };
     },
   };
+  const read = (args: unknown) => {
+    const given = argumentsIn(args, own);
+    if (given === undefined) return new ToolError(`The arguments of ${name} must be a JSON object.`);
+    const fitted = fitArguments(given, own);
+    const { ignored } = fitted;
+    const parsed = schema.safeParse(fitted.args);
+    if (!parsed.success) return new ToolError(argumentError(parsed.error, own, fitted));
+    // Without an argument that says "append" or "dry run" it would do more than was asked for.
+    if (ignored.length > 0 && !definition.readOnly) {
+      return new ToolError(`Not run: ${unknownArguments(own, ignored)}`, "unknown arguments");
+    }
+    return { data: parsed.data, ignored };
+  };
   return {
     name,
     kind: definition.kind,
@@ -205,17 +220,11 @@ export function defineTool<Schema extends z.ZodObject, Need extends keyof Client
     schema: parameters,
     fit: (args) => fitArguments(args, own).args,
     title: (args) => definition.title(fitArguments(args, own).args),
+    accepts: (args) => !(read(args) instanceof ToolError),
     async prepare(args, context, signal) {
-      const given = argumentsIn(args, own);
-      if (given === undefined) throw new ToolError(`The arguments of ${name} must be a JSON object.`);
-      const fitted = fitArguments(given, own);
-      const { ignored } = fitted;
-      const parsed = schema.safeParse(fitted.args);
-      if (!parsed.success) throw new ToolError(argumentError(parsed.error, own, fitted));
-      // Without an argument that says "append" or "dry run" it would do more than was asked for.
-      if (ignored.length > 0 && !definition.readOnly) {
-        throw new ToolError(`Not run: ${unknownArguments(own, ignored)}`, "unknown arguments");
-      }
+      const parsed = read(args);
+      if (parsed instanceof ToolError) throw parsed;
+      const { ignored } = parsed;
       if (!hasNeed(context, definition.needs)) throw new ToolError(`${name} is not offered by this editor.`);
       const prepared = await definition.prepare(parsed.data, context, signal);
       return ignored.length === 0 ? prepared : withNote(prepared, ignored);

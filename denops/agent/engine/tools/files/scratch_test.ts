@@ -13,7 +13,7 @@ async function play(state: string, script: (folder: string, root: string) => str
   const engine = await startEngine({ script: "say Hm.", files: { "a.txt": "mine\n" }, database });
   await engine.prompt("Hello");
   const system = string(objects(engine.server.requests[0]?.body.messages)[0]?.content) ?? "";
-  const [folder = ""] = /\S+$/.exec(system) ?? [];
+  const [folder = ""] = /\S+(?=\n\nYou work in mode|$)/.exec(system) ?? [];
   assert.equal(folder, join(await Deno.realPath(state), "scratch", "s1"));
   engine.server.play(script(folder, engine.project.root));
   await engine.prompt("Go on");
