@@ -20,7 +20,7 @@ async function replay(text: string, recording: RecordedSession): Promise<void> {
     ...{ columns: 100, lines: 40, cwd: project.root, runtime: [PROJECT] },
     ...(denoDir === undefined ? {} : { env: { DENO_DIR: denoDir } }),
     lua: `vim.g.agent = { provider = "scripted", model = "scripted-model", title = false,
-      state_dir = ${JSON.stringify(state.root)}, tools_off = { "run_terminal_command", "run_subagent" },
+      state_dir = ${JSON.stringify(state.root)}, tools_off = { "run", "subagent" },
       deny = { "run(*)", "agent(*)" },
       providers = { scripted = { wire = "openai_chat", base_url = ${
       JSON.stringify(`${server.url}/v1`)

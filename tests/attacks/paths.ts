@@ -68,7 +68,7 @@ const SENSITIVE_NAME: Answers = { ...MERE_NAME, write_file: "asked" };
 
 const FILE: Answers = {
   read_file: /^1\t/,
-  list_directory: /^.+ is a file\. Use read_file\.$/,
+  list_directory: /^.+ is a file\. Use read\.$/,
   edit_file: /^(Edited .+|old_str was not found in .+)$/,
   write_file: /^Replaced .+\.$/,
 };
@@ -85,7 +85,7 @@ const GIT_FILE: Answers = {
 };
 
 const FOLDER: Answers = {
-  read_file: /^.+ is a folder\. Use list_directory\.$/,
+  read_file: /^.+ is a folder\. Use list\.$/,
   list_directory: /^\S/,
   edit_file: /^.+ is a folder, not a file\.$/,
   write_file: /^.+ is a folder, not a file\.$/,

@@ -1,7 +1,7 @@
 /** What goes along with a message, in a real Neovim: what reaches the model, and what is shown of it. */
 import assert from "node:assert/strict";
 import { mentionsIn } from "../../denops/agent/engine/context/mentions.ts";
-import { messagesOf, objects, string } from "../model/model_messages.ts";
+import { messagesOf, objects, string, withoutMode } from "../model/model_messages.ts";
 import { type AgentOptions, GREET, type RunningAgent, startAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
@@ -243,8 +243,11 @@ Deno.test("the model is told where the user is, what is open, and what was edite
   await using agent = await start("", { script: CONTEXT, project: RULES, lines: 60 });
   const { nvim, server, project } = agent;
   const newest = () =>
-    string(objects(server.requests.at(-1)?.body.messages).findLast(({ role }) => role === "user")?.content) ??
-      "";
+    withoutMode(
+      string(
+        objects(server.requests.at(-1)?.body.messages).findLast(({ role }) => role === "user")?.content,
+      ) ?? "",
+    );
   await nvim.command("edit .env");
   await nvim.command(`edit ${project.path("src/greet.ts")}`);
   await nvim.command("normal! 2G");
@@ -256,7 +259,7 @@ Deno.test("the model is told where the user is, what is open, and what was edite
   assert.match(system, /\nsrc\/\n {2}AGENTS\.md\n {2}greet\.ts\nAGENTS\.md\nREADME\.md/);
   assert.match(
     newest(),
-    /^<context_\w+>\nDate: .*\n(?:Git: .*\n)?The user looks at src\/greet\.ts:2\nDiagnostics/,
+    /^<context_\w+>\nDate: .*\n(?:Git: .*\n)*The user looks at src\/greet\.ts:2\nDiagnostics/,
   );
   assert.doesNotMatch(JSON.stringify(server.requests.map(({ body }) => body)), /\.env/);
 
@@ -293,13 +296,13 @@ Deno.test("the model is told where the user is, what is open, and what was edite
     vim.cmd("wincmd p")
   `);
   await nvim.waitForScreen("3 tests failed");
-  await nvim.lua(`vim.ui.select = function() end; require("agent").tools(nil, { toggle = "think" })`);
+  await nvim.lua(`vim.ui.select = function() end; require("agent").tools(nil, { toggle = "plan" })`);
   await nvim.command("Agent Other");
   await nvim.waitForScreen("Other.");
   await waitForTurn(nvim);
   assert.match(newest(), /\nThe end of the user's terminal \(.*sh\):\n\| 3 tests failed\n/);
   await nvim.command("Agent context");
-  await nvim.waitForScreen("switched off: think");
+  await nvim.waitForScreen("switched off: plan");
   assert.match(
     JSON.stringify(server.requests.at(-1)?.body),
     /\[read src\/greet\.ts, \d lines: dropped by the user; call it again if you need it\]/,

@@ -69,7 +69,7 @@ Deno.test("a hostile model in every mode that changes nothing: nothing is writte
       const call = [...ATTACKS, ...MORE][at];
       assert.match(
         result,
-        /no tool is called|access look only|Read-only file system|may change more than this session/,
+        /Not run: mode|access look only|Read-only file system|may change more than this session/,
         `${name}: ${call}\n${result}`,
       );
     }
@@ -77,6 +77,12 @@ Deno.test("a hostile model in every mode that changes nothing: nothing is writte
   }
   assert.deepEqual(server.problems, []);
 });
+
+/** What the model is told of its mode, the last of it last. */
+function modesIn(body: Readonly<Record<string, unknown>> | undefined): string {
+  const messages = objects(body?.messages).map(({ content }) => string(content) ?? "");
+  return messages.flatMap((text) => text.match(/<mode_\w+>[^]*?<\/mode_\w+>/g) ?? []).join("\n");
+}
 
 function systemOf(body: Readonly<Record<string, unknown>> | undefined): string {
   return string(objects(body?.messages)[0]?.content) ?? "";
@@ -147,16 +153,18 @@ Deno.test("modes of files: the user's and the project's, within what they are ba
   await waitForChat(nvim, "Cannot use .agents/agents/mine.md: another mode is called mine.");
   await waitForTurn(nvim);
   assert.equal(server.requests[0]?.body.model, "other");
-  assert.match(systemOf(server.requests[0]?.body), /Be mine\.$/);
+  assert.match(modesIn(server.requests[0]?.body), /<mode_\w+>agent:[^]*Be mine\.</);
   await nvim.command("Agent mode theirs");
   await nvim.command("Agent Hi again");
   await nvim.waitForScreen("Theirs.");
   await waitForTurn(nvim);
   const body = server.requests.at(-1)?.body;
   assert.equal(body?.model, "scripted");
-  assert.match(systemOf(body), /Change nothing: tools that write[^]*Write everything\.$/);
-  assert.ok(toolNames(body).includes("read_file"));
-  assert.deepEqual(toolNames(body).filter((name) => /write|edit|run|search/.test(name)), []);
+  assert.match(
+    modesIn(body),
+    /<mode_\w+>ask:\n- Change nothing[^]*Write everything\.<\/mode_\w+>$/,
+  );
+  assert.deepEqual(toolNames(body), toolNames(server.requests[0]?.body));
   await nvim.command("Agent mode nobody");
   await waitForChat(nvim, "Unknown mode: nobody.");
   await nvim.waitForScreen("theirs · ");
@@ -176,7 +184,7 @@ Deno.test("modes of files: the user's and the project's, within what they are ba
   );
   await nvim.waitForScreen("Asked.");
   await waitForTurn(nvim);
-  assert.ok(!toolNames(server.requests.at(-1)?.body).includes("write_file"));
+  assert.match(modesIn(server.requests.at(-1)?.body), /<mode_\w+>ask:[^<]*<\/mode_\w+>$/);
   await nvim.command("checkhealth agent");
   await waitUntil(
     "the report",
@@ -221,19 +229,21 @@ Deno.test("a mode is chosen in the input, a plan is started with a key, and anot
   await nvim.waitForScreen("One step.");
   await waitForTurn(nvim);
   const asked = server.requests[0]?.body;
-  assert.match(systemOf(asked), /You work in mode plan:/);
-  assert.ok(toolNames(asked).includes("update_plan") && !toolNames(asked).includes("write_file"));
+  assert.match(modesIn(asked), /<mode_\w+>plan:\n- Change nothing/);
 
   await nvim.waitForScreen("gs or :Agent start carries this plan out.");
   await nvim.keys("<Esc>gs");
   await nvim.waitForScreen("Done.");
   await waitForTurn(nvim);
   assert.match(await Deno.readTextFile(project.path("src/greet.ts")), /Bye/);
-  assert.ok(toolNames(server.requests[2]?.body).includes("write_file"));
+  const agentBody = server.requests[2]?.body;
+  assert.match(modesIn(agentBody), /<mode_\w+>agent:\n- Carry out[^]*$/);
+  assert.deepEqual(toolNames(agentBody), toolNames(asked));
+  assert.equal(systemOf(agentBody), systemOf(asked));
   await nvim.waitForScreenGone("plan · ");
   await nvim.command("Agent context");
   await nvim.keys("G");
-  await nvim.waitForScreen("mode agent instead of plan");
+  await nvim.waitForScreen("The next request sends");
   await nvim.keys("q");
 
   await nvim.command("Agent mode plan");
@@ -260,7 +270,10 @@ Deno.test("a mode is chosen in the input, a plan is started with a key, and anot
   await later.nvim.waitForScreen("Only looking.");
   await later.nvim.waitForScreen("plan · ");
   await waitForTurn(later.nvim);
-  assert.match(systemOf(server.requests.at(-1)?.body), /You work in mode plan:/);
+  assert.match(
+    modesIn(server.requests.at(-1)?.body),
+    /<mode_\w+>plan:[^]*<mode_\w+>agent:[^]*<mode_\w+>plan:/,
+  );
   // The chat that opens does not begin another session, in the mode of the options, beside the stored one.
   assert.deepEqual([...new Set(await later.nvim.lua<string[]>("return _G.modes"))], ["plan"]);
   assert.deepEqual(server.problems, []);

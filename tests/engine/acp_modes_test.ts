@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { methods } from "../../denops/agent/deps/acp_sdk.ts";
 import { MODE_FACTS } from "../../denops/agent/protocol/modes.ts";
-import { objects, string } from "../model/model_messages.ts";
 import { engineConfig, startEngine } from "../support/acp.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { SECRET } from "../support/agent.ts";
@@ -69,7 +68,7 @@ Deno.test("modes and options are offered, chosen, told, and kept by the session"
   }
   const [first] = server.requests;
   assert.equal(first?.body.model, "small");
-  assert.match(string(objects(first?.body.messages)[0]?.content) ?? "", /You work in mode plan:/);
+  assert.match(JSON.stringify(first?.body.messages), /<mode_\w+>plan:\\n- Change nothing/);
 
   await using later = await startEngine(options);
   await later.initialize();
@@ -81,7 +80,7 @@ Deno.test("modes and options are offered, chosen, told, and kept by the session"
     value: "chat",
   });
   assert.equal(await later.prompt(sessionId, "Go on"), "end_turn");
-  assert.equal(server.requests.at(-1)?.body.tools, undefined);
+  assert.equal(server.requests.at(-1)?.body.tool_choice, "none");
   assert.deepEqual(server.problems, []);
 });
 

@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { MARK } from "../../denops/agent/engine/context/project.ts";
-import { CHOSEN, type Mode, MODES, toolsOf } from "../../denops/agent/engine/context/modes.ts";
+import { refusalOf } from "../../denops/agent/engine/agent/offered.ts";
+import { CHOSEN, type Mode, MODES } from "../../denops/agent/engine/context/modes.ts";
 import { AGENT_SECTIONS } from "../../denops/agent/engine/context/sections.ts";
-import { systemParts, view, type ViewInputs } from "../../denops/agent/engine/context/view.ts";
+import { modeText, systemParts, view, type ViewInputs } from "../../denops/agent/engine/context/view.ts";
 import type { MessageEntry } from "../../denops/agent/engine/core/entries.ts";
 import { isOneByOne } from "../../denops/agent/engine/core/families.ts";
 import { wire } from "../../denops/agent/engine/llm/registry.ts";
@@ -124,7 +125,7 @@ Deno.test("neither an import nor a mention hands over a file of git", async () =
 
 Deno.test("the tools, as models are told of them", async () => {
   await expectRecorded("tools", yaml(TOOLS.map(({ spec }) => spec)) + "\n");
-  const forms = [["whole"], ["replace", "patch"]] as const;
+  const forms = ["whole", "patch"] as const;
   const specs = forms.flatMap((offered) => TOOLS.flatMap((tool) => tool.forms?.spec(offered) ?? []));
   await expectRecorded("edit_forms", yaml(specs) + "\n");
 });
@@ -140,8 +141,9 @@ const FAMILIES = [
 
 /** Sections that differ from those of a model of no family. */
 function ownSections(mode: Mode, more: Partial<ViewInputs>): string {
-  const common = systemParts(mode.sections, PLAIN).map(({ text }) => text);
-  return systemParts(mode.sections, { ...PLAIN, ...more }).map(({ text }) => text)
+  const sections = [...mode.sections, ...mode.told ?? []];
+  const common = systemParts(sections, PLAIN).map(({ text }) => text);
+  return systemParts(sections, { ...PLAIN, ...more }).map(({ text }) => text)
     .filter((text) => !common.includes(text)).join("\n\n");
 }
 
@@ -165,20 +167,14 @@ Deno.test("the prompt, section by section: of all modes, families and models", a
   await expectRecorded("prompt", sections.join("\n\n").replaceAll(MARK, "MARK") + "\n");
 });
 
-Deno.test("modes: what each adds to the prompt, and its tools", async () => {
-  const { system } = view([], { ...MODES.agent, sections: AGENT_SECTIONS }, PLAIN);
+Deno.test("modes: what the model is told of each, and the tools that it refuses", async () => {
   const shown = Object.values(CHOSEN).map((mode) => {
-    const tools = toolsOf(mode, TOOLS);
-    const off = TOOLS.filter((tool) => !tools.includes(tool)).map(({ name }) => name);
-    const own = view([], mode, PLAIN).system.slice(system.length);
-    const without = tools.length === 0
-      ? "no tools"
-      : off.length === 0
-      ? "all tools"
-      : `without ${off.join(", ")}`;
-    return `${mode.name} (${mode.access}; ${without})\n${own.trim()}`.trim();
+    const off = TOOLS.filter((tool) => refusalOf(tool, {}, mode, TOOLS, { isPartOff: () => false }));
+    const names = off.length === 0 ? "none" : off.map(({ name }) => name).join(", ");
+    const refused = off.length === TOOLS.length ? "all" : names;
+    return `${mode.name} (${mode.access}; refuses ${refused})\n${modeText(mode, PLAIN)}`;
   });
-  await expectRecorded("modes", shown.join("\n\n") + "\n");
+  await expectRecorded("modes", shown.join("\n\n").replaceAll(MARK, "MARK") + "\n");
 });
 
 /** No prompt may say both. */
@@ -203,7 +199,7 @@ Deno.test("no prompt contradicts itself, or is longer than 4 kB", () => {
       for (const isSubagent of [false, true]) {
         for (const small of [false, true]) {
           const inputs = { ...PLAIN, model, small, isSubagent, oneByOne: isOneByOne(model) };
-          const { system } = view([], mode, inputs);
+          const system = `${view([], mode, inputs).system}\n\n${modeText(mode, inputs)}`;
           const what = `${mode.name}, ${model}${isSubagent ? ", sub-agent" : ""}${small ? ", small" : ""}`;
           assert.ok(system.length <= 4_000, `${what}: ${system.length} characters`);
           for (const [one, other] of CONTRADICTIONS) {

@@ -234,7 +234,7 @@ Deno.test("a model whose calls cannot be read goes on in mode ask, until the use
   await nvim.command("Agent look again");
   await nvim.waitForScreen("Now I could.");
   assert.doesNotMatch((await transcript(nvim)).join(" ") + nvim.screen().join(" "), /task_complete/i);
-  assert.match(JSON.stringify(server.requests[3]?.body), /You work in mode ask/);
-  assert.doesNotMatch(JSON.stringify(server.requests[4]?.body), /You work in mode ask/);
+  assert.match(JSON.stringify(server.requests[3]?.body), /<mode_\w+>ask: You change nothing/);
+  assert.doesNotMatch(JSON.stringify(server.requests[4]?.body), /<mode_\w+>ask: You change nothing/);
   assert.deepEqual(server.problems, []);
 });

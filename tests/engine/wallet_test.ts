@@ -1,26 +1,36 @@
 /** What a session costs to send, with the limits that `deno task bench` measures it by: bytes of requests. */
 import assert from "node:assert/strict";
+import { toolList } from "../../denops/agent/engine/agent/offered.ts";
 import { MODES } from "../../denops/agent/engine/context/modes.ts";
 import { view } from "../../denops/agent/engine/context/view.ts";
-import { editFormsOf } from "../../denops/agent/engine/core/families.ts";
+import { editFormOf } from "../../denops/agent/engine/core/families.ts";
 import { wire } from "../../denops/agent/engine/llm/registry.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";
 import { END_TURN, startEngine } from "../support/engine_session.ts";
 import { asked } from "../support/entries.ts";
 
-const FIRST_REQUEST = 22_000;
+const FIRST_REQUEST = 14_000;
 /** Beside the result itself. */
 const NEW_BYTES_A_ROUND = 400;
-const PREFIX_SHARE = 0.98;
+const PREFIX_SHARE = 0.975;
+const ALL_ON = { isOff: () => false, isAdded: () => false };
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 
 Deno.test("the first request with all tools, on each wire and with each form of edits", () => {
   for (const name of WIRES) {
     for (const model of ["gpt-5.1-codex", "claude-sonnet-4-5", "qwen2.5-coder:7b"]) {
-      const forms = editFormsOf(model);
-      const tools = TOOLS.map((tool) => tool.forms?.spec(forms) ?? tool.spec);
+      const form = editFormOf(model);
+      const facts = {
+        mode: MODES.agent,
+        small: false,
+        form,
+        thinks: true,
+        hasServers: true,
+        switches: ALL_ON,
+      };
+      const tools = toolList(TOOLS, facts).map((tool) => tool.forms?.spec(form) ?? tool.spec);
       const environment = { roots: ["/home/somebody/projects/something"], os: "linux" };
       const prompt = view([asked("Rename greet to salute everywhere.")], MODES.agent, {
         environment,

@@ -200,3 +200,8 @@ function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   return objects(content).map((part) => string(part.text) ?? "").filter((text) => text !== "").join("\n");
 }
+
+/** A message without what it says of the mode. */
+export function withoutMode(text: string): string {
+  return text.replace(/^<mode_\w+>[^]*?<\/mode_\w+>\n\n|\n<mode_\w+>[^]*?<\/mode_\w+>/g, "");
+}

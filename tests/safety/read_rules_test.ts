@@ -47,7 +47,7 @@ interface Case {
 
 const FORBIDDEN = /^Cannot read .+: denied by rule read\(closed\/\*\*\)\.$/;
 const LEFT_OUT = String
-  .raw`\[2 files were left out: the user is asked before such a file is read \(read\(private/\*\*\)\); use read_file\]`;
+  .raw`\[2 files were left out: the user is asked before such a file is read \(read\(private/\*\*\)\); use read\]`;
 const PASSED_OVER = new RegExp(String.raw`^(?!.*(?:private|closed) text)[^]*${LEFT_OUT}$`);
 
 const CASES: readonly Case[] = [
@@ -76,7 +76,7 @@ const CASES: readonly Case[] = [
   {
     call: "search_workspace",
     args: { query: "word", directory: "private/one.txt" },
-    says: /^Cannot search: private\/one\.txt is read only after the user is asked .+; use read_file\.$/,
+    says: /^Cannot search: private\/one\.txt is read only after the user is asked .+; use read\.$/,
     asks: 0,
   },
   { call: "find_files", args: { query: "one" }, says: PASSED_OVER, asks: 0 },

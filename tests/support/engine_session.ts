@@ -74,6 +74,7 @@ export interface RunningEngine extends AsyncDisposable {
   readonly store: SqliteStore;
   readonly asked: readonly ApprovalRequest[];
   prompt(text: string): Promise<TurnEnd>;
+  /** What the model sees, but for what it is told of its mode. */
   messages(): readonly Message[];
   /** The log as it is in the store. */
   stored(): readonly AgentEvent[];
@@ -128,7 +129,12 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   };
   const again = () => new Session("s1", roots, ports);
   const session = again();
-  const messages = () => view(store.messages("s1"), MODES.agent, { environment, tools: [] }).messages;
+  const messages = () => {
+    const seen = store.messages("s1").filter((entry) =>
+      entry.type !== "control_note" || entry.reason !== "mode"
+    );
+    return view(seen, MODES.agent, { environment, tools: [] }).messages;
+  };
   const owned = stack.move();
   return {
     session,

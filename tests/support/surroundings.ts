@@ -2,7 +2,7 @@
 import type { AskSurroundings } from "../../denops/agent/engine/agent/gather/git_now.ts";
 import { MARK } from "../../denops/agent/engine/context/project.ts";
 import type { Surroundings } from "../../denops/agent/protocol/surroundings.ts";
-import { objects, string } from "../model/model_messages.ts";
+import { objects, string, withoutMode } from "../model/model_messages.ts";
 import { type EngineOptions, type RunningEngine, startEngine } from "./engine_session.ts";
 
 /** @param answer what the other side knows; a function is asked for files alone */
@@ -22,7 +22,7 @@ export function systemOf({ server }: RunningEngine, at = -1): string {
 }
 
 export function newest({ server }: RunningEngine, at = -1): string {
-  return unmarked(string(objects(server.requests.at(-1)?.body.messages).at(at)?.content) ?? "");
+  return unmarked(withoutMode(string(objects(server.requests.at(-1)?.body.messages).at(at)?.content) ?? ""));
 }
 
 /** Tags without what makes them known as the engine's own. */

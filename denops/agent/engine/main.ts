@@ -92,7 +92,7 @@ const connection = serveAcp(messageStream(standardPipe()), {
         summarizer: createSummarizer(config, { facts, renew }),
         modelOf: (name, listed) => otherModel(config, name, listed, { facts, renew }),
       })
-      : { ...NO_RUNNER, tools: TOOLS.map(({ name }) => name) },
+      : { ...NO_RUNNER, tools: TOOLS },
 });
 await connection.closed;
 await list.flush();

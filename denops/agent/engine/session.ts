@@ -77,6 +77,8 @@ export class Session {
   readonly #closing = new AbortController();
   readonly asides = new Asides(() => this.#asidePorts(), this.#closing.signal);
   readonly #changed: ChangedFiles;
+  /** A language server may answer: where nobody says so, one may. */
+  #hasServers = true;
   #running: AbortController | undefined;
   /** Calls that have begun and not ended. */
   readonly #open = new Set<string>();
@@ -306,6 +308,7 @@ export class Session {
       }
       const news = this.agents.news();
       if (news !== undefined) this.#append([{ type: "control_note", reason: "agents", text: news }]);
+      this.#hasServers = shown?.servers ?? this.#hasServers;
       const context = await this.#surroundings?.begin(shown, controller.signal);
       if (context !== undefined) this.#append([{ type: "control_note", reason: "context", text: context }]);
       this.#meter.spending.beginTurn();
@@ -342,7 +345,7 @@ export class Session {
     const asks = askRead({ ...this.#turnPorts(), emit: this.#ports.publish }, signal);
     return handOver(handed, {
       ...{ abilities: {}, ...this.#ports.given, workspace: this.#workspace.forCall(asks) },
-      ...{ seen: this.#history.seen, tools: this.tools.list, window: this.#model.contextWindow },
+      ...{ seen: this.#history.seen, tools: this.tools, window: this.#model.contextWindow },
       refreshRules: () => this.#access.refresh(),
     }, signal);
   }
@@ -400,7 +403,9 @@ export class Session {
       refreshRules: () => this.#access.refresh(),
       decide: (accesses, granted) => this.#access.decide(accesses, granted),
       allowForSession: (accesses) => this.#access.allow(accesses),
-      isOn: (tool) => this.tools.isOn(tool),
+      switches: this.tools,
+      offered: this.#memory.offered,
+      hasServers: this.#hasServers,
       messages: () => this.#history.seen,
       history: this.#history,
       project: () => withoutDroppedRules(this.#surroundings?.project, this.#memory),

@@ -16,6 +16,8 @@ export const Shown = z.object({
   warnings: z.int().optional(),
   /** Of a terminal that can be seen: what it runs, and its last lines. */
   terminal: z.object({ command: z.string(), text: z.string() }).optional(),
+  /** Whether a language server runs for the project, or is configured. */
+  servers: z.boolean().optional(),
 });
 export type Shown = z.infer<typeof Shown>;
 

@@ -123,6 +123,7 @@ function M:attached(text)
   if not is_on(self, "terminal") then
     now.terminal = nil
   end
+  now.servers = require("agent.editor.lsp.clients").may_serve({ self.timeline.root })
   local list = given.of(text, self:back())
   local chosen = self.selections or {}
   vim.list_extend(list, vim.deepcopy(chosen))

@@ -61,25 +61,12 @@ local function symbols(found)
   return { kind = "symbols", symbols = vim.list_slice(found, 1, MOST_SYMBOLS), total = #found }
 end
 
----@param roots string[]
----@return vim.lsp.Client[]
-local function clients_of_project(roots)
-  return vim.tbl_filter(function(client)
-    local folder = client.root_dir
-    return not folder
-      or find.is_inside(folder, roots)
-      or vim.iter(roots):any(function(root)
-        return find.real(folder) == find.real(root) or find.is_inside(root, { find.real(folder) })
-      end)
-  end, require("agent.server").others())
-end
-
 ---@param request table
 ---@param roots string[]
 ---@param policy agent.lsp.Policy
 ---@return table answer
 local function workspace_symbols(request, roots, policy)
-  local buf, running = 0, clients_of_project(roots)
+  local buf, running = 0, clients.of_project(roots)
   if request.path then
     local file, reason = place.open(request.path, roots, policy)
     if not file then

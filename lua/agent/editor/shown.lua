@@ -14,6 +14,7 @@ local MOST_LINES, MOST_TEXT = 20, 1500
 ---@field errors integer
 ---@field warnings integer
 ---@field terminal? { command: string, text: string }
+---@field servers? boolean whether a language server runs for the project, or any is enabled
 
 --- The last lines of a terminal on the tab page of this window, of the one used last.
 ---@param window integer

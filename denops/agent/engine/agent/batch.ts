@@ -37,6 +37,8 @@ export interface BatchPorts extends PermissionPorts, CheckpointPorts {
   readonly context: Omit<ToolContext, "callId" | "images">;
   /** Undefined where there are no language servers. */
   readonly checks?: WriteChecks | undefined;
+  /** Why a call is not run, whatever is agreed to; absent: nothing is refused so. @param args as the tool takes them */
+  refusalOf?(tool: Tool, args: Readonly<Record<string, unknown>>): string | undefined;
   /** To be told how a call went that was to change the text of files. */
   tried?(edit: { readonly call: string; readonly form: string; readonly written: boolean }): void;
   /** Hears of each call that has succeeded and may have changed more than files. */
@@ -164,7 +166,7 @@ async function runCall(
   const loop = repeats.isLoop;
   const { tool, args } = call;
   if (tool === undefined) {
-    const names = ports.tools.map(({ name }) => name).join(", ");
+    const names = ports.tools.flatMap(({ spec, special }) => special ? [] : [spec.name]).join(", ");
     const name = oneLine(call.name, LONGEST_NAME);
     const problem = `no tool is called "${name}"`;
     const advice = call.advice === undefined ? "" : ` ${call.advice}`;
@@ -181,6 +183,9 @@ async function runCall(
     const why = isCut ? "" : `: ${args.error}`;
     return refuse(call, new ToolError(`Not run: ${problem}${why}. Send the call again.`, problem), ports);
   }
+  const { fitted } = call;
+  const refusal = ports.refusalOf?.(tool, fitted.ok && isRecord(fitted.value) ? fitted.value : {});
+  if (refusal !== undefined) return refuse(call, new ToolError(`Not run: ${refusal}.`, refusal), ports);
   const permissions = new Permissions(ports, (accesses) => startOf(call, accesses), signal);
   const workspace = ports.context.workspace.forCall((path, reason) => permissions.read(path, reason));
   try {

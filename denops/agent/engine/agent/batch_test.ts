@@ -150,27 +150,27 @@ for (const [calls, run, noted] of batches) {
 const failures: readonly (readonly [call: string, result: RegExp])[] = [
   [
     'call read_fil {"path": "a.txt"}',
-    /^Not run: no tool is called "read_fil"\. The tools are: read_file, read_files, list_directory, write_file, edit_file/,
+    /^Not run: no tool is called "read_fil"\. The tools are: read, list, write, edit, delete, move, job, plan, subagent, break\./,
   ],
   [
     'rawcall write_file {"path": "c.txt", "content": "function () {}',
     /^Not run: the arguments are not valid JSON: .*\. Send the call again\.$/,
   ],
   ['rawcall write_file {"path": "c.txt", "content": "// }', /^Not run: the arguments are not valid JSON: /],
-  ['rawcall read_file ["a.txt"]', /^The arguments of read_file must be a JSON object\.$/],
-  ["call read_file {}", /^Wrong argument "path" for read_file: .* The schema says "path": \{"type":"string"/],
-  ['call read_file {"path": 7}', /^Wrong argument "path" for read_file/],
+  ['rawcall read_file ["a.txt"]', /^The arguments of read must be a JSON object\.$/],
+  ["call delete_file {}", /^Wrong argument "path" for delete: .* The schema says "path": \{"type":"string"/],
+  ['call read_file {"path": 7}', /^Wrong argument "path" for read/],
   ['call read_file {"path": "c.txt"}', /^c\.txt does not exist\.$/],
   ['call read_file {"path": "../../etc/passwd"}', /^path is outside of the project/],
   [
     'call edit_file {"path": "c.txt", "old_str": "a", "new_str": "b"}',
-    /^c\.txt does not exist\. Use write_file/,
+    /^c\.txt does not exist\. Use write /,
   ],
   [
     'call edit_file {"path": "a.txt", "old_str": "gamma", "new_str": "b"}',
     /^old_str was not found in a\.txt/,
   ],
-  ['call edit_file {"path": "a.txt", "old_str": "alpha"}', /^edit_file needs new_str/],
+  ['call edit_file {"path": "a.txt", "old_str": "alpha"}', /^edit needs new_str/],
   ['call break {"how": "bug"}', /^The tool failed: a bug\nwith a second line$/],
 ];
 

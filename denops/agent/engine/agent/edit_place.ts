@@ -6,7 +6,7 @@ import { messageOf, ToolError } from "../core/errors.ts";
 import type { Prompt } from "../core/messages.ts";
 import type { MessageEntry } from "../core/entries.ts";
 import type { Model } from "../llm/model.ts";
-import { editFile } from "../tools/edit_file.ts";
+import { edit as editTool } from "../tools/edit.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
 import { shownPath } from "../tools/files/workspace.ts";
 import { ask } from "./ask.ts";
@@ -70,9 +70,9 @@ async function edit(place: EditPlace, ports: EditPorts, signal: AbortSignal): Pr
   const content = withReplacement(now, at, linesIn(place.text).length, replacement);
   if (content === now) return "Nothing was changed: the lines are to stay as they are.";
   const args = JSON.stringify({ path: path.path, content });
-  const call = { id: ports.newCallId(""), name: editFile.name, arguments: args };
+  const call = { id: ports.newCallId(""), name: editTool.name, arguments: args };
   const memory = { repeats: new Repeats(), iteration: 1, dropped: 0, images: new ImageRoom(false, []) };
-  const [result] = await runBatch([call], { ...ports, tools: [editFile] }, memory, signal);
+  const [result] = await runBatch([call], { ...ports, tools: [editTool] }, memory, signal);
   if (result === undefined || result.isError) {
     return signal.aborted ? "Stopped." : `Nothing was changed. ${result?.text ?? ""}`.trim();
   }

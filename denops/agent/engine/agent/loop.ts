@@ -1,13 +1,12 @@
 /** A turn: ask the model, run its calls, until it answers without any or a limit is reached. */
 import { againstMode } from "../../policy/decide_mode.ts";
-import type { EngineConfig, ListedModel } from "../../protocol/config.ts";
-import { CHOSEN, type Mode, MODES, toolsOf, within } from "../context/modes.ts";
+import type { EditForm, EngineConfig, ListedModel } from "../../protocol/config.ts";
+import { CHOSEN, type Mode, MODES, within } from "../context/modes.ts";
 import type { Environment } from "../context/sections.ts";
 import { outline } from "../context/outline.ts";
-import { view } from "../context/view.ts";
+import { modeText, view } from "../context/view.ts";
 import { type ControlNote, type MessageEntry, wordsOf } from "../core/entries.ts";
-import { ToolError } from "../core/errors.ts";
-import { editFormsOf } from "../core/families.ts";
+import { editFormOf, familyOf, thinksNever } from "../core/families.ts";
 import type { AgentEvent, StopReason, UserMessage } from "../core/events.ts";
 import type { Initiator, Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
@@ -27,12 +26,13 @@ import type { Measured } from "./meter.ts";
 import { causesOf, contextPage } from "./gather/context_page.ts";
 import { editTurn } from "./edit_place.ts";
 import { Nudges } from "./nudges.ts";
+import { listNow, refusalOf, toolList } from "./offered.ts";
 import { Prefix } from "./gather/prefix.ts";
 import { mergeTurn } from "./merge_worktree.ts";
 import { rememberTurn } from "./remember.ts";
 import { Repeats } from "./repeats.ts";
 import { Room } from "./gather/room.ts";
-import type { ContextPorts, Runner, RunnerPorts, TurnEnd } from "./runner.ts";
+import type { Runner, RunnerPorts, TurnEnd } from "./runner.ts";
 import { runStep } from "./step.ts";
 import { TextCalls } from "./text_calls.ts";
 import { askTitle } from "./title.ts";
@@ -58,13 +58,14 @@ export interface LoopOptions {
 /** A model with the tools as it is told of them. */
 interface Asked {
   readonly model: Model;
+  readonly form: EditForm;
   readonly tools: readonly Tool[];
   /** The same in few words. */
   readonly brief: readonly Tool[];
 }
 
-function withForms(tools: readonly Tool[], forms: ReturnType<typeof editFormsOf>): readonly Tool[] {
-  return tools.map((tool) => tool.forms === undefined ? tool : { ...tool, spec: tool.forms.spec(forms) });
+function withForm(tools: readonly Tool[], form: EditForm): readonly Tool[] {
+  return tools.map((tool) => tool.forms === undefined ? tool : { ...tool, spec: tool.forms.spec(form) });
 }
 
 /** The loop as the runner of one session. */
@@ -78,31 +79,32 @@ export function loopRunner(options: LoopOptions): Runner {
     const key = JSON.stringify([name, listed]);
     const known = models.get(key);
     if (known !== undefined) return known;
-    const tools = withForms(offered, config.edit_form === undefined ? editFormsOf(name) : [config.edit_form]);
+    const form = config.edit_form ?? editFormOf(name);
+    const tools = withForm(offered, form);
     const brief = tools.map((tool) => ({ ...tool, spec: briefly(tool.spec) }));
     const isOwn = name === own.name && listed === undefined;
-    const asked = { model: isOwn ? own : options.modelOf(name, listed), tools, brief };
+    const asked = { model: isOwn ? own : options.modelOf(name, listed), form, tools, brief };
     models.set(key, asked);
     return asked;
   };
   const room = new Room();
   const textCalls = new TextCalls();
   const prefix = new Prefix();
-  const inputs = (
-    { isOn, project, mode, scratch, unattended }: ContextPorts & Pick<RunnerPorts, "unattended">,
-  ) => {
-    const { model, tools, brief } = askedOf(mode);
+  const inputs = ({ switches, offered, hasServers, project, mode, scratch, unattended }: InputPorts) => {
+    const { model, form, tools: all, brief } = askedOf(mode);
     const { name, small, oneByOne } = model;
-    const specs = toolsOf(mode, small ? brief : tools, small).filter(({ name }) => isOn(name))
-      .map(({ spec }) => spec);
-    const isSubagent = unattended === true;
+    const tools = small ? brief : all;
+    const list = [familyOf(name), form, ...small ? ["small"] : []].join(" ");
+    const facts = { mode, small, form, thinks: !thinksNever(name), hasServers, switches };
+    const sent = offered.get(list) ?? toolList(tools, facts).map(({ spec }) => spec);
     return {
+      list,
       environment,
       model: name,
       small,
       oneByOne,
-      isSubagent,
-      tools: specs,
+      isSubagent: unattended === true,
+      tools: listNow(sent, tools, switches),
       project: project(),
       scratch,
     };
@@ -111,7 +113,7 @@ export function loopRunner(options: LoopOptions): Runner {
     // As they are now: a switch counts from the next turn on.
     let given = inputs(ports);
     const { model, tools: all, brief } = askedOf(ports.mode);
-    const tools = [...all, ...brief].filter(({ spec }) => given.tools.includes(spec));
+    const tools = (given.small ? brief : all).filter((tool) => !ports.switches.isOff(tool));
     return {
       ...ports,
       ...{ model, summarizer, tools, room, textCalls },
@@ -125,14 +127,19 @@ export function loopRunner(options: LoopOptions): Runner {
       },
       view: (row, more = []) =>
         view([...ports.messages(), ...more], within(row, ports.mode), { ...given, project: ports.project() }),
+      modeText: () => modeText(ports.mode, { ...given, project: ports.project() }),
       decide: (accesses, granted) =>
         againstMode(accesses, ports.mode.access) ?? ports.decide(accesses, granted),
+      refusalOf: (tool, args) => refusalOf(tool, args, ports.mode, all, ports.switches),
       toldLess() {
         const before = given.small;
         given = inputs(ports);
         return given.small && !before;
       },
-      sent: (prompt) => prefix.note(prompt, causesOf(ports, model.name), model.price),
+      sent(prompt) {
+        if (prompt.tools.length > 0) ports.offered.set(given.list, given.tools);
+        prefix.note(prompt, causesOf(ports, model.name), model.price);
+      },
       context: {
         ...{ workspace: ports.workspace, session: ports.state, access: ports.mode.access },
         ...abilities,
@@ -167,7 +174,7 @@ export function loopRunner(options: LoopOptions): Runner {
   return {
     model: own,
     modelOf: (mode) => askedOf(mode).model,
-    tools: offered.map(({ name }) => name),
+    tools: offered,
     title: (exchange, count, signal) =>
       askTitle({ model: askedOf(exchange.mode ?? {}).model, environment, count }, exchange, signal),
     context(ports) {
@@ -198,17 +205,16 @@ export function loopRunner(options: LoopOptions): Runner {
       loopRunner({
         ...options,
         model: askedOf(mode).model,
-        abilities: { ...abilities, ...abilities.questions === undefined ? {} : { questions: UNASKED } },
+        tools: tools.filter(({ ofUser }) => !ofUser),
       }),
     compact: (focus, ports, signal) => room.make({ type: "asked", focus }, portsOf(ports), signal),
   };
 }
 
-/** Who works for another agent asks nobody. */
-const UNASKED: ClientAbilities["questions"] = {
-  ask: () =>
-    Promise.reject(new ToolError("A sub-agent asks nobody: decide, and say in your answer what is unclear.")),
-};
+type InputPorts = Pick<
+  RunnerPorts,
+  "switches" | "offered" | "hasServers" | "project" | "mode" | "scratch" | "unattended"
+>;
 
 interface TurnPorts extends RunnerPorts, BatchPorts {
   readonly model: Model;
@@ -220,6 +226,8 @@ interface TurnPorts extends RunnerPorts, BatchPorts {
   inMode(mode: Mode): TurnPorts;
   /** What is sent in this mode at this moment. @param more messages that are in no log */
   view(mode: Mode, more?: readonly MessageEntry[]): Prompt;
+  /** What the model is told of the mode. */
+  modeText(): string;
   /** Once more, as the model is by now. @returns whether what is sent has become less */
   toldLess(): boolean;
   /** To be told of each prompt that is sent. */
@@ -263,6 +271,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     if (news !== undefined) ports.append({ type: "control_note", reason: "agents", text: news });
     // What was just looked up may be folded.
     if (await room.make({ type: "full" }, ports, signal)) repeats = new Repeats();
+    tellMode(ports);
     const begun = performance.now();
     const prompt = ports.view(mode);
     const build = performance.now() - begun;
@@ -359,6 +368,14 @@ function lastSteps(left: number): ControlNote | undefined {
 const NARROWED =
   "Three calls of the model could not be read: this session goes on in mode ask. Choose another mode to go back: " +
   "`:Agent mode agent`.";
+
+/** The mode is told where the model was told another one last, or none that it still sees. */
+function tellMode({ modeText, messages, append }: TurnPorts): void {
+  const text = modeText();
+  const last = messages().findLast((entry) => entry.type === "control_note" && entry.reason === "mode");
+  if (last?.type === "control_note" && last.text === text) return;
+  append({ type: "control_note", reason: "mode", text });
+}
 
 /** The turn is over; an answer of nothing is followed by a summary. */
 async function finished(

@@ -4,6 +4,7 @@ import { ListedModel } from "../../protocol/config.ts";
 import { Note } from "../context/notes.ts";
 import { Project } from "../context/project.ts";
 import { Plan } from "../core/events.ts";
+import type { ToolSpec } from "../core/messages.ts";
 import type { Remembered } from "../core/ports.ts";
 
 /** Facts of which there is one; each has a value that a new session begins with. */
@@ -31,6 +32,13 @@ export type Facts = z.infer<typeof Facts>;
 /** As the model knows the file, and bytes of it. */
 const FolderRules = z.object({ path: z.string(), bytes: z.number() });
 export type FolderRules = Readonly<z.infer<typeof FolderRules>>;
+
+const Specs = z.array(z.object({
+  name: z.string(),
+  description: z.string(),
+  parameters: z.record(z.string(), z.unknown()),
+  grammar: z.string().optional(),
+}));
 
 /** A map that knows which of its entries are not stored yet. */
 export class RememberedMap<Value> extends Map<string, Value> {
@@ -67,6 +75,8 @@ export class Memory {
   readonly known: RememberedMap<string>;
   /** Tools that the user has switched by hand. */
   readonly tools: RememberedMap<boolean>;
+  /** Tools that the model was told of: see offered.ts. */
+  readonly offered: RememberedMap<readonly ToolSpec[]>;
   /** What the prompt says of the project; at most one, whatever its name. */
   readonly project: RememberedMap<Project>;
   /** Bytes of the files of rules that the prompt tells: see RulesFiles. */
@@ -99,6 +109,10 @@ export class Memory {
       );
     this.known = map("known", isText);
     this.tools = map("tool", (value) => typeof value === "boolean");
+    this.offered = map(
+      "offered",
+      (value): value is readonly ToolSpec[] => Specs.safeParse(value).success,
+    );
     this.project = map("project", (value): value is Project => Project.safeParse(value).success);
     this.rules = map("rules", (value) => typeof value === "number");
     this.folderRules = map(
@@ -132,9 +146,11 @@ export class Memory {
   }
 
   get #maps() {
-    const { known, tools, project, rules, folderRules, messages, told, notes, dropped, pinned, agents } =
-      this;
-    return [known, tools, project, rules, folderRules, messages, told, notes, dropped, pinned, agents];
+    const { known, tools, offered, project, rules, folderRules, messages, told, notes, dropped } = this;
+    const { pinned, agents } = this;
+    return [
+      ...[known, tools, offered, project, rules, folderRules, messages, told, notes, dropped, pinned, agents],
+    ];
   }
 }
 

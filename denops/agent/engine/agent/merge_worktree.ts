@@ -2,10 +2,10 @@
 import type { Merge } from "../../protocol/worktrees.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import { stepOf } from "../core/merged_file.ts";
-import { deleteFile } from "../tools/delete_file.ts";
+import { remove } from "../tools/delete.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
-import { writeFile } from "../tools/write_file.ts";
+import { write } from "../tools/write.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
 import { Repeats } from "./repeats.ts";
 import type { RunnerPorts, TurnEnd } from "./runner.ts";
@@ -51,8 +51,8 @@ async function take(
   if (step.type === "left") return step.why;
   await workspace.noteGiven(file.path, undefined, signal);
   const [tool, args] = step.type === "write"
-    ? [writeFile, { path: file.path, content: step.content }]
-    : [deleteFile, { path: file.path }];
+    ? [write, { path: file.path, content: step.content }]
+    : [remove, { path: file.path }];
   const call = { id: ports.newCallId(""), name: tool.name, arguments: JSON.stringify(args) };
   const memory = { repeats: new Repeats(), iteration, dropped: 0, images: new ImageRoom(false, []) };
   const [result] = await runBatch([call], { ...ports, tools: [tool] }, memory, signal);

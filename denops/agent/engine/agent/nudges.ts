@@ -98,7 +98,7 @@ const ROWS: readonly Row[] = [
     state: "no_plan",
     applies: ({ mode, work }) => mode.plans === true && work.hasCalled && !work.hasPlanned,
     note: () =>
-      "You have looked around, and the user has no plan yet. Send its steps with update_plan, then end as your " +
+      "You have looked around, and the user has no plan yet. Send its steps with the tool plan, then end as your " +
       "mode says. If no change is wanted, say so.",
   },
 ];

@@ -5,7 +5,7 @@ import { withLine } from "../../protocol/rules_line.ts";
 import { ToolError } from "../core/errors.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
 import type { TextFile, Workspace } from "../tools/files/workspace.ts";
-import { writeFile } from "../tools/write_file.ts";
+import { write } from "../tools/write.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
 import { Repeats } from "./repeats.ts";
 import type { RunnerPorts, TurnEnd } from "./runner.ts";
@@ -26,11 +26,11 @@ export async function rememberTurn(
   const content = withLine(file.before?.text ?? "", line);
   const call = {
     id: ports.newCallId(""),
-    name: writeFile.name,
+    name: write.name,
     arguments: JSON.stringify({ path: file.name, content }),
   };
   const memory = { repeats: new Repeats(), iteration: 1, dropped: 0, images: new ImageRoom(false, []) };
-  const [result] = await runBatch([call], { ...ports, tools: [writeFile] }, memory, signal);
+  const [result] = await runBatch([call], { ...ports, tools: [write] }, memory, signal);
   if (signal.aborted) {
     answer("Stopped: nothing was remembered.");
     return { type: "stopped", reason: "cancelled" };

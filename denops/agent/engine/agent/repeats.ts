@@ -2,6 +2,7 @@
  * Calls that come again: what was just looked up is not looked up again, what one answer asks for twice is done once,
  * and a loop is noticed.
  */
+import { isRecord } from "../core/json_schema.ts";
 import type { ToolCall } from "../core/messages.ts";
 import type { ParsedArguments } from "../llm/arguments.ts";
 import type { Meaning } from "./meant_by.ts";
@@ -27,8 +28,9 @@ export class Repeats {
   #row = 0;
 
   /** True if this look-up was made in one of the last two iterations and nothing was changed since. */
-  isKnown({ tool, signature }: ReadCall, iteration: number): boolean {
-    if (tool?.readOnly !== true || tool.answersChange) return false;
+  isKnown({ tool, signature, fitted }: ReadCall, iteration: number): boolean {
+    if (tool?.readOnly !== true) return false;
+    if (fitted.ok && isRecord(fitted.value) && tool.answersChange(fitted.value)) return false;
     const before = this.#seen.get(signature);
     return before !== undefined && before < iteration && iteration - before <= REMEMBERED;
   }

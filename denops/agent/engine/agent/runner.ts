@@ -9,12 +9,14 @@ import type { StopReason, UserMessage } from "../core/events.ts";
 import type { Subagents } from "../core/ports.ts";
 import type { SessionMeta } from "../../protocol/extensions.ts";
 import type { RequestResult } from "../../protocol/requests.ts";
-import type { SessionState } from "../tools/define.ts";
+import type { ToolSpec } from "../core/messages.ts";
+import type { SessionState, Tool } from "../tools/define.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
 import type { CheckpointPorts } from "./checkpointed.ts";
 import type { Measured, Meter, MeteredModel } from "./meter.ts";
 import type { PermissionPorts } from "./permission.ts";
 import type { SeenHistory } from "./gather/room.ts";
+import type { SessionTools } from "./session_tools.ts";
 import type { Steering } from "./steering.ts";
 
 export type TurnEnd =
@@ -30,8 +32,12 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   readonly meter: Meter;
   /** Before each call: what it may do is judged by the rules of that moment. @throws {Error} if there is no knowing them */
   refreshRules(): Promise<void>;
-  /** The user has not switched this tool off. */
-  isOn(tool: string): boolean;
+  /** What the user has switched off and on. */
+  readonly switches: Pick<SessionTools, "isOff" | "isPartOff" | "isAdded">;
+  /** The tools that the model was told of, by what the list depends on: what was sent once stays as it was. */
+  readonly offered: Map<string, readonly ToolSpec[]>;
+  /** A language server may answer. */
+  readonly hasServers: boolean;
   /** What views are made of, the prompt last. */
   messages(): readonly MessageEntry[];
   readonly history: SeenHistory;
@@ -70,8 +76,8 @@ export interface Runner {
   readonly model: MeteredModel;
   /** That of a turn in this mode. Absent: it is always the same. */
   modelOf?(mode: Mode): MeteredModel;
-  /** Names of the tools that the user may switch. */
-  readonly tools: readonly string[];
+  /** The tools that the user may switch. */
+  readonly tools: readonly Pick<Tool, "name" | "special">[];
   /**
    * Runs one turn, after the user's message. An event is stored before it is shown; a call that is left open ends
    * with the turn. @throws {TurnError} if something cannot be stored
@@ -101,7 +107,7 @@ export interface Runner {
 
 export type ContextPorts = Pick<
   RunnerPorts,
-  "messages" | "project" | "isOn" | "mode" | "history" | "chosen" | "scratch"
+  "messages" | "project" | "switches" | "offered" | "hasServers" | "mode" | "history" | "chosen" | "scratch"
 >;
 
 /** What a request would send, and how each of its parts can be dropped. */

@@ -1,7 +1,9 @@
 /**
  * Words of a message that stand for something else: "@src/a.ts:L3-L9" for a file's lines, "@diff main" for changes,
- * "#read_file" for a tool. What stands in code is code, and "\@" is an "@". Pure.
+ * "#read" for a tool. What stands in code is code, and "\@" is an "@". Pure.
  */
+
+import { oldNames } from "../core/old_names.ts";
 
 /** Lines of a file, both included, from 1. */
 export interface Lines {
@@ -53,11 +55,15 @@ export function mentionsIn(message: string): readonly FoundMention[] {
   });
 }
 
-/** What the model is told of those of these tools that a message asks for by "#name"; undefined if it asks for none. */
-export function askedTools(message: string, names: readonly string[]): string | undefined {
-  const found = withoutCode(message).matchAll(/(?<=^|[\s([{"',;:])#(\w+)\b/g).map(([, name]) => name);
-  const asked = new Set(found);
-  const tools = names.filter((name) => asked.has(name));
+/** Those of these tools that a message asks for by "#name", also by an old one. */
+export function toolMentions(message: string, names: readonly string[]): readonly string[] {
+  const found = withoutCode(message).matchAll(/(?<=^|[\s([{"',;:])#(\w+)\b/g).map(([, name = ""]) => name);
+  const mentioned = new Set(found);
+  return names.filter((name) => [name, ...oldNames(name)].some((one) => mentioned.has(one)));
+}
+
+/** What the model is told of them; undefined if there are none. */
+export function toolsNote(tools: readonly string[]): string | undefined {
   if (tools.length === 0) return undefined;
   return `The user asks you to use the ${tools.length === 1 ? "tool" : "tools"} ${tools.join(", ")}.`;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { assertEachLinear } from "../../../../tests/support/growth.ts";
 import { IS_FULL } from "../../../../tests/support/sample.ts";
-import { askedTools, type FoundMention, mentionsIn } from "./mentions.ts";
+import { type FoundMention, mentionsIn, toolMentions, toolsNote } from "./mentions.ts";
 
 function shortly({ mention }: FoundMention): string {
   switch (mention.kind) {
@@ -82,12 +82,11 @@ Deno.test("a sentence's punctuation may belong to a path", () => {
 });
 
 Deno.test("#tool asks for a tool that there is, and nothing else does", () => {
-  const names = ["read_file", "think"];
-  assert.equal(
-    askedTools("use #think and #read_file.", names),
-    "The user asks you to use the tools read_file, think.",
-  );
-  assert.equal(askedTools("issue #12, `#think`, a#think, #thinking, # think", names), undefined);
+  const names = ["read", "think"];
+  const tools = toolMentions("use #think and #read_file.", names);
+  assert.equal(toolsNote(tools), "The user asks you to use the tools read, think.");
+  const none = toolMentions("issue #12, `#think`, a#think, #thinking, # think", names);
+  assert.equal(toolsNote(none), undefined);
 });
 
 Deno.test("a large message of anything is read in time in proportion", async () => {

@@ -1,6 +1,6 @@
 /**
- * What each mode adds to the prompt. All that differs between modes stands here, so that the rest of the prompt never
- * contradicts it.
+ * What the model is told of each mode, with a message. All that differs between modes stands here, so that the prompt
+ * never contradicts it.
  */
 import type { Family } from "../core/families.ts";
 import type { ModeName } from "../../protocol/modes.ts";
@@ -117,7 +117,7 @@ export function modeSection(name: ModeName): Section {
     name: "mode",
     text({ isSubagent, family }: SectionInputs) {
       const own = [...lines, ...isSubagent ? TO_AGENT : toUser, writes === true ? WRITING[family] : ""];
-      return list(`You work in mode ${name}:`, own.filter((line) => line !== ""));
+      return list(`${name}:`, own.filter((line) => line !== ""));
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { Effort, ListedModel } from "../../protocol/config.ts";
 import { covers, MODE_FACTS, type ModeAccess, type ModeName, type OwnMode } from "../../protocol/modes.ts";
 import { modeSection } from "./mode_sections.ts";
+import type { ToolPart } from "../core/old_names.ts";
 import { AGENT_SECTIONS, fixed, type Section } from "./sections.ts";
 import { CLAIM, EDIT, INTENT, TITLES } from "./side_prompts.ts";
 
@@ -13,12 +14,14 @@ export interface Mode {
   readonly description?: string;
   /** Of the system prompt, from stable to volatile. */
   readonly sections: readonly Section[];
+  /** What is told with the first message in this mode: the system prompt is the same in all of them. */
+  readonly told?: readonly Section[];
   /** What its calls may change, whatever is agreed to: see policy/decide_mode.ts. */
   readonly access: ModeAccess;
   /**
-   * "all" that its access has a use for, or those of them with one of these names or kinds, and without those behind a
-   * "!". "listed": they stand in the request, as the beginning of the history is in the provider's cache with them, but
-   * the answer is to be text.
+   * Which of the session's tools its calls may use: "all" that its access has a use for, or those of them with one of these
+   * names or kinds, and without those behind a "!". They stand in the request all the same, which is in the provider's cache
+   * with them. "listed": so they do, and the answer is to be text. "none": not even that.
    */
   readonly tools: "all" | "listed" | "none" | readonly string[];
   /** A turn that looks around is to end in a plan. */
@@ -41,14 +44,14 @@ export interface Mode {
   readonly aside?: true;
 }
 
-/** One that is chosen. Its own section comes last: all before it is the same in every mode. */
+/** One that is chosen. */
 function chosen<Name extends ModeName>(
   name: Name,
   more: Partial<Pick<Mode, "tools" | "limits" | "plans">> = {},
 ) {
   const facts = MODE_FACTS.find((one) => one.name === name) ?? MODE_FACTS[0];
-  const sections = [...AGENT_SECTIONS, modeSection(name)];
-  return { tools: "all", limits: {}, ...facts, name, sections, ...more } as const satisfies Mode;
+  const own = { name, sections: AGENT_SECTIONS, told: [modeSection(name)] };
+  return { tools: "all", limits: {}, ...facts, ...own, ...more } as const satisfies Mode;
 }
 
 /** The modes that a user or a model may choose. */
@@ -61,7 +64,7 @@ export const CHOSEN: Readonly<Record<ModeName, Mode>> = {
   "deep-explore-write": chosen("deep-explore-write", { limits: { iterations: 20 } }),
   review: chosen("review", { limits: { iterations: 15 } }),
   orchestrator: chosen("orchestrator"),
-  chat: chosen("chat", { tools: "none" }),
+  chat: chosen("chat", { tools: "listed" }),
   /** Each turn is run as one of the others: see agent/intent.ts. */
   auto: chosen("auto"),
 };
@@ -72,9 +75,9 @@ export function ownMode({ name, description, access, base, tools, model, text }:
   return {
     ...row,
     ...{ name, title: name, description },
-    sections: text === "" ? row.sections : [...row.sections, fixed("own mode", text)],
+    told: [...row.told ?? [], ...text === "" ? [] : [fixed("own mode", text)]],
     access: covers(row.access, access) ? access : row.access,
-    ...(tools === undefined || row.tools === "none" ? {} : { tools }),
+    ...(tools === undefined || row.tools === "listed" ? {} : { tools }),
     ...(model === undefined ? {} : { model }),
   };
 }
@@ -126,36 +129,18 @@ export const MODES = {
   },
 } as const satisfies Readonly<Record<string, Mode>>;
 
-/**
- * What a mode has of the tools that are offered. @param offered with the least access that they are of use in
- * @param small for a small model: what is basic, unless the mode names its tools
- */
-export function toolsOf<
-  Tool extends {
-    readonly name: string;
-    readonly kind: string;
-    readonly least: ModeAccess;
-    readonly basic: boolean;
-  },
->(
-  { tools, access }: Mode,
-  offered: readonly Tool[],
-  small = false,
-): readonly Tool[] {
-  if (tools === "none") return [];
-  const isAll = typeof tools === "string" || tools.every((one) => one.startsWith("!"));
-  const fitting = offered.filter(({ least, basic }) => covers(access, least) && (basic || !small || !isAll));
-  if (typeof tools === "string") return fitting;
-  const names = (one: Tool, before = "") =>
-    [one.name, one.kind].some((name) => tools.includes(before + name));
-  return fitting.filter((one) => (isAll || names(one)) && !names(one, "!"));
+/** Whether a mode has what this part of a tool does. */
+export function hasPart({ tools }: Pick<Mode, "tools">, { names, kind }: ToolPart): boolean {
+  if (typeof tools === "string") return tools === "all";
+  const isNamed = (before: string) => [...names, kind].some((name) => tools.includes(before + name));
+  return (tools.every((one) => one.startsWith("!")) || isNamed("")) && !isNamed("!");
 }
 
 /**
  * What a session is asked aside stands behind the prompt of its mode, which the provider has in its cache: with another
  * effort it would not hold.
  */
-export function within(row: Mode, { sections, effort }: Mode): Mode {
-  if (row.tools !== "listed") return row;
-  return { ...row, sections, ...(effort === undefined ? {} : { effort }) };
+export function within(row: Mode, { effort }: Mode): Mode {
+  if (row.tools !== "listed" || effort === undefined) return row;
+  return { ...row, effort };
 }

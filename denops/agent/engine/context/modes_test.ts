@@ -1,10 +1,10 @@
-/** Which tools each mode has, and what its prompt adds. */
+/** What each mode's calls may use, and what the model is told of it. */
 import assert from "node:assert/strict";
 import { MODE_FACTS } from "../../protocol/modes.ts";
 import { TOOLS } from "../tools/registry.ts";
-import { CHOSEN, MODES, toolsOf, within } from "./modes.ts";
-import { AGENT_SECTIONS } from "./sections.ts";
-import { view } from "./view.ts";
+import { refusalOf } from "../agent/offered.ts";
+import { CHOSEN, type Mode, MODES } from "./modes.ts";
+import { modeText, view } from "./view.ts";
 
 const inputs = {
   environment: { roots: ["/p"], os: "linux" },
@@ -12,43 +12,53 @@ const inputs = {
   // Its family has the longest note.
   model: "claude-sonnet-4-5",
 };
+const ALL_ON = { isPartOff: () => false };
 
-Deno.test("a mode that changes nothing has no tool that writes, and commands that look", () => {
+function isRefused(mode: Mode, name: string, args: Readonly<Record<string, unknown>> = {}): boolean {
+  const tool = TOOLS.find((one) => one.name === name);
+  assert.ok(tool !== undefined, name);
+  return refusalOf(tool, args, mode, TOOLS, ALL_ON) !== undefined;
+}
+
+Deno.test("a mode that changes nothing refuses what writes, and no mode but chat what looks", () => {
+  const writing = TOOLS.filter(({ least }) => least !== "read").map(({ name }) => name);
+  assert.deepEqual(writing, ["write", "edit", "delete", "move", "refactor"]);
   for (const { name, access } of MODE_FACTS) {
-    const tools = toolsOf(MODES[name], TOOLS);
-    // What a sub-agent may change its own row says: see Subagents.accessOf.
-    const held = tools.filter(({ name, kind }) => name !== "run_subagent" && kind !== "execute");
-    const writing = held.filter(({ readOnly }) => !readOnly).map(({ name }) => name);
-    if (access === "read") assert.deepEqual(writing, [], name);
-    if (access === "docs") assert.deepEqual(writing, ["write_file", "edit_file"], name);
-    if (access === "write") assert.equal(tools.length, TOOLS.length, name);
+    const refused = TOOLS.map((tool) => tool.name).filter((tool) => isRefused(MODES[name], tool));
+    if (name === "chat") assert.equal(refused.length, TOOLS.length);
+    else if (access === "read") assert.deepEqual(refused, writing, name);
+    else assert.deepEqual(refused, access === "docs" ? ["delete", "move", "refactor"] : [], name);
   }
-  assert.deepEqual(toolsOf(MODES.chat, TOOLS), []);
+  const patch = "*** Begin Patch\n*** Delete File: docs/a.md\n*** End Patch";
+  assert.ok(isRefused(MODES["deep-explore-write"], "edit", { patch }));
 });
 
-Deno.test("a mode names tools or kinds of them, and gets none beyond its access", () => {
+Deno.test("a mode names tools, kinds or old names, and gets none beyond its access", () => {
   const tools = ["read_file", "search", "edit"];
-  const names = (access: "read" | "write") =>
-    toolsOf({ ...MODES.agent, tools, access }, TOOLS).map(({ name }) => name);
-  assert.ok(names("read").includes("find_files"));
-  assert.ok(!names("read").includes("write_file"));
-  assert.ok(names("write").includes("write_file"));
-  assert.ok(!names("write").includes("run_terminal_command"));
-  const without = toolsOf({ ...MODES.agent, tools: ["!execute", "!write_file"] }, TOOLS).map(({ name }) =>
-    name
-  );
-  assert.ok(without.includes("edit_file") && without.includes("read_file"));
-  assert.ok(!without.includes("write_file") && !without.includes("run_terminal_command"));
+  const reading: Mode = { ...MODES.agent, tools, access: "read" };
+  assert.ok(!isRefused(reading, "read", { path: "a" }));
+  assert.ok(isRefused(reading, "read", { paths: ["a", "b"] }));
+  assert.ok(!isRefused(reading, "list", { glob: "*.ts" }));
+  assert.ok(isRefused(reading, "list", { path: "src" }));
+  assert.ok(!isRefused(reading, "symbols", { kind: "definition" }));
+  assert.ok(isRefused(reading, "symbols", { kind: "outline" }));
+  assert.ok(isRefused(reading, "write"));
+  const writing: Mode = { ...reading, access: "write" };
+  assert.ok(!isRefused(writing, "write"));
+  assert.ok(isRefused(writing, "run"));
+  const without: Mode = { ...MODES.agent, tools: ["!execute", "!write_file"] };
+  assert.ok(!isRefused(without, "edit") && !isRefused(without, "read", { path: "a" }));
+  assert.ok(isRefused(without, "write") && isRefused(without, "run"));
+  const patch = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch";
+  assert.ok(isRefused(without, "edit", { patch }), "a patch writes files too");
 });
 
-Deno.test("a mode's own words come after all that every mode says", () => {
-  const { system: shared } = view([], { ...MODES.agent, sections: AGENT_SECTIONS }, inputs);
+Deno.test("the prompt is the same in every mode, and what a mode adds is short", () => {
+  const { system: shared } = view([], MODES.agent, inputs);
   for (const mode of Object.values(CHOSEN)) {
-    const { system } = view([], mode, inputs);
-    assert.ok(system.startsWith(shared), mode.name);
+    assert.equal(view([], mode, inputs).system, shared, mode.name);
     // A switch sends them anew.
-    assert.ok(system.length - shared.length < 600, `${mode.name}: ${system.length - shared.length}`);
-    const { system: compaction } = view([], within(MODES.compaction, mode), inputs);
-    assert.equal(compaction, system);
+    const text = modeText(mode, inputs);
+    assert.ok(text.length < 620, `${mode.name}: ${text.length}`);
   }
 });

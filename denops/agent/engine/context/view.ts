@@ -68,6 +68,13 @@ export function systemParts(
     .filter(({ text }) => text !== "");
 }
 
+/** What is told of a mode with the first message in it. */
+export function modeText({ told = [] }: Pick<Mode, "told">, inputs: ViewInputs): string {
+  const { mark } = inputs.project ?? NO_PROJECT;
+  const text = systemParts(told, inputs).map(({ text }) => text).join("\n\n");
+  return `<mode_${mark}>${text}</mode_${mark}>`;
+}
+
 function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
   const messages: Message[] = [];
   const keeps = new KeptThoughts(entries);
@@ -109,12 +116,13 @@ function isWith(entry: MessageEntry | undefined, other: MessageEntry): boolean {
   }
 }
 
-const WITH_PROMPT: ReadonlySet<ControlNote["reason"]> = new Set(["files", "context", "agents"]);
+const WITH_PROMPT: ReadonlySet<ControlNote["reason"]> = new Set(["files", "context", "agents", "mode"]);
+
+const WITH_RESULTS: ReadonlySet<ControlNote["reason"]> = new Set(["agents", "mode", "steering"]);
 
 /** Not every model takes a user's message after a result: what comes with results stands in the last one. */
 function isWithResults({ calls }: AssistantEntry, { reason }: ControlNote): boolean {
-  return reason === "rules" || reason === "steps" ||
-    ((reason === "agents" || reason === "steering") && calls.length > 0);
+  return reason === "rules" || reason === "steps" || (WITH_RESULTS.has(reason) && calls.length > 0);
 }
 
 function isNote(entry: MessageEntry): entry is ControlNote {

@@ -52,6 +52,7 @@ const ControlNote = z.object({
     "context",
     "rules",
     "agents",
+    "mode",
     "steering",
     "output_limit",
     "cut_off",

@@ -46,10 +46,10 @@ export function isOneByOne(model: string): boolean {
   return /llama-?3/i.test(model);
 }
 
-/** The forms that a model is offered, as the tool's schema has them. */
-export function editFormsOf(model: string): readonly EditForm[] {
-  if (isSmall(model)) return ["whole"];
-  return familyOf(model) === "gpt" ? ["replace", "patch"] : ["replace"];
+/** The form of edits that a model is offered. */
+export function editFormOf(model: string): EditForm {
+  if (isSmall(model)) return "whole";
+  return familyOf(model) === "gpt" ? "patch" : "replace";
 }
 
 /** The parameters that its name says: 30 of "qwen3-coder:30b-a3b", 56 of "mixtral:8x7b", 0.27 of "gemma3:270m". */
@@ -62,4 +62,10 @@ function billionsOf(model: string): number | undefined {
     return [size];
   });
   return sizes.length === 0 ? undefined : Math.max(...sizes);
+}
+
+/** It is known to write down no thoughts of its own before it answers. Unknown models may. */
+export function thinksNever(model: string): boolean {
+  return /\bgpt-(?:3|4(?!\d))|claude-(?:2|3-[05]|3\.5|instant|3-(?:opus|sonnet|haiku))|gemini-(?:1|2\.0)/i
+    .test(model);
 }

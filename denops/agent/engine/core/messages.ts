@@ -118,6 +118,8 @@ export interface ToolSpec {
   readonly description: string;
   /** JSON schema of type object. */
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** Lark grammar of the text that its one argument is, for wires that take calls without JSON. */
+  readonly grammar?: string;
 }
 
 /** What one request sends, whatever the model. Only context/ makes one: the private field keeps look-alikes out. */

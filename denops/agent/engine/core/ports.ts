@@ -433,6 +433,8 @@ export interface Subagents {
   run(task: SubagentTask, call: string, signal: AbortSignal): Promise<SubagentReport>;
   /** @returns its id for the two below @throws {ToolError} */
   startInBackground(task: SubagentTask, call: string): string;
+  /** A sub-agent of the session has this id. */
+  knows(id: string): boolean;
   /** @throws {ToolError} */
   output(id: string): SubagentReport;
   stop(id: string): Promise<SubagentReport>;

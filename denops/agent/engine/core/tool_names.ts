@@ -28,7 +28,7 @@ export class ToolNames<Tool extends { readonly name: string }> {
     }
   }
 
-  /** The tool that is named: `functions.Read-File:0` is `read_file`, if no other tool is as near. */
+  /** The tool that is named: `functions.Ask-User:0` is `ask_user`, if no other tool is as near. */
   named(written: string): Tool | undefined {
     const bare = bareName(written);
     return this.#exact.get(written) ?? this.#exact.get(bare) ?? this.#alike.get(plain(bare));

@@ -58,7 +58,7 @@ Deno.test("edits are counted by form, written or not, and the hunks of a file wh
   const model = "test/model-1";
   assert.deepEqual(told(), [
     `${model} replace 3 1: 0 0 0`,
-    `${model} write_file 1 0: 0 0 0`,
+    `${model} write 1 0: 0 0 0`,
     `${model} patch 1 0: 0 0 0`,
   ]);
   // The user keeps B, changes D, takes F back and writes a line of their own.
@@ -70,7 +70,7 @@ Deno.test("edits are counted by form, written or not, and the hunks of a file wh
   await reviews.update({ path, baseline: mine, settled: true });
   const after = [
     `${model} replace 3 1: 1 0 1`,
-    `${model} write_file 1 0: 0 0 0`,
+    `${model} write 1 0: 0 0 0`,
     `${model} patch 1 0: 0 1 0`,
   ];
   assert.deepEqual(told(), after);
@@ -79,7 +79,7 @@ Deno.test("edits are counted by form, written or not, and the hunks of a file wh
   assert.equal(edits.length, 3);
   // To take back the turn is to take back what was not gone through.
   await engine.session.takeBack({ kind: "undo", turn: undefined });
-  assert.deepEqual(told(), [after[0], `${model} write_file 1 0: 0 0 1`, after[2]]);
+  assert.deepEqual(told(), [after[0], `${model} write 1 0: 0 0 1`, after[2]]);
 });
 
 Deno.test("a database from before edits were counted is brought up to date, and its rows stay", async () => {

@@ -1,6 +1,7 @@
 /** What requests have used up, in SQLite. Sums are SQLite's: a long history is not read row by row. */
 import { z } from "../../deps/zod.ts";
 import type { RequestUsage, UsageLog, UsageReport } from "../core/ports.ts";
+import { nameNow } from "../core/old_names.ts";
 import type { Database } from "./database.ts";
 import { SqliteEdits } from "./edits.ts";
 import { saving } from "./saving.ts";
@@ -164,7 +165,7 @@ function rowOf(row: Readonly<Record<string, unknown>>, { name, edits }: Pick<Row
     cachedWrite: Number(row.cached_write),
     ...(cost === undefined ? {} : { cost }),
     ...(firstToken === undefined ? {} : { firstToken }),
-    tools: typeof row.tools === "string" ? Tools.parse(JSON.parse(row.tools)) : {},
+    tools: typeof row.tools === "string" ? underNamesNow(Tools.parse(JSON.parse(row.tools))) : {},
     invalid: Number(row.invalid),
     turns: Number(row.turns),
     messages: Number(row.messages ?? 0),
@@ -173,6 +174,15 @@ function rowOf(row: Readonly<Record<string, unknown>>, { name, edits }: Pick<Row
     ...(build === undefined || ready === undefined ? {} : { prompt: { build, ready } }),
     ...(edits === undefined ? {} : { edits }),
   };
+}
+
+/** Calls of before tools had other names count with those of today. */
+function underNamesNow(tools: Readonly<Record<string, number>>): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const [name, count] of Object.entries(tools)) {
+    counts[nameNow(name)] = (counts[nameNow(name)] ?? 0) + count;
+  }
+  return counts;
 }
 
 function optional(value: unknown): number | undefined {

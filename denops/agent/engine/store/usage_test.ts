@@ -134,7 +134,7 @@ for (const wire of WIRES) {
     assert.deepEqual(told.map(({ sessionCost }) => sessionCost), [first, first + 0.0025]);
     assert.deepEqual(costs, [first, first + 0.0025]);
     const [turn] = engine.usage.report("s1").turns;
-    assert.deepEqual(turn?.tools, { read_file: 1, move_file: 1, edit_file: 1, "(unknown)": 1 });
+    assert.deepEqual(turn?.tools, { read: 1, move: 1, edit: 1, "(unknown)": 1 });
     // Ollama's calls have arguments that are parsed already, or none.
     assert.equal(turn?.invalid, wire === "ollama" ? turn?.invalid : 3);
     assert.deepEqual([turn?.requests, turn?.input, turn?.output, turn?.cachedRead], [2, 3000, 150, cached]);

@@ -9,6 +9,7 @@ export const askUser = defineTool({
     "when a wrong guess would cost work, not for leave to go on.",
   kind: "other",
   readOnly: true,
+  ofUser: true,
   basic: true,
   answersChange: true,
   needs: "questions",

@@ -111,20 +111,26 @@ export interface ApprovedChanges {
 export interface Tool {
   readonly name: string;
   readonly kind: ToolKind;
-  /** True if it changes nothing; such calls of one batch run at the same time. */
+  /** True if it changes nothing. */
   readonly readOnly: boolean;
-  /** Calls of one batch run at the same time although it may change something: it sees to the order itself. */
+  /** Calls of one batch run at the same time. */
   readonly parallel: boolean;
   /** What a mode must be allowed to change at least, for the tool to be of use. */
   readonly least: ModeAccess;
   /** The same call may answer otherwise although nothing was changed: it is never answered from before. */
-  readonly answersChange: boolean;
+  answersChange(args: Readonly<Record<string, unknown>>): boolean;
   /** Small models are offered it too. */
   readonly basic: boolean;
+  /** Only a session that asks for it by name is offered it. */
+  readonly special: boolean;
+  /** A patch does the same. */
+  readonly inPatch: boolean;
+  /** Whoever works for another agent has no use for it. */
+  readonly ofUser: boolean;
   readonly spec: ToolSpec;
   /** Of a tool that takes edits in several forms. */
   readonly forms?: {
-    spec(forms: readonly EditForm[]): ToolSpec;
+    spec(form: EditForm): ToolSpec;
     /** Of a call with these arguments. */
     of(args: Readonly<Record<string, unknown>>): EditForm;
   };
@@ -143,53 +149,72 @@ export interface Tool {
   prepare(args: unknown, context: ToolContext, signal: AbortSignal): Promise<PreparedCall>;
 }
 
-/** A tool gets what it needs, and only that. */
-type ContextOf<Need extends keyof ClientAbilities> =
+/** A tool gets what it needs or uses, and only that. */
+type ContextOf<Need extends keyof ClientAbilities, Use extends keyof ClientAbilities = never> =
   & Omit<ToolContext, keyof ClientAbilities>
-  & Pick<ClientAbilities, Need>;
+  & Pick<ClientAbilities, Need>
+  & Partial<Pick<ClientAbilities, Use>>;
 
-interface Definition<Schema extends z.ZodObject, Need extends keyof ClientAbilities> {
+interface Definition<
+  Schema extends z.ZodObject,
+  Need extends keyof ClientAbilities,
+  Use extends keyof ClientAbilities,
+> {
   readonly name: string;
   readonly description: string;
   readonly kind: ToolKind;
   readonly readOnly: boolean;
   /** By `readOnly` unless told. */
   readonly least?: ModeAccess;
+  /** It changes something and sees to the order itself. */
   readonly parallel?: true;
-  readonly answersChange?: true;
+  /** Its calls have effects on each other although it changes no files. */
+  readonly inOrder?: true;
+  readonly answersChange?: true | Tool["answersChange"];
   readonly basic?: true;
+  readonly special?: true;
+  readonly inPatch?: true;
+  readonly ofUser?: true;
   readonly schema: Schema;
+  /** Arguments that it takes and no model is told of. */
+  readonly unshown?: readonly (string & keyof z.infer<Schema>)[];
   readonly needs?: Need;
+  /** What it does without if need be. */
+  readonly uses?: Use;
   readonly streamed?: string & keyof z.infer<Schema>;
   readonly forms?: {
     of(args: Readonly<Record<string, unknown>>): EditForm;
-    /** What is shown in the place of description and schema, for each form that is offered. */
+    /** What is shown in the place of name, description and schema. */
     readonly shown: Readonly<
-      Record<EditForm, { readonly description: string; readonly shape: z.ZodRawShape }>
+      Record<
+        EditForm,
+        Pick<ToolSpec, "description" | "grammar"> & { readonly name?: string; readonly shape: z.ZodRawShape }
+      >
     >;
   };
   title(args: Readonly<Record<string, unknown>>): string;
   prepare(
     args: z.infer<Schema>,
-    context: ContextOf<Need>,
+    context: ContextOf<Need, Use>,
     signal: AbortSignal,
   ): PreparedCall | Promise<PreparedCall>;
 }
 
-export function defineTool<Schema extends z.ZodObject, Need extends keyof ClientAbilities = never>(
-  definition: Definition<Schema, Need>,
+export function defineTool<
+  Schema extends z.ZodObject,
+  Need extends keyof ClientAbilities = never,
+  Use extends keyof ClientAbilities = never,
+>(
+  definition: Definition<Schema, Need, Use>,
 ): Tool {
-  const { name, description, schema, forms } = definition;
+  const { name, description, schema, forms, unshown = [], answersChange } = definition;
   const parameters = parametersOf(schema);
   const own: ArgumentsSchema = { name, parameters };
   const formsOf: Tool["forms"] = forms === undefined ? undefined : {
     of: forms.of,
-    spec(offered) {
-      const shown = offered.map((form) => forms.shown[form]);
-      const shape: z.ZodRawShape = Object.assign({}, ...shown.map(({ shape }) => shape));
-      const args = z.object(shape);
-      const parameters = parametersOf(offered.length === 1 ? args : args.partial());
-      return { name, description: shown.map(({ description }) => description).join(" Or: "), parameters };
+    spec(form) {
+      const { shape, ...shown } = forms.shown[form];
+      return { name, ...shown, parameters: parametersOf(z.object(shape)) };
     },
   };
   const read = (args: unknown) => {
@@ -210,10 +235,14 @@ export function defineTool<Schema extends z.ZodObject, Need extends keyof Client
     kind: definition.kind,
     readOnly: definition.readOnly,
     least: definition.least ?? (definition.readOnly ? "read" : "write"),
-    parallel: definition.parallel ?? definition.readOnly,
-    answersChange: definition.answersChange ?? false,
+    parallel: definition.parallel ?? (definition.readOnly && definition.inOrder !== true),
+    answersChange: (args) =>
+      typeof answersChange === "function" ? answersChange(args) : answersChange ?? false,
     basic: definition.basic ?? false,
-    spec: formsOf?.spec(["replace"]) ?? { name, description, parameters },
+    special: definition.special ?? false,
+    inPatch: definition.inPatch ?? false,
+    ofUser: definition.ofUser ?? false,
+    spec: formsOf?.spec("replace") ?? { name, description, parameters: without(parameters, unshown) },
     ...(formsOf === undefined ? {} : { forms: formsOf }),
     ...(definition.streamed === undefined ? {} : { streamed: definition.streamed }),
     ...(definition.needs === undefined ? {} : { needs: definition.needs }),
@@ -226,22 +255,37 @@ export function defineTool<Schema extends z.ZodObject, Need extends keyof Client
       if (parsed instanceof ToolError) throw parsed;
       const { ignored } = parsed;
       if (!hasNeed(context, definition.needs)) throw new ToolError(`${name} is not offered by this editor.`);
-      const prepared = await definition.prepare(parsed.data, context, signal);
-      return ignored.length === 0 ? prepared : withNote(prepared, ignored);
+      if (ignored.length === 0) return await definition.prepare(parsed.data, context, signal);
+      try {
+        return withNote(await definition.prepare(parsed.data, context, signal), ignored);
+      } catch (error) {
+        if (!(error instanceof ToolError)) throw error;
+        throw new ToolError(`${error.message} ${unknownArguments(own, ignored)}`, error.summary);
+      }
     },
   };
 }
 
-/** As models are told: without the name of the dialect. */
+/** As models are told: without the name of the dialect, and the limit that every integer has. */
 function parametersOf(schema: z.ZodObject): Readonly<Record<string, unknown>> {
-  const { $schema: _dialect, ...parameters } = z.toJSONSchema(schema, { io: "input" });
+  const { $schema: _dialect, ...parameters } = z.toJSONSchema(schema, {
+    io: "input",
+    override({ jsonSchema }) {
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
   return parameters;
 }
 
-function hasNeed<Need extends keyof ClientAbilities>(
+function without(parameters: ToolSpec["parameters"], unshown: readonly string[]): ToolSpec["parameters"] {
+  const properties = Object.entries(propertiesOf({ parameters })).filter(([key]) => !unshown.includes(key));
+  return { ...parameters, properties: Object.fromEntries(properties) };
+}
+
+function hasNeed<Need extends keyof ClientAbilities, Use extends keyof ClientAbilities>(
   context: ToolContext,
   need: Need | undefined,
-): context is ToolContext & ContextOf<Need> {
+): context is ToolContext & ContextOf<Need, Use> {
   return need === undefined || context[need] !== undefined;
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { assertEachLinear } from "../../../../tests/support/growth.ts";
 import { fitArguments } from "./calls/fit_arguments.ts";
 import { shown } from "./define.ts";
-import { writeFile } from "./write_file.ts";
+import { write } from "./write.ts";
 
 Deno.test("an argument in a title is one line, and says if it was cut, never in the middle of a character", () => {
   assert.equal(shown("a\n  b"), "a b");
@@ -19,7 +19,7 @@ Deno.test("the names of thousands of unknown arguments are not repeated to the m
   const context: unknown = {};
   await assert.rejects(
     // No part of the context is reached.
-    async () => await writeFile.prepare(args, Object(context), new AbortController().signal),
+    async () => await write.prepare(args, Object(context), new AbortController().signal),
     ({ message }: Error) => {
       assert.ok(message.includes("4990 more; it takes path, content."), message);
       return message.length < 2_000;
@@ -31,6 +31,6 @@ Deno.test("one argument in many spellings costs time in proportion", async () =>
   await assertEachLinear(["content"], (_, size) => {
     const spellings = Array.from({ length: size }, (_, at) => [`c${"-".repeat(at % 600)}ontent`, at]);
     const args = { content: "x".repeat(size * 100), ...Object.fromEntries(spellings) };
-    return () => fitArguments(args, { name: writeFile.name, parameters: writeFile.schema });
+    return () => fitArguments(args, { name: write.name, parameters: write.schema });
   }, 150);
 });

@@ -1,19 +1,18 @@
 import { z } from "../../deps/zod.ts";
 import { messageOf } from "../core/errors.ts";
 import { counted, defineTool, NOTHING, type Tool, type ToolContext, type ToolResult } from "./define.ts";
-import { findCodeChanges } from "./find_code_changes.ts";
-import { findFiles } from "./find_files.ts";
-import { listFiles } from "./list_files.ts";
-import { readFile } from "./read_file.ts";
-import { searchWorkspace } from "./search_workspace.ts";
+import { changes } from "./changes.ts";
+import { list } from "./list.ts";
+import { read } from "./read.ts";
+import { search } from "./search.ts";
 
 /** Only tools that change nothing; each takes its own arguments. */
 const OPERATIONS: Readonly<Record<string, Tool>> = {
-  search: searchWorkspace,
-  find_files: findFiles,
-  list: listFiles,
-  read: readFile,
-  git: findCodeChanges,
+  search,
+  find_files: list,
+  list,
+  read,
+  git: changes,
 };
 const MOST_OPERATIONS = 10;
 const LONGEST_SECTION = 8_000;
@@ -22,10 +21,11 @@ export const research = defineTool({
   name: "research",
   description:
     "Do several look-ups at the same time and get one report. Each operation is search (query, is_regex, " +
-    "directory, glob), find_files (query), list (path, glob), read (path, offset, limit) or git (path, since, query).",
+    "path, glob), find_files (query), list (path, glob), read (path, offset, limit) or git (path, since, query).",
   kind: "search",
   readOnly: true,
   needs: "search",
+  special: true,
   schema: z.object({
     operations: z.array(z.looseObject({ type: z.enum(["search", "find_files", "list", "read", "git"]) }))
       .min(1).max(MOST_OPERATIONS),

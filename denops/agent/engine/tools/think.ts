@@ -7,6 +7,7 @@ export const think = defineTool({
   kind: "think",
   readOnly: true,
   answersChange: true,
+  special: true,
   schema: z.object({ thought: z.string() }),
   title: () => "think",
 

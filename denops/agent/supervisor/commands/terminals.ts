@@ -99,7 +99,7 @@ export class Terminals implements AsyncDisposable {
     if (running.length >= MOST_RUNNING) {
       throw RequestError.invalidParams(
         undefined,
-        `${MOST_RUNNING} commands are running; stop one with stop_command`,
+        `${MOST_RUNNING} commands are running; stop one with job`,
       );
     }
     await this.#checkFolder(input.cwd);

@@ -48,7 +48,7 @@ export class Place implements RunPlace {
     if (decision.verdict === "deny") throw new Error(decision.reason);
     // Of a folder each file is judged by itself.
     if (decision.verdict === "ask" && await lookups.kind(found.path) !== "directory") {
-      const reason = `${found.named} is read only after the user is asked (${decision.rule}); use read_file`;
+      const reason = `${found.named} is read only after the user is asked (${decision.rule}); use read`;
       throw new Error(reason);
     }
     const prefix = found.root === roots[0] ? "" : `${basename(found.root)}/`;

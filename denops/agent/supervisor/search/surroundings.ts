@@ -187,7 +187,7 @@ function headOf(head: string): Head {
 
 /** What Neovim shows of the project's files, by names, and without those that may not be read unasked. */
 export function shownIn(
-  { current, buffers, errors, warnings, terminal }: Shown,
+  { current, buffers, errors, warnings, terminal, servers }: Shown,
   { roots, rules }: Pick<SearchOptions, "roots" | "rules">,
 ): Shown {
   const named = <File extends { readonly path: string }>(file: File): readonly File[] => {
@@ -201,6 +201,7 @@ export function shownIn(
     buffers: buffers.flatMap(named).slice(0, MOST_BUFFERS),
     errors,
     warnings,
+    ...(servers === undefined ? {} : { servers }),
     ...(terminal === undefined ? {} : {
       terminal: {
         command: lineOf(terminal.command).slice(0, LONGEST_COMMAND),

@@ -1,4 +1,5 @@
 --- Neovim's own language clients: which serve a buffer, and requests to them that end in time.
+local find = require("agent.reload.find")
 local task = require("agent.editor.lsp.task")
 
 local M = {}
@@ -202,6 +203,26 @@ function M.ask(clients, method, buf, params)
     end
   end
   return answers, #answers == 0 and problem or nil
+end
+
+---@param roots string[]
+---@return vim.lsp.Client[]
+function M.of_project(roots)
+  return vim.tbl_filter(function(client)
+    local folder = client.root_dir
+    return not folder
+      or find.is_inside(folder, roots)
+      or vim.iter(roots):any(function(root)
+        return find.real(folder) == find.real(root) or find.is_inside(root, { find.real(folder) })
+      end)
+  end, require("agent.server").others())
+end
+
+--- Whether a language server may answer for the project: one that runs, or one that may be started.
+---@param roots string[]
+---@return boolean
+function M.may_serve(roots)
+  return M.of_project(roots)[1] ~= nil or vim.lsp.get_configs({ enabled = true })[1] ~= nil
 end
 
 return M

@@ -55,14 +55,10 @@ export function choose(
 
 /** What the beginning of a request depends on beside the log and the tools. @param model its name */
 export function causesOf(
-  { history, chosen, project, mode: { name: mode } }: Pick<
-    ContextPorts,
-    "history" | "chosen" | "project" | "mode"
-  >,
+  { history, chosen, project }: Pick<ContextPorts, "history" | "chosen" | "project">,
   model: string,
 ): Causes {
   return {
-    mode,
     model,
     folds: history.folds,
     dropped: new Set(chosen.dropped.keys()),

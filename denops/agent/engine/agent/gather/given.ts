@@ -9,11 +9,12 @@ import type { GivenMeta } from "../../../protocol/given.ts";
 import { imageCarriers } from "../../context/repeats.ts";
 import { Share } from "../../context/share.ts";
 import {
-  askedTools,
   type FoundMention,
   type Lines,
   mentionsIn,
   type PathMention,
+  toolMentions,
+  toolsNote,
 } from "../../context/mentions.ts";
 import { treeText } from "../../context/tree.ts";
 import { messageOf, ToolError } from "../../core/errors.ts";
@@ -26,7 +27,7 @@ import { fileInfo, readImage } from "../../tools/files/disk.ts";
 import { imageInfo, measures } from "../../tools/files/image.ts";
 import { ImageRoom, LARGEST_IMAGE } from "../../tools/files/image_room.ts";
 import { shownPath, type Workspace } from "../../tools/files/workspace.ts";
-import { folderEntries } from "../../tools/list_directory.ts";
+import { folderEntries } from "../../tools/list.ts";
 import { outlineOf, symbolBodies } from "./given_symbols.ts";
 import type { RootedPath } from "../../../policy/roots.ts";
 
@@ -46,8 +47,8 @@ export interface GivenPorts {
   readonly abilities: Partial<Pick<ClientAbilities, "search" | "languages">>;
   /** What the model sees of the session. */
   readonly seen: readonly MessageEntry[];
-  /** Those of the session. */
-  readonly tools: readonly { readonly name: string; readonly on: boolean }[];
+  /** Those of the session that are not off; one that is asked for is added. */
+  readonly tools: { readonly names: readonly string[]; add(name: string): void };
   /** Tokens that fit into the model's window. */
   readonly window: number;
   /** What may be read is judged by the rules of that moment. @throws {Error} if there is no knowing them */
@@ -110,7 +111,10 @@ class Handing {
   async run(): Promise<HandedOver> {
     const words = this.#handed.filter(isWord);
     const text = this.#handed.flatMap((one) => isAsked(one) ? [one.text] : []).join("\n\n");
-    const note = askedTools(text, this.#ports.tools.flatMap(({ name, on }) => on ? [name] : []));
+    const { tools } = this.#ports;
+    const wanted = toolMentions(text, tools.names);
+    for (const name of wanted) tools.add(name);
+    const note = toolsNote(wanted);
     const found = mentionsIn(text).slice(0, MOST_MENTIONS);
     const isPlain = found.length === 0 && words.length === this.#handed.length;
     if (isPlain || !await this.#knowsRules()) return { parts: words, problems: this.#problems, note };

@@ -1,7 +1,7 @@
 /** What a message mentions reaches the model as a tool would have read it, once, and within its share of the window. */
 import assert from "node:assert/strict";
 import { startEngine } from "../../../../../tests/support/engine_session.ts";
-import { type JsonObject, messagesOf } from "../../../../../tests/model/model_messages.ts";
+import { type JsonObject, messagesOf, withoutMode } from "../../../../../tests/model/model_messages.ts";
 import { pngFile } from "../../../../../tests/support/pictures.ts";
 import { WIRES } from "../../../protocol/providers.ts";
 import { withoutRepeats } from "../../context/repeats.ts";
@@ -34,7 +34,7 @@ function said(
   at = -1,
 ) {
   const body = engine.server.requests.at(at)?.body ?? {};
-  return messagesOf("openai_chat", body).findLast(({ role }) => role === "user")?.text ?? "";
+  return withoutMode(messagesOf("openai_chat", body).findLast(({ role }) => role === "user")?.text ?? "");
 }
 
 function notices(engine: { readonly events: readonly { readonly type: string }[] }): readonly string[] {

@@ -11,8 +11,7 @@ const CHARACTERS_A_TOKEN = 4;
 
 /** What changes an earlier part on purpose. */
 export interface Causes {
-  /** Names; each model has a cache of its own. */
-  readonly mode: string;
+  /** Its name; each model has a cache of its own. */
   readonly model: string;
   readonly folds: Folds;
   /** Ids of what the user has dropped. */
@@ -63,7 +62,6 @@ function breakOf(
   }
   const found = firstBreak(before, prompt);
   if (found === undefined) return undefined;
-  if (were.mode !== now.mode) return { ...found, reason: `mode ${now.mode} instead of ${were.mode}` };
   return found.where.startsWith("tool ") ? found : { ...found, reason: causeOf(were, now) ?? found.reason };
 }
 

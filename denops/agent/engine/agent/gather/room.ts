@@ -320,7 +320,10 @@ function cutTo(text: string, bytes: number): string {
 export function callFacts(call: ToolCall, tools: readonly Tool[]): CallFacts {
   const { tool, fitted } = meantBy(call, tools);
   const given = fitted.ok && isRecord(fitted.value) ? fitted.value : {};
-  const path = typeof given.path === "string" ? given.path : undefined;
+  const paths = [given.path, ...Array.isArray(given.paths) ? given.paths : []].filter((one) =>
+    typeof one === "string"
+  );
+  const path = paths.length === 1 ? paths[0] : undefined;
   const isOfFile = tool?.kind === "read" || tool?.readOnly === false;
   return {
     title: tool?.title(given) ?? call.name,

@@ -10,10 +10,12 @@ import { HistoryWindow } from "../../context/window.ts";
 import type { LogEntry, MessageEntry } from "../../core/entries.ts";
 import { TurnError } from "../../core/errors.ts";
 import { type AgentEvent, TRANSIENT, type UserMessage } from "../../core/events.ts";
+import type { ToolSpec } from "../../core/messages.ts";
 import type { ApprovalAnswer, ApprovalRequest, Store, UsageLog } from "../../core/ports.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
 import { callIds } from "../call_ids.ts";
 import { LEFT_OPEN } from "../interrupted.ts";
+import { RememberedMap } from "../memory.ts";
 import { Meter } from "../meter.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "../runner.ts";
 
@@ -80,8 +82,11 @@ async function work(options: SubagentOptions, task: string, signal: AbortSignal)
   const { id, mode, runner, store, parent, alone } = options;
   const window = () => runner.model.contextWindow;
   const history = new HistoryWindow({ store, session: id, window }, undefined);
+  // Should the user continue its session, it keeps the tools that it began with.
+  const offered = new RememberedMap<readonly ToolSpec[]>("offered", []);
   const append = (entry: LogEntry) => {
-    store.append(id, { entries: [entry] });
+    store.append(id, { entries: [entry], memory: offered.unstored });
+    offered.stored();
     history.push([entry]);
   };
   const open = new Set<string>();
@@ -104,6 +109,7 @@ async function work(options: SubagentOptions, task: string, signal: AbortSignal)
   const end = await runner.runTurn(prompt, {
     ...parent.ports,
     ...{ mode, workspace: options.workspace, history, emit, alone, rulesOf: options.rulesOf },
+    offered,
     unattended: true,
     agents: undefined,
     steering: undefined,

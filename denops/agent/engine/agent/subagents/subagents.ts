@@ -128,6 +128,10 @@ export class Subagents implements Port {
     return id.slice(0, SHORT_ID);
   }
 
+  knows(short: string): boolean {
+    return this.#find(short) !== undefined;
+  }
+
   output(short: string): SubagentReport {
     const id = this.#idOf(short);
     const running = this.#atWork.get(id);
@@ -282,7 +286,7 @@ export class Subagents implements Port {
   /** Not one without tools, nor one that is to be settled first. @throws {ToolError} */
   #modeOf({ mode: name, model }: SubagentTask): Mode {
     const { modes } = this.#ports;
-    const all = modes.all.filter(({ name, tools }) => tools !== "none" && !NOT_SUBAGENTS.has(name));
+    const all = modes.all.filter(({ name, tools }) => tools !== "listed" && !NOT_SUBAGENTS.has(name));
     const row = all.find((mode) => mode.name === name);
     if (row === undefined) {
       throw new ToolError(`No mode is called ${name}. Modes: ${all.map(({ name }) => name).join(", ")}.`);
@@ -299,10 +303,15 @@ export class Subagents implements Port {
     return { ...row, model };
   }
 
-  #idOf(short: string): string {
+  #find(short: string): string | undefined {
     const { store, session } = this.#ports;
     const known = [...this.#atWork.keys(), ...store.subagents(session).map(({ id }) => id)];
-    const id = short.length < SHORT_ID ? undefined : known.find((one) => one.startsWith(short));
+    return short.length < SHORT_ID ? undefined : known.find((one) => one.startsWith(short));
+  }
+
+  /** @throws {ToolError} */
+  #idOf(short: string): string {
+    const id = this.#find(short);
     if (id === undefined) throw new ToolError(`No sub-agent has the id ${short}.`);
     return id;
   }

@@ -130,7 +130,7 @@ class Reading {
     if (writing === undefined) return [];
     const { index, text } = writing;
     if (this.#begun.has(index)) return [{ type: "call_draft", index, text: piece }];
-    const name = grammar.tools.named(draftName(text) ?? "")?.name;
+    const name = grammar.tools.nameOf(draftName(text) ?? "");
     if (name === undefined) return [];
     this.#begun.set(index, name);
     return [{ type: "call_start", index, id: "", name }, { type: "call_draft", index, text }];
@@ -185,8 +185,10 @@ class Reading {
   }
 
   #shownIn(text: string): string | undefined {
-    const isNamed = this.#prompt.tools.some(({ name }) => text.includes(name));
-    return isNamed ? shownCall(text, this.#reader.grammar, this.#speaker.callsInText) : undefined;
+    const { names } = this.#reader.grammar.tools;
+    return names.some((name) => text.includes(name))
+      ? shownCall(text, this.#reader.grammar, this.#speaker.callsInText)
+      : undefined;
   }
 
   /** White space at the end is told with what follows it. */

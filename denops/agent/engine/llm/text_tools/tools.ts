@@ -1,6 +1,8 @@
 /** The tools that a text may call, and calls of them from what was read. */
 import type { ToolSpec } from "../../core/messages.ts";
 import { fitValue } from "../../core/fit_value.ts";
+import { propertiesOf, requiredOf } from "../../core/json_schema.ts";
+import { oldNames, oldTool } from "../../core/old_names.ts";
 import { bareName, ToolNames } from "../../core/tool_names.ts";
 
 /** A call as it stood in a text. */
@@ -11,32 +13,57 @@ export interface TextCall {
 }
 
 export class KnownTools {
+  /** With the old ones of the same tools, which models have learnt. */
   readonly names: readonly string[];
-  readonly #names: ToolNames<ToolSpec>;
+  readonly #names: ToolNames<{ readonly name: string; readonly spec: ToolSpec }>;
 
   constructor(specs: readonly ToolSpec[]) {
-    this.names = specs.map(({ name }) => name);
-    this.#names = new ToolNames(specs);
+    const own = specs.map(({ name }) => name);
+    const known = specs.flatMap((spec) => [
+      { name: spec.name, spec },
+      ...oldNames(spec.name).filter((name) => !own.includes(name)).map((name) => ({
+        name,
+        spec: underOldName(spec, name),
+      })),
+    ]);
+    this.names = known.map(({ name }) => name);
+    this.#names = new ToolNames(known);
   }
 
-  /** The tool that is meant: `functions.Read-File:0` is `read_file`, if no other tool is as near. */
+  /** The tool that is meant: `functions.Ask-User:0` is `ask_user`, if no other tool is as near. */
   named(written: string): ToolSpec | undefined {
-    return this.#names.named(written);
+    return this.#names.named(written)?.spec;
+  }
+
+  /** The name that is meant, which may be an old one. */
+  nameOf(written: string): string | undefined {
+    return this.#names.named(written)?.name;
   }
 
   /** Undefined if the name is no name at all. */
   call(written: string, args: Readonly<Record<string, unknown>>): TextCall | undefined {
-    const spec = this.named(written);
-    const name = spec?.name ?? bareName(written);
+    const { name = bareName(written), spec } = this.#names.named(written) ?? {};
     if (!NAME.test(name)) return undefined;
     return { name, arguments: JSON.stringify(spec === undefined ? args : fitValue(args, spec.parameters)) };
   }
 
   /** A call that was begun and cannot be read: it is answered, and never run. */
   unread(written: string, text: string): TextCall | undefined {
-    const name = this.named(written)?.name ?? bareName(written);
+    const name = this.nameOf(written) ?? bareName(written);
     return NAME.test(name) ? { name, arguments: `${UNREAD} ${text.slice(0, LONGEST_SHOWN)}` } : undefined;
   }
+}
+
+/** Without the arguments that the name itself says. */
+function underOldName(spec: ToolSpec, name: string): ToolSpec {
+  const said = Object.keys(oldTool(name)?.args ?? {});
+  if (said.length === 0) return spec;
+  const properties = Object.entries(propertiesOf(spec)).filter(([key]) => !said.includes(key));
+  const required = requiredOf(spec).filter((key) => !said.includes(key));
+  return {
+    ...spec,
+    parameters: { ...spec.parameters, properties: Object.fromEntries(properties), required },
+  };
 }
 
 /** No JSON begins so. */

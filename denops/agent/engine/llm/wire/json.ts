@@ -1,5 +1,6 @@
 /** What wires have in common: JSON of frames by a schema, bodies and headers of requests. */
 import { z } from "../../../deps/zod.ts";
+import type { ToolSpec } from "../../core/messages.ts";
 import type { Endpoint } from "./wire.ts";
 
 /** @throws {Error} with one line if the frame is not JSON or not of this shape. */
@@ -53,4 +54,9 @@ export function jsonHeaders({ apiKey, headers }: Endpoint): Record<string, strin
  */
 export function toolName(name: string): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unknown";
+}
+
+/** A tool as a function with JSON arguments. */
+export function functionOf({ name, description, parameters }: ToolSpec): ToolSpec {
+  return { name, description, parameters };
 }

@@ -9,7 +9,7 @@ import type { Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { plainThought } from "../reasoning.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";
-import { jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
+import { functionOf, jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 const Line = z.object({
@@ -57,7 +57,7 @@ export const ollama: Wire<State> = {
         messages: [{ role: "system", content: request.system }, ...request.messages.flatMap(encodeAll)],
         ...(request.tools.length === 0
           ? {}
-          : { tools: request.tools.map((tool) => ({ type: "function", function: tool })) }),
+          : { tools: request.tools.map((tool) => ({ type: "function", function: functionOf(tool) })) }),
       }),
     };
   },

@@ -14,7 +14,7 @@ import { imageLabel, resultsEndedBy } from "../vision.ts";
 import { bridged, forService } from "./chat_services.ts";
 import { effortFields } from "./effort.ts";
 import { keptFor, thoughtFields } from "./openai_thoughts.ts";
-import { ArgumentsText, Index, jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
+import { ArgumentsText, functionOf, Index, jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 const ErrorBody = z.union([
@@ -98,7 +98,7 @@ export const openaiChat: Wire<State> = {
         ...effortFields(request, endpoint.baseUrl),
         messages: [{ role: "system", content: request.system }, ...encodeMessages(request, endpoint.baseUrl)],
         ...(request.tools.length === 0 ? {} : {
-          tools: request.tools.map((tool) => ({ type: "function", function: tool })),
+          tools: request.tools.map((tool) => ({ type: "function", function: functionOf(tool) })),
           tool_choice: request.textOnly === true ? "none" : "auto",
         }),
       }),

@@ -2,34 +2,37 @@
  * The one table of the names that models use for our tools and their arguments: those of other agents, which they have
  * learnt. Names are compared without case, `-`, `_`, `.` and blanks. A tool that is offered under a name always comes first.
  */
+import { OLD_TOOLS, oldTool } from "../../core/old_names.ts";
 import { plain } from "../../core/tool_names.ts";
 
-/** Our tool → other names. None of them stands for a tool that does more than the name says. */
+/**
+ * Our tool, or the old name of a part of one (core/old_names.ts) → other names. None of them stands for a tool that does
+ * more than the name says.
+ */
 const TOOLS: Readonly<Record<string, string>> = {
-  read_file:
-    "read cat view view_file open_file read_text_file get_file_contents file_read fs_read view_image",
+  read: "cat view view_file open_file read_text_file get_file_contents file_read fs_read view_image",
   read_files: "read_many_files read_multiple_files",
-  list_directory: "ls list list_dir list_folder dir view_directory",
+  list: "ls list_dir list_folder dir view_directory",
   list_files: "tree directory_tree list_files_recursive",
   find_files: "glob glob_files glob_search file_search find_file find_path find_by_name",
-  search_workspace:
-    "grep grep_search grep_tool rg ripgrep search search_files search_file_content search_code search_text find_in_files " +
+  search:
+    "grep grep_search grep_tool rg ripgrep search_files search_file_content search_code search_text find_in_files " +
     "codebase_search ripgrep_search",
-  write_file: "write write_to_file file_write fs_write",
-  edit_file:
-    "edit multi_edit str_replace search_replace replace replace_in_file replace_string_in_file search_and_replace " +
+  write: "write_to_file file_write fs_write",
+  edit:
+    "multi_edit str_replace search_replace replace replace_in_file replace_string_in_file search_and_replace " +
     "multi_replace_string_in_file file_edit apply_patch patch apply_diff update_file",
-  delete_file: "delete delete_path remove_file",
-  move_file: "move move_path rename_file",
-  run_terminal_command:
+  delete: "delete_path remove_file",
+  move: "move_path rename_file",
+  run:
     "bash shell sh terminal exec execute run_command run_terminal_cmd run_in_terminal run_shell_command run_shell " +
     "run_bash run_bash_command shell_command local_shell exec_command execute_command execute_bash bash_command " +
     "container.exec",
-  command_output: "bash_output get_terminal_output read_terminal command_status get_command_output",
+  job: "bash_output get_terminal_output read_terminal command_status get_command_output",
   stop_command: "kill_shell kill_bash kill_terminal kill_command",
-  update_plan: "todo_write write_todos update_todo_list manage_todo_list update_todos",
+  plan: "todo_write write_todos update_todo_list manage_todo_list update_todos",
   ask_user: "ask_followup_question ask_user_question ask_question",
-  run_subagent: "task agent dispatch_agent new_task spawn_agent",
+  subagent: "task agent dispatch_agent new_task spawn_agent",
   get_diagnostics: "get_errors read_lints diagnostics get_problems",
   find_definition: "go_to_definition goto_definition",
   find_references: "list_code_usages find_usages",
@@ -40,10 +43,10 @@ const TOOLS: Readonly<Record<string, string>> = {
 /** Names of tools that do something else than ours would: what to do in their place. */
 const INSTEAD: Readonly<Record<string, string>> = {
   "create create_file create_new_file new_file":
-    "To create a file use write_file; it replaces all of a file that exists.",
+    "To create a file use write; it replaces all of a file that exists.",
   "append append_to_file insert insert_text insert_content insert_line insert_edit_into_file":
-    "To add text use edit_file: give old_str, and as new_str the same with the new text.",
-  "undo undo_edit": "Nothing undoes an edit: use edit_file once more.",
+    "To add text use edit: give old_str, and as new_str the same with the new text.",
+  "undo undo_edit": "Nothing undoes an edit: use edit once more.",
 };
 
 /** Their text is a regular expression, where nothing else is said. */
@@ -51,7 +54,7 @@ const GREPS = "grep grep_search grep_tool rg ripgrep ripgrep_search search_file_
 
 /** Anthropic's editor is one tool with commands, and so is that of OpenHands. */
 const EDITORS = "str_replace_editor str_replace_based_edit_tool text_editor file_editor";
-export const EDITOR_COMMANDS = new Map([["view", "read_file"], ["str_replace", "edit_file"]]);
+export const EDITOR_COMMANDS = new Map([["view", "read"], ["str_replace", "edit"]]);
 
 const FILE =
   "file file_path filename file_name target_file absolute_path relative_path relative_workspace_path";
@@ -59,33 +62,30 @@ const FOLDER =
   "dir directory folder dir_path directory_path folder_path target_directory relative_workspace_path";
 const OLD = "old_string old_text old search search_string find";
 const NEW = "new_string new_text new replace replacement replace_string replace_with";
-const ID = "bash_id shell_id task_id terminal_id command_id job_id process_id session_id";
-const PLACE = { path: FILE, line: "line_number", symbol: "name symbol_name" };
+const PLACE = { path: FILE, line: "line_number" };
 
 /**
  * Tool, or its list of objects → our argument → other names. A name with "@" before it is an argument that says the same in
  * another form (special.ts).
  */
 const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  read_file: {
+  read: {
     path: FILE,
+    paths: "files file_paths filenames",
     offset: "start_line line_start line_offset from_line start_line_one_indexed start",
     limit: "line_count num_lines max_lines line_limit",
     "@end": "end_line line_end to_line end_line_one_indexed_inclusive end",
     "@range": "view_range line_range lines range",
   },
-  read_files: { paths: "files file_paths path file file_path filenames" },
-  list_directory: { path: FOLDER },
-  list_files: {
+  list: {
     path: FOLDER,
-    glob: "pattern include glob_pattern file_pattern",
+    glob: "pattern include glob_pattern file_pattern query name filename search search_term",
     depth: "max_depth",
     "@recursive": "recursive",
   },
-  find_files: { query: "pattern glob glob_pattern name filename search search_term" },
-  search_workspace: {
+  search: {
     query: "text search search_term search_query search_string keyword q term",
-    directory: `path file file_path ${FOLDER}`,
+    path: `file file_path ${FOLDER}`,
     glob: "include include_pattern file_pattern glob_pattern globs file_glob",
     is_regex: "is_regexp use_regex",
     context: "-C context_lines",
@@ -93,23 +93,24 @@ const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "@sensitive": "case_sensitive match_case",
     "@insensitive": "-i case_insensitive ignore_case",
   },
-  write_file: { path: FILE, content: "contents text file_text file_content data body" },
-  edit_file: {
+  write: { path: FILE, content: "contents text file_text file_content data body" },
+  edit: {
     path: FILE,
     old_str: OLD,
     new_str: NEW,
     replace_all: "allow_multiple",
     edits: "replacements changes",
-    "@patch": "input patch_text diff",
+    patch: "input patch_text",
+    "@patch": "diff",
     "@once": "expected_replacements",
   },
-  "edit_file.edits": { old_str: OLD, new_str: NEW, replace_all: "allow_multiple" },
-  delete_file: { path: FILE },
-  move_file: {
+  "edit.edits": { old_str: OLD, new_str: NEW, replace_all: "allow_multiple" },
+  delete: { path: FILE },
+  move: {
     from: "source src old_path source_path from_path",
     to: "destination dest dst new_path destination_path to_path target_path",
   },
-  run_terminal_command: {
+  run: {
     command: "cmd command_line shell_command script",
     cwd: "workdir working_directory working_dir directory dir dir_path cd",
     background: "run_in_background is_background",
@@ -117,29 +118,19 @@ const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "@milliseconds": "timeout_ms timeout_milliseconds",
     "@shell": "shell",
   },
-  command_output: { id: ID },
-  stop_command: { id: ID },
-  update_plan: { steps: "todos plan todo_list tasks items todo" },
-  "update_plan.steps": { step: "content title task text description name", status: "state" },
+  job: { id: "bash_id shell_id task_id terminal_id command_id job_id process_id session_id" },
+  plan: { steps: "todos plan todo_list tasks items todo" },
+  "plan.steps": { step: "content title task text description name", status: "state" },
   ask_user: { question: "prompt text message query", options: "choices suggestions follow_up" },
-  run_subagent: {
+  subagent: {
     task: "prompt message instructions",
     title: "description",
     mode: "subagent_type agent agent_type",
     background: "run_in_background",
   },
   think: { thought: "thoughts thinking text" },
-  get_diagnostics: { path: `${FILE} file_paths paths` },
-  get_document_symbols: { path: FILE },
-  find_symbol: { query: "name symbol symbol_name" },
-  find_definition: PLACE,
-  find_references: PLACE,
-  find_implementations: PLACE,
-  get_hover_info: PLACE,
-  get_type_hierarchy: PLACE,
-  get_call_hierarchy: PLACE,
-  rename_symbol: { ...PLACE, symbol: "name symbol_name old_name", new_name: "to" },
-  code_action: { path: FILE, line: "line_number", symbol: "symbol_name" },
+  symbols: { ...PLACE, path: `${FILE} file_paths paths`, symbol: "query name symbol_name" },
+  refactor: { ...PLACE, symbol: "name symbol_name old_name", new_name: "to" },
 };
 
 /** They say why, or ask for more than is given: to leave them out does no harm. */
@@ -160,6 +151,7 @@ function inverted(table: Readonly<Record<string, string>>): ReadonlyMap<string, 
 }
 
 const TOOL_OF = inverted(TOOLS);
+const OLD_NAME_OF = new Map(Object.keys(OLD_TOOLS).map((name) => [plain(name), name]));
 const INSTEAD_OF = new Map(
   Object.entries(INSTEAD).flatMap(([list, advice]) => words(list).map((name) => [name, advice])),
 );
@@ -178,9 +170,18 @@ export function isEditor(name: string): boolean {
   return IS_EDITOR.has(plain(name));
 }
 
-/** Our name for a tool; undefined: none of ours does that. */
-export function toolOf(name: string): string | undefined {
-  return TOOL_OF.get(plain(name));
+interface MeantTool {
+  readonly name: string;
+  readonly args?: Readonly<Record<string, unknown>> | undefined;
+  readonly defaults?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Our tool that does what a name says, and what its arguments then are; undefined: none of ours does that. */
+export function toolOf(name: string): MeantTool | undefined {
+  const own = TOOL_OF.get(plain(name)) ?? OLD_NAME_OF.get(plain(name));
+  if (own === undefined) return undefined;
+  const { tool, args, defaults } = oldTool(own) ?? { tool: own };
+  return { name: tool, args, defaults };
 }
 
 /** What to do where no tool does what is asked for. */

@@ -31,7 +31,7 @@ const AROUND = new Set(["arguments", "args", "parameters", "params", "input", "k
 /** One text in a list is not taken for the text here: it may be a list that is to be written. */
 const CONTENT = new Set(["content", "old_str", "new_str", "patch"]);
 /** A number is none. */
-const PATHS = new Set(["path", "from", "to", "cwd", "directory"]);
+const PATHS = new Set(["path", "from", "to", "cwd"]);
 
 /** The object that arguments are; undefined if they are none. */
 export function argumentsIn(value: unknown, schema: ArgumentsSchema): Arguments | undefined {

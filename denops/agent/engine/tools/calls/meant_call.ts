@@ -3,12 +3,14 @@ import { bareName, plain, ToolNames } from "../../core/tool_names.ts";
 import { adviceFor, argumentOf, EDITOR_COMMANDS, isEditor, isGrep, toolOf } from "./aliases.ts";
 import { argumentsIn, type ArgumentsSchema } from "./fit_arguments.ts";
 
+type Arguments = Readonly<Record<string, unknown>>;
+
 /** The tool that is meant, also by a name that other agents have for it. Only one that is offered. */
 export function meantTool<Tool extends { readonly name: string }>(
   written: string,
   names: ToolNames<Tool>,
 ): Tool | undefined {
-  return names.named(written) ?? names.named(toolOf(bareName(written)) ?? "");
+  return names.named(written) ?? names.named(toolOf(bareName(written))?.name ?? "");
 }
 
 export interface MeantCall<Tool> {
@@ -31,16 +33,26 @@ export function meantCall<
   const names = new ToolNames(tools);
   const bare = bareName(written);
   if (names.named(written) === undefined && isEditor(bare)) return editorCall(args, names);
+  const isOwn = names.named(written) !== undefined;
   const tool = meantTool(written, names);
   if (tool === undefined) return { tool, args, advice: adviceFor(bare) };
   const given = argumentsIn(args, { name: tool.name, parameters: tool.schema });
   if (given === undefined) return { tool, args, advice: undefined };
-  const other = otherTool(tool.name, given);
-  if (other === undefined) {
-    const isRegex = names.named(written) === undefined && isGrep(bare) && !saysRegex(tool.name, given);
-    return { tool, args: isRegex ? { ...given, is_regex: true } : given, advice: undefined };
-  }
-  return { tool: names.named(other.name), args: other.args, advice: undefined };
+  const patch = patchIn(tool.name, given);
+  if (patch !== undefined) return { tool: names.named("edit"), args: patch, advice: undefined };
+  if (isOwn) return { tool, args: given, advice: undefined };
+  const isRegex = isGrep(bare) && !saysRegex(tool.name, given);
+  const { args: own, defaults } = toolOf(bare) ?? {};
+  const all = { ...missing(given, defaults, tool.name), ...given, ...own };
+  return { tool, args: isRegex ? { ...all, is_regex: true } : all, advice: undefined };
+}
+
+/** Those of `defaults` that the arguments do not have, by whatever name. */
+function missing(args: Arguments, defaults: Arguments = {}, tool: string): Arguments {
+  const said = Object.entries(args).flatMap(([key, value]) =>
+    value === null || value === "" ? [] : [argumentOf(tool, key) ?? plain(key)]
+  );
+  return Object.fromEntries(Object.entries(defaults).filter(([key]) => !said.includes(key)));
 }
 
 function editorCall<Tool extends { readonly name: string; readonly schema: ArgumentsSchema["parameters"] }>(
@@ -54,30 +66,21 @@ function editorCall<Tool extends { readonly name: string; readonly schema: Argum
   return { tool, args: rest, advice: advice === undefined ? undefined : `Nothing does "${word}". ${advice}` };
 }
 
-function saysRegex(tool: string, args: Readonly<Record<string, unknown>>): boolean {
+function saysRegex(tool: string, args: Arguments): boolean {
   return Object.keys(args).some((key) =>
     plain(key) === "isregex" || argumentOf(tool, key) === "is_regex" || argumentOf(tool, key) === "@regex"
   );
 }
 
-/** Another of our tools that the arguments are for. */
-function otherTool(
-  name: string,
-  args: Readonly<Record<string, unknown>>,
-): { readonly name: string; readonly args: unknown } | undefined {
-  if (name === "read_file" && args.path === undefined && args.paths !== undefined) {
-    return { name: "read_files", args };
-  }
-  if (name === "run_terminal_command") {
-    const command = args.command ?? args.cmd;
-    const [program, patch, ...others] = Array.isArray(command) ? command : [];
-    if (program === "apply_patch" && others.length === 0) {
-      // The patch's paths are relative to this folder. edit_file takes none, and refuses it.
-      const folder = Object.entries(args).filter(([key, value]) =>
-        value !== "." && (key === "cwd" || argumentOf(name, key) === "cwd")
-      );
-      return { name: "edit_file", args: { ...Object.fromEntries(folder), patch } };
-    }
-  }
-  return undefined;
+/** The arguments of an edit, if a command is one: the program apply_patch with a patch. */
+function patchIn(tool: string, args: Arguments): Arguments | undefined {
+  if (tool !== "run") return undefined;
+  const command = args.command ?? args.cmd;
+  const [program, patch, ...others] = Array.isArray(command) ? command : [];
+  if (program !== "apply_patch" || others.length > 0) return undefined;
+  // The patch's paths are relative to this folder. An edit takes none, and refuses it.
+  const folder = Object.entries(args).filter(([key, value]) =>
+    value !== "." && (key === "cwd" || argumentOf(tool, key) === "cwd")
+  );
+  return { ...Object.fromEntries(folder), patch };
 }

@@ -54,10 +54,10 @@ export const SPECIAL = new Map(Object.entries(SPECIALS));
 /** Our arguments, where models write another kind of value: "TOOL.ARGUMENT" → the value. */
 export const VALUES = new Map<string, (value: unknown) => unknown>(Object.entries({
   // Lines are counted from 0 by some.
-  "read_file.offset": (value: unknown) => value === 0 ? 1 : value,
-  "run_terminal_command.timeout": (value: unknown) =>
+  "read.offset": (value: unknown) => value === 0 ? 1 : value,
+  "run.timeout": (value: unknown) =>
     typeof value !== "number" ? value : seconds(value > MOST_SECONDS ? value / 1_000 : value),
-  "run_terminal_command.command": (value: unknown) => {
+  "run.command": (value: unknown) => {
     if (!Array.isArray(value) || !value.every((word) => typeof word === "string")) return value;
     const [shell = "", option = "", line, ...others] = value;
     const isLine = /^(?:\/\S*\/)?(?:ba)?sh$/.test(shell) && /^-l?c$/.test(option) && others.length === 0;

@@ -135,7 +135,7 @@ const HINTS: readonly Hint[] = [
   {
     // Models of OpenAI's know it as a program.
     pattern: /\bapply_patch: (?:command )?not found/,
-    hint: () => "apply_patch is no program here: give the patch to edit_file, as its argument patch",
+    hint: () => "apply_patch is no program here: give the patch to the tool for edits",
   },
   {
     pattern: /(?:^|\n)(?:\/bin\/)?(?:ba|da|z)?sh: (?:line )?\d*:? ?([\w./-]+): (?:command )?not found/,

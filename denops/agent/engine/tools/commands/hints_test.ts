@@ -9,7 +9,7 @@ const SAID: readonly (readonly [output: string, access: CommandAccess, hint: Reg
     "look",
     /again with access write if the change is to stay, else with access try$/,
   ],
-  ["bash: line 1: apply_patch: command not found", "look", /edit_file, as its argument patch$/],
+  ["bash: line 1: apply_patch: command not found", "look", /the tool for edits$/],
   ["/usr/bin/ld: cannot open output file main: Read-only file system", "look", /again with access write /],
   ["Error: EROFS: read-only file system, mkdir 'dist'", "look+network", /again with access write\+network /],
   ["attempt to write a readonly database (8)", "look", /again with access write /],

@@ -34,7 +34,7 @@ function applyEdit(text: string, edit: Edit, path: string, label: string): strin
   if (edit.old_str === "") {
     if (text === "") return edit.new_str;
     throw new ToolError(
-      `${label}old_str is empty. Copy the lines to replace from ${path}, or use write_file.`,
+      `${label}old_str is empty. Copy the lines to replace from ${path}, or use write.`,
     );
   }
   if (edit.old_str === edit.new_str) throw new ToolError(`${label}old_str and new_str are the same.`);

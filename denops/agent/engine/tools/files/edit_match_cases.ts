@@ -246,7 +246,7 @@ const refused: readonly EditCase[] = [
     "a\n",
     "",
     "x",
-    /^old_str is empty\. Copy the lines to replace from src\/x\.ts, or use write_file\.$/,
+    /^old_str is empty\. Copy the lines to replace from src\/x\.ts, or use write\.$/,
   ),
   one("nothing to change", "a\n", "a", "a", /^old_str and new_str are the same\.$/),
   one("nothing to change in an empty file", "", "a", "a", /are the same/),
@@ -259,7 +259,7 @@ const refused: readonly EditCase[] = [
   ),
   one("nothing like it", "alpha beta\n", "if (x) {\n", "y", /nor anything like it\./),
   one(
-    "the numbers of read_file are not in the file",
+    "the numbers of read are not in the file",
     "const a = 1;\n",
     "1\tconst a = 1;",
     "x",

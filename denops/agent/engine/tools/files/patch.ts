@@ -30,6 +30,21 @@ export type Section =
 
 const HEADER = /^\*\*\* (Add|Delete|Update) File: (.+)$/;
 
+/** The same in Lark's form, for models that are held to a grammar. */
+export const PATCH_GRAMMAR = `start: "*** Begin Patch" LF section+ "*** End Patch" LF?
+section: added | deleted | updated
+added: "*** Add File: " path LF ("+" rest LF)+
+deleted: "*** Delete File: " path LF
+updated: "*** Update File: " path LF moved? changes?
+moved: "*** Move to: " path LF
+changes: (place | line)+ ("*** End of File" LF)?
+place: ("@@" | "@@ " path) LF
+line: (" " | "-" | "+") rest LF
+path: /(.+)/
+rest: /(.*)/
+%import common.LF
+`;
+
 /** The paths of its sections; also of a text that is not whole yet. */
 export function pathsOfPatch(patch: string): readonly string[] {
   return patch.split("\n").flatMap((line) => HEADER.exec(line.trim())?.[2] ?? []);

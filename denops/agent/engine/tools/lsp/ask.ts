@@ -1,7 +1,6 @@
 /** Questions to the editor's language servers, and the arguments that the tools for them share. */
 import { z } from "../../../deps/zod.ts";
 import type { LspRequest, LspResponse } from "../../../protocol/lsp.ts";
-import type { ResolvedPath } from "../../../policy/path.ts";
 import { ToolError } from "../../core/errors.ts";
 import type { LanguageServers } from "../../core/ports.ts";
 import { shown, type ToolResult } from "../define.ts";
@@ -33,29 +32,27 @@ export function nothing(reason: string): ToolResult {
   return { text: reason, summary: "nothing" };
 }
 
-export const PATH = z.string().describe("file, relative to the project");
-
 /** The arguments that say where a symbol stands. */
 export const PLACE = {
-  path: PATH,
+  path: z.string().describe("file, relative to the project"),
   symbol: z.string().min(1).optional().describe(
-    "its name as it stands in that file, such as greet or Circle.area",
+    "its name in that file, such as greet or Circle.area",
   ),
   line: z.int().min(1).optional().describe("line of the symbol or near it, from 1"),
   character: z.int().min(1).optional().describe("column, from 1; only if no symbol is given"),
 };
 
-interface PlaceArguments {
+export interface PlaceArguments {
   readonly symbol?: string | undefined;
   readonly line?: number | undefined;
   readonly character?: number | undefined;
 }
 
-/** @throws {ToolError} if neither symbol nor line is given */
-export function placeOf(target: ResolvedPath, { symbol, line, character }: PlaceArguments) {
+/** @param path absolute @throws {ToolError} if neither symbol nor line is given */
+export function placeOf(path: string, { symbol, line, character }: PlaceArguments) {
   if (symbol === undefined && line === undefined) throw new ToolError("Either symbol or line is needed.");
   return {
-    path: target.path,
+    path,
     ...(symbol === undefined ? {} : { symbol }),
     ...(line === undefined ? {} : { line }),
     ...(character === undefined ? {} : { character }),

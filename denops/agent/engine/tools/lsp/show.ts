@@ -2,11 +2,12 @@
  * Answers of language servers as text for the model. Paths outside of the project are named but not read, and of
  * files that may not be read nothing is told.
  */
-import type { LspDiagnostic, LspLocation, LspSymbol } from "../../../protocol/lsp.ts";
+import type { LspDiagnostic, LspLocation, LspResponse, LspSymbol } from "../../../protocol/lsp.ts";
 import type { Decision } from "../../../policy/file_access.ts";
 import type { ResolvedPath } from "../../../policy/path.ts";
 import { ToolError } from "../../core/errors.ts";
 import { splitLines } from "../../core/text.ts";
+import type { ToolResult } from "../define.ts";
 import { AskedAbout } from "../files/asked_about.ts";
 import { shownPath, type Workspace } from "../files/workspace.ts";
 import { leftOutNote } from "../search/format.ts";
@@ -34,13 +35,13 @@ export async function placed(path: string, workspace: Workspace): Promise<Place>
   }
 }
 
-/** Grouped by file, in the order in which they come; `→` marks the lines that were found. */
+/** Grouped by file, in the order in which they come; `→` marks the lines that were found. @param noun what one is */
 export async function showLocations(
-  locations: readonly LspLocation[],
-  total: number,
+  { locations, total, at }: Extract<LspResponse, { kind: "locations" }>,
+  noun: string,
   workspace: Workspace,
   signal: AbortSignal,
-): Promise<{ readonly text: string; readonly count: number }> {
+): Promise<ToolResult> {
   const files = Map.groupBy(locations, ({ path }) => path);
   const sections: string[] = [];
   const asked = new AskedAbout();
@@ -65,7 +66,12 @@ export async function showLocations(
   const left = total - shown - hidden;
   if (left > 0) sections.push(`[${left} more]`);
   sections.push(...leftOutNote(asked));
-  return { text: sections.join("\n"), count: total - hidden };
+  const text = sections.join("\n");
+  const summary = counted(total - hidden, noun);
+  if (total === hidden) {
+    return { text: [`No ${noun} of ${at.text} may be shown.`, text].join("\n").trim(), summary: "nothing" };
+  }
+  return { text: `${summary} of ${at.text} (line ${at.line}):\n${text}`, summary };
 }
 
 async function excerpts(

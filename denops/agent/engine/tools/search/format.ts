@@ -28,7 +28,7 @@ export function leftOutNote(leftOut: LeftOut | undefined): readonly string[] {
   return [
     `[${files} left out: the user is asked before such a file is read (${
       leftOut.rules.join(", ")
-    }); use read_file]`,
+    }); use read]`,
   ];
 }
 

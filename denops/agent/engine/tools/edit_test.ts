@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { END_TURN, type EngineOptions, startEngine } from "../../../../tests/support/engine_session.ts";
 import { property } from "../../../../tests/model/model_messages.ts";
 import { scratch } from "../../../../tests/support/project.ts";
-import { editFormsOf } from "../core/families.ts";
-import { editFile } from "./edit_file.ts";
+import { editFormOf } from "../core/families.ts";
+import { edit as editTool } from "./edit.ts";
 
 const FILES = { "a.txt": "one\ntwo\nthree\n", "b.txt": "x\r\ny\r\n", "old.txt": "gone\n" };
 
@@ -47,9 +47,7 @@ Deno.test("a patch of four files: one approval, one checkpoint, and all of it ca
     engine.results().at(-1) ?? "",
     /^Patched 4 files:\na\.txt: changed \(\+1 −1\)\.\nnew\/c\.txt: created/,
   );
-  const [start] = engine.events.filter((event) =>
-    event.type === "tool_start" && event.call.tool === "edit_file"
-  );
+  const [start] = engine.events.filter((event) => event.type === "tool_start" && event.call.tool === "edit");
   assert.ok(start?.type === "tool_start");
   assert.equal(start.call.title, "edit a.txt and 3 other files");
   assert.deepEqual(
@@ -241,25 +239,25 @@ const models: readonly (readonly [model: string, forms: string])[] = [
   ["mixtral:8x7b", "replace"],
   ["qwen2.5-7b-instruct-1m", "whole"],
   ["gpt-oss:20b", "whole"],
-  ["openai/gpt-oss-120b", "replace patch"],
-  ["gpt-5-codex", "replace patch"],
+  ["openai/gpt-oss-120b", "patch"],
+  ["gpt-5-codex", "patch"],
   ["claude-sonnet-4-5-20250929", "replace"],
   ["gemini-2.5-pro", "replace"],
   ["deepseek-r1:1.5b", "whole"],
   ["", "replace"],
 ];
 
-Deno.test("the forms of a model, by its name", () => {
-  for (const [model, forms] of models) assert.equal(editFormsOf(model).join(" "), forms, model);
+Deno.test("the form of edits of a model, by its name", () => {
+  for (const [model, forms] of models) assert.equal(editFormOf(model), forms, model);
 });
 
 Deno.test("a model is shown the forms that it is good at, or the one that the user has set", async () => {
-  const shown = async (config: EngineOptions["config"]) => {
+  const shown = async (config: EngineOptions["config"], name = "edit") => {
     await using engine = await startEngine({ script: "say Done.", config: { title: false, ...config } });
     await engine.prompt("Go");
     const tools = engine.server.requests[0]?.body.tools;
     const tool = Array.isArray(tools)
-      ? tools.map((tool) => property(tool, "function")).find((tool) => property(tool, "name") === "edit_file")
+      ? tools.map((tool) => property(tool, "function")).find((tool) => property(tool, "name") === name)
       : undefined;
     const parameters = property(tool, "parameters");
     const keys = Object.keys(Object(property(parameters, "properties")));
@@ -267,14 +265,17 @@ Deno.test("a model is shown the forms that it is good at, or the one that the us
   };
   const replace = "path old_str new_str replace_all edits";
   assert.deepEqual(await shown({ model: "claude-x" }), [replace, '["path"]']);
-  assert.deepEqual(await shown({ model: "gpt-5" }), [`${replace} patch`, "[]"]);
+  assert.deepEqual(await shown({ model: "gpt-5" }, "apply_patch"), ["input", '["input"]']);
   assert.deepEqual(await shown({ model: "qwen2.5-coder:7b" }), ["path content", '["path","content"]']);
-  assert.deepEqual(await shown({ model: "claude-x", edit_form: "patch" }), ["patch", '["patch"]']);
+  assert.deepEqual(await shown({ model: "claude-x", edit_form: "patch" }, "apply_patch"), [
+    "input",
+    '["input"]',
+  ]);
   assert.deepEqual(await shown({ model: "qwen3:8b", edit_form: "replace" }), [replace, '["path"]']);
 });
 
 Deno.test("the form of a call is what it is written in", () => {
-  assert.equal(editFile.forms?.of({ patch: "" }), "patch");
-  assert.equal(editFile.forms?.of({ path: "a", content: "" }), "whole");
-  assert.equal(editFile.forms?.of({ path: "a", old_str: "", new_str: "" }), "replace");
+  assert.equal(editTool.forms?.of({ patch: "" }), "patch");
+  assert.equal(editTool.forms?.of({ path: "a", content: "" }), "whole");
+  assert.equal(editTool.forms?.of({ path: "a", old_str: "", new_str: "" }), "replace");
 });

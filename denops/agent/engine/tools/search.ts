@@ -5,8 +5,8 @@ import { grepText, leftOutNote } from "./search/format.ts";
 /** Matching lines that the model gets. */
 const MOST_MATCHES = 200;
 
-export const searchWorkspace = defineTool({
-  name: "search_workspace",
+export const search = defineTool({
+  name: "search",
   description:
     "Search the project's files for text or a regular expression (ripgrep; ignored files are left out). " +
     "Matching lines are marked with →.",
@@ -17,19 +17,19 @@ export const searchWorkspace = defineTool({
   schema: z.object({
     query: z.string().min(1),
     is_regex: z.boolean().optional().describe("query is a regular expression"),
-    directory: z.string().optional().describe("folder or file to search in"),
+    path: z.string().optional().describe("folder or file to search in"),
     glob: z.string().optional().describe('such as "*.ts" or "!**/test/**"'),
     case: z.enum(["smart", "sensitive", "insensitive"]).optional().describe("smart unless told"),
     context: z.int().min(0).max(10).optional().describe("lines around each match, 1 unless told"),
   }),
   title: (args) => `search ${shown(args.query)}`,
 
-  async prepare(args, { workspace, search }) {
-    const target = await workspace.resolveListed(args.directory || ".");
+  async prepare(args, { workspace, search: finder }) {
+    const target = await workspace.resolveListed(args.path || ".");
     return {
       accesses: files(["list", target]),
       async run(signal) {
-        const found = await search.grep({
+        const found = await finder.grep({
           query: args.query,
           isRegex: args.is_regex === true,
           path: target.path,

@@ -1,8 +1,8 @@
 import { z } from "../../deps/zod.ts";
 import { counted, defineTool, NOTHING } from "./define.ts";
 
-export const updatePlan = defineTool({
-  name: "update_plan",
+export const plan = defineTool({
+  name: "plan",
   description:
     "Show the user the steps of a longer task and where you are. Send all steps each time; one at a time is " +
     "in_progress.",

@@ -5,7 +5,7 @@ import { countsOf, lineDiff } from "../core/line_diff.ts";
 import { lineEnding, withEnding } from "../core/text.ts";
 import { counted, defineTool, files, shown } from "./define.ts";
 import { applyEdits } from "./files/edit_match.ts";
-import { pathsOfPatch } from "./files/patch.ts";
+import { PATCH_GRAMMAR, pathsOfPatch } from "./files/patch.ts";
 import { preparePatch } from "./files/patch_writes.ts";
 import { placeholderIn } from "./files/placeholder.ts";
 import { outcomeOf, shownPath } from "./files/workspace.ts";
@@ -23,7 +23,7 @@ const FORMS = {
   replace: {
     description:
       "Replace text in an existing file. old_str must be copied from the file exactly, without the line " +
-      "numbers that read_file shows. Several edits of one file go into edits; all are applied or none.",
+      "numbers that read shows. Several edits of one file go into edits; all are applied or none.",
     shape: {
       path,
       old_str: Edit.shape.old_str.optional(),
@@ -37,25 +37,25 @@ const FORMS = {
     shape: { path, content: z.string().describe("the whole new text") },
   },
   patch: {
-    description: "Change files by a patch: all of it is applied or nothing.",
-    shape: {
-      patch: z.string().describe(
-        "*** Begin Patch, then for each file *** Update File: path (after it *** Move to: path, to rename), *** Add " +
-          "File: path or *** Delete File: path, then *** End Patch; hunks after @@, lines marked by space, - or +",
-      ),
-    },
+    name: "apply_patch",
+    description:
+      "Create, change, rename and delete files by a patch: all of it is applied or nothing. *** Begin Patch, then for " +
+      "each file *** Update File: path (after it *** Move to: path, to rename), *** Add File: path or *** Delete File: " +
+      "path, then *** End Patch; hunks after @@, lines marked by space, - or +. Paths are relative to the project.",
+    shape: { input: z.string().describe("the patch") },
+    grammar: PATCH_GRAMMAR,
   },
 } as const;
 
-const schema = z.object({ ...FORMS.replace.shape, ...FORMS.whole.shape, ...FORMS.patch.shape }).partial();
+const schema = z.object({ ...FORMS.replace.shape, ...FORMS.whole.shape, patch: z.string() }).partial();
 type Args = z.infer<typeof schema>;
 
 function formOf({ patch, content }: Readonly<Record<string, unknown>>): EditForm {
   return patch !== undefined ? "patch" : content !== undefined ? "whole" : "replace";
 }
 
-export const editFile = defineTool({
-  name: "edit_file",
+export const edit = defineTool({
+  name: "edit",
   description: FORMS.replace.description,
   kind: "edit",
   readOnly: false,
@@ -72,11 +72,11 @@ export const editFile = defineTool({
 
   async prepare(args, { workspace }, signal) {
     if (args.patch !== undefined) return await preparePatch(args.patch, workspace, signal);
-    if (args.path === undefined) throw new ToolError("edit_file needs path.");
+    if (args.path === undefined) throw new ToolError("edit needs path.");
     const target = await workspace.resolveReadable(args.path);
     const before = await workspace.readText(target, signal);
     if (before === undefined) {
-      throw new ToolError(`${shownPath(target)} does not exist. Use write_file to create it.`);
+      throw new ToolError(`${shownPath(target)} does not exist. Use write to create it.`);
     }
     const seen = await workspace.seen(before);
     const own = edited(seen, args, shownPath(target));
@@ -101,15 +101,15 @@ export const editFile = defineTool({
 /** What the model makes of the text that it has in mind. @throws {ToolError} */
 function edited(seen: string, { content, old_str, new_str, replace_all, edits }: Args, path: string): string {
   if (old_str !== undefined && new_str === undefined) {
-    throw new ToolError('edit_file needs new_str. To delete the text, give new_str as "".');
+    throw new ToolError('edit needs new_str. To delete the text, give new_str as "".');
   }
   const single = old_str === undefined || new_str === undefined ? [] : [{ old_str, new_str, replace_all }];
   const wanted = [...single, ...(edits ?? [])];
   if (wanted.length > 0) {
     if (content === undefined) return applyEdits(seen, wanted, path);
-    throw new ToolError("edit_file takes content or old_str and new_str, not both.");
+    throw new ToolError("edit takes content or old_str and new_str, not both.");
   }
-  if (content === undefined) throw new ToolError("edit_file needs old_str and new_str, or edits.");
+  if (content === undefined) throw new ToolError("edit needs old_str and new_str, or edits.");
   const placeholder = placeholderIn(content, seen);
   if (placeholder !== undefined) {
     throw new ToolError(

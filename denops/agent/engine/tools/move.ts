@@ -3,11 +3,12 @@ import { ToolError } from "../core/errors.ts";
 import { defineTool, files, shown } from "./define.ts";
 import { shownPath } from "./files/workspace.ts";
 
-export const moveFile = defineTool({
-  name: "move_file",
+export const move = defineTool({
+  name: "move",
   description: "Move or rename one file. Nothing is overwritten.",
   kind: "move",
   readOnly: false,
+  inPatch: true,
   schema: z.object({
     from: z.string().describe("relative to the project"),
     to: z.string().describe("the new path, with the file's name"),

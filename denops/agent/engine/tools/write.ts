@@ -4,12 +4,13 @@ import { countsOf, lineDiff } from "../core/line_diff.ts";
 import { lineEnding, withEnding } from "../core/text.ts";
 import { outcomeOf, shownPath } from "./files/workspace.ts";
 
-export const writeFile = defineTool({
-  name: "write_file",
+export const write = defineTool({
+  name: "write",
   description: "Write a whole file: create it, with its folders, or replace all of its content. " +
-    "To change a part of an existing file use edit_file.",
+    "To change a part of an existing file use edit.",
   kind: "edit",
   readOnly: false,
+  inPatch: true,
   basic: true,
   least: "docs",
   schema: z.object({

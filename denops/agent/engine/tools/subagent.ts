@@ -5,14 +5,15 @@ import { defineTool, shown } from "./define.ts";
 /** It looks, and changes nothing. */
 const USUAL_MODE = "explore";
 
-export const runSubagent = defineTool({
-  name: "run_subagent",
+export const subagent = defineTool({
+  name: "subagent",
   description:
     "Give a part of the work to another agent: a wide search, a review, a question of many look-ups. It sees nothing " +
     "but task and context_hint, and answers once, in at most 1,500 words. Several calls in one answer run at the same " +
     "time.",
   kind: "other",
   readOnly: false,
+  ofUser: true,
   least: "read",
   parallel: true,
   answersChange: true,

@@ -15,13 +15,13 @@ const access = z.preprocess(
   z.enum(COMMAND_ACCESSES),
 );
 
-export const runTerminalCommand = defineTool({
-  name: "run_terminal_command",
+export const run = defineTool({
+  name: "run",
   description:
     "Run a shell command (bash) in the project, in a sandbox without input. access says what it may change: look " +
     "(nothing), try (anything, none of it is kept: tests, builds, linters), write (files; the user sees what changed " +
     "and agrees), git (the repository too); +network adds the network. The folder it ends in is where the next one " +
-    "starts. Set background to true for servers and watchers, then use command_output and stop_command.",
+    "starts. Set background to true for servers and watchers, then use job.",
   kind: "execute",
   readOnly: false,
   basic: true,
@@ -67,8 +67,7 @@ export const runTerminalCommand = defineTool({
         const prefix = notes.filter((line) => line !== undefined).map((line) => `[${line}]\n`).join("");
         if (background) {
           const id = await commands.startInBackground(final, context.callId, signal);
-          const text =
-            `${prefix}Started in the background as ${id}. Use command_output and stop_command with this id.`;
+          const text = `${prefix}Started in the background as ${id}. job shows its output, and stops it.`;
           return { text, summary: `in the background as ${id}` };
         }
         const report = await commands.run(final, context.callId, signal);

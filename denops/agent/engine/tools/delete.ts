@@ -4,11 +4,12 @@ import { defineTool, files, shown } from "./define.ts";
 import { lineDiff } from "../core/line_diff.ts";
 import { shownPath } from "./files/workspace.ts";
 
-export const deleteFile = defineTool({
-  name: "delete_file",
-  description: "Delete one file. Folders are not deleted; they may stay empty.",
+export const remove = defineTool({
+  name: "delete",
+  description: "Delete one file. No folders.",
   kind: "delete",
   readOnly: false,
+  inPatch: true,
   schema: z.object({ path: z.string().describe("relative to the project") }),
   title: (args) => `delete ${shown(args.path)}`,
 

@@ -1,0 +1,147 @@
+import { z } from "../../deps/zod.ts";
+import { ANY_FILE } from "../core/old_names.ts";
+import { messageOf, ToolError } from "../core/errors.ts";
+import type { ClientAbilities } from "./define.ts";
+import { counted, defineTool, files, shown, type ToolResult } from "./define.ts";
+import { AskedAbout } from "./files/asked_about.ts";
+import { lookups } from "./files/disk.ts";
+import { fuzzyPaths, leftOutNote } from "./search/format.ts";
+import { shownPath, type Workspace } from "./files/workspace.ts";
+import type { ResolvedPath } from "../../policy/path.ts";
+
+const MOST_ENTRIES = 500;
+const MOST_FILES = 1_000;
+const MOST_LOOKED_AT = 100_000;
+
+export const list = defineTool({
+  name: "list",
+  description:
+    "List a folder: its folders, then its files with their sizes. With glob or depth: the files below it, without " +
+    "ignored ones.",
+  kind: "read",
+  readOnly: true,
+  basic: true,
+  uses: "search",
+  schema: z.object({
+    path: z.string().optional().describe("the project's root unless told"),
+    glob: z.string().optional().describe(
+      'such as "*.ts", or words of the path such as "user model" (fuzzy, best first)',
+    ),
+    depth: z.int().min(1).optional().describe("levels of folders"),
+  }),
+  title: ({ path, glob, depth }) => {
+    if (glob === undefined && depth === undefined) return `list ${shown(path, ".")}`;
+    const isAll = glob === undefined || glob === ANY_FILE;
+    return isAll
+      ? `list files ${shown(path, ".")}`
+      : `find ${shown(glob)}${path ? ` in ${shown(path)}` : ""}`;
+  },
+
+  async prepare({ path, glob, depth }, { workspace, search }) {
+    const target = await workspace.resolveListed(path || ".");
+    const isFolder = glob === undefined && depth === undefined;
+    return {
+      accesses: files(["list", target]),
+      run: (signal) =>
+        isFolder
+          ? listFolder(target, workspace, signal)
+          : listFiles(target, { glob: glob === ANY_FILE ? undefined : glob, depth }, search, signal),
+    };
+  },
+});
+
+async function listFolder(
+  folder: ResolvedPath,
+  workspace: Workspace,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const info = workspace.info(folder);
+  if (info === undefined) throw new ToolError(`${shownPath(folder)} does not exist.`);
+  if (info.kind === "file") throw new ToolError(`${shownPath(folder)} is a file. Use read.`);
+  if (info.kind === "other") throw new ToolError(`${shownPath(folder)} is not a folder.`);
+  const asked = new AskedAbout();
+  const entries = await folderEntries(workspace, folder, asked, signal);
+  const note = leftOutNote(asked);
+  if (entries.length === 0) {
+    const text = note.length === 0 ? `${shownPath(folder)} is empty.` : note.join("\n");
+    return { text, summary: note.length === 0 ? "empty" : "none" };
+  }
+  const listed = entries.slice(0, MOST_ENTRIES);
+  const left = entries.length - listed.length;
+  const summary = counted(entries.length, "entry", "entries");
+  return { text: [...listed, ...(left > 0 ? [`[${left} more]`] : []), ...note].join("\n"), summary };
+}
+
+async function listFiles(
+  folder: ResolvedPath,
+  { glob, depth }: { readonly glob: string | undefined; readonly depth: number | undefined },
+  search: ClientAbilities["search"] | undefined,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  if (search === undefined) throw new ToolError("This editor finds no files by glob or depth: list folders.");
+  const isWords = glob !== undefined && !/[*?[{]/.test(glob);
+  const { paths, more, leftOut } = await search.files({
+    path: folder.path,
+    most: isWords ? MOST_LOOKED_AT : MOST_FILES,
+    ...(glob === undefined || isWords ? {} : { glob }),
+    ...(depth === undefined ? {} : { depth }),
+  }, signal);
+  const found = isWords ? fuzzyPaths(paths, glob) : paths;
+  const asked = leftOutNote(leftOut);
+  if (found.length === 0) return { text: ["No file was found.", ...asked].join("\n"), summary: "none" };
+  const most = isWords ? MOST_FUZZY : MOST_FILES;
+  const left = found.length - most;
+  const note = left > 0 ? [`[${left} more]`] : more ? [`[more than ${most}; narrow with path or glob]`] : [];
+  return {
+    text: [...found.slice(0, most), ...note, ...asked].join("\n"),
+    summary: `${more && !isWords ? "more than " : ""}${counted(found.length, "file")}`,
+  };
+}
+
+/** Of what is found by words the best are enough. */
+const MOST_FUZZY = 50;
+
+/** Names of what may be seen in a folder, folders first; `asked` counts what rules ask about. @throws {ToolError} */
+export async function folderEntries(
+  workspace: Workspace,
+  folder: ResolvedPath,
+  asked: AskedAbout,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const folders: string[] = [];
+  const files: string[] = [];
+  try {
+    for await (const entry of Deno.readDir(folder.path)) {
+      signal.throwIfAborted();
+      const inside = (name: string) => name === "" ? entry.name : `${name}/${entry.name}`;
+      const path = {
+        path: `${folder.path}/${entry.name}`,
+        relative: inside(folder.relative),
+        named: inside(folder.named),
+        exists: true,
+      };
+      const decision = workspace.mayRead(path);
+      asked.note(path.path, decision);
+      if (decision.verdict !== "allow") continue;
+      // A name may hold what looks like other lines.
+      // deno-lint-ignore no-control-regex -- they are what is replaced
+      const name = entry.name.replace(/[\u0000-\u001f\u007f]/g, "�");
+      if (entry.isDirectory) folders.push(`${name}/`);
+      else if (entry.isSymlink) files.push(`${name} (symbolic link)`);
+      else files.push(`${name} (${size(workspace.info(path)?.size ?? 0)})`);
+    }
+    // The names are those of another folder if a link has taken its place.
+    if (await lookups.realPath(folder.path) !== folder.path) {
+      throw new Error("it was replaced at this moment");
+    }
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new ToolError(`Cannot list ${shownPath(folder)}: ${messageOf(error)}`);
+  }
+  return [...folders.sort(), ...files.sort()];
+}
+
+function size(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,41 @@
+/** Errors and warnings as text for the model. */
+import type { LspResponse } from "../../../protocol/lsp.ts";
+import type { ToolResult } from "../define.ts";
+import { AskedAbout } from "../files/asked_about.ts";
+import type { Workspace } from "../files/workspace.ts";
+import { leftOutNote } from "../search/format.ts";
+import { counted, diagnosticLine, placed } from "./show.ts";
+
+const MOST = 50;
+const SEVERITIES = ["error", "warning", "info", "hint"] as const;
+
+export async function showDiagnostics(
+  { files, said }: Extract<LspResponse, { kind: "diagnostics" }>,
+  workspace: Workspace,
+): Promise<ToolResult> {
+  const found: { readonly severity: (typeof SEVERITIES)[number]; readonly text: string }[] = [];
+  const asked = new AskedAbout();
+  let cut = 0;
+  for (const { path, diagnostics, total } of files) {
+    const place = await placed(path, workspace);
+    if (place.kind === "hidden") asked.note(path, place.decision);
+    if (place.kind !== "inside") continue;
+    cut += total - diagnostics.length;
+    for (const diagnostic of diagnostics) {
+      found.push({ severity: diagnostic.severity, text: diagnosticLine(place.name, diagnostic) });
+    }
+  }
+  const unheard = said === "current"
+    ? []
+    : ["[the language server has not yet spoken about the present text]"];
+  const notes = [...unheard, ...leftOutNote(asked)].map((note) => `\n${note}`).join("");
+  if (found.length === 0) return { text: `No diagnostics.${notes}`, summary: "none" };
+  found.sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
+  const summary = SEVERITIES.flatMap((severity) => {
+    const count = found.filter((one) => one.severity === severity).length;
+    return count === 0 ? [] : [counted(count, severity)];
+  }).join(", ");
+  const left = found.length - MOST + cut;
+  const lines = [...found.slice(0, MOST).map(({ text }) => text), ...(left > 0 ? [`[${left} more]`] : [])];
+  return { text: `${summary}:\n${lines.join("\n")}${notes}`, summary };
+}

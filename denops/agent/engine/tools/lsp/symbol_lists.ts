@@ -1,0 +1,55 @@
+/** Outlines of files and symbols that were found by name, as text for the model. */
+import type { LspResponse, LspSymbol } from "../../../protocol/lsp.ts";
+import type { ToolResult } from "../define.ts";
+import { AskedAbout } from "../files/asked_about.ts";
+import type { Workspace } from "../files/workspace.ts";
+import { leftOutNote } from "../search/format.ts";
+import { nothing } from "./ask.ts";
+import { counted, lineRange, placed, symbolName } from "./show.ts";
+
+type Symbols = Extract<LspResponse, { kind: "symbols" }>;
+
+const MOST_FOUND = 50;
+
+export function showOutline({ symbols, total }: Symbols): ToolResult {
+  const lines = symbols.map((symbol) =>
+    `${"  ".repeat(symbol.depth)}${lineRange(symbol.location)} ${symbolName(symbol)}`
+  );
+  const left = total - symbols.length;
+  if (left > 0) lines.push(`[${left} more]`);
+  return { text: lines.join("\n"), summary: counted(total, "symbol") };
+}
+
+export async function showFound(
+  { symbols, total }: Symbols,
+  query: string,
+  workspace: Workspace,
+): Promise<ToolResult> {
+  const asked = new AskedAbout();
+  const lines = await linesInProject(symbols, workspace, asked);
+  const note = leftOutNote(asked);
+  if (lines.length === 0) {
+    return nothing([`No symbol like "${query}" in the project.`, ...note].join("\n"));
+  }
+  const left = lines.length - MOST_FOUND + (total - symbols.length);
+  const more = [...(left > 0 ? [`[${left} more]`] : []), ...note];
+  return {
+    text: [...lines.slice(0, MOST_FOUND), ...more].join("\n"),
+    summary: counted(lines.length, "symbol"),
+  };
+}
+
+/** Of the project only: of libraries servers know thousands. */
+async function linesInProject(
+  symbols: readonly LspSymbol[],
+  workspace: Workspace,
+  asked: AskedAbout,
+): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const symbol of symbols) {
+    const place = await placed(symbol.location.path, workspace);
+    if (place.kind === "hidden") asked.note(symbol.location.path, place.decision);
+    if (place.kind === "inside") lines.push(`${place.name}:${symbol.location.line} ${symbolName(symbol)}`);
+  }
+  return lines;
+}

@@ -1,0 +1,132 @@
+import { z } from "../../deps/zod.ts";
+import type { AccessPath } from "../../protocol/access.ts";
+import { messageOf, ToolError } from "../core/errors.ts";
+import { counted, defineTool, files, type PreparedCall, shown, type ToolResult } from "./define.ts";
+import { readImage } from "./files/disk.ts";
+import { imageInfo, measures } from "./files/image.ts";
+import { type ImageRoom, LARGEST_IMAGE } from "./files/image_room.ts";
+import { readLines, splitWindow } from "./files/line_window.ts";
+import { shownPath, type Workspace } from "./files/workspace.ts";
+
+const MOST_FILES = 20;
+
+interface LineRange {
+  /** The first line, from 1. */
+  readonly offset: number;
+  readonly limit: number | undefined;
+}
+
+interface Ports {
+  readonly workspace: Workspace;
+  readonly images: ImageRoom;
+}
+
+export const read = defineTool({
+  name: "read",
+  description:
+    "Read a text file. Its lines come numbered as `12\\ttext`; the numbers are no part of it. At most 2000 lines or " +
+    "100 kB at once: use offset and limit for more. You see an image (PNG, JPEG, GIF, WebP) as one if you can.",
+  kind: "read",
+  readOnly: true,
+  basic: true,
+  schema: z.object({
+    path: z.string().optional().describe("relative to the project"),
+    offset: z.int().min(1).optional().describe("first line, from 1"),
+    limit: z.int().min(1).optional().describe("number of lines"),
+    paths: z.array(z.string()).max(MOST_FILES).optional().describe("several files at once"),
+  }),
+  title: ({ path, paths, offset, limit }) => {
+    const names = [path, ...Array.isArray(paths) ? paths : []].filter((name) => typeof name === "string");
+    const first = typeof offset === "number" ? offset : 1;
+    const last = typeof limit === "number" ? `${first}–${first + limit - 1}` : `from ${first}`;
+    return `read ${shown(names.join(", "))}${first === 1 && typeof limit !== "number" ? "" : ` ${last}`}`;
+  },
+
+  async prepare({ path, paths = [], offset = 1, limit }, ports, signal) {
+    const names = [...path === undefined ? [] : [path], ...paths];
+    const [only, ...others] = names;
+    if (only === undefined) throw new ToolError("read needs path.");
+    const range = { offset, limit };
+    if (others.length === 0) return await readOne(only, range, ports, signal);
+    // A file that cannot be read does not keep the others back.
+    const calls = await Promise.all(
+      names.map((name) => readOne(name, range, ports, signal).catch((error: unknown) => messageOf(error))),
+    );
+    return {
+      accesses: files(
+        ...calls.flatMap((call) => typeof call === "string" ? [] : [["read", call.target] as const]),
+      ),
+      run: (signal) => readAll(names, calls, signal),
+    };
+  },
+});
+
+type ReadCall = PreparedCall & { readonly target: AccessPath };
+
+async function readOne(
+  path: string,
+  { offset, limit }: LineRange,
+  { workspace, images }: Ports,
+  signal: AbortSignal,
+): Promise<ReadCall> {
+  const target = await workspace.resolveReadable(path);
+  const name = shownPath(target);
+  return {
+    target,
+    accesses: files(["read", target]),
+    async run(): Promise<ToolResult> {
+      const file = await workspace.read(target, signal);
+      const info = workspace.info(target);
+      if (file === undefined && info === undefined) throw new ToolError(`${name} does not exist.`);
+      if (info?.kind === "directory") throw new ToolError(`${name} is a folder. Use list.`);
+      if (info?.kind === "other") throw new ToolError(`${name} is not a regular file.`);
+      const image = file === undefined ? showImage(target.path, name, images) : undefined;
+      if (image !== undefined) return image;
+      const window = file === undefined
+        ? await readLines(target.path, offset, limit, signal)
+        : splitWindow(file.text, offset, limit);
+      if (window === undefined) throw new ToolError(`${name} is a binary file (${info?.size ?? 0} bytes).`);
+      const { lines, more } = window;
+      if (lines.length === 0) {
+        return offset === 1
+          ? { text: `${name} is empty.`, summary: "empty" }
+          : { text: `${name} has no line ${offset}.`, summary: "no such line" };
+      }
+      const numbered = lines.map((line, index) => `${offset + index}\t${line}`);
+      const last = offset + lines.length - 1;
+      if (more !== undefined) numbered.push(`[${more}; read on with offset ${last + 1}]`);
+      const note = file?.unsaved !== true ? "" : `[${name} as in the user's editor, with unsaved changes]\n`;
+      return { text: note + numbered.join("\n"), summary: counted(lines.length, "line") };
+    },
+  };
+}
+
+/** @param calls those that cannot be read say why */
+async function readAll(
+  names: readonly string[],
+  calls: readonly (ReadCall | string)[],
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const results = await Promise.all(calls.map(async (call): Promise<Pick<ToolResult, "text" | "images">> => {
+    if (typeof call === "string") return { text: call };
+    return await call.run(signal, {}).catch((error: unknown) => ({ text: messageOf(error) }));
+  }));
+  const images = results.flatMap((result) => result.images ?? []);
+  return {
+    text: results.map(({ text }, index) => `── ${names[index]} ──\n${text}`).join("\n\n"),
+    summary: counted(names.length, "file"),
+    ...(images.length === 0 ? {} : { images }),
+  };
+}
+
+/** Undefined for what is no image. @throws {ToolError} for one that cannot be shown */
+function showImage(path: string, name: string, room: ImageRoom): ToolResult | undefined {
+  const file = readImage(path, LARGEST_IMAGE);
+  const info = file === undefined ? undefined : imageInfo(file.bytes);
+  if (file === undefined || info === undefined) return undefined;
+  const { bytes, size } = file;
+  const summary = `${info.format} image, ${measures(info, size)}`;
+  const what = `${name} is a ${info.format} image (${measures(info, size)})`;
+  if (!room.sees) return { text: `${what}; this model cannot see images.`, summary };
+  return { text: `${what}; it is attached.`, summary, images: [room.take(name, info, bytes, size)] };
+}
