@@ -5,6 +5,7 @@
 import { jsonrepair } from "../deps/jsonrepair.ts";
 import { parse as parseToml } from "../deps/toml.ts";
 import type { TextChange } from "../protocol/access.ts";
+import { readXml } from "./xml.ts";
 
 /** Characters of one side. */
 const LONGEST = 200_000;
@@ -32,11 +33,14 @@ export function changedKeys(name: string, { before, after }: TextChange): readon
   }
 }
 
-/** @param patterns paths of keys with "*" for any part: such a value, or one in it or around it, counts */
+/**
+ * Case is ignored, as MSBuild ignores it in names of properties.
+ * @param patterns paths of keys with "*" for any part: such a value, or one in it or around it, counts
+ */
 export function touchesKeys(patterns: readonly KeyPath[], changed: readonly KeyPath[]): boolean {
-  const split = changed.map((key) => key.split("/"));
+  const split = changed.map((key) => key.toLowerCase().split("/"));
   return patterns.some((pattern) => {
-    const wanted = pattern.split("/");
+    const wanted = pattern.toLowerCase().split("/");
     return split.some((parts) =>
       wanted.slice(0, parts.length).every((part, index) => part === "*" || part === parts[index])
     );
@@ -46,6 +50,7 @@ export function touchesKeys(patterns: readonly KeyPath[], changed: readonly KeyP
 function parserOf(name: string): ((text: string) => unknown) | undefined {
   if (/\.jsonc?$/i.test(name)) return parseJson;
   if (/\.toml$/i.test(name)) return parseToml;
+  if (/\.(?:xml|[cfv][sb]proj)$/i.test(name)) return readXml;
   return /\.(ini|cfg)$/i.test(name) ? parseIni : undefined;
 }
 

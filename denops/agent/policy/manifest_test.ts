@@ -51,6 +51,40 @@ Deno.test("a manifest asks by the keys that change: dependencies and settings do
   );
 });
 
+Deno.test("manifests in XML ask by their elements", () => {
+  const project = (inside: string) => `\ufeff<Project Sdk="Microsoft.NET.Sdk">\n${inside}\n</Project>\n`;
+  const group = "<PropertyGroup><Nullable>enable</Nullable></PropertyGroup>";
+  const target = '<Target Name="A"><Exec Command="x" /></Target><Target Name="B" />';
+  const change = (before: string, after: string) => asks("src/A.csproj", project(before), project(after));
+  const packages = '<ItemGroup><PackageReference Include="A" Version="1" /></ItemGroup>';
+  assert.equal(change(group, `${group}<!-- > -->${packages}<PropertyGroup><A>1</A></PropertyGroup>`), false);
+  assert.equal(change(target, `${target}${packages}`), false);
+  for (
+    const more of [
+      target,
+      '<UsingTask TaskName="A" AssemblyFile="a.dll" />',
+      "<Import Project='a.targets' Condition=\"'$(A)' > 1\" />",
+      "<PropertyGroup><PostBuildEvent>x</PostBuildEvent></PropertyGroup>",
+      "<propertyGroup><postbuildevent>x</postbuildevent></propertyGroup>",
+      '<m:Target xmlns:m="a" />',
+      "<Choose><When Condition='1'><PropertyGroup /></When></Choose>",
+      "<Broken>",
+      "<A B=<Target/>",
+    ]
+  ) assert.equal(change(group, group + more), true, more);
+  // The same elements in another place are another program.
+  assert.equal(change(target, '<Target Name="A" /><Target Name="B"><Exec Command="x" /></Target>'), true);
+  assert.equal(asks("A.csproj", project(""), project("").replace("Microsoft.NET.Sdk", "Evil")), true);
+
+  const pom = (inside: string) => `<?xml version="1.0"?>\n<project xmlns="a">${inside}</project>`;
+  const dependency = "<dependencies><dependency><version>1</version></dependency></dependencies>";
+  assert.equal(asks("pom.xml", pom("<name>a</name>"), pom(`<name>b</name>${dependency}`)), false);
+  assert.equal(asks("a/pom.xml", pom(""), pom("<build><plugins><plugin/></plugins></build>")), true);
+  const entity = '<!DOCTYPE project [<!ENTITY b SYSTEM "b.xml">]><project>&b;</project>';
+  assert.equal(asks("pom.xml", pom(""), entity), true);
+  assert.equal(asks("build/own.props", undefined, "<Project />"), true);
+});
+
 Deno.test("what cannot be read asks; what is deleted does not", () => {
   assert.equal(asks("package.json", "{}", "{ not json at all ]]"), true);
   assert.equal(asks("Cargo.toml", "", "= ="), true);
@@ -137,6 +171,11 @@ Deno.test("hostile manifests are read in time in proportion", () =>
     ["a.cfg", "[a]\nb = c\n  d\n", ""],
     ["a.cfg", " a:", ""],
     ["a.cfg", "    ", "a", "b"],
+    ["a.csproj", "<b/>", "<a>", "</a>"],
+    ["a.csproj", "<!--", "<a>"],
+    ["a.csproj", " b='c'", "<a", "<"],
+    ["a.csproj", "    ", "<a", "<"],
+    ["pom.xml", "<a>", ""],
   ], ([name = "", part = "", start = "", end = ""], size) => {
     const after = start + part.repeat(size) + end;
     return () => changedKeys(name, { before: "", after });
