@@ -14,7 +14,13 @@ const TURN_MS = 60_000;
 async function replay(text: string, recording: RecordedSession): Promise<void> {
   await using project = await scratch(recording.files, { git: true });
   await using state = await scratch();
-  await using server = await ModelServer.start(text);
+  // An answer that claimed a change claims it again.
+  const claims = recording.nudged.filter((line) => line !== "").map((line) =>
+    `when ${line}\nsay {"claims_change": true}`
+  );
+  await using server = await ModelServer.start(text, {
+    claims: [...claims, 'say {"claims_change": false}\nusage 0 0\nrepeat'].join("\n---\n"),
+  });
   const denoDir = Deno.env.get("DENO_DIR");
   await using nvim = await ChildNvim.start({
     ...{ columns: 100, lines: 40, cwd: project.root, runtime: [PROJECT] },

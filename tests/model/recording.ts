@@ -6,6 +6,8 @@ export interface RecordedSession {
   readonly prompts: readonly string[];
   /** To approvals, in order: "allow_once", "reject", … */
   readonly answers: readonly string[];
+  /** The last lines of answers that were followed by a nudge. */
+  readonly nudged: readonly string[];
 }
 
 /** @throws {Error} one line, if it is no recording, or names a file outside of its project */
@@ -28,7 +30,8 @@ export function readRecording(text: string): RecordedSession {
     else if (kind === "answer") answers.push(name);
   }
   if (prompts.length === 0) throw new Error("This is no recording: it has no prompt.");
-  return { files, prompts, answers };
+  const nudged = [...text.matchAll(/^say (.*)\n---\n#@ nudge$/gm)].map(([, line = ""]) => line);
+  return { files, prompts, answers, nudged };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** A session that was recorded is played again, elsewhere and without the model; what is secret is not in it. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { ModelServer } from "../model/model_server.ts";
 import { PLUGIN, SECRET, startAgent } from "../support/agent.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
 
@@ -15,6 +16,11 @@ call run_terminal_command {"command": "touch ran"}
 say Done:
 say
 say it is salute now, in /home/somebody/notes too. ${SECRET}
+---
+say I have deleted it.
+---
+expect Your answer says that something was changed
+say It is still there.
 `;
 
 function replay(file: string): Promise<Deno.CommandOutput> {
@@ -23,8 +29,11 @@ function replay(file: string): Promise<Deno.CommandOutput> {
 }
 
 Deno.test("a recording is played in another folder: the same transcript and files, no keys, no commands", async () => {
+  const claims = `when deleted it\nsay {"claims_change": true}`;
+  await using server = await ModelServer.start(SCRIPT, { secrets: [SECRET], claims });
   await using agent = await startAgent({
-    script: SCRIPT,
+    script: "",
+    server,
     project: {
       "src/greet.ts": "export function greet() {}\n",
       "README.md": "# other\n",
@@ -40,6 +49,9 @@ Deno.test("a recording is played in another folder: the same transcript and file
   await nvim.waitForScreen("touch ran");
   await nvim.lua(`require("agent").reject("not now")`);
   await waitForChat(nvim, "it is salute now");
+  await waitForTurn(nvim);
+  await nvim.command("Agent delete README.md");
+  await waitForChat(nvim, "It is still there.");
   await waitForTurn(nvim);
   const name = project.path("bug.replay");
   await nvim.command("Agent export bug.replay");
@@ -72,7 +84,14 @@ Deno.test("a recording is played in another folder: the same transcript and file
   const played = new TextDecoder().decode(stdout);
   assert.equal(code, 0, played + new TextDecoder().decode(stderr));
   for (
-    const line of ["+export function salute() {}", "+API_KEY=[removed]", "I rename it.", "Done:", "none"]
+    const line of [
+      "+export function salute() {}",
+      "+API_KEY=[removed]",
+      "I rename it.",
+      "Done:",
+      "It is still there.",
+      "none",
+    ]
   ) {
     assert.ok(played.includes(line), `${line}\n${played}`);
   }

@@ -98,6 +98,10 @@ function entryText(entry: LogEntry, clean: (text: string) => string): string {
       return `# ${oneLine(entry.name)} ${
         entry.isError ? "failed" : "answered"
       }, ${entry.text.length} characters\n`;
+    case "control_note":
+      return entry.reason === "nothing_done" || entry.reason === "plan_open"
+        ? `${note("nudge")}expect "state":"${entry.reason}"\n`
+        : "";
     case "turn_failed":
       return `status 400 ${JSON.stringify({ error: { message: oneLine(clean(entry.message)) } })}\n---\n`;
     case "turn_done":

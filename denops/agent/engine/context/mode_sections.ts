@@ -63,7 +63,7 @@ const WORDS: Readonly<Record<ModeName, ModeWords>> = {
     lines: [
       READ,
       "Look until you know every place that the change touches. Then send a plan whose steps name their file and can be " +
-      "verified one by one.",
+      "verified one by one. The user starts the plan with `:Agent start`.",
     ],
     answer:
       "End with the goal in one sentence, how each step is verified, and two lines: `Complexity: low | medium | high` " +
