@@ -168,6 +168,13 @@ local function closed(chats, path)
   end, stay)
 end
 
+--- Neovim prints the new folder if the user has just typed, and may then ask for a key.
+---@param command "cd"|"tcd"
+---@param folder string
+local function change_folder(command, folder)
+  vim.cmd[command]({ vim.fn.fnameescape(folder), mods = { silent = true } })
+end
+
 --- Goes to the tab page of a worktree, made if it has none, and there to the file that is looked at.
 ---@param chats table
 ---@param tree { path: string, origin: string }
@@ -181,7 +188,7 @@ local function enter(chats, tree, here)
   local relative = vim.fs.relpath(tree.origin, vim.uv.fs_realpath(name) or name)
   local file = relative and vim.fs.joinpath(tree.path, relative)
   vim.cmd.tabnew()
-  vim.cmd.tcd(vim.fn.fnameescape(tree.path))
+  change_folder("tcd", tree.path)
   tabs[tree.path], the_chats = vim.api.nvim_get_current_tabpage(), chats
   if file and vim.fn.filereadable(file) == 1 then
     vim.cmd.edit(vim.fn.fnameescape(file))
@@ -341,7 +348,7 @@ local function go_home(origin)
     return vim.api.nvim_set_current_tabpage(tab)
   end
   vim.cmd.tabnew()
-  vim.cmd.tcd(vim.fn.fnameescape(origin))
+  change_folder("tcd", origin)
 end
 
 --- Writes what differs in a worktree into the project: a turn of the project's chat, without a model.
@@ -377,11 +384,11 @@ function M.forget(chats, path, origin)
     if #vim.api.nvim_list_tabpages() > 1 then
       vim.cmd.tabclose(vim.api.nvim_tabpage_get_number(tab))
     else
-      vim.cmd.tcd(vim.fn.fnameescape(origin))
+      change_folder("tcd", origin)
     end
   end
   if vim.startswith(vim.fn.getcwd(-1, -1) .. "/", path .. "/") then
-    vim.cmd.cd(vim.fn.fnameescape(origin))
+    change_folder("cd", origin)
   end
   for _, buffer in ipairs(buffers_of(path)) do
     if not vim.bo[buffer].modified then

@@ -98,6 +98,12 @@ Deno.test("a session in a worktree changes nothing here until it is merged, by r
   await Deno.writeTextFile(kept, "1234");
   await nvim.command("tabclose");
   await nvim.waitForScreen("the worktree worktree-1 stays, 1 ignored file (4 bytes)");
+  await nvim.command("Agent worktree");
+  await nvim.waitForScreen(/1: worktree-1/);
+  await nvim.keys("1<CR>");
+  await nvim.waitFor("#vim.api.nvim_list_tabpages() == 2");
+  assert.equal(await nvim.lua("return vim.fn.getcwd()"), join(kept, ".."), "it is there, and asks for no key");
+  await nvim.keys("<Esc>");
   await nvim.command("Agent worktree remove");
   await nvim.waitForScreen("The worktree worktree-1: 1 ignored file (4 bytes)");
   await Deno.writeTextFile(kept, "12345");
