@@ -102,7 +102,11 @@ Deno.test("a session in a worktree changes nothing here until it is merged, by r
   await nvim.waitForScreen(/1: worktree-1/);
   await nvim.keys("1<CR>");
   await nvim.waitFor("#vim.api.nvim_list_tabpages() == 2");
-  assert.equal(await nvim.lua("return vim.fn.getcwd()"), join(kept, ".."), "it is there, and asks for no key");
+  assert.equal(
+    await nvim.lua("return vim.fn.getcwd()"),
+    join(kept, ".."),
+    "it is there, and asks for no key",
+  );
   await nvim.keys("<Esc>");
   await nvim.command("Agent worktree remove");
   await nvim.waitForScreen("The worktree worktree-1: 1 ignored file (4 bytes)");
