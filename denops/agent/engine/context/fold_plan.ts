@@ -24,6 +24,8 @@ export interface CallFacts {
   readonly title: string;
   /** The file that it reads or writes. */
   readonly path: string | undefined;
+  /** Which lines of it it reads; undefined for all. */
+  readonly lines?: string | undefined;
   readonly writes: boolean;
 }
 
@@ -162,7 +164,7 @@ export function callsOf(messages: readonly MessageEntry[]): ReadonlyMap<string, 
 }
 
 interface FileStates {
-  /** Ids of the results that show a file as it is: the last reading of it, and what was written since. */
+  /** Ids of the results that show a file as it is: the last reading of its lines, and what was written since. */
   readonly newest: ReadonlySet<string>;
   /** Ids of the others, with the place at which they were replaced. */
   readonly replaced: ReadonlyMap<string, number>;
@@ -174,19 +176,21 @@ function fileStates(
   facts: ReadonlyMap<string, CallFacts>,
   ofWritten: boolean,
 ): FileStates {
-  const states = new Map<string, { ids: string[]; isWritten: boolean }>();
+  const states = new Map<string, { ids: ReadonlyMap<string, string | undefined>; isWritten: boolean }>();
   const replaced = new Map<string, number>();
   messages.forEach((entry, at) => {
-    const { path, writes } = isResult(entry) && !entry.isError ? facts.get(entry.id) ?? {} : {};
-    if (path === undefined || !isResult(entry)) return;
-    const known = states.get(path);
-    if (writes === true) states.set(path, { ids: [...known?.ids ?? [], entry.id], isWritten: true });
-    else {
-      known?.ids.forEach((id) => replaced.set(id, at));
-      states.set(path, { ids: [entry.id], isWritten: known?.isWritten ?? false });
-    }
+    if (!isResult(entry) || entry.isError) return;
+    const { path, lines, writes = false } = facts.get(entry.id) ?? {};
+    if (path === undefined) return;
+    const { ids, isWritten } = states.get(path) ?? { ids: new Map<string, string>(), isWritten: false };
+    const isOld = (known: string | undefined) => !writes && (lines === undefined || known === lines);
+    const kept = [...ids].filter(([, known]) => !isOld(known));
+    for (const [id, known] of ids) if (isOld(known)) replaced.set(id, at);
+    states.set(path, { ids: new Map([...kept, [entry.id, lines]]), isWritten: isWritten || writes });
   });
-  const newest = new Set(states.values().flatMap(({ ids, isWritten }) => isWritten || !ofWritten ? ids : []));
+  const newest = new Set(
+    states.values().flatMap(({ ids, isWritten }) => isWritten || !ofWritten ? ids.keys() : []),
+  );
   return { newest, replaced };
 }
 

@@ -17,9 +17,10 @@ import { HistoryWindow } from "./window.ts";
 
 const LONG = "line\n".repeat(200);
 
-/** Calls of "read" and "write" with a path as arguments. */
-function about({ name, arguments: path }: { name: string; arguments: string }): CallFacts {
-  return { title: `${name} ${path}`, path, writes: name === "write" };
+/** Calls of "read" and "write" with a path as arguments, and the lines that are read. */
+function about({ name, arguments: given }: { name: string; arguments: string }): CallFacts {
+  const [path, lines] = given.split(" ");
+  return { title: `${name} ${given}`, path, lines, writes: name === "write" };
 }
 
 let calls = 0;
@@ -27,8 +28,8 @@ let calls = 0;
 /** One answer with these calls, "read a", and their results. */
 function round(...made: readonly string[]): readonly MessageEntry[] {
   const list = made.map((call) => {
-    const [name = "", path = ""] = call.split(" ");
-    return { id: `c${++calls}`, name, arguments: path };
+    const [name = "", ...given] = call.split(" ");
+    return { id: `c${++calls}`, name, arguments: given.join(" ") };
   });
   return [answered("", list), ...list.map(({ id, name }) => result(id, name, LONG))];
 }
@@ -66,6 +67,20 @@ Deno.test("masks: in one long turn all but the last messages, of files only read
   assert.deepEqual(maskedOf(log), ["read b", "read c"]);
   assert.deepEqual(maskedOf([...log.slice(0, 3), ...round("read a"), ...log.slice(3)]), ["read a"]);
   assert.deepEqual(maskedOf(log, (frees) => frees > 1_000_000), []);
+});
+
+Deno.test("masks: some lines of a file replace no others, and all of it replaces them", () => {
+  const end = round("read d", "read e", "read f", "read g", "read h", "read i");
+  const parts = [
+    asked("one"),
+    ...["read a 1–9", "read a 10–19", "read a 1–9"].flatMap((call) => round(call)),
+  ];
+  assert.deepEqual(maskedOf([...parts, ...end]), ["read a 1–9"]);
+  assert.deepEqual(maskedOf([...parts, ...round("read a"), ...end]), [
+    "read a 1–9",
+    "read a 10–19",
+    "read a 1–9",
+  ]);
 });
 
 Deno.test("masks: what is short, and what is masked already, stays", () => {

@@ -328,6 +328,13 @@ export function callFacts(call: ToolCall, tools: readonly Tool[]): CallFacts {
   return {
     title: tool?.title(given) ?? call.name,
     path: isOfFile ? path : undefined,
+    lines: linesOf(given),
     writes: tool?.readOnly === false,
   };
+}
+
+/** Of a file that is read in part. */
+function linesOf({ offset, limit }: Readonly<Record<string, unknown>>): string | undefined {
+  const isWhole = (offset === undefined || offset === 1) && limit === undefined;
+  return isWhole ? undefined : JSON.stringify([offset ?? 1, limit]);
 }
