@@ -86,9 +86,9 @@ export const wallet = group(
     const share = shared.reduce((sum, length) => sum + length, 0) / sent;
     const grown = (later.at(-1)?.length ?? NaN) - (first?.length ?? NaN);
     return {
-      wallet_first_bytes: row("bytes", first?.length ?? NaN, atMost(22_000)),
+      wallet_first_bytes: row("bytes", first?.length ?? NaN, atMost(14_000)),
       wallet_new_bytes_per_round: row("bytes", grown / later.length, atMost(400)),
-      wallet_prefix_share: row("share", share, atMost(0.98)),
+      wallet_prefix_share: row("share", share, atMost(0.975)),
     };
   },
 );
