@@ -193,6 +193,32 @@ say Done`,
   ]);
 });
 
+Deno.test("mode orchestrator plans, delegates, writes itself, and ends when its steps are done", async () => {
+  const plan = (status: string) => `call plan {"steps": [{"step": "Write c.txt", "status": "${status}"}]}`;
+  await using engine = await startEngine({
+    files: FILES,
+    config: { mode: "orchestrator", title: false },
+    script: `expect orchestrator:
+${plan("in_progress")}
+${start("Look", "look up alpha")}
+---
+when look up alpha
+expect Your answer goes to the agent that gave you this task
+say It is in a.txt.
+---
+expect It is in a.txt.
+call write {"path": "c.txt", "content": "beta\\n"}
+---
+${plan("completed")}
+---
+say Done.`,
+  });
+  assert.deepEqual(await engine.prompt("Write c.txt, as alpha has it"), END_TURN);
+  assert.equal(await engine.project.read("c.txt"), "beta\n");
+  assert.deepEqual(engine.server.nudgeRequests, []);
+  assert.deepEqual(engine.server.problems, []);
+});
+
 Deno.test("none is started that may change more than who starts it", async () => {
   await using engine = await startEngine({ script: "say Hello" });
   const { agents } = engine.session;
@@ -200,7 +226,7 @@ Deno.test("none is started that may change more than who starts it", async () =>
   assert.throws(() => agents.accessOf({ ...task, mode: "agent" }, "read"), /may change more/);
   assert.throws(() => agents.accessOf({ ...task, mode: "agent" }, "docs"), /may change more/);
   assert.throws(() => agents.accessOf({ ...task, mode: "deep-explore-write" }, "read"), /may change more/);
-  for (const mode of ["chat", "auto", "title", "nobody"]) {
+  for (const mode of ["chat", "auto", "orchestrator", "title", "nobody"]) {
     assert.throws(() => agents.accessOf({ ...task, mode }, "write"), /No mode is called/);
   }
   assert.equal(agents.accessOf({ ...task, mode: "review" }, "read").kind, "agent");
