@@ -135,8 +135,12 @@ function checkTools(wire: Wire, body: JsonObject): string[] {
     if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) found.push(`${label} has no valid name`);
     if (names.has(name)) found.push(`${label} is there twice`);
     names.add(name);
-    if (!anthropic && tool.type !== "function") found.push(`${label} is not of type function`);
     if (!string(property(described, "description"))) found.push(`${label} has no description`);
+    if (wire === "openai_responses" && tool.type === "custom") {
+      const definition = string(property(tool.format, "definition"));
+      return definition ? found : [...found, `${label} has no grammar`];
+    }
+    if (!anthropic && tool.type !== "function") found.push(`${label} is not of type function`);
     const schema = property(described, anthropic ? "input_schema" : "parameters");
     if (property(schema, "type") !== "object") found.push(`${label} has no schema of type object`);
     return found;

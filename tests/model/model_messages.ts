@@ -147,8 +147,10 @@ function itemMessage(item: JsonObject): SentMessage {
     case "reasoning":
       return { ...nothing, role: "assistant" };
     case "function_call":
+    case "custom_tool_call":
       return { ...nothing, role: "assistant", calls: [{ id, name: string(item.name) ?? "" }] };
     case "function_call_output":
+    case "custom_tool_call_output":
       return {
         ...nothing,
         role: "tool",

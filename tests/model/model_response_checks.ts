@@ -9,7 +9,10 @@
 import { type JsonObject, objects, string } from "./model_messages.ts";
 import { signatureOf } from "../../denops/agent/scripted_model/wire_anthropic.ts";
 
-const KINDS = ["message", "reasoning", "function_call", "function_call_output"];
+const KINDS = [
+  ...["message", "reasoning", "function_call", "function_call_output"],
+  ...["custom_tool_call", "custom_tool_call_output"],
+];
 
 export function checkResponses(body: JsonObject): string[] {
   const found: string[] = [];
@@ -18,7 +21,9 @@ export function checkResponses(body: JsonObject): string[] {
   const { max_output_tokens: most = 16 } = body;
   if (!Number.isInteger(most) || Number(most) < 16) found.push("max_output_tokens is not 16 or more");
   for (const tool of objects(body.tools)) {
-    if (tool.strict !== false) found.push(`tool ${tool.name} is not said to be lax`);
+    if (tool.type !== "custom" && tool.strict !== false) {
+      found.push(`tool ${tool.name} is not said to be lax`);
+    }
   }
   const items = objects(body.input);
   for (const [at, item] of items.entries()) found.push(...checkItem(at, item, items[at + 1]));
@@ -46,6 +51,12 @@ function checkItem(at: number, item: JsonObject, next: JsonObject | undefined): 
       if (!/^[a-zA-Z0-9_-]{1,64}$/.test(string(item.name) ?? "")) found.push(`${label} has no valid name`);
       found.push(...checkCallId(label, item));
       break;
+    case "custom_tool_call":
+      if (typeof item.input !== "string") found.push(`${label}: its input is not a string`);
+      if (item.arguments !== undefined) found.push(`${label} has arguments`);
+      found.push(...checkCallId(label, item));
+      break;
+    case "custom_tool_call_output":
     case "function_call_output":
       if (typeof item.output !== "string" && !Array.isArray(item.output)) {
         found.push(`${label} has no output`);
@@ -73,5 +84,6 @@ function checkCallId(label: string, { call_id }: JsonObject): string[] {
 /** Of the model. */
 function isOutput(item: JsonObject | undefined): boolean {
   return item !== undefined &&
-    (item.type === "function_call" || item.type === "reasoning" || item.role === "assistant");
+    (item.type === "function_call" || item.type === "custom_tool_call" || item.type === "reasoning" ||
+      item.role === "assistant");
 }

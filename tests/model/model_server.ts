@@ -22,6 +22,7 @@ import {
   messagesOf,
   newestText,
   newestUserText,
+  objects,
   property,
   string,
   transcript,
@@ -332,6 +333,7 @@ export class ModelServer implements AsyncDisposable {
       promptTokens: Math.ceil(request.body.length / 4),
       includeUsage: property(body.stream_options, "include_usage") === true,
       encrypted: Array.isArray(body.include) && body.include.includes("reasoning.encrypted_content"),
+      custom: objects(body.tools).flatMap(({ type, name }) => type === "custom" ? [String(name)] : []),
     };
   }
 }

@@ -17,6 +17,8 @@ export interface Reply {
   readonly includeUsage: boolean;
   /** OpenAI's responses only: `include` has "reasoning.encrypted_content". */
   readonly encrypted: boolean;
+  /** OpenAI's responses only: tools whose calls are text. */
+  readonly custom?: readonly string[];
 }
 
 /** One wire's side of one answer; every string is a frame, or several, and is sent by itself. */

@@ -113,8 +113,23 @@ export function responsesEncoder(_answer: Answer, reply: Reply): Encoder {
     return [...frames, event(type, { ...place(open), delta: text })];
   }
 
+  function isCustom({ name }: CallItem): boolean {
+    return reply.custom?.includes(name) === true;
+  }
+
   function callOf(call: CallItem, status: string): Readonly<Record<string, unknown>> {
     const { index, id, name, arguments: text } = call;
+    if (isCustom(call)) {
+      const input = status === "completed" ? inputIn(text) : "";
+      return {
+        id: `ctc_${reply.request}_${index}`,
+        type: "custom_tool_call",
+        status,
+        input,
+        call_id: id,
+        name,
+      };
+    }
     return {
       id: `fc_${reply.request}_${index}`,
       type: "function_call",
@@ -123,6 +138,19 @@ export function responsesEncoder(_answer: Answer, reply: Reply): Encoder {
       call_id: id,
       name,
     };
+  }
+
+  /** Its text in two pieces. */
+  function customCall({ index }: CallItem, item: Readonly<Record<string, unknown>>): string[] {
+    const input = String(item.input);
+    const half = Math.floor(input.length / 2);
+    const at = { item_id: item.id, output_index: index };
+    return [
+      event("response.custom_tool_call_input.delta", { ...at, delta: input.slice(0, half) }),
+      event("response.custom_tool_call_input.delta", { ...at, delta: input.slice(half) }),
+      event("response.custom_tool_call_input.done", { ...at, input }),
+      event("response.output_item.done", { output_index: index, item }),
+    ];
   }
 
   function content(piece: Content): string[] {
@@ -139,10 +167,12 @@ export function responsesEncoder(_answer: Answer, reply: Reply): Encoder {
     const at = { item_id: `fc_${reply.request}_${call.index}`, output_index: call.index };
     if (piece.kind === "call_piece") {
       call.arguments += piece.text;
+      if (isCustom(call)) return [];
       return [event("response.function_call_arguments.delta", { ...at, delta: piece.text })];
     }
     const item = callOf(call, "completed");
     output.push(item);
+    if (isCustom(call)) return customCall(call, item);
     return [
       event("response.function_call_arguments.done", { ...at, arguments: call.arguments, name: call.name }),
       event("response.output_item.done", { output_index: call.index, item }),
@@ -170,6 +200,15 @@ export function responsesEncoder(_answer: Answer, reply: Reply): Encoder {
       return [...frames, last, "data: [DONE]\n\n"];
     },
   };
+}
+
+/** What is no JSON is the text itself. */
+function inputIn(text: string): string {
+  try {
+    return String(JSON.parse(text).input);
+  } catch {
+    return text;
+  }
 }
 
 function tokens({ input, output, cached }: Usage): unknown {

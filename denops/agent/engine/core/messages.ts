@@ -148,6 +148,7 @@ export type Refusable =
   | "encrypted_reasoning"
   | "earlier_reasoning"
   | "effort"
+  | "custom_tools"
   | "stream_options"
   | "max_tokens";
 

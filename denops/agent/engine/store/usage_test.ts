@@ -77,7 +77,7 @@ Deno.test("sums by turn, session, day and model, the newest first", () => {
       cachedWrite: 60,
       cost: 0.75,
       firstToken: 300,
-      tools: { read_file: 3, edit_file: 1 },
+      tools: { read: 3, edit: 1 },
       invalid: 1,
       turns: 1,
       messages: 5,

@@ -1,7 +1,8 @@
 /** The three forms of an edit, through the session: access, approval, checkpoint, and what the model is told. */
 import assert from "node:assert/strict";
 import { END_TURN, type EngineOptions, startEngine } from "../../../../tests/support/engine_session.ts";
-import { property } from "../../../../tests/model/model_messages.ts";
+import { objects, property, string } from "../../../../tests/model/model_messages.ts";
+import { WIRES } from "../../protocol/providers.ts";
 import { scratch } from "../../../../tests/support/project.ts";
 import { editFormOf } from "../core/families.ts";
 import { edit as editTool } from "./edit.ts";
@@ -278,4 +279,84 @@ Deno.test("the form of a call is what it is written in", () => {
   assert.equal(editTool.forms?.of({ patch: "" }), "patch");
   assert.equal(editTool.forms?.of({ path: "a", content: "" }), "whole");
   assert.equal(editTool.forms?.of({ path: "a", old_str: "", new_str: "" }), "replace");
+});
+
+/** Of each family: the call that its models are shown, and what stands in a.txt then. */
+const FAMILIES = [
+  ["claude-sonnet-4-5", call("edit", { path: "a.txt", old_string: "two", new_string: '2 "😀"' })],
+  [
+    "gpt-5-codex",
+    call("apply_patch", {
+      input: '*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+2 "😀"\n*** End Patch',
+    }),
+  ],
+  ["qwen2.5-coder:7b", call("edit", { path: "a.txt", content: 'one\n2 "😀"\nthree\n' })],
+] as const;
+
+for (const wire of WIRES) {
+  Deno.test(`${wire}: each family edits in its own form, and nothing else of that is offered`, async () => {
+    for (const [model, edit] of FAMILIES) {
+      await using engine = await startEngine({
+        ...{ wire, files: FILES, config: { title: false, model } },
+        script: `${call("read", { path: "a.txt" })}\n---\n${edit}\n---\nsay Done`,
+      });
+      await engine.prompt("Go");
+      assert.equal(
+        await engine.project.read("a.txt"),
+        'one\n2 "😀"\nthree\n',
+        `${model}: ${engine.results()}`,
+      );
+      assert.deepEqual(engine.server.problems, []);
+      const { tools } = engine.server.requests[0]?.body ?? {};
+      const names = objects(tools).map((tool) =>
+        string(tool.name) ?? string(property(tool.function, "name"))
+      );
+      const editing = names.filter((name = "") => /^(?:edit|apply_patch|write|delete|move)$/.test(name));
+      const own = /gpt/.test(model)
+        ? ["apply_patch"]
+        : /7b/.test(model)
+        ? ["write", "edit"]
+        : ["write", "edit", "delete", "move"];
+      assert.deepEqual(editing, own, model);
+      // OpenAI's Responses take a patch as it is.
+      const items = objects(engine.server.requests.at(-1)?.body.input).map(({ type }) => type);
+      const isText = wire === "openai_responses" && /gpt/.test(model);
+      assert.equal(items.includes("custom_tool_call") && items.includes("custom_tool_call_output"), isText);
+    }
+  });
+}
+
+Deno.test("a server that knows no custom tools is asked with functions, at once and from then on", async () => {
+  const refusal = {
+    message: "Invalid value: 'custom'. Supported values are: 'function'.",
+    param: "tools[3].type",
+  };
+  await using engine = await startEngine({
+    ...{ wire: "openai_responses", files: FILES, config: { title: false, model: "gpt-5" } },
+    script: [
+      `status 400 ${JSON.stringify({ error: refusal })}`,
+      `new-history\n${
+        call("apply_patch", { input: "*** Begin Patch\n*** Delete File: old.txt\n*** End Patch" })
+      }`,
+      "say Done",
+    ].join("\n---\n"),
+  });
+  await engine.prompt("Go");
+  await assert.rejects(engine.project.read("old.txt"), Deno.errors.NotFound);
+  const kinds = engine.server.requests.map(({ body }) =>
+    objects(body.tools).some(({ type }) => type === "custom")
+  );
+  assert.deepEqual(kinds, [true, false, false]);
+  assert.deepEqual(engine.server.problems, []);
+});
+
+Deno.test("who may not delete does not delete by a patch", async () => {
+  const patch = call("apply_patch", { input: "*** Begin Patch\n*** Delete File: old.txt\n*** End Patch" });
+  await using engine = await startEngine({
+    ...{ files: FILES, config: { title: false, model: "gpt-5", tools_off: ["delete_file"] } },
+    script: `${patch}\n---\nsay Done`,
+  });
+  await engine.prompt("Go");
+  assert.match(engine.results()[0] ?? "", /^Not run: delete_file is off in this session\./);
+  assert.equal(await engine.project.read("old.txt"), "gone\n");
 });

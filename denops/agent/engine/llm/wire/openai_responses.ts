@@ -15,7 +15,8 @@ import { isRetryable } from "../retry.ts";
 import { effortWord } from "./effort.ts";
 import { ArgumentsText, Index, jsonHeaders, parseFrame, requestBody } from "./json.ts";
 import { openaiChat } from "./openai_chat.ts";
-import { begun, found, type Items, type Named, NO_ITEMS, told } from "./response_items.ts";
+import { argumentsPiece as argumentsPieceOf, toolItem } from "./custom_tools.ts";
+import { begun, found, isItemType, type Items, type Named, NO_ITEMS, told } from "./response_items.ts";
 import { inputOf } from "./responses_input.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
@@ -32,6 +33,8 @@ const Item = z.object({
   call_id: z.string().nullish(),
   name: z.string().nullish(),
   arguments: ArgumentsText,
+  /** Of a custom tool's call. */
+  input: z.string().nullish(),
   phase: z.string().nullish(),
   content: Texts.nullish(),
   summary: Texts.nullish(),
@@ -67,6 +70,7 @@ const Event = z.preprocess(
     item: Item.nullish(),
     delta: z.unknown().optional(),
     arguments: ArgumentsText,
+    input: z.string().nullish(),
     response: Answered.nullish(),
     /** Of a whole answer, sent in place of a stream. */
     output: z.array(Item).nullish().catch(undefined),
@@ -115,7 +119,7 @@ export const openaiResponses: Wire<State> = {
         instructions: request.system,
         input: inputOf(request),
         ...(tools.length === 0 ? {} : {
-          tools: tools.map((tool) => ({ type: "function", ...tool, strict: false })),
+          tools: tools.map((tool) => toolItem(request, tool)),
           tool_choice: request.textOnly === true ? "none" : "auto",
           parallel_tool_calls: true,
         }),
@@ -145,6 +149,10 @@ export const openaiResponses: Wire<State> = {
         return argumentsPiece(state, event);
       case "response.function_call_arguments.done":
         return argumentsRest(state, event, event.arguments ?? "");
+      case "response.custom_tool_call_input.delta":
+        return inputPiece(state, event, textOf(event.delta), false);
+      case "response.custom_tool_call_input.done":
+        return inputRest(state, event, event.input ?? "");
       case "response.output_item.done":
         return event.item ? itemDone(state, event, event.item) : [state, []];
       case "response.completed":
@@ -164,6 +172,7 @@ export const openaiResponses: Wire<State> = {
   errorText: openaiChat.errorText,
 
   refuses(detail): Refusable | undefined {
+    if (/\bcustom\b/i.test(detail) && /tool|supported values/i.test(detail)) return "custom_tools";
     if (/reasoning[._ ]summar/i.test(detail)) return "reasoning_summary";
     if (
       /invalid_encrypted_content|encrypted.content.*(?:verified|not issued)|required following item/is.test(
@@ -224,7 +233,7 @@ function named(type: Named["type"], { output_index: output, item_id, item }: Eve
 }
 
 function itemAdded(state: State, event: Event, item: Item): Step {
-  if (item.type === "function_call") {
+  if (item.type === "function_call" || item.type === "custom_tool_call") {
     const items = begun(state.items, named(item.type, event));
     const id = item.call_id ?? item.id ?? "";
     const index = items.at(-1)?.index ?? 0;
@@ -271,16 +280,33 @@ function tellArguments(state: State, call: Items[number], text: string): Step {
   return [{ ...state, items: told(state.items, call, text) }, [{ type: "call_arguments", index, text }]];
 }
 
+/** A piece of a custom tool's call. @param isLast it is whole */
+function inputPiece(state: State, event: Event, text: string, isLast: boolean): Step {
+  const call = found(state.items, named("custom_tool_call", event));
+  if (call === undefined || call.isWhole === true || (text === "" && !isLast)) return [state, []];
+  const piece = argumentsPieceOf(text, call.told === "", isLast);
+  const items = told(state.items, call, text, isLast);
+  return [{ ...state, items }, [{ type: "call_arguments", index: call.index, text: piece }]];
+}
+
+function inputRest(state: State, event: Event, whole: string): Step {
+  const { told: before = "" } = found(state.items, named("custom_tool_call", event)) ?? {};
+  return inputPiece(state, event, whole.startsWith(before) ? whole.slice(before.length) : "", true);
+}
+
 /** What an item's pieces have not told. Only a reasoning item that is done is whole. */
 function itemDone(state: State, event: Event, item: Item): Step {
-  if (item.type !== "function_call" && item.type !== "message" && item.type !== "reasoning") {
-    return [state, []];
-  }
+  if (!isItemType(item.type)) return [state, []];
   const known = found(state.items, named(item.type, event));
   switch (item.type) {
     case "function_call": {
       const [next, start] = known === undefined ? itemAdded(state, event, item) : [state, []];
       const [last, rest] = argumentsRest(next, event, item.arguments ?? "");
+      return [last, [...start, ...rest]];
+    }
+    case "custom_tool_call": {
+      const [next, start] = known === undefined ? itemAdded(state, event, item) : [state, []];
+      const [last, rest] = inputRest(next, event, item.input ?? "");
       return [last, [...start, ...rest]];
     }
     case "message": {

@@ -9,6 +9,16 @@ interface StreamedItem {
   readonly ids: readonly string[];
   /** The pieces so far. */
   readonly told: string;
+  /** All of it was told. */
+  readonly isWhole?: boolean;
+}
+
+const TYPES = ["message", "reasoning", "function_call", "custom_tool_call"] as const;
+type ItemType = (typeof TYPES)[number];
+
+/** Whether it is a kind of item that is read. */
+export function isItemType(type: string): type is ItemType {
+  return TYPES.some((one) => one === type);
 }
 
 /** The last of them: no more are under way at the same time. */
@@ -20,7 +30,7 @@ export const NO_ITEMS: Items = [];
 
 /** What an event says of the item that it speaks of. */
 export interface Named {
-  readonly type: "message" | "reasoning" | "function_call";
+  readonly type: ItemType;
   readonly output: number | null | undefined;
   readonly ids: readonly (string | null | undefined)[];
 }
@@ -47,8 +57,8 @@ export function found(items: Items, { type, output, ids }: Named): StreamedItem 
   );
 }
 
-export function told(items: Items, item: StreamedItem | undefined, piece: string): Items {
+export function told(items: Items, item: StreamedItem | undefined, piece: string, isWhole = false): Items {
   return item === undefined
     ? items
-    : items.map((one) => one === item ? { ...item, told: item.told + piece } : one);
+    : items.map((one) => one === item ? { ...item, told: item.told + piece, isWhole } : one);
 }

@@ -2,6 +2,7 @@
 import type { AssistantMessage, Image, Message, ModelRequest, ToolCall } from "../../core/messages.ts";
 import { argumentsText } from "../arguments.ts";
 import { type IdRule, withCallIds } from "./call_ids.ts";
+import { customNames, inputOfCall } from "./custom_tools.ts";
 import { toolName } from "./json.ts";
 
 /** "Expected a string with maximum length 64" */
@@ -9,12 +10,18 @@ const IDS: IdRule = { legal: /^.{1,64}$/s, length: 32 };
 
 type Item = Readonly<Record<string, unknown>>;
 
-export function inputOf({ messages, without = [] }: ModelRequest): readonly Item[] {
-  const isRefused = without.includes("earlier_reasoning");
-  return withCallIds(messages, IDS).flatMap((message) => encodeMessage(message, isRefused));
+export function inputOf(request: ModelRequest): readonly Item[] {
+  const isRefused = request.without?.includes("earlier_reasoning") === true;
+  const custom = customNames(request);
+  return withCallIds(request.messages, IDS).flatMap((message) => encodeMessage(message, isRefused, custom));
 }
 
-function encodeMessage(message: Message, withoutReasoning: boolean): readonly Item[] {
+/** @param custom names of tools whose calls are text */
+function encodeMessage(
+  message: Message,
+  withoutReasoning: boolean,
+  custom: ReadonlySet<string>,
+): readonly Item[] {
   switch (message.role) {
     case "user":
       return [{
@@ -24,12 +31,12 @@ function encodeMessage(message: Message, withoutReasoning: boolean): readonly It
       }];
     case "tool":
       return [{
-        type: "function_call_output",
+        type: custom.has(message.name) ? "custom_tool_call_output" : "function_call_output",
         call_id: message.id,
         output: message.images === undefined ? message.text : encodeParts(message),
       }];
     case "assistant":
-      return encodeAssistant(withoutReasoning ? { ...message, reasoning: [] } : message);
+      return encodeAssistant(withoutReasoning ? { ...message, reasoning: [] } : message, custom);
   }
 }
 
@@ -43,7 +50,10 @@ function encodeParts({ text, images = [] }: { readonly text: string; readonly im
 }
 
 /** The items in the order in which they came, as far as that is known: text before calls. */
-function encodeAssistant({ text, calls, reasoning }: AssistantMessage): readonly Item[] {
+function encodeAssistant(
+  { text, calls, reasoning }: AssistantMessage,
+  custom: ReadonlySet<string>,
+): readonly Item[] {
   const items: Item[] = [];
   let phase: string | undefined;
   let said = 0;
@@ -51,7 +61,7 @@ function encodeAssistant({ text, calls, reasoning }: AssistantMessage): readonly
   const addUpTo = (characters: number, count: number) => {
     const part = text.slice(said, characters);
     if (part.trim() !== "") items.push(encodeText(part, phase));
-    items.push(...calls.slice(called, count).map(encodeCall));
+    items.push(...calls.slice(called, count).map((call) => encodeCall(call, custom)));
     said = Math.max(said, characters);
     called = Math.max(called, count);
   };
@@ -76,7 +86,8 @@ function encodeText(text: string, phase?: string): Item {
   return { type: "message", role: "assistant", content: text, ...(phase === undefined ? {} : { phase }) };
 }
 
-function encodeCall({ id, name, arguments: text }: ToolCall): Item {
+function encodeCall({ id, name, arguments: text }: ToolCall, custom: ReadonlySet<string>): Item {
+  if (custom.has(name)) return { type: "custom_tool_call", call_id: id, name, input: inputOfCall(text) };
   return {
     type: "function_call",
     call_id: id,

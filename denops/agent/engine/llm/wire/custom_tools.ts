@@ -1,0 +1,40 @@
+/**
+ * Tools whose calls are plain text, held to a grammar, in OpenAI's Responses. Pure. In the log such a call has its text as
+ * the one argument `input`, as with every other wire. Source: platform.openai.com/docs, "Function calling", custom tools.
+ */
+import { isRecord } from "../../core/json_schema.ts";
+import type { ModelRequest, ToolSpec } from "../../core/messages.ts";
+import { parseArguments } from "../arguments.ts";
+import { functionOf } from "./json.ts";
+
+/** OpenAI's models that take them, by name. */
+function takesCustomTools(model: string): boolean {
+  return /(?:^|[\/:])(?:codex|gpt-(?:[5-9]|\d\d))/i.test(model) && !/-chat\b/i.test(model);
+}
+
+function isCustom({ model, without = [] }: ModelRequest, { grammar }: ToolSpec): boolean {
+  return grammar !== undefined && takesCustomTools(model) && !without.includes("custom_tools");
+}
+
+export function customNames(request: ModelRequest): ReadonlySet<string> {
+  return new Set(request.tools.flatMap((tool) => isCustom(request, tool) ? [tool.name] : []));
+}
+
+export function toolItem(request: ModelRequest, tool: ToolSpec): Readonly<Record<string, unknown>> {
+  if (!isCustom(request, tool)) return { type: "function", ...functionOf(tool), strict: false };
+  const { name, description, grammar } = tool;
+  const format = { type: "grammar", syntax: "lark", definition: grammar };
+  return { type: "custom", name, description, format };
+}
+
+/** The text of a call. */
+export function inputOfCall(argumentsText: string): string {
+  const parsed = parseArguments(argumentsText);
+  const input = parsed.ok && isRecord(parsed.value) ? parsed.value.input ?? parsed.value.patch : undefined;
+  return typeof input === "string" ? input : argumentsText;
+}
+
+/** A piece of a call's text as a piece of its arguments' JSON. @param isFirst nothing came before @param isLast it is whole */
+export function argumentsPiece(text: string, isFirst: boolean, isLast: boolean): string {
+  return `${isFirst ? '{"input":"' : ""}${JSON.stringify(text).slice(1, -1)}${isLast ? '"}' : ""}`;
+}
