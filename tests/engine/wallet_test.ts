@@ -14,7 +14,7 @@ const FIRST_REQUEST = 14_000;
 /** Beside the result itself. */
 const NEW_BYTES_A_ROUND = 400;
 const PREFIX_SHARE = 0.975;
-const ALL_ON = { isOff: () => false, isAdded: () => false };
+const ALL_ON = { isOff: () => false, isPartOff: () => false, isAdded: () => false };
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 

@@ -390,6 +390,13 @@ export class Session {
     if (entries.length > 0) this.#append(entries);
   }
 
+  /** Of a session whose list of tools was not stored: that of earlier versions. */
+  get #oldModel(): string | undefined {
+    if (this.#memory.offered.size > 0) return undefined;
+    const answers = this.#history.messages.filter((entry) => entry.type === "assistant_message");
+    return answers.findLast(({ by }) => by !== undefined)?.by?.model;
+  }
+
   #turnPorts(mode = this.modes.current): RunnerPorts {
     return {
       mode,
@@ -406,6 +413,7 @@ export class Session {
       switches: this.tools,
       offered: this.#memory.offered,
       hasServers: this.#hasServers,
+      oldModel: this.#oldModel,
       messages: () => this.#history.seen,
       history: this.#history,
       project: () => withoutDroppedRules(this.#surroundings?.project, this.#memory),

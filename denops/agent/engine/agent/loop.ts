@@ -26,7 +26,7 @@ import type { Measured } from "./meter.ts";
 import { causesOf, contextPage } from "./gather/context_page.ts";
 import { editTurn } from "./edit_place.ts";
 import { Nudges } from "./nudges.ts";
-import { listNow, refusalOf, toolList } from "./offered.ts";
+import { listNow, missingTools, oldSpecs, refusalOf, toolList } from "./offered.ts";
 import { Prefix } from "./gather/prefix.ts";
 import { mergeTurn } from "./merge_worktree.ts";
 import { rememberTurn } from "./remember.ts";
@@ -90,13 +90,16 @@ export function loopRunner(options: LoopOptions): Runner {
   const room = new Room();
   const textCalls = new TextCalls();
   const prefix = new Prefix();
-  const inputs = ({ switches, offered, hasServers, project, mode, scratch, unattended }: InputPorts) => {
+  const inputs = (ports: InputPorts) => {
+    const { switches, offered: lists, hasServers, oldModel, project, mode, scratch, unattended } = ports;
     const { model, form, tools: all, brief } = askedOf(mode);
     const { name, small, oneByOne } = model;
     const tools = small ? brief : all;
     const list = [familyOf(name), form, ...small ? ["small"] : []].join(" ");
     const facts = { mode, small, form, thinks: !thinksNever(name), hasServers, switches };
-    const sent = offered.get(list) ?? toolList(tools, facts).map(({ spec }) => spec);
+    const isOld = oldModel !== undefined && familyOf(oldModel) === familyOf(name);
+    const sent = lists.get(list) ??
+      (isOld ? oldSpecs(tools, name, facts) : toolList(tools, facts).map(({ spec }) => spec));
     return {
       list,
       environment,
@@ -127,6 +130,7 @@ export function loopRunner(options: LoopOptions): Runner {
       },
       view: (row, more = []) =>
         view([...ports.messages(), ...more], within(row, ports.mode), { ...given, project: ports.project() }),
+      missingTools: () => missingTools(ports.mode, given.tools, tools),
       modeText: () => modeText(ports.mode, { ...given, project: ports.project() }),
       decide: (accesses, granted) =>
         againstMode(accesses, ports.mode.access) ?? ports.decide(accesses, granted),
@@ -213,7 +217,7 @@ export function loopRunner(options: LoopOptions): Runner {
 
 type InputPorts = Pick<
   RunnerPorts,
-  "switches" | "offered" | "hasServers" | "project" | "mode" | "scratch" | "unattended"
+  "switches" | "offered" | "hasServers" | "oldModel" | "project" | "mode" | "scratch" | "unattended"
 >;
 
 interface TurnPorts extends RunnerPorts, BatchPorts {
@@ -226,6 +230,8 @@ interface TurnPorts extends RunnerPorts, BatchPorts {
   inMode(mode: Mode): TurnPorts;
   /** What is sent in this mode at this moment. @param more messages that are in no log */
   view(mode: Mode, more?: readonly MessageEntry[]): Prompt;
+  /** Tools that the mode names and the session's list does not have. */
+  missingTools(): readonly string[];
   /** What the model is told of the mode. */
   modeText(): string;
   /** Once more, as the model is by now. @returns whether what is sent has become less */
@@ -370,11 +376,19 @@ const NARROWED =
   "`:Agent mode agent`.";
 
 /** The mode is told where the model was told another one last, or none that it still sees. */
-function tellMode({ modeText, messages, append }: TurnPorts): void {
+function tellMode({ mode, modeText, missingTools, messages, append, emit }: TurnPorts): void {
   const text = modeText();
   const last = messages().findLast((entry) => entry.type === "control_note" && entry.reason === "mode");
   if (last?.type === "control_note" && last.text === text) return;
   append({ type: "control_note", reason: "mode", text });
+  const missing = missingTools();
+  if (missing.length === 0) return;
+  const names = missing.join(", ");
+  emit({
+    type: "notice",
+    severity: "info",
+    text: `Mode ${mode.name} names tools that this session does not have: ${names}. :Agent tools adds them.`,
+  });
 }
 
 /** The turn is over; an answer of nothing is followed by a summary. */

@@ -3,6 +3,7 @@
  * mode may not do is refused when it is called.
  */
 import { covers } from "../../protocol/modes.ts";
+import { briefly } from "../context/brief.ts";
 import { hasPart, type Mode } from "../context/modes.ts";
 import type { EditForm } from "../../protocol/config.ts";
 import { partsIn, partsOf } from "../core/old_names.ts";
@@ -10,6 +11,7 @@ import type { ToolSpec } from "../core/messages.ts";
 import { ToolNames } from "../core/tool_names.ts";
 import { meantTool } from "../tools/calls/meant_call.ts";
 import type { Tool } from "../tools/define.ts";
+import { oldList } from "../tools/old_list.ts";
 import type { SessionTools } from "./session_tools.ts";
 
 /** What the list depends on. */
@@ -22,7 +24,7 @@ export interface ListFacts {
   readonly thinks: boolean;
   /** A language server may answer. */
   readonly hasServers: boolean;
-  readonly switches: Pick<SessionTools, "isOff" | "isAdded">;
+  readonly switches: Pick<SessionTools, "isOff" | "isPartOff" | "isAdded">;
 }
 
 /** The tools that a session begins with. */
@@ -43,6 +45,14 @@ export function toolList(tools: readonly Tool[], facts: ListFacts): readonly Too
   });
 }
 
+/** The tools of a session that began under their old names. */
+export function oldSpecs(tools: readonly Tool[], model: string, facts: ListFacts): readonly ToolSpec[] {
+  const { small, form, switches } = facts;
+  const offered = tools.map(({ name }) => name);
+  const specs = oldList({ model, offered, form, small, isPartOff: (name) => switches.isPartOff(name) });
+  return small ? specs.map(briefly) : specs;
+}
+
 /** Of a list that was sent before, what is not off now, with what the user has added since. */
 export function listNow(
   sent: readonly ToolSpec[],
@@ -58,6 +68,22 @@ export function listNow(
   return kept.length === sent.length && added.length === 0
     ? sent
     : [...kept, ...added.map(({ spec }) => spec)];
+}
+
+/** Names of the tools that a mode names and the list does not have. */
+export function missingTools(
+  { tools: wanted }: Pick<Mode, "tools">,
+  list: readonly ToolSpec[],
+  tools: readonly Tool[],
+): readonly string[] {
+  const names = new ToolNames(tools);
+  const listed = new Set(list.map(({ name }) => meantTool(name, names)?.name));
+  // What a patch does is had by another name.
+  const missing = tools.filter(({ name, inPatch }) => !listed.has(name) && !inPatch);
+  return typeof wanted === "string"
+    ? []
+    : missing.filter((tool) => partsOf(tool).some(({ names }) => names.some((one) => wanted.includes(one))))
+      .map(({ name }) => name);
 }
 
 /** Why a call is not run, whatever rules and users agree to; undefined: it may be. @param args as the tool takes them */

@@ -38,6 +38,8 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   readonly offered: Map<string, readonly ToolSpec[]>;
   /** A language server may answer. */
   readonly hasServers: boolean;
+  /** The model that was told of the tools under their old names (core/old_names.ts); undefined: none was. */
+  readonly oldModel: string | undefined;
   /** What views are made of, the prompt last. */
   messages(): readonly MessageEntry[];
   readonly history: SeenHistory;
@@ -107,7 +109,16 @@ export interface Runner {
 
 export type ContextPorts = Pick<
   RunnerPorts,
-  "messages" | "project" | "switches" | "offered" | "hasServers" | "mode" | "history" | "chosen" | "scratch"
+  | "messages"
+  | "project"
+  | "switches"
+  | "offered"
+  | "hasServers"
+  | "oldModel"
+  | "mode"
+  | "history"
+  | "chosen"
+  | "scratch"
 >;
 
 /** What a request would send, and how each of its parts can be dropped. */

@@ -110,6 +110,7 @@ async function work(options: SubagentOptions, task: string, signal: AbortSignal)
     ...parent.ports,
     ...{ mode, workspace: options.workspace, history, emit, alone, rulesOf: options.rulesOf },
     offered,
+    oldModel: undefined,
     unattended: true,
     agents: undefined,
     steering: undefined,
