@@ -9,7 +9,7 @@ import { commands, manyFiles } from "./commands.ts";
 import { opening } from "./history.ts";
 import { keeping } from "./keep.ts";
 import { memory } from "./memory.ts";
-import { longTurn, round, turns, wallet } from "./rounds.ts";
+import { longTurn, modes, round, turns, wallet } from "./rounds.ts";
 import { type Group, line, type Row } from "./row.ts";
 import { searching } from "./search.ts";
 import { longSession, turnEnd } from "./store.ts";
@@ -18,7 +18,7 @@ import { flood, paced, typing } from "./stream.ts";
 import { cold, startup, warm } from "./submit.ts";
 
 const GROUPS: readonly Group[] = [
-  ...[startup, cold, warm, flood, typing, paced, round, memory, wallet, turns, longTurn],
+  ...[startup, cold, warm, flood, typing, paced, round, memory, wallet, turns, modes, longTurn],
   ...[opening, turnEnd, searching, commands, keeping, stopping, hugeAnswer],
 ];
 /** They take minutes more, and are measured when they are named. */

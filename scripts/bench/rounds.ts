@@ -13,11 +13,11 @@ export const FILES = {
   [PATH]: '/** Counted up. */\nexport const value = 0;\nexport const name = "value";\n',
 };
 
-const read = `call read_file {"path": "${PATH}"}`;
+const read = `call read {"path": "${PATH}"}`;
 
 function edit(number: number): string {
   const change = { path: PATH, old_str: `value = ${number};`, new_str: `value = ${number + 1};` };
-  return `call edit_file ${JSON.stringify(change)}`;
+  return `call edit ${JSON.stringify(change)}`;
 }
 
 /** Answers that read and edit, from this number on. */
@@ -124,6 +124,24 @@ export const turns = group(["wallet_turn_share", "wallet_turn_new_bytes", "walle
     ),
     wallet_breaks: row("count", bodies.filter((_, at) => at > 0 && !isWhole(at)).length, atMost(1)),
   };
+});
+
+/** What a switch of the mode sends anew, there and back, beside the message and the answer before it. */
+export const modes = group(["wallet_mode_switch"], async () => {
+  await using agent = await startAgent(OPTIONS);
+  const { nvim, server } = agent;
+  for (const [at, mode] of ["agent", "agent", "plan", "agent"].entries()) {
+    await nvim.command(`Agent mode ${mode}`);
+    server.play(`say Done ${at}.`);
+    await nvim.command("Agent go on");
+    await nvim.waitForScreen(`Done ${at}.`, { timeout: 60_000 });
+    await nvim.waitForScreen("· ready");
+  }
+  const bodies = bodiesOf(agent);
+  const [plain = NaN, ...switches] = bodies.slice(1).map((body, at) =>
+    body.length - sharedBytes(bodies[at] ?? body, body)
+  );
+  return { wallet_mode_switch: row("bytes", Math.max(...switches) - plain, atMost(600)) };
 });
 
 const LONG_ROUNDS = 200;

@@ -11,8 +11,8 @@ const FROZEN_MS = 120;
 const OPTIONS = { script: "", options: "title = false" };
 
 const STREAM = "say The first half\nwait here\nsay never";
-const SUBAGENTS = `call run_subagent {"title": "One", "task": "task one"}
-call run_subagent {"title": "Two", "task": "task two"}
+const SUBAGENTS = `call subagent {"title": "One", "task": "task one"}
+call subagent {"title": "Two", "task": "task two"}
 ---
 when task one
 wait one

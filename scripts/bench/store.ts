@@ -24,8 +24,8 @@ const RUNS = 7;
 /** Turns on screen when a session is opened. */
 const SHOWN = 20;
 
-const EDIT = 'call read_file {"path": "a.txt"}\n---\n' +
-  'call edit_file {"path": "a.txt", "old_str": "X", "new_str": "XX"}\n---\nsay Done.';
+const EDIT = 'call read {"path": "a.txt"}\n---\n' +
+  'call edit {"path": "a.txt", "old_str": "X", "new_str": "XX"}\n---\nsay Done.';
 
 export const turnEnd = group(["end_of_turn_2000"], async () => {
   await using few = await stored(FEW_TURNS);

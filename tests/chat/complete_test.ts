@@ -49,10 +49,10 @@ Deno.test("names with blanks, buffers that are open and tools complete; what is 
   await nvim.waitForScreen('@"docs/my notes.md"');
   await nvim.keys("<C-n><C-y> @gre");
   await nvim.waitForScreen(/@src\/greet\.ts +open/);
-  await nvim.keys("<Esc>cc#thi");
-  await nvim.waitForScreen(/#think +tool/);
+  await nvim.keys("<Esc>cc#pla");
+  await nvim.waitForScreen(/#plan +tool/);
   await nvim.keys("<C-n><C-y>");
-  assert.equal(await input(agent), "#think");
+  assert.equal(await input(agent), "#plan");
   await nvim.keys("<Esc>ccme@gre");
   assert.equal(await nvim.lua("return vim.fn.pumvisible()"), 0);
 });

@@ -39,8 +39,8 @@ const SHOWN: Shown = {
 };
 
 const SCRIPT = [
-  'say I look at it.\ncall read_file {"path": "src/greet.ts"}',
-  'call edit_file {"path": "src/greet.ts", "old_str": "Hello", "new_str": "Good day"}',
+  'say I look at it.\ncall read {"path": "src/greet.ts"}',
+  'call edit {"path": "src/greet.ts", "old_str": "Hello", "new_str": "Good day"}',
   "say Done: `src/greet.ts:1` says **Good day**.",
   "say I see.",
 ].join("\n---\n");

@@ -49,7 +49,7 @@ M.list = {
     script = [[
 slow 30
 think A question about greet.lua: I read it first.
-call read_file {"path": "greet.lua"}
+call read {"path": "greet.lua"}
 ---
 slow 30
 say It greets everybody whose name is in `guests.txt`:
@@ -70,7 +70,7 @@ say - `M.all()` prints one for each line of the file
     script = [[
 slow 30
 say I put it into `.env`, which git does not track.
-call write_file {"path": ".env", "content": "TOKEN=abc123\n"}
+call write {"path": ".env", "content": "TOKEN=abc123\n"}
 ---
 slow 30
 say That is done as far as you have allowed it.
@@ -93,7 +93,7 @@ say That is done as far as you have allowed it.
     script = [[
 slow 30
 say Names stand in there twice. I sort the file.
-call run_terminal_command {"command": "sort -u -o guests.txt guests.txt"}
+call run {"command": "sort -u -o guests.txt guests.txt"}
 ---
 slow 30
 say That was the command, as far as you have allowed it.
@@ -114,10 +114,10 @@ say That was the command, as far as you have allowed it.
     title = "A review",
     script = [[
 slow 30
-call read_file {"path": "greet.lua"}
+call read {"path": "greet.lua"}
 ---
 slow 30
-call edit_file {"path": "greet.lua", "edits": [
+call edit {"path": "greet.lua", "edits": [
   {"old_str": "-- Greets everybody on the list.", "new_str": "-- Greets everybody on the list, politely."},
   {"old_str": "\"hey \" .. name", "new_str": "\"Good evening, \" .. name"}]}
 ---
@@ -142,12 +142,12 @@ say Both places of `greet.lua` are polite.
     title = "Undo",
     script = [[
 slow 30
-call read_file {"path": "greet.lua"}
-call read_file {"path": "README.md"}
+call read {"path": "greet.lua"}
+call read {"path": "README.md"}
 ---
 slow 30
-call edit_file {"path": "greet.lua", "old_str": "return M\n", "new_str": "print(\"HOORAY!\")\n\nreturn M\n"}
-call write_file {"path": "README.md", "content": "# PARTY!!!\n\nSHOUTS AT EVERYBODY.\n"}
+call edit {"path": "greet.lua", "old_str": "return M\n", "new_str": "print(\"HOORAY!\")\n\nreturn M\n"}
+call write {"path": "README.md", "content": "# PARTY!!!\n\nSHOUTS AT EVERYBODY.\n"}
 ---
 slow 30
 say It is as loud as it gets, the README too.
@@ -167,7 +167,7 @@ say It is as loud as it gets, the README too.
     script = [[
 slow 30
 say I try to delete it.
-call run_terminal_command {"command": "rm guests.txt"}
+call run {"command": "rm guests.txt"}
 ---
 slow 30
 say That is as far as this mode lets me go.
@@ -190,7 +190,7 @@ say That is as far as this mode lets me go.
 slow 30
 think A speech wants a moment of thought.
 wait steered
-call read_file {"path": "guests.txt"}
+call read {"path": "guests.txt"}
 ---
 slow 30
 say What you said in the meantime has come along. The speech:
