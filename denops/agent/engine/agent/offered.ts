@@ -11,7 +11,7 @@ import type { ToolSpec } from "../core/messages.ts";
 import { ToolNames } from "../core/tool_names.ts";
 import { meantTool } from "../tools/calls/meant_call.ts";
 import type { Tool } from "../tools/define.ts";
-import { oldList } from "../tools/old_list.ts";
+import { oldList } from "../tools/old/old_list.ts";
 import type { SessionTools } from "./session_tools.ts";
 
 /** What the list depends on. */
