@@ -55,6 +55,16 @@ Deno.test("a damaged database is set aside, which is said once; a session that c
   assert.deepEqual((await transcript(nvim, 0, 2)).filter((line) => line.includes("Cannot read")), []);
 });
 
+Deno.test("a damaged database is told once to a message that is sent before the engine has started", async () => {
+  await using agent = await startAgent({ script: "say Two." });
+  const { nvim } = agent;
+  await Deno.writeFile(join(await stateOf(agent), DATABASE_FILE), new Uint8Array(50_000).fill(7));
+  await nvim.command("Agent Hello");
+  await waitForChat(nvim, "Two.");
+  const said = (await transcript(nvim)).filter((line) => line.includes("Cannot read all sessions"));
+  assert.equal(said.length, 1);
+});
+
 Deno.test("a session of an earlier agent.nvim is resumed", async () => {
   await using agent = await startAgent({ script: "expect On\nsay Two.\n" });
   const { nvim, server } = agent;

@@ -41,6 +41,13 @@ export interface NextTurn {
   sent(): void;
 }
 
+interface Begun {
+  readonly project: Project;
+  readonly asked: Promise<string>;
+  /** Once the engine has answered. */
+  sessionId?: string;
+}
+
 export class ChatSession {
   readonly #chat: number;
   readonly #ports: SessionPorts;
@@ -51,7 +58,7 @@ export class ChatSession {
   #open: OpenSession | undefined;
   #opening: Promise<OpenSession> | undefined;
   /** A session without a message, which nobody has seen. It is of the options and the place of its moment. */
-  #begun: Pick<OpenSession, "project" | "sessionId"> | undefined;
+  #begun: Begun | undefined;
   /** Id of one that is being opened: what is told of it is heard. */
   #connecting: string | undefined;
   /** Made once, with the first message. */
@@ -412,16 +419,21 @@ export class ChatSession {
 
   async #begin(): Promise<void> {
     const project = await this.project();
-    if (this.#stored !== undefined || this.#begun?.project === project) return;
+    // A message that came first asks for a session of its own.
+    if (this.#stored !== undefined || this.#opening !== undefined || this.#begun?.project === project) return;
     this.#tellMode(project.client.modes);
-    this.#begun = { project, sessionId: await project.engine.newSession(project.roots) };
+    const begun: Begun = { project, asked: project.engine.newSession(project.roots) };
+    this.#begun = begun;
+    begun.sessionId = await begun.asked;
   }
 
   /** The session that was begun, if it is of this project, else another one. */
   async #newSession(project: Project): Promise<string> {
-    const begun = this.#begun;
+    const begun = this.#begun?.project === project
+      ? await this.#begun.asked.catch(() => undefined)
+      : undefined;
     this.#begun = undefined;
-    return begun?.project === project ? begun.sessionId : await project.engine.newSession(project.roots);
+    return begun ?? await project.engine.newSession(project.roots);
   }
 
   /** @param isUnused nothing may be stored of it, which is no news */
