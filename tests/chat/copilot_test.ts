@@ -145,14 +145,14 @@ Deno.test("copilot: a session of another provider goes on there, with the login 
   }`;
   await using agent = await start(server, options);
   const { nvim, home } = agent;
-  await nvim.command("Agent One");
+  await nvim.command("Agent One?");
   await waitForChat(nvim, "First.");
   await waitForTurn(nvim);
   assert.equal(server.seen.length, 0);
   await home.write("config/github-copilot/apps.json", server.appsJson());
   await nvim.command("Agent provider copilot");
   await waitUntil("the other engine", () => server.keys === 1);
-  await nvim.command("Agent Two");
+  await nvim.command("Agent Two?");
   await waitForChat(nvim, "Second.");
   await waitForTurn(nvim);
   assert.equal(server.chats.length, 1);

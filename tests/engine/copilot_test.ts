@@ -77,9 +77,9 @@ say Done again.`,
   });
   await using running = await session(server, { files: { "a.txt": "alpha\n" }, changes: { title: true } });
   const { engine } = running;
-  assert.deepEqual(await engine.prompt("Go"), END_TURN);
+  assert.deepEqual(await engine.prompt("Well?"), END_TURN);
   await waitUntil("the title to be asked for", () => server.model.titleRequests.length === 1);
-  assert.deepEqual(await engine.prompt("Once more"), END_TURN);
+  assert.deepEqual(await engine.prompt("And once more?"), END_TURN);
   const who = server.chats.map(({ headers }) => headers["x-initiator"]);
   assert.equal(who[0], "user");
   assert.equal(who.at(-1), "user");
@@ -94,7 +94,7 @@ Deno.test("copilot: what nobody has answered is still the user's when it is trie
     script: "status 429 retry-after=0\n---\nsay Hello.",
   });
   await using running = await session(server);
-  assert.deepEqual(await running.engine.prompt("Go"), END_TURN);
+  assert.deepEqual(await running.engine.prompt("Well?"), END_TURN);
   assert.deepEqual(server.chats.map(({ headers }) => headers["x-initiator"]), ["user", "user"]);
 });
 
@@ -114,7 +114,7 @@ Deno.test("copilot: a key that is refused in the middle of a turn is renewed onc
   });
   await using running = await session(server, { files: { "a.txt": "alpha\n" } });
   const { engine, asked } = running;
-  const turn = engine.prompt("Go");
+  const turn = engine.prompt("Well?");
   await server.model.nextRequest();
   server.endKey();
   assert.deepEqual(await turn, END_TURN);
@@ -122,7 +122,7 @@ Deno.test("copilot: a key that is refused in the middle of a turn is renewed onc
   assert.equal(server.keys, 2);
   assert.equal(server.chats.length, 3, "one of them in vain");
   server.endKey();
-  const message = failure(await engine.prompt("Again"));
+  const message = failure(await engine.prompt("And now?"));
   assert.match(
     message,
     /the API key was refused \(HTTP 401: .*token expired.*\)\. Check the login \(:Agent login copilot\)\.$/,
@@ -136,7 +136,7 @@ Deno.test("copilot: a login that has ended meanwhile is said in one line", async
   await using running = await session(server);
   server.endKey();
   server.logins.clear();
-  const message = failure(await running.engine.prompt("Go"));
+  const message = failure(await running.engine.prompt("Well?"));
   assert.equal(
     message,
     "Cannot use copilot: GitHub does not take the login any more. Run :Agent login copilot",
@@ -147,18 +147,18 @@ Deno.test("copilot: a login that has ended meanwhile is said in one line", async
 Deno.test("copilot: a key that ends is renewed before a request; if it holds, it is used though there is no other", async () => {
   await using server = await CopilotServer.start();
   await using soon = await session(server, { told: { key_expires: Date.now() + 90_000 } });
-  assert.deepEqual(await soon.engine.prompt("Go"), END_TURN);
+  assert.deepEqual(await soon.engine.prompt("Well?"), END_TURN);
   assert.deepEqual(soon.asked, [false]);
-  await soon.engine.prompt("Again");
+  await soon.engine.prompt("And now?");
   assert.deepEqual(soon.asked, [false], "the new one lasts");
 
   await using other = await CopilotServer.start();
   await using lost = await session(other, { told: { key_expires: Date.now() + 90_000 } });
   await lost.home.write("config/github-copilot/apps.json", "{}");
-  assert.deepEqual(await lost.engine.prompt("Go"), END_TURN);
+  assert.deepEqual(await lost.engine.prompt("Well?"), END_TURN);
   await using ended = await session(other, { told: { key_expires: Date.now() - 1 } });
   await ended.home.write("config/github-copilot/apps.json", "{}");
-  assert.match(failure(await ended.engine.prompt("Go")), /nobody is logged in\. Run :Agent login copilot$/);
+  assert.match(failure(await ended.engine.prompt("Well?")), /nobody is logged in\. Run :Agent login copilot$/);
 });
 
 Deno.test("copilot: a model is spoken to as Copilot serves it", async () => {
@@ -166,7 +166,7 @@ Deno.test("copilot: a model is spoken to as Copilot serves it", async () => {
     const models = [listed("default"), listed("other", { supported_endpoints: [path] })];
     await using server = await CopilotServer.start({ models });
     await using running = await session(server, { changes: { model: "other" } });
-    assert.deepEqual(await running.engine.prompt("Go"), END_TURN);
+    assert.deepEqual(await running.engine.prompt("Well?"), END_TURN);
     assert.deepEqual(server.chats.map((seen) => seen.path), [`POST ${path}`]);
     assert.equal(server.chats[0]?.headers["x-api-key"], undefined);
     assert.deepEqual([...server.problems, ...server.model.problems], []);
