@@ -43,12 +43,13 @@ Deno.test("a file that is handed over, and the engine's notes, are for the model
   const markdown = exportMarkdown(engine.store, session).text;
   for (const text of [shown, markdown]) {
     assert.ok(text.includes("Look at it") && text.includes("Now this"));
-    assert.doesNotMatch(text, /zebra|linked|Continue exactly|taken back/);
+    assert.doesNotMatch(text, /zebra|linked|<mode|Continue exactly|taken back/);
   }
   // Who exports the log gets all of it, told apart.
   const { entries } = JSON.parse(exportJson(engine.store, session).text);
   const notes = entries.filter(({ type }: MessageEntry) => type === "control_note");
   assert.deepEqual(notes.map(({ turn, reason }: { turn: number; reason: string }) => [turn, reason]), [
+    [1, "mode"],
     [1, "output_limit"],
     [2, "files"],
   ]);
