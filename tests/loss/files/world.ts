@@ -10,7 +10,7 @@ import type { Act } from "./acts.ts";
 const SESSION = "s1";
 
 /** Milliseconds between two signs of life of a call that runs. */
-const ALIVE_MS = 20;
+const ALIVE_MS = 100;
 
 export type Taking = Parameters<SessionCheckpoints["takeBack"]>[0];
 

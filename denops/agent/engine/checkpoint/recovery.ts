@@ -105,6 +105,7 @@ async function finishTaking(cut: StoredCheckpoint, options: RecoveryOptions): Pr
   const { store, notice } = options;
   const done: FileRecord[] = [];
   const left = new Set<string>();
+  await closeFolders(cut.files, options.roots);
   const found = new Map((await withImages(cut.files, options)).map((record) => [record.path, record]));
   for (const { path, after } of cut.files) {
     const record = found.get(path);
@@ -125,6 +126,23 @@ async function finishTaking(cut: StoredCheckpoint, options: RecoveryOptions): Pr
     `The ${cut.kind} of turn ${cut.target} was cut off: ${some} of ${all} files are done. ` +
       `\`:Agent ${cut.kind}${cut.kind === "redo" ? "" : ` ${cut.target}`}\` goes on.`,
   );
+}
+
+/** A folder that was open for a moment when the engine ended (opened.ts) gets its mode back. */
+async function closeFolders(files: StoredCheckpoint["files"], roots: readonly string[]): Promise<void> {
+  for (const { path, before, after } of files) {
+    // Its own mode comes before what is in it, so it was most likely the new one.
+    for (const image of [after, before]) {
+      if (image.type !== "folder" || image.mode === undefined) continue;
+      const info = await opened(path, false, roots, () => lstat(path));
+      const mode = info?.isDirectory === true && info.mode !== null ? info.mode & 0o7777 : undefined;
+      if (mode === image.mode) break;
+      if (mode !== (image.mode | 0o700)) continue;
+      const { mode: closed } = image;
+      await opened(path, false, roots, () => Deno.chmod(path, closed));
+      break;
+    }
+  }
 }
 
 /** A folder that was made on the way to something has the mode that the system gave it. */

@@ -216,6 +216,29 @@ Deno.test("a crash in the middle of a tool or a command: what it did by then is 
   assert.deepEqual(await folder.tree(), before);
 });
 
+Deno.test("a folder that an undo had opened when the engine was killed gets its mode back", async () => {
+  await using folder = await checkpointedFolder({
+    files: { "old/a.txt": A, "new/a.txt": A, "mine/a.txt": A },
+  });
+  const modes = {
+    old: [0o500, 0o755, 0o700],
+    new: [0o755, 0o600, 0o700],
+    mine: [0o500, 0o700, 0o711],
+  } as const;
+  folder.store.checkpoints.begin(
+    { session: "s1", turn: 1, kind: "undo", target: 1 },
+    Object.entries(modes).map(([name, [before, after]]) => ({
+      path: folder.project.path(name),
+      before: { type: "folder", mode: before },
+      after: { type: "folder", mode: after },
+    })),
+  );
+  for (const [name, [, , found]] of Object.entries(modes)) await Deno.chmod(folder.project.path(name), found);
+  await folder.again().recover();
+  const now = Object.keys(modes).map((name) => (Deno.statSync(folder.project.path(name)).mode ?? 0) & 0o777);
+  assert.deepEqual(now, [0o500, 0o600, 0o711]);
+});
+
 Deno.test("half an undo after a kill says how far it came, and goes on; what the user has made since is theirs", async () => {
   await using folder = await checkpointedFolder({ files: { "a.txt": A, "b.txt": A }, aliveMs: 100 });
   const before = await folder.tree();
