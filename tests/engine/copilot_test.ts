@@ -158,7 +158,10 @@ Deno.test("copilot: a key that ends is renewed before a request; if it holds, it
   assert.deepEqual(await lost.engine.prompt("Well?"), END_TURN);
   await using ended = await session(other, { told: { key_expires: Date.now() - 1 } });
   await ended.home.write("config/github-copilot/apps.json", "{}");
-  assert.match(failure(await ended.engine.prompt("Well?")), /nobody is logged in\. Run :Agent login copilot$/);
+  assert.match(
+    failure(await ended.engine.prompt("Well?")),
+    /nobody is logged in\. Run :Agent login copilot$/,
+  );
 });
 
 Deno.test("copilot: a model is spoken to as Copilot serves it", async () => {
