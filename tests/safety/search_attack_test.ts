@@ -182,3 +182,19 @@ Deno.test("a wrong pattern is told by what is wrong with it, a name as it is wri
   const answer = await search({ ...CHANGES, path: "" }, options, signal);
   assert.ok(answer.op === "changes" && answer.text.includes("?? ünï.ts"), JSON.stringify(answer));
 });
+
+Deno.test("a glob for all files finds nothing that git ignores, and nothing of git itself", async () => {
+  await using project = await scratch({ ".gitignore": "build/\n", "src/a.ts": "ref: word\n" }, { git: true });
+  await project.write("build/o.js", "ref: word\n");
+  const options = { roots: [project.root], rules: RULES, sandboxed: false };
+  for (const glob of ["*", "**", "**/*", "**/**", "*/*", ".git/**", "{.git,src}/**"]) {
+    for (
+      const request of [{ ...GREP, query: "ref", path: "", glob }, { ...FILES, path: "", glob }]
+    ) {
+      const found = JSON.stringify(await search(request, options, new AbortController().signal));
+      assert.doesNotMatch(found, /HEAD|hooks/, `${request.op} ${glob}`);
+      if (!glob.includes("git")) assert.match(found, /a\.ts/, `${request.op} ${glob}`);
+      if (glob.startsWith("**") || glob === "*") assert.doesNotMatch(found, /o\.js/, `${request.op} ${glob}`);
+    }
+  }
+});

@@ -34,14 +34,21 @@ async function answer(request: SearchRequest, place: Place, signal: AbortSignal)
   }
 }
 
-const RIPGREP = ["--no-config", "--color=never", "--no-messages", "--hidden", "--glob=!.git/"];
+const RIPGREP = ["--no-config", "--color=never", "--no-messages", "--hidden"];
+
+/** All files: ripgrep would take such a glob for those that git ignores, too. */
+const EVERYTHING = /^(?:\*\*\/)*\*{1,2}$/;
+
+function wanted(glob: string | undefined): readonly string[] {
+  return glob === undefined || EVERYTHING.test(glob) ? [] : [`--glob=${glob}`];
+}
 
 /**
  * What the model may not read is not found. Later globs win, so these come last. They end at a newline in a name, and
  * so do lines of results: such names are left out.
  */
 function denied(globs: readonly string[]): readonly string[] {
-  return [...globs.map((glob) => `--iglob=!/${glob}`), "--iglob=!*\n*"];
+  return [...globs.map((glob) => `--iglob=!/${glob}`), "--iglob=!.git/", "--iglob=!*\n*"];
 }
 
 async function grep(request: Grep, place: Place, signal: AbortSignal): Promise<SearchResponse> {
@@ -56,7 +63,7 @@ async function grep(request: Grep, place: Place, signal: AbortSignal): Promise<S
     `--context=${request.context}`,
     request.isRegex ? "--engine=auto" : "--fixed-strings",
     { smart: "--smart-case", sensitive: "--case-sensitive", insensitive: "--ignore-case" }[request.case],
-    ...(request.glob === undefined ? [] : [`--glob=${request.glob}`]),
+    ...wanted(request.glob),
     ...denied(place.plain),
     `--regexp=${request.query}`,
     "--",
@@ -92,7 +99,7 @@ function listing(
     ...RIPGREP,
     "--files",
     ...(depth === undefined ? [] : [`--max-depth=${depth}`]),
-    ...(glob === undefined ? [] : [`--glob=${glob}`]),
+    ...wanted(glob),
     ...denied(hidden),
     "--",
     place.within,
