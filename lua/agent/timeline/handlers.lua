@@ -128,10 +128,16 @@ end
 
 function on.unsent(timeline, update, changed)
   local unstored = update.unstored and last_sent(timeline)
+  -- What was sent after the stop is still on its way.
+  local texts = vim.list_slice(update.texts)
   for index, block in ipairs(timeline.blocks) do
     local is_queued = block.status == "queued" and not block.held
     local waits = is_queued or update.with_steering and block.status == "steering"
-    if waits or index == unstored then
+    local at = (waits or index == unstored) and vim.iter(ipairs(texts)):find(function(_, text)
+      return text == block.text
+    end)
+    if at then
+      table.remove(texts, at)
       block.status = "stopped"
       changed[index] = true
     end
