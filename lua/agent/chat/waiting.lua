@@ -51,6 +51,8 @@ function M:steer(text)
     local is_next = how == "ended" and self.stops == stops and not (self.taken and self.taken[text])
     if is_next then
       self:selection_unsent({ text })
+      -- The same message: a draft on disk that still knows it as steering must not come back beside it.
+      self.input.taken = id
       self:send(text)
     else
       self:give_back(text)
