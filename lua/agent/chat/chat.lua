@@ -265,10 +265,11 @@ end
 
 ---@param text string
 ---@param remember? string  no model is asked: this is written into the project's rules
-function Chat:send(text, remember)
+---@param id? string         of a message that was to steer
+function Chat:send(text, remember, id)
   local since = trace.now and trace.now()
   input.remember(text)
-  local id = self.input:sent_id()
+  id = id or self.input:sent_id()
   local _, along = self:attached(text)
   self:selection_sent(text)
   self:act("send", function(chat)

@@ -51,13 +51,12 @@ function M:steer(text)
     local is_next = how == "ended" and self.stops == stops and not (self.taken and self.taken[text])
     if is_next then
       self:selection_unsent({ text })
-      -- The same message: a draft on disk that still knows it as steering must not come back beside it.
-      self.input.taken = id
-      self:send(text)
+      -- With its id: a draft on disk that still has it as steering must not come back beside it.
+      self:send(text, nil, id)
     else
       self:give_back(text)
     end
-    -- Last: if Neovim exits in between, the message is kept twice rather than not at all.
+    -- Last, so that at each moment a draft has the message.
     self:apply({ { type = "unsteered", id = id } })
     -- Of a turn that has failed the chat says why.
     if problem and self:phase() ~= "ready" then

@@ -37,6 +37,8 @@ export interface BatchPorts extends PermissionPorts, CheckpointPorts {
   readonly context: Omit<ToolContext, "callId" | "images">;
   /** Undefined where there are no language servers. */
   readonly checks?: WriteChecks | undefined;
+  /** Names of the tools that the model is told of; absent: all. */
+  listed?(): readonly string[];
   /** Why a call is not run, whatever is agreed to; absent: nothing is refused so. @param args as the tool takes them */
   refusalOf?(tool: Tool, args: Readonly<Record<string, unknown>>): string | undefined;
   /** To be told how a call went that was to change the text of files. */
@@ -166,7 +168,7 @@ async function runCall(
   const loop = repeats.isLoop;
   const { tool, args } = call;
   if (tool === undefined) {
-    const names = ports.tools.flatMap(({ spec, special }) => special ? [] : [spec.name]).join(", ");
+    const names = (ports.listed?.() ?? ports.tools.map(({ spec }) => spec.name)).join(", ");
     const name = oneLine(call.name, LONGEST_NAME);
     const problem = `no tool is called "${name}"`;
     const advice = call.advice === undefined ? "" : ` ${call.advice}`;

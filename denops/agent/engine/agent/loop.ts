@@ -130,6 +130,7 @@ export function loopRunner(options: LoopOptions): Runner {
       },
       view: (row, more = []) =>
         view([...ports.messages(), ...more], within(row, ports.mode), { ...given, project: ports.project() }),
+      listed: () => given.tools.map(({ name }) => name),
       missingTools: () => missingTools(ports.mode, given.tools, tools),
       modeText: () => modeText(ports.mode, { ...given, project: ports.project() }),
       decide: (accesses, granted) =>

@@ -42,8 +42,22 @@ function locations(op: LocationOp, noun: string): Kind {
   };
 }
 
-const CALLERS = [["incoming", "Called by"], ["outgoing", "Calls"]] as const;
-const TYPES = [["super", "Supertypes"], ["sub", "Subtypes"]] as const;
+function hierarchy(
+  op: "type_hierarchy" | "call_hierarchy",
+  title: string,
+  headings: Parameters<typeof showHierarchy>[1],
+): Kind {
+  return {
+    title: (args) => `${title} ${placeTitle(args)}`,
+    async answer(question, { workspace, languages, signal }) {
+      const request = { op, ...placeOf(fileOf(question), question), direction: "both" } as const;
+      const answer = await askServers(languages, request, ["hierarchy"], signal);
+      return answer.kind === "nothing"
+        ? nothing(answer.reason)
+        : await showHierarchy(answer, headings, workspace);
+    },
+  };
+}
 
 const KINDS = {
   definition: locations("definition", "definition"),
@@ -53,34 +67,8 @@ const KINDS = {
     title: (args) => `hover ${placeTitle(args)}`,
     answer: hover,
   },
-  types: {
-    title: (args) => `types around ${placeTitle(args)}`,
-    async answer(question, { workspace, languages, signal }) {
-      const request = {
-        op: "type_hierarchy",
-        ...placeOf(fileOf(question), question),
-        direction: "both",
-      } as const;
-      const answer = await askServers(languages, request, ["hierarchy"], signal);
-      return answer.kind === "nothing"
-        ? nothing(answer.reason)
-        : await showHierarchy(answer, TYPES, workspace);
-    },
-  },
-  calls: {
-    title: (args) => `calls of ${placeTitle(args)}`,
-    async answer(question, { workspace, languages, signal }) {
-      const request = {
-        op: "call_hierarchy",
-        ...placeOf(fileOf(question), question),
-        direction: "both",
-      } as const;
-      const answer = await askServers(languages, request, ["hierarchy"], signal);
-      return answer.kind === "nothing"
-        ? nothing(answer.reason)
-        : await showHierarchy(answer, CALLERS, workspace);
-    },
-  },
+  types: hierarchy("type_hierarchy", "types around", [["super", "Supertypes"], ["sub", "Subtypes"]]),
+  calls: hierarchy("call_hierarchy", "calls of", [["incoming", "Called by"], ["outgoing", "Calls"]]),
   outline: {
     title: (args) => `outline of ${shown(args.path)}`,
     async answer(question, { languages, signal }) {

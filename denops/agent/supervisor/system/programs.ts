@@ -3,6 +3,8 @@
  * never inherited.
  */
 
+import { existsSync } from "node:fs";
+
 export interface Profile {
   /** Which program, and why. */
   readonly purpose: string;
@@ -145,33 +147,29 @@ export function openProgram(
 ): Deno.Command {
   const same = { ...options, env: { ...env }, clearEnv: true };
   if (!leadsGroup) return new Deno.Command(path, same);
-  setsid ??= SETSID.find((path) => hasFile(path)) ?? "";
-  if (setsid !== "") return new Deno.Command(setsid, { ...same, args: [path, ...options.args ?? []] });
-  return new Deno.Command(path, { ...same, detached: Deno.build.os !== "windows" });
-}
-
-/** util-linux's program; it becomes the program that it starts. Deno's `detached` would fork all of this process. */
-const SETSID: readonly string[] = ["/usr/bin/setsid", "/bin/setsid"];
-let setsid: string | undefined;
-
-function hasFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
+  if (SETSID === undefined) return new Deno.Command(path, { ...same, detached: Deno.build.os !== "windows" });
+  return new Deno.Command(SETSID, { ...same, args: [path, ...options.args ?? []] });
 }
 
 /**
- * Kills a group and its leader. The leader first: it may not lead yet, and starts nothing after that. Where only
- * bubblewrap is killed before it has let its child go on, the child waits for ever.
+ * util-linux's program, which execs the one that it is given. Deno's `detached` forks this whole process instead, which
+ * costs twice the CPU time.
  */
-export function killGroup(process: Deno.ChildProcess): void {
-  for (const pid of Deno.build.os === "windows" ? [process.pid] : [process.pid, -process.pid]) {
-    try {
-      Deno.kill(pid, "SIGKILL");
-    } catch {
-      // It has ended meanwhile.
-    }
+const SETSID = ["/usr/bin/setsid", "/bin/setsid"].find((path) => existsSync(path));
+
+/**
+ * Kills a process that leads a group, and the group. The leader first: it may not lead yet, and starts nothing after
+ * that. The group too: if bubblewrap is killed before it has let its child go on, the child waits for ever.
+ */
+export function killGroup(leader: Deno.ChildProcess): void {
+  unlessEnded(() => leader.kill("SIGKILL"));
+  if (Deno.build.os !== "windows") unlessEnded(() => Deno.kill(-leader.pid, "SIGKILL"));
+}
+
+function unlessEnded(kill: () => void): void {
+  try {
+    kill();
+  } catch {
+    // It has ended meanwhile.
   }
 }

@@ -157,7 +157,8 @@ async function start(name: "rg" | "git", args: readonly string[], options: RunPl
   running.add(process);
   const limit = AbortSignal.timeout(options.longest ?? LONGEST_MS);
   const inTime = AbortSignal.any([signal, limit]);
-  const stop = () => killGroup(process);
+  // The number of one that has ended may be another's.
+  const stop = () => void (running.has(process) && killGroup(process));
   if (inTime.aborted) stop();
   inTime.addEventListener("abort", stop);
   process.status.finally(() => {
