@@ -228,7 +228,7 @@ test("a message that waits stands below the text that goes on, and moves to wher
   apply(it, calls("a", "completed"), done(), STARTED, says("Yes.", "m2"))
   eq(screen(it), { "One", "So far.", "✓ call a", "Two", "Three (waiting for the turn to end)", "Yes." })
   apply(it, send("Four"), { type = "unsent", texts = { "Three" } })
-  eq(vim.list_slice(screen(it), 5), { "Three (not sent)", "Four (waiting for the turn to end)", "Yes." })
+  eq(vim.list_slice(screen(it), 5), { "Three (not sent)", "Yes.", "Four (waiting for the turn to end)" })
 end)
 
 test("what was not stored comes back, whatever was said after it", function()
