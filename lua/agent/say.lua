@@ -88,6 +88,9 @@ end
 ---@param level? integer of vim.log.levels
 ---@param kept? string  more of it, for `:messages`
 local function tell(text, level, kept)
+  if vim.v.exiting ~= vim.NIL then
+    return
+  end
   local line = M.line(text)
   if #vim.api.nvim_list_uis() == 0 then
     return vim.notify(line, level)

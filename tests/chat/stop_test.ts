@@ -1,8 +1,9 @@
 /** <C-c>: at once on screen, at the model's server too, and nothing is lost. */
 import assert from "node:assert/strict";
-import { type RunningAgent, startAgent } from "../support/agent.ts";
+import { PLUGIN, type RunningAgent, startAgent } from "../support/agent.ts";
 import { chatShows, pressStop, say, transcript, waitForChat } from "../support/chat.ts";
 import { inOneNeovim, sharedAgent } from "../support/shared_agent.ts";
+import { ChildNvim } from "../support/nvim.ts";
 import { marked } from "../support/processes.ts";
 import { waitUntil } from "../support/project.ts";
 import { disconnected, reached } from "../support/server.ts";
@@ -278,3 +279,14 @@ test(
   },
   Deno.build.os !== "linux",
 );
+
+Deno.test("Neovim ends without a key although something fails meanwhile", async () => {
+  await using nvim = await ChildNvim.start({ runtime: [PLUGIN] });
+  await nvim.lua(`require("agent.chat")
+    vim.api.nvim_create_autocmd("VimLeavePre", { callback = function()
+      require("agent.say").error("It has stopped.")
+      error("broken")
+    end })`);
+  await nvim.quit();
+  assert.equal((await nvim.exited).code, 0);
+});

@@ -310,11 +310,12 @@ end
 
 vim.api.nvim_create_autocmd("VimResized", { group = group, callback = M.fit })
 
---- Scheduled functions still run, and may fail: after a SIGHUP the buffers are empty. A long error must not wait for a key.
+--- Scheduled functions still run, and may fail: after a SIGHUP the buffers are empty. Neovim does not end before the
+--- user has pressed a key for an error.
 vim.api.nvim_create_autocmd("VimLeavePre", {
   group = group,
   callback = function()
-    vim.o.more = false
+    vim.o.more, vim.o.messagesopt = false, "wait:0,history:500"
   end,
 })
 
