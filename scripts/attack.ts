@@ -32,7 +32,7 @@ const FILES = [
   "tests/safety/gate_modes_test.ts",
   "tests/sessions/replay_test.ts",
   "tests/commands/credentials_test.ts",
-  "denops/agent/engine/core/secrets_test.ts",
+  "denops/agent/engine/acp/secrets_test.ts",
   "denops/agent/engine/checkpoint/ignored_test.ts",
   "tests/commands/rehearsal_attack_test.ts",
   "tests/commands/git_traps_attack_test.ts",
@@ -48,7 +48,7 @@ const SOME: Readonly<Record<string, readonly string[]>> = {
   "tests/sessions/checkpoint_test.ts": ["links that a command has made"],
   "tests/editor/lsp_safety_test.ts": ["may not be read", "what a rule asks about"],
   "tests/editor/lsp_editor_test.ts": ["edits outside of the project"],
-  "denops/agent/engine/checkpoint/restorer_test.ts": ["that has become a link"],
+  "denops/agent/engine/checkpoint/restore/restorer_test.ts": ["that has become a link"],
   "denops/agent/supervisor/branches/git_test.ts": [
     "that somebody has put there",
     "programs do not run",

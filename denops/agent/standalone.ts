@@ -4,8 +4,8 @@
  */
 import type { Context, Denops, Dispatcher, Meta } from "jsr:@denops/std@8.1.1";
 import { main } from "./main.ts";
-import { standardPipe } from "./protocol/byte_pipe.ts";
-import { MsgpackRpc } from "./protocol/msgpack_rpc.ts";
+import { standardPipe } from "./shared/byte_pipe.ts";
+import { MsgpackRpc } from "./shared/msgpack_rpc.ts";
 
 const NAME = "agent";
 

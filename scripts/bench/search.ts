@@ -1,5 +1,5 @@
 /** A search over a million lines as tools do it, against ripgrep alone with the same pattern. */
-import { search } from "../../denops/agent/supervisor/search/search.ts";
+import { search } from "../../denops/agent/supervisor/project/search.ts";
 import { scratch } from "../../tests/support/project.ts";
 import { group, median, row, times } from "./row.ts";
 

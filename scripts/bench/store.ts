@@ -1,6 +1,6 @@
 /** What a long session costs: a generated one of 2,000 turns with 20 calls each, against one of 10. */
 import { join } from "node:path";
-import { Reviews } from "../../denops/agent/engine/checkpoint/reviews.ts";
+import { Reviews } from "../../denops/agent/engine/checkpoint/review/reviews.ts";
 import { Database, DATABASE_FILE } from "../../denops/agent/engine/store/database.ts";
 import { StoredSessions } from "../../denops/agent/engine/store/sessions.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";

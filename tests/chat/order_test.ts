@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Update } from "../../denops/agent/protocol/ui.ts";
-import type { PaceClock } from "../../denops/agent/protocol/pace.ts";
+import type { PaceClock } from "../../denops/agent/shared/pace.ts";
 import { Pump } from "../../denops/agent/supervisor/screen/pump.ts";
 import { startAgent } from "../support/agent.ts";
 import { transcript, waitForTurn } from "../support/chat.ts";

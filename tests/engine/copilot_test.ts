@@ -1,7 +1,7 @@
 /** Sessions at Copilot: who has begun a request, keys that end, models of other wires. Between the real engine and servers. */
 import assert from "node:assert/strict";
 import type { RenewKey } from "../../denops/agent/engine/llm/access.ts";
-import type { TurnEnd } from "../../denops/agent/engine/agent/runner.ts";
+import type { TurnEnd } from "../../denops/agent/engine/agent/turn/runner.ts";
 import { type ModelConfig, UserConfig } from "../../denops/agent/protocol/config.ts";
 import { renewedKey } from "../../denops/agent/supervisor/agents/copilot/account.ts";
 import { engineConfig } from "../../denops/agent/supervisor/agents/provider.ts";

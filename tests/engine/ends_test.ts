@@ -3,8 +3,8 @@
  * ends as the row says, nothing is written by half, what the user reads is in the row, and the next message is answered.
  */
 import assert from "node:assert/strict";
-import type { TurnEnd } from "../../denops/agent/engine/agent/runner.ts";
-import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
+import type { TurnEnd } from "../../denops/agent/engine/agent/turn/runner.ts";
+import type { AgentEvent } from "../../denops/agent/engine/log/events.ts";
 import { type WireName, WIRES } from "../../denops/agent/protocol/providers.ts";
 import { engineConfig } from "../support/engine_config.ts";
 import { serve } from "../support/model_client.ts";

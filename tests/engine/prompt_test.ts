@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { MARK } from "../../denops/agent/engine/context/project.ts";
-import { refusalOf } from "../../denops/agent/engine/agent/offered.ts";
+import { refusalOf } from "../../denops/agent/engine/agent/settings/offered.ts";
 import { CHOSEN, type Mode, MODES } from "../../denops/agent/engine/context/modes.ts";
 import { AGENT_SECTIONS } from "../../denops/agent/engine/context/sections.ts";
 import { modeText, systemParts, view, type ViewInputs } from "../../denops/agent/engine/context/view.ts";
-import type { MessageEntry } from "../../denops/agent/engine/core/entries.ts";
-import { isOneByOne } from "../../denops/agent/engine/core/families.ts";
+import type { MessageEntry } from "../../denops/agent/engine/log/entries.ts";
+import { isOneByOne } from "../../denops/agent/models/families.ts";
 import { wire } from "../../denops/agent/engine/llm/registry.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";

@@ -1,9 +1,9 @@
 /** A session does not know what runs its turns: what another runner does is stored, shown, taken back like the loop's. */
 import assert from "node:assert/strict";
 import { history } from "../../denops/agent/engine/acp/history.ts";
-import type { Runner } from "../../denops/agent/engine/agent/runner.ts";
-import { Reviews } from "../../denops/agent/engine/checkpoint/reviews.ts";
-import { TurnError } from "../../denops/agent/engine/core/errors.ts";
+import type { Runner } from "../../denops/agent/engine/agent/turn/runner.ts";
+import { Reviews } from "../../denops/agent/engine/checkpoint/review/reviews.ts";
+import { TurnError } from "../../denops/agent/shared/errors.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import {
   CANCELLED,

@@ -1,9 +1,9 @@
 /** What a session costs to send, with the limits that `deno task bench` measures it by: bytes of requests. */
 import assert from "node:assert/strict";
-import { toolList } from "../../denops/agent/engine/agent/offered.ts";
+import { toolList } from "../../denops/agent/engine/agent/settings/offered.ts";
 import { MODES } from "../../denops/agent/engine/context/modes.ts";
 import { view } from "../../denops/agent/engine/context/view.ts";
-import { editFormOf } from "../../denops/agent/engine/core/families.ts";
+import { editFormOf } from "../../denops/agent/models/families.ts";
 import { wire } from "../../denops/agent/engine/llm/registry.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";

@@ -2,7 +2,7 @@
  * Plays trials one after the other in a process of their own: `lane.ts files|editor|saves|drafts|openings SEED …`. A line for each on
  * standard output, a `Played` as JSON.
  */
-import { messageOf } from "../../denops/agent/engine/core/errors.ts";
+import { messageOf } from "../../denops/agent/shared/errors.ts";
 
 /** What is left of one trial. */
 export interface Played {

@@ -1,12 +1,12 @@
 /** What the supervisor's own look-ups can reach, and that nothing of a repository runs in them. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { changes } from "../../denops/agent/supervisor/search/changes.ts";
-import { Place } from "../../denops/agent/supervisor/search/place.ts";
+import { changes } from "../../denops/agent/supervisor/project/changes.ts";
+import { Place } from "../../denops/agent/supervisor/project/place.ts";
 import { adoptEnvironment } from "../../denops/agent/supervisor/system/neovim_environment.ts";
-import { repositoryProblem } from "../../denops/agent/supervisor/system/git_view.ts";
+import { repositoryProblem } from "../../denops/agent/supervisor/system/git/git_view.ts";
 import { run } from "../../denops/agent/supervisor/system/run.ts";
-import { userGit } from "../../denops/agent/supervisor/system/user_git.ts";
+import { userGit } from "../../denops/agent/supervisor/system/git/user_git.ts";
 import type { SearchRequest } from "../../denops/agent/protocol/search.ts";
 import { startAgent } from "../support/agent.ts";
 import { waitForChat } from "../support/chat.ts";

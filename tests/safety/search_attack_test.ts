@@ -1,8 +1,8 @@
 /** Searches find nothing outside of the project and nothing that may not be read, whatever is asked for. */
 import assert from "node:assert/strict";
 import type { SearchRequest } from "../../denops/agent/protocol/search.ts";
-import { search } from "../../denops/agent/supervisor/search/search.ts";
-import type { SearchOptions } from "../../denops/agent/supervisor/search/place.ts";
+import { search } from "../../denops/agent/supervisor/project/search.ts";
+import type { SearchOptions } from "../../denops/agent/supervisor/project/place.ts";
 import { type Scratch, scratch } from "../support/project.ts";
 import { sample } from "../support/sample.ts";
 

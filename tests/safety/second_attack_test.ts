@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import { type RunningAgent, startAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { assertNoMarks } from "../support/mines.ts";
-import { surroundings } from "../../denops/agent/supervisor/search/surroundings.ts";
+import { surroundings } from "../../denops/agent/supervisor/project/surroundings.ts";
 import { git, waitUntil } from "../support/project.ts";
 import { sample } from "../support/sample.ts";
 

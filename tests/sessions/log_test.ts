@@ -6,7 +6,7 @@ import { exportJson, exportMarkdown } from "../../denops/agent/engine/acp/export
 import { history } from "../../denops/agent/engine/acp/history.ts";
 import { MODES } from "../../denops/agent/engine/context/modes.ts";
 import { view } from "../../denops/agent/engine/context/view.ts";
-import type { MessageEntry } from "../../denops/agent/engine/core/entries.ts";
+import type { MessageEntry } from "../../denops/agent/engine/log/entries.ts";
 import { StoredSessions } from "../../denops/agent/engine/store/sessions.ts";
 
 Deno.test("a file that is handed over, and the engine's notes, are for the model: nobody reads them as the user's", async () => {

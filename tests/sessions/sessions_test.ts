@@ -3,7 +3,7 @@ import { methods, RequestError } from "../../denops/agent/deps/acp_sdk.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { TITLES } from "../../denops/agent/engine/context/side_prompts.ts";
-import { MIGRATIONS } from "../../denops/agent/engine/store/migrations.ts";
+import { MIGRATIONS } from "../../denops/agent/engine/store/upgrade/migrations.ts";
 import { exportJson, exportMarkdown } from "../../denops/agent/engine/acp/export.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { StoredSessions } from "../../denops/agent/engine/store/sessions.ts";

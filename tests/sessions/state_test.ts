@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { gunzipSync } from "node:zlib";
-import { MIGRATIONS } from "../../denops/agent/engine/store/migrations.ts";
+import { MIGRATIONS } from "../../denops/agent/engine/store/upgrade/migrations.ts";
 import { Database, DATABASE_FILE } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { projectState } from "../../denops/agent/supervisor/system/project_state.ts";

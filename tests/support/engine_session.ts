@@ -1,21 +1,21 @@
 /** One session of the real engine with a scripted model, in a folder of its own; without a screen. */
 import assert from "node:assert/strict";
 import { noEditor } from "../../denops/agent/engine/acp/editor.ts";
-import { loopRunner } from "../../denops/agent/engine/agent/loop.ts";
-import type { Runner, TurnEnd } from "../../denops/agent/engine/agent/runner.ts";
+import { loopRunner } from "../../denops/agent/engine/agent/turn/loop.ts";
+import type { Runner, TurnEnd } from "../../denops/agent/engine/agent/turn/runner.ts";
 import { MODES } from "../../denops/agent/engine/context/modes.ts";
 import { view } from "../../denops/agent/engine/context/view.ts";
-import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
-import type { Message } from "../../denops/agent/engine/core/messages.ts";
+import type { AgentEvent } from "../../denops/agent/engine/log/events.ts";
+import type { Message } from "../../denops/agent/engine/log/messages.ts";
 import type {
   ApprovalAnswer,
   ApprovalRequest,
   Editor,
   UsageLog,
-} from "../../denops/agent/engine/core/ports.ts";
+} from "../../denops/agent/engine/ports.ts";
 import type { RenewKey } from "../../denops/agent/engine/llm/access.ts";
 import { createModel, createSummarizer, otherModel } from "../../denops/agent/engine/llm/model.ts";
-import { Session } from "../../denops/agent/engine/session.ts";
+import { Session } from "../../denops/agent/engine/session/session.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteModelFacts } from "../../denops/agent/engine/store/model_facts.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";

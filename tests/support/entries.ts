@@ -1,7 +1,7 @@
 /** Entries of a session's log, as the engine makes them. */
-import type { AssistantEntry, ResultEntry } from "../../denops/agent/engine/core/entries.ts";
-import type { UserMessage } from "../../denops/agent/engine/core/events.ts";
-import type { ToolCall } from "../../denops/agent/engine/core/messages.ts";
+import type { AssistantEntry, ResultEntry } from "../../denops/agent/engine/log/entries.ts";
+import type { UserMessage } from "../../denops/agent/engine/log/events.ts";
+import type { ToolCall } from "../../denops/agent/engine/log/messages.ts";
 
 export function asked(text: string): UserMessage {
   return { type: "user_message", origin: "user", parts: [{ type: "text", text }] };

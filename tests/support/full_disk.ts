@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Database, DATABASE_FILE } from "../../denops/agent/engine/store/database.ts";
-import { messageOf } from "../../denops/agent/engine/core/errors.ts";
+import { messageOf } from "../../denops/agent/shared/errors.ts";
 
 const [source = "", state = ""] = Deno.args;
 const path = join(state, DATABASE_FILE);

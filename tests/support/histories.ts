@@ -10,7 +10,7 @@ import type {
   ToolCall,
   ToolMessage,
   ToolSpec,
-} from "../../denops/agent/engine/core/messages.ts";
+} from "../../denops/agent/engine/log/messages.ts";
 
 export function user(text: string): Message {
   return { role: "user", text };

@@ -4,7 +4,7 @@
  * The screen is what Neovim draws, no more and no less: see {@link Screen}. The start is the one of
  * `:help ui-startup`: Neovim reads nothing until the screen is attached.
  */
-import { MsgpackRpc } from "../../denops/agent/protocol/msgpack_rpc.ts";
+import { MsgpackRpc } from "../../denops/agent/shared/msgpack_rpc.ts";
 import type { CellStyle, Position } from "./grid.ts";
 import { type ChildOptions, type NvimProcess, spawnNvim } from "./nvim_process.ts";
 import { DEFAULT_TIMEOUT, type Outcome, pauseBetweenLooks, type WaitOptions, within } from "./project.ts";

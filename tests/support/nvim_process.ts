@@ -1,6 +1,6 @@
 /** A Neovim process of its own: nothing of the user's configuration, state or environment reaches it. */
 import { join } from "node:path";
-import { type BytePipe, childPipe } from "../../denops/agent/protocol/byte_pipe.ts";
+import { type BytePipe, childPipe } from "../../denops/agent/shared/byte_pipe.ts";
 import { removeTree, within } from "./project.ts";
 
 export interface ChildOptions {

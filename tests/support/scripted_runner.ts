@@ -1,12 +1,12 @@
 /** A runner that is not the loop: it does what a test says, with the ports that any runner has. */
-import { runCheckpointed } from "../../denops/agent/engine/agent/checkpointed.ts";
-import { Permissions } from "../../denops/agent/engine/agent/permission.ts";
-import type { Runner, RunnerPorts, TurnEnd } from "../../denops/agent/engine/agent/runner.ts";
+import { runCheckpointed } from "../../denops/agent/engine/agent/permission/checkpointed.ts";
+import { Permissions } from "../../denops/agent/engine/agent/permission/permission.ts";
+import type { Runner, RunnerPorts, TurnEnd } from "../../denops/agent/engine/agent/turn/runner.ts";
 import { MODES } from "../../denops/agent/engine/context/modes.ts";
-import { wordsOf } from "../../denops/agent/engine/core/entries.ts";
-import type { AgentEvent, ToolStart } from "../../denops/agent/engine/core/events.ts";
+import { wordsOf } from "../../denops/agent/engine/log/entries.ts";
+import type { AgentEvent, ToolStart } from "../../denops/agent/engine/log/events.ts";
 import { files } from "../../denops/agent/engine/tools/define.ts";
-import { lineDiff } from "../../denops/agent/engine/core/line_diff.ts";
+import { lineDiff } from "../../denops/agent/engine/log/line_diff.ts";
 
 export interface ScriptedTurn {
   readonly ports: RunnerPorts;

@@ -1,8 +1,8 @@
 /** A long session, put into a project's store as the engine would have. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
-import type { MessageEntry } from "../../denops/agent/engine/core/entries.ts";
+import type { AgentEvent } from "../../denops/agent/engine/log/events.ts";
+import type { MessageEntry } from "../../denops/agent/engine/log/entries.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SessionList } from "../../denops/agent/engine/store/session_list.ts";
 import { StoredSessions } from "../../denops/agent/engine/store/sessions.ts";

@@ -1,6 +1,6 @@
 /** A session that has worked for long, put into a store as the engine would have: answers, calls, files. */
-import type { LogEntry } from "../../denops/agent/engine/core/entries.ts";
-import type { ToolCall } from "../../denops/agent/engine/core/messages.ts";
+import type { LogEntry } from "../../denops/agent/engine/log/entries.ts";
+import type { ToolCall } from "../../denops/agent/engine/log/messages.ts";
 import type { Database } from "../../denops/agent/engine/store/database.ts";
 import type { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import type { SqliteUsage } from "../../denops/agent/engine/store/usage.ts";

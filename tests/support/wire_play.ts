@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Assembly } from "../../denops/agent/engine/llm/assemble.ts";
 import { wire } from "../../denops/agent/engine/llm/registry.ts";
 import type { Delta } from "../../denops/agent/engine/llm/wire/wire.ts";
-import type { AssistantMessage, FinishReason, Usage } from "../../denops/agent/engine/core/messages.ts";
+import type { AssistantMessage, FinishReason, Usage } from "../../denops/agent/engine/log/messages.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import { objects, property } from "../model/model_messages.ts";
 import { HISTORIES, type HistoryName, request } from "./histories.ts";

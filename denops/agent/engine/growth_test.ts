@@ -5,7 +5,7 @@ import { assertEachLinear } from "../../../tests/support/growth.ts";
 import { DEFAULT_TIMEOUT } from "../../../tests/support/project.ts";
 import { storeWork } from "../../../tests/support/stored_work.ts";
 import { noEditor } from "./acp/editor.ts";
-import { Reviews } from "./checkpoint/reviews.ts";
+import { Reviews } from "./checkpoint/review/reviews.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
 import { Database } from "./store/database.ts";
 import { StoredSessions } from "./store/sessions.ts";

@@ -5,17 +5,17 @@
  */
 import { MessageTooLargeError } from "../deps/acp_sdk.ts";
 import { withDefaults } from "../policy/defaults.ts";
-import { standardPipe } from "../protocol/byte_pipe.ts";
+import { standardPipe } from "../shared/byte_pipe.ts";
 import { firstProblem, hasModel, ModelConfig } from "../protocol/config.ts";
-import { ModelLists } from "../protocol/ask_models.ts";
-import { messageStream } from "../protocol/message_stream.ts";
+import { ModelLists } from "../models/ask_models.ts";
+import { messageStream } from "../shared/message_stream.ts";
 import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp/serve.ts";
-import { loopRunner } from "./agent/loop.ts";
-import { NO_RUNNER } from "./agent/runner.ts";
+import { loopRunner } from "./agent/turn/loop.ts";
+import { NO_RUNNER } from "./agent/turn/runner.ts";
 import { EditQuality } from "./checkpoint/edit_quality.ts";
-import { Reviews } from "./checkpoint/reviews.ts";
-import { messageOf } from "./core/errors.ts";
+import { Reviews } from "./checkpoint/review/reviews.ts";
+import { messageOf } from "../shared/errors.ts";
 import { createModel, createSummarizer, otherModel } from "./llm/model.ts";
 import { Database } from "./store/database.ts";
 import { SessionLocks } from "./store/locks.ts";

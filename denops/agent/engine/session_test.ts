@@ -12,8 +12,8 @@ import {
 import { DEFAULT_TIMEOUT, scratch, within } from "../../../tests/support/project.ts";
 import { runs } from "../../../tests/support/runs.ts";
 import { type WireName, WIRES } from "../protocol/providers.ts";
-import type { AgentEvent } from "./core/events.ts";
-import type { ApprovalAnswer, Entries } from "./core/ports.ts";
+import type { AgentEvent } from "./log/events.ts";
+import type { ApprovalAnswer, Entries } from "./ports.ts";
 import { Database } from "./store/database.ts";
 import { SqliteStore } from "./store/sqlite.ts";
 import { defineTool, NOTHING } from "./tools/define.ts";

@@ -70,7 +70,7 @@ export function covers(access: ModeAccess, needed: ModeAccess): boolean {
   return MODE_ACCESSES.indexOf(access) >= MODE_ACCESSES.indexOf(needed);
 }
 
-/** A mode that a file describes, as the supervisor has read it (supervisor/search/mode_files.ts). */
+/** A mode that a file describes, as the supervisor has read it (supervisor/project/mode_files.ts). */
 export const OwnMode = z.object({
   name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/),
   description: z.string(),

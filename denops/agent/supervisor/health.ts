@@ -8,7 +8,7 @@ import { findRoot, otherRoots, type RootQuery } from "./agents/root.ts";
 import { checkProvider } from "./agents/provider_check.ts";
 import { RuleBook } from "./gate/rule_book.ts";
 import { Modes } from "./modes.ts";
-import { fileProblems } from "./search/file_problems.ts";
+import { fileProblems } from "./project/file_problems.ts";
 import { commandEnvironment } from "./system/environment.ts";
 import { openProgram, PROFILES } from "./system/programs.ts";
 import { ensureStateFolder } from "./system/project_state.ts";

@@ -1,5 +1,5 @@
 /** Models and providers as the user chooses them: what there is, and what becomes of a choice. */
-import { factsLine } from "../protocol/model_list.ts";
+import { factsLine } from "../models/model_list.ts";
 import type { Action, Severity, Update } from "../protocol/ui.ts";
 import type { Chat } from "./chat.ts";
 import type { ChatSession } from "./chat_session.ts";

@@ -3,7 +3,7 @@ import type { UserConfig } from "../protocol/config.ts";
 import { covers, MODE_FACTS, type ModeAccess, type ModeFacts, type OwnMode } from "../protocol/modes.ts";
 import { knownModels } from "./agents/provider.ts";
 import { type Choice, ModeBook } from "./gate/mode_book.ts";
-import { type ModeFileOptions, modeFiles } from "./search/mode_files.ts";
+import { type ModeFileOptions, modeFiles } from "./project/mode_files.ts";
 
 /** Where the mode that was chosen cannot be had. It changes nothing. */
 const INSTEAD = "ask";

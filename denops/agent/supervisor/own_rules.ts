@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import { withLine } from "../protocol/rules_line.ts";
 import type { GateContext } from "./gate/gate.ts";
-import { OWN_RULES } from "./search/surroundings.ts";
+import { OWN_RULES } from "./project/surroundings.ts";
 
 export interface OwnRulesPorts {
   /** Neovim's folder of settings. */

@@ -18,7 +18,7 @@ import { copilotQuota } from "./agents/copilot/copilot.ts";
 import { knownModels, priced, type ProviderWorld } from "./agents/provider.ts";
 import { otherRoots } from "./agents/root.ts";
 import { visible } from "./screen/visible.ts";
-import { repositoryProblem } from "./system/git_view.ts";
+import { repositoryProblem } from "./system/git/git_view.ts";
 import { ensureStateFolder } from "./system/project_state.ts";
 import { EngineClient, type EngineClientPorts } from "./engine_client.ts";
 import type { Modes } from "./modes.ts";

@@ -1,7 +1,7 @@
 /** The projects in use, by root and configuration. One that no chat uses ends after a while. */
 import type { UserConfig } from "../protocol/config.ts";
 import type { ShownSession } from "../protocol/sessions_file.ts";
-import type { Provider } from "../protocol/ask_models.ts";
+import type { Provider } from "../models/ask_models.ts";
 import { chosenConfig, ModelBook, type ModelChoice } from "./agents/model_choice.ts";
 import { type OfferedProvider, Offers } from "./agents/offers.ts";
 import { engineConfig, findProvider, hasKeyCommand, namesModel } from "./agents/provider.ts";

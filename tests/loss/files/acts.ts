@@ -1,7 +1,7 @@
 /** What the agent and the user do to a tree, at random. Names are few, so that one often meets what another did. */
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
-import type { FileChange } from "../../../denops/agent/engine/core/events.ts";
+import type { FileChange } from "../../../denops/agent/engine/log/events.ts";
 import type { Random } from "./random.ts";
 import { foldersOfMine, isMine, parentOf, type Tree } from "./tree.ts";
 

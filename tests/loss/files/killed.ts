@@ -1,5 +1,5 @@
 /** A trial with the real engine, which is killed in the middle of a turn or of an undo, and started again. */
-import { messageOf } from "../../../denops/agent/engine/core/errors.ts";
+import { messageOf } from "../../../denops/agent/shared/errors.ts";
 import { ALLOW, type EngineClient, startEngine } from "../../support/acp.ts";
 import { pause } from "../../support/project.ts";
 import type { Random } from "./random.ts";

@@ -2,7 +2,7 @@
  * One trial: an agent and a user change a project at random, turns are undone, redone and restored, and the engine
  * dies in between. What is on the disk is compared with pictures taken on the way.
  */
-import { messageOf, ToolError } from "../../../denops/agent/engine/core/errors.ts";
+import { messageOf, ToolError } from "../../../denops/agent/shared/errors.ts";
 import { scratch } from "../../support/project.ts";
 import { Acts, firstFiles } from "./acts.ts";
 import { runKilled } from "./killed.ts";

@@ -3,9 +3,9 @@ import type { CheckpointTurn, PreviewFile, RestoredFile } from "../../protocol/r
 import type { Answers } from "./requests.ts";
 import type { Screen } from "./screen.ts";
 import type { TakenBack } from "../checkpoint/history.ts";
-import { previewFiles } from "../checkpoint/preview.ts";
-import { messageOf, ToolError } from "../core/errors.ts";
-import type { Session } from "../session.ts";
+import { previewFiles } from "../checkpoint/restore/preview.ts";
+import { messageOf, ToolError } from "../../shared/errors.ts";
+import type { Session } from "../session/session.ts";
 
 /** Turns of a list that are shown at once. */
 const PAGE = 50;

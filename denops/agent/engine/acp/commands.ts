@@ -7,8 +7,8 @@ import {
   type TerminalMeta,
 } from "../../protocol/commands.ts";
 import { META, ours } from "../../protocol/extensions.ts";
-import { ToolError } from "../core/errors.ts";
-import type { CommandReport, Commands, Effects } from "../core/ports.ts";
+import { ToolError } from "../../shared/errors.ts";
+import type { CommandReport, Commands, Effects } from "../ports.ts";
 import type { Screen } from "./screen.ts";
 
 export function acpCommands(client: AgentContext, screen: Screen, sessionId: string): Commands {

@@ -3,10 +3,10 @@ import { type AgentContext, methods, RequestError } from "../../deps/acp_sdk.ts"
 import { dirname } from "node:path";
 import type { Moment } from "./moment.ts";
 import type { Screen } from "./screen.ts";
-import { messageOf } from "../core/errors.ts";
-import { conflictText, merge3 } from "../core/merge.ts";
-import type { Editor, LanguageServers, UnsavedWrite } from "../core/ports.ts";
-import { type DecodedText, decodeText } from "../core/text.ts";
+import { messageOf } from "../../shared/errors.ts";
+import { conflictText, merge3 } from "../../shared/text/merge.ts";
+import type { Editor, LanguageServers, UnsavedWrite } from "../ports.ts";
+import { type DecodedText, decodeText } from "../../shared/text/text.ts";
 import { readWhole } from "../tools/files/disk.ts";
 
 /** An editor that does not answer within this time may hold unsaved changes: the call fails. */

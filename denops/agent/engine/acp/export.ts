@@ -1,10 +1,10 @@
 /** A stored session as a text: markdown to read, JSON to work with. */
 import { createTwoFilesPatch } from "../../deps/diff.ts";
 import { relative } from "node:path";
-import type { AgentEvent, Diff } from "../core/events.ts";
-import { wordsOf } from "../core/entries.ts";
-import { fenced } from "../core/text.ts";
-import type { Store, Stored, StoredSession } from "../core/ports.ts";
+import type { AgentEvent, Diff } from "../log/events.ts";
+import { wordsOf } from "../log/entries.ts";
+import { fenced } from "../../shared/text/text.ts";
+import type { Store, Stored, StoredSession } from "../ports.ts";
 
 /** Of the JSON; a change that a reader has to know of counts it up. */
 const VERSION = 1;

@@ -3,9 +3,9 @@ import type { SessionUpdate } from "../../deps/acp_sdk.ts";
 import { META, type TurnMeta } from "../../protocol/extensions.ts";
 import type { HistoryEntry } from "../../protocol/requests.ts";
 import { type Capabilities, STOP_REASONS, Updates } from "./updates.ts";
-import type { AgentEvent } from "../core/events.ts";
-import { handedOver, wordsOf } from "../core/entries.ts";
-import type { Store, Stored, WhichEntries } from "../core/ports.ts";
+import type { AgentEvent } from "../log/events.ts";
+import { handedOver, wordsOf } from "../log/entries.ts";
+import type { Store, Stored, WhichEntries } from "../ports.ts";
 
 /** What a screen is not drawn from. */
 const UNSEEN = ["file_modified", "approval_requested", "approval_answered"] as const;

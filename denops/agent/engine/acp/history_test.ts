@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { asked } from "../../../../tests/support/entries.ts";
 import { history } from "./history.ts";
-import type { AgentEvent } from "../core/events.ts";
+import type { AgentEvent } from "../log/events.ts";
 
 function started(id: string, order: number): AgentEvent {
   return { type: "tool_start", call: { id, tool: "read_file", title: id, kind: "read", paths: [] }, order };

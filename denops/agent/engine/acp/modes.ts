@@ -9,9 +9,9 @@ import {
 } from "../../deps/acp_sdk.ts";
 import { CHOOSABLE_EFFORTS, type ListedModel } from "../../protocol/config.ts";
 import { ModelMeta, ours } from "../../protocol/extensions.ts";
-import { factsLine } from "../../protocol/model_list.ts";
-import type { Choice, SessionModes } from "../agent/session_modes.ts";
-import { messageOf } from "../core/errors.ts";
+import { factsLine } from "../../models/model_list.ts";
+import type { Choice, SessionModes } from "../agent/settings/session_modes.ts";
+import { messageOf } from "../../shared/errors.ts";
 
 /** What the answers that open a session say of it. */
 export function modesOf(

@@ -16,10 +16,10 @@
  * they look like such, paths are relative to the project.
  */
 import { relative } from "node:path";
-import type { LogEntry } from "../core/entries.ts";
-import { wordsOf } from "../core/entries.ts";
-import type { Store, Stored, StoredSession } from "../core/ports.ts";
-import { withoutSecrets } from "../core/secrets.ts";
+import type { LogEntry } from "../log/entries.ts";
+import { wordsOf } from "../log/entries.ts";
+import type { Store, Stored, StoredSession } from "../ports.ts";
+import { withoutSecrets } from "./secrets.ts";
 import { type Piece, pieces } from "./export.ts";
 
 export interface Withheld {

@@ -8,7 +8,7 @@ import {
   REQUESTS,
 } from "../../protocol/requests.ts";
 import { method } from "../../protocol/extensions.ts";
-import { messageOf, ToolError } from "../core/errors.ts";
+import { messageOf, ToolError } from "../../shared/errors.ts";
 
 /** Name of a request → its answer. @throws {ToolError} one line for the user */
 export type Answers = {

@@ -4,11 +4,11 @@ import { linkMaker } from "./checkpoints.ts";
 import { Screen } from "./screen.ts";
 import type { Answers } from "./requests.ts";
 import type { Capabilities } from "./updates.ts";
-import { Restorer } from "../checkpoint/restorer.ts";
-import type { Reviews } from "../checkpoint/reviews.ts";
-import { whoWrote } from "../checkpoint/why.ts";
-import type { Editor, Store } from "../core/ports.ts";
-import type { ReviewStore } from "../core/reviews.ts";
+import { Restorer } from "../checkpoint/restore/restorer.ts";
+import type { Reviews } from "../checkpoint/review/reviews.ts";
+import { whoWrote } from "../checkpoint/review/why.ts";
+import type { Editor, Store } from "../ports.ts";
+import type { ReviewStore } from "../log/reviews.ts";
 
 export interface ReviewOptions {
   /** Real paths. */

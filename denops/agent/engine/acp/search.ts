@@ -1,8 +1,8 @@
 /** Searches over our extension; only clients that offer it can search. */
 import type { SearchRequest, SearchResponse } from "../../protocol/search.ts";
 import type { Screen } from "./screen.ts";
-import { messageOf, ToolError } from "../core/errors.ts";
-import type { Search } from "../core/ports.ts";
+import { messageOf, ToolError } from "../../shared/errors.ts";
+import type { Search } from "../ports.ts";
 
 export function acpSearch(screen: Screen): Search {
   const ask = async <Op extends SearchRequest["op"]>(

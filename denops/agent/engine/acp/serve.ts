@@ -41,12 +41,12 @@ import { AcpSessions, type Archive, serveSessions } from "./sessions.ts";
 import { type Capabilities, diffContents, STOP_REASONS, UpdateSender } from "./updates.ts";
 import { usageAnswers } from "./usage.ts";
 import { earlierSession } from "../agent/gather/earlier.ts";
-import { SessionAccess } from "../agent/session_access.ts";
-import type { Runner, TurnEnd } from "../agent/runner.ts";
-import { messageOf } from "../core/errors.ts";
-import type { AgentEvent } from "../core/events.ts";
-import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor, UsageLog } from "../core/ports.ts";
-import { Session } from "../session.ts";
+import { SessionAccess } from "../session/session_access.ts";
+import type { Runner, TurnEnd } from "../agent/turn/runner.ts";
+import { messageOf } from "../../shared/errors.ts";
+import type { AgentEvent } from "../log/events.ts";
+import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor, UsageLog } from "../ports.ts";
+import { Session } from "../session/session.ts";
 import type { ClientAbilities } from "../tools/define.ts";
 
 /** After these the list of sessions says another thing. */

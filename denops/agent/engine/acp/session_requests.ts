@@ -6,8 +6,8 @@ import { exportRecording, type Withheld } from "./recording.ts";
 import type { Answers } from "./requests.ts";
 import type { AcpSessions, Archive } from "./sessions.ts";
 import type { Capabilities } from "./updates.ts";
-import { ToolError } from "../core/errors.ts";
-import { titleLine } from "../core/title.ts";
+import { ToolError } from "../../shared/errors.ts";
+import { titleLine } from "../log/title.ts";
 
 /** @param withheld what may not be in a recording */
 export function sessionAnswers(

@@ -9,7 +9,7 @@ import {
 } from "../../protocol/extensions.ts";
 import { trace } from "../../protocol/trace.ts";
 import { Screen } from "./screen.ts";
-import type { AgentEvent, Diff, StopReason } from "../core/events.ts";
+import type { AgentEvent, Diff, StopReason } from "../log/events.ts";
 
 /** Characters of a tool's output that the screen gets. */
 const LONGEST_OUTPUT = 20_000;

@@ -1,7 +1,7 @@
 /** What requests have used up, for the screen. */
-import { PRICES_DATE } from "../../protocol/prices.ts";
+import { PRICES_DATE } from "../../models/prices.ts";
 import type { Answers } from "./requests.ts";
-import type { UsageLog } from "../core/ports.ts";
+import type { UsageLog } from "../ports.ts";
 
 export function usageAnswers(log: UsageLog): Answers {
   return {

@@ -1,7 +1,7 @@
 /** What is different now by the agent's doing. */
-import type { Contents, FileRecord, Snapshot } from "../core/checkpoints.ts";
-import { type Changes, netChanges, pieces } from "./net.ts";
-import { carryEdits } from "./review_state.ts";
+import type { Contents, FileRecord, Snapshot } from "../log/checkpoints.ts";
+import { type Changes, netChanges, pieces } from "./review/net.ts";
+import { carryEdits } from "./review/review_state.ts";
 import { takeSnapshot } from "./snapshot.ts";
 
 interface Options {

@@ -1,9 +1,9 @@
 /** When a file has been reviewed to its end: what has become of the hunks of each call. */
-import type { Contents, Snapshot } from "../core/checkpoints.ts";
-import type { EditLog } from "../core/edits.ts";
-import type { ReviewStore, Version } from "../core/reviews.ts";
-import { outcomesOf } from "./hunk_outcomes.ts";
-import { textOf } from "./plan.ts";
+import type { Contents, Snapshot } from "../log/checkpoints.ts";
+import type { EditLog } from "../log/edits.ts";
+import type { ReviewStore, Version } from "../log/reviews.ts";
+import { outcomesOf } from "./review/hunk_outcomes.ts";
+import { textOf } from "./restore/plan.ts";
 
 /** Writes of one file that are looked at: a diff each. */
 const MOST_WRITES = 30;

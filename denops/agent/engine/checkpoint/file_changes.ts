@@ -1,7 +1,7 @@
 /** Records as the changes that buffers follow. */
-import type { CheckpointStore, FileRecord, Snapshot } from "../core/checkpoints.ts";
-import type { FileChange } from "../core/events.ts";
-import { textOf } from "./plan.ts";
+import type { CheckpointStore, FileRecord, Snapshot } from "../log/checkpoints.ts";
+import type { FileChange } from "../log/events.ts";
+import { textOf } from "./restore/plan.ts";
 
 /** A moved file is one change. */
 export function fileChanges(

@@ -6,11 +6,11 @@ import type {
   NewCheckpoint,
   StoredCheckpoint,
   WhichCheckpoints,
-} from "../core/checkpoints.ts";
-import { ToolError } from "../core/errors.ts";
-import { netChanges } from "./net.ts";
-import type { Plan } from "./planner.ts";
-import type { CarriedOut, Restorer } from "./restorer.ts";
+} from "../log/checkpoints.ts";
+import { ToolError } from "../../shared/errors.ts";
+import { netChanges } from "./review/net.ts";
+import type { Plan } from "./restore/planner.ts";
+import type { CarriedOut, Restorer } from "./restore/restorer.ts";
 
 export interface TurnChanges {
   readonly turn: number;

@@ -9,12 +9,12 @@ import {
   type FileRecord,
   type NewCheckpoint,
   type Snapshot,
-} from "../core/checkpoints.ts";
-import type { FileChange } from "../core/events.ts";
-import type { HeldFile, HoldBack, IsTrap, Taken } from "../core/ports.ts";
-import { netChanges } from "./net.ts";
-import { textOf } from "./plan.ts";
-import { Restorer, type RestorerOptions } from "./restorer.ts";
+} from "../log/checkpoints.ts";
+import type { FileChange } from "../log/events.ts";
+import type { HeldFile, HoldBack, IsTrap, Taken } from "../ports.ts";
+import { netChanges } from "./review/net.ts";
+import { textOf } from "./restore/plan.ts";
+import { Restorer, type RestorerOptions } from "./restore/restorer.ts";
 
 export interface HoldBackOptions extends RestorerOptions {
   readonly store: CheckpointStore;

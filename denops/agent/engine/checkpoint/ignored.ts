@@ -1,7 +1,7 @@
 /** Which of a project's files are looked at: those that git would show, whether it is a repository or not. */
 import ignore, { type Ignore } from "../../deps/ignore.ts";
 import { join } from "node:path";
-import { openByRealPath } from "../core/open_file.ts";
+import { openByRealPath } from "../files/open_file.ts";
 
 /** Never looked at: not the project's own files. */
 const NEVER: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".jj", "node_modules"]);

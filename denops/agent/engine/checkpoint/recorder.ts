@@ -10,13 +10,13 @@ import {
   type NewCheckpoint,
   sameSnapshot,
   type Snapshot,
-} from "../core/checkpoints.ts";
-import { messageOf, ToolError } from "../core/errors.ts";
-import type { FileChange } from "../core/events.ts";
-import type { CheckpointedCall, Checkpoints, Editor, PendingCheckpoint } from "../core/ports.ts";
-import { encodeText, PLAIN } from "../core/text.ts";
+} from "../log/checkpoints.ts";
+import { messageOf, ToolError } from "../../shared/errors.ts";
+import type { FileChange } from "../log/events.ts";
+import type { CheckpointedCall, Checkpoints, Editor, PendingCheckpoint } from "../ports.ts";
+import { encodeText, PLAIN } from "../../shared/text/text.ts";
 import { fileChanges } from "./file_changes.ts";
-import { textOf } from "./plan.ts";
+import { textOf } from "./restore/plan.ts";
 import { type Scan, SCAN_LIMITS, Scanner, type ScannerOptions } from "./scanner.ts";
 import { takeSnapshot } from "./snapshot.ts";
 

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { z } from "../../deps/zod.ts";
 import { type RunningEngine, startEngine } from "../../../../tests/support/engine_session.ts";
 import { noEditor } from "../acp/editor.ts";
-import type { Snapshot } from "../core/checkpoints.ts";
-import type { Editor } from "../core/ports.ts";
+import type { Snapshot } from "../log/checkpoints.ts";
+import type { Editor } from "../ports.ts";
 import { defineTool, files, type Tool } from "../tools/define.ts";
 
 type Shown = readonly [path: string, before: string, after: string];

@@ -12,11 +12,11 @@ import {
   sameSnapshot,
   type ScannedFile,
   type Snapshot,
-} from "../core/checkpoints.ts";
-import { messageOf } from "../core/errors.ts";
+} from "../log/checkpoints.ts";
+import { messageOf } from "../../shared/errors.ts";
 import { Ignored, isNeverSeen } from "./ignored.ts";
-import { opened } from "./opened.ts";
-import { pauses } from "../core/pauses.ts";
+import { opened } from "./restore/opened.ts";
+import { pauses } from "../../shared/pauses.ts";
 import { type ContentSink, modeOf, snapshotOf } from "./snapshot.ts";
 
 /** Larger projects are not looked at: what commands do there cannot be taken back. */

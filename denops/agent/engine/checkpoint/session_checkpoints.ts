@@ -1,24 +1,17 @@
 /** All that one session does with checkpoints. */
 import { relative } from "node:path";
 import type { TurnFile } from "../../protocol/requests.ts";
-import type { CheckpointStore, Contents, FileRecord } from "../core/checkpoints.ts";
-import type {
-  CheckpointedCall,
-  Checkpoints,
-  Effects,
-  Keeper,
-  Kept,
-  PendingCheckpoint,
-} from "../core/ports.ts";
+import type { CheckpointStore, Contents, FileRecord } from "../log/checkpoints.ts";
+import type { CheckpointedCall, Checkpoints, Effects, Keeper, Kept, PendingCheckpoint } from "../ports.ts";
 import { CommandHoldBack } from "./hold_back.ts";
-import { CommandKeeper } from "./keep.ts";
+import { CommandKeeper } from "./review/keep.ts";
 import { History, type TakenBack, type TurnChanges } from "./history.ts";
 import { agentsPart } from "./agents_part.ts";
-import { netChanges } from "./net.ts";
+import { netChanges } from "./review/net.ts";
 import { type LateChanges, Recorder, type RecorderOptions } from "./recorder.ts";
-import type { Plan } from "./planner.ts";
-import { recover } from "./recovery.ts";
-import { Restorer, type RestorerOptions } from "./restorer.ts";
+import type { Plan } from "./restore/planner.ts";
+import { recover } from "./restore/recovery.ts";
+import { Restorer, type RestorerOptions } from "./restore/restorer.ts";
 import { TurnFiles } from "./turn_files.ts";
 
 export interface SessionCheckpointsOptions extends RestorerOptions, RecorderOptions {

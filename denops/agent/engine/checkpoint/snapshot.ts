@@ -1,11 +1,11 @@
 /** Images of what is at a path. */
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
-import type { Contents, Snapshot } from "../core/checkpoints.ts";
-import { ABSENT } from "../core/checkpoints.ts";
-import { openByRealPath } from "../core/open_file.ts";
-import { pauses } from "../core/pauses.ts";
-import { opened } from "./opened.ts";
+import type { Contents, Snapshot } from "../log/checkpoints.ts";
+import { ABSENT } from "../log/checkpoints.ts";
+import { openByRealPath } from "../files/open_file.ts";
+import { pauses } from "../../shared/pauses.ts";
+import { opened } from "./restore/opened.ts";
 
 /** Contents of larger files are not kept: SQLite's blobs and the user's patience end somewhere. */
 export const LARGEST_KEPT = 1_000_000_000;

@@ -1,8 +1,8 @@
 /** Contents on their way from the other side to their places: in a file that has no name, so that nothing is left over. */
 import { createHash, type Hash } from "node:crypto";
 import type { KeptChange } from "../../protocol/screen_requests.ts";
-import type { Contents } from "../core/checkpoints.ts";
-import type { Effects, WriteJournal } from "../core/ports.ts";
+import type { Contents } from "../log/checkpoints.ts";
+import type { Effects, WriteJournal } from "../ports.ts";
 
 /** Bytes that are read at once. */
 const PART = 4_000_000;

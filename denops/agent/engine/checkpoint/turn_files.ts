@@ -1,9 +1,9 @@
 /** Changed files as the screen lists them. */
 import { dirname, sep } from "node:path";
 import type { TurnFile } from "../../protocol/requests.ts";
-import type { Contents, FileRecord, Snapshot } from "../core/checkpoints.ts";
-import { lineDiff } from "../core/line_diff.ts";
-import { textOf } from "./plan.ts";
+import type { Contents, FileRecord, Snapshot } from "../log/checkpoints.ts";
+import { lineDiff } from "../log/line_diff.ts";
+import { textOf } from "./restore/plan.ts";
 
 /** More are counted anew. */
 const MOST_COUNTS = 1_000;

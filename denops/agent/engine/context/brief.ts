@@ -1,5 +1,5 @@
 /** A tool as small models are told of it: each of its descriptions is one sentence, and no bounds. Pure. */
-import type { ToolSpec } from "../core/messages.ts";
+import type { ToolSpec } from "../log/messages.ts";
 
 /** What only bounds what nobody would write. */
 const BOUNDS: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 /** What the user wants of the view: parts that are not to be in it, and parts that are never folded away. Pure. */
-import type { MessageEntry } from "../core/entries.ts";
-import type { Part } from "../core/events.ts";
+import type { MessageEntry } from "../log/entries.ts";
+import type { Part } from "../log/events.ts";
 
 export interface Chosen {
   /** Id of a part → what stands for it. */

@@ -1,8 +1,8 @@
 /** Lines that are changed in place: what the model is asked, and what becomes of its answer. Pure. */
 import type { EditPlace } from "../../protocol/edit_place.ts";
-import type { UserMessage } from "../core/events.ts";
-import { ToolError } from "../core/errors.ts";
-import { lineEnding } from "../core/text.ts";
+import type { UserMessage } from "../log/events.ts";
+import { ToolError } from "../../shared/errors.ts";
+import { lineEnding } from "../../shared/text/text.ts";
 
 /** Characters before and behind the lines that the model sees. */
 const MOST_AROUND = 12_000;

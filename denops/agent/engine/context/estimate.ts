@@ -1,6 +1,6 @@
 /** How much of the model's window a prompt takes: as the provider has counted, and an estimate for what is new since. */
 import { Buffer } from "node:buffer";
-import type { Message, Prompt, Reasoning, ToolSpec } from "../core/messages.ts";
+import type { Message, Prompt, Reasoning, ToolSpec } from "../log/messages.ts";
 
 /** UTF-8 bytes a token where nothing was counted yet: code has 3 to 4, prose more. */
 const BYTES_A_TOKEN = 3;

@@ -3,7 +3,7 @@
  * "#read" for a tool. What stands in code is code, and "\@" is an "@". Pure.
  */
 
-import { oldNames } from "../core/old_names.ts";
+import { oldNames } from "../calls/old_names.ts";
 
 /** Lines of a file, both included, from 1. */
 export interface Lines {

@@ -1,10 +1,10 @@
 /** The messages of a view, part by part: which of them can be dropped or pinned, and what is folded first. Pure. */
 import type { ContextPart } from "../../protocol/requests.ts";
-import type { Compaction, MessageEntry, ResultEntry } from "../core/entries.ts";
-import type { ToolCall } from "../core/messages.ts";
+import type { Compaction, MessageEntry, ResultEntry } from "../log/entries.ts";
+import type { ToolCall } from "../log/messages.ts";
 import { fileId, givenId, resultId, rulesId, withoutDropped } from "./chosen.ts";
-import { callsOf, type Foldable, maskLine, planMasks } from "./fold_plan.ts";
-import { folded, pinnedText } from "./folds.ts";
+import { callsOf, type Foldable, maskLine, planMasks } from "./folding/fold_plan.ts";
+import { folded, pinnedText } from "./folding/folds.ts";
 
 interface Parted extends Foldable {
   readonly compaction: Compaction | undefined;

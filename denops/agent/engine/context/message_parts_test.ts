@@ -1,11 +1,11 @@
 /** Which parts of a view the user can drop or pin, and what becomes of them. */
 import assert from "node:assert/strict";
 import { answered, asked, result } from "../../../../tests/support/entries.ts";
-import type { MessageEntry } from "../core/entries.ts";
+import type { MessageEntry } from "../log/entries.ts";
 import { choose } from "../agent/gather/context_page.ts";
-import { Memory } from "../agent/memory.ts";
+import { Memory } from "../agent/permission/memory.ts";
 import { withoutDropped } from "./chosen.ts";
-import { planMasks } from "./fold_plan.ts";
+import { planMasks } from "./folding/fold_plan.ts";
 import { messageParts } from "./message_parts.ts";
 
 const LONG = "line\n".repeat(200);

@@ -2,7 +2,7 @@
  * What the model is told of each mode, with a message. All that differs between modes stands here, so that the prompt
  * never contradicts it.
  */
-import type { Family } from "../core/families.ts";
+import type { Family } from "../../models/families.ts";
 import type { ModeName } from "../../protocol/modes.ts";
 import { list, type Section, type SectionInputs } from "./sections.ts";
 

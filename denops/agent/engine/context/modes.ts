@@ -2,7 +2,7 @@
 import type { Effort, ListedModel } from "../../protocol/config.ts";
 import { covers, MODE_FACTS, type ModeAccess, type ModeName, type OwnMode } from "../../protocol/modes.ts";
 import { modeSection } from "./mode_sections.ts";
-import type { ToolPart } from "../core/old_names.ts";
+import type { ToolPart } from "../calls/old_names.ts";
 import { AGENT_SECTIONS, fixed, type Section } from "./sections.ts";
 import { CLAIM, EDIT, INTENT, TITLES } from "./side_prompts.ts";
 

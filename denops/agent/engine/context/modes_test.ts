@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { MODE_FACTS } from "../../protocol/modes.ts";
 import { TOOLS } from "../tools/registry.ts";
-import { refusalOf } from "../agent/offered.ts";
+import { refusalOf } from "../agent/settings/offered.ts";
 import { CHOSEN, type Mode, MODES } from "./modes.ts";
 import { modeText, view } from "./view.ts";
 

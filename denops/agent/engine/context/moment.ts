@@ -5,8 +5,8 @@
 import { createTwoFilesPatch } from "../../deps/diff.ts";
 import type { Shown, Surroundings } from "../../protocol/surroundings.ts";
 import { contextText, type Project } from "./project.ts";
-import type { Plan } from "../core/events.ts";
-import { countsOf, lineDiff } from "../core/line_diff.ts";
+import type { Plan } from "../log/events.ts";
+import { countsOf, lineDiff } from "../log/line_diff.ts";
 
 /** What somebody else has made of a file since the model had its text. */
 export interface Edit {

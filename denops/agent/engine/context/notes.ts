@@ -1,7 +1,7 @@
 /** What is worth knowing of a session although its messages are folded: found without a model. Pure. */
 import { z } from "../../deps/zod.ts";
-import type { MessageEntry } from "../core/entries.ts";
-import type { Part } from "../core/events.ts";
+import type { MessageEntry } from "../log/entries.ts";
+import type { Part } from "../log/events.ts";
 
 export const Note = z.object({
   kind: z.enum(["written", "read", "failed", "said"]),

@@ -1,6 +1,6 @@
 /** What a request sends, part by part, and what of it the provider has not sent to it before. Pure. */
 import type { ContextPart, PrefixBreak } from "../../protocol/requests.ts";
-import type { Message, Prompt } from "../core/messages.ts";
+import type { Message, Prompt } from "../log/messages.ts";
 import type { Mode } from "./modes.ts";
 import { rulesId } from "./chosen.ts";
 import { NO_PROJECT, rulesText } from "./project.ts";

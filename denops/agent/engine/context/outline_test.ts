@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { LIST, READ_FILE } from "../../../../tests/support/histories.ts";
-import type { MessageEntry } from "../core/entries.ts";
+import type { MessageEntry } from "../log/entries.ts";
 import { MODES } from "./modes.ts";
 import { firstBreak, outline } from "./outline.ts";
 import type { Project } from "./project.ts";

@@ -1,7 +1,7 @@
 /** What a session's prompt says of its project: gathered once, and kept with the session, so that the bytes stay. */
 import { z } from "../../deps/zod.ts";
 import { type Chosen, rulesId } from "./chosen.ts";
-import type { ReadonlyDeep } from "../core/readonly.ts";
+import type { ReadonlyDeep } from "../../shared/readonly.ts";
 
 /** A file of instructions for agents, as the model is shown it. */
 const RulesFile = z.object({

@@ -1,5 +1,5 @@
 /** What a filter has refused is in the log, and in nothing that is sent. Pure. */
-import type { MessageEntry } from "../core/entries.ts";
+import type { MessageEntry } from "../log/entries.ts";
 
 /** The message of the user's at this place was refused: the answer right after it is the refusal. */
 export function isRefused(messages: readonly MessageEntry[], at: number): boolean {

@@ -1,7 +1,7 @@
 /** What the user has handed over before, as far as the model still sees it. Pure. */
-import type { MessageEntry } from "../core/entries.ts";
-import type { Part } from "../core/events.ts";
-import type { Image } from "../core/messages.ts";
+import type { MessageEntry } from "../log/entries.ts";
+import type { Part } from "../log/events.ts";
+import type { Image } from "../log/messages.ts";
 import { isRefused } from "./refused.ts";
 
 /** What is in these messages as it is now is not sent again: a line stands for it. */

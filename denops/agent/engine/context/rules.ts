@@ -3,7 +3,7 @@
  * Source: docs.github.com, "Adding repository custom instructions" (applyTo); code.claude.com/docs/en/memory (paths, and
  * `@path` imports, which code does not hold); cursor.com/docs/context/rules (globs, alwaysApply, description).
  */
-import { FrontMatter } from "../../protocol/front_matter.ts";
+import { FrontMatter } from "../../shared/front_matter.ts";
 import type { ConditionalKind } from "../../protocol/rules_names.ts";
 import type { RulesFile } from "./project.ts";
 

@@ -2,7 +2,7 @@
  * What the model is told beside the messages, from stable to volatile. The same inputs give the same bytes, so that the
  * provider's cache holds.
  */
-import type { Family } from "../core/families.ts";
+import type { Family } from "../../models/families.ts";
 import { type Project, rulesText } from "./project.ts";
 
 export interface Environment {

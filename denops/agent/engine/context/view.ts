@@ -2,10 +2,10 @@
  * Messages of the log → what one request sends. Pure, and the only maker of prompts: the same messages give the same
  * bytes, and those that were sent before stay as they were.
  */
-import { familyOf } from "../core/families.ts";
-import type { AssistantEntry, ControlNote, MessageEntry, ResultEntry } from "../core/entries.ts";
-import type { Part, UserMessage } from "../core/events.ts";
-import { type Image, type Message, Prompt, type ToolSpec } from "../core/messages.ts";
+import { familyOf } from "../../models/families.ts";
+import type { AssistantEntry, ControlNote, MessageEntry, ResultEntry } from "../log/entries.ts";
+import type { Part, UserMessage } from "../log/events.ts";
+import { type Image, type Message, Prompt, type ToolSpec } from "../log/messages.ts";
 import { isRefused } from "./refused.ts";
 import type { Mode } from "./modes.ts";
 import { NO_PROJECT, type Project } from "./project.ts";

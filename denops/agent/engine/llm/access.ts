@@ -2,8 +2,8 @@
 import type { ModelConfig } from "../../protocol/config.ts";
 import type { RequestHeaders } from "../../protocol/providers.ts";
 import type { ScreenResult } from "../../protocol/screen_requests.ts";
-import { messageOf, TurnError } from "../core/errors.ts";
-import type { Initiator } from "../core/messages.ts";
+import { messageOf, TurnError } from "../../shared/errors.ts";
+import type { Initiator } from "../log/messages.ts";
 import type { Endpoint } from "./wire/wire.ts";
 
 /** @param refused the provider did not take the last one @throws {Error} one line */

@@ -1,6 +1,6 @@
 /** The body of one HTTP answer → deltas and how it ended. */
-import { messageOf, TurnError } from "../core/errors.ts";
-import type { Refusable } from "../core/messages.ts";
+import { messageOf, TurnError } from "../../shared/errors.ts";
+import type { Refusable } from "../log/messages.ts";
 import {
   filteredError,
   garbageError,

@@ -1,6 +1,6 @@
 /** The arguments of a tool call: JSON text as a model wrote it, whole or broken. Pure. */
 import { jsonrepair } from "../../deps/jsonrepair.ts";
-import { messageOf } from "../core/errors.ts";
+import { messageOf } from "../../shared/errors.ts";
 
 export type ParsedArguments =
   | { readonly ok: true; readonly value: unknown }

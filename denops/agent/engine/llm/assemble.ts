@@ -1,12 +1,5 @@
 /** Deltas of one answer → the finished message. */
-import type {
-  AssistantMessage,
-  FinishReason,
-  KeptFor,
-  Reasoning,
-  ToolCall,
-  Usage,
-} from "../core/messages.ts";
+import type { AssistantMessage, FinishReason, KeptFor, Reasoning, ToolCall, Usage } from "../log/messages.ts";
 import { WithoutEndMark } from "./end_mark.ts";
 import type { Delta } from "./wire/wire.ts";
 

@@ -3,8 +3,8 @@
  * `done`, `cancelled` or `failed`.
  */
 import { trace } from "../../protocol/trace.ts";
-import { TurnError } from "../core/errors.ts";
-import type { ModelRequest } from "../core/messages.ts";
+import { TurnError } from "../../shared/errors.ts";
+import type { ModelRequest } from "../log/messages.ts";
 import { readAnswer, refusal, type TryEnd } from "./answer.ts";
 import { delay } from "./delay.ts";
 import { connectionError, cutOffError, htmlError, silenceError, type Target } from "./failures.ts";

@@ -1,7 +1,7 @@
 /** Failures of HTTP and of the wire → one line of less than 300 characters that says what to check. Pure. */
-import { type ErrorKind, TurnError } from "../core/errors.ts";
+import { type ErrorKind, TurnError } from "../../shared/errors.ts";
 import type { WireName } from "../../protocol/providers.ts";
-import { connectionProblem } from "../../protocol/connection_problem.ts";
+import { connectionProblem } from "../../models/connection_problem.ts";
 import { PRESETS } from "../../protocol/providers.ts";
 import { SMALL_WINDOW } from "./abilities/window.ts";
 import { isOutOfMemory, windowIn } from "./local_failures.ts";

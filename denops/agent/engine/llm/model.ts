@@ -1,10 +1,10 @@
 /** The configured model: what the loop talks to. */
 import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
 import { wireFor, type WireName } from "../../protocol/providers.ts";
-import { isSmall } from "../core/families.ts";
-import { TurnError } from "../core/errors.ts";
-import type { Author, Initiator, KeptFor, Prompt } from "../core/messages.ts";
-import type { ModelFacts } from "../core/ports.ts";
+import { isSmall } from "../../models/families.ts";
+import { TurnError } from "../../shared/errors.ts";
+import type { Author, Initiator, KeptFor, Prompt } from "../log/messages.ts";
+import type { ModelFacts } from "../ports.ts";
 import { Abilities } from "./abilities/abilities.ts";
 import { SMALL_WINDOW } from "./abilities/window.ts";
 import { Access, type RenewKey, requestHeaders } from "./access.ts";

@@ -1,5 +1,5 @@
 /** The history for templates that take one call in a message (Llama 3's): each with its result. Pure. */
-import type { AssistantMessage, Message, ToolMessage } from "../core/messages.ts";
+import type { AssistantMessage, Message, ToolMessage } from "../log/messages.ts";
 
 /** The same calls in the same order; an answer's text goes with the first of them. */
 export function oneCallEach(messages: readonly Message[]): readonly Message[] {

@@ -1,7 +1,7 @@
 /** Calls one by one: none is lost, and what was sent stays as it was. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Message } from "../core/messages.ts";
+import type { Message } from "../log/messages.ts";
 import { oneCallEach } from "./one_call.ts";
 
 const answer = fc.record({ text: fc.constantFrom("", "I look."), calls: fc.nat({ max: 4 }) });

@@ -1,5 +1,5 @@
 /** Messages of a session in which several models have answered, as one of them may be sent them. Pure. */
-import type { Author, Message } from "../core/messages.ts";
+import type { Author, Message } from "../log/messages.ts";
 
 /**
  * Without what only its author can read of an answer: signed or encrypted reasoning, what goes back with a call, a

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { AssistantMessage, Author } from "../core/messages.ts";
+import type { AssistantMessage, Author } from "../log/messages.ts";
 import { ownOf } from "./own.ts";
 
 const CLAUDE: Author = { wire: "anthropic_messages", provider: "anthropic", model: "claude-sonnet-5" };

@@ -1,5 +1,5 @@
 /** The bytes of an answer, as fast as they come at first, then together: most servers send one packet for each token. */
-import { Pace } from "../../protocol/pace.ts";
+import { Pace } from "../../shared/pace.ts";
 
 /** Bytes that one read takes at most. */
 const LARGEST_READ = 16_384;

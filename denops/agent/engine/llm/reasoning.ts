@@ -1,5 +1,5 @@
 /** Reasoning in a history: what of it goes back to who has written it. Pure. */
-import type { AssistantMessage, Message } from "../core/messages.ts";
+import type { AssistantMessage, Message } from "../log/messages.ts";
 
 /** Without a signature: the thought as it was told. */
 export function plainThought({ reasoning }: AssistantMessage): string | undefined {

@@ -1,5 +1,5 @@
 /** Which models see images, and messages without them. Pure. */
-import type { AssistantMessage, Message, ToolMessage } from "../core/messages.ts";
+import type { AssistantMessage, Message, ToolMessage } from "../log/messages.ts";
 
 /**
  * Models that see, by name: OpenAI-compatible services have no common way to ask. As the services document them;

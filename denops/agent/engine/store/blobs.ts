@@ -1,7 +1,7 @@
 /** Contents by their SHA-256, compressed; the same content is stored once. */
 import { createHash } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { Contents } from "../core/checkpoints.ts";
+import type { Contents } from "../log/checkpoints.ts";
 import type { Sql } from "./sql.ts";
 
 /** Contents are written while a model waits: large ones as fast as it goes. */

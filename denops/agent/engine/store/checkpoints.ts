@@ -11,7 +11,7 @@ import {
   type StoredCheckpoint,
   type Taken,
   type WhichCheckpoints,
-} from "../core/checkpoints.ts";
+} from "../log/checkpoints.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
 

@@ -1,10 +1,10 @@
 /** One SQLite database per project, opened, brought up to date and shared with other engines of the same project. */
 import { basename, dirname, join } from "node:path";
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { messageOf } from "../core/errors.ts";
-import { finishSalvage, isSalvaged, salvage, whileLocked } from "./salvage.ts";
+import { messageOf } from "../../shared/errors.ts";
+import { finishSalvage, isSalvaged, salvage, whileLocked } from "./upgrade/salvage.ts";
 import type { Sql } from "./sql.ts";
-import { createSchema, isCurrent, upgrade } from "./upgrade.ts";
+import { createSchema, isCurrent, upgrade } from "./upgrade/upgrade.ts";
 
 /** Another engine's write is waited for so long; less once that was in vain, as nothing else is done meanwhile. */
 const BUSY_MS = 5_000;

@@ -4,10 +4,10 @@ import { DatabaseSync } from "node:sqlite";
 import { END_TURN, startEngine } from "../../../../tests/support/engine_session.ts";
 import { scratch } from "../../../../tests/support/project.ts";
 import { EditQuality } from "../checkpoint/edit_quality.ts";
-import { Reviews } from "../checkpoint/reviews.ts";
+import { Reviews } from "../checkpoint/review/reviews.ts";
 import { Database, DATABASE_FILE } from "./database.ts";
 import { SqliteEdits } from "./edits.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { MIGRATIONS } from "./upgrade/migrations.ts";
 import { SqliteStore } from "./sqlite.ts";
 import { SqliteUsage } from "./usage.ts";
 

@@ -1,5 +1,5 @@
 /** What an entry of the log takes of a model's window. */
-import { isMessage, type LogEntry } from "../core/entries.ts";
+import { isMessage, type LogEntry } from "../log/entries.ts";
 
 /** Characters that an image counts for: about what it takes of a model's window. */
 const IMAGE_SIZE = 8_000;

@@ -1,5 +1,5 @@
 /** What sessions remember beside their messages: one fact a row, so that a change writes what has changed. */
-import type { Remembered } from "../core/ports.ts";
+import type { Remembered } from "../ports.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Sql } from "./sql.ts";
 

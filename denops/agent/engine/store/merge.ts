@@ -1,6 +1,6 @@
 /** The pieces in which a text streamed in become one event when their turn has ended: nobody reads them apart. */
-import type { LogEntry } from "../core/entries.ts";
-import type { AgentEvent } from "../core/events.ts";
+import type { LogEntry } from "../log/entries.ts";
+import type { AgentEvent } from "../log/events.ts";
 
 type Piece = Extract<AgentEvent, { type: "token" | "thought" }>;
 

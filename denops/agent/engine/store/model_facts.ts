@@ -1,5 +1,5 @@
 /** What was learnt of models. */
-import type { ModelFact, ModelFacts } from "../core/ports.ts";
+import type { ModelFact, ModelFacts } from "../ports.ts";
 import type { Database } from "./database.ts";
 
 /** A disk that is full, or another engine that writes for long: no turn fails because of it. */

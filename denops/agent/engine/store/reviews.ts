@@ -1,5 +1,5 @@
 /** Files to be reviewed, in SQLite, and the versions that they have had. */
-import type { ReviewStore, StoredReview, Version } from "../core/reviews.ts";
+import type { ReviewStore, StoredReview, Version } from "../log/reviews.ts";
 import type { Blobs } from "./blobs.ts";
 import { kindOf, snapshotColumns, snapshotOf } from "./checkpoints.ts";
 import type { Database } from "./database.ts";

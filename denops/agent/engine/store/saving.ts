@@ -1,5 +1,5 @@
 /** What goes wrong with the disk while something is stored. */
-import { messageOf, TurnError } from "../core/errors.ts";
+import { messageOf, TurnError } from "../../shared/errors.ts";
 
 /** What goes wrong with the disk is not the program's fault. @throws {TurnError} one line */
 export function saving<Result>(work: () => Result): Result {

@@ -2,7 +2,7 @@
  * The full-text search over all sessions of a project. The index says which entries of turns have the words;
  * their texts stand in the turns alone.
  */
-import { type LogEntry, wordsOf } from "../core/entries.ts";
+import { type LogEntry, wordsOf } from "../log/entries.ts";
 import type { TurnLog } from "./turn_log.ts";
 import type { Sql } from "./sql.ts";
 

@@ -8,8 +8,8 @@ import {
   type SessionsFile,
   type SessionState,
 } from "../../protocol/sessions_file.ts";
-import type { WriteJournal } from "../core/ports.ts";
-import { writeAtomic } from "../core/write_atomic.ts";
+import type { WriteJournal } from "../ports.ts";
+import { writeAtomic } from "../files/write_atomic.ts";
 import type { StoredSessions } from "./sessions.ts";
 
 /** It is written at once, and no more often than this. */

@@ -1,6 +1,6 @@
 /** The stored sessions as a list: what there is, and what the user does with one as a whole. */
-import { ToolError } from "../core/errors.ts";
-import type { StoredSession } from "../core/ports.ts";
+import { ToolError } from "../../shared/errors.ts";
+import type { StoredSession } from "../ports.ts";
 import { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
 import { rangesOf } from "./lineage.ts";

@@ -1,6 +1,6 @@
 /** Sessions in SQLite. What was appended is on disk before the call returns. */
-import type { RecordedChange } from "../core/checkpoints.ts";
-import { messageOf } from "../core/errors.ts";
+import type { RecordedChange } from "../log/checkpoints.ts";
+import { messageOf } from "../../shared/errors.ts";
 import {
   type FoldEntry,
   isEvent,
@@ -12,8 +12,8 @@ import {
   type LogEntry,
   type MessageEntry,
   wordsOf,
-} from "../core/entries.ts";
-import type { UserMessage } from "../core/events.ts";
+} from "../log/entries.ts";
+import type { UserMessage } from "../log/events.ts";
 import type {
   Entries,
   NewSession,
@@ -24,8 +24,8 @@ import type {
   StoredSubagent,
   TurnBegun,
   WhichEntries,
-} from "../core/ports.ts";
-import { firstTitle } from "../core/title.ts";
+} from "../ports.ts";
+import { firstTitle } from "../log/title.ts";
 import { Blobs } from "./blobs.ts";
 import { SqliteCheckpoints } from "./checkpoints.ts";
 import type { Database } from "./database.ts";

@@ -6,7 +6,7 @@ import { scratch } from "../../../../tests/support/project.ts";
 import { runs } from "../../../../tests/support/runs.ts";
 import { Blobs } from "./blobs.ts";
 import { Database, DATABASE_FILE } from "./database.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { MIGRATIONS } from "./upgrade/migrations.ts";
 import { decodeValue, encodePayload } from "./payload.ts";
 import { UnfinishedWrites } from "./writes.ts";
 

@@ -5,8 +5,8 @@
  * read is told apart, and costs no other.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { ENTRY_VERSION, FOLD_TYPES, isFoldType, isMessageType, LogEntry } from "../core/entries.ts";
-import type { AgentEvent } from "../core/events.ts";
+import { ENTRY_VERSION, FOLD_TYPES, isFoldType, isMessageType, LogEntry } from "../log/entries.ts";
+import type { AgentEvent } from "../log/events.ts";
 import type { Blobs } from "./blobs.ts";
 import { runsOf } from "./merge.ts";
 import { decodeValue } from "./payload.ts";

@@ -1,7 +1,7 @@
 /** What requests have used up, in SQLite. Sums are SQLite's: a long history is not read row by row. */
 import { z } from "../../deps/zod.ts";
-import type { RequestUsage, UsageLog, UsageReport } from "../core/ports.ts";
-import { nameNow } from "../core/old_names.ts";
+import type { RequestUsage, UsageLog, UsageReport } from "../ports.ts";
+import { nameNow } from "../calls/old_names.ts";
 import type { Database } from "./database.ts";
 import { SqliteEdits } from "./edits.ts";
 import { saving } from "./saving.ts";

@@ -1,5 +1,5 @@
 /** Which temporary files are being written, so that none outlives a crash for long. */
-import type { WriteJournal } from "../core/ports.ts";
+import type { WriteJournal } from "../ports.ts";
 import type { Database } from "./database.ts";
 
 /** A write that has not even begun with its file so long after its entry never will. */

@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import { SearchRequest } from "../../protocol/search.ts";
-import { ToolError } from "../core/errors.ts";
+import { ToolError } from "../../shared/errors.ts";
 import { counted, defineTool, files, shown } from "./define.ts";
 import { leftOutNote } from "./search/format.ts";
 

@@ -5,23 +5,15 @@
  * it changes nothing. `run` does exactly what was prepared, after policy and, if need be, a person have agreed.
  */
 import { z } from "../../deps/zod.ts";
-import { ToolError } from "../core/errors.ts";
-import { propertiesOf } from "../core/json_schema.ts";
-import type { Diff, FileChange, ToolKind } from "../core/events.ts";
+import { ToolError } from "../../shared/errors.ts";
+import { propertiesOf } from "../calls/json_schema.ts";
+import type { Diff, FileChange, ToolKind } from "../log/events.ts";
 import type { EditForm } from "../../protocol/config.ts";
-import type { Image, ToolSpec } from "../core/messages.ts";
+import type { Image, ToolSpec } from "../log/messages.ts";
 import type { Access, AccessPath, FileAccess } from "../../protocol/access.ts";
 import type { CommandAccess } from "../../protocol/commands.ts";
 import type { ModeAccess } from "../../protocol/modes.ts";
-import type {
-  Commands,
-  Effects,
-  LanguageServers,
-  Plan,
-  Questions,
-  Search,
-  Subagents,
-} from "../core/ports.ts";
+import type { Commands, Effects, LanguageServers, Plan, Questions, Search, Subagents } from "../ports.ts";
 import {
   argumentsIn,
   type ArgumentsSchema,

@@ -1,7 +1,7 @@
 import { z } from "../../deps/zod.ts";
-import { ToolError } from "../core/errors.ts";
+import { ToolError } from "../../shared/errors.ts";
 import { defineTool, files, shown } from "./define.ts";
-import { lineDiff } from "../core/line_diff.ts";
+import { lineDiff } from "../log/line_diff.ts";
 import { shownPath } from "./files/workspace.ts";
 
 export const remove = defineTool({

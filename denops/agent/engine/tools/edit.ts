@@ -1,8 +1,8 @@
 import { z } from "../../deps/zod.ts";
-import { ToolError } from "../core/errors.ts";
+import { ToolError } from "../../shared/errors.ts";
 import type { EditForm } from "../../protocol/config.ts";
-import { countsOf, lineDiff } from "../core/line_diff.ts";
-import { lineEnding, withEnding } from "../core/text.ts";
+import { countsOf, lineDiff } from "../log/line_diff.ts";
+import { lineEnding, withEnding } from "../../shared/text/text.ts";
 import { counted, defineTool, files, shown } from "./define.ts";
 import { applyEdits } from "./files/edit_match.ts";
 import { PATCH_GRAMMAR, pathsOfPatch } from "./files/patch.ts";

@@ -4,7 +4,7 @@ import { END_TURN, type EngineOptions, startEngine } from "../../../../tests/sup
 import { objects, property, string } from "../../../../tests/model/model_messages.ts";
 import { WIRES } from "../../protocol/providers.ts";
 import { scratch } from "../../../../tests/support/project.ts";
-import { editFormOf } from "../core/families.ts";
+import { editFormOf } from "../../models/families.ts";
 import { edit as editTool } from "./edit.ts";
 
 const FILES = { "a.txt": "one\ntwo\nthree\n", "b.txt": "x\r\ny\r\n", "old.txt": "gone\n" };

@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { ToolError } from "../core/errors.ts";
+import { ToolError } from "../../shared/errors.ts";
 import { defineTool, NOTHING, shown } from "./define.ts";
 import { reportText } from "./run.ts";
 

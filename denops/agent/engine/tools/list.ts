@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
-import { ANY_FILE } from "../core/old_names.ts";
-import { messageOf, ToolError } from "../core/errors.ts";
+import { ANY_FILE } from "../calls/old_names.ts";
+import { messageOf, ToolError } from "../../shared/errors.ts";
 import type { ClientAbilities } from "./define.ts";
 import { counted, defineTool, files, shown, type ToolResult } from "./define.ts";
 import { AskedAbout } from "./files/asked_about.ts";

@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import type { AccessPath } from "../../protocol/access.ts";
-import { messageOf, ToolError } from "../core/errors.ts";
+import { messageOf, ToolError } from "../../shared/errors.ts";
 import { counted, defineTool, files, type PreparedCall, shown, type ToolResult } from "./define.ts";
 import { readImage } from "./files/disk.ts";
 import { imageInfo, measures } from "./files/image.ts";

@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import type { AccessPath } from "../../protocol/access.ts";
-import { ToolError } from "../core/errors.ts";
+import { ToolError } from "../../shared/errors.ts";
 import { type ClientAbilities, defineTool, files, type PreparedCall, shown } from "./define.ts";
 import type { Workspace } from "./files/workspace.ts";
 import { askServers, nothing, PLACE, type PlaceArguments, placeOf, placeTitle } from "./lsp/ask.ts";

@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { messageOf } from "../core/errors.ts";
+import { messageOf } from "../../shared/errors.ts";
 import { counted, defineTool, NOTHING, type Tool, type ToolContext, type ToolResult } from "./define.ts";
 import { changes } from "./changes.ts";
 import { list } from "./list.ts";

@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { ToolError } from "../core/errors.ts";
+import { ToolError } from "../../shared/errors.ts";
 import { type ClientAbilities, defineTool, files, NOTHING, shown, type ToolResult } from "./define.ts";
 import type { Workspace } from "./files/workspace.ts";
 import { askServers, nothing, PLACE, type PlaceArguments, placeOf, placeTitle } from "./lsp/ask.ts";

@@ -1,7 +1,7 @@
 import { z } from "../../deps/zod.ts";
 import { defineTool, files, shown } from "./define.ts";
-import { countsOf, lineDiff } from "../core/line_diff.ts";
-import { lineEnding, withEnding } from "../core/text.ts";
+import { countsOf, lineDiff } from "../log/line_diff.ts";
+import { lineEnding, withEnding } from "../../shared/text/text.ts";
 import { outcomeOf, shownPath } from "./files/workspace.ts";
 
 export const write = defineTool({

@@ -4,7 +4,7 @@
  * answer could overtake the last text.
  */
 import type { AnyMessage } from "../../deps/acp_sdk.ts";
-import type { Passing } from "../../protocol/message_stream.ts";
+import type { Passing } from "../../shared/message_stream.ts";
 
 /** A notification whose handler was not started by then was refused by the SDK: it is not of the protocol. */
 const LONGEST_WAIT_MS = 100;

@@ -1,6 +1,6 @@
 /** Joins what an agent says that tells each token by itself. */
 import type { SessionNotification } from "../../deps/acp_sdk.ts";
-import { Pace } from "../../protocol/pace.ts";
+import { Pace } from "../../shared/pace.ts";
 
 export class Gather {
   readonly #tell: (notification: SessionNotification) => void;

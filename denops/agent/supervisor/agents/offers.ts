@@ -1,7 +1,7 @@
 /** What a user can choose from: the models of a provider, and the providers, with why one is not ready. */
 import type { ListedModel, UserConfig } from "../../protocol/config.ts";
-import { ModelLists, oneModel, type Provider } from "../../protocol/ask_models.ts";
-import { isModel, nearNames } from "../../protocol/model_list.ts";
+import { ModelLists, oneModel, type Provider } from "../../models/ask_models.ts";
+import { isModel, nearNames } from "../../models/model_list.ts";
 import { hostAndPort, PRESETS, WIRE_FACTS } from "../../protocol/providers.ts";
 import { isLoggedIn, renewedKey } from "./copilot/account.ts";
 import { LOG_IN } from "./copilot/github.ts";

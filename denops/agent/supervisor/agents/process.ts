@@ -1,7 +1,7 @@
 /** A process that speaks ACP on its standard streams. */
 import { MessageTooLargeError, type Stream } from "../../deps/acp_sdk.ts";
-import { type ChildPipe, childPipe } from "../../protocol/byte_pipe.ts";
-import { messageStream, type Passing } from "../../protocol/message_stream.ts";
+import { type ChildPipe, childPipe } from "../../shared/byte_pipe.ts";
+import { messageStream, type Passing } from "../../shared/message_stream.ts";
 import { endOf, pauseForEnd } from "./process_end.ts";
 import { throttled } from "./throttle.ts";
 

@@ -1,13 +1,13 @@
 /** Which model the engine talks to, and its key. Keys are read here and go to the engine's stdin only. */
 import { type EngineConfig, type ModelConfig, SharedConfig, type UserConfig } from "../../protocol/config.ts";
-import { publishedPrice } from "../../protocol/prices.ts";
+import { publishedPrice } from "../../models/prices.ts";
 import { trustedPath } from "../system/environment.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
 import { proxyFor } from "../system/network.ts";
 import { openProgram } from "../system/programs.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { PRESETS, type ProviderPreset, WIRE_FACTS, type WireName } from "../../protocol/providers.ts";
-import { modelsOf } from "../../protocol/model_list.ts";
+import { modelsOf } from "../../models/model_list.ts";
 import { accountModel, copilotAccount, hasCopilotLogin } from "./copilot/account.ts";
 
 const KEY_COMMAND_MS = 30_000;

@@ -1,7 +1,7 @@
 /** Asks a provider whether it is there, takes the key and has the model. Nothing is sent to a model. */
-import { connectionProblem } from "../../protocol/connection_problem.ts";
-import type { Fetch, Provider } from "../../protocol/ask_models.ts";
-import { isModel, modelsOf } from "../../protocol/model_list.ts";
+import { connectionProblem } from "../../models/connection_problem.ts";
+import type { Fetch, Provider } from "../../models/ask_models.ts";
+import { isModel, modelsOf } from "../../models/model_list.ts";
 import { PRESETS, WIRE_FACTS, wireFor } from "../../protocol/providers.ts";
 import { LONGEST_NAME, oneLine } from "../screen/visible.ts";
 

@@ -1,5 +1,5 @@
 /** Reads an engine no faster than a screen could show what it says; until then it waits in its own process. */
-import type { BytePipe } from "../../protocol/byte_pipe.ts";
+import type { BytePipe } from "../../shared/byte_pipe.ts";
 
 /** Lines a second, and bytes: many times what a model's fastest stream is. */
 const LINES = 3_000;

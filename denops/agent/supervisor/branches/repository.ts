@@ -4,9 +4,9 @@
  */
 import { join } from "node:path";
 import { visible } from "../screen/visible.ts";
-import { hookSetting } from "../system/git_settings.ts";
+import { hookSetting } from "../system/git/git_settings.ts";
 import { findProgram } from "../system/sandbox.ts";
-import { findRepository, type Repository } from "../system/repository.ts";
+import { findRepository, type Repository } from "../system/git/repository.ts";
 import { complaint, printed, run, type RunPlace, type Writes } from "../system/run.ts";
 
 export interface BranchOptions {

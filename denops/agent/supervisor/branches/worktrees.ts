@@ -9,7 +9,7 @@ import type { ReadOptions } from "../../policy/file_access.ts";
 import type { Merge, ShownWorktree } from "../../protocol/worktrees.ts";
 import { visible } from "../screen/visible.ts";
 import { makeWorktreesFolder, originOf, worktreesOf } from "../system/worktree_place.ts";
-import type { Repository } from "../system/repository.ts";
+import type { Repository } from "../system/git/repository.ts";
 import { type BranchOptions, exists, Git, ownRepository, writesOf } from "./repository.ts";
 import { baseOf, lossOf, mergeOf, type WorktreeLoss } from "./worktree_changes.ts";
 import { digestOf, type DiskListing, listDisk, recoverWorktrees, removeListed } from "./worktree_disk.ts";

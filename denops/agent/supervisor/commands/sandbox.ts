@@ -19,7 +19,7 @@ import type { CommandSpec } from "./runner.ts";
 import { type Architecture, seccompFilter } from "../system/sandbox/seccomp.ts";
 import { TrackedFiles } from "./tracked.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
-import { userGit } from "../system/user_git.ts";
+import { userGit } from "../system/git/user_git.ts";
 import { wholeFile } from "../system/whole_file.ts";
 
 /** Of commands: whoever works in Neovim comes first. */

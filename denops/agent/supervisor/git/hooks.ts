@@ -2,9 +2,9 @@
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import type { SafeToWrite } from "../../protocol/config.ts";
-import { type Setting, settingsIn } from "../system/git_settings.ts";
+import { type Setting, settingsIn } from "../system/git/git_settings.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
-import { userGit } from "../system/user_git.ts";
+import { userGit } from "../system/git/user_git.ts";
 import { statOf, textOf } from "./folder_tree.ts";
 import { namedBy } from "./folders.ts";
 

@@ -5,7 +5,7 @@
 import { dirname, join, relative, resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { type GitFinds, gitFinds, namedBy, type ObeyedFile, type Repository } from "./folders.ts";
-import { configText, isHarmless, type Setting, settingsOf } from "../system/git_settings.ts";
+import { configText, isHarmless, type Setting, settingsOf } from "../system/git/git_settings.ts";
 import { type Aside, putAside } from "./put_aside.ts";
 
 export interface SweepPlace {

@@ -1,10 +1,10 @@
 /**
  * The way to the screen, in order. What comes passes at once, but never a second batch before Neovim has taken the
  * first, and no batch that is more than a frame's work: the rest is merged and waits for the next one. How often a
- * text is said is up to who says it (`protocol/pace.ts`); what only tells how calls go waits for the next batch, or
+ * text is said is up to who says it (`shared/pace.ts`); what only tells how calls go waits for the next batch, or
  * for its own time, and a question to the editor does not wait for that: each drawing costs Neovim milliseconds.
  */
-import { Pace, type PaceClock } from "../../protocol/pace.ts";
+import { Pace, type PaceClock } from "../../shared/pace.ts";
 import { trace } from "../../protocol/trace.ts";
 import type { Update } from "../../protocol/ui.ts";
 import { Bounds } from "./bounds.ts";

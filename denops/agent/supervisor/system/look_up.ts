@@ -11,7 +11,7 @@ import { findProgram, sandbox } from "./sandbox.ts";
 import { bwrapArguments, type Mount } from "./sandbox/mounts.ts";
 import { type Architecture, seccompFilter } from "./sandbox/seccomp.ts";
 import { SHOWN } from "./sandbox/shown.ts";
-import { userGit } from "./user_git.ts";
+import { userGit } from "./git/user_git.ts";
 import { wholeFile } from "./whole_file.ts";
 
 export interface LookUp {

@@ -1,11 +1,11 @@
 /** Runs ripgrep and git for the supervisor: read-only, without network and Unix sockets, and not for long. */
 import { commandEnvironment, trustedPath } from "./environment.ts";
-import { type GitView, gitView } from "./git_view.ts";
+import { type GitView, gitView } from "./git/git_view.ts";
 import { sandboxedProgram } from "./look_up.ts";
 import { killGroup, openProgram } from "./programs.ts";
 import { removeRunFolder } from "./run_folder.ts";
 import { findProgram } from "./sandbox.ts";
-import { userGit } from "./user_git.ts";
+import { userGit } from "./git/user_git.ts";
 
 const LONGEST_MS = 30_000;
 /** Characters of a line that are read, about. */

@@ -1,8 +1,8 @@
 /** May a file be read that a message mentions, and that the rules ask about? */
-import { messageOf, ToolError } from "../../core/errors.ts";
+import { messageOf, ToolError } from "../../../shared/errors.ts";
 import type { AskRead } from "../../tools/files/workspace.ts";
-import { Permissions } from "../permission.ts";
-import type { RunnerPorts } from "../runner.ts";
+import { Permissions } from "../permission/permission.ts";
+import type { RunnerPorts } from "../turn/runner.ts";
 
 /** Asks as a call would that reads it: the line of that call is shown, and no part of the log. */
 export function askRead(

@@ -2,12 +2,12 @@
 import type { ContextPart, RequestParams } from "../../../protocol/requests.ts";
 import { rulesId } from "../../context/chosen.ts";
 import { messageParts } from "../../context/message_parts.ts";
-import { ToolError } from "../../core/errors.ts";
+import { ToolError } from "../../../shared/errors.ts";
 import type { Tool } from "../../tools/define.ts";
-import type { Memory } from "../memory.ts";
+import type { Memory } from "../permission/memory.ts";
 import type { Causes } from "./prefix.ts";
 import { callFacts } from "./room.ts";
-import type { ContextPage, ContextPorts } from "../runner.ts";
+import type { ContextPage, ContextPorts } from "../turn/runner.ts";
 
 export type ContextChange = NonNullable<RequestParams<"context">["change"]>;
 

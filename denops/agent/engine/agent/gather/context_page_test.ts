@@ -1,7 +1,7 @@
 /** What the user drops and pins: what is sent then, after a restart and after a compaction. */
 import assert from "node:assert/strict";
 import { type RunningEngine, startEngine } from "../../../../../tests/support/engine_session.ts";
-import type { Session } from "../../session.ts";
+import type { Session } from "../../session/session.ts";
 
 const FILES = Object.fromEntries(
   ["a", "b", "c", "d", "e", "f"].map((

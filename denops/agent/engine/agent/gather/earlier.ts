@@ -1,6 +1,6 @@
 /** An earlier session of the project as something to hand over: its title, and what it has come to. */
-import { foldsInForce } from "../../context/folds.ts";
-import type { Store, StoredSession } from "../../core/ports.ts";
+import { foldsInForce } from "../../context/folding/folds.ts";
+import type { Store, StoredSession } from "../../ports.ts";
 import type { EarlierSession } from "./given.ts";
 
 /** Sessions whose titles are looked at, the newest first. */

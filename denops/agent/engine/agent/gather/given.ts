@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { isInGit } from "../../../policy/file_access.ts";
 import type { GivenMeta } from "../../../protocol/given.ts";
 import { imageCarriers } from "../../context/repeats.ts";
-import { Share } from "../../context/share.ts";
+import { Share } from "../../context/folding/share.ts";
 import {
   type FoundMention,
   type Lines,
@@ -17,10 +17,10 @@ import {
   toolsNote,
 } from "../../context/mentions.ts";
 import { treeText } from "../../context/tree.ts";
-import { messageOf, ToolError } from "../../core/errors.ts";
-import type { MessageEntry } from "../../core/entries.ts";
-import type { Part } from "../../core/events.ts";
-import { fenced, splitLines } from "../../core/text.ts";
+import { messageOf, ToolError } from "../../../shared/errors.ts";
+import type { MessageEntry } from "../../log/entries.ts";
+import type { Part } from "../../log/events.ts";
+import { fenced, splitLines } from "../../../shared/text/text.ts";
 import type { ClientAbilities } from "../../tools/define.ts";
 import { AskedAbout } from "../../tools/files/asked_about.ts";
 import { fileInfo, readImage } from "../../tools/files/disk.ts";

@@ -1,7 +1,7 @@
 /** Symbols by name, of language servers that run. */
 import type { LspLocation, LspSymbol } from "../../../protocol/lsp.ts";
-import { ToolError } from "../../core/errors.ts";
-import type { LanguageServers } from "../../core/ports.ts";
+import { ToolError } from "../../../shared/errors.ts";
+import type { LanguageServers } from "../../ports.ts";
 import { lineRange, symbolName } from "../../tools/lsp/show.ts";
 
 /** Milliseconds: a server that has just begun reads the project first; an outline can be done without. */

@@ -5,8 +5,8 @@ import { type JsonObject, messagesOf, withoutMode } from "../../../../../tests/m
 import { pngFile } from "../../../../../tests/support/pictures.ts";
 import { WIRES } from "../../../protocol/providers.ts";
 import { withoutRepeats } from "../../context/repeats.ts";
-import { handedOver } from "../../core/entries.ts";
-import type { Editor } from "../../core/ports.ts";
+import { handedOver } from "../../log/entries.ts";
+import type { Editor } from "../../ports.ts";
 
 const FILES = {
   "src/a.ts": "one\ntwo\nthree\nfour\n",

@@ -1,7 +1,7 @@
 /** Takes the notes of a session from its events, and keeps them once a turn. */
 import { nameInRoots } from "../../../policy/roots.ts";
 import { LONGEST_NOTE, type Note, preferencesIn, superfluous } from "../../context/notes.ts";
-import type { AgentEvent, ToolStart } from "../../core/events.ts";
+import type { AgentEvent, ToolStart } from "../../log/events.ts";
 
 export class Notes {
   readonly #kept: Map<string, Note>;

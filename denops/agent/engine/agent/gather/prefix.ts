@@ -2,9 +2,9 @@
 import type { Price } from "../../../protocol/config.ts";
 import type { PrefixBreak, RequestResult } from "../../../protocol/requests.ts";
 import { firstBreak, lengthOf } from "../../context/outline.ts";
-import type { Folds } from "../../context/folds.ts";
+import type { Folds } from "../../context/folding/folds.ts";
 import type { RulesFile } from "../../context/project.ts";
-import type { Prompt } from "../../core/messages.ts";
+import type { Prompt } from "../../log/messages.ts";
 
 /** Of English and code. */
 const CHARACTERS_A_TOKEN = 4;

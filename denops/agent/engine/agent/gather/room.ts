@@ -11,23 +11,23 @@ import {
   planMasks,
   tailBegin,
   usersWords,
-} from "../../context/fold_plan.ts";
-import { middleCut } from "../../core/text.ts";
+} from "../../context/folding/fold_plan.ts";
+import { middleCut } from "../../../shared/text/text.ts";
 import type { Chosen } from "../../context/chosen.ts";
-import { planEarlyMasks } from "../../context/early_masks.ts";
-import { folded } from "../../context/folds.ts";
+import { planEarlyMasks } from "../../context/folding/early_masks.ts";
+import { folded } from "../../context/folding/folds.ts";
 import { type Mode, MODES } from "../../context/modes.ts";
-import { ownSummary, summaryQuestion } from "../../context/summary.ts";
-import type { HistoryWindow } from "../../context/window.ts";
-import type { Compaction, FoldEntry, MessageEntry, ResultEntry } from "../../core/entries.ts";
-import type { AgentEvent } from "../../core/events.ts";
-import type { Prompt, ToolCall } from "../../core/messages.ts";
-import { isRecord } from "../../core/json_schema.ts";
-import { meantBy } from "../meant_by.ts";
+import { ownSummary, summaryQuestion } from "../../context/folding/summary.ts";
+import type { HistoryWindow } from "../../context/folding/window.ts";
+import type { Compaction, FoldEntry, MessageEntry, ResultEntry } from "../../log/entries.ts";
+import type { AgentEvent } from "../../log/events.ts";
+import type { Prompt, ToolCall } from "../../log/messages.ts";
+import { isRecord } from "../../calls/json_schema.ts";
+import { meantBy } from "../permission/meant_by.ts";
 import type { Model } from "../../llm/model.ts";
 import type { SessionState, Tool } from "../../tools/define.ts";
-import { ask } from "../ask.ts";
-import type { Measured, Meter } from "../meter.ts";
+import { ask } from "../permission/ask.ts";
+import type { Measured, Meter } from "../turn/meter.ts";
 
 /** Shares of the window: of what is not tools, of everything, and of everything once the user has taken a fold back. */
 const MOST_HISTORY = 0.7;

@@ -7,18 +7,18 @@ import { runs } from "../../../../../tests/support/runs.ts";
 import { allOf, sizesOf } from "../../context/estimate.ts";
 import { MODES } from "../../context/modes.ts";
 import { view } from "../../context/view.ts";
-import { HistoryWindow } from "../../context/window.ts";
-import type { LogEntry } from "../../core/entries.ts";
-import type { Prompt } from "../../core/messages.ts";
+import { HistoryWindow } from "../../context/folding/window.ts";
+import type { LogEntry } from "../../log/entries.ts";
+import type { Prompt } from "../../log/messages.ts";
 import type { Model } from "../../llm/model.ts";
 import { Database } from "../../store/database.ts";
 import { SqliteStore } from "../../store/sqlite.ts";
 import { TOOLS } from "../../tools/registry.ts";
-import { Spending } from "../budget.ts";
-import { Meter } from "../meter.ts";
+import { Spending } from "../turn/budget.ts";
+import { Meter } from "../turn/meter.ts";
 import { NOTHING_CHOSEN } from "../../context/chosen.ts";
 import { Room } from "./room.ts";
-import type { EditLog } from "../../core/edits.ts";
+import type { EditLog } from "../../log/edits.ts";
 
 const NO_EDITS: EditLog = {
   tried: () => {},

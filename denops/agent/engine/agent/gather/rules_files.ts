@@ -9,8 +9,8 @@ import { nameInRoots } from "../../../policy/roots.ts";
 import { conditionalRules, LOCAL_RULES, MAIN_RULES, OTHER_RULES } from "../../../protocol/rules_names.ts";
 import type { RulesFile } from "../../context/project.ts";
 import { type Conditions, conditionsOf, fitted, importsOf, MOST_RULES } from "../../context/rules.ts";
-import { ToolError } from "../../core/errors.ts";
-import type { FolderRules } from "../memory.ts";
+import { ToolError } from "../../../shared/errors.ts";
+import type { FolderRules } from "../permission/memory.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
 
 /** Files that say themselves what they are for, and are looked at. */

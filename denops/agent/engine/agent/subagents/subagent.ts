@@ -6,18 +6,18 @@
 import { againstMode } from "../../../policy/decide_mode.ts";
 import type { ModeAccess } from "../../../protocol/modes.ts";
 import type { Mode } from "../../context/modes.ts";
-import { HistoryWindow } from "../../context/window.ts";
-import type { LogEntry, MessageEntry } from "../../core/entries.ts";
-import { TurnError } from "../../core/errors.ts";
-import { type AgentEvent, TRANSIENT, type UserMessage } from "../../core/events.ts";
-import type { ToolSpec } from "../../core/messages.ts";
-import type { ApprovalAnswer, ApprovalRequest, Store, UsageLog } from "../../core/ports.ts";
+import { HistoryWindow } from "../../context/folding/window.ts";
+import type { LogEntry, MessageEntry } from "../../log/entries.ts";
+import { TurnError } from "../../../shared/errors.ts";
+import { type AgentEvent, TRANSIENT, type UserMessage } from "../../log/events.ts";
+import type { ToolSpec } from "../../log/messages.ts";
+import type { ApprovalAnswer, ApprovalRequest, Store, UsageLog } from "../../ports.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
-import { callIds } from "../call_ids.ts";
-import { LEFT_OPEN } from "../interrupted.ts";
-import { RememberedMap } from "../memory.ts";
-import { Meter } from "../meter.ts";
-import type { Runner, RunnerPorts, TurnEnd } from "../runner.ts";
+import { callIds } from "../turn/call_ids.ts";
+import { LEFT_OPEN } from "../turn/interrupted.ts";
+import { RememberedMap } from "../permission/memory.ts";
+import { Meter } from "../turn/meter.ts";
+import type { Runner, RunnerPorts, TurnEnd } from "../turn/runner.ts";
 
 export interface SubagentOptions {
   /** Of its session, which is stored. */

@@ -2,7 +2,7 @@
 import { covers, type ModeAccess } from "../../../protocol/modes.ts";
 import type { RequestResult } from "../../../protocol/requests.ts";
 import { CHOSEN, type Mode } from "../../context/modes.ts";
-import { messageOf, ToolError } from "../../core/errors.ts";
+import { messageOf, ToolError } from "../../../shared/errors.ts";
 import type {
   Remembered,
   Store,
@@ -11,12 +11,12 @@ import type {
   Subagents as Port,
   SubagentTask,
   UsageLog,
-} from "../../core/ports.ts";
+} from "../../ports.ts";
 import { counted } from "../../tools/define.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
-import { missing } from "../interrupted.ts";
-import type { Runner, RunnerPorts } from "../runner.ts";
-import type { SessionModes } from "../session_modes.ts";
+import { missing } from "../turn/interrupted.ts";
+import type { Runner, RunnerPorts } from "../turn/runner.ts";
+import type { SessionModes } from "../settings/session_modes.ts";
 import { lastWords, workAsSubagent } from "./subagent.ts";
 import { OneByOne, Slots } from "./slots.ts";
 

@@ -1,9 +1,9 @@
 /** What is known of one model: as the user says, as its server tells and refuses, as it was before. */
 import type { ModelConfig } from "../../../protocol/config.ts";
 import { wireFor } from "../../../protocol/providers.ts";
-import { isOneByOne } from "../../core/families.ts";
-import type { ModelRequest } from "../../core/messages.ts";
-import type { ModelFacts } from "../../core/ports.ts";
+import { isOneByOne } from "../../../models/families.ts";
+import type { ModelRequest } from "../../log/messages.ts";
+import type { ModelFacts } from "../../ports.ts";
 import { jsonHeaders } from "../wire/json.ts";
 import type { Endpoint } from "../wire/wire.ts";
 import { seesByName } from "../vision.ts";

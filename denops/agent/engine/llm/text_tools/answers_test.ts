@@ -11,7 +11,7 @@ import {
 } from "../../../../../tests/support/text_calls/situations.ts";
 import { user } from "../../../../../tests/support/histories.ts";
 import { IS_FULL, sample } from "../../../../../tests/support/sample.ts";
-import { Prompt } from "../../core/messages.ts";
+import { Prompt } from "../../log/messages.ts";
 import { TOOLS } from "../../tools/registry.ts";
 import { Assembly } from "../assemble.ts";
 import type { ModelEvent } from "../client.ts";

@@ -1,8 +1,8 @@
 /** Calls that are written as objects: `{"name": …, "arguments": {…}}`, under the names that models use for both. */
-import type { ToolSpec } from "../../core/messages.ts";
-import type { Literal } from "../../core/literal.ts";
-import { isRecord, propertiesOf, requiredOf } from "../../core/json_schema.ts";
-import { wholeLiteral } from "../../core/literal.ts";
+import type { ToolSpec } from "../../log/messages.ts";
+import type { Literal } from "../../../shared/text/literal.ts";
+import { isRecord, propertiesOf, requiredOf } from "../../calls/json_schema.ts";
+import { wholeLiteral } from "../../../shared/text/literal.ts";
 import type { KnownTools, TextCall } from "./tools.ts";
 
 export const NAMES = ["name", "tool", "tool_name", "function", "function_name", "recipient_name", "action"];

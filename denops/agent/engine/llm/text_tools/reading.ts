@@ -1,5 +1,5 @@
 /** An answer's text as it comes: what may be shown of it at once, and at its end the calls in it. */
-import type { Prompt } from "../../core/messages.ts";
+import type { Prompt } from "../../log/messages.ts";
 import type { ModelEvent } from "../client.ts";
 import type { Delta } from "../wire/wire.ts";
 import { draftName } from "./draft.ts";

@@ -2,7 +2,7 @@
  * Finds the calls with which an answer ends. A model stops after its calls: what has words behind it, or stands in code,
  * in a quotation or in a list, is shown, not made.
  */
-import { Cursor } from "../../core/cursor.ts";
+import { Cursor } from "../../../shared/text/cursor.ts";
 import { isEndMark } from "../end_mark.ts";
 import { THOUGHTS } from "../thoughts.ts";
 import { type Grammar, RESULTS } from "./grammar.ts";

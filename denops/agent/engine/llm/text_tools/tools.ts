@@ -1,9 +1,9 @@
 /** The tools that a text may call, and calls of them from what was read. */
-import type { ToolSpec } from "../../core/messages.ts";
-import { fitValue } from "../../core/fit_value.ts";
-import { propertiesOf, requiredOf } from "../../core/json_schema.ts";
-import { oldNames, oldTool } from "../../core/old_names.ts";
-import { bareName, ToolNames } from "../../core/tool_names.ts";
+import type { ToolSpec } from "../../log/messages.ts";
+import { fitValue } from "../../calls/fit_value.ts";
+import { propertiesOf, requiredOf } from "../../calls/json_schema.ts";
+import { oldNames, oldTool } from "../../calls/old_names.ts";
+import { bareName, ToolNames } from "../../calls/tool_names.ts";
 
 /** A call as it stood in a text. */
 export interface TextCall {

@@ -13,7 +13,7 @@ import type {
   ModelRequest,
   Reasoning,
   ToolCall,
-} from "../../core/messages.ts";
+} from "../../log/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { type IdRule, withCallIds } from "./call_ids.ts";
 import { thinkingOf } from "./claude_thinking.ts";

@@ -1,6 +1,6 @@
 /** Ids of tool calls as a provider takes them: where several models answer in a session, they are of any form. Pure. */
 import { createHash } from "node:crypto";
-import type { Message } from "../../core/messages.ts";
+import type { Message } from "../../log/messages.ts";
 
 export interface IdRule {
   readonly legal: RegExp;

@@ -1,6 +1,6 @@
 /** What single services refuse that speak Chat Completions, and how they are spared it. Pure. */
-import { familyOf } from "../../core/families.ts";
-import type { Message, ModelRequest, ToolCall } from "../../core/messages.ts";
+import { familyOf } from "../../../models/families.ts";
+import type { Message, ModelRequest, ToolCall } from "../../log/messages.ts";
 import { type IdRule, withCallIds } from "./call_ids.ts";
 
 /** OpenAI: "Expected a string with maximum length 40". Mistral: "must be a-z, A-Z, 0-9, with a length of 9". */

@@ -3,7 +3,7 @@
  * thinking", "Effort", "Preserved thinking" and the page on what is new in each model.
  */
 import type { Effort } from "../../../protocol/config.ts";
-import type { ModelRequest } from "../../core/messages.ts";
+import type { ModelRequest } from "../../log/messages.ts";
 
 export interface Thinking {
   /** Of the request's body. */

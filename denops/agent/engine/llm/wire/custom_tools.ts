@@ -2,8 +2,8 @@
  * Tools whose calls are plain text, held to a grammar, in OpenAI's Responses. Pure. In the log such a call has its text as
  * the one argument `input`, as with every other wire. Source: platform.openai.com/docs, "Function calling", custom tools.
  */
-import { isRecord } from "../../core/json_schema.ts";
-import type { ModelRequest, ToolSpec } from "../../core/messages.ts";
+import { isRecord } from "../../calls/json_schema.ts";
+import type { ModelRequest, ToolSpec } from "../../log/messages.ts";
 import { parseArguments } from "../arguments.ts";
 import { functionOf } from "./json.ts";
 

@@ -3,7 +3,7 @@
  * services' own documents, named at each; what a model of theirs does not take is not sent, or the nearest it takes.
  */
 import type { Effort } from "../../../protocol/config.ts";
-import type { ModelRequest } from "../../core/messages.ts";
+import type { ModelRequest } from "../../log/messages.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -5,7 +5,7 @@
  */
 import { z } from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
-import type { Message, ModelRequest } from "../../core/messages.ts";
+import type { Message, ModelRequest } from "../../log/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { plainThought } from "../reasoning.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";

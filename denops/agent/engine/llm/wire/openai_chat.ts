@@ -7,7 +7,7 @@
  */
 import { z } from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
-import type { AssistantMessage, Image, Message, ModelRequest } from "../../core/messages.ts";
+import type { AssistantMessage, Image, Message, ModelRequest } from "../../log/messages.ts";
 import { argumentsText, isWhole } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { bytewise } from "../../../../../tests/support/pieces.ts";
 import { deltasOf, events, hear } from "../../../../../tests/support/wire_play.ts";
-import type { ToolCall } from "../../core/messages.ts";
+import type { ToolCall } from "../../log/messages.ts";
 import { openaiChat } from "./openai_chat.ts";
 
 const chunk = (delta: unknown, finish: string | null = null) => ({

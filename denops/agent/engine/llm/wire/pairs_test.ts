@@ -15,8 +15,8 @@ import { runs } from "../../../../../tests/support/runs.ts";
 import type { WireName } from "../../../protocol/providers.ts";
 import { MODES } from "../../context/modes.ts";
 import { view } from "../../context/view.ts";
-import type { MessageEntry } from "../../core/entries.ts";
-import type { Author, Reasoning, ToolCall } from "../../core/messages.ts";
+import type { MessageEntry } from "../../log/entries.ts";
+import type { Author, Reasoning, ToolCall } from "../../log/messages.ts";
 import { createModel } from "../model.ts";
 
 /** A provider with a model; each refuses something else. */

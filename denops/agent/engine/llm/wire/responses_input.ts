@@ -1,5 +1,5 @@
 /** A session as the items of OpenAI's Responses. Pure. */
-import type { AssistantMessage, Image, Message, ModelRequest, ToolCall } from "../../core/messages.ts";
+import type { AssistantMessage, Image, Message, ModelRequest, ToolCall } from "../../log/messages.ts";
 import { argumentsText } from "../arguments.ts";
 import { type IdRule, withCallIds } from "./call_ids.ts";
 import { customNames, inputOfCall } from "./custom_tools.ts";

@@ -3,14 +3,7 @@
  * HTTP, retries and time are the client's.
  */
 import type { WireName } from "../../../protocol/providers.ts";
-import type {
-  FinishReason,
-  KeptFor,
-  ModelRequest,
-  Reasoning,
-  Refusable,
-  Usage,
-} from "../../core/messages.ts";
+import type { FinishReason, KeptFor, ModelRequest, Reasoning, Refusable, Usage } from "../../log/messages.ts";
 
 export interface Endpoint {
   /** Without a slash at the end. */

@@ -2,11 +2,11 @@
  * The one table of the names that models use for our tools and their arguments: those of other agents, which they have
  * learnt. Names are compared without case, `-`, `_`, `.` and blanks. A tool that is offered under a name always comes first.
  */
-import { OLD_TOOLS, oldTool } from "../../core/old_names.ts";
-import { plain } from "../../core/tool_names.ts";
+import { OLD_TOOLS, oldTool } from "../../calls/old_names.ts";
+import { plain } from "../../calls/tool_names.ts";
 
 /**
- * Our tool, or the old name of a part of one (core/old_names.ts) → other names. None of them stands for a tool that does
+ * Our tool, or the old name of a part of one (calls/old_names.ts) → other names. None of them stands for a tool that does
  * more than the name says.
  */
 const TOOLS: Readonly<Record<string, string>> = {

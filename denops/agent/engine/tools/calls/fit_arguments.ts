@@ -3,10 +3,10 @@
  * one place for native calls and for calls in text. It never makes a path up, and never changes a text. Pure.
  */
 import { isDeepStrictEqual } from "node:util";
-import { fitValue } from "../../core/fit_value.ts";
-import { isRecord, propertiesOf, requiredOf, typesOf } from "../../core/json_schema.ts";
-import { wholeLiteral } from "../../core/literal.ts";
-import { plain } from "../../core/tool_names.ts";
+import { fitValue } from "../../calls/fit_value.ts";
+import { isRecord, propertiesOf, requiredOf, typesOf } from "../../calls/json_schema.ts";
+import { wholeLiteral } from "../../../shared/text/literal.ts";
+import { plain } from "../../calls/tool_names.ts";
 import { argumentOf, isHarmless } from "./aliases.ts";
 import { isPatch, SPECIAL, VALUES } from "./special.ts";
 

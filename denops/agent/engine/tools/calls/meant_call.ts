@@ -1,5 +1,5 @@
 /** The tool that a model means by the name that it wrote. Pure. */
-import { bareName, plain, ToolNames } from "../../core/tool_names.ts";
+import { bareName, plain, ToolNames } from "../../calls/tool_names.ts";
 import { adviceFor, argumentOf, EDITOR_COMMANDS, isEditor, isGrep, toolOf } from "./aliases.ts";
 import { argumentsIn, type ArgumentsSchema } from "./fit_arguments.ts";
 

@@ -1,6 +1,6 @@
 /** Arguments that say the same as ours in another form: the "@" names of aliases.ts. Pure. */
-import { booleanOf, numberOf } from "../../core/fit_value.ts";
-import { wholeLiteral } from "../../core/literal.ts";
+import { booleanOf, numberOf } from "../../calls/fit_value.ts";
+import { wholeLiteral } from "../../../shared/text/literal.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;
 

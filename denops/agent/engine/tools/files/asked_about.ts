@@ -1,5 +1,5 @@
 import type { Decision } from "../../../policy/file_access.ts";
-import type { LeftOut } from "../../core/ports.ts";
+import type { LeftOut } from "../../ports.ts";
 
 /** Counts the files that a listing leaves out because the rules ask before they are read. */
 export class AskedAbout implements LeftOut {

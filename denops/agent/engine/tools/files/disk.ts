@@ -1,7 +1,7 @@
 /** The file system as tools use it: every path was resolved before. Deno's own, wrapped thinly. */
 import type { PathLookups } from "../../../policy/path.ts";
 import { dirname, join } from "node:path";
-import { openByRealPath } from "../../core/open_file.ts";
+import { openByRealPath } from "../../files/open_file.ts";
 import { isImage, LOOKED_AT } from "./image.ts";
 
 export interface FileInfo {

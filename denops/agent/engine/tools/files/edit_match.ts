@@ -3,8 +3,8 @@
  * endings → trailing white space → one shift of indentation. Never fuzzier: an edit in the wrong place is worse
  * than one refused. Pure.
  */
-import { ToolError } from "../../core/errors.ts";
-import { type LineEnding, lineEnding, splitLines, withEnding } from "../../core/text.ts";
+import { ToolError } from "../../../shared/errors.ts";
+import { type LineEnding, lineEnding, splitLines, withEnding } from "../../../shared/text/text.ts";
 
 interface Edit {
   readonly old_str: string;

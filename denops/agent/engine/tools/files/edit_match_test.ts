@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { runs } from "../../../../../tests/support/runs.ts";
-import { ToolError } from "../../core/errors.ts";
+import { ToolError } from "../../../shared/errors.ts";
 import { applyEdits } from "./edit_match.ts";
 import { EDIT_CASES } from "./edit_match_cases.ts";
 

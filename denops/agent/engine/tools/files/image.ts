@@ -3,7 +3,7 @@
  * Sources: PNG (w3.org/TR/png-3, "Datastream structure"), JPEG (ITU T.81, annex B), GIF89a (w3.org/Graphics/GIF),
  * WebP (RFC 9649).
  */
-import type { ImageType } from "../../core/messages.ts";
+import type { ImageType } from "../../log/messages.ts";
 
 export interface ImageInfo {
   readonly type: ImageType;

@@ -1,6 +1,6 @@
 /** Which images a session can still take: each is sent again with every request. */
-import { ToolError } from "../../core/errors.ts";
-import type { Image } from "../../core/messages.ts";
+import { ToolError } from "../../../shared/errors.ts";
+import type { Image } from "../../log/messages.ts";
 import { fileSize, type ImageInfo, measures } from "./image.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** A window of lines of a file, streamed: a file of a gigabyte costs the memory of its window. */
-import { splitLines } from "../../core/text.ts";
-import { openByRealPath } from "../../core/open_file.ts";
-import { pauses } from "../../core/pauses.ts";
+import { splitLines } from "../../../shared/text/text.ts";
+import { openByRealPath } from "../../files/open_file.ts";
+import { pauses } from "../../../shared/pauses.ts";
 
 const MOST_LINES = 2_000;
 const MOST_CHARACTERS = 100_000;

@@ -4,8 +4,8 @@
  * Lines are found by the tiers of edit_match.ts, which are stricter than the source's: what fits in two places is
  * refused, and a context line stays as the file has it.
  */
-import { ToolError } from "../../core/errors.ts";
-import { type LineEnding, lineEnding } from "../../core/text.ts";
+import { ToolError } from "../../../shared/errors.ts";
+import { type LineEnding, lineEnding } from "../../../shared/text/text.ts";
 import { indentTier, type Line, linesWithOffsets, nearest, type Tier, trailingTier } from "./edit_match.ts";
 
 interface HunkLine {

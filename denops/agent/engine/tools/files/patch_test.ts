@@ -4,7 +4,7 @@ import { diffArrays } from "../../../deps/diff.ts";
 import fc from "fast-check";
 import { runs } from "../../../../../tests/support/runs.ts";
 import { assertEachLinear } from "../../../../../tests/support/growth.ts";
-import { ToolError } from "../../core/errors.ts";
+import { ToolError } from "../../../shared/errors.ts";
 import { applyHunks, parsePatch } from "./patch.ts";
 
 /** The text of `a.txt` after the hunks of a patch for it. */

@@ -1,8 +1,8 @@
 /** What a patch does to files: all of it is checked before anything is written, then each file is written as ever. */
 import type { RootedPath } from "../../../policy/roots.ts";
-import { ToolError } from "../../core/errors.ts";
-import type { Diff, FileChange } from "../../core/events.ts";
-import { countsOf, lineDiff } from "../../core/line_diff.ts";
+import { ToolError } from "../../../shared/errors.ts";
+import type { Diff, FileChange } from "../../log/events.ts";
+import { countsOf, lineDiff } from "../../log/line_diff.ts";
 import { counted, files, type PreparedCall, type ToolResult } from "../define.ts";
 import { applyHunks, parsePatch, type Section } from "./patch.ts";
 import { outcomeOf, shownPath, type TextFile, type Workspace } from "./workspace.ts";

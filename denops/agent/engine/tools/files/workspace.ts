@@ -6,12 +6,19 @@ import { dirname } from "node:path";
 import type { Decision } from "../../../policy/file_access.ts";
 import { PathError, type ResolvedPath } from "../../../policy/path.ts";
 import { resolveInRoots, type RootedPath } from "../../../policy/roots.ts";
-import { messageOf, ToolError } from "../../core/errors.ts";
-import type { FileChange } from "../../core/events.ts";
-import type { Editor, UnsavedWrite, WriteJournal } from "../../core/ports.ts";
-import { decodeText, encodeText, lineEnding, PLAIN, type TextFormat, withEnding } from "../../core/text.ts";
-import { conflictText, merge3 } from "../../core/merge.ts";
-import { writeAtomic, type Written } from "../../core/write_atomic.ts";
+import { messageOf, ToolError } from "../../../shared/errors.ts";
+import type { FileChange } from "../../log/events.ts";
+import type { Editor, UnsavedWrite, WriteJournal } from "../../ports.ts";
+import {
+  decodeText,
+  encodeText,
+  lineEnding,
+  PLAIN,
+  type TextFormat,
+  withEnding,
+} from "../../../shared/text/text.ts";
+import { conflictText, merge3 } from "../../../shared/text/merge.ts";
+import { writeAtomic, type Written } from "../../files/write_atomic.ts";
 import { type FileInfo, fileInfo, hasAllNamesIn, isStill, lookups, readWhole, stampOf } from "./disk.ts";
 import type { Scratch } from "./scratch.ts";
 import { Views } from "./views.ts";

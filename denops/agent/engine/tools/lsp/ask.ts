@@ -1,8 +1,8 @@
 /** Questions to the editor's language servers, and the arguments that the tools for them share. */
 import { z } from "../../../deps/zod.ts";
 import type { LspRequest, LspResponse } from "../../../protocol/lsp.ts";
-import { ToolError } from "../../core/errors.ts";
-import type { LanguageServers } from "../../core/ports.ts";
+import { ToolError } from "../../../shared/errors.ts";
+import type { LanguageServers } from "../../ports.ts";
 import { shown, type ToolResult } from "../define.ts";
 
 type Kind = LspResponse["kind"];

@@ -5,8 +5,8 @@
 import type { LspDiagnostic, LspLocation, LspResponse, LspSymbol } from "../../../protocol/lsp.ts";
 import type { Decision } from "../../../policy/file_access.ts";
 import type { ResolvedPath } from "../../../policy/path.ts";
-import { ToolError } from "../../core/errors.ts";
-import { splitLines } from "../../core/text.ts";
+import { ToolError } from "../../../shared/errors.ts";
+import { splitLines } from "../../../shared/text/text.ts";
 import type { ToolResult } from "../define.ts";
 import { AskedAbout } from "../files/asked_about.ts";
 import { shownPath, type Workspace } from "../files/workspace.ts";

@@ -1,11 +1,11 @@
 /** A language server's edits, written as every other write is: policy and diff first, then all files. */
 import { diffLines } from "../../../deps/diff.ts";
 import type { LspEdit } from "../../../protocol/lsp.ts";
-import { ToolError } from "../../core/errors.ts";
-import type { Diff, FileChange } from "../../core/events.ts";
+import { ToolError } from "../../../shared/errors.ts";
+import type { Diff, FileChange } from "../../log/events.ts";
 import { files, type PreparedCall, type ToolResult } from "../define.ts";
-import { countsOf, lineDiff } from "../../core/line_diff.ts";
-import { splitLines } from "../../core/text.ts";
+import { countsOf, lineDiff } from "../../log/line_diff.ts";
+import { splitLines } from "../../../shared/text/text.ts";
 import { shownPath, type TextFile, type Workspace } from "../files/workspace.ts";
 import type { RootedPath } from "../../../policy/roots.ts";
 import { counted, LONGEST_LINE } from "./show.ts";

@@ -1,6 +1,6 @@
 /** What was found, as text for a model. Pure. */
 import type { FoundLine } from "../../../protocol/search.ts";
-import type { GrepResult, LeftOut } from "../../core/ports.ts";
+import type { GrepResult, LeftOut } from "../../ports.ts";
 
 /** One section per file, matches with an arrow. */
 export function grepText({ lines, total, more }: GrepResult, most: number): string {

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { UserConfig } from "../../../protocol/config.ts";
 import { CopilotServer, listed, OAUTH } from "../../../../../tests/support/copilot_server.ts";
 import { type Scratch, scratch } from "../../../../../tests/support/project.ts";
-import { factsLine, modelsOf } from "../../../protocol/model_list.ts";
+import { factsLine, modelsOf } from "../../../models/model_list.ts";
 import { wireFor } from "../../../protocol/providers.ts";
 import { Offers } from "../offers.ts";
 import { engineConfig, findProvider } from "../provider.ts";

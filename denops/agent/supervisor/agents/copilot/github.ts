@@ -4,7 +4,7 @@
  * and VS Code's (microsoft/vscode-copilot-chat, platform/authentication).
  */
 import { z } from "../../../deps/zod.ts";
-import { connectionProblem } from "../../../protocol/connection_problem.ts";
+import { connectionProblem } from "../../../models/connection_problem.ts";
 import type { ProviderOptions } from "../../../protocol/config.ts";
 import { VERSION } from "../../../protocol/version.ts";
 import { neovimEnvironment } from "../../system/neovim_environment.ts";

@@ -4,7 +4,7 @@
  */
 import { z } from "../../../deps/zod.ts";
 import type { ListedModel } from "../../../protocol/config.ts";
-import { modelsOf } from "../../../protocol/model_list.ts";
+import { modelsOf } from "../../../models/model_list.ts";
 import { type ModelWire, PRESETS, WIRE_FACTS, type WireName, WIRES } from "../../../protocol/providers.ts";
 import { LONGEST_NAME, oneLine } from "../../screen/visible.ts";
 

@@ -4,7 +4,7 @@
  * `<tool_sep>` behind the name (vllm, tool_parsers/hy_v3_tool_parser.py); K2 Horizon and Solar Open 2 have other marks
  * (vllm, k2_horizon_tool_parser.py, solar_open2_tool_parser.py).
  */
-import type { Cursor } from "../../../core/cursor.ts";
+import type { Cursor } from "../../../../shared/text/cursor.ts";
 import { asCalls, firstOf, type Read, unread } from "./syntax.ts";
 import { unwrapped, valueTo } from "./tagged_values.ts";
 

@@ -3,8 +3,8 @@
  * template was not kept to (ollama/ollama, issue 12174; NousResearch/hermes-agent, pull request 87900). Only for tools
  * that are known, since files look so too.
  */
-import type { Cursor } from "../../../core/cursor.ts";
-import { readLiteral } from "../../../core/literal.ts";
+import type { Cursor } from "../../../../shared/text/cursor.ts";
+import { readLiteral } from "../../../../shared/text/literal.ts";
 import { isKeyOfCall, NAMES, objectCalls } from "../object_calls.ts";
 import type { KnownTools } from "../tools.ts";
 import { type Syntax, unread } from "./syntax.ts";

@@ -4,8 +4,8 @@
  * write; `<tool_call><name>n</name><arguments>{…}</arguments></tool_call>` and
  * `<tool_call name="n">{…}</tool_call>` are mixtures of it and Hermes's format.
  */
-import type { Cursor } from "../../../core/cursor.ts";
-import { propertiesOf } from "../../../core/json_schema.ts";
+import type { Cursor } from "../../../../shared/text/cursor.ts";
+import { propertiesOf } from "../../../calls/json_schema.ts";
 import type { KnownTools } from "../tools.ts";
 import { wholeObject } from "./name_object.ts";
 import { asCalls, type Read, type Syntax, unread } from "./syntax.ts";

@@ -1,6 +1,6 @@
 /** Marks that a server has sent as entities of HTML: `&lt;tool_call&gt;{&quot;name&quot;: …}&lt;/tool_call&gt;`. */
-import { Cursor } from "../../../core/cursor.ts";
-import { withoutEntities } from "../../../core/literal.ts";
+import { Cursor } from "../../../../shared/text/cursor.ts";
+import { withoutEntities } from "../../../../shared/text/literal.ts";
 import { functionTag } from "./function_tags.ts";
 import { firstOf, type Syntax, unread } from "./syntax.ts";
 import { inMarks } from "./wrapped.ts";

@@ -5,8 +5,8 @@
  * function_call/qwen3_coder_detector.py; QwenLM/Qwen3-Coder, issue 475. With JSON between the tags: Llama 3.1's own
  * format for tools of others, Functionary v3.1 (llama.cpp, common/chat-parser.cpp).
  */
-import type { Cursor } from "../../../core/cursor.ts";
-import { propertiesOf } from "../../../core/json_schema.ts";
+import type { Cursor } from "../../../../shared/text/cursor.ts";
+import { propertiesOf } from "../../../calls/json_schema.ts";
 import type { KnownTools } from "../tools.ts";
 import { wholeObject } from "./name_object.ts";
 import { alone, asCalls, type Read, type Syntax, takeClose, unread } from "./syntax.ts";

@@ -5,11 +5,11 @@
  * function_call/muse_glimmer_detector.py), Claude's older format. Between the tags there may
  * be JSON instead. The name spaces of opening and closing tags may differ.
  */
-import type { Cursor } from "../../../core/cursor.ts";
+import type { Cursor } from "../../../../shared/text/cursor.ts";
 import { wholeObject } from "./name_object.ts";
 import { alone, asCalls, type Read, type Syntax, takeClose, unread } from "./syntax.ts";
 import { unwrapped, valueTo } from "./tagged_values.ts";
-import { wholeLiteral } from "../../../core/literal.ts";
+import { wholeLiteral } from "../../../../shared/text/literal.ts";
 
 /** Name spaces of the tags, and who writes them, unless any model does. */
 const ROWS: readonly (readonly [space: string, models?: RegExp])[] = [

@@ -3,10 +3,10 @@
  * <|close|>call<|sep|>`, values of another type as JSON, or all of them in one `json` block; `&` and `"` of attributes as
  * entities. Sources: Kimi-K3.jinja in llama.cpp's models/templates; sglang, function_call/kimik3_detector.py.
  */
-import type { Cursor } from "../../../core/cursor.ts";
-import { withoutEntities } from "../../../core/literal.ts";
-import { isRecord } from "../../../core/json_schema.ts";
-import { wholeLiteral } from "../../../core/literal.ts";
+import type { Cursor } from "../../../../shared/text/cursor.ts";
+import { withoutEntities } from "../../../../shared/text/literal.ts";
+import { isRecord } from "../../../calls/json_schema.ts";
+import { wholeLiteral } from "../../../../shared/text/literal.ts";
 import type { TextCall } from "../tools.ts";
 import { type Syntax, unread } from "./syntax.ts";
 

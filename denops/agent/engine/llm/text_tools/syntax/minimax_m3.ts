@@ -3,7 +3,7 @@
  * `]<]minimax[>[<invoke name="n">]<]minimax[>[<path>a.ts]<]minimax[>[</path>]<]minimax[>[</invoke>`.
  * Source: sglang, function_call/minimax_m3.py.
  */
-import type { Cursor } from "../../../core/cursor.ts";
+import type { Cursor } from "../../../../shared/text/cursor.ts";
 import type { TextCall } from "../tools.ts";
 import { type Syntax, unread } from "./syntax.ts";
 

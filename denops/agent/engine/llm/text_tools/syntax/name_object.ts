@@ -3,9 +3,9 @@
  * `[CALL_ID]…` between (vllm, tool_parsers/mistral_tool_parser.py); Gemma 4: `call:name{…}` (sglang,
  * function_call/gemma4_detector.py); servers that drop special tokens leave `name{…}` and `functions.name:0{…}`.
  */
-import type { Cursor } from "../../../core/cursor.ts";
-import { readLiteral } from "../../../core/literal.ts";
-import { isRecord } from "../../../core/json_schema.ts";
+import type { Cursor } from "../../../../shared/text/cursor.ts";
+import { readLiteral } from "../../../../shared/text/literal.ts";
+import { isRecord } from "../../../calls/json_schema.ts";
 import { asCalls, type Read, type Syntax, unread } from "./syntax.ts";
 
 const NAME = /[A-Za-z_][\w.:/-]*/y;

@@ -2,8 +2,8 @@
  * `{"name": …, "arguments": {…}}`, or a list of such objects: Hermes, Qwen 2.5 and 3, Granite, Mistral, Llama, xLAM, in the
  * marks of each. Doubled braces come from Qwen 2.5's template, which shows them so.
  */
-import { Cursor } from "../../../core/cursor.ts";
-import { readLiteral, skip } from "../../../core/literal.ts";
+import { Cursor } from "../../../../shared/text/cursor.ts";
+import { readLiteral, skip } from "../../../../shared/text/literal.ts";
 import { objectCalls } from "../object_calls.ts";
 import type { KnownTools, TextCall } from "../tools.ts";
 import { type Read, unread } from "./syntax.ts";

@@ -3,9 +3,9 @@
  * (lfm2_detector.py), Gemma 3 in a fence `tool_code`, there also inside of `print(…)`. Llama 3.1 writes `f.call(a=1)` for
  * tools that it knows (llama.cpp, common/chat-parser.cpp).
  */
-import type { Cursor } from "../../../core/cursor.ts";
-import { readLiteral, skip } from "../../../core/literal.ts";
-import { propertiesOf } from "../../../core/json_schema.ts";
+import type { Cursor } from "../../../../shared/text/cursor.ts";
+import { readLiteral, skip } from "../../../../shared/text/literal.ts";
+import { propertiesOf } from "../../../calls/json_schema.ts";
 import type { KnownTools, TextCall } from "../tools.ts";
 import { asCalls, type Read, type Syntax } from "./syntax.ts";
 

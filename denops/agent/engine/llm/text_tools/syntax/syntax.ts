@@ -1,5 +1,5 @@
 /** What a syntax of calls in text is: one file each, one line in registry.ts. */
-import type { Cursor } from "../../../core/cursor.ts";
+import type { Cursor } from "../../../../shared/text/cursor.ts";
 import type { KnownTools, TextCall } from "../tools.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** Values between tags, which are text as it is: `<`, `&` and line breaks stand for themselves. */
-import type { Cursor } from "../../../core/cursor.ts";
+import type { Cursor } from "../../../../shared/text/cursor.ts";
 
 export interface TagEnds {
   /** Of a value. */

@@ -3,7 +3,7 @@
  * templates are in llama.cpp's models/templates, those of parsers in vllm's tool_parsers, sglang's function_call and
  * llama.cpp's common/chat-parser.cpp.
  */
-import type { Cursor } from "../../../core/cursor.ts";
+import type { Cursor } from "../../../../shared/text/cursor.ts";
 import type { KnownTools, TextCall } from "../tools.ts";
 import { argumentTags } from "./argument_tags.ts";
 import { namedByTag } from "./child_tags.ts";

@@ -1,0 +1,116 @@
+/** What a command would change is asked about when it has ended; what is agreed to is kept. */
+import { nameInRoots } from "../../../policy/roots.ts";
+import { messageOf, ToolError } from "../../../shared/errors.ts";
+import { pauses } from "../../../shared/pauses.ts";
+import type { ApprovalAnswer, Effects, Keeper, Kept } from "../../ports.ts";
+import { counted, type ToolResult } from "../../tools/define.ts";
+import type { CheckpointPorts } from "./checkpointed.ts";
+import { type Permissions, ruleOf } from "./permission.ts";
+
+interface EffectsPorts extends Pick<CheckpointPorts, "emit" | "traps"> {
+  readonly checkpoints: Keeper;
+  /** Real paths. */
+  readonly roots: readonly string[];
+}
+
+/** Files that are named. */
+const MOST_NAMES = 10;
+
+const AS_BEFORE = "The project is as it was before.";
+
+/** Of a result without effects nothing is asked. */
+export async function settleEffects(
+  id: string,
+  { effects: found, ...result }: ToolResult,
+  permissions: Permissions,
+  ports: EffectsPorts,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  if (found === undefined) return result;
+  using effects = found;
+  const changes = counted(effects.changes, "change");
+  const answer = await permissions.ask(
+    { accesses: { kind: "effects", terminal: effects.terminal } },
+    `the command would make ${changes}`,
+    false,
+  );
+  const refusal = refusalOf(answer, changes);
+  if (refusal !== undefined) return notKept(result, refusal, answer.answer === "cancelled");
+  ports.emit({ type: "tool_running", id, rule: ruleOf(answer) ?? "asked" });
+  return await keep(id, effects, result, ports, signal);
+}
+
+async function keep(
+  id: string,
+  effects: Effects,
+  result: ToolResult,
+  { checkpoints, emit, traps, roots }: EffectsPorts,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const since = Date.now();
+  let kept: Kept;
+  try {
+    kept = await checkpoints.keep(effects, id, signal);
+  } catch (error) {
+    if (error instanceof ToolError) return notKept(result, error.message, true);
+    const why = signal.aborted ? "the turn was stopped" : messageOf(error);
+    return notKept(result, `What the command changed was not kept: ${why}. ${AS_BEFORE}`, true);
+  }
+  const pause = pauses();
+  for (const change of kept.changes) {
+    await pause();
+    emit({ type: "file_modified", id, change: { ...change, since } });
+  }
+  const left = kept.left.length + kept.leftMore;
+  const lines = [...keptLines(kept, roots), ...traps.listed(kept.changes)];
+  return {
+    ...result,
+    text: [result.text, ...lines].join("\n"),
+    summary: `${result.summary}, ${counted(kept.files.length, "file")} kept${
+      left === 0 ? "" : `, ${left} not`
+    }`,
+  };
+}
+
+function notKept(result: ToolResult, why: string, failed: boolean): ToolResult {
+  return {
+    ...result,
+    text: `${result.text}\n[${why}]`,
+    summary: `${result.summary}, not kept`,
+    ...(failed ? { failed } : {}),
+  };
+}
+
+/** Undefined if it was allowed. @param changes how many there are */
+function refusalOf(answer: ApprovalAnswer, changes: string): string | undefined {
+  if (answer.answer === "cancelled") {
+    return `What the command changed (${changes}) was not kept: the turn was stopped. ${AS_BEFORE}`;
+  }
+  if (answer.answer !== "reject") return undefined;
+  const { reason, rule } = answer;
+  const because = (reason ?? rule)?.replace(/\.$/, "");
+  const who = rule === undefined
+    ? `The user did not keep what the command changed (${changes})`
+    : `What the command changed (${changes}) was not kept`;
+  return `${because === undefined ? who : `${who}: ${because}`}. ${AS_BEFORE}`;
+}
+
+function keptLines({ files, left, leftMore }: Kept, roots: readonly string[]): readonly string[] {
+  const nameOf = (path: string) => nameInRoots(path, roots) ?? path;
+  const sum = (which: "added" | "removed") => files.reduce((all, file) => all + (file[which] ?? 0), 0);
+  const [added, removed] = [sum("added"), sum("removed")];
+  const lines = added + removed === 0 ? "" : ` (+${added} −${removed})`;
+  const names = files.length > MOST_NAMES
+    ? counted(files.length, "file")
+    : files.map(({ path }) => nameOf(path)).join(", ");
+  const what = files.length === 0 ? "what it changed of folders" : names;
+  const isEmpty = files.length === 0 && left.length > 0;
+  const others = left.slice(0, MOST_NAMES).map(({ path, why }) => `${nameOf(path)} (${why})`).join(", ");
+  const more = leftMore + Math.max(0, left.length - MOST_NAMES);
+  return [
+    ...(isEmpty ? [] : [`[kept: ${what}${lines}]`]),
+    ...(left.length === 0 ? [] : [
+      `[not kept: ${others}${more === 0 ? "" : ` and ${more} more`}]`,
+    ]),
+  ];
+}

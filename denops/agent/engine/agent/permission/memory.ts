@@ -1,0 +1,169 @@
+/** What a session remembers beside its messages, as it is kept for a resume: one fact a row. */
+import { z } from "../../../deps/zod.ts";
+import { ListedModel } from "../../../protocol/config.ts";
+import { Note } from "../../context/notes.ts";
+import { Project } from "../../context/project.ts";
+import { Plan } from "../../log/events.ts";
+import type { ToolSpec } from "../../log/messages.ts";
+import type { Remembered } from "../../ports.ts";
+
+/** Facts of which there is one; each has a value that a new session begins with. */
+const Facts = z.object({
+  /** Where the next command starts, relative to the root. */
+  folder: z.string().default(""),
+  plan: Plan.default([]),
+  /** Money that the session has cost, and how often its cap was raised. */
+  spent: z.object({ amount: z.number(), raised: z.int() }).default({ amount: 0, raised: 0 }),
+  /** A title was asked for: once is enough. */
+  titled: z.boolean().default(false),
+  /** What was chosen for its turns; "" leaves it to the options. */
+  mode: z.string().default(""),
+  model: z.string().default(""),
+  effort: z.string().default(""),
+  /** Whose model it is; "" is anybody's. */
+  provider: z.string().default(""),
+  /** What was known of that model when it was chosen. */
+  listed: ListedModel.optional(),
+  /** The first turn that the model still sees. */
+  first: z.int().default(1),
+});
+export type Facts = z.infer<typeof Facts>;
+
+/** As the model knows the file, and bytes of it. */
+const FolderRules = z.object({ path: z.string(), bytes: z.number() });
+export type FolderRules = Readonly<z.infer<typeof FolderRules>>;
+
+const Specs = z.array(z.object({
+  name: z.string(),
+  description: z.string(),
+  parameters: z.record(z.string(), z.unknown()),
+  grammar: z.string().optional(),
+}));
+
+/** A map that knows which of its entries are not stored yet. */
+export class RememberedMap<Value> extends Map<string, Value> {
+  readonly #topic: string;
+  readonly #changed = new Set<string>();
+
+  constructor(topic: string, entries: Iterable<readonly [string, Value]>) {
+    super();
+    this.#topic = topic;
+    for (const [name, value] of entries) super.set(name, value);
+  }
+
+  override set(name: string, value: Value): this {
+    if (this.get(name) !== value) this.#changed.add(name);
+    return super.set(name, value);
+  }
+
+  override delete(name: string): boolean {
+    if (this.has(name)) this.#changed.add(name);
+    return super.delete(name);
+  }
+
+  get unstored(): readonly Remembered[] {
+    return [...this.#changed].map((name) => ({ topic: this.#topic, name, value: this.get(name) }));
+  }
+
+  stored(): void {
+    this.#changed.clear();
+  }
+}
+
+export class Memory {
+  /** Hashes of what the model has read, by path: see Views. */
+  readonly known: RememberedMap<string>;
+  /** Tools that the user has switched by hand. */
+  readonly tools: RememberedMap<boolean>;
+  /** Tools that the model was told of: see offered.ts. */
+  readonly offered: RememberedMap<readonly ToolSpec[]>;
+  /** What the prompt says of the project; at most one, whatever its name. */
+  readonly project: RememberedMap<Project>;
+  /** Bytes of the files of rules that the prompt tells: see RulesFiles. */
+  readonly rules: RememberedMap<number>;
+  /** Files of rules of folders: told with messages. */
+  readonly folderRules: RememberedMap<FolderRules>;
+  /** Sub-agents in the background of which the model has not been told, with their titles. */
+  readonly agents: RememberedMap<string>;
+  /** Ids of the user's messages in the log. */
+  readonly messages: RememberedMap<boolean>;
+  /** Facts of the moment as the model was told them last. */
+  readonly told: RememberedMap<string>;
+  /** By their texts. */
+  readonly notes: RememberedMap<Note>;
+  /** What the user has dropped and pinned of the view: see Chosen. */
+  readonly dropped: RememberedMap<string>;
+  readonly pinned: RememberedMap<boolean>;
+  /** As they were stored. */
+  readonly facts: Facts;
+  /** Topic → the value as JSON. */
+  readonly #stored = new Map<string, string>();
+
+  constructor(rows: readonly Remembered[]) {
+    const map = <Value>(topic: string, isRight: (value: unknown) => value is Value) =>
+      new RememberedMap<Value>(
+        topic,
+        rows.flatMap(({ topic: of, name, value }) =>
+          of === topic && isRight(value) ? [[name, value] as const] : []
+        ),
+      );
+    this.known = map("known", isText);
+    this.tools = map("tool", (value) => typeof value === "boolean");
+    this.offered = map(
+      "offered",
+      (value): value is readonly ToolSpec[] => Specs.safeParse(value).success,
+    );
+    this.project = map("project", (value): value is Project => Project.safeParse(value).success);
+    this.rules = map("rules", (value) => typeof value === "number");
+    this.folderRules = map(
+      "folder_rules",
+      (value): value is FolderRules => FolderRules.safeParse(value).success,
+    );
+    this.messages = map("message", (value) => value === true);
+    this.told = map("told", isText);
+    this.notes = map("note", (value): value is Note => Note.safeParse(value).success);
+    this.dropped = map("dropped", isText);
+    this.pinned = map("pinned", (value) => value === true);
+    this.agents = map("agents", isText);
+    this.facts = factsOf(rows);
+    for (const [topic, value] of Object.entries(this.facts)) this.#stored.set(topic, JSON.stringify(value));
+  }
+
+  /** What is to be stored, with the facts as they are now. */
+  unstored(facts: Facts): readonly Remembered[] {
+    const changed = Object.entries(facts).filter(([topic, value]) =>
+      this.#stored.get(topic) !== JSON.stringify(value)
+    ).map(([topic, value]) => ({ topic, name: "", value }));
+    return [...changed, ...this.#maps.flatMap(({ unstored }) => unstored)];
+  }
+
+  /** What was given as `unstored` is in the store. */
+  stored(rows: readonly Remembered[]): void {
+    for (const { topic, name, value } of rows) {
+      if (name === "") this.#stored.set(topic, JSON.stringify(value));
+    }
+    for (const map of this.#maps) map.stored();
+  }
+
+  get #maps() {
+    const { known, tools, offered, project, rules, folderRules, messages, told, notes, dropped } = this;
+    const { pinned, agents } = this;
+    return [
+      ...[known, tools, offered, project, rules, folderRules, messages, told, notes, dropped, pinned, agents],
+    ];
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+/** A fact that cannot be read is forgotten. */
+function factsOf(rows: readonly Remembered[]): Facts {
+  const known = Object.entries(Facts.shape).flatMap(([topic, shape]) => {
+    const row = rows.find((one) => one.topic === topic && one.name === "");
+    const parsed = shape.safeParse(row?.value);
+    return parsed.success ? [[topic, parsed.data]] : [];
+  });
+  return Facts.parse(Object.fromEntries(known));
+}

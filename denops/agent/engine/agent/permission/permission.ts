@@ -1,0 +1,158 @@
+/** The questions that one tool call puts: to the policy, and where that says so to a person. */
+import type { Decision } from "../../../policy/file_access.ts";
+import { allowKey } from "../../../policy/decide.ts";
+import type { Access, AccessPath } from "../../../protocol/access.ts";
+import { trace } from "../../../protocol/trace.ts";
+import { ToolError } from "../../../shared/errors.ts";
+import type { Emit, ToolStart } from "../../log/events.ts";
+import type { ApprovalAnswer, AskApproval } from "../../ports.ts";
+import { type ApprovedChanges, files, NOTHING, type PreparedCall } from "../../tools/define.ts";
+
+export interface PermissionPorts {
+  readonly emit: Emit;
+  readonly ask: AskApproval;
+  /** @param granted keys of what the user has allowed to this one call */
+  decide(accesses: Access, granted: ReadonlySet<string>): Decision;
+  allowForSession(accesses: Access): void;
+}
+
+export type Permission =
+  | {
+    readonly refusal?: undefined;
+    readonly rule: string;
+    /** A person has seen exactly this, and no rule stood for them. */
+    readonly byUser: boolean;
+    readonly approved: ApprovedChanges;
+  }
+  | { readonly refusal: ToolError };
+
+export class Permissions {
+  readonly #ports: PermissionPorts;
+  readonly #describe: (accesses: Access) => ToolStart;
+  readonly #signal: AbortSignal;
+  /** What the user has let this call read. */
+  readonly #granted = new Set<string>();
+  #start: ToolStart | undefined;
+  #order: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    ports: PermissionPorts,
+    describe: (accesses: Access) => ToolStart,
+    signal: AbortSignal,
+  ) {
+    this.#ports = ports;
+    this.#describe = describe;
+    this.#signal = signal;
+  }
+
+  /** Shows the call, once: before anything is asked about it, or when it is known what it accesses. */
+  start(accesses: Access = NOTHING): ToolStart {
+    if (this.#start === undefined) {
+      this.#start = this.#describe(accesses);
+      this.#ports.emit({ type: "tool_start", call: this.#start });
+    }
+    return this.#start;
+  }
+
+  /** Asks whether this call may read a file, one file after the other. @throws {ToolError} if it may not */
+  async read(path: AccessPath, reason: string): Promise<void> {
+    const asked = this.#order.then(() => this.#read(path, reason));
+    this.#order = asked.catch(() => {});
+    await asked;
+  }
+
+  async #read(path: AccessPath, reason: string): Promise<void> {
+    const key = allowKey({ access: "read", path });
+    if (this.#granted.has(key)) return;
+    const answer = await this.ask({ accesses: files(["read", path]) }, reason, false);
+    const refusal = refusalOf(answer);
+    if (refusal !== undefined) throw refusal;
+    this.#granted.add(key);
+  }
+
+  /** @param loop the same call came again and again: a person must answer */
+  async decide(prepared: PreparedCall, loop: boolean): Promise<Permission> {
+    const start = this.start(prepared.accesses);
+    const since = trace?.now();
+    const judged = this.#ports.decide(prepared.accesses, this.#granted);
+    trace?.span("decide", since, start.id);
+    const decision: Decision = loop && judged.verdict !== "deny"
+      ? { verdict: "ask", rule: "loop guard", reason: "the same call comes for the third time in a row" }
+      : judged;
+    if (decision.verdict === "ask") {
+      const answer = await this.ask(prepared, decision.reason, loop);
+      const refusal = refusalOf(answer);
+      if (refusal !== undefined) return { refusal };
+      const rule = ruleOf(answer);
+      return { rule: rule ?? "asked", byUser: rule === undefined, approved: approvedBy(answer) };
+    }
+    const denied = decision.verdict === "deny";
+    this.#ports.emit({
+      type: "approval_answered",
+      id: start.id,
+      answer: denied ? "denied by rule" : "allowed by rule",
+      rule: decision.rule,
+    });
+    if (denied) return { refusal: notAllowed(decision.reason) };
+    return { rule: decision.rule, byUser: false, approved: {} };
+  }
+
+  /** @param force no rule may answer */
+  async ask(
+    { accesses, diff }: Pick<PreparedCall, "accesses" | "diff">,
+    reason: string,
+    force: boolean,
+  ): Promise<ApprovalAnswer> {
+    const call = this.start(accesses);
+    this.#ports.emit({ type: "approval_requested", id: call.id, reason });
+    const since = trace?.now();
+    const answer = await this.#ports.ask({
+      call,
+      reason,
+      force,
+      accesses,
+      ...(diff === undefined ? {} : { diff }),
+    }, this.#signal);
+    trace?.span("wait", since, call.id);
+    this.#ports.emit({
+      type: "approval_answered",
+      id: call.id,
+      answer: answer.answer,
+      rule: ruleOf(answer) ?? "asked",
+    });
+    if (answer.answer === "allow_session") this.#ports.allowForSession(accesses);
+    return answer;
+  }
+}
+
+function approvedBy(answer: ApprovalAnswer): ApprovedChanges {
+  if (answer.answer !== "allow_once" && answer.answer !== "allow_session") return {};
+  const { command, access, rehearsed } = answer;
+  return {
+    ...(command === undefined ? {} : { command }),
+    ...(access === undefined ? {} : { access }),
+    ...(rehearsed === undefined ? {} : { rehearsed }),
+  };
+}
+
+export function ruleOf(answer: ApprovalAnswer): string | undefined {
+  return "rule" in answer ? answer.rule : undefined;
+}
+
+/** Undefined if it was allowed. */
+function refusalOf(answer: ApprovalAnswer): ToolError | undefined {
+  if (answer.answer === "cancelled") return new ToolError("Cancelled by the user.", "stopped");
+  if (answer.answer !== "reject") return undefined;
+  const { reason, rule } = answer;
+  if (rule !== undefined) return notAllowed(reason ?? rule);
+  return reason === undefined
+    ? new ToolError(
+      "The user rejected this. Do not try it again; ask what to do instead, or go on without it.",
+      "rejected by you",
+    )
+    : new ToolError(`The user rejected this: ${reason}`, `rejected by you: ${reason}`);
+}
+
+function notAllowed(reason: string): ToolError {
+  return new ToolError(`Not allowed: ${reason}.`, `not allowed: ${reason}`);
+}

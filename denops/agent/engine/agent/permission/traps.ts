@@ -1,0 +1,160 @@
+/**
+ * What commands have changed of the files that the user's tools run by themselves: it is put back, and the user is
+ * asked about each, unless the approval of the command has named it.
+ */
+import type { ChangedKeys } from "../../../policy/file_access.ts";
+import { changedKeys } from "../../../policy/manifest.ts";
+import type { TextChange } from "../../../protocol/access.ts";
+import type { SafeToWrite } from "../../../protocol/config.ts";
+import type { Emit, FileChange, ToolStart } from "../../log/events.ts";
+import { lineDiff } from "../../log/line_diff.ts";
+import type { AskApproval, HeldFile, HoldBack } from "../../ports.ts";
+import { files } from "../../tools/define.ts";
+import { namesFile } from "../gather/named_files.ts";
+
+export interface TrapPorts {
+  readonly emit: Emit;
+  readonly ask: AskApproval;
+  readonly holdBack: HoldBack;
+  /** What a file is called, by its absolute path; undefined outside of the project. */
+  nameOf(path: string): string | undefined;
+  /** The row of the list that a name is in. */
+  trap(name: string, changed?: ChangedKeys): SafeToWrite | undefined;
+}
+
+/** Files that one command is asked about; more are kept back unasked. */
+const MOST_ASKED = 20;
+const MOST_LISTED = 10;
+
+/** Lines that are remembered; older commands have ended. */
+const MOST_APPROVED = 500;
+
+export class CommandTraps {
+  readonly #ports: TrapPorts;
+  /** Lines that the user has approved, by the call. */
+  readonly #approved = new Map<string, { readonly line: string; readonly cwd: string }>();
+
+  constructor(ports: TrapPorts) {
+    this.#ports = ports;
+  }
+
+  /** The user has seen this line, and agreed to it. */
+  approved(toolCall: string, line: string, cwd: string): void {
+    this.#approved.set(toolCall, { line, cwd });
+    const [oldest] = this.#approved.keys();
+    if (this.#approved.size > MOST_APPROVED && oldest !== undefined) this.#approved.delete(oldest);
+  }
+
+  /** To be called after a command, and at a turn's end. @returns what the model is to know, a line each */
+  async settle(signal: AbortSignal): Promise<readonly string[]> {
+    const { emit, holdBack } = this.#ports;
+    const { held, left, changes } = await holdBack.take((path, call, change) =>
+      this.#isHeld(path, call, change)
+    );
+    const said = (id: string, done: readonly FileChange[]) => {
+      for (const change of done) emit({ type: "file_modified", id, change });
+    };
+    for (const { toolCall, change } of changes) said(toolCall, [change]);
+    const lines: string[] = [];
+    for (const [index, file] of held.entries()) lines.push(await this.#ask(file, index, signal, said));
+    for (const { path, why } of left) {
+      const name = this.#shown(path);
+      const reason = this.#row(path)?.reason ?? "it is sensitive";
+      const text = `Cannot put ${name} back, which a command changed: ${why}. Check it: ${reason}.`;
+      emit({ type: "notice", severity: "warning", text });
+      lines.push(`[${name} could not be put back: ${why}]`);
+    }
+    return lines;
+  }
+
+  /** What of the changes package managers write, which is only told. */
+  listed(changes: readonly FileChange[]): readonly string[] {
+    const names = changes.flatMap(({ path }) => {
+      const name = this.#ports.nameOf(path);
+      const row = name === undefined ? undefined : this.#ports.trap(name);
+      return row?.packages === true && name !== undefined ? [name] : [];
+    });
+    if (names.length === 0) return [];
+    const more = names.length > MOST_LISTED ? ` and ${names.length - MOST_LISTED} more` : "";
+    return [`[changed, and sensitive: ${names.slice(0, MOST_LISTED).join(", ")}${more}]`];
+  }
+
+  #row(path: string, changed?: ChangedKeys): SafeToWrite | undefined {
+    const name = this.#ports.nameOf(path);
+    return name === undefined ? undefined : this.#ports.trap(name, changed);
+  }
+
+  #isHeld(path: string, toolCall: string, change: () => TextChange | undefined): boolean {
+    const row = this.#row(path, () => {
+      const texts = change();
+      return texts && changedKeys(path, texts);
+    });
+    if (row === undefined || row.packages === true) return false;
+    const approved = this.#approved.get(toolCall);
+    return approved === undefined ||
+      !namesFile(approved.line, approved.cwd, path, (folder) => this.#row(folder) !== undefined);
+  }
+
+  #shown(path: string): string {
+    return this.#ports.nameOf(path) ?? path;
+  }
+
+  async #ask(
+    file: HeldFile,
+    index: number,
+    signal: AbortSignal,
+    said: (id: string, changes: readonly FileChange[]) => void,
+  ): Promise<string> {
+    const { emit, ask, holdBack } = this.#ports;
+    const name = this.#shown(file.path);
+    const why = this.#row(file.path)?.reason ?? "it is sensitive";
+    const verb = file.what === "deleted" ? "delete" : "write";
+    if (index >= MOST_ASKED) return `[kept back: ${name}, for ${why}; too many at once to ask]`;
+    const call: ToolStart = {
+      id: `${file.toolCall}/${crypto.randomUUID().slice(0, 8)}`,
+      title: `${verb} ${name}, as the command did`,
+      kind: file.what === "deleted" ? "delete" : "edit",
+      paths: [file.path],
+    };
+    const reason = `the command ${file.what} ${name}: ${why}`;
+    const diff = file.texts === undefined
+      ? undefined
+      : lineDiff(file.path, file.texts.before, file.texts.after);
+    emit({ type: "tool_start", call });
+    emit({ type: "approval_requested", id: call.id, reason });
+    const path = { path: file.path, link: file.path, relative: name, named: name, exists: true };
+    const answer = await ask(
+      {
+        call,
+        reason,
+        force: false,
+        accesses: files(["write", path]),
+        ...(diff === undefined ? {} : { diff }),
+      },
+      signal,
+    );
+    const rule = "rule" in answer && answer.rule !== undefined ? answer.rule : "asked";
+    emit({ type: "approval_answered", id: call.id, answer: answer.answer, rule });
+    const end = (status: "completed" | "failed", summary: string, output: string) => {
+      emit({
+        type: "tool_done",
+        id: call.id,
+        status,
+        summary,
+        output,
+        ...(diff === undefined ? {} : { diff }),
+      });
+      return `[${output}]`;
+    };
+    if (answer.answer === "cancelled" || answer.answer === "reject") {
+      const because = "reason" in answer && answer.reason !== undefined ? `: ${answer.reason}` : "";
+      const who = answer.answer === "reject" ? `the user did not agree${because}` : "nobody answered";
+      return end("failed", "kept back", `${name} was put back to what it was, for ${why}; ${who}`);
+    }
+    emit({ type: "tool_running", id: call.id, rule });
+    const { changes, failure } = await holdBack.place(file);
+    said(call.id, changes);
+    if (failure !== undefined) return end("failed", "kept back", `${name} could not be written: ${failure}`);
+    return end("completed", file.what, `the user agreed that the command ${file.what} ${name}`);
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Which tools a session's model is told of: chosen at its first request, and the same from then on, in every mode. What a
+ * mode may not do is refused when it is called.
+ */
+import { covers } from "../../../protocol/modes.ts";
+import { briefly } from "../../context/brief.ts";
+import { hasPart, type Mode } from "../../context/modes.ts";
+import type { EditForm } from "../../../protocol/config.ts";
+import { partsIn, partsOf } from "../../calls/old_names.ts";
+import type { ToolSpec } from "../../log/messages.ts";
+import { ToolNames } from "../../calls/tool_names.ts";
+import { meantTool } from "../../tools/calls/meant_call.ts";
+import type { Tool } from "../../tools/define.ts";
+import { oldList } from "../../tools/old/old_list.ts";
+import type { SessionTools } from "./session_tools.ts";
+
+/** What the list depends on. */
+export interface ListFacts {
+  readonly mode: Pick<Mode, "tools">;
+  /** It is told of fewer tools. */
+  readonly small: boolean;
+  readonly form: EditForm;
+  /** The model is known to write down no thoughts of its own. */
+  readonly thinks: boolean;
+  /** A language server may answer. */
+  readonly hasServers: boolean;
+  readonly switches: Pick<SessionTools, "isOff" | "isPartOff" | "isAdded">;
+}
+
+/** The tools that a session begins with. */
+export function toolList(tools: readonly Tool[], facts: ListFacts): readonly Tool[] {
+  const { mode, small, form, thinks, hasServers, switches } = facts;
+  const { tools: wanted } = mode;
+  const isChoice = typeof wanted !== "string" && wanted.some((name) => !name.startsWith("!"));
+  return tools.filter((tool) => {
+    const { name, kind, needs, basic, special, inPatch } = tool;
+    if (switches.isOff(tool)) return false;
+    const parts = partsOf(tool);
+    const isNamed = isChoice && parts.some(({ names }) => names.some((one) => wanted.includes(one)));
+    if (isNamed || switches.isAdded(name)) return true;
+    if (special) return kind === "think" && !thinks && !small;
+    if (small && !basic && !(isChoice && parts.some((part) => hasPart(mode, part)))) return false;
+    if (form === "patch" && inPatch) return false;
+    return needs !== "languages" || hasServers;
+  });
+}
+
+/** The tools of a session that began under their old names. */
+export function oldSpecs(tools: readonly Tool[], model: string, facts: ListFacts): readonly ToolSpec[] {
+  const { small, form, switches } = facts;
+  const offered = tools.map(({ name }) => name);
+  const specs = oldList({ model, offered, form, small, isPartOff: (name) => switches.isPartOff(name) });
+  return small ? specs.map(briefly) : specs;
+}
+
+/** Of a list that was sent before, what is not off now, with what the user has added since. */
+export function listNow(
+  sent: readonly ToolSpec[],
+  tools: readonly Tool[],
+  switches: ListFacts["switches"],
+): readonly ToolSpec[] {
+  const names = new ToolNames(tools);
+  const known = sent.map((spec) => ({ spec, tool: meantTool(spec.name, names) }));
+  const added = tools.filter((tool) =>
+    switches.isAdded(tool.name) && !known.some((one) => one.tool?.name === tool.name)
+  );
+  const kept = known.flatMap(({ spec, tool }) => tool === undefined || switches.isOff(tool) ? [] : [spec]);
+  return kept.length === sent.length && added.length === 0
+    ? sent
+    : [...kept, ...added.map(({ spec }) => spec)];
+}
+
+/** Names of the tools that a mode names and the list does not have. */
+export function missingTools(
+  { tools: wanted }: Pick<Mode, "tools">,
+  list: readonly ToolSpec[],
+  tools: readonly Tool[],
+): readonly string[] {
+  const names = new ToolNames(tools);
+  const listed = new Set(list.map(({ name }) => meantTool(name, names)?.name));
+  // What a patch does is had by another name.
+  const missing = tools.filter(({ name, inPatch }) => !listed.has(name) && !inPatch);
+  return typeof wanted === "string"
+    ? []
+    : missing.filter((tool) => partsOf(tool).some(({ names }) => names.some((one) => wanted.includes(one))))
+      .map(({ name }) => name);
+}
+
+/** Why a call is not run, whatever rules and users agree to; undefined: it may be. @param args as the tool takes them */
+export function refusalOf(
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+  mode: Mode,
+  tools: readonly Tool[],
+  switches: Pick<SessionTools, "isPartOff">,
+): string | undefined {
+  for (const part of partsIn(tool, args)) {
+    const own = tools.find(({ name }) => name === part.names[0]) ?? tool;
+    const [name] = part.names;
+    const off = part.names.find((name) => switches.isPartOff(name));
+    if (off !== undefined) return `${off} is off in this session`;
+    if (!hasPart(mode, part)) return `mode ${mode.name} has no tool ${name}`;
+    if (!covers(mode.access, own.least)) {
+      return `mode ${mode.name} ${LIMITS[mode.access]}, so it has no ${name}`;
+    }
+  }
+  return undefined;
+}
+
+const LIMITS = {
+  read: "changes nothing",
+  docs: "writes docs/ and Markdown files only",
+  write: "is limited",
+} as const satisfies Record<Mode["access"], string>;

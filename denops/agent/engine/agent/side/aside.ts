@@ -1,0 +1,83 @@
+/** A question beside the turns: answered from what the model sees of the session, and in no log. */
+import { type Mode, MODES } from "../../context/modes.ts";
+import { ToolError } from "../../../shared/errors.ts";
+import type { MessageEntry } from "../../log/entries.ts";
+import type { Prompt } from "../../log/messages.ts";
+import type { Model } from "../../llm/model.ts";
+import type { Tool } from "../../tools/define.ts";
+import { ask } from "../permission/ask.ts";
+import type { AsideTold, Runner, RunnerPorts } from "../turn/runner.ts";
+import type { StepPorts } from "../turn/step.ts";
+import type { Measured, Meter } from "../turn/meter.ts";
+
+export interface AsidePorts {
+  readonly model: Model;
+  readonly tools: readonly Tool[];
+  readonly meter: Meter;
+  view(mode: Mode, more: readonly MessageEntry[]): Prompt;
+  newCallId(given: string): string;
+}
+
+const ALONE =
+  "This is asked beside your work, which goes on unchanged afterwards. Answer briefly from what you know " +
+  "already, in text. Call no tools.";
+
+type AsideRunnerPorts = RunnerPorts & { readonly runner: Runner };
+
+/** Questions of a session beside its turns. */
+export class Asides {
+  readonly #portsOf: () => AsideRunnerPorts;
+  readonly #closing: AbortSignal;
+  readonly #running = new Map<string, AbortController>();
+
+  constructor(portsOf: () => AsideRunnerPorts, closing: AbortSignal) {
+    this.#portsOf = portsOf;
+    this.#closing = closing;
+  }
+
+  /** Also while a turn runs. @param told hears the answer as it comes @throws {ToolError} one line */
+  async ask(id: string, question: string, told: AsideTold): Promise<string> {
+    const { runner, ...ports } = this.#portsOf();
+    if (runner.aside === undefined) throw new ToolError("This agent takes no questions beside a turn.");
+    const controller = new AbortController();
+    this.#running.set(id, controller);
+    try {
+      return await runner.aside(question, told, ports, AbortSignal.any([controller.signal, this.#closing]));
+    } finally {
+      this.#running.delete(id);
+    }
+  }
+
+  /** It is answered with what has come. */
+  stop(id: string): void {
+    this.#running.get(id)?.abort();
+  }
+}
+
+/** @throws {ToolError} one line: why there is no answer */
+export async function askAside(
+  question: string,
+  told: AsideTold,
+  ports: AsidePorts,
+  signal: AbortSignal,
+): Promise<string> {
+  const { model, tools, meter, newCallId } = ports;
+  if (meter.spending.reached() !== undefined) throw new ToolError("A cap of your options is reached.");
+  await model.prepare(signal);
+  const mode = MODES.btw;
+  const parts = [{ type: "text", text: `${ALONE}\n\n${question}` }] as const;
+  const prompt = ports.view(mode, [{ type: "user_message", origin: "engine", parts }]);
+  const count = (measured: Measured) => meter.count(measured, mode, tools, { model });
+  let isTold = true;
+  const emit: StepPorts["emit"] = (event) => {
+    // What was text has become a thought, or a thought text: the end says which.
+    if (event.type === "retold") isTold = false;
+    if (event.type === "token" && isTold) told(event.text);
+  };
+  const end = await ask(mode, prompt, { model, tools, newCallId, emit, count }, signal);
+  if (end.type === "failed") throw new ToolError(end.error.message);
+  const text = end.type === "answered" ? end.message.text.trim() : end.text.trim();
+  if (text === "" && signal.aborted) return "";
+  if (text === "") throw new ToolError("The model has answered nothing.");
+  return text;
+}

@@ -1,0 +1,306 @@
+/** The tool calls of one answer: policy, approval, run. Each gets exactly one result, in the order of the calls. */
+import { trace } from "../../../protocol/trace.ts";
+import { messageOf, ToolError } from "../../../shared/errors.ts";
+import type { ToolStart } from "../../log/events.ts";
+import type { ResultEntry } from "../../log/entries.ts";
+import { isRecord } from "../../calls/json_schema.ts";
+import type { ToolCall } from "../../log/messages.ts";
+import { meantBy } from "../permission/meant_by.ts";
+import { oneLine } from "../../llm/failures.ts";
+import { isUnread } from "../../llm/text_tools/tools.ts";
+import { type CheckpointPorts, runCheckpointed } from "../permission/checkpointed.ts";
+import { settleEffects } from "../permission/effects.ts";
+import { type PermissionPorts, Permissions } from "../permission/permission.ts";
+import { type ReadCall, type Repeats, signatureOf } from "./repeats.ts";
+import type { ImageRoom } from "../../tools/files/image_room.ts";
+import { withRisks } from "../../tools/files/risks.ts";
+import type { Access } from "../../../protocol/access.ts";
+import { type CommandAccess, levelOf } from "../../../protocol/commands.ts";
+import {
+  filesOf,
+  NOTHING,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  writtenBy,
+} from "../../tools/define.ts";
+import type { Baseline, WriteChecks } from "./write_checks.ts";
+
+/** More calls than this are answered with an error. */
+const MOST_CALLS = 15;
+const MANY_CALLS = 8;
+/** Characters of a tool's name as a model made it up. */
+const LONGEST_NAME = 80;
+
+export interface BatchPorts extends PermissionPorts, CheckpointPorts {
+  readonly tools: readonly Tool[];
+  readonly context: Omit<ToolContext, "callId" | "images">;
+  /** Undefined where there are no language servers. */
+  readonly checks?: WriteChecks | undefined;
+  /** Names of the tools that the model is told of; absent: all. */
+  listed?(): readonly string[];
+  /** Why a call is not run, whatever is agreed to; absent: nothing is refused so. @param args as the tool takes them */
+  refusalOf?(tool: Tool, args: Readonly<Record<string, unknown>>): string | undefined;
+  /** To be told how a call went that was to change the text of files. */
+  tried?(edit: { readonly call: string; readonly form: string; readonly written: boolean }): void;
+  /** Hears of each call that has succeeded and may have changed more than files. */
+  acted?(): void;
+  /** Before each call: what it may do is judged by the rules of that moment. @throws {Error} if there is no knowing them */
+  refreshRules(): Promise<void>;
+}
+
+export interface BatchMemory {
+  /** What the batches of one turn remember of each other. */
+  readonly repeats: Repeats;
+  /** From 1. */
+  readonly iteration: number;
+  /** Further calls of the answer that were not even taken. */
+  readonly dropped: number;
+  /** What the session has room for. */
+  readonly images: ImageRoom;
+}
+
+export async function runBatch(
+  calls: readonly ToolCall[],
+  given: BatchPorts,
+  memory: BatchMemory,
+  signal: AbortSignal,
+): Promise<readonly ResultEntry[]> {
+  const ports: BatchPorts = { ...given, emit: cutOff(signal, inOrder(calls, memory.iteration, given.emit)) };
+  const results: ResultEntry[] = [];
+  const read = calls.map((call) => readCall(call, ports.tools));
+  const running = read.slice(0, MOST_CALLS);
+  for (let at = 0; at < running.length;) {
+    const group = running.slice(at, at + Math.max(1, atOnce(running.slice(at))));
+    // Once for those that run at the same time.
+    let refreshed: Promise<void> | undefined;
+    const own: BatchPorts = { ...ports, refreshRules: () => refreshed ??= ports.refreshRules() };
+    results.push(...await Promise.all(group.map((call) => runOrRecall(call, own, memory, signal))));
+    at += group.length;
+  }
+  for (const call of read.slice(MOST_CALLS)) results.push(refuse(call, TOO_MANY, ports));
+  const last = results.at(-1);
+  if (last !== undefined && results.every(({ text }) => text === ALREADY_DONE.message)) {
+    results[results.length - 1] = { ...last, text: `${last.text} ${ALL_REPEATED}` };
+  }
+  if (calls.length > MANY_CALLS && last !== undefined) {
+    const note = `\n[${calls.length + memory.dropped} calls in one answer; at most ${MANY_CALLS} are better]`;
+    results[results.length - 1] = { ...last, text: last.text + note };
+  }
+  return results;
+}
+
+/** A call as it was read: once. */
+function readCall(call: ToolCall, tools: readonly Tool[]): ReadCall {
+  const { tool, args, fitted, advice } = meantBy(call, tools);
+  return {
+    ...call,
+    tool,
+    args,
+    fitted,
+    advice,
+    signature: signatureOf(tool?.name ?? call.name, call.arguments, fitted),
+  };
+}
+
+/** More than an answer has calls. */
+const ORDERS = 10_000;
+
+/** Notes with the start of each call where it stood. */
+function inOrder(
+  calls: readonly ToolCall[],
+  iteration: number,
+  emit: BatchPorts["emit"],
+): BatchPorts["emit"] {
+  const places = new Map(calls.map(({ id }, index) => [id, iteration * ORDERS + index]));
+  return (event) => {
+    const order = event.type === "tool_start" ? places.get(event.call.id) : undefined;
+    emit(event.type === "tool_start" && order !== undefined ? { ...event, order } : event);
+  };
+}
+
+/** What fails because the user stops has not failed. */
+function cutOff(signal: AbortSignal, emit: BatchPorts["emit"]): BatchPorts["emit"] {
+  return (event) => {
+    const isCut = signal.aborted && event.type === "tool_done" && event.status === "failed";
+    emit(isCut ? { ...event, stopped: true } : event);
+  };
+}
+
+/** How many calls from the first on may run at the same time. */
+function atOnce(calls: readonly ReadCall[]): number {
+  const end = calls.findIndex(({ tool }) => tool?.parallel !== true);
+  return end === -1 ? calls.length : end;
+}
+
+const TOO_MANY = new ToolError(`Not run: at most ${MOST_CALLS} calls at once. Send it again.`);
+const ALREADY_DONE = new ToolError(
+  "Already done, see the result above; nothing has changed since.",
+  "done already",
+);
+const DONE_ONCE = new ToolError(
+  "Not run again: this answer has the same call above, see its result.",
+  "done already",
+);
+const ALL_REPEATED = "All these calls repeat earlier ones: use what you have, or do something else.";
+
+function runOrRecall(
+  call: ReadCall,
+  ports: BatchPorts,
+  memory: BatchMemory,
+  signal: AbortSignal,
+): Promise<ResultEntry> {
+  const { repeats, iteration } = memory;
+  repeats.ask(call);
+  if (repeats.isKnown(call, iteration)) return Promise.resolve(refuse(call, ALREADY_DONE, ports));
+  if (repeats.isDouble(call, iteration)) return Promise.resolve(refuse(call, DONE_ONCE, ports));
+  repeats.note(call, iteration);
+  return runCall(call, ports, memory, signal);
+}
+
+async function runCall(
+  call: ReadCall,
+  ports: BatchPorts,
+  { repeats, images }: BatchMemory,
+  signal: AbortSignal,
+): Promise<ResultEntry> {
+  // The same call came again and again: a person must answer.
+  const loop = repeats.isLoop;
+  const { tool, args } = call;
+  if (tool === undefined) {
+    const names = (ports.listed?.() ?? ports.tools.map(({ spec }) => spec.name)).join(", ");
+    const name = oneLine(call.name, LONGEST_NAME);
+    const problem = `no tool is called "${name}"`;
+    const advice = call.advice === undefined ? "" : ` ${call.advice}`;
+    return refuse(
+      call,
+      new ToolError(`Not run: ${problem}.${advice} The tools are: ${names}.`, problem),
+      ports,
+    );
+  }
+  if (!args.ok) {
+    noteEdit(call, ports, false);
+    const isCut = isUnread(call.arguments);
+    const problem = isCut ? "the call is cut off or broken" : "the arguments are not valid JSON";
+    const why = isCut ? "" : `: ${args.error}`;
+    return refuse(call, new ToolError(`Not run: ${problem}${why}. Send the call again.`, problem), ports);
+  }
+  const { fitted } = call;
+  const refusal = ports.refusalOf?.(tool, fitted.ok && isRecord(fitted.value) ? fitted.value : {});
+  if (refusal !== undefined) return refuse(call, new ToolError(`Not run: ${refusal}.`, refusal), ports);
+  const permissions = new Permissions(ports, (accesses) => startOf(call, accesses), signal);
+  const workspace = ports.context.workspace.forCall((path, reason) => permissions.read(path, reason));
+  try {
+    signal.throwIfAborted();
+    const ruling = trace?.now();
+    await ports.refreshRules();
+    trace?.span("rules", ruling, call.id);
+    const context = { ...ports.context, workspace, images, callId: call.id };
+    const preparing = trace?.now();
+    const prepared = await withRisks(await tool.prepare(args.value, context, signal), workspace.roots);
+    trace?.span("prepare", preparing, call.id);
+    signal.throwIfAborted();
+    const permitted = await permissions.decide(prepared, loop);
+    if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
+    // The answer may have taken long: what is to be written must still be where it was.
+    const written = writtenBy(prepared.accesses);
+    for (const { path } of written) await workspace.resolve(path);
+    ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
+    const baseline = tool.readOnly ? undefined : await ports.checks?.before(
+      written.filter((path) => !workspace.isScratch(path)),
+      signal,
+    );
+    const running = trace?.now();
+    const ran = tool.readOnly
+      ? await prepared.run(signal, permitted.approved)
+      : await runCheckpointed(call.id, prepared, permitted, ports, signal);
+    trace?.span("run", running, call.id);
+    const { roots } = workspace;
+    if ((ran.changes ?? []).length > 0) noteEdit(call, ports, true);
+    const { access } = permitted.approved;
+    if (ran.failed !== true && changesMoreThanFiles(prepared.accesses, access)) ports.acted?.();
+    const result = await settleEffects(call.id, ran, permissions, { ...ports, roots }, signal);
+    return finished(call, await checked(result, baseline, ports, signal), ports);
+  } catch (error) {
+    // A call that is not even prepared still shows on screen.
+    permissions.start();
+    if (signal.aborted) return failed(call, new ToolError("Cancelled by the user.", "stopped"), ports);
+    noteEdit(call, ports, false);
+    return failed(
+      call,
+      error instanceof ToolError ? error : new ToolError(`The tool failed: ${messageOf(error)}`),
+      ports,
+    );
+  }
+}
+
+/** Changes of files are told one by one; these are not. @param approved the access that a command was given */
+function changesMoreThanFiles(access: Access, approved?: CommandAccess): boolean {
+  switch (access.kind) {
+    case "command": {
+      const ran = approved ?? access.access;
+      return ran !== undefined && ["write", "git"].includes(levelOf(ran));
+    }
+    case "agent":
+      return access.access !== "read";
+    case "mcp":
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** What the user has refused is no fault of the edit's, and is not noted. */
+function noteEdit({ id, tool, fitted }: ReadCall, { tried }: BatchPorts, written: boolean): void {
+  if (tool?.kind !== "edit") return;
+  const given = fitted.ok && isRecord(fitted.value) ? fitted.value : {};
+  tried?.({ call: id, form: tool.forms?.of(given) ?? tool.name, written });
+}
+
+/** What it wanted, as far as that can be read. */
+function startOf({ id, name, tool, args }: ReadCall, accesses: Access = NOTHING): ToolStart {
+  if (tool === undefined || !args.ok) {
+    return { id, tool: name, title: oneLine(name, LONGEST_NAME), kind: tool?.kind ?? "other", paths: [] };
+  }
+  const given = isRecord(args.value) ? args.value : {};
+  const paths = [...new Set(filesOf(accesses).map(({ path }) => path.path))];
+  return { id, tool: tool.name, title: tool.title(given), kind: tool.kind, paths };
+}
+
+/** With what the language servers say about what was written. The write has happened, whatever comes now. */
+async function checked(
+  result: ToolResult,
+  baseline: Baseline | undefined,
+  { checks }: BatchPorts,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  if (checks === undefined || baseline === undefined || (result.changes ?? []).length === 0) return result;
+  const said = await checks.after(baseline, signal).catch(() => undefined);
+  if (said === undefined) return result;
+  const summary = [result.summary, said.summary].filter((part) => part !== "").join(", ");
+  return { ...result, text: `${result.text}\n${said.text}`, summary };
+}
+
+function finished(call: ReadCall, result: ToolResult, { emit }: BatchPorts): ResultEntry {
+  if (result.plan !== undefined) emit({ type: "plan", steps: result.plan });
+  const diff = result.diff === undefined ? {} : { diff: result.diff };
+  const status = result.failed === true ? "failed" : "completed";
+  emit({ type: "tool_done", id: call.id, status, summary: result.summary, output: result.text, ...diff });
+  const images = result.images === undefined ? {} : { images: result.images };
+  const isError = result.failed === true;
+  return { type: "tool_result", id: call.id, name: call.name, text: result.text, isError, ...images };
+}
+
+function failed(call: ReadCall, { message: text, summary: said }: ToolError, ports: BatchPorts): ResultEntry {
+  // What the title names stands before it.
+  const [subject = "", ...rest] = said.split(" ");
+  const summary = startOf(call).title.split(" ").includes(subject) ? rest.join(" ") : said;
+  ports.emit({ type: "tool_done", id: call.id, status: "failed", summary, output: text });
+  return { type: "tool_result", id: call.id, name: call.name, text, isError: true };
+}
+
+/** A call that reaches no tool still shows on screen. */
+function refuse(call: ReadCall, error: ToolError, ports: BatchPorts): ResultEntry {
+  ports.emit({ type: "tool_start", call: startOf(call) });
+  return failed(call, error, ports);
+}

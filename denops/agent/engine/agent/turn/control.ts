@@ -1,0 +1,40 @@
+/** Notes of the loop to the model about the state of a turn. One function builds their packets. */
+import type { ControlNote } from "../../log/entries.ts";
+
+/** Why the turn goes on although the model has stopped, or has to be told something. */
+export type ControlState = Extract<
+  ControlNote["reason"],
+  "need_fixes" | "nothing_done" | "call_shown" | "plan_open" | "no_plan"
+>;
+
+export interface ControlPacket {
+  readonly state: ControlState;
+  readonly iteration: number;
+  readonly maxIterations: number;
+  readonly filesChanged: readonly string[];
+  /** What is to be done now. */
+  readonly note: string;
+}
+
+const AGAINST_REPETITION =
+  "Go on from here with tool calls; do not repeat what you have already said or done.";
+
+export function controlNote(
+  { state, iteration, maxIterations, filesChanged, note }: ControlPacket,
+): ControlNote {
+  const packet = controlPacket({
+    state,
+    iteration,
+    max_iterations: maxIterations,
+    remaining_iterations: Math.max(0, maxIterations - iteration),
+    files_changed: filesChanged,
+    note,
+  });
+  return { type: "control_note", reason: state, text: `${packet}\n${AGAINST_REPETITION}` };
+}
+
+/** What results show cannot look so: llm/text_tools/request.ts. */
+export function controlPacket(fields: Readonly<Record<string, unknown>>): string {
+  // What a plan says must not end the packet.
+  return `<agent_control>${JSON.stringify(fields).replaceAll("<", "\\u003c")}</agent_control>`;
+}

@@ -1,0 +1,25 @@
+/** The mode of a turn in mode auto, from the model itself: one small request. */
+import { z } from "../../../deps/zod.ts";
+import { CHOSEN, type Mode, MODES } from "../../context/modes.ts";
+import { wordsOf } from "../../log/entries.ts";
+import type { UserMessage } from "../../log/events.ts";
+import { askSmall, jsonIn, type SmallQuestionPorts } from "../side/small_question.ts";
+
+/** Characters of the message, and of the model's last words before it, that the model gets. */
+const MOST_TEXT = 4_000;
+const MOST_BEFORE = 1_000;
+
+const Intent = z.object({ mode: z.enum(["ask", "deep-explore", "agent"]) });
+
+/** An unclear answer chooses agent. @param before the model's last words */
+export async function chooseMode(
+  message: UserMessage,
+  before: string,
+  ports: SmallQuestionPorts,
+  signal: AbortSignal,
+): Promise<Mode> {
+  const earlier = before === "" ? "" : `<agent>\n${before.slice(-MOST_BEFORE)}\n</agent>\n`;
+  const text = `${earlier}<user>\n${wordsOf(message).slice(0, MOST_TEXT)}\n</user>`;
+  const reply = await askSmall(MODES.intent, text, ports, signal);
+  return CHOSEN[Intent.safeParse(jsonIn(reply)).data?.mode ?? "agent"];
+}

@@ -1,0 +1,75 @@
+/** The limits of a turn: over one it goes on only with a yes, asked for like any approval. */
+import type { Emit } from "../../log/events.ts";
+import type { AskApproval } from "../../ports.ts";
+import { ruleOf } from "../permission/permission.ts";
+import type { Spending } from "./budget.ts";
+
+interface Asker {
+  readonly emit: Emit;
+  readonly ask: AskApproval;
+}
+
+interface Question {
+  /** One line: why it is asked. */
+  readonly text: string;
+  /** What the screen says of the answers. */
+  readonly yes: string;
+  readonly no: string;
+}
+
+/** Only a person's yes counts: no rule answers, and a client that cannot ask says no. Undefined: nobody was asked. */
+async function mayGoOn(
+  { text, yes, no }: Question,
+  { emit, ask }: Asker,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  const call = {
+    id: `limit-${crypto.randomUUID()}`,
+    title: "go on",
+    kind: "other",
+    paths: [],
+  } as const;
+  emit({ type: "tool_start", call });
+  const answer = await ask({
+    call,
+    reason: text,
+    force: false,
+    accesses: { kind: "ask", about: "limit", text },
+  }, signal);
+  const allowed = answer.answer === "allow_once" || answer.answer === "allow_session";
+  const status = allowed ? "completed" : "failed";
+  emit({ type: "tool_done", id: call.id, status, summary: allowed ? yes : no, output: text });
+  return answer.answer === "cancelled" || ruleOf(answer) !== undefined ? undefined : allowed;
+}
+
+/** Over a cap the user is asked before anything more is sent. */
+export async function maySpend(asker: Asker, spending: Spending, signal: AbortSignal): Promise<boolean> {
+  if (spending.reached() === undefined) return true;
+  return await spending.questions.run(async () => {
+    for (let cap = spending.reached(); cap !== undefined; cap = spending.reached()) {
+      if (spending.isDeclined || signal.aborted) return false;
+      const question = { text: cap.text, yes: "for as much again", no: "stopped at the cap" };
+      const allowed = await mayGoOn(question, asker, signal);
+      spending.isDeclined = allowed === false;
+      if (allowed !== true) return false;
+      spending.raise(cap.counter);
+    }
+    return true;
+  });
+}
+
+/** @param done steps that the turn has made @param more steps that it may make then */
+export async function mayStepOn(
+  asker: Asker,
+  done: number,
+  more: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const steps = (count: number) => `${count} ${count === 1 ? "step" : "steps"}`;
+  const text = `${steps(done)} done. Go on for ${more} more?`;
+  return true === await mayGoOn(
+    { text, yes: `for ${steps(more)} more`, no: "stopped at the limit of steps" },
+    asker,
+    signal,
+  );
+}

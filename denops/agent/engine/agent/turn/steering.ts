@@ -1,0 +1,127 @@
+/** What the user says and does about a turn while it runs: words for the model after the next results, and a pause. */
+import type { SteerEnd } from "../../../protocol/requests.ts";
+import { imagesOf, partsText } from "../../context/view.ts";
+import { withoutRepeats } from "../../context/repeats.ts";
+import { type ControlNote, handedOver, type MessageEntry, wordsOf } from "../../log/entries.ts";
+import type { AgentEvent, Emit } from "../../log/events.ts";
+import type { Handed, HandedOver } from "../gather/given.ts";
+
+type LogSteered = (id: string, note: ControlNote, event: AgentEvent) => void;
+
+interface TellPorts {
+  readonly emit: Emit;
+  /** What the model sees of the session. */
+  messages(): readonly MessageEntry[];
+}
+
+interface Said {
+  readonly handed: readonly Handed[];
+  readonly done: (end: SteerEnd) => void;
+}
+
+export class Steering {
+  readonly #said = new Map<string, Said>();
+  /** Ids of messages that were taken back before they came. */
+  readonly #withdrawn = new Set<string>();
+  /** Reads what is handed over; undefined: no turn runs. */
+  #handOver: ((handed: readonly Handed[]) => Promise<HandedOver>) | undefined;
+  /** Ends a pause; undefined: the turn is not to stand still. */
+  #goOn: (() => void) | undefined;
+  #goesOn: Promise<void> | undefined;
+  /** To be told once the turn stands still, or is over. */
+  #stands: ((isPaused: boolean) => void)[] = [];
+  readonly #log: LogSteered;
+
+  /** @param log stores all of it or nothing, and publishes the event */
+  constructor(log: LogSteered) {
+    this.#log = log;
+  }
+
+  /** A turn begins. */
+  begin(handOver: (handed: readonly Handed[]) => Promise<HandedOver>): void {
+    this.#handOver = handOver;
+  }
+
+  /** The turn is over: what the model was not told goes back, and nothing is paused. */
+  end(how: "ended" | "stopped"): void {
+    this.#handOver = undefined;
+    for (const { done } of this.#said.values()) done(how);
+    this.#said.clear();
+    this.#withdrawn.clear();
+    this.goOn();
+  }
+
+  /** @param id of the caller's choice, to take it back by @returns what has become of it, once that is known */
+  say(id: string, handed: readonly Handed[]): Promise<SteerEnd> {
+    if (this.#handOver === undefined) return Promise.resolve("ended");
+    if (this.#withdrawn.delete(id)) return Promise.resolve("taken_back");
+    this.#said.get(id)?.done("taken_back");
+    const { promise, resolve } = Promise.withResolvers<SteerEnd>();
+    this.#said.set(id, { handed, done: resolve });
+    return promise;
+  }
+
+  /** The model is not told this message. The supervisor may send this before the message, which it prepares first. */
+  takeBack(id: string): void {
+    const said = this.#said.get(id);
+    if (said === undefined) this.#withdrawn.add(id);
+    said?.done("taken_back");
+    this.#said.delete(id);
+  }
+
+  /** The model is told what the user has said; to be called before each step but the first. */
+  async tell(
+    { emit, messages }: TellPorts,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (const [id, said] of [...this.#said]) {
+      const over = await this.#handOver?.(said.handed);
+      // What is stopped or taken back meanwhile is not told.
+      if (over === undefined || signal.aborted) return;
+      if (this.#said.get(id) !== said) continue;
+      this.#said.delete(id);
+      const { problems, note } = over;
+      const parts = withoutRepeats(over.parts, messages());
+      const text = [`${STEERED}\n${partsText(parts)}`, ...note === undefined ? [] : [note]].join("\n\n");
+      this.#log(
+        id,
+        { type: "control_note", reason: "steering", text, ...imagesOf(parts) },
+        { type: "steered", id, text: wordsOf({ parts }), ...handedOver({ parts }) },
+      );
+      for (const problem of problems) emit({ type: "notice", severity: "warning", text: problem });
+      said.done("told");
+    }
+  }
+
+  /** The turn is to stand still before its next step. @returns whether it does, once that is known */
+  pause(): Promise<boolean> {
+    if (this.#handOver === undefined) return Promise.resolve(false);
+    if (this.#goesOn === undefined) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      [this.#goesOn, this.#goOn] = [promise, resolve];
+    }
+    return new Promise((resolve) => this.#stands.push(resolve));
+  }
+
+  goOn(): void {
+    this.#tellStands(false);
+    this.#goOn?.();
+    this.#goOn = this.#goesOn = undefined;
+  }
+
+  /** Before each step: waits as long as the user has paused the turn, or until it is stopped. */
+  async step(signal: AbortSignal): Promise<void> {
+    if (this.#goesOn === undefined || signal.aborted) return;
+    this.#tellStands(true);
+    const goOn = () => this.goOn();
+    signal.addEventListener("abort", goOn, { once: true });
+    await this.#goesOn;
+    signal.removeEventListener("abort", goOn);
+  }
+
+  #tellStands(isPaused: boolean): void {
+    for (const tell of this.#stands.splice(0)) tell(isPaused);
+  }
+}
+
+const STEERED = "The user says, while you are at work:";

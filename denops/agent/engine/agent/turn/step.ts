@@ -1,0 +1,360 @@
+/** One request to the model, told to the screen as it streams. */
+import { oneLine } from "../../llm/failures.ts";
+import { Assembly } from "../../llm/assemble.ts";
+import { Repetition, type Run } from "../../llm/repetition.ts";
+import { isContent } from "../../llm/client.ts";
+import { WithoutEndMark } from "../../llm/end_mark.ts";
+import { breaksIn, shortArguments } from "../../llm/text_tools/draft.ts";
+import type { Model } from "../../llm/model.ts";
+import type { Delta } from "../../llm/wire/wire.ts";
+import { StreamedText } from "./streamed_text.ts";
+import type { TurnError } from "../../../shared/errors.ts";
+import type { AgentEvent, Emit, ToolStart } from "../../log/events.ts";
+import type { AssistantEntry } from "../../log/entries.ts";
+import { ToolNames } from "../../calls/tool_names.ts";
+import type { FinishReason, Initiator, Prompt } from "../../log/messages.ts";
+import { meantTool } from "../../tools/calls/meant_call.ts";
+import type { Tool } from "../../tools/define.ts";
+import { partialAnswer } from "./interrupted.ts";
+import { Clock, type Measured } from "./meter.ts";
+
+export type StepEnd =
+  | {
+    readonly type: "answered";
+    readonly message: AssistantEntry;
+    /** "repeated": it wrote the same again and again, and was ended here. */
+    readonly finish: FinishReason | "repeated";
+    /** Calls of it that were not taken: no answer needs so many. */
+    readonly dropped: number;
+    /** It had the same call again and again, which is made once. */
+    readonly isLoop: boolean;
+    /** The tool of a call that it shows and that was not made. */
+    readonly shownCall?: string | undefined;
+  }
+  /** Stopped or failed; `text` is what had come. */
+  | { readonly type: "cancelled"; readonly text: string }
+  | { readonly type: "failed"; readonly text: string; readonly error: TurnError };
+
+export interface StepPorts {
+  readonly model: Model;
+  readonly tools: readonly Tool[];
+  readonly emit: Emit;
+  /** "agent" unless told. */
+  readonly initiator?: Initiator;
+  /** An id that no other call of the session has, for one that the provider gave or left empty. */
+  newCallId(given: string): string;
+  /** Is told of the request once, when it has ended. */
+  count(measured: Measured): void;
+}
+
+export async function runStep(
+  { model, tools, emit, newCallId, count, initiator = "agent" }: StepPorts,
+  prompt: Prompt,
+  signal: AbortSignal,
+): Promise<StepEnd> {
+  const assembly = new Assembly(model.keeps);
+  const withOwnId = (delta: Delta) =>
+    delta.type === "call_start" ? { ...delta, id: newCallId(delta.id) } : delta;
+  const calls = new CallLimit();
+  const screen = new Screen(crypto.randomUUID(), tools, emit);
+  const clock = new Clock();
+  const ended = (isCut = false): Measured => {
+    screen.close();
+    const cutAt = isCut ? { cutAt: assembly.size } : {};
+    return { usage: assembly.usage, calls: assembly.calls, ...clock.read(), ...cutAt };
+  };
+  const loops = new Loops();
+  for await (const event of model.stream(prompt, signal, initiator)) {
+    switch (event.type) {
+      case "deltas": {
+        const deltas = event.deltas.filter((delta) => calls.takes(delta)).map(withOwnId);
+        for (const delta of deltas) assembly.add(delta);
+        if (deltas.some(isContent)) clock.heard();
+        screen.show(deltas);
+        const run = deltas.map((delta) => loops.add(delta)).find((found) => found !== undefined);
+        if (run === undefined) break;
+        count(ended(true));
+        screen.abandon();
+        const text = run.of === "text" ? assembly.text.slice(0, run.said) : assembly.text;
+        return {
+          ...{ type: "answered", finish: "repeated", dropped: 0, isLoop: false },
+          message: partialAnswer(text),
+        };
+      }
+      case "notice":
+        emit({ ...event, severity: "info" });
+        break;
+      case "retry":
+        clock.restart(event.waitMs);
+        emit(event);
+        break;
+      case "cancelled":
+      case "failed": {
+        const measured = ended();
+        // What was not answered counts where the provider says what it has cost.
+        if (measured.usage !== undefined) count(measured);
+        const { text } = assembly;
+        return event.type === "failed"
+          ? { type: "failed", text, error: event.error }
+          : { type: "cancelled", text };
+      }
+      case "done": {
+        count(ended(event.isCut));
+        const finish = assembly.finish ?? (assembly.calls.length > 0 ? "tool_calls" : "stop");
+        // The last call of an answer that was cut off may be half a write; none of them is run.
+        const withCalls = finish === "stop" || finish === "tool_calls";
+        if (!withCalls) screen.abandon();
+        const { role: _, ...said } = assembly.message({ withCalls });
+        const message = { type: "assistant_message", ...said, by: model.author } as const;
+        if (assembly.why !== undefined) {
+          const text = `${model.provider} says: ${oneLine(assembly.why)}`;
+          emit({ type: "notice", severity: "info", text });
+        }
+        return {
+          ...{ type: "answered", message, finish, dropped: calls.dropped },
+          ...{ isLoop: event.isLoop === true, shownCall: event.shownCall },
+        };
+      }
+    }
+  }
+  throw new Error("the model's stream ended without an end");
+}
+
+/** Calls of one answer that are taken at all, shown and answered; what comes after them is counted. */
+const MOST_TAKEN = 32;
+
+class CallLimit {
+  dropped = 0;
+  readonly #taken = new Set<number>();
+
+  takes(delta: Delta): boolean {
+    switch (delta.type) {
+      case "call_start":
+        if (this.#taken.has(delta.index) || this.#taken.size < MOST_TAKEN) this.#taken.add(delta.index);
+        else this.dropped += 1;
+        return this.#taken.has(delta.index);
+      case "call_arguments":
+      case "call_draft":
+      case "call_extra":
+        return this.#taken.has(delta.index);
+      default:
+        return true;
+    }
+  }
+}
+
+/** Characters of arguments that are the same may be data: a run has to be longer there. */
+const ARGUMENTS_SCALE = 10;
+
+/** Looks for a model that repeats itself, in its text, its thoughts and in the arguments of its calls. */
+class Loops {
+  readonly #text = new Repetition();
+  readonly #thought = new Repetition();
+  readonly #arguments = new Repetition(ARGUMENTS_SCALE);
+  /** Calls whose arguments have been seen as they were written. */
+  readonly #drafted = new Set<number>();
+
+  add(delta: Delta): (Run & { readonly of: Delta["type"] }) | undefined {
+    const run = this.#run(delta);
+    return run === undefined ? undefined : { ...run, of: delta.type };
+  }
+
+  #run(delta: Delta): Run | undefined {
+    switch (delta.type) {
+      case "text":
+        return this.#text.add(delta.text);
+      case "thought":
+        return this.#thought.add(delta.text);
+      case "call_draft":
+        this.#drafted.add(delta.index);
+        return this.#arguments.add(delta.text);
+      case "call_arguments":
+        return this.#drafted.has(delta.index) ? undefined : this.#arguments.add(delta.text);
+      default:
+        return undefined;
+    }
+  }
+}
+
+type Calling = Extract<Delta, { type: "call_start" | "call_arguments" | "call_draft" | "call_dropped" }>;
+
+function isCalling(delta: Delta): delta is Calling {
+  return ["call_start", "call_arguments", "call_draft", "call_dropped"].includes(delta.type);
+}
+
+/** Turns the deltas of one read into at most one event of each kind. */
+class Screen {
+  readonly #message: string;
+  readonly #tools: readonly Tool[];
+  readonly #emit: Emit;
+  readonly #writing = new Map<number, Writing>();
+  #thinkingSince: number | undefined;
+  /** Its first text came. */
+  #textSince: number | undefined;
+  /** Shown without the mark; what the provider wants back stays as it came. */
+  #thought = new WithoutEndMark();
+
+  constructor(message: string, tools: readonly Tool[], emit: Emit) {
+    this.#message = message;
+    this.#tools = tools;
+    this.#emit = emit;
+  }
+
+  show(deltas: readonly Delta[]): void {
+    const at = deltas.findIndex(({ type }) => type === "text_was_thought" || type === "thought_was_text");
+    if (at === -1) return this.#showPieces(deltas);
+    this.#showPieces(deltas.slice(0, at));
+    this.#retell(deltas[at]?.type === "text_was_thought" ? "text" : "thought");
+    this.show(deltas.slice(at + 1));
+  }
+
+  #retell(was: "text" | "thought"): void {
+    this.#emit({ type: "retold", message: this.#message, was });
+    if (was === "thought") {
+      this.#thinkingSince = undefined;
+      this.#thought = new WithoutEndMark();
+    } else {
+      this.#thinkingSince ??= this.#textSince;
+      this.#endThought();
+    }
+  }
+
+  #showPieces(deltas: readonly Delta[]): void {
+    const thought = joined(deltas, "thought");
+    const text = joined(deltas, "text");
+    if (thought !== "") {
+      this.#thinkingSince ??= performance.now();
+      this.#showThought(this.#thought.add(thought));
+    }
+    const calling = deltas.some(isCalling);
+    if (text !== "" || calling) this.#endThought();
+    if (text !== "") this.#textSince ??= performance.now();
+    if (text !== "") this.#emit({ type: "token", message: this.#message, text });
+    if (calling) this.#showCalls(deltas);
+  }
+
+  close(): void {
+    this.#endThought();
+  }
+
+  /** The calls that were written are not run. */
+  abandon(): void {
+    for (const writing of this.#writing.values()) {
+      this.#end(writing, "Not run: the answer was cut off.", "cut off, not run");
+    }
+    this.#writing.clear();
+  }
+
+  #end({ start, id }: Writing, output: string, summary: string): void {
+    this.#emit({ type: "tool_start", call: start });
+    this.#emit({ type: "tool_done", id, status: "failed", summary, output });
+  }
+
+  #showThought(text: string): void {
+    if (text !== "") this.#emit({ type: "thought", message: this.#message, text });
+  }
+
+  #endThought(): void {
+    if (this.#thinkingSince === undefined) return;
+    this.#showThought(this.#thought.end());
+    this.#thought = new WithoutEndMark();
+    const milliseconds = Math.round(performance.now() - this.#thinkingSince);
+    this.#thinkingSince = undefined;
+    this.#emit({ type: "thought_done", message: this.#message, milliseconds });
+  }
+
+  #showCalls(deltas: readonly Delta[]): void {
+    const changed = new Set<Writing>();
+    for (const delta of deltas) {
+      if (delta.type === "call_start") {
+        const tool = meantTool(delta.name, new ToolNames(this.#tools));
+        this.#writing.set(delta.index, new Writing(delta.id, delta.name, tool));
+      }
+      if (!isCalling(delta)) continue;
+      const writing = this.#writing.get(delta.index);
+      if (writing === undefined) continue;
+      if (delta.type === "call_arguments") writing.add(delta.text);
+      if (delta.type === "call_draft") writing.draft(delta.text);
+      if (delta.type === "call_dropped") {
+        this.#end(writing, "Not run: it was no call.", "no call");
+        this.#writing.delete(delta.index);
+        changed.delete(writing);
+      } else {
+        changed.add(writing);
+      }
+    }
+    for (const writing of changed) {
+      const event = writing.news();
+      if (event !== undefined) this.#emit(event);
+    }
+  }
+}
+
+/** Characters of the arguments in which the title is looked for. */
+const LONGEST_HEAD = 2_000;
+
+/** A call whose arguments stream in: what is shown of them, without looking at all of them for each piece. */
+class Writing {
+  readonly id: string;
+  readonly #name: string;
+  readonly #tool: Tool | undefined;
+  readonly #text: StreamedText | undefined;
+  #head = "";
+  #last = "";
+  #lines = 1;
+  #isDraft = false;
+  #counts = false;
+  #shown = "";
+
+  constructor(id: string, name: string, tool: Tool | undefined) {
+    this.id = id;
+    this.#name = name;
+    this.#tool = tool;
+    if (tool?.streamed !== undefined) this.#text = new StreamedText(tool.streamed);
+  }
+
+  /** A piece of the call as it stands in the text; its arguments follow when it has ended. */
+  draft(piece: string): void {
+    this.#isDraft = true;
+    const streamed = this.#tool?.streamed;
+    if (this.#head.length < LONGEST_HEAD) this.#head += piece.slice(0, LONGEST_HEAD);
+    // Lines of the file, not of the call.
+    if (streamed !== undefined && this.#counts) this.#lines += breaksIn(piece);
+    else if (streamed !== undefined && this.#head.includes(streamed)) {
+      this.#counts = true;
+      this.#lines += breaksIn(this.#head.slice(this.#head.indexOf(streamed)));
+    }
+  }
+
+  add(piece: string): void {
+    if (this.#isDraft) return;
+    if (this.#head.length < LONGEST_HEAD) this.#head += piece.slice(0, LONGEST_HEAD);
+    // A newline inside a JSON string is always written as an escape, which pieces may split.
+    this.#lines += (this.#last + piece).split("\\n").length - 1;
+    this.#last = piece.at(-1) ?? this.#last;
+    this.#text?.add(piece);
+  }
+
+  /** Undefined if nothing that is shown has changed. */
+  news(): Extract<AgentEvent, { type: "tool_writing" }> | undefined {
+    const { title } = this.start;
+    const lines = this.#tool?.streamed === undefined ? 0 : this.#lines;
+    if (this.#shown === `${lines} ${title}`) return undefined;
+    this.#shown = `${lines} ${title}`;
+    const draft = this.#text?.text ?? "";
+    return {
+      ...{ type: "tool_writing", id: this.id, tool: this.#name, title, lines },
+      ...(draft === "" ? {} : { draft }),
+    };
+  }
+
+  /** What it wants to do, as far as that has come. */
+  get start(): ToolStart {
+    const title = this.#tool?.title(shortArguments(this.#head, this.#isDraft)) ?? oneLine(this.#name);
+    return { id: this.id, tool: this.#name, title, kind: this.#tool?.kind ?? "other", paths: [] };
+  }
+}
+
+function joined(deltas: readonly Delta[], type: "text" | "thought"): string {
+  return deltas.map((delta) => delta.type === type ? delta.text : "").join("");
+}

@@ -1,0 +1,90 @@
+/** What the calls of one turn have come to. */
+import type { AgentEvent, ToolKind, ToolStart } from "../../log/events.ts";
+import { oneLine } from "../../llm/failures.ts";
+
+/** Calls that the summary names. */
+const MOST_NAMED = 6;
+
+/** Characters of each call's result in the summary. */
+const LONGEST_SUMMARY = 120;
+
+const EDITS: ReadonlySet<ToolKind> = new Set(["edit", "delete", "move"]);
+
+export class TurnWork {
+  readonly #calls = new Map<string, ToolStart>();
+  readonly #refused = new Set<string>();
+  readonly #done: string[] = [];
+  readonly #touched = new Set<string>();
+  #failedEdit: string | undefined;
+  #hasPlanned = false;
+  #hasWritten = false;
+
+  note(event: AgentEvent): void {
+    switch (event.type) {
+      case "tool_start":
+        this.#calls.set(event.call.id, event.call);
+        event.call.paths.forEach((path) => this.#touched.add(path));
+        break;
+      case "approval_answered":
+        if (!event.answer.startsWith("allow")) this.#refused.add(event.id);
+        break;
+      case "plan":
+        this.#hasPlanned = true;
+        break;
+      case "file_modified":
+        this.#hasWritten = true;
+        break;
+      case "tool_done":
+        this.#end(event);
+        break;
+      default:
+    }
+  }
+
+  /** A call that may change more than files has succeeded. */
+  acted(): void {
+    this.#hasWritten = true;
+  }
+
+  get hasCalled(): boolean {
+    return this.#calls.size > 0;
+  }
+
+  /** The plan was written or updated. */
+  get hasPlanned(): boolean {
+    return this.#hasPlanned;
+  }
+
+  /** Something was changed. */
+  get hasWritten(): boolean {
+    return this.#hasWritten;
+  }
+
+  /** Title of the last edit that failed, unless the user or a rule refused it. */
+  get failedEdit(): string | undefined {
+    return this.#failedEdit;
+  }
+
+  /** @returns the paths of all calls since the last time */
+  takeTouched(): readonly string[] {
+    const touched = [...this.#touched];
+    this.#touched.clear();
+    return touched;
+  }
+
+  /** One line that names the last calls; undefined if there were none. */
+  summary(): string | undefined {
+    const last = this.#done.slice(-MOST_NAMED);
+    return last.length === 0 ? undefined : `Done: ${last.join("; ")}.`;
+  }
+
+  #end({ id, status, summary }: Extract<AgentEvent, { type: "tool_done" }>): void {
+    const call = this.#calls.get(id);
+    if (call?.tool === undefined) return;
+    const isFailed = status === "failed";
+    if (isFailed && EDITS.has(call.kind) && !this.#refused.has(id)) this.#failedEdit = call.title;
+    const line = oneLine(summary, LONGEST_SUMMARY).replace(/\.$/, "");
+    const result = isFailed ? ` failed: ${line}` : /^[+−]/.test(line) ? ` ${line}` : `: ${line}`;
+    this.#done.push(line === "" ? call.title : call.title + result);
+  }
+}

@@ -1,0 +1,120 @@
+/** The few ways in which a path becomes what it was. What is there was looked at just before. */
+import { dirname } from "node:path";
+import type { Contents, Snapshot } from "../../log/checkpoints.ts";
+import type { WriteJournal } from "../../ports.ts";
+import { openByRealPath } from "../../files/open_file.ts";
+import { temporaryFor, writeAtomic } from "../../files/write_atomic.ts";
+
+interface Step {
+  readonly now: Snapshot;
+  readonly image: Snapshot;
+  /** Of a new file: where it is written first, which the journal knows of. */
+  readonly temporary?: string | undefined;
+}
+
+interface Means {
+  readonly store: { readonly contents: Contents };
+  readonly journal: WriteJournal;
+  readonly syncsNew?: boolean;
+  /** Deno lets no process make a symbolic link that may not write everywhere: the client makes it. */
+  makeLink(path: string, target: string): Promise<void>;
+}
+
+/** What is there is not what was looked at. */
+export class ChangedError extends Error {
+  constructor() {
+    super("it changed at this moment; try again");
+  }
+}
+
+/** A folder goes only if it is empty. */
+export async function removeIt(path: string): Promise<void> {
+  await Deno.remove(path);
+}
+
+export async function putBack(
+  path: string,
+  { now, image, temporary }: Step,
+  { store, journal, syncsNew = true, makeLink }: Means,
+): Promise<void> {
+  switch (image.type) {
+    case "file": {
+      const isUnchanged = () => isStill(path, now, store.contents);
+      const isNew = now.type === "absent";
+      const content = store.contents.parts(image.blob);
+      const written = await writeAtomic(path, content, image.mode, journal, {
+        ...{ isUnchanged, isNew, temporary },
+        isSynced: !isNew || syncsNew,
+      });
+      if (written === "changed meanwhile") throw new ChangedError();
+      return;
+    }
+    case "link":
+      await Deno.mkdir(dirname(path), { recursive: true });
+      if (now.type === "absent") return await makeLink(path, image.target);
+      return await replaceByLink(path, image.target, { journal, makeLink });
+    case "folder":
+      await Deno.mkdir(path, { recursive: true });
+      if (image.mode !== undefined) await Deno.chmod(path, image.mode);
+      return;
+    case "absent":
+    case "other":
+      throw new Error(`cannot be made ${image.type}`);
+  }
+}
+
+/** Larger files are not read again. */
+const LARGEST_COMPARED = 20_000_000;
+
+/** Of what is no file it was looked at just before. */
+function isStill(path: string, now: Snapshot, contents: Contents): boolean {
+  if (now.type !== "file") return true;
+  try {
+    const size = contents.size(now.blob);
+    if (Deno.lstatSync(path).size !== size) return false;
+    if (size > LARGEST_COMPARED) return true;
+    const [bytes, known] = [bytesOf(path), contents.get(now.blob)];
+    return bytes.length === known.length && bytes.every((byte, at) => byte === known[at]);
+  } catch {
+    return false;
+  }
+}
+
+/** Also of a file that its owner has closed to himself: nothing may come between this look and the rename. */
+function bytesOf(path: string): Uint8Array {
+  const read = () => {
+    using file = openByRealPath(path);
+    return file.take(file.size);
+  };
+  try {
+    return read();
+  } catch (error) {
+    const { mode } = Deno.lstatSync(path);
+    if (!(error instanceof Deno.errors.PermissionDenied) || mode === null) throw error;
+    Deno.chmodSync(path, mode & 0o7777 | 0o400);
+    try {
+      return read();
+    } finally {
+      Deno.chmodSync(path, mode & 0o7777);
+    }
+  }
+}
+
+/** Made beside and renamed, so that at no time nothing is there. */
+async function replaceByLink(
+  path: string,
+  target: string,
+  { journal, makeLink }: Pick<Means, "journal" | "makeLink">,
+): Promise<void> {
+  const temporary = temporaryFor(path);
+  journal.begin(temporary);
+  try {
+    await makeLink(temporary, target);
+    await Deno.rename(temporary, path);
+  } catch (error) {
+    await Deno.remove(temporary).catch(() => {});
+    throw error;
+  } finally {
+    journal.end(temporary);
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * Finishes what the end of an engine has cut off, from what was kept when it began. What has changed since the engine
+ * was last seen alive is the user's.
+ */
+import {
+  type CheckpointStore,
+  type FileRecord,
+  sameSnapshot,
+  type Snapshot,
+  type StoredCheckpoint,
+  type Taken,
+} from "../../log/checkpoints.ts";
+import { isTurns, markedBy, redoable } from "../history.ts";
+import { netChanges } from "../review/net.ts";
+import { opened } from "./opened.ts";
+import { pauses } from "../../../shared/pauses.ts";
+import type { Recorder } from "../recorder.ts";
+import { lstat, takeSnapshot } from "../snapshot.ts";
+
+export interface RecoveryOptions {
+  readonly session: string;
+  readonly store: CheckpointStore;
+  /** Real paths. */
+  readonly roots: readonly string[];
+  readonly recorder: Pick<Recorder, "sinceBegin" | "aliveMs">;
+  /** One line for the user. */
+  notice(text: string): void;
+}
+
+/** Signs of life may be late. */
+const LATE = 2;
+
+export async function recover(options: RecoveryOptions): Promise<void> {
+  const { session, store, recorder } = options;
+  for (const cut of store.list(session, { unfinished: true })) {
+    if (cut.kind === "command") {
+      const found = await recorder.sinceBegin(cut.files);
+      store.finish(cut.id, await beforeEnd(found, cut, options));
+    } else if (cut.kind === "tool") {
+      const found = withMove(await withImages(cut.files, options));
+      store.finish(cut.id, await beforeEnd(found, cut, options));
+    } else await finishTaking(cut, options);
+  }
+}
+
+/** Without what has changed after the engine's end. */
+async function beforeEnd(
+  records: readonly FileRecord[],
+  cut: StoredCheckpoint,
+  { recorder, roots }: RecoveryOptions,
+): Promise<readonly FileRecord[]> {
+  const end = cut.alive + LATE * recorder.aliveMs;
+  const later = new Set<string>();
+  for (const { path, before, after, renamedFrom } of records) {
+    // When something was deleted nobody knows.
+    if (after.type === "absent" || !await isLater(path, before.type === "absent", end, roots)) continue;
+    later.add(path);
+    if (renamedFrom !== undefined) later.add(renamedFrom);
+  }
+  return records.filter(({ path }) => !later.has(path));
+}
+
+async function isLater(
+  path: string,
+  isNew: boolean,
+  end: number,
+  roots: readonly string[],
+): Promise<boolean> {
+  const info = await opened(path, false, roots, () => lstat(path));
+  if (info === undefined) return false;
+  const isAfter = (date: Date | null) => (date?.getTime() ?? 0) > end;
+  // A folder changes with what is in it.
+  if (info.isDirectory) return isNew && isAfter(info.birthtime ?? info.ctime);
+  // What is closed was opened to be read, which shows in one of its times.
+  const isClosed = info.mode !== null && !info.isSymlink && (info.mode & 0o400) === 0;
+  return isAfter(info.mtime) || (!isClosed && isAfter(info.ctime));
+}
+
+async function withImages(
+  files: StoredCheckpoint["files"],
+  { store, roots }: RecoveryOptions,
+): Promise<readonly FileRecord[]> {
+  const records: FileRecord[] = [];
+  const pause = pauses();
+  for (const { undoneBy: _, ...file } of files) {
+    await pause();
+    records.push({ ...file, after: await takeSnapshot(file.path, store.contents, roots) });
+  }
+  return netChanges([records]);
+}
+
+/** A tool that was to say that it has moved a file, unless it has. */
+function withMove(records: readonly FileRecord[]): readonly FileRecord[] {
+  if (records.some(({ renamedFrom }) => renamedFrom !== undefined)) return records;
+  const source = records.find(({ before, after }) => before.type !== "absent" && after.type === "absent");
+  return records.map((record) => {
+    const isTarget = source !== undefined && record.before.type === "absent" &&
+      sameSnapshot(record.after, source.before);
+    return isTarget ? { ...record, renamedFrom: source.path } : record;
+  });
+}
+
+/** Half an undo, redo or restore: what is as it was to become is taken back, the rest stands. */
+async function finishTaking(cut: StoredCheckpoint, options: RecoveryOptions): Promise<void> {
+  const { store, notice } = options;
+  const done: FileRecord[] = [];
+  const left = new Set<string>();
+  await closeFolders(cut.files, options.roots);
+  const found = new Map((await withImages(cut.files, options)).map((record) => [record.path, record]));
+  for (const { path, after } of cut.files) {
+    const record = found.get(path);
+    if (record === undefined) left.add(path);
+    else if (isAsPlanned(record.after, after)) done.push(record);
+    else {
+      left.add(path);
+      // What was in the way is gone, and what was to come is not there yet.
+      if (record.after.type === "absent" && record.before.type !== after.type) done.push(record);
+    }
+  }
+  const paths = cut.files.map(({ path }) => path).filter((path) => !left.has(path));
+  store.finish(cut.id, done, takenBy(cut, new Set(paths), store));
+  const isFile = ({ before, after }: FileRecord) =>
+    [before, after].some(({ type }) => type === "file" || type === "link");
+  const [all, some] = [cut.files, done].map((records) => records.filter(isFile).length);
+  notice(
+    `The ${cut.kind} of turn ${cut.target} was cut off: ${some} of ${all} files are done. ` +
+      `\`:Agent ${cut.kind}${cut.kind === "redo" ? "" : ` ${cut.target}`}\` goes on.`,
+  );
+}
+
+/** A folder that was open for a moment when the engine ended (opened.ts) gets its mode back. */
+async function closeFolders(files: StoredCheckpoint["files"], roots: readonly string[]): Promise<void> {
+  for (const { path, before, after } of files) {
+    // Its own mode comes before what is in it, so it was most likely the new one.
+    for (const image of [after, before]) {
+      if (image.type !== "folder" || image.mode === undefined) continue;
+      const info = await opened(path, false, roots, () => lstat(path));
+      const mode = info?.isDirectory === true && info.mode !== null ? info.mode & 0o7777 : undefined;
+      if (mode === image.mode) break;
+      if (mode !== (image.mode | 0o700)) continue;
+      const { mode: closed } = image;
+      await opened(path, false, roots, () => Deno.chmod(path, closed));
+      break;
+    }
+  }
+}
+
+/** A folder that was made on the way to something has the mode that the system gave it. */
+function isAsPlanned(found: Snapshot, planned: Snapshot): boolean {
+  const isOnTheWay = planned.type === "folder" && planned.mode === undefined;
+  return isOnTheWay ? found.type === "folder" : sameSnapshot(found, planned);
+}
+
+function takenBy(cut: StoredCheckpoint, paths: ReadonlySet<string>, store: CheckpointStore): Taken {
+  const { session, kind, target = 0, id } = cut;
+  const older = store.list(session, { since: kind === "redo" ? cut.turn : target }).filter((one) =>
+    one.finished && one.id < id
+  );
+  const latest = redoable(older);
+  const taken = kind === "redo"
+    ? latest === undefined ? [] : [latest]
+    : older.filter((one) => isTurns(one) && (kind === "restore" || one.turn === target));
+  return { checkpoints: markedBy(kind, taken), paths };
+}

@@ -1,0 +1,278 @@
+/** Brings files back to what they were, with what the user has changed since. */
+import { dirname } from "node:path";
+import {
+  ABSENT,
+  type CheckpointStore,
+  type FileRecord,
+  type NewCheckpoint,
+  sameSnapshot,
+  type Snapshot,
+  type Taken,
+} from "../../log/checkpoints.ts";
+import { messageOf } from "../../../shared/errors.ts";
+import type { FileChange } from "../../log/events.ts";
+import type { Editor, WriteJournal } from "../../ports.ts";
+import { temporaryFor } from "../../files/write_atomic.ts";
+import { encodeText } from "../../../shared/text/text.ts";
+import { fileChanges } from "../file_changes.ts";
+import type { Changes } from "../review/net.ts";
+import { opened } from "./opened.ts";
+import { type BufferStep, type Plan, planTaking, type Restored, type Step } from "./planner.ts";
+import { ChangedError, putBack, removeIt } from "./put_back.ts";
+import { pauses } from "../../../shared/pauses.ts";
+import type { Disk } from "./planned_tree.ts";
+import { LARGEST_KEPT, takeSnapshot } from "../snapshot.ts";
+
+export interface RestorerOptions {
+  readonly store: Pick<CheckpointStore, "contents" | "begin" | "finish">;
+  readonly editor: Editor;
+  /** Real paths. */
+  readonly roots: readonly string[];
+  readonly journal: WriteJournal;
+  /** False: what is new may be lost with the power. */
+  readonly syncsNew?: boolean;
+  /** A symbolic link at a path where nothing is. @throws {Error} */
+  makeLink(path: string, target: string): Promise<void>;
+}
+
+export interface CarriedOut {
+  readonly files: readonly Restored[];
+  readonly records: readonly FileRecord[];
+  readonly changes: readonly FileChange[];
+}
+
+/** Temporary files that the journal is told of at once. */
+const NOTED = 500;
+
+interface Failed extends Restored {
+  /** Somebody else was there first. */
+  readonly isUntouched?: boolean;
+}
+
+type Act = (step: Step) => Promise<void>;
+
+export class Restorer {
+  readonly #options: RestorerOptions;
+
+  constructor(options: RestorerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param changes each `before` is what is to come back, each `after` how the agent has left it
+   * @param disk what has been looked at already
+   */
+  plan(changes: Changes, signal: AbortSignal, disk?: Disk): Promise<Plan> {
+    const { store: { contents }, editor, roots } = this.#options;
+    return planTaking(changes, { contents, editor, roots, ...(disk === undefined ? {} : { disk }) }, signal);
+  }
+
+  /**
+   * Carries out what was planned. A path that has changed since is left alone.
+   * @param taken the checkpoints whose changes these are, and their paths; they count as taken back as far as they were
+   */
+  async carryOut(
+    plan: Plan,
+    checkpoint: NewCheckpoint,
+    signal: AbortSignal,
+    taken?: Taken,
+  ): Promise<CarriedOut> {
+    const { store } = this.#options;
+    const steps = [...plan.steps.values()].sort((a, b) => a.path.length - b.path.length);
+    const id = store.begin(
+      checkpoint,
+      steps.map(({ path, now, image, from }) => ({ path, before: now, after: image, ...movedFrom(from) })),
+    );
+    const failures = new Map<string, Failed>();
+    const records: FileRecord[] = [];
+    for (const [path, step] of plan.buffers) {
+      const refused = await this.#toBuffer(path, step, records, signal);
+      if (refused !== undefined) failures.set(path, refused);
+    }
+    const inBuffers = new Set(records.map(({ path }) => path));
+    await this.#carryOutSteps(steps, failures);
+    const pause = pauses();
+    for (const step of steps) {
+      await pause();
+      const { path, now, from } = step;
+      const after = await this.#after(step, failures.get(path)).catch(() => now);
+      if (!sameSnapshot(now, after)) records.push({ path, before: now, after, ...movedFrom(from) });
+    }
+    const paths = [...taken?.paths ?? []].filter((path) => !plan.left.has(path) && !failures.has(path));
+    store.finish(id, records, taken && { checkpoints: taken.checkpoints, paths: new Set(paths) });
+    const files = plan.files.map((file) => {
+      const failed = failures.get(file.path) ??
+        (file.from === undefined ? undefined : failures.get(file.from));
+      return failed === undefined ? file : { ...file, outcome: failed.outcome, ...textIn(failed) };
+    });
+    // Those that took the text in themselves need not be told.
+    return {
+      files,
+      records,
+      changes: fileChanges(records.filter(({ path }) => !inBuffers.has(path)), store),
+    };
+  }
+
+  /**
+   * What is to come comes first, from the top down; then goes what is to go, from the bottom up, but for the other end
+   * of a move that has failed.
+   */
+  async #carryOutSteps(steps: readonly Step[], failures: Map<string, Failed>): Promise<void> {
+    const places = new Map(steps.flatMap(({ path, from }) => from === undefined ? [] : [[from, path]]));
+    const pause = pauses();
+    const act = async (step: Step, how: Act) => {
+      await pause();
+      const failed = await this.#act(step, how);
+      if (failed !== undefined) failures.set(step.path, { path: step.path, outcome: "skipped", ...failed });
+    };
+    const puts = steps.filter((step) => !isRemoval(step));
+    for (let at = 0; at < puts.length; at += NOTED) {
+      const group = puts.slice(at, at + NOTED).map(withTemporary);
+      const temporaries = group.flatMap(({ temporary }) => temporary ?? []);
+      this.#options.journal.begin(...temporaries);
+      for (const step of group) await act(step, (step) => this.#put(step));
+      this.#options.journal.end(...temporaries);
+    }
+    for (const step of steps.filter(isRemoval).reverse()) {
+      const failed = failures.get(places.get(step.path) ?? "");
+      if (failed !== undefined) failures.set(step.path, { ...failed, path: step.path, isUntouched: true });
+      else await act(step, (step) => this.#remove(step));
+    }
+  }
+
+  async #put(step: Step): Promise<void> {
+    const { path, now, image, from } = step;
+    if (now.type !== "absent" && image.type === "folder" && now.type !== "folder") await removeIt(path);
+    const there = from === undefined ? ABSENT : await this.#look(from);
+    if (from !== undefined && now.type === "absent" && isSameContent(there, image)) {
+      await Deno.rename(from, path);
+      if (image.type === "file" && image.mode !== undefined) await Deno.chmod(path, image.mode);
+    } else await putBack(path, step, this.#options);
+  }
+
+  async #remove(step: Step): Promise<void> {
+    await removeIt(step.path);
+    if (step.image.type !== "absent") await putBack(step.path, step, this.#options);
+  }
+
+  async #toBuffer(
+    path: string,
+    step: BufferStep,
+    records: FileRecord[],
+    signal: AbortSignal,
+  ): Promise<Restored | undefined> {
+    const { store, editor } = this.#options;
+    try {
+      const written = await editor.writeUnsaved(path, step.unsaved, step.merged, signal);
+      if (written.status === "conflict") return { path, outcome: "conflict", text: written.text };
+      if (written.status === "not_open") {
+        return { path, outcome: "conflict", text: "it was saved or closed at this moment; try again" };
+      }
+      const image = (text: string): Snapshot => {
+        const blob = store.contents.put(encodeText(text, step.format));
+        return { type: "file", mode: step.mode, blob };
+      };
+      records.push({ path, before: image(written.before), after: image(written.text) });
+      return undefined;
+    } catch (error) {
+      return { path, outcome: "skipped", text: messageOf(error) };
+    }
+  }
+
+  /** @returns why it was not done */
+  async #act(step: Step, act: Act): Promise<Pick<Failed, "text" | "isUntouched"> | undefined> {
+    const { path, now, image } = step;
+    try {
+      await this.#checkFolder(path);
+      // What is new takes no place that is taken.
+      const current = isNewFile(step) ? now : await this.#look(path);
+      if (image.type === "absent" && current.type === "absent") return undefined;
+      const isAsPlanned = sameSnapshot(current, now) || await this.#isSharedMode(path, current, now);
+      if (!isAsPlanned) throw new ChangedError();
+      const { roots } = this.#options;
+      await opened(path, false, roots, () => {
+        // The way to where it is has to be open as well.
+        return step.from === undefined ? act(step) : opened(step.from, false, roots, () => act(step));
+      });
+      return undefined;
+    } catch (error) {
+      // A folder that holds something else stays.
+      if (now.type === "folder" && image.type === "absent") return undefined;
+      return { text: messageOf(error), isUntouched: error instanceof ChangedError };
+    }
+  }
+
+  /** What this step has made of its path, whatever others make of it now: theirs is no change of ours. */
+  async #after(step: Step, failed: Failed | undefined): Promise<Snapshot> {
+    const { path, now, image } = step;
+    if (failed?.isUntouched) return now;
+    if (failed === undefined && this.#isKnown(step)) return image;
+    const found = await this.#look(path);
+    if (failed !== undefined || image.type === "folder" || now.type === "folder") return found;
+    if (image.type !== "file") return image;
+    if (this.#options.store.contents.size(image.blob) > LARGEST_KEPT) return found;
+    return { ...image, mode: image.mode ?? (found.type === "file" ? found.mode : undefined) };
+  }
+
+  /** Hard links have one mode together: what was done to one of them shows in all. */
+  async #isSharedMode(path: string, current: Snapshot, now: Snapshot): Promise<boolean> {
+    if (!isSameContent(current, now)) return false;
+    const info = await opened(path, false, this.#options.roots, () => Deno.lstat(path));
+    return (info.nlink ?? 1) > 1;
+  }
+
+  /** What was written where nothing was is as it was to be, whatever others make of it now. */
+  #isKnown(step: Step): boolean {
+    const { image } = step;
+    return isNewFile(step) && image.type === "file" && image.mode !== undefined &&
+      this.#options.store.contents.size(image.blob) <= LARGEST_KEPT;
+  }
+
+  #look(path: string): Promise<Snapshot> {
+    const { roots, store } = this.#options;
+    return takeSnapshot(path, store.contents, roots);
+  }
+
+  /** Links that have taken a folder's place since lead nowhere. @throws {Error} */
+  async #checkFolder(path: string): Promise<void> {
+    const { roots } = this.#options;
+    for (let folder = dirname(path); !roots.includes(folder); folder = dirname(folder)) {
+      const real = await opened(folder, false, roots, () => realPath(folder)).catch((error) => {
+        if (error instanceof Deno.errors.NotFound) return undefined;
+        throw error;
+      });
+      if (real === folder) return;
+      if (real !== undefined || folder === dirname(folder)) throw new Error("its folder is a link by now");
+    }
+  }
+}
+
+function isNewFile({ now, image, from }: Step): boolean {
+  return now.type === "absent" && image.type === "file" && from === undefined;
+}
+
+function withTemporary(step: Step): Step {
+  return isNewFile(step) ? { ...step, temporary: temporaryFor(step.path) } : step;
+}
+
+/** What comes later is made of what is in the way now. */
+function isRemoval({ now, image }: Step): boolean {
+  return image.type === "absent" || (now.type === "folder" && image.type !== "folder");
+}
+
+function isSameContent(a: Snapshot, b: Snapshot): boolean {
+  return a.type === "file" && b.type === "file" ? a.blob === b.blob : sameSnapshot(a, b);
+}
+
+function movedFrom(from: string | undefined): Pick<FileRecord, "renamedFrom"> {
+  return from === undefined ? {} : { renamedFrom: from };
+}
+
+/** As `Deno.realPath`: it takes less than a turn to another thread. */
+async function realPath(path: string): Promise<string> {
+  return await Promise.resolve(Deno.realPathSync(path));
+}
+
+function textIn({ text }: Restored): { readonly text?: string } {
+  return text === undefined ? {} : { text };
+}

@@ -1,0 +1,256 @@
+/** What to fold when the window fills up: old results first, in one large step, so that the prefix breaks once. Pure. */
+import { middleCut } from "../../../shared/text/text.ts";
+import { type MessageEntry, type PinnedPart, type ResultEntry, wordsOf } from "../../log/entries.ts";
+import { isRefused } from "../refused.ts";
+import type { ToolCall } from "../../log/messages.ts";
+import { type Chosen, fileId, givenId, resultId, rulesId } from "../chosen.ts";
+import { bytesOf, IMAGE_BYTES } from "../estimate.ts";
+import { folded } from "./folds.ts";
+
+/** Messages at the end that no summary stands for. */
+const LAST_MESSAGES = 6;
+/** Turns whose results are masked only if those of older ones are not enough. */
+const LAST_TURNS = 2;
+/** Bytes of a result that are not worth a line. */
+const SHORT = 400;
+/** Characters of the user's words that are kept word for word. */
+export const MOST_WORDS = 4_000;
+/** Characters of a message that are worth keeping of it. */
+const LEAST_WORDS = 100;
+
+/** What a call was about, as far as its tool tells. */
+export interface CallFacts {
+  /** "read src/a.ts" */
+  readonly title: string;
+  /** The file that it reads or writes. */
+  readonly path: string | undefined;
+  /** Which lines of it it reads; undefined for all. */
+  readonly lines?: string | undefined;
+  readonly writes: boolean;
+}
+
+export interface Foldable {
+  /** As they are in the log, from the last compaction on. */
+  readonly messages: readonly MessageEntry[];
+  /** Ids of calls whose results are masked already. */
+  readonly masked: ReadonlyMap<string, string>;
+  about(call: ToolCall): CallFacts;
+  readonly chosen: Chosen;
+}
+
+export interface MaskPlan {
+  readonly results: readonly { readonly id: string; readonly text: string }[];
+  /** Bytes of the prompt. */
+  readonly frees: number;
+}
+
+/**
+ * The gentlest way that is enough, if one is: the results of older turns; those of this turn too, but for its last
+ * messages; and of files that were only read the newest state as well.
+ */
+export function planMasks(given: Foldable, isEnough: (frees: number) => boolean): MaskPlan | undefined {
+  return [0, 1, 2].map((step) => masks(given, step)).find(({ frees, results }) =>
+    results.length > 0 && isEnough(frees)
+  );
+}
+
+function masks(given: Foldable, step: number): MaskPlan {
+  const { messages } = given;
+  const end = step === 0 ? beginOfLastTurns(messages) : Math.max(0, messages.length - LAST_MESSAGES);
+  return planOf(maskable(given, end, step === 2));
+}
+
+/** A result that can be masked. */
+export interface Maskable {
+  /** Its place among the messages. */
+  readonly at: number;
+  /** From which place on it was old: another call has shown the same file since. Its own where it shows no file. */
+  readonly oldSince: number;
+  readonly id: string;
+  /** What stands for it then. */
+  readonly text: string;
+  /** Bytes of the prompt. */
+  readonly frees: number;
+}
+
+/** @param end the messages from there on are kept @param ofRead newest states of files that were only read count too */
+export function maskable(
+  { messages, masked, about, chosen }: Foldable,
+  end: number,
+  ofRead: boolean,
+): readonly Maskable[] {
+  const calls = callsOf(messages);
+  const facts = new Map([...calls].map(([id, call]) => [id, about(call)]));
+  const { newest, replaced } = fileStates(messages, facts, ofRead);
+  const kept = newest.union(pinnedResults(messages, facts, chosen));
+  return messages.slice(0, end).flatMap((entry, at): readonly Maskable[] => {
+    if (!isResult(entry)) return [];
+    const { id, text, images, name } = entry;
+    const isOpen = calls.has(id) && !masked.has(id) && !chosen.dropped.has(resultId(id)) && !kept.has(id);
+    if (!isOpen || (bytesOf(text) <= SHORT && images === undefined)) return [];
+    const line = maskLine(entry, facts.get(id)?.title ?? name, "masked");
+    return [{
+      at,
+      oldSince: replaced.get(id) ?? at,
+      id,
+      text: line,
+      frees: entryBytes(entry) - bytesOf(line),
+    }];
+  });
+}
+
+export function planOf(found: readonly Maskable[]): MaskPlan {
+  return {
+    results: found.map(({ id, text }) => ({ id, text })),
+    frees: found.reduce((sum, { frees }) => sum + frees, 0),
+  };
+}
+
+/** What stands for a result. @param how "masked" */
+export function maskLine({ text, isError }: ResultEntry, title: string, how: string): string {
+  const lines = text.split("\n").length;
+  const what = isError ? "failed" : `${lines} ${lines === 1 ? "line" : "lines"}`;
+  return `[${title}, ${what}: ${how}; call it again if you need it]`;
+}
+
+/** What the user has pinned in these messages; of a file its newest state. */
+export function pinnedParts({ messages, about, chosen }: Foldable): readonly PinnedPart[] {
+  if (chosen.pinned.size === 0) return [];
+  const calls = callsOf(messages);
+  const facts = new Map([...calls].map(([id, call]) => [id, about(call)]));
+  const results = pinnedResults(messages, facts, chosen);
+  return messages.flatMap((entry): readonly PinnedPart[] => {
+    switch (entry.type) {
+      case "tool_result": {
+        const { title = entry.name, path } = facts.get(entry.id) ?? {};
+        const id = path !== undefined && chosen.pinned.has(fileId(path)) ? fileId(path) : resultId(entry.id);
+        return results.has(entry.id) ? [{ id, title, text: entry.text }] : [];
+      }
+      case "user_message":
+        return entry.parts.flatMap((part) =>
+          part.type === "file" && chosen.pinned.has(givenId(part.uri))
+            ? [{ id: givenId(part.uri), title: part.uri, text: part.text }]
+            : []
+        );
+      case "control_note":
+        return entry.path !== undefined && chosen.pinned.has(rulesId(entry.path))
+          ? [{ id: rulesId(entry.path), title: entry.path, text: entry.text }]
+          : [];
+      case "assistant_message":
+        return [];
+    }
+  });
+}
+
+/** Ids of calls. */
+function pinnedResults(
+  messages: readonly MessageEntry[],
+  facts: ReadonlyMap<string, CallFacts>,
+  { pinned, dropped }: Chosen,
+): ReadonlySet<string> {
+  if (pinned.size === 0) return new Set();
+  const { newest } = fileStates(messages, facts, false);
+  const found = messages.filter(isResult).filter(({ id }) => {
+    const path = facts.get(id)?.path;
+    const ofFile = path !== undefined && newest.has(id) && pinned.has(fileId(path));
+    return !dropped.has(resultId(id)) && (ofFile || pinned.has(resultId(id)));
+  });
+  return new Set(found.map(({ id }) => id));
+}
+
+export function callsOf(messages: readonly MessageEntry[]): ReadonlyMap<string, ToolCall> {
+  const calls = messages.flatMap((entry) => entry.type === "assistant_message" ? entry.calls : []);
+  return new Map(calls.map((call) => [call.id, call]));
+}
+
+interface FileStates {
+  /** Ids of the results that show a file as it is: the last reading of its lines, and what was written since. */
+  readonly newest: ReadonlySet<string>;
+  /** Ids of the others, with the place at which they were replaced. */
+  readonly replaced: ReadonlyMap<string, number>;
+}
+
+/** @param ofWritten of files alone that were written too */
+function fileStates(
+  messages: readonly MessageEntry[],
+  facts: ReadonlyMap<string, CallFacts>,
+  ofWritten: boolean,
+): FileStates {
+  const states = new Map<string, { ids: ReadonlyMap<string, string | undefined>; isWritten: boolean }>();
+  const replaced = new Map<string, number>();
+  messages.forEach((entry, at) => {
+    if (!isResult(entry) || entry.isError) return;
+    const { path, lines, writes = false } = facts.get(entry.id) ?? {};
+    if (path === undefined) return;
+    const { ids, isWritten } = states.get(path) ?? { ids: new Map<string, string>(), isWritten: false };
+    const isOld = (known: string | undefined) => !writes && (lines === undefined || known === lines);
+    const kept = [...ids].filter(([, known]) => !isOld(known));
+    for (const [id, known] of ids) if (isOld(known)) replaced.set(id, at);
+    states.set(path, { ids: new Map([...kept, [entry.id, lines]]), isWritten: isWritten || writes });
+  });
+  const newest = new Set(
+    states.values().flatMap(({ ids, isWritten }) => isWritten || !ofWritten ? ids.keys() : []),
+  );
+  return { newest, replaced };
+}
+
+function beginOfLastTurns(messages: readonly MessageEntry[]): number {
+  const begins = messages.flatMap(({ type }, at) => type === "user_message" ? [at] : []);
+  return begins.at(-LAST_TURNS) ?? 0;
+}
+
+function isResult(entry: MessageEntry): entry is ResultEntry {
+  return entry.type === "tool_result";
+}
+
+/**
+ * Where the messages begin that no summary stands for; 0: there is nothing before them.
+ * @param most bytes that they may have, where the last answer with its results has fewer
+ */
+export function tailBegin({ messages, masked }: Pick<Foldable, "messages" | "masked">, most: number): number {
+  const isBegin = (at: number) => {
+    const entry = messages[at];
+    return entry?.type === "user_message" || entry?.type === "assistant_message";
+  };
+  const begins = messages.flatMap((_, at) => isBegin(at) ? [at] : []);
+  const sizes = folded(messages, { masked }).map(entryBytes);
+  const bytesFrom = (at: number) => sizes.slice(at).reduce((sum, one) => sum + one, 0);
+  const enough = begins.findLast((at) => at <= messages.length - LAST_MESSAGES) ?? 0;
+  return begins.find((at) => at >= enough && bytesFrom(at) <= most) ?? begins.at(-1) ?? 0;
+}
+
+/** Of a prompt, about. */
+export function entryBytes(entry: MessageEntry): number {
+  if (entry.type === "user_message") {
+    return entry.parts.reduce((sum, part) => {
+      const { image, ...rest } = part.type === "given" ? part : { ...part, image: undefined };
+      return sum + bytesOf(JSON.stringify(rest)) + (image === undefined ? 0 : IMAGE_BYTES);
+    }, 0);
+  }
+  if (entry.type === "assistant_message") return bytesOf(JSON.stringify(entry));
+  return bytesOf(entry.text) + IMAGE_BYTES * (entry.images?.length ?? 0);
+}
+
+/** What the user has said, the first message, which is most often the task, and the newest ones. @param most characters */
+export function keptWords(words: readonly string[], most = MOST_WORDS): readonly string[] {
+  const [first, ...later] = words;
+  if (first === undefined) return [];
+  const task = middleCut(first, Math.floor(most / 2));
+  const newest: string[] = [];
+  let room = most - task.length;
+  for (const text of later.toReversed()) {
+    if (room < Math.min(text.length, LEAST_WORDS)) break;
+    const kept = middleCut(text, room);
+    newest.unshift(kept);
+    room -= kept.length;
+  }
+  return [task, ...newest];
+}
+
+export function usersWords(messages: readonly MessageEntry[]): readonly string[] {
+  return messages.flatMap((entry, at) =>
+    entry.type === "user_message" && entry.origin !== "engine" && !isRefused(messages, at)
+      ? [wordsOf(entry)]
+      : []
+  ).filter((text) => text.trim() !== "");
+}

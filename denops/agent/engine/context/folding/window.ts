@@ -1,0 +1,133 @@
+/**
+ * The messages that a view is made of: those that no summary stands for, with what is masked. What is certain to exceed
+ * the model's window even so is left out, in large steps and whole turns, so that the bytes before stay the same from
+ * request to request.
+ */
+import { type FoldEntry, isFold, isMessage, type LogEntry, type MessageEntry } from "../../log/entries.ts";
+import type { Store } from "../../ports.ts";
+import { type Chosen, NOTHING_CHOSEN, withoutDropped } from "../chosen.ts";
+import { folded, type Folds, foldsInForce, withoutDroppedPins } from "./folds.ts";
+
+/** No text has more characters a token on average: what is longer fits into no window. */
+const CHARACTERS_A_TOKEN = 8;
+
+export interface WindowOptions {
+  readonly store: Pick<Store, "folds" | "messages" | "sizes" | "turn">;
+  readonly session: string;
+  /** Tokens that fit. */
+  window(): number;
+  /** Nothing unless told. */
+  readonly chosen?: Chosen;
+}
+
+/** Where a message stands: after `skip` messages of its turn. */
+export interface Place {
+  readonly turn: number;
+  readonly skip: number;
+}
+
+export class HistoryWindow {
+  readonly #options: WindowOptions;
+  readonly #entries: FoldEntry[];
+  #folds: Folds;
+  #messages: MessageEntry[] = [];
+  /** Of the first of them. */
+  #place: Place = { turn: 1, skip: 0 };
+  #first = 1;
+  /** As it was when the user was told last. */
+  #told = 1;
+  #lost = false;
+
+  /** @param first the first turn that was sent when the session was left; undefined for a new one */
+  constructor(options: WindowOptions, first: number | undefined) {
+    this.#options = options;
+    this.#entries = first === undefined ? [] : [...options.store.folds(options.session)];
+    this.#folds = foldsInForce(this.#entries);
+    if (first === undefined) return;
+    this.#first = this.#told = first;
+    this.#first = this.#begin();
+    this.#read();
+  }
+
+  /** The first turn that was not left out. */
+  get first(): number {
+    return this.#first;
+  }
+
+  get folds(): Folds {
+    return this.#folds;
+  }
+
+  /** As they are in the log. */
+  get messages(): readonly MessageEntry[] {
+    return this.#messages;
+  }
+
+  /** As the model sees them. */
+  get seen(): readonly MessageEntry[] {
+    const { chosen = NOTHING_CHOSEN } = this.#options;
+    const { masked, compaction } = this.#folds;
+    const left = compaction && withoutDroppedPins(compaction, chosen);
+    return withoutDropped(folded(this.#messages, { masked, compaction: left }), chosen);
+  }
+
+  /** Of the message at this index. */
+  placeOf(at: number): Place {
+    return this.#messages.slice(1, at + 1).reduce(
+      ({ turn, skip }, { type }) =>
+        type === "user_message" ? { turn: turn + 1, skip: 0 } : { turn, skip: skip + 1 },
+      this.#place,
+    );
+  }
+
+  /** What was appended to the log. */
+  push(entries: readonly LogEntry[]): void {
+    this.#messages.push(...entries.filter(isMessage));
+    const news = entries.filter(isFold);
+    if (news.length === 0) return;
+    this.#entries.push(...news);
+    const before = this.#folds.compaction;
+    this.#folds = foldsInForce(this.#entries);
+    if (this.#folds.compaction !== before) this.#read();
+  }
+
+  /** To be called between turns. @returns what is news: turns were left out, messages that were read cannot be */
+  slide(): { readonly slid: boolean; readonly lost: boolean } {
+    const first = this.#begin();
+    if (first !== this.#first) {
+      this.#first = first;
+      this.#read();
+    }
+    const news = { slid: first !== this.#told, lost: this.#lost };
+    this.#told = first;
+    this.#lost = false;
+    return news;
+  }
+
+  #read(): void {
+    const { store, session } = this.#options;
+    const { turn, skip } = this.#folds.compaction ?? { turn: 0, skip: 0 };
+    this.#place = turn < this.#first ? { turn: this.#first, skip: 0 } : { turn, skip };
+    this.#messages = store.messages(session, { first: this.#place.turn }).slice(this.#place.skip);
+    this.#lost ||= this.#messages.some((message) =>
+      message.type === "control_note" && message.reason === "unreadable"
+    );
+  }
+
+  /** The turn to begin with: the newest ones that take half of the room, once all of them take more than it. */
+  #begin(): number {
+    const { store, session, window } = this.#options;
+    const most = window() * CHARACTERS_A_TOKEN;
+    const { turn: partly = 0 } = this.#folds.compaction ?? {};
+    const stored = [...store.sizes(session, Math.max(this.#first, partly))];
+    // Of the turn that a summary ends in little is left.
+    const sizes = stored.map(([turn, size]) => [turn, turn === partly ? 0 : size] as const);
+    let sum = sizes.reduce((all, [, size]) => all + size, 0);
+    if (sum <= most) return this.#first;
+    for (const [turn, size] of sizes.slice(0, -1)) {
+      sum -= size;
+      if (sum <= most / 2) return turn + 1;
+    }
+    return sizes.at(-1)?.[0] ?? this.#first;
+  }
+}

@@ -1,0 +1,25 @@
+/** What a session is given: the outside, as far as it knows of it. */
+import type { EngineConfig, FileRules } from "../../protocol/config.ts";
+import type { Emit } from "../log/events.ts";
+import type { AskApproval, Editor, Store, UsageLog } from "../ports.ts";
+import type { GivenPorts } from "../agent/gather/given.ts";
+import type { Runner } from "../agent/turn/runner.ts";
+import type { AskSurroundings } from "../agent/gather/git_now.ts";
+
+export interface SessionPorts {
+  readonly config: EngineConfig;
+  readonly runner: Runner;
+  readonly store: Store;
+  readonly usage: UsageLog;
+  readonly editor: Editor;
+  readonly ask: AskApproval;
+  /** Makes a symbolic link, where the engine itself may not. @throws {Error} */
+  makeLink(path: string, target: string): Promise<void>;
+  /** The rules on files of this moment; undefined where only those of the configuration are known. */
+  readonly fileRules?: (() => Promise<FileRules>) | undefined;
+  /** Absent: the model is told nothing of its surroundings. */
+  readonly surroundings?: { readonly ask?: AskSurroundings };
+  /** Who is asked for what a message mentions; absent: files alone are known. */
+  readonly given?: Pick<GivenPorts, "abilities" | "earlier">;
+  readonly publish: Emit;
+}

@@ -1,0 +1,73 @@
+/** When a session gets its title: once, after the first turn that has come to an end of its own. */
+import { firstTitle } from "../log/title.ts";
+import { type MessageEntry, wordsOf } from "../log/entries.ts";
+import type { Mode } from "../context/modes.ts";
+import type { UserMessage } from "../log/events.ts";
+import type { Measured } from "../agent/turn/meter.ts";
+import type { Runner, TurnEnd } from "../agent/turn/runner.ts";
+
+export interface TitlingPorts {
+  /** The option `title`. */
+  readonly wanted: boolean;
+  readonly runner: Pick<Runner, "title">;
+  mode(): Mode;
+  /** Replaces a title that is still `known`; false if it no longer is. */
+  retitle(known: string, title: string): boolean;
+  /** Counts the request for the turn that is the last one now. */
+  counter(): (measured: Measured) => void;
+  /** The session is called this from now on. */
+  titled(title: string): void;
+}
+
+export class Titling {
+  readonly #ports: TitlingPorts;
+  readonly #closing = new AbortController();
+  #asking: Promise<void> = Promise.resolve();
+  #done: boolean;
+
+  constructor(ports: TitlingPorts, done: boolean) {
+    this.#ports = ports;
+    this.#done = done;
+  }
+
+  /** A title was asked for, in this process or another. */
+  get done(): boolean {
+    return this.#done;
+  }
+
+  /** True once, if a title is to be asked for after this turn. */
+  take(end: TurnEnd): boolean {
+    const { wanted, runner } = this.#ports;
+    if (this.#done || !wanted || runner.title === undefined || end.type !== "stopped") return false;
+    this.#done = end.reason !== "cancelled" && end.reason !== "refused";
+    return this.#done;
+  }
+
+  /** Nobody waits for it. */
+  ask(prompt: UserMessage, history: readonly MessageEntry[]): void {
+    this.#asking = this.#ask(prompt, history).catch(() => {
+      // The first line of the question stays the title.
+    });
+  }
+
+  /** Gives up what is asked, now and later. */
+  stop(): void {
+    this.#closing.abort();
+  }
+
+  /** Resolves when nothing more will be told of what was asked. */
+  get settled(): Promise<void> {
+    return this.#asking;
+  }
+
+  async #ask(prompt: UserMessage, history: readonly MessageEntry[]): Promise<void> {
+    const { runner } = this.#ports;
+    const question = wordsOf(prompt);
+    const answer = history.findLast((entry) => entry.type === "assistant_message")?.text ?? "";
+    // One that the user has given meanwhile stays.
+    const known = firstTitle(wordsOf(history.find((entry) => entry.type === "user_message") ?? prompt));
+    const exchange = { question, answer, mode: this.#ports.mode() };
+    const title = await runner.title?.(exchange, this.#ports.counter(), this.#closing.signal);
+    if (title !== undefined && this.#ports.retitle(known, title)) this.#ports.titled(title);
+  }
+}
