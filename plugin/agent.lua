@@ -18,7 +18,7 @@ end, {
 
 vim.api.nvim_create_autocmd("SessionLoadPost", {
   callback = function()
-    require("agent.chat.restored")()
+    require("agent.chat.drafts.restored")()
   end,
 })
 
@@ -26,9 +26,9 @@ vim.api.nvim_create_autocmd("SessionLoadPost", {
 -- mode the command line begins with '<,'>, so that the selected lines go along.
 vim.api.nvim_exec2(
   [[
-nnoremap <expr> <Plug>(AgentEditOperator) v:lua.require'agent.edit_operator'.start()
-xnoremap <expr> <Plug>(AgentEditOperator) v:lua.require'agent.edit_operator'.start()
-nnoremap <expr> <Plug>(AgentOperator) v:lua.require'agent.operator'.start()
+nnoremap <expr> <Plug>(AgentEditOperator) v:lua.require'agent.in_place.edit_operator'.start()
+xnoremap <expr> <Plug>(AgentEditOperator) v:lua.require'agent.in_place.edit_operator'.start()
+nnoremap <expr> <Plug>(AgentOperator) v:lua.require'agent.in_place.operator'.start()
 xnoremap <silent> <Plug>(AgentOperator) :Agent open<CR>
 nnoremap <Plug>(AgentOpen) <Cmd>Agent open<CR>
 xnoremap <silent> <Plug>(AgentOpen) :Agent open<CR>

@@ -112,7 +112,7 @@ return {
     {
       tag = "agent-highlights",
       head = { "group", "links to", "used for" },
-      rows = require("agent.highlights").groups,
+      rows = require("agent.ui.highlights").groups,
       tags = "hl-",
     },
   },

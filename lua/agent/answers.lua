@@ -1,5 +1,5 @@
 -- What the user asks for and is shown when the answer has come: rules, tools, the log, usage, context.
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local M = {}
 
@@ -57,7 +57,7 @@ end
 function M.log(chat)
   ask(chat, { type = "log" }, function(update)
     local lines = #update.lines > 0 and update.lines or { "No approvals yet." }
-    require("agent.page").open(lines, "the log")
+    require("agent.ui.page").open(lines, "the log")
     vim.api.nvim_win_set_cursor(0, { #lines, 0 })
   end)
 end
@@ -68,7 +68,7 @@ function M.usage(chat)
     if not usage then
       return say.error(problem)
     end
-    local add = require("agent.usage").show(usage)
+    local add = require("agent.menus.usage").show(usage)
     ask(chat, { type = "quota" }, function(update)
       add(update.line)
     end)

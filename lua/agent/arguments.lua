@@ -49,18 +49,18 @@ M.shapes = {
     complete = function(lead)
       return vim.tbl_filter(function(name)
         return vim.startswith(name, lead)
-      end, require("agent.modes").names())
+      end, require("agent.menus.modes").names())
     end,
   },
   effort = {
     doc = "the name of a level",
     matches = function(words)
-      return vim.list_contains(require("agent.effort").names(), words)
+      return vim.list_contains(require("agent.menus.effort").names(), words)
     end,
     complete = function(lead)
       return vim.tbl_filter(function(name)
         return vim.startswith(name, lead)
-      end, require("agent.effort").names())
+      end, require("agent.menus.effort").names())
     end,
   },
   model = {
@@ -69,17 +69,17 @@ M.shapes = {
       return words:find("^%S+$") ~= nil
     end,
     complete = function(lead)
-      return require("agent.models").complete(lead)
+      return require("agent.menus.models").complete(lead)
     end,
   },
   provider = {
     doc = "one word, or a provider and a model",
     matches = function(words)
       local name = words:match("^(%S+)%s+%S+$")
-      return words:find("^%S+$") ~= nil or name ~= nil and require("agent.models").is_provider(name)
+      return words:find("^%S+$") ~= nil or name ~= nil and require("agent.menus.models").is_provider(name)
     end,
     complete = function(lead, rest)
-      return require("agent.models").complete_provider(lead, rest)
+      return require("agent.menus.models").complete_provider(lead, rest)
     end,
   },
   worktree = {

@@ -1,7 +1,7 @@
 -- Questions beside the turns: answered in a small window of their own, and in no session.
-local border = require("agent.border")
+local border = require("agent.ui.border")
 local client = require("agent.client")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local M = {}
 
@@ -53,10 +53,10 @@ local function open(title)
     border = border(),
     style = "minimal",
     zindex = 65,
-    title = { { (" %s "):format(require("agent.format").cut(title, width - 2)), "AgentTitle" } },
+    title = { { (" %s "):format(require("agent.ui.format").cut(title, width - 2)), "AgentTitle" } },
   })
   vim.wo[window].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentBorder"
-  require("agent.prose").style(window)
+  require("agent.ui.prose").style(window)
   local it = { buffer = buffer, window = window, text = "" }
   for _, key in ipairs({ "q", "<Esc>" }) do
     vim.keymap.set("n", key, function()
@@ -128,7 +128,7 @@ end
 ---@param chat agent.Chat
 ---@param question string
 function M.btw(chat, question)
-  require("agent.highlights").define()
+  require("agent.ui.highlights").define()
   chat:act("btw", function(opened)
     ask_in_window(opened, { text = question, staged = false }, question)
   end, "/btw " .. question)
@@ -188,7 +188,7 @@ end
 ---@param chat agent.Chat
 ---@param words? string  what matters
 function M.commit(chat, words)
-  require("agent.highlights").define()
+  require("agent.ui.highlights").define()
   local text = vim.trim("/commit " .. (words or ""))
   chat:act("commit", function(opened)
     write_message(opened, text)

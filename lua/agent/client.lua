@@ -49,7 +49,7 @@ function M.receive(batch)
     local ok, problem = xpcall(listener, debug.traceback, batch)
     if not ok then
       vim.schedule(function()
-        require("agent.say").bug(problem)
+        require("agent.ui.say").bug(problem)
       end)
     end
   end

@@ -33,7 +33,7 @@ end
 --- Those that may stand behind a slash in the input: no prompts themselves, and without need of lines.
 ---@return agent.Action[]
 function M.slashed()
-  local prompts = require("agent.prompts").names
+  local prompts = require("agent.menus.prompts").names
   return vim.tbl_filter(function(row)
     return not row.ranged and not vim.list_contains(prompts, row.name)
   end, require("agent.actions"))
@@ -61,7 +61,7 @@ end
 ---@param command table see nvim_create_user_command
 function M.run(command)
   local agent = require("agent")
-  local context = command.range > 0 and require("agent.given").selection(0, command.line1, command.line2) or nil
+  local context = command.range > 0 and require("agent.context.given").selection(0, command.line1, command.line2) or nil
   local name, rest = command.args:match("^(%S+)%s*(.*)$")
   local row = name and action(name)
   if row and not (row.ranged and rest ~= "" and (not context or command.bang)) then

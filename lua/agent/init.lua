@@ -1,5 +1,5 @@
 -- The public API: each function is something that a user may do, see actions.lua.
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local too_old = require("agent.too_old")
 if too_old.problem() then
@@ -14,7 +14,7 @@ local function ready()
   require("agent.config").tell(say.error)
   require("agent.events").say = say.warn
   require("agent.editor")
-  require("agent.fix")
+  require("agent.in_place.fix")
   local chats = require("agent.chat")
   local class = require("agent.chat.chat")
   class.on_tab = require("agent.approval").focus
@@ -23,7 +23,7 @@ local function ready()
   require("agent.approval.typed").chat_of = chats.get
   class.on_done = function(chat)
     require("agent.review.findings").take(chat)
-    require("agent.modes").offer_start(chat)
+    require("agent.menus.modes").offer_start(chat)
   end
   require("agent.approval").beside(chats.make_room)
   require("agent.review").connect(function(id)
@@ -270,9 +270,9 @@ end
 --- Puts the image that is in the clipboard into the message, as a word that stands for it.
 function M.paste()
   local chat = ready().get()
-  require("agent.paste").image(function(base64)
+  require("agent.context.paste").image(function(base64)
     chat:open()
-    chat.input:insert(require("agent.given").keep_image(base64) .. " ")
+    chat.input:insert(require("agent.context.given").keep_image(base64) .. " ")
   end)
 end
 
@@ -346,45 +346,45 @@ end
 
 --- Lists the sub-agents of the session; the chosen one is opened, or stopped.
 function M.agents()
-  require("agent.agents").choose(ready().get())
+  require("agent.menus.agents").choose(ready().get())
 end
 
 --- Lists the commands that run in the background; the output of the chosen one is shown, or it is stopped.
 function M.jobs()
-  require("agent.jobs").choose(ready().get())
+  require("agent.menus.jobs").choose(ready().get())
 end
 
 --- Chooses the mode of the next message and all after it, or asks for one.
 ---@param name? string
 function M.mode(name)
   vim.validate("name", name, "string", true)
-  require("agent.modes").choose(ready().get(), name)
+  require("agent.menus.modes").choose(ready().get(), name)
 end
 
 --- Chooses how much the model thinks before it answers, from the next message on, or asks for it.
 ---@param level? string
 function M.effort(level)
   vim.validate("level", level, "string", true)
-  require("agent.effort").choose(ready().get(), level)
+  require("agent.menus.effort").choose(ready().get(), level)
 end
 
 --- Chooses the model of the next request and all after it, or asks for one; "default" leaves it to the options.
 ---@param name? string
 function M.model(name)
   vim.validate("name", name, "string", true)
-  require("agent.models").choose(ready().get(), name)
+  require("agent.menus.models").choose(ready().get(), name)
 end
 
 --- Goes on with another provider, or asks for one; "default" is the one of the options.
 ---@param words? string  a name, and perhaps a model of it
 function M.provider(words)
   vim.validate("words", words, "string", true)
-  require("agent.models").choose_provider(ready().get(), words)
+  require("agent.menus.models").choose_provider(ready().get(), words)
 end
 
 --- Hands the plan of the session to mode agent.
 function M.start()
-  require("agent.modes").start(ready().get())
+  require("agent.menus.modes").start(ready().get())
 end
 
 --- Shows every approval of this project, with the rule that gave it, newest last.
@@ -444,14 +444,14 @@ end
 ---@param provider? "copilot"
 function M.login(provider)
   vim.validate("provider", provider, "string", true)
-  require("agent.login").login(ready().get(), provider or "copilot")
+  require("agent.menus.login").login(ready().get(), provider or "copilot")
 end
 
 --- Forgets the login.
 ---@param provider? "copilot"
 function M.logout(provider)
   vim.validate("provider", provider, "string", true)
-  require("agent.login").logout(ready().get(), provider or "copilot")
+  require("agent.menus.login").logout(ready().get(), provider or "copilot")
 end
 
 --- Teaches the plugin in seven lessons; "next" goes on to the next one, "quit" ends it.
@@ -488,7 +488,7 @@ function M.status()
   if not chat then
     return ""
   end
-  require("agent.chat.pulse").watch()
+  require("agent.chat.draw.pulse").watch()
   return chat:status()
 end
 

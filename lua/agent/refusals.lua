@@ -1,5 +1,5 @@
 -- Functions of the public API that the phase of the current chat refuses, see timeline/states.lua.
-local say = require("agent.say")
+local say = require("agent.ui.say")
 local states = require("agent.timeline.states")
 
 ---@param name string

@@ -1,5 +1,5 @@
 -- Short ways to what is often wanted: functions of the public API, each a sub-command, see actions.lua.
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 ---@param ready fun(): table the chats
 ---@param start fun()
@@ -8,7 +8,7 @@ return function(ready, start)
   local M = {}
 
   -- Prompts that are sub-commands too: the text is what is meant, or what matters.
-  for _, name in ipairs(require("agent.prompts").names) do
+  for _, name in ipairs(require("agent.menus.prompts").names) do
     ---@param text? string
     ---@param extra? { context?: string|agent.Given, bang?: boolean }
     M[name] = function(text, extra)
@@ -30,7 +30,7 @@ return function(ready, start)
     if not extra.range and vim.fn.foldclosed(line) > 0 then
       range = { first = vim.fn.foldclosed(line), last = vim.fn.foldclosedend(line) }
     end
-    local in_place, operator = require("agent.in_place"), require("agent.edit_operator")
+    local in_place, operator = require("agent.in_place"), require("agent.in_place.edit_operator")
     local buffer = vim.api.nvim_get_current_buf()
     if not in_place.can_edit(buffer) then
       return

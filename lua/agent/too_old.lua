@@ -1,5 +1,5 @@
 -- Whether this Neovim lacks what the plugin calls, and what the plugin does then.
-local say = require("agent.say")
+local say = require("agent.ui.say")
 local schema = require("agent.config.schema")
 
 local M = {}

@@ -19,7 +19,7 @@ local INTERVAL = 100
 local pid = vim.uv.os_getpid()
 local file, problem = vim.uv.fs_open(path, "a", 384)
 if not file then
-  require("agent.say").error(("AGENT_TRACE: %s"):format(problem))
+  require("agent.ui.say").error(("AGENT_TRACE: %s"):format(problem))
   return M
 end
 local lines = {} ---@type string[]

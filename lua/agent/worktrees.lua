@@ -1,7 +1,7 @@
 -- Worktrees of the project, each with a tab page and chats of its own. The chats are given by init.lua.
 local client = require("agent.client")
 local projects = require("agent.projects")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local M = {}
 

@@ -45,7 +45,7 @@ function approval({ effects = ROWS, ...more }: Some = {}): Effects {
 async function start(waits: Some = {}, options: ChildOptions = {}): Promise<ChildNvim> {
   const nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: 80, lines: 40, ...options });
   await nvim.lua(`_G.sent = {}
-    require("agent.highlights").define()
+    require("agent.ui.highlights").define()
     require("agent.client").send = function(action) table.insert(_G.sent, action) end`);
   await ask(nvim, waits);
   return nvim;

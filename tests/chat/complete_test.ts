@@ -103,7 +103,7 @@ Deno.test("symbols of open buffers complete as soon as their language server has
 /** As blink.cmp calls a source (sources/lib/provider/init.lua) and nvim-cmp does (lua/cmp/source.lua). */
 const HOSTS = `local line, answers = ..., {}
   local buffer = vim.api.nvim_get_current_buf()
-  local blink = require("agent.chat.blink").new({}, {})
+  local blink = require("agent.chat.draw.blink").new({}, {})
   assert(blink:enabled() and vim.list_contains(blink:get_trigger_characters(), "@"))
   blink:get_completions({ id = 1, bufnr = buffer, line = line, cursor = { 1, #line } }, function(response)
     answers.blink = response

@@ -2,13 +2,13 @@
 local here = vim.fs.dirname(vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")))
 vim.opt.runtimepath:prepend(vim.fs.dirname(vim.fs.dirname(here)))
 local append = require("agent.timeline.append")
-local breaks = require("agent.chat.breaks")
+local breaks = require("agent.chat.draw.breaks")
 local fences = require("agent.timeline.fences")
 local findings = require("agent.review.findings")
-local format = require("agent.format")
+local format = require("agent.ui.format")
 local lines = require("agent.timeline.lines")
-local markdown = require("agent.chat.markdown")
-local Renderer = require("agent.chat.renderer")
+local markdown = require("agent.chat.draw.markdown")
+local Renderer = require("agent.chat.draw.renderer")
 local tables = require("agent.timeline.tables")
 
 --- Characters of the smaller text. Four times as much may cost eight times as much; a quadratic step costs 16 times.

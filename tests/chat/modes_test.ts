@@ -216,7 +216,7 @@ Deno.test("a mode is chosen in the input, a plan is started with a key, and anot
   await using agent = await start(PLAN, MODE, { lines: 60 });
   const { nvim, server, project } = agent;
   assert.deepEqual(
-    await nvim.lua(`return require("agent.modes").built_in`),
+    await nvim.lua(`return require("agent.menus.modes").built_in`),
     MODE_FACTS.map(({ name }) => name),
   );
   const completed = await nvim.lua(`return vim.fn.getcompletion("Agent mode deep-explore-", "cmdline")`);

@@ -230,7 +230,7 @@ test("what waits for one chat goes to another, in order, whatever that does", fu
 end)
 
 test("a message that waited stands below the history that comes above it", function()
-  local Renderer = require("agent.chat.renderer")
+  local Renderer = require("agent.chat.draw.renderer")
   local buffer = vim.api.nvim_create_buf(false, true)
   local chat, renderer = new_chat(), Renderer.new(buffer)
   function chat:apply(updates)

@@ -284,7 +284,7 @@ Deno.test("Neovim ends without a key although something fails meanwhile", async 
   await using nvim = await ChildNvim.start({ runtime: [PLUGIN] });
   await nvim.lua(`require("agent.chat")
     vim.api.nvim_create_autocmd("VimLeavePre", { callback = function()
-      require("agent.say").error("It has stopped.")
+      require("agent.ui.say").error("It has stopped.")
       error("broken")
     end })`);
   await nvim.quit();

@@ -99,7 +99,7 @@ Deno.test("a session changes its model, then its provider, with all calls, resul
     lines: 40,
   });
   const { nvim, project } = agent;
-  assert.deepEqual(await nvim.lua(`return require("agent.models").providers`), Object.keys(PRESETS));
+  assert.deepEqual(await nvim.lua(`return require("agent.menus.models").providers`), Object.keys(PRESETS));
 
   await nvim.command("Agent");
   const models = await menu(nvim, "Agent model");

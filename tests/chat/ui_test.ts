@@ -336,7 +336,7 @@ Deno.test("q closes a page at once, though a map of the user's begins with it", 
   const { nvim: child } = editor;
   for (
     const open of [
-      `require("agent.page").open({ "text" }, "it")`,
+      `require("agent.ui.page").open({ "text" }, "it")`,
       `require("agent.approval.content").open_diff({ kind = "file", files = { { path = "x", before = "a", after = "b" } } }, 1)`,
     ]
   ) {

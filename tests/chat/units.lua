@@ -2,9 +2,9 @@
 local here = vim.fs.dirname(vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")))
 vim.opt.runtimepath:prepend(vim.fs.dirname(vim.fs.dirname(here)))
 local checks = dofile(here .. "/checks.lua")
-local format = require("agent.format")
-local markdown = require("agent.chat.markdown")
-local Renderer = require("agent.chat.renderer")
+local format = require("agent.ui.format")
+local markdown = require("agent.chat.draw.markdown")
+local Renderer = require("agent.chat.draw.renderer")
 local text = require("agent.timeline.lines")
 local timeline = require("agent.timeline")
 
@@ -459,7 +459,7 @@ test("what an agent says of itself is kept, and its echo of a message is not sho
 end)
 
 test("of 50,000 names those that fit best come first", function()
-  local matching = require("agent.chat.matching")
+  local matching = require("agent.chat.complete.matching")
   local names = {}
   for at = 1, 50000 do
     names[at] = ("packages/module_%d/src/Some%sFile_%d.ts"):format(at % 500, ("ABCDE"):sub(at % 5 + 1, at % 5 + 1), at)

@@ -231,7 +231,7 @@ Deno.test("a block goes where its lines stand, else below the cursor", async () 
   await using agent = await start("say no");
   const merged = (file: string, code: string, cursor: number) =>
     agent.nvim.lua<string[]>(
-      `local file, code, cursor = ... return require("agent.apply").merged(vim.split(file, "\\n"), vim.split(code, "\\n"), cursor)`,
+      `local file, code, cursor = ... return require("agent.in_place.apply").merged(vim.split(file, "\\n"), vim.split(code, "\\n"), cursor)`,
       file,
       code,
       cursor,
@@ -249,7 +249,7 @@ Deno.test("a block goes where its lines stand, else below the cursor", async () 
   // A diff goes where its lines are, whatever the lines that it names.
   const patched = (file: string, code: string) =>
     agent.nvim.lua<string[] | string>(
-      `local file, code = ... local diff = require("agent.apply_diff") code = vim.split(code, "\\n")
+      `local file, code = ... local diff = require("agent.in_place.apply_diff") code = vim.split(code, "\\n")
       assert(diff.is_diff("diff", {}) and diff.is_diff("", { "@@ -1 +1 @@" }) and not diff.is_diff("ts", { "-1" }))
       local lines, problem = diff.patched(vim.split(file, "\\n"), code, 1)
       return lines and vim.list_extend(lines, diff.files(code)) or problem`,

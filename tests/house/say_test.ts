@@ -26,7 +26,7 @@ for (const columns of [80, 40]) {
     all.push("Cannot reach github.com: connection refused. Check the network. ".repeat(4).trim());
     for (const text of all) {
       const line = await nvim.lua<string>(
-        `require("agent.say").error(...) return require("agent.say").line(...)`,
+        `require("agent.ui.say").error(...) return require("agent.ui.say").line(...)`,
         text,
       );
       await nvim.waitForScreen(() => joined(nvim.screen()).includes(line.replaceAll(" ", "")));
@@ -43,7 +43,7 @@ for (const columns of [80, 40]) {
 
 Deno.test("a long message takes no focus, goes with a key, and several stand below each other", async () => {
   await using nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: 40, lines: 15 });
-  const say = (lua: string) => nvim.lua(`local say = require("agent.say") ${lua}`);
+  const say = (lua: string) => nvim.lua(`local say = require("agent.ui.say") ${lua}`);
   const window = await nvim.lua("return vim.api.nvim_get_current_win()");
   await say(`say.info("one") say.warn("two") say.error("three is so long that the last line has no room")`);
   await nvim.waitForScreen(

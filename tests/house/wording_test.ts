@@ -60,7 +60,7 @@ Deno.test("words: notices in the transcript are sentences with full stops", asyn
 
 Deno.test("words: what comes from elsewhere is made to fit", async () => {
   await using nvim = await ChildNvim.start({ runtime: [PLUGIN] });
-  const line = (text: string) => nvim.lua(`return require("agent.say").line(...)`, text);
+  const line = (text: string) => nvim.lua(`return require("agent.ui.say").line(...)`, text);
   for (
     const [given, said] of [
       [
@@ -76,7 +76,8 @@ Deno.test("words: what comes from elsewhere is made to fit", async () => {
       ["src/app.ts conflicts", "src/app.ts conflicts"],
     ] as const
   ) assert.equal(await line(given), `agent: ${said}`);
-  const fitting = (texts: readonly string[]) => nvim.lua(`return require("agent.say").fitting(...)`, texts);
+  const fitting = (texts: readonly string[]) =>
+    nvim.lua(`return require("agent.ui.say").fitting(...)`, texts);
   assert.equal(await fitting(["x".repeat(200), "short", "shorter"]), "short");
   assert.equal(await fitting(["x".repeat(200), "y".repeat(200)]), "y".repeat(200));
 });

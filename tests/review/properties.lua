@@ -2,7 +2,7 @@
 local here = vim.fs.dirname(vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")))
 vim.opt.runtimepath:prepend(vim.fs.dirname(vim.fs.dirname(here)))
 local hunks_of = require("agent.review.hunks")
-local merge = require("agent.merge")
+local merge = require("agent.reload.merge")
 
 --- A sample, and all of them with `--full`.
 local TRIALS = vim.env.AGENT_TEST_FULL and 5000 or 400

@@ -7,12 +7,7 @@ import { MODES } from "../../denops/agent/engine/context/modes.ts";
 import { view } from "../../denops/agent/engine/context/view.ts";
 import type { AgentEvent } from "../../denops/agent/engine/log/events.ts";
 import type { Message } from "../../denops/agent/engine/log/messages.ts";
-import type {
-  ApprovalAnswer,
-  ApprovalRequest,
-  Editor,
-  UsageLog,
-} from "../../denops/agent/engine/ports.ts";
+import type { ApprovalAnswer, ApprovalRequest, Editor, UsageLog } from "../../denops/agent/engine/ports.ts";
 import type { RenewKey } from "../../denops/agent/engine/llm/access.ts";
 import { createModel, createSummarizer, otherModel } from "../../denops/agent/engine/llm/model.ts";
 import { Session } from "../../denops/agent/engine/session/session.ts";

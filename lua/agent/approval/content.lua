@@ -1,7 +1,7 @@
 -- What an approval shows and how it can be answered, by its kind.
 local effects = require("agent.approval.effects")
-local format = require("agent.format")
-local say = require("agent.say")
+local format = require("agent.ui.format")
+local say = require("agent.ui.say")
 
 local M = {}
 
@@ -245,7 +245,7 @@ local function open_tab(file)
     local name = index == 1 and format.one_line(file.path or "") .. " · before" or "after · q closes"
     vim.wo[0][0].winbar = " " .. name:gsub("%%", "%%%%")
     require("agent.deep").set_filetype(scratch, vim.filetype.match({ filename = file.path or "" }) or "")
-    require("agent.page").closes(scratch, "the diff")
+    require("agent.ui.page").closes(scratch, "the diff")
     vim.cmd.diffthis()
   end
 end

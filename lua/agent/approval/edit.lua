@@ -1,8 +1,8 @@
 -- A small buffer above the approval, in which its command is edited. It runs nothing: the text goes back to the
 -- approval, is judged there once more, and waits for an answer as before.
-local border = require("agent.border")
-local hint = require("agent.hint")
-local say = require("agent.say")
+local border = require("agent.ui.border")
+local hint = require("agent.ui.hint")
+local say = require("agent.ui.say")
 
 local M = {}
 

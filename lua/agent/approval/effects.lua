@@ -1,5 +1,5 @@
 -- What a command would change, as an approval shows it: a row for each file, and which of them are to be kept.
-local format = require("agent.format")
+local format = require("agent.ui.format")
 local text = require("agent.timeline.lines")
 
 local M = {}

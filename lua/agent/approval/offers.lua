@@ -1,9 +1,9 @@
 -- Code actions while an approval waits, in all files: approve or reject exactly this one.
 local content = require("agent.approval.content")
 local find = require("agent.reload.find")
-local format = require("agent.format")
+local format = require("agent.ui.format")
 local queue = require("agent.approval.queue")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 local server = require("agent.server")
 
 local M = {}

@@ -1,8 +1,8 @@
 -- The answers to what waits in a list of vim.ui.select. What is asked stands in the window, and with the list.
 local content = require("agent.approval.content")
-local format = require("agent.format")
+local format = require("agent.ui.format")
 local queue = require("agent.approval.queue")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local M = {}
 

@@ -1,12 +1,12 @@
 -- The float that shows what waits first. It takes the cursor only from somebody who does nothing but watch.
-local border = require("agent.border")
+local border = require("agent.ui.border")
 local config = require("agent.config")
 local content = require("agent.approval.content")
-local format = require("agent.format")
-local keys_hint = require("agent.hint")
-local no_insert = require("agent.no_insert")
+local format = require("agent.ui.format")
+local keys_hint = require("agent.ui.hint")
+local no_insert = require("agent.ui.no_insert")
 local queue = require("agent.approval.queue")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 local typed = require("agent.approval.typed")
 
 local M = {}

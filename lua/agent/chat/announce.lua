@@ -2,7 +2,7 @@
 local config = require("agent.config")
 local events = require("agent.events")
 local progress = require("agent.chat.progress")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 --- The terminal has not the focus.
 local is_away = false

@@ -2,7 +2,7 @@
 local config = require("agent.config")
 local followed = require("agent.chat.followed")
 local find = require("agent.reload.find")
-local given = require("agent.given")
+local given = require("agent.context.given")
 local shown = require("agent.editor.shown")
 local window = require("agent.chat.window")
 
@@ -127,7 +127,7 @@ function M:attached(text)
   local list = given.of(text, self:back())
   local chosen = self.selections or {}
   vim.list_extend(list, vim.deepcopy(chosen))
-  return now, vim.list_extend(list, require("agent.prompts").given(text, self:back(), chosen[#chosen]))
+  return now, vim.list_extend(list, require("agent.menus.prompts").given(text, self:back(), chosen[#chosen]))
 end
 
 --- Says above the input what goes along.

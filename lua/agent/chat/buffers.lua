@@ -2,9 +2,9 @@
 -- Methods of the chat.
 local input = require("agent.chat.input")
 local keymaps = require("agent.chat.keymaps")
-local markdown = require("agent.chat.markdown")
-local no_insert = require("agent.no_insert")
-local Renderer = require("agent.chat.renderer")
+local markdown = require("agent.chat.draw.markdown")
+local no_insert = require("agent.ui.no_insert")
+local Renderer = require("agent.chat.draw.renderer")
 local window = require("agent.chat.window")
 
 ---@class agent.Chat
@@ -18,7 +18,7 @@ local function transcript_buffer()
   vim.bo[buffer].undolevels = -1
   vim.bo[buffer].modeline = false
   vim.bo[buffer].filetype = "agent"
-  vim.bo[buffer].formatlistpat = require("agent.prose").LIST
+  vim.bo[buffer].formatlistpat = require("agent.ui.prose").LIST
   vim.bo[buffer].modifiable = false
   return buffer
 end

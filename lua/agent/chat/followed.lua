@@ -1,6 +1,6 @@
 -- Lines that go along with the next message are the same lines after an edit above them, or in them.
 local find = require("agent.reload.find")
-local given = require("agent.given")
+local given = require("agent.context.given")
 
 local M = {}
 

@@ -4,8 +4,8 @@ local Chat = require("agent.chat.chat")
 local client = require("agent.client")
 local config = require("agent.config")
 local projects = require("agent.projects")
-local room = require("agent.chat.room")
-local say = require("agent.say")
+local room = require("agent.chat.draw.room")
+local say = require("agent.ui.say")
 local timeline = require("agent.timeline")
 local window = require("agent.chat.window")
 
@@ -64,7 +64,7 @@ end
 ---@param root? string the project that the user is in unless told
 ---@return agent.Chat
 function M.background(root)
-  require("agent.highlights").define()
+  require("agent.ui.highlights").define()
   last_id = last_id + 1
   local chat = Chat.new(last_id, root or project_here(), M.list)
   chats[chat.id] = chat
@@ -373,7 +373,7 @@ vim.api.nvim_create_autocmd({ "DiagnosticChanged", "BufWinEnter", "BufDelete" },
 })
 
 local function define()
-  require("agent.highlights").define()
+  require("agent.ui.highlights").define()
 end
 
 vim.api.nvim_create_autocmd("ColorScheme", { group = group, callback = define })

@@ -1,5 +1,5 @@
 -- Pure: what stands in a line at the input, as far as there is room.
-local format = require("agent.format")
+local format = require("agent.ui.format")
 
 local M = {}
 

@@ -1,5 +1,5 @@
 -- The keys of the chat's own buffers. No other buffer gets any.
-local popup = require("agent.popup")
+local popup = require("agent.ui.popup")
 
 local M = {}
 

@@ -1,7 +1,7 @@
 -- Moving about in a transcript: to files, to turns, to code. Methods of the chat.
 local fences = require("agent.timeline.fences")
 local lines = require("agent.timeline.lines")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 ---@class agent.Chat
 local M = {}
@@ -185,7 +185,7 @@ function M:apply_code()
   local block = self:code_at_cursor()
   if block then
     local root = self.timeline.root or vim.fn.getcwd()
-    require("agent.apply").show(block, root, self:back())
+    require("agent.in_place.apply").show(block, root, self:back())
   end
 end
 

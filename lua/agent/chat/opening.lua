@@ -1,7 +1,7 @@
 -- What the user does while a chat is being opened: it waits, and then goes there or comes back into the input. Methods
 -- of the chat.
 local held = require("agent.timeline.held")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 local states = require("agent.timeline.states")
 
 ---@class agent.Chat

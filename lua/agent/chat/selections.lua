@@ -1,7 +1,7 @@
 -- The lines that go along with the next message: each a name above the input, which opens. Methods of the chat.
 local followed = require("agent.chat.followed")
-local given = require("agent.given")
-local say = require("agent.say")
+local given = require("agent.context.given")
+local say = require("agent.ui.say")
 local timeline = require("agent.timeline")
 
 ---@class agent.Chat
@@ -97,8 +97,8 @@ function M:show_selections()
       owners[row] = given.label(selection)
     end
   end
-  local keys = require("agent.hint").footer({ "x take out", "q close" }, vim.o.columns)
-  local buffer, close = require("agent.popup").open(lines, "Goes along", keys)
+  local keys = require("agent.ui.hint").footer({ "x take out", "q close" }, vim.o.columns)
+  local buffer, close = require("agent.ui.popup").open(lines, "Goes along", keys)
   if not require("agent.deep").has_deep(lines) then
     pcall(vim.treesitter.start, buffer, "markdown")
   end

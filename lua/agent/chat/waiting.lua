@@ -2,8 +2,8 @@
 -- for the user to go on. Methods of the chat.
 local client = require("agent.client")
 local input = require("agent.chat.input")
-local say = require("agent.say")
-local slash = require("agent.chat.slash")
+local say = require("agent.ui.say")
+local slash = require("agent.chat.complete.slash")
 local states = require("agent.timeline.states")
 local timeline = require("agent.timeline")
 local waiting = require("agent.timeline.waiting")

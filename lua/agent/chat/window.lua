@@ -1,13 +1,13 @@
 -- The two windows of the chat, the transcript and below it the input. They never take the cursor by themselves.
-local border = require("agent.border")
+local border = require("agent.ui.border")
 local config = require("agent.config")
 local dock = require("agent.chat.dock")
-local hint = require("agent.hint")
+local hint = require("agent.ui.hint")
 local input_line = require("agent.chat.input_line")
 local keymaps = require("agent.chat.keymaps")
-local prose = require("agent.prose")
-local size = require("agent.chat.size")
-local winbar = require("agent.winbar")
+local prose = require("agent.ui.prose")
+local size = require("agent.chat.draw.size")
+local winbar = require("agent.ui.winbar")
 
 local M = {}
 

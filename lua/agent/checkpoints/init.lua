@@ -2,7 +2,7 @@
 local client = require("agent.client")
 local preview = require("agent.checkpoints.preview")
 
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local M = {}
 
@@ -97,7 +97,7 @@ local function show_beside(title, items)
     return
   end
   local window = vim.api.nvim_get_current_win()
-  require("agent.quickfix")()
+  require("agent.ui.quickfix")()
   vim.api.nvim_set_current_win(window)
   -- Else the list would wipe away the message.
   vim.cmd.redraw()
@@ -280,7 +280,7 @@ function M.changes(chat)
       return { filename = file.path, lnum = 1, text = ("%s  %s"):format(file.kind, counts) }
     end, result.files)
     vim.fn.setqflist({}, " ", { title = "Agent: changed files", items = items })
-    require("agent.quickfix")()
+    require("agent.ui.quickfix")()
   end)
 end
 

@@ -1,5 +1,5 @@
 -- What a restore would do to the files: a diff in a tab of its own, to be agreed to or closed.
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local M = {}
 

@@ -164,7 +164,7 @@ function M.by_agent(buf, from, to, before, has_unsaved)
   if not seen then
     -- The text matters more than who watches it.
     vim.schedule(function()
-      require("agent.say").bug(problem)
+      require("agent.ui.say").bug(problem)
     end)
   end
   return applied, reason

@@ -1,5 +1,5 @@
 --- From changed lines to the smallest edits of a buffer, and where a position goes by them. Pure.
-local merge = require("agent.merge")
+local merge = require("agent.reload.merge")
 
 local M = {}
 

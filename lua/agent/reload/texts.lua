@@ -1,5 +1,5 @@
 --- Texts in the terms of a buffer, compared and merged. Pure.
-local merge = require("agent.merge")
+local merge = require("agent.reload.merge")
 
 local M = {}
 

@@ -5,7 +5,7 @@ local client = require("agent.client")
 local files = require("agent.review.files")
 local hunks_of = require("agent.review.hunks")
 local marks = require("agent.review.comment_marks")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 local store = require("agent.review.comment_store")
 local track = require("agent.review.track")
 
@@ -219,7 +219,7 @@ function M.list()
     }
   end, order)
   vim.fn.setqflist({}, " ", { title = "Agent comments", items = items })
-  require("agent.quickfix")()
+  require("agent.ui.quickfix")()
 end
 
 --- Sends all of them as one message, which may steer the turn that runs; they are kept until it is stored.

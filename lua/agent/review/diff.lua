@@ -38,7 +38,7 @@ function M.open(it)
   for _, win in ipairs({ left, right }) do
     api.nvim_win_call(win, vim.cmd.diffthis)
   end
-  require("agent.page").closes(baseline, "the diff")
+  require("agent.ui.page").closes(baseline, "the diff")
   api.nvim_create_autocmd("BufWipeout", {
     buffer = baseline,
     once = true,

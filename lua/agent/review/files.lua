@@ -3,8 +3,8 @@ local api = vim.api
 local client = require("agent.client")
 local codec = require("agent.reload.codec")
 local find = require("agent.reload.find")
-local merge = require("agent.merge")
-local say = require("agent.say")
+local merge = require("agent.reload.merge")
+local say = require("agent.ui.say")
 local track = require("agent.review.track")
 
 local M = {}

@@ -1,5 +1,5 @@
 --- The hunks of a text: where it differs from what the user has agreed to. Pure: lines in, hunks out.
-local merge = require("agent.merge")
+local merge = require("agent.reload.merge")
 
 local M = {}
 

@@ -3,8 +3,8 @@ local api = vim.api
 local files = require("agent.review.files")
 local find = require("agent.reload.find")
 local hunks_of = require("agent.review.hunks")
-local merge = require("agent.merge")
-local say = require("agent.say")
+local merge = require("agent.reload.merge")
+local say = require("agent.ui.say")
 local track = require("agent.review.track")
 
 local M = {}
@@ -107,7 +107,7 @@ function M.show(waiting)
   end
   vim.fn.setqflist({}, " ", { title = "Agent review", items = items })
   api.nvim_set_current_win(file_window())
-  require("agent.quickfix")()
+  require("agent.ui.quickfix")()
   vim.cmd("wincmd p")
   vim.cmd("cfirst")
 end

@@ -6,7 +6,7 @@ local api = vim.api
 local changes = require("agent.review.changes")
 local codec = require("agent.reload.codec")
 local hunks_of = require("agent.review.hunks")
-local merge = require("agent.merge")
+local merge = require("agent.reload.merge")
 
 local M = {}
 

@@ -3,7 +3,7 @@ local api = vim.api
 local codec = require("agent.reload.codec")
 local files = require("agent.review.files")
 
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local M = {}
 

@@ -1,5 +1,5 @@
 -- An exported session: a file, or a buffer to read and copy from. The text comes in pieces.
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local M = {}
 

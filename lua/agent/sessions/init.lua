@@ -1,8 +1,8 @@
 -- What a user does with stored sessions. The chats are given by init.lua, which alone knows all views.
 local client = require("agent.client")
-local cut = require("agent.format").cut
+local cut = require("agent.ui.format").cut
 local rows = require("agent.sessions.rows")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local M = {}
 

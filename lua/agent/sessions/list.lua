@@ -1,7 +1,7 @@
 -- The stored sessions in a tab: a list that can be narrowed, and what was said last in the one at the cursor.
-local hint = require("agent.hint")
+local hint = require("agent.ui.hint")
 local rows = require("agent.sessions.rows")
-local winbar = require("agent.winbar")
+local winbar = require("agent.ui.winbar")
 
 local M = {}
 
@@ -370,8 +370,8 @@ end
 
 ---@param list agent.SessionList
 local function show(list)
-  require("agent.highlights").define()
-  list.buffer = require("agent.page").open({}, "the sessions")
+  require("agent.ui.highlights").define()
+  list.buffer = require("agent.ui.page").open({}, "the sessions")
   vim.bo[list.buffer].filetype = "agent-sessions"
   local window = vim.api.nvim_get_current_win()
   list.preview = vim.api.nvim_create_buf(false, true)
@@ -386,8 +386,8 @@ local function show(list)
     wide and { split = "right", win = window } or { split = "below", win = window, height = height }
   )
   require("agent.deep").set_filetype(list.preview, "markdown")
-  require("agent.page").closes(list.preview, "the list")
-  require("agent.prose").style(beside)
+  require("agent.ui.page").closes(list.preview, "the list")
+  require("agent.ui.prose").style(beside)
   vim.wo[window][0].wrap, vim.wo[window][0].cursorline = false, true
   local words = vim.tbl_map(function(key)
     return key[1] .. " " .. key[2]

@@ -62,7 +62,7 @@ function M.fill(hits, words, chat, show)
   if chat then
     chat:step_aside()
   end
-  require("agent.quickfix")()
+  require("agent.ui.quickfix")()
 end
 
 return M

@@ -1,5 +1,5 @@
 -- Pure: sessions and what was found in them, as one line each.
-local cut = require("agent.format").cut
+local cut = require("agent.ui.format").cut
 
 local M = {}
 

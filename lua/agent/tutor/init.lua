@@ -6,7 +6,7 @@ local lessons = require("agent.tutor.lessons")
 local page = require("agent.tutor.page")
 local projects = require("agent.tutor.project")
 local models = require("agent.tutor.model")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 local traces = require("agent.tutor.traces")
 
 local M = {}

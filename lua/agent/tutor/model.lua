@@ -1,6 +1,6 @@
 -- The scripted model of the tutor: a process that answers on 127.0.0.1, see denops/agent/scripted_model/serve.ts.
 local process = require("agent.host.process")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 ---@class agent.TutorModel
 ---@field job integer

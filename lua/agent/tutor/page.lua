@@ -1,5 +1,5 @@
 -- The window of the lessons, above all others of its tab page.
-local no_insert = require("agent.no_insert")
+local no_insert = require("agent.ui.no_insert")
 
 local M = {}
 

@@ -1,6 +1,6 @@
 local T = ...
 local eq, pure = T.eq, T.pure
-local merge = require("agent.merge")
+local merge = require("agent.reload.merge")
 
 local function chars(text)
   return text == "" and {} or vim.split(text, "")

@@ -1,5 +1,5 @@
 /**
- * Three-way merge of lines, by the same rule as the editor merges by (lua/agent/merge.lua), after git's
+ * Three-way merge of lines, by the same rule as the editor merges by (lua/agent/reload/merge.lua), after git's
  * `xdl_do_merge`: changes of the two sides that overlap or only touch conflict. Pure.
  */
 import { diffArrays } from "../../deps/diff.ts";

@@ -1,7 +1,7 @@
 -- With which model, and of which provider, the agent works: choosing one. The lists come from the supervisor.
 local client = require("agent.client")
 local config = require("agent.config")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local M = {}
 

@@ -1,6 +1,6 @@
 -- Draws blocks into a buffer, append-only: a block is written when it comes, and after that only what changed
 -- in it. The rest of the buffer is never touched, so a long session costs no more than a short one.
-local marks = require("agent.chat.marks")
+local marks = require("agent.chat.draw.marks")
 local text = require("agent.timeline.lines")
 
 ---@class agent.Drawn

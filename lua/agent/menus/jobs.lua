@@ -1,8 +1,8 @@
 -- The commands of a session that run in the background: what one prints is read, one that runs is stopped.
 local client = require("agent.client")
-local format = require("agent.format")
+local format = require("agent.ui.format")
 local rows = require("agent.sessions.rows")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local M = {}
 
@@ -39,7 +39,7 @@ local function read(job)
   local lines = { "$ " .. job.command }
   vim.list_extend(lines, vim.split((output:gsub("\n+$", "")), "\n"))
   table.insert(lines, ("[%s]"):format(job.state))
-  require("agent.page").open(lines, "the output")
+  require("agent.ui.page").open(lines, "the output")
   vim.api.nvim_win_set_cursor(0, { #lines, 0 })
 end
 

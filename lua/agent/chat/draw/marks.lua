@@ -1,6 +1,6 @@
 -- Colours of the blocks' lines, as marks over them.
-local breaks = require("agent.chat.breaks")
-local diff_syntax = require("agent.chat.diff_syntax")
+local breaks = require("agent.chat.draw.breaks")
+local diff_syntax = require("agent.chat.draw.diff_syntax")
 local text = require("agent.timeline.lines")
 
 local M = {}

@@ -1,8 +1,8 @@
 -- Unsent messages outlive Neovim. Typed text, waiting messages and messages without a log entry are kept on disk and come
 -- back into the input of a later chat. They are never sent on their own. Methods of the chat.
 local client = require("agent.client")
-local files = require("agent.chat.draft_files")
-local say = require("agent.say")
+local files = require("agent.chat.drafts.files")
+local say = require("agent.ui.say")
 local timeline = require("agent.timeline")
 
 ---@class agent.Chat

@@ -1,5 +1,5 @@
 -- What the next request would send, part by part, in a tab.
-local format = require("agent.format")
+local format = require("agent.ui.format")
 
 local M = {}
 
@@ -115,9 +115,9 @@ end
 ---@param context table
 ---@param change fun(change: table, done: fun(context: table)) asks for the same with a change of a part
 function M.show(context, change)
-  require("agent.highlights").define()
+  require("agent.ui.highlights").define()
   local lines, groups, choices = M.lines(context)
-  local buffer = require("agent.page").open(lines, "the context")
+  local buffer = require("agent.ui.page").open(lines, "the context")
   local function draw()
     vim.bo[buffer].modifiable = true
     vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
@@ -144,7 +144,7 @@ function M.show(context, change)
     vim.keymap.set("n", lhs, function()
       local part = choices[vim.api.nvim_win_get_cursor(0)[1]]
       if not part then
-        return require("agent.say").info("files, results and rules can be dropped and pinned")
+        return require("agent.ui.say").info("files, results and rules can be dropped and pinned")
       end
       change({ id = part.id, to = part.state == state and "plain" or state }, function(answer)
         redraw(answer, part.id)

@@ -1,7 +1,7 @@
 -- In which mode the agent works: choosing one, going through them, and handing over a plan.
 local client = require("agent.client")
 local config = require("agent.config")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local M = {}
 

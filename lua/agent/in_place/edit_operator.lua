@@ -20,7 +20,7 @@ end
 ---@return string keys that wait for a motion
 function M.start()
   wish = nil
-  vim.o.operatorfunc = "v:lua.require'agent.edit_operator'.func"
+  vim.o.operatorfunc = "v:lua.require'agent.in_place.edit_operator'.func"
   return "g@"
 end
 

@@ -1,5 +1,5 @@
 -- What requests to models have used up, as tables in a tab.
-local format = require("agent.format")
+local format = require("agent.ui.format")
 
 local M = {}
 
@@ -288,9 +288,9 @@ end
 ---@param usage table
 ---@return fun(line?: string) add puts a line of the account on top, as long as the page is there
 function M.show(usage)
-  require("agent.highlights").define()
+  require("agent.ui.highlights").define()
   local lines, groups = M.lines(usage, vim.o.columns)
-  local buffer = require("agent.page").open(lines, "the usage")
+  local buffer = require("agent.ui.page").open(lines, "the usage")
   for line, group in pairs(groups) do
     vim.api.nvim_buf_set_extmark(buffer, namespace, line - 1, 0, { end_col = #lines[line], hl_group = group })
   end

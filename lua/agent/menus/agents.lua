@@ -1,8 +1,8 @@
 -- The sub-agents of a session: what one has done is read, one at work is stopped.
 local client = require("agent.client")
-local format = require("agent.format")
+local format = require("agent.ui.format")
 local rows = require("agent.sessions.rows")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local M = {}
 

@@ -1,7 +1,7 @@
 -- How much the model is to think before it answers.
 local client = require("agent.client")
 local config = require("agent.config")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local M = {}
 

@@ -1,6 +1,6 @@
 -- A window to read in, over everything, until a key closes it.
-local border = require("agent.border")
-local prose = require("agent.prose")
+local border = require("agent.ui.border")
+local prose = require("agent.ui.prose")
 
 local M = {}
 

@@ -1,6 +1,6 @@
 -- An image from the clipboard, by whichever program of the system gives it. Neovim does not wait.
 local find = require("agent.host.program").find
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local M = {}
 

@@ -2,11 +2,11 @@
 -- prompts. By 'completefunc', and as soon as one of them is typed. What is not known yet comes later: nobody waits.
 local client = require("agent.client")
 local find = require("agent.reload.find")
-local format = require("agent.format")
-local given = require("agent.given")
-local matching = require("agent.chat.matching")
+local format = require("agent.ui.format")
+local given = require("agent.context.given")
+local matching = require("agent.chat.complete.matching")
 local server = require("agent.server")
-local slash = require("agent.chat.slash")
+local slash = require("agent.chat.complete.slash")
 
 local M = {}
 

@@ -1,8 +1,8 @@
 -- A code block that the model only shows, put into a file's buffer: as a diff first, then as one change to be saved.
-local diffs = require("agent.apply_diff")
+local diffs = require("agent.in_place.apply_diff")
 local find = require("agent.reload.find")
-local page = require("agent.page")
-local say = require("agent.say")
+local page = require("agent.ui.page")
+local say = require("agent.ui.say")
 
 local M = {}
 

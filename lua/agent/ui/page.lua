@@ -1,5 +1,5 @@
 -- Text to read, in a tab of its own; q closes it.
-local prose = require("agent.prose")
+local prose = require("agent.ui.prose")
 
 local M = {}
 

@@ -53,7 +53,7 @@ local function show(said, kept)
   if kept or in_last_line or not has_room then
     local lines = in_last_line and { in_last_line, said } or { said }
     in_last_line = nil
-    return require("agent.message").show(lines, kept)
+    return require("agent.ui.message").show(lines, kept)
   end
   said.is_kept, in_last_line = true, said
   vim.defer_fn(function()

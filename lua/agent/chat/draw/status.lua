@@ -1,10 +1,10 @@
 -- What a chat says of itself in one line: winbar, statusline, lists. Methods of the chat.
 local config = require("agent.config")
-local format = require("agent.format")
+local format = require("agent.ui.format")
 local projects = require("agent.projects")
-local pulse = require("agent.chat.pulse")
+local pulse = require("agent.chat.draw.pulse")
 local states = require("agent.timeline.states")
-local winbar = require("agent.winbar")
+local winbar = require("agent.ui.winbar")
 
 ---@class agent.Chat
 local M = {}
@@ -88,7 +88,7 @@ end
 ---@return string
 function M:status(room)
   local line = self.timeline
-  local mode, effort = line.mode or config.get().mode, require("agent.effort").current(self)
+  local mode, effort = line.mode or config.get().mode, require("agent.menus.effort").current(self)
   local parts = {
     project = self:project(),
     mode = mode ~= "agent" and mode or nil,

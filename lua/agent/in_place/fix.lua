@@ -20,7 +20,7 @@ local function ask(buffer, found)
   for _, one in ipairs(found) do
     first, last = math.min(first, one.lnum + 1), math.max(last, (one.end_lnum or one.lnum) + 1)
   end
-  require("agent").fix(nil, { context = require("agent.given").selection(buffer, first, last) })
+  require("agent").fix(nil, { context = require("agent.context.given").selection(buffer, first, last) })
 end
 
 server.offer({

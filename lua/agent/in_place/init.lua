@@ -1,9 +1,9 @@
 -- Lines that the model changes in place. Each has a chat of its own, which is closed when all is well; a mark in the buffer
 -- says what is going on.
 local find = require("agent.reload.find")
-local given = require("agent.given")
+local given = require("agent.context.given")
 local projects = require("agent.projects")
-local say = require("agent.say")
+local say = require("agent.ui.say")
 
 local M = {}
 

@@ -1,6 +1,6 @@
 -- The plan of the session, where it can be seen all the time. Methods of the chat.
-local popup = require("agent.popup")
-local say = require("agent.say")
+local popup = require("agent.ui.popup")
+local say = require("agent.ui.say")
 local text = require("agent.timeline.lines")
 
 ---@class agent.Chat

@@ -1,8 +1,8 @@
 -- Logging in at a provider: a code that the user types on a page of the provider's, shown until that is done.
-local border = require("agent.border")
+local border = require("agent.ui.border")
 local client = require("agent.client")
-local hint = require("agent.hint")
-local say = require("agent.say")
+local hint = require("agent.ui.hint")
+local say = require("agent.ui.say")
 
 local M = {}
 
@@ -53,7 +53,7 @@ end
 ---@param login { code: string, url: string }
 ---@param stop fun()
 local function show(login, stop)
-  require("agent.highlights").define()
+  require("agent.ui.highlights").define()
   local buffer = vim.api.nvim_create_buf(false, true)
   vim.bo[buffer].bufhidden = "wipe"
   vim.bo[buffer].modeline = false
