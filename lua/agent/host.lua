@@ -164,7 +164,7 @@ function Host:start_in_server()
   local group = vim.api.nvim_create_augroup("agent.denops", {})
   for pattern, what in pairs({
     ["DenopsProcessStopped:*"] = SERVER_GONE,
-    DenopsClosed = "the connection to denops.vim's server was closed",
+    DenopsClosed = SERVER_GONE,
     ["DenopsPluginFail:agent"] = "denops.vim's server did not load the plugin",
     ["DenopsPluginUnloadPre:agent"] = "denops.vim's server unloaded the plugin",
   }) do

@@ -95,7 +95,7 @@ Deno.test("documentation alone: the model writes docs and Markdown, and is refus
   });
   const { project } = engine;
   await Deno.mkdir(project.path("docs"));
-  await Deno.symlink("../../src/b.ts", project.path("docs/link.md"));
+  await Deno.symlink("../src/b.ts", project.path("docs/link.md"));
   await engine.prompt("Write it down");
   const [, how, notes, ...refused] = engine.results();
   assert.doesNotMatch(`${how}${notes}`, /Not allowed/);
