@@ -30,8 +30,7 @@ const HELP_SCREENS: readonly (Part & { readonly tag: string; readonly screen: st
   { tag: "agent-approval-effects", screen: "help-changes", from: "╭ Changes", windows: 1 },
 ];
 const README_SCREENS: readonly (Part & { readonly screen: string })[] = [
-  { screen: "approval-80x24", from: "╭ Agent", windows: 3 },
-  { screen: "help-changes", from: "╭ Changes", windows: 1 },
+  { screen: "readme", from: "╭ Agent", windows: 2 },
 ];
 
 /** What docs.lua returns. */

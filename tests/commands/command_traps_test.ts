@@ -88,7 +88,7 @@ Deno.test("what a command changes of the list is put back, and each file is aske
   assert.match(result, /\[changed, and sensitive: package-lock\.json\]/);
   assert.match(
     result,
-    /\.husky\/pre-commit was put back to what it was, for git runs it by itself; the user did not agree: not now/,
+    /\.husky\/pre-commit was put back to what it was, for git runs it automatically; the user did not agree: not now/,
   );
 });
 

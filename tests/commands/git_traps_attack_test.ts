@@ -131,7 +131,7 @@ const ATTACKS: readonly Attack[] = [
   {
     name: "a hook in a new repository",
     line: 'git init -q sub; cp "$TRAP" sub/.git/hooks/post-checkout; touch sub/f',
-    says: /^sub\/\.git\/hooks\/post-checkout was put aside, for git runs it by itself\./,
+    says: /^sub\/\.git\/hooks\/post-checkout was put aside, for git runs it automatically\./,
   },
   {
     name: "the folder of hooks as a link",

@@ -24,7 +24,7 @@ Deno.test("what a command would change is shown, chosen, kept and undone, exactl
   const screen = await nvim.waitForScreen("a keep");
   for (
     const row of [
-      "☐ A .envrc  +1 · direnv runs it by itself",
+      "☐ A .envrc  +1 · direnv runs it automatically",
       "M a.txt  +1 −1",
       "D src/b.txt",
       "A src/new/c  +1",

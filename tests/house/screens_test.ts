@@ -1,9 +1,11 @@
 /** The screens that the help and README show, as a user sees them. `deno task docs` copies them from tests/screens. */
+import assert from "node:assert/strict";
 import type { ApprovalUpdate } from "../../denops/agent/protocol/ui.ts";
 import { PLUGIN, startAgent } from "../support/agent.ts";
 import { waitForTurn } from "../support/chat.ts";
 import { ChildNvim } from "../support/nvim.ts";
 import { expectScreen } from "../support/screenshot.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 /** As wide as a code block of the help. */
 const COLUMNS = 74;
@@ -61,6 +63,43 @@ Deno.test("the screens of the help: a chat with a diff, an approval, the list of
   await expectScreen(nvim, "help-sessions", masked);
 });
 
+const BUILD = `
+echo 'export const version = "1.4.0";' > src/version.ts
+for n in 1 2 3 4 5 6; do echo "export const m$n = $n;"; done > src/generated.ts
+echo 'use node' > .envrc
+`;
+
+const RELEASE = `
+call read_file {"path": "src/version.ts"}
+usage 980 40
+---
+say The build writes the version, so I run it.
+call run_terminal_command {"command": "sh build.sh", "access": "write"}
+usage 1200 85
+---
+say Done.
+`;
+
+Deno.test("the screen of the README: a real command waits with what it would change", async () => {
+  await using agent = await sharedAgent({
+    script: RELEASE,
+    columns: 80,
+    lines: 31,
+    options: "title = false, spinner = false",
+    mined: false,
+    project: { "build.sh": BUILD, "src/version.ts": 'export const version = "1.3.9";\n' },
+  });
+  const { nvim, project } = agent;
+  await nvim.lua(`require("agent").setup({ width = 1 })`);
+  await nvim.command("Agent release 1.4.0");
+  await nvim.waitForScreen("a keep");
+  await expectScreen(nvim, "readme");
+  await assert.rejects(project.read("src/generated.ts"), Deno.errors.NotFound);
+  await nvim.keys("a");
+  await nvim.waitForScreen("Done.");
+  assert.match(await project.read("src/generated.ts"), /m6/);
+});
+
 const COMMAND: ApprovalUpdate = {
   ...{ type: "approval", kind: "command", chat: 1, request: 7, tool: "1", title: "npm install left-pad" },
   ...{
@@ -87,7 +126,7 @@ const CHANGES: ApprovalUpdate = {
   effects: [
     {
       ...{ number: 1, path: ".envrc", what: "created", state: "left" },
-      ...{ added: 1, note: "direnv runs it by itself" },
+      ...{ added: 1, note: "direnv runs it automatically" },
     },
     {
       ...{ number: 2, path: "src/version.ts", what: "modified", state: "kept" },

@@ -13,7 +13,7 @@ const REPOSITORY = "git takes its folder for a repository, and runs what such a 
 /** Files to write → why that asks. */
 const WRITES: readonly (readonly [path: string, reason: string | undefined])[] = [
   ["src/a.ts", undefined],
-  [".husky/pre-commit", "git runs it by itself"],
+  [".husky/pre-commit", "git runs it automatically"],
   ["node_modules/a/index.js", "your tools run what is in it"],
   [".env.example", "it may hold secrets"],
   ["linked.txt", LINKED],

@@ -4,7 +4,7 @@ import { parseRule } from "./rules.ts";
 
 const SAFE = [
   { glob: "**/*", safe: true },
-  { glob: "**/.envrc", safe: false, reason: "direnv runs it by itself" },
+  { glob: "**/.envrc", safe: false, reason: "direnv runs it automatically" },
   { glob: "**/node_modules/**", safe: false, reason: "your tools run what is in it", packages: true },
 ];
 
@@ -15,7 +15,7 @@ function judge(name: string, verdict?: "allow" | "ask" | "deny", text = `write($
 
 Deno.test("each change is judged by the rules on files", () => {
   assert.deepEqual(judge("src/a.ts"), { state: "kept" });
-  assert.deepEqual(judge(".envrc"), { state: "left", why: "direnv runs it by itself" });
+  assert.deepEqual(judge(".envrc"), { state: "left", why: "direnv runs it automatically" });
   assert.deepEqual(judge(".envrc", "allow"), { state: "kept" });
   assert.deepEqual(judge("src/a.ts", "deny"), { state: "refused", why: "denied by rule write(src/a.ts)" });
   assert.deepEqual(judge("src/a.ts", "ask"), { state: "left", why: "rule write(src/a.ts) asks" });

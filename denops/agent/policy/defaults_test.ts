@@ -26,7 +26,7 @@ const SENSITIVE: Readonly<Record<string, readonly string[]>> = {
     ".npmrc",
   ],
   "git obeys it": [".git", ".git/config", "sub/.git", ".gitmodules", "a/.gitattributes"],
-  "git runs it by itself": [
+  "git runs it automatically": [
     ".pre-commit-config.yaml",
     ".husky/pre-commit",
     ".githooks/pre-push",
@@ -41,11 +41,11 @@ const SENSITIVE: Readonly<Record<string, readonly string[]>> = {
     "venv/bin/python",
     "vendor/bundle/ruby/a.rb",
   ],
-  "direnv runs it by itself": [
+  "direnv runs it automatically": [
     ".direnv/a",
     ".envrc",
   ],
-  "Neovim runs it by itself": [
+  "Neovim runs it automatically": [
     ".lazy.lua",
     ".nvimrc",
     ".nvim.lua",
@@ -170,7 +170,7 @@ const SENSITIVE: Readonly<Record<string, readonly string[]>> = {
     "bun.lock",
     "bun.lockb",
   ],
-  "debuggers run it by themselves": [
+  "debuggers run it automatically": [
     ".gdbinit",
     ".lldbinit",
   ],
@@ -180,7 +180,7 @@ const SENSITIVE: Readonly<Record<string, readonly string[]>> = {
   "language servers run what it names": [
     "deno.jsonc",
   ],
-  "node runs it by itself": [
+  "node runs it automatically": [
     ".pnp.cjs",
   ],
   "package managers and language servers run it": [

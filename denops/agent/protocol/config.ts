@@ -39,7 +39,7 @@ export type ProviderOptions = z.infer<typeof ProviderOptions>;
 export const SafeToWrite = z.object({
   glob: z.string().min(1),
   safe: z.boolean(),
-  /** Why it asks, as the end of a sentence: "git runs it by itself". */
+  /** Why it asks, as the end of a sentence: "git runs it automatically". */
   reason: z.string().optional(),
   /** Package managers write it: what a command changes of it is listed, and stays. */
   packages: z.boolean().optional(),

@@ -445,7 +445,7 @@ export interface EffectRow {
   /** Lines, of text. */
   readonly added?: number;
   readonly removed?: number;
-  /** What there is to know of it, half a sentence: "git runs it by itself", "binary", "leads to x". */
+  /** What there is to know of it, half a sentence: "git runs it automatically", "binary", "leads to x". */
   readonly note?: string;
   /** "kept" unless the user says otherwise; "left" only if they do so ("sensitive"); "refused" cannot be kept. */
   readonly state: "kept" | "left" | "refused";

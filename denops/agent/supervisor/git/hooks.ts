@@ -8,7 +8,7 @@ import { userGit } from "../system/git/user_git.ts";
 import { statOf, textOf } from "./folder_tree.ts";
 import { namedBy } from "./folders.ts";
 
-const REASON = "git runs it by itself (core.hooksPath)";
+const REASON = "git runs it automatically (core.hooksPath)";
 /** Bytes of a file that names a folder. */
 const LONGEST_LINE = 4_096;
 /** Files of settings that are looked at for a root. */

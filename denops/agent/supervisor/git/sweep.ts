@@ -78,7 +78,7 @@ async function changesIn(
     } else if (name === "config" || name === "config.worktree") {
       const trap = await settingsTrap(folder, path, file, was, place);
       if (trap !== undefined) found.push(trap);
-    } else found.push({ path, why: "git runs it by itself" });
+    } else found.push({ path, why: "git runs it automatically" });
   }
   return found;
 }

@@ -17,7 +17,7 @@ Deno.test("the user is told of a sensitive file that cannot be put back, also at
       place: () => Promise.reject(new Error("nothing is to be placed")),
     },
     nameOf: (path) => path.slice("/p/".length),
-    trap: (name) => ({ glob: name, safe: false, reason: "direnv runs it by itself" }),
+    trap: (name) => ({ glob: name, safe: false, reason: "direnv runs it automatically" }),
   });
   const lines = await traps.settle(new AbortController().signal);
   assert.deepEqual(lines, ["[.envrc could not be put back: it changed meanwhile]"]);
@@ -25,6 +25,6 @@ Deno.test("the user is told of a sensitive file that cannot be put back, also at
     type: "notice",
     severity: "warning",
     text:
-      "Cannot put .envrc back, which a command changed: it changed meanwhile. Check it: direnv runs it by itself.",
+      "Cannot put .envrc back, which a command changed: it changed meanwhile. Check it: direnv runs it automatically.",
   }]);
 });
