@@ -3,6 +3,7 @@
  * `read(.env)`, `network(npm install *)`, `fetch(docs.python.org)`, `mcp(server/tool)`, `agent(explore)`. deny > ask > allow; within a
  * list the most specific is named. Pure.
  */
+import { messageOf } from "../shared/errors.ts";
 import type { CommandVerdict } from "./command.ts";
 import {
   covers,
@@ -91,7 +92,7 @@ export function patternProblems(options: PatternOptions): readonly string[] {
         parseRule(text, verdict, "user");
         return [];
       } catch (error) {
-        return [`${verdict}: ${error instanceof Error ? error.message : String(error)}`];
+        return [`${verdict}: ${messageOf(error)}`];
       }
     })
   );

@@ -4,6 +4,8 @@ import { trace } from "../protocol/trace.ts";
 import type { ModeAccess } from "../protocol/modes.ts";
 import type { Action, Update } from "../protocol/ui.ts";
 import type { Merge } from "../protocol/worktrees.ts";
+import { messageOf } from "../shared/errors.ts";
+import { defined } from "../shared/records.ts";
 import type { Engine } from "./agents/engine.ts";
 import type { Project } from "./project.ts";
 import { ChatSession, type NextTurn, type SessionPorts } from "./chat_session.ts";
@@ -160,7 +162,7 @@ export class Chat {
   async #turn(message: Message): Promise<void> {
     const { id: chat } = this;
     const { id, text } = message;
-    this.#ports.push({ type: "turn_started", chat, ...(id === undefined ? {} : { id }) });
+    this.#ports.push({ type: "turn_started", chat, ...defined({ id }) });
     this.#unstored = true;
     const turn = this.session.beginTurn();
     try {
@@ -174,7 +176,7 @@ export class Chat {
       this.#ports.push({ type: "turn_done", chat, reason });
     } catch (error) {
       this.#ports.settle();
-      const said = error instanceof Error ? error.message : String(error);
+      const said = messageOf(error);
       const unstored = this.#unstored;
       const unsent = [...unstored ? [text] : [], ...this.#unsent()];
       if (unsent.length > 0) this.#ports.push({ type: "unsent", chat, texts: unsent, unstored });

@@ -3,6 +3,8 @@ import type { ChoosableEffort } from "../protocol/config.ts";
 import type { RequestName, RequestParams, RequestResult } from "../protocol/requests.ts";
 import type { ModeAccess } from "../protocol/modes.ts";
 import type { Update } from "../protocol/ui.ts";
+import { messageOf } from "../shared/errors.ts";
+import { defined } from "../shared/records.ts";
 import type { Engine } from "./agents/engine.ts";
 import type { RootQuery } from "./agents/root.ts";
 import type { Branches } from "./branches/branches.ts";
@@ -133,7 +135,7 @@ export class ChatSession {
     // Of those that come quickly the last one counts.
     const choosing = this.#choosing.then(() => number === modes.count ? this.#choose(mode) : undefined);
     this.#choosing = choosing.catch(async (error) => {
-      this.#ports.notice("error", error instanceof Error ? error.message : String(error));
+      this.#ports.notice("error", messageOf(error));
       const project = await this.project().catch(() => undefined);
       if (project !== undefined) this.#tellMode(project.client.modes);
     });
@@ -160,7 +162,7 @@ export class ChatSession {
       const model = name === "" ? undefined : await this.#ports.projects.offers.find(provider, name, user);
       if (this.id !== undefined) await project.engine.setModel(this.id, model);
       const isOptions = model === undefined && !isChosen;
-      const choice = isOptions ? {} : { provider: provider.name, ...(model === undefined ? {} : { model }) };
+      const choice = isOptions ? {} : { provider: provider.name, ...defined({ model }) };
       await this.#model.choose(choice, this.id ?? this.#stored);
       this.#model.tell(provider.name, model?.name ?? of.model);
     });
@@ -174,7 +176,7 @@ export class ChatSession {
     await this.#inOrder(async () => {
       await this.#opening?.catch(() => {});
       if (this.#place === undefined) return;
-      const wanted = { ...(provider === undefined ? {} : { provider }) };
+      const wanted = { ...defined({ provider }) };
       const begin = name === undefined ? wanted : { ...wanted, model: { name } };
       const project = await this.#model.projectOf(this.#place, begin);
       if ("problem" in project.model) return;

@@ -15,6 +15,7 @@ import type { Update } from "../protocol/ui.ts";
 import type { Merge } from "../protocol/worktrees.ts";
 import { filledIn, promptCall } from "../shared/user_files/prompt_file.ts";
 import { fileRules, hiddenFiles } from "../policy/rules.ts";
+import { defined } from "../shared/records.ts";
 import { screenUpdates, shownFiles, toolUpdate } from "./screen/updates.ts";
 import { type WorktreeOptions, Worktrees } from "./branches/worktrees.ts";
 import { ApprovalLog } from "./gate/approval_log.ts";
@@ -290,11 +291,9 @@ export class EngineClient {
           const chat = ownerOf(sessionId);
           if (chat === undefined) return;
           const texts = {
-            ...(before === undefined ? {} : { before }),
-            ...(after === undefined ? {} : { after }),
-            ...(since === undefined ? {} : { since }),
+            ...defined({ before, after, since }),
           };
-          push({ type: "file_modified", chat, ...event, ...(from === undefined ? {} : { from }), ...texts });
+          push({ type: "file_modified", chat, ...event, ...defined({ from }), ...texts });
         },
         // The answer is the screen's, whatever becomes of the turn.
         aside: (sessionId, { id, text }) => {
@@ -403,7 +402,7 @@ export class EngineClient {
         chat,
         path,
         kind,
-        ...(before === undefined ? {} : { before }),
+        ...defined({ before }),
         after,
       });
     }

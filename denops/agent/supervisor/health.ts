@@ -2,6 +2,8 @@
 import { fileRules, hiddenFiles, patternProblems } from "../policy/rules.ts";
 import type { UserConfig } from "../protocol/config.ts";
 import type { CommandsReport, HealthReport } from "../protocol/health_report.ts";
+import { messageOf } from "../shared/errors.ts";
+import { defined } from "../shared/records.ts";
 import { type Launch, launchCommand } from "./agents/launch.ts";
 import { engineConfig, type ProviderWorld } from "./agents/provider.ts";
 import { findRoot, otherRoots, type RootQuery } from "./agents/root.ts";
@@ -27,7 +29,7 @@ export async function healthReport(
 ): Promise<HealthReport> {
   const problems: string[] = [];
   const note = (error: unknown): undefined => {
-    problems.push(error instanceof Error ? error.message : String(error));
+    problems.push(messageOf(error));
     return undefined;
   };
   const user = typeof config === "string" ? note(`Invalid option: ${config}.`) : config;
@@ -72,7 +74,7 @@ export async function healthReport(
     sandbox: launch?.sandbox ?? "",
     ...(checking === undefined ? {} : { check: await checking }),
     ...engineArguments(launch),
-    ...(commands === undefined ? {} : { commands }),
+    ...defined({ commands }),
     problems,
     options,
     programs: await Promise.all([version("ripgrep", "rg", roots), version("git", "git", roots)]),

@@ -1,6 +1,7 @@
 /** Logging in at a provider, for a person who waits for it. There is one that is under way, the newest. */
 import type { UserConfig } from "../protocol/config.ts";
 import type { LoginState, Update } from "../protocol/ui.ts";
+import { messageOf } from "../shared/errors.ts";
 import { exchange } from "./agents/copilot/copilot.ts";
 import { beginLogin, type DeviceLogin } from "./agents/copilot/device.ts";
 import { type GitHub, gitHubOf } from "./agents/copilot/github.ts";
@@ -96,7 +97,7 @@ async function stated(signal: AbortSignal, work: () => Promise<LoginState>): Pro
     return await work();
   } catch (error) {
     if (signal.aborted) return STOPPED;
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     return { ended: "failed", text: oneLine(text, LONGEST_NOTICE) };
   }
 }

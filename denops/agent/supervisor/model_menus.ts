@@ -1,6 +1,7 @@
 /** Models and providers as the user chooses them: what there is, and what becomes of a choice. */
 import { factsLine } from "../models/model_list.ts";
 import type { Action, Severity, Update } from "../protocol/ui.ts";
+import { messageOf } from "../shared/errors.ts";
 import type { Chat } from "./chat.ts";
 import type { ChatSession } from "./chat_session.ts";
 import type { Projects } from "./projects.ts";
@@ -97,5 +98,5 @@ export class ModelMenus {
 }
 
 function said(error: unknown): string {
-  return oneLine(error instanceof Error ? error.message : String(error), LONGEST_NOTICE);
+  return oneLine(messageOf(error), LONGEST_NOTICE);
 }

@@ -1,6 +1,7 @@
 /** With which provider and model the session behind a chat goes on, by what the user has chosen. */
 import { PRESETS } from "../protocol/providers.ts";
 import type { Severity, Update } from "../protocol/ui.ts";
+import { messageOf } from "../shared/errors.ts";
 import type { ModelChoice } from "./agents/model_choice.ts";
 import { withOptions } from "./agents/offers.ts";
 import type { RootQuery } from "./agents/root.ts";
@@ -44,7 +45,7 @@ export class SessionModel {
     } catch (error) {
       const project = await projects.of(place, this.#chat);
       this.#choice = {};
-      const said = error instanceof Error ? error.message : String(error);
+      const said = messageOf(error);
       if (!this.#isTold) notice("warning", `${said} This session goes on with the provider of your options.`);
       this.#isTold = true;
       return project;

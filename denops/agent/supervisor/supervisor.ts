@@ -5,6 +5,8 @@
 import { firstProblem } from "../protocol/config.ts";
 import { type RequestName, type RequestParams, REQUESTS } from "../protocol/requests.ts";
 import { Action, type Update } from "../protocol/ui.ts";
+import { messageOf } from "../shared/errors.ts";
+import { defined } from "../shared/records.ts";
 import { endEarly } from "./agents/boot.ts";
 import { Branches } from "./branches/branches.ts";
 import { Chat } from "./chat.ts";
@@ -259,9 +261,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** What fails is told where it was asked for. */
   #report(chat: number, work: Promise<unknown>): void {
-    work.catch((error) =>
-      this.#notice(chat, "error", error instanceof Error ? error.message : String(error))
-    );
+    work.catch((error) => this.#notice(chat, "error", messageOf(error)));
   }
 
   #chat(id: number): Chat {
@@ -309,7 +309,7 @@ export class Supervisor implements AsyncDisposable {
     try {
       this.#pump.push({ type: "engine_answer", request, result: await answering });
     } catch (error) {
-      const said = error instanceof Error ? error.message : String(error);
+      const said = messageOf(error);
       this.#pump.push({ type: "engine_answer", request, error: oneLine(said, LONGEST_NOTICE) });
     }
   }
@@ -455,7 +455,7 @@ export class Supervisor implements AsyncDisposable {
     const line = await this.#chat(chat).session.project().then((project) => project.quota()).catch(() =>
       undefined
     );
-    this.#pump.push({ type: "quota", request, ...(line === undefined ? {} : { line }) });
+    this.#pump.push({ type: "quota", request, ...defined({ line }) });
   }
 
   async #showSessions(request: number, place: RootQuery): Promise<void> {

@@ -1,5 +1,6 @@
 /** What the user asks about worktrees; the answers are `result`s of an `engine_answer`. */
 import type { Action } from "../protocol/ui.ts";
+import { defined } from "../shared/records.ts";
 import type { Worktrees } from "./branches/worktrees.ts";
 
 export type WorktreeAction = Extract<Action, { type: "worktree" }>;
@@ -15,7 +16,7 @@ export async function worktreeTask(
     case "new":
       return { ...await worktrees.make(wanted) };
     case "list":
-      return { origin, ...(here === undefined ? {} : { here }), worktrees: await worktrees.list() };
+      return { origin, ...defined({ here }), worktrees: await worktrees.list() };
     case "remove": {
       const name = await worktrees.name(wanted);
       const path = worktrees.path(name);

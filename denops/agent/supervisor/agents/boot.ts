@@ -5,6 +5,7 @@
 import { z } from "../../deps/zod.ts";
 import { type ModelConfig, UserConfig } from "../../protocol/config.ts";
 import { adoptEnvironment } from "../system/neovim_environment.ts";
+import { messageOf } from "../../shared/errors.ts";
 import { type Launch, launchCommand } from "./launch.ts";
 import { engineConfig, hasKeyCommand, type ProviderWorld, realWorld } from "./provider.ts";
 import { findRoot, otherRoots } from "./root.ts";
@@ -24,7 +25,7 @@ export async function boot(
   announce: () => void,
 ): Promise<Boot> {
   const model = await engineConfig(user, world, roots).catch((error: unknown) => ({
-    problem: error instanceof Error ? error.message : String(error),
+    problem: messageOf(error),
   }));
   const launch = await launchCommand(
     roots,

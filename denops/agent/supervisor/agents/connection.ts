@@ -19,6 +19,7 @@ import {
 } from "../../deps/acp_sdk.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { Terminals } from "../commands/terminals.ts";
+import { defined } from "../../shared/records.ts";
 import { Arrival } from "./arrival.ts";
 import { Gather } from "./gather.ts";
 import type { AgentProcess } from "./process.ts";
@@ -145,7 +146,7 @@ export class AgentConnection implements AsyncDisposable {
 
   /** @throws {RequestError} if the turn failed; never if the process ended, see `process.ended` */
   async prompt(sessionId: string, prompt: ContentBlock[], _meta?: Meta): Promise<PromptResponse> {
-    const meta = _meta === undefined ? {} : { _meta };
+    const meta = defined({ _meta });
     try {
       const params = { sessionId, prompt, ...meta };
       return await this.#connection.agent.request(methods.agent.session.prompt, params);

@@ -3,6 +3,7 @@ import { encodeHex } from "../system/hex.ts";
 import { join } from "node:path";
 import { z } from "../../deps/zod.ts";
 import { openProgram } from "../system/programs.ts";
+import { messageOf } from "../../shared/errors.ts";
 
 const Stamp = z.object({ denoDir: z.string() });
 
@@ -79,7 +80,7 @@ async function deno(plugin: string, args: string[], fetching: () => void = () =>
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 async function textOf(stream: ReadableStream<Uint8Array>, fetching?: () => void): Promise<string> {

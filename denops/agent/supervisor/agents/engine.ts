@@ -29,6 +29,8 @@ import {
 } from "../../protocol/screen_requests.ts";
 import { LONGEST_NAME, oneLine } from "../screen/visible.ts";
 import { isTracing } from "../system/trace_file.ts";
+import { messageOf } from "../../shared/errors.ts";
+import { defined } from "../../shared/records.ts";
 import type { Arrival } from "./arrival.ts";
 import { AgentConnection, type AgentEvents } from "./connection.ts";
 import type { AgentProcess } from "./process.ts";
@@ -148,12 +150,14 @@ export class Engine implements AsyncDisposable {
     told: { readonly [Name in keyof SessionMeta]?: SessionMeta[Name] | undefined } = {},
   ): Promise<PromptResponse> {
     const meta: SessionMeta = {
-      ...(told.branch === undefined ? {} : { branch: told.branch }),
-      ...(told.messageId === undefined ? {} : { messageId: told.messageId }),
-      ...(told.shown === undefined ? {} : { shown: told.shown }),
-      ...(told.remember === undefined ? {} : { remember: told.remember }),
-      ...(told.edit === undefined ? {} : { edit: told.edit }),
-      ...(told.merge === undefined ? {} : { merge: told.merge }),
+      ...defined({
+        branch: told.branch,
+        messageId: told.messageId,
+        shown: told.shown,
+        remember: told.remember,
+        edit: told.edit,
+        merge: told.merge,
+      }),
     };
     return await this.#agent.prompt(
       sessionId,
@@ -221,7 +225,7 @@ function serve<Name extends ScreenRequest>(
       return await answer(sessionId, asked as ScreenParams<Name>, signal);
     } catch (error) {
       // Else the other side learns only that something is wrong.
-      throw new RequestError(-32603, error instanceof Error ? error.message : String(error));
+      throw new RequestError(-32603, messageOf(error));
     }
   });
 }

@@ -2,6 +2,7 @@
 import { z } from "../../deps/zod.ts";
 import { ListedModel, type UserConfig } from "../../protocol/config.ts";
 import { SessionBook } from "../gate/session_book.ts";
+import { defined } from "../../shared/records.ts";
 import { detect, namesModel, type ProviderWorld } from "./provider.ts";
 
 /** `provider` undefined: that of the options; `model` undefined: the provider's own, or that of the options. */
@@ -31,5 +32,5 @@ export async function chosenConfig(
   const { model: _, summary_model: _s, explore_model: _e, context_window: _c, ...more } = user;
   const { vision: _v, native_tools: _n, ...rest } = more;
   const named = namesModel(user, provider) ? undefined : model?.name;
-  return { ...rest, provider, ...(named === undefined ? {} : { model: named }) };
+  return { ...rest, provider, ...defined({ model: named }) };
 }

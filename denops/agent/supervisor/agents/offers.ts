@@ -3,6 +3,8 @@ import type { ListedModel, UserConfig } from "../../protocol/config.ts";
 import { ModelLists, oneModel, type Provider } from "../../models/ask_models.ts";
 import { isModel, nearNames } from "../../models/model_list.ts";
 import { hostAndPort, PRESETS, WIRE_FACTS } from "../../protocol/providers.ts";
+import { messageOf } from "../../shared/errors.ts";
+import { defined } from "../../shared/records.ts";
 import { isLoggedIn, renewedKey } from "./copilot/account.ts";
 import { LOG_IN } from "./copilot/github.ts";
 import {
@@ -91,7 +93,7 @@ export class Offers {
         ? ready(`runs at ${hostAndPort(baseUrl)}`)
         : { name, text: `does not answer at ${hostAndPort(baseUrl)}`, ready: false };
     } catch (error) {
-      return { name, text: error instanceof Error ? error.message : String(error), ready: false };
+      return { name, text: messageOf(error), ready: false };
     }
   }
 }
@@ -103,8 +105,6 @@ export function withOptions(model: ListedModel, provider: Provider, user: UserCo
   const { context_window: window, vision } = model.name === user.model ? user : {};
   return {
     ...model,
-    ...(price === undefined ? {} : { price }),
-    ...(window === undefined ? {} : { context_window: window }),
-    ...(vision === undefined ? {} : { vision }),
+    ...defined({ price, context_window: window, vision }),
   };
 }

@@ -8,6 +8,7 @@ import { openProgram } from "../system/programs.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { PRESETS, type ProviderPreset, WIRE_FACTS, type WireName } from "../../protocol/providers.ts";
 import { modelsOf } from "../../models/model_list.ts";
+import { defined } from "../../shared/records.ts";
 import { accountModel, copilotAccount, hasCopilotLogin } from "./copilot/account.ts";
 
 const KEY_COMMAND_MS = 30_000;
@@ -65,8 +66,7 @@ export async function findProvider(
     base_url: address,
     headers: { ...preset?.headers, ...own?.headers },
     key_source: source,
-    ...(proxy === undefined ? {} : { proxy }),
-    ...(key === undefined ? {} : { api_key: key }),
+    ...defined({ proxy, api_key: key }),
     ...lasts,
     ...(preset?.request_headers === undefined ? {} : { request_headers: preset.request_headers }),
   };
@@ -93,8 +93,7 @@ export async function engineConfig(
     read_rules: { deny: [], ask: [] },
     modes: [],
     models: [...priced(user, baseUrl, knownModels(user))],
-    ...(price === undefined ? {} : { price }),
-    ...(summaryPrice === undefined ? {} : { summary_price: summaryPrice }),
+    ...defined({ price, summary_price: summaryPrice }),
     model,
     provider,
   };
@@ -108,7 +107,7 @@ export function priced(
 ): EngineConfig["models"] {
   return [...new Set(names)].map((name) => {
     const price = prices[name] ?? publishedPrice(baseUrl, name);
-    return { name, ...(price === undefined ? {} : { price }) };
+    return { name, ...defined({ price }) };
   });
 }
 

@@ -4,6 +4,7 @@ import { mayRead, type ReadOptions } from "../../policy/file_access.ts";
 import { LARGEST_MERGE, LARGEST_MERGED, type Merge, MOST_MERGED } from "../../protocol/worktrees.ts";
 import { visible } from "../screen/visible.ts";
 import { oneFile } from "../system/one_file.ts";
+import { defined } from "../../shared/records.ts";
 import type { Git } from "./repository.ts";
 import type { DiskListing } from "./worktree_disk.ts";
 
@@ -143,8 +144,7 @@ export async function mergeOf(
     }
     files.push({
       path: one.path,
-      ...(read.base === undefined ? {} : { base: read.base }),
-      ...(read.theirs === undefined ? {} : { theirs: read.theirs }),
+      ...defined({ base: read.base, theirs: read.theirs }),
       ...(last.has(one.path) ? { merged: last.get(one.path) } : {}),
     });
   }

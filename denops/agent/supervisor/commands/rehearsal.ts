@@ -3,6 +3,8 @@ import { closeSync, constants, openSync, readSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type CommandEffects, isChangedSince } from "../../protocol/commands.ts";
 import type { KeptChange, ScreenResult } from "../../protocol/screen_requests.ts";
+import { messageOf } from "../../shared/errors.ts";
+import { defined } from "../../shared/records.ts";
 import type { Change } from "./overlay/changes.ts";
 import { infoAt, modeOf } from "./overlay/layer.ts";
 import { Overlay, type OverlayOptions } from "./overlay/overlay.ts";
@@ -72,7 +74,7 @@ export class Rehearsal implements AsyncDisposable {
       if (this.#isKept && whole) await this.#list();
       else if (!this.#overlay.isUntouched) said.push(this.#isKept ? CUT_OFF : TRIED);
     } catch (error) {
-      said.push(`nothing was kept: ${error instanceof Error ? error.message : String(error)}`);
+      said.push(`nothing was kept: ${messageOf(error)}`);
     }
     if (this.#effects.length === 0) this[Symbol.asyncDispose]().catch(() => {});
     return said;
@@ -119,7 +121,7 @@ export class Rehearsal implements AsyncDisposable {
       textAt(join(this.#overlay.upper(root), inRoot)),
     ];
     if (is === undefined || (before !== undefined && was === undefined)) return undefined;
-    return { ...(was === undefined ? {} : { before: was }), after: is };
+    return { ...defined({ before: was }), after: is };
   }
 
   /** What is agreed to, and only that, may be fetched from now on. @param why what is not to be kept */
@@ -128,8 +130,7 @@ export class Rehearsal implements AsyncDisposable {
     this.#sources = this.#effects.filter((_, index) => reasons[index] === undefined);
     this.#kept = this.#sources.map(({ path, root, before, after, from }) => ({
       path,
-      ...(before === undefined ? {} : { before }),
-      ...(after === undefined ? {} : { after }),
+      ...defined({ before, after }),
       ...(from === undefined ? {} : { from: join(this.#roots[root] ?? "", from) }),
     }));
     this.#left = this.#effects.flatMap(({ path }, index) => {

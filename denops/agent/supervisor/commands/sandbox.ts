@@ -6,6 +6,7 @@ import { type CommandAccess, hasNetwork, levelOf } from "../../protocol/commands
 import type { UserConfig } from "../../protocol/config.ts";
 import { type GitGuard, gitGuards, gitOverlaid } from "../git/guard.ts";
 import { findProgram, sandbox } from "../system/sandbox.ts";
+import { defined } from "../../shared/records.ts";
 import { seatbeltArguments } from "./seatbelt.ts";
 import { commandEnvironment } from "../system/environment.ts";
 import { projectState, scratchFolder } from "../system/project_state.ts";
@@ -167,7 +168,7 @@ export class CommandSandbox {
         : { ...gitOverlaid(roots, level), sweep };
       const placed = { access, cwd, rehearsed };
       const started = await this.#guarded(hold, shell, placed, { denied, isMasked, git, rehearsal });
-      return { ...started, env, ...(rehearsal === undefined ? {} : { rehearsal }) };
+      return { ...started, env, ...defined({ rehearsal }) };
     } catch (error) {
       await rehearsal?.[Symbol.asyncDispose]();
       throw error;

@@ -4,6 +4,7 @@ import type { PathLookups } from "../../policy/path.ts";
 import { resolveInRoots } from "../../policy/roots.ts";
 import { type CommandInput, type TerminalEnd, TerminalMeta } from "../../protocol/commands.ts";
 import { META, ours } from "../../protocol/extensions.ts";
+import { defined } from "../../shared/records.ts";
 import type { Rehearsal } from "./rehearsal.ts";
 import { shortened } from "../system/output.ts";
 import { type CommandEnd, type CommandSpec, RunningCommand } from "./runner.ts";
@@ -214,7 +215,7 @@ export class Terminals implements AsyncDisposable {
     const meta: TerminalEnd = {
       text: endText(end),
       ...await this.#folder(command),
-      ...(effects === undefined ? {} : { effects }),
+      ...defined({ effects }),
     };
     return { output, truncated: false, exitStatus: exitStatus(end), _meta: { [META]: meta } };
   }

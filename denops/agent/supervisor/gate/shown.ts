@@ -13,6 +13,7 @@ import type { EndedCommand } from "../commands/terminals.ts";
 import { diffsOf } from "../screen/updates.ts";
 import { LONGEST_FOLDER, middleCut, oneLine, visible } from "../screen/visible.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
+import { defined } from "../../shared/records.ts";
 import type { ApprovalLog } from "./approval_log.ts";
 import type { RuleBook } from "./rule_book.ts";
 
@@ -62,7 +63,7 @@ export function circumstancesOf(
     sandboxed: view !== undefined,
     commands,
     rehearses,
-    places: { root, ...(home === undefined ? {} : { home }) },
+    places: { root, ...defined({ home }) },
     hidesHistory: view?.tracked !== undefined,
     cannotHide: view === undefined || view.masks.complete ? undefined : view.masks.reason,
     reason,
@@ -82,7 +83,7 @@ export function shownAccess(
   return {
     ...subjectOf(accesses, content, root),
     reason: decision.verdict === "ask" ? decision.reason : reason,
-    ...(suggestion === undefined ? {} : { suggestion }),
+    ...defined({ suggestion }),
   };
 }
 
@@ -128,7 +129,7 @@ export function shownCommand(
     ...(view === undefined ? {} : { access: asked }),
     severity: verdict.severity,
     is_edited: edited,
-    ...(suggestion === undefined ? {} : { suggestion }),
+    ...defined({ suggestion }),
   };
 }
 
@@ -146,6 +147,6 @@ export function shownEffects(
     folder: middleCut(relative(root, cwd) || ".", LONGEST_FOLDER),
     end,
     effects,
-    ...(suggestion === undefined ? {} : { suggestion }),
+    ...defined({ suggestion }),
   };
 }

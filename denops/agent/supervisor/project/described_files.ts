@@ -4,6 +4,7 @@ import type { FileRules } from "../../protocol/config.ts";
 import { isInGit, mayRead } from "../../policy/file_access.ts";
 import { isInside } from "../../policy/path.ts";
 import { oneFile } from "../system/one_file.ts";
+import { messageOf } from "../../shared/errors.ts";
 
 const END = ".md";
 const MOST_FILES = 50;
@@ -48,7 +49,7 @@ export async function eachDescribed(
       }
       take({ text, name: file.slice(0, -END.length), isUsers, shown });
     } catch (error) {
-      problems.push(`Cannot use ${shown}: ${error instanceof Error ? error.message : String(error)}.`);
+      problems.push(`Cannot use ${shown}: ${messageOf(error)}.`);
     }
   };
   const folders = [

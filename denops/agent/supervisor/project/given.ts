@@ -6,6 +6,7 @@ import { nameInRoots } from "../../policy/roots.ts";
 import { META } from "../../protocol/extensions.ts";
 import type { Given, GivenMeta } from "../../protocol/given.ts";
 import { plainText } from "../system/output.ts";
+import { defined } from "../../shared/records.ts";
 import type { SearchOptions } from "./place.ts";
 
 const LONGEST_NAME = 400;
@@ -46,7 +47,7 @@ export function promptBlock(name: string, text: string): ContentBlock {
 }
 
 function selectedOf({ selected }: Pick<GivenMeta, "selected">): Pick<GivenMeta, "selected"> {
-  return selected === undefined ? {} : { selected };
+  return defined({ selected });
 }
 
 function textBlock(name: string, text: string, meta: Pick<ContentBlock, "_meta">): ContentBlock {

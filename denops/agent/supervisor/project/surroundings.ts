@@ -7,6 +7,7 @@ import type { Shown, Surroundings, SurroundingsWanted } from "../../protocol/sur
 import { gitView } from "../system/git/git_view.ts";
 import { plainText } from "../system/output.ts";
 import { failure, hasFailed, run } from "../system/run.ts";
+import { defined } from "../../shared/records.ts";
 import { RAW_NAMES } from "./changes.ts";
 import { Place, type SearchOptions } from "./place.ts";
 import { eachFile } from "./search.ts";
@@ -55,9 +56,7 @@ export async function surroundings(
   clearTimeout(timer);
   const git = status ?? branch;
   return {
-    ...(files === undefined ? {} : { files }),
-    ...(rules === undefined ? {} : { rules }),
-    ...(git === undefined ? {} : { git }),
+    ...defined({ files, rules, git }),
   };
 }
 
@@ -159,9 +158,9 @@ async function gitStatus(options: SearchOptions, signal: AbortSignal): Promise<S
   if (hasFailed(code, stderr)) throw failure(stderr);
   const { branch, upstream } = headOf(head);
   return {
-    ...(branch === undefined ? {} : { branch }),
+    ...defined({ branch }),
     status: {
-      ...(upstream === undefined ? {} : { upstream }),
+      ...defined({ upstream }),
       changed: changed.slice(0, MOST_CHANGED),
       more: Math.max(0, changed.length - MOST_CHANGED),
     },
@@ -197,11 +196,11 @@ export function shownIn(
   };
   const [looked] = current === undefined ? [] : named(current);
   return {
-    ...(looked === undefined ? {} : { current: looked }),
+    ...defined({ current: looked }),
     buffers: buffers.flatMap(named).slice(0, MOST_BUFFERS),
     errors,
     warnings,
-    ...(servers === undefined ? {} : { servers }),
+    ...defined({ servers }),
     ...(terminal === undefined ? {} : {
       terminal: {
         command: lineOf(terminal.command).slice(0, LONGEST_COMMAND),

@@ -6,6 +6,7 @@ import { isInside } from "../../policy/path.ts";
 import { ours, ParentMeta, RetoldMeta, ThoughtMeta, ToolMeta, TurnMeta } from "../../protocol/extensions.ts";
 import type { TurnFile } from "../../protocol/requests.ts";
 import type { FileDiff, FileDiffs, ShownFile, ToolUpdate, Update } from "../../protocol/ui.ts";
+import { defined } from "../../shared/records.ts";
 import { LONGEST_NOTICE, middleCut, oneLine, prose, sessionTitle, visible } from "./visible.ts";
 
 /** What one update may put on the screen. */
@@ -33,7 +34,7 @@ export function shownFiles(files: readonly TurnFile[], roots: readonly string[])
   };
   return files.map(({ path, from, kind, added, removed, opaque, count }) => ({
     ...{ path, shown: shown(path) + (count === undefined ? "" : "/"), kind, added, removed, opaque },
-    ...(count === undefined ? {} : { count }),
+    ...defined({ count }),
     ...(from === undefined ? {} : { from: shown(from) }),
   }));
 }
@@ -100,7 +101,7 @@ export function screenUpdates(chat: number, update: SessionUpdate): readonly Upd
       const { turn, ...began } = ours(TurnMeta.partial(), update._meta) ?? {};
       const text = update.content.type === "text" ? prose(update.content.text) : `[${update.content.type}]`;
       if (text === "") return [];
-      const of = turn === undefined ? {} : { turn };
+      const of = defined({ turn });
       return [{ type: "user", chat, text, ...of, ...handedOver(began) }];
     }
     case "current_mode_update":
@@ -146,10 +147,9 @@ export function toolUpdate(chat: number, call: ToolCallUpdate): ToolUpdate {
     ...(call.kind ? { kind: call.kind } : {}),
     ...(path === undefined || path.length > LONGEST_PATH ? {} : { path }),
     ...(output === "" ? {} : { output, is_diff: diff !== "" }),
-    ...(meta.lines === undefined ? {} : { lines: meta.lines }),
+    ...defined({ lines: meta.lines }),
     ...(meta.draft === undefined ? {} : { draft: shortened(meta.draft) }),
-    ...(meta.added === undefined ? {} : { added: meta.added }),
-    ...(meta.removed === undefined ? {} : { removed: meta.removed }),
+    ...defined({ added: meta.added, removed: meta.removed }),
     ...(meta.summary === undefined ? {} : { summary: oneLine(meta.summary) }),
     ...parentOf(call),
   };

@@ -1,6 +1,7 @@
 /** The variables that commands get: cleared but for what programs cannot do without. */
 import { isInside } from "../../policy/path.ts";
 import { type CommandAccess, type CommandLevel, hasNetwork, levelOf } from "../../protocol/commands.ts";
+import { defined } from "../../shared/records.ts";
 import { neovimEnvironment } from "./neovim_environment.ts";
 
 const PASSED = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "GIT_CEILING_DIRECTORIES"];
@@ -70,7 +71,7 @@ export function commandEnvironment(
   }
   // Programs speak English to the model, whose hints depend on it; all else is as the user has it.
   const { LC_ALL, ...rest } = env;
-  const inEnglish = { ...rest, ...(LC_ALL === undefined ? {} : { LANG: LC_ALL }), LC_MESSAGES: "C" };
+  const inEnglish = { ...rest, ...defined({ LANG: LC_ALL }), LC_MESSAGES: "C" };
   return { ...inEnglish, ...ownGitRepositoriesOnly(env.GIT_CONFIG_COUNT) };
 }
 

@@ -1,6 +1,7 @@
 /** What an engine is told of Copilot: where it is, the key, and how the account's models are spoken to. */
 import type { UserConfig } from "../../../protocol/config.ts";
 import type { ModelWire } from "../../../protocol/providers.ts";
+import { defined } from "../../../shared/records.ts";
 import { copilotKey, KEY_SOURCE } from "./copilot.ts";
 import { gitHubOf, type World } from "./github.ts";
 import { hasOwnLogin, oauthTokens } from "./logins.ts";
@@ -43,8 +44,7 @@ export async function accountModel(user: UserConfig, world: World): Promise<Acco
 /** That a model calls tools is left to its answers; that it does not, holds. */
 function abilitiesOf({ context_window, vision, tools }: CopilotModel): AccountModel["abilities"] {
   return {
-    ...(context_window === undefined ? {} : { context_window }),
-    ...(vision === undefined ? {} : { vision }),
+    ...defined({ context_window, vision }),
     ...(tools === false ? { native_tools: false } : {}),
   };
 }

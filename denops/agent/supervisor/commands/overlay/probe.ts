@@ -1,5 +1,6 @@
 /** Whether commands can be run over overlays here: tried once for the roots and the file system of what is written. */
 import { basename, join } from "node:path";
+import { messageOf } from "../../../shared/errors.ts";
 import { isRoot } from "./holder.ts";
 import { Overlay, type OverlayOptions } from "./overlay.ts";
 
@@ -27,7 +28,7 @@ async function probe(options: OverlayOptions): Promise<OverlaySupport> {
     await Deno.writeTextFile(join(sample, "d", "f"), "");
     return await tried({ ...options, roots: [...options.roots, sample] }, sample);
   } catch (error) {
-    return { works: false, reason: error instanceof Error ? error.message : String(error) };
+    return { works: false, reason: messageOf(error) };
   } finally {
     if (sample !== undefined) await Deno.remove(sample, { recursive: true });
   }
