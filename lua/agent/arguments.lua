@@ -33,7 +33,7 @@ M.shapes = {
     end,
   },
   file = {
-    doc = "a name that has a dot or a slash in it, or is in quotes",
+    doc = "a name with a dot or a slash, or in quotes",
     matches = function(words)
       return quoted(words) ~= nil or words:find("^%S*[./\\]%S*$") ~= nil
     end,
@@ -73,7 +73,7 @@ M.shapes = {
     end,
   },
   provider = {
-    doc = "one word, or a provider and a model",
+    doc = "one word, or provider and model",
     matches = function(words)
       local name = words:match("^(%S+)%s+%S+$")
       return words:find("^%S+$") ~= nil or name ~= nil and require("agent.menus.models").is_provider(name)
@@ -83,7 +83,7 @@ M.shapes = {
     end,
   },
   worktree = {
-    doc = "the word, and perhaps a name",
+    doc = "the word, optionally a name",
     matches = function(words)
       return words:find("^%-%-worktree%f[%s%z]") ~= nil
     end,
@@ -92,7 +92,7 @@ M.shapes = {
     end,
   },
   worktree_task = {
-    doc = "merge or remove, and perhaps a name",
+    doc = "merge or remove, optionally a name",
     matches = function(words)
       local verb = words:match("^(%S+)%s*%S*$")
       return verb == "merge" or verb == "remove"
@@ -104,7 +104,7 @@ M.shapes = {
     end,
   },
   focus = {
-    doc = "any text, in quotes or not",
+    doc = "any text",
     matches = function()
       return true
     end,

@@ -4,8 +4,8 @@ local M = {}
 --- Each name, and what its data holds.
 ---@type { [1]: string, [2]: string }[]
 M.names = {
-  { "AgentReady", "chat, root, provider, model: an engine took the session" },
-  { "AgentSessionChanged", "chat, session, title: the chat has another session, or its title changed" },
+  { "AgentReady", "chat, root, provider, model: an engine has the session" },
+  { "AgentSessionChanged", "chat, session, title: the session or its title changed" },
   { "AgentTurnStart", "chat" },
   { "AgentTurnDone", "chat, reason, error" },
   { "AgentToolStart", "chat, id, title" },

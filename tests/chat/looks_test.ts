@@ -56,7 +56,9 @@ Deno.test("at 40×15 the chat has the screen, the line above it what matters, an
     /│▸ rename the function in all files +│\n│ {2}where it is used +│\n│☐ run the tests/,
   );
   await nvim.keys("qg?");
-  await nvim.waitForScreen(/Keys · more below: <C-d> ─[^]*<M-CR> +send into the turn that +│\n│ {11}runs/);
+  await nvim.waitForScreen(
+    /Keys · more below: <C-d> ─[^]*g<CR> +the same, for terminals +│\n│ {11}without <M-CR>/,
+  );
   await nvim.keys("G");
   await nvim.waitForScreen(/╭ Keys ─[^]*<CR|g\? +show these keys/);
   await nvim.keys("q");

@@ -19,26 +19,26 @@ export const MODE_FACTS = [
   {
     name: "ask",
     title: "Ask",
-    description: "answers questions about the code, changes nothing",
+    description: "answers questions about the code; changes nothing",
     access: "read",
   },
-  { name: "plan", title: "Plan", description: "looks, then plans a change; changes nothing", access: "read" },
+  { name: "plan", title: "Plan", description: "plans a change; changes nothing", access: "read" },
   {
     name: "explore",
     title: "Explore",
-    description: "finds where and how something is done, quickly",
+    description: "quickly finds where and how something is done",
     access: "read",
   },
   {
     name: "deep-explore",
     title: "Deep explore",
-    description: "explains how a large part of the code works, changes nothing",
+    description: "explains how a large part of the code works; changes nothing",
     access: "read",
   },
   {
     name: "deep-explore-write",
     title: "Deep explore, docs",
-    description: "as deep-explore, and writes it down in docs/ and Markdown files",
+    description: "like deep-explore, and writes docs/ and Markdown files",
     access: "docs",
   },
   {
@@ -57,7 +57,7 @@ export const MODE_FACTS = [
   {
     name: "auto",
     title: "Auto",
-    description: "agent, ask or deep-explore, as each message needs it",
+    description: "chooses agent, ask or deep-explore for each message",
     access: "write",
   },
 ] as const satisfies readonly ModeFacts[];

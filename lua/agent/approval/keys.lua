@@ -13,17 +13,17 @@ local M = {}
 
 ---@type agent.ApprovalKey[]
 M.keys = {
-  { keys = "a", action = "approve", doc = "allow once, keep what is chosen, or type an answer" },
+  { keys = "a", action = "approve", doc = "allow once, keep the chosen changes, or type an answer" },
   { keys = "s", action = "approve", with = "session", doc = "allow for this session" },
-  { keys = "A", action = "always", doc = "always allow, by a rule" },
+  { keys = "A", action = "always", doc = "always allow, with a rule" },
   { keys = "r", action = "reject_now", doc = "reject, or discard the changes" },
   { keys = "R", action = "reject", doc = "reject with a reason" },
   { keys = "e", action = "edit", doc = "edit the command" },
   { keys = "d", action = "diff", doc = "open the diffs, each in a tab" },
-  { keys = "<Space>", action = "choose", doc = "choose what is kept" },
+  { keys = "<Space>", action = "choose", doc = "choose the changes to keep" },
   { keys = vim.split("123456789", ""), name = "1 … 9", action = "choose_answer", doc = "choose this answer" },
-  { keys = "<Tab>", action = "next", doc = "next one that waits" },
-  { keys = { "<Esc>", "q" }, action = "leave", at_once = true, doc = "leave it waiting" },
+  { keys = "<Tab>", action = "next", doc = "next pending request" },
+  { keys = { "<Esc>", "q" }, action = "leave", at_once = true, doc = "leave it pending" },
   { keys = "<C-c>", action = "stop", at_once = true, doc = "stop the turn" },
 }
 

@@ -248,7 +248,7 @@ M.keys = {
   {
     "<CR>",
     "open",
-    doc = "open it, one of another project in its own place",
+    doc = "open it, in its own project",
     function(list, row)
       list:close()
       list.can.open(row)
@@ -258,7 +258,7 @@ M.keys = {
   {
     "/",
     "filter",
-    doc = "show only those with a word in the title or the project's name",
+    doc = "filter by a word in the title or project name",
     function(list)
       vim.ui.input({ prompt = "Only with: ", default = list.filter.word }, function(word)
         if word then
@@ -272,7 +272,7 @@ M.keys = {
   {
     "s",
     "state",
-    doc = "show only those of a state; archived ones are shown in no other way",
+    doc = "filter by state; the only way to see archived sessions",
     function(list)
       if not list.found then
         list:choose_state()
@@ -282,7 +282,7 @@ M.keys = {
   {
     "P",
     "projects",
-    doc = "show those of all projects, or of this one again",
+    doc = "switch between all projects and this one",
     function(list)
       if not list.found then
         list.is_filtered = true
@@ -294,7 +294,7 @@ M.keys = {
   {
     "f",
     "fork",
-    doc = "go on with a copy of it",
+    doc = "continue with a copy",
     function(list, row)
       list:close()
       list.can.fork(row)
@@ -304,7 +304,7 @@ M.keys = {
   {
     "r",
     "rename",
-    doc = "give it another title",
+    doc = "change the title",
     function(list, row)
       vim.ui.input({ prompt = "Title: ", default = row.title }, function(title)
         if title and vim.trim(title) ~= "" then
@@ -319,7 +319,7 @@ M.keys = {
   {
     "a",
     "archive",
-    doc = "archive it, or bring it back",
+    doc = "archive or unarchive it",
     function(list, row)
       list.can.ask(row, "session_archive", { archived = not row.archived }, function()
         list:refresh()
@@ -330,7 +330,7 @@ M.keys = {
   {
     "d",
     "delete",
-    doc = "delete it, after a question",
+    doc = "delete it after a confirmation",
     function(list, row)
       list.can.delete(row, function()
         list:refresh()
@@ -341,7 +341,7 @@ M.keys = {
   {
     "R",
     "reload",
-    doc = "read the list again",
+    doc = "reload the list",
     function(list)
       list:refresh()
     end,
