@@ -38,6 +38,16 @@ nnoremap <Plug>(AgentNew) <Cmd>Agent new<CR>
 xnoremap <silent> <Plug>(AgentNew) :Agent new<CR>
 nnoremap <Plug>(AgentChats) <Cmd>Agent chats<CR>
 xnoremap <silent> <Plug>(AgentChats) :Agent chats<CR>
+nnoremap <Plug>(AgentStop) <Cmd>Agent stop<CR>
+xnoremap <silent> <Plug>(AgentStop) :Agent stop<CR>
+nnoremap <Plug>(AgentSend) <Cmd>Agent send<CR>
+xnoremap <silent> <Plug>(AgentSend) :Agent send<CR>
+nnoremap <Plug>(AgentQueue) <Cmd>Agent queue<CR>
+xnoremap <silent> <Plug>(AgentQueue) :Agent queue<CR>
+nnoremap <Plug>(AgentPause) <Cmd>Agent pause<CR>
+xnoremap <silent> <Plug>(AgentPause) :Agent pause<CR>
+nnoremap <Plug>(AgentPaste) <Cmd>Agent paste<CR>
+xnoremap <silent> <Plug>(AgentPaste) :Agent paste<CR>
 nnoremap <Plug>(AgentSessions) <Cmd>Agent sessions<CR>
 xnoremap <silent> <Plug>(AgentSessions) :Agent sessions<CR>
 nnoremap <Plug>(AgentResume) <Cmd>Agent resume<CR>
@@ -56,16 +66,10 @@ nnoremap <Plug>(AgentProvider) <Cmd>Agent provider<CR>
 xnoremap <silent> <Plug>(AgentProvider) :Agent provider<CR>
 nnoremap <Plug>(AgentStart) <Cmd>Agent start<CR>
 xnoremap <silent> <Plug>(AgentStart) :Agent start<CR>
-nnoremap <Plug>(AgentStop) <Cmd>Agent stop<CR>
-xnoremap <silent> <Plug>(AgentStop) :Agent stop<CR>
-nnoremap <Plug>(AgentSend) <Cmd>Agent send<CR>
-xnoremap <silent> <Plug>(AgentSend) :Agent send<CR>
-nnoremap <Plug>(AgentQueue) <Cmd>Agent queue<CR>
-xnoremap <silent> <Plug>(AgentQueue) :Agent queue<CR>
-nnoremap <Plug>(AgentPause) <Cmd>Agent pause<CR>
-xnoremap <silent> <Plug>(AgentPause) :Agent pause<CR>
-nnoremap <Plug>(AgentPaste) <Cmd>Agent paste<CR>
-xnoremap <silent> <Plug>(AgentPaste) :Agent paste<CR>
+nnoremap <Plug>(AgentAgents) <Cmd>Agent agents<CR>
+xnoremap <silent> <Plug>(AgentAgents) :Agent agents<CR>
+nnoremap <Plug>(AgentJobs) <Cmd>Agent jobs<CR>
+xnoremap <silent> <Plug>(AgentJobs) :Agent jobs<CR>
 nnoremap <Plug>(AgentApproval) <Cmd>Agent approval<CR>
 xnoremap <silent> <Plug>(AgentApproval) :Agent approval<CR>
 nnoremap <Plug>(AgentApprove) <Cmd>Agent approve<CR>
@@ -94,10 +98,6 @@ nnoremap <Plug>(AgentReviewDiff) <Cmd>Agent review diff<CR>
 nnoremap <Plug>(AgentReviewComment) <Cmd>Agent review comment<CR>
 nnoremap <Plug>(AgentWhy) <Cmd>Agent why<CR>
 xnoremap <silent> <Plug>(AgentWhy) :Agent why<CR>
-nnoremap <Plug>(AgentAgents) <Cmd>Agent agents<CR>
-xnoremap <silent> <Plug>(AgentAgents) :Agent agents<CR>
-nnoremap <Plug>(AgentJobs) <Cmd>Agent jobs<CR>
-xnoremap <silent> <Plug>(AgentJobs) :Agent jobs<CR>
 ]],
   {}
 )

@@ -28,11 +28,13 @@ local function action(it)
   }
 end
 
---- A function of the public API, with the names of its parameters; one that is not used is nil.
+--- A function of the public API, with the names of its parameters; an unused one is nil.
 local function api(name)
-  local run = require("agent")[name]
+  local row = actions.named(name)
+  local run = row and row.run or require("agent")[name]
   local parameters = {}
-  for at = 1, debug.getinfo(run, "u").nparams do
+  -- The first parameter of an action are the chats.
+  for at = row and 2 or 1, debug.getinfo(run, "u").nparams do
     local parameter = debug.getlocal(run, at)
     table.insert(parameters, parameter == "_" and "nil" or ("[{%s}]"):format(parameter))
   end
@@ -44,7 +46,7 @@ local function event(it)
 end
 
 local arguments, shown, plugs, further, maps = {}, {}, {}, {}, {}
-for _, it in ipairs(actions) do
+for _, it in ipairs(actions.all) do
   local shape = it.takes and require("agent.arguments").shapes[it.takes].doc
   if shape and not shown[it.args .. shape] then
     shown[it.args .. shape] = true
@@ -61,7 +63,10 @@ for _, it in ipairs(actions) do
     table.insert(maps, ("nnoremap <Plug>(%s) <Cmd>%s<CR>"):format(plug[1], command))
   end
 end
-local functions = vim.tbl_keys(require("agent"))
+local functions = { "setup", "status" }
+for _, row in ipairs(actions.all) do
+  table.insert(functions, row.name)
+end
 table.sort(functions)
 
 local function chat_key(it)
@@ -85,7 +90,7 @@ local keymaps, list = require("agent.chat.keymaps"), require("agent.sessions.lis
 return {
   entries = {
     { like = "^agent-option-", of = vim.tbl_map(option, schema.options) },
-    { like = "^:Agent-(?!range$)", of = vim.tbl_map(action, actions) },
+    { like = "^:Agent-(?!range$)", of = vim.tbl_map(action, actions.all) },
     { like = [[^agent\.\w+\(\)$]], of = vim.tbl_map(api, functions) },
     { like = "^Agent[A-Z]", of = vim.tbl_map(event, require("agent.events").names) },
   },

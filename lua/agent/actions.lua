@@ -1,5 +1,13 @@
--- What a user can tell the agent to do: one row here, one function of the same name in init.lua.
--- Sub-commands, <Plug> maps and the help are made from this table, the last two by `deno task docs`.
+-- The actions of the user: the rows of all rooms. Each is a sub-command of :Agent and a function of require("agent").
+-- `deno task docs` makes the <Plug> maps and the help from these rows.
+
+---@class agent.ActionOptions
+---@field context? string|agent.Given  lines for the message
+---@field bang? boolean
+---@field range? { first: integer, last: integer }
+---@field open? boolean     false leaves the chat hidden
+---@field steer? boolean    sends the text into the running turn
+---@field toggle? string    name of a tool
 
 ---@class agent.Action
 ---@field name string      sub-command of :Agent and function in require("agent")
@@ -11,235 +19,58 @@
 ---@field answers? boolean  its text is an argument only while something waits for an answer
 ---@field ranged? boolean   with text it is one only with a range and without "!"
 ---@field doc string
+---@field starts? "always"|"with_text"  the processes start before anything is loaded; or only if it has an argument
+---@field run fun(chats: agent.Chats, argument?: string, options: agent.ActionOptions)
+
+local M = {}
 
 ---@type agent.Action[]
-return {
-  { name = "open", plug = "AgentOpen", doc = "Open the chat and focus its input." },
-  { name = "toggle", plug = "AgentToggle", doc = "Open or hide the chat. Hiding does not stop a turn." },
-  { name = "new", plug = "AgentNew", args = "[--worktree]", takes = "worktree", doc = "Start a new chat." },
-  {
-    name = "worktree",
-    args = "[task]",
-    takes = "worktree_task",
-    doc = "Go to a git worktree of the project, merge its changes, or remove it.",
-  },
-  { name = "chats", plug = "AgentChats", doc = "Choose a chat of this Neovim and open it." },
-  {
-    name = "sessions",
-    plug = "AgentSessions",
-    args = "[word]",
-    takes = "phrase",
-    doc = "List the stored sessions, or search in them.",
-  },
-  {
-    name = "resume",
-    plug = "AgentResume",
-    args = "[word]",
-    takes = "phrase",
-    doc = "Open the newest session, or the newest one with this word in its title.",
-  },
-  { name = "fork", plug = "AgentFork", doc = "Continue with a copy of the session, from the turn at the cursor." },
-  { name = "rename", args = '["title"]', takes = "quoted", doc = "Change the session's title." },
-  {
-    name = "compact",
-    plug = "AgentCompact",
-    args = "[focus|undo]",
-    takes = "focus",
-    doc = "Compact the session to free the model's context window, or undo that.",
-  },
-  {
-    name = "remember",
-    args = "{text}",
-    takes = "text",
-    doc = "Add a line to the project's rules; with !, to your rules for all projects.",
-  },
-  { name = "archive", doc = "Archive the session, or unarchive it." },
-  { name = "delete", doc = "Delete the session after a confirmation." },
-  {
-    name = "export",
-    args = "[file]",
-    takes = "file",
-    doc = "Export the session as Markdown, JSON or a recording.",
-  },
-  {
-    name = "mode",
-    plug = "AgentMode",
-    args = "[name]",
-    takes = "mode",
-    doc = "Choose how the agent works from the next message on: ask, plan, review …",
-  },
-  {
-    name = "effort",
-    plug = "AgentEffort",
-    args = "[level]",
-    takes = "effort",
-    doc = "Choose how much the model thinks, from the next message on.",
-  },
-  {
-    name = "model",
-    plug = "AgentModel",
-    args = "[name]",
-    takes = "model",
-    doc = "Choose the session's model from the provider's list.",
-  },
-  {
-    name = "provider",
-    plug = "AgentProvider",
-    args = "[provider]",
-    takes = "provider",
-    doc = "Switch to another provider after the running turn.",
-  },
-  { name = "start", plug = "AgentStart", doc = "Carry out the plan in mode agent." },
-  { name = "stop", plug = "AgentStop", doc = "Stop the turn at once. Received output is kept." },
-  {
-    name = "send",
-    plug = "AgentSend",
-    args = "[text]",
-    takes = "text",
-    doc = "Send the text, or the input's text.",
-  },
-  {
-    name = "explain",
-    args = "[what]",
-    takes = "phrase",
-    doc = "Explain the lines of the range, or the function at the cursor.",
-  },
-  { name = "fix", args = "[what]", takes = "phrase", doc = "Fix the problems that diagnostics report." },
-  { name = "tests", args = "[what]", takes = "phrase", doc = "Write tests for the code." },
-  { name = "docs", args = "[what]", takes = "phrase", doc = "Document the code." },
-  {
-    name = "edit",
-    args = "{text}",
-    takes = "text",
-    ranged = true,
-    doc = "Edit the lines of the range in place, as the text says.",
-  },
-  {
-    name = "btw",
-    args = "{text}",
-    takes = "text",
-    doc = "Ask a side question. A small window shows the answer; no session stores it.",
-  },
-  {
-    name = "commit",
-    args = "[what]",
-    takes = "phrase",
-    doc = "Write a commit message for the staged changes.",
-  },
-  { name = "queue", plug = "AgentQueue", doc = "List the waiting messages; choose one to edit it in the input." },
-  { name = "pause", plug = "AgentPause", doc = "Pause the turn before its next step, or resume it." },
-  { name = "paste", plug = "AgentPaste", doc = "Attach the clipboard's image to the message." },
-  { name = "approval", plug = "AgentApproval", doc = "Go to the pending approval." },
-  {
-    name = "approve",
-    plug = "AgentApprove",
-    args = "[session|always]",
-    words = { "session", "always" },
-    doc = "Approve the pending request: once, for this session, or with a rule.",
-  },
-  {
-    name = "reject",
-    plug = "AgentReject",
-    args = "[reason]",
-    takes = "text",
-    answers = true,
-    doc = "Reject the pending request; the agent gets the reason.",
-  },
-  {
-    name = "undo",
-    plug = "AgentUndo",
-    args = "[turn]",
-    takes = "number",
-    doc = "Undo the file changes of the newest turn, or of this turn.",
-  },
-  { name = "redo", plug = "AgentRedo", doc = "Redo the last undo." },
-  {
-    name = "restore",
-    plug = "AgentRestore",
-    args = "[turn]",
-    takes = "number",
-    doc = "Restore all files to their state before a turn, after a preview.",
-  },
-  {
-    name = "rewind",
-    args = "[turn]",
-    takes = "number",
-    doc = "Go back to before a message, with files and session.",
-  },
-  { name = "changes", plug = "AgentChanges", doc = "List the files that the session has changed." },
-  {
-    name = "review",
-    plug = "AgentReview",
-    args = "[action] [scope]",
-    words = {
-      "next",
-      "previous",
-      "keep",
-      "keep hunk",
-      "keep file",
-      "keep all",
-      "undo",
-      "undo hunk",
-      "undo file",
-      "undo all",
-      "diff",
-      "comment",
-      "comments",
-      "send",
-    },
-    plugs = {
-      { "AgentReviewNext", "next" },
-      { "AgentReviewPrevious", "previous" },
-      { "AgentReviewKeep", "keep" },
-      { "AgentReviewUndo", "undo" },
-      { "AgentReviewKeepFile", "keep file" },
-      { "AgentReviewUndoFile", "undo file" },
-      { "AgentReviewKeepAll", "keep all" },
-      { "AgentReviewUndoAll", "undo all" },
-      { "AgentReviewDiff", "diff" },
-      { "AgentReviewComment", "comment" },
-    },
-    doc = "List all hunks in the quickfix list, or run a review action.",
-  },
-  {
-    name = "keep",
-    args = "[scope]",
-    words = { "hunk", "file", "all" },
-    doc = "Keep the hunk at the cursor, all hunks of the file, or all hunks.",
-  },
-  { name = "why", plug = "AgentWhy", doc = "Open the chat at the turn that wrote the line at the cursor." },
-  {
-    name = "agents",
-    plug = "AgentAgents",
-    doc = "List the session's sub-agents; read one's log, or stop it.",
-  },
-  {
-    name = "jobs",
-    plug = "AgentJobs",
-    doc = "List the background commands; read one's output, or stop it.",
-  },
-  { name = "rules", doc = "List the rules and their sources; choose one to remove it." },
-  { name = "tools", doc = "Switch tools on and off for this session." },
-  { name = "log", doc = "Show every approval and the rule that gave it." },
-  { name = "context", doc = "Show what the model receives, part by part, with sizes." },
-  { name = "usage", doc = "Show tokens, time and money by turn, session, day and model." },
-  {
-    name = "login",
-    args = "[copilot]",
-    words = { "copilot" },
-    doc = "Log in to GitHub Copilot with a device code.",
-  },
-  {
-    name = "logout",
-    args = "[copilot]",
-    words = { "copilot" },
-    doc = "Delete the login to GitHub Copilot.",
-  },
+local own = {
   {
     name = "tutor",
     args = "[next|quit]",
     words = { "next", "quit" },
     doc = "Learn the plugin in seven short lessons, with a scratch project and a scripted model.",
+    run = function(chats, word)
+      require("agent.tutor").run(word, {
+        chats = chats,
+        waiting = require("agent.approval").count,
+        swap_history = require("agent.chat.input").swap,
+        review_keys = require("agent.review.keys").wanted,
+        hunks = require("agent.review.track").count,
+      })
+    end,
   },
-  { name = "health", doc = "Run :checkhealth agent." },
+  {
+    name = "health",
+    doc = "Run :checkhealth agent.",
+    run = function()
+      vim.cmd.checkhealth("agent")
+    end,
+  },
 }
+
+---@type agent.Action[]
+M.all = vim
+  .iter({
+    require("agent.chat.actions"),
+    require("agent.sessions.actions"),
+    require("agent.menus.actions"),
+    require("agent.in_place.actions"),
+    require("agent.approval.actions"),
+    require("agent.checkpoints.actions"),
+    require("agent.review.actions"),
+    own,
+  })
+  :flatten(1)
+  :totable()
+
+---@param name string
+---@return agent.Action?
+function M.named(name)
+  return vim.iter(M.all):find(function(row)
+    return row.name == name
+  end)
+end
+
+return M

@@ -1,6 +1,5 @@
 -- The only speaker to the supervisor. Actions go down and are never waited for; updates come up in batches.
 local config = require("agent.config")
-local editor_state = require("agent.editor.state")
 local hosts = require("agent.host")
 
 local M = {}
@@ -197,20 +196,29 @@ local function known_host(action)
   return OF_WHAT_RUNS[action.type] and hosts.of_request(action.request) or nil
 end
 
+--- What Neovim has open. Set by the editor's room.
+---@type fun(): agent.EditorState?
+local editor_state = function() end
+
 ---@param host agent.Host
-local function tell_state(host)
-  local state = editor_state.get()
-  if host.editor_state ~= state then
+local function send_editor_state(host)
+  local state = editor_state()
+  if state and host.editor_state ~= state then
     host.editor_state = state
     host:send({ type = "editor_state", files = state.files, servers = state.servers })
   end
 end
 
-editor_state.on_change(function()
-  for _, host in ipairs(hosts.all()) do
-    tell_state(host)
-  end
-end)
+--- Sends each host what Neovim has open, before its first action and when it changes.
+---@param state { get: (fun(): agent.EditorState), on_change: fun(listener: fun()) }
+function M.follow_editor(state)
+  editor_state = state.get
+  state.on_change(function()
+    for _, host in ipairs(hosts.all()) do
+      send_editor_state(host)
+    end
+  end)
+end
 
 --- Sends an action; starts the supervisor if need be. Returns at once.
 ---@param action table see protocol/ui.ts
@@ -238,7 +246,7 @@ function M.send(action)
     host.configured = encoded
     host:send({ type = "configure", config = options })
   end
-  tell_state(host)
+  send_editor_state(host)
   local is_sent = host:send(action)
   -- What begins something is asked of another host; what belonged to this one has ended with it.
   if not is_sent and not is_fresh and begins and not OF_WHAT_RUNS[action.type] then

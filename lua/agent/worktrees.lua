@@ -240,8 +240,7 @@ end
 --- Begins a chat in a new worktree, or in the one of this name. The chat is there at once; what is sent waits.
 ---@param chats table
 ---@param name string  "" makes one up
----@param open fun(chat: agent.Chat)
-function M.new(chats, name, open)
+function M.new(chats, name)
   local task = { task = "new", name = name ~= "" and (name:match('^"(.*)"$') or name) or nil }
   local hidden, window = chats.current(), vim.api.nvim_get_current_win()
   hidden = hidden and hidden:is_visible() and hidden or nil
@@ -254,7 +253,7 @@ function M.new(chats, name, open)
       vim.api.nvim_set_current_win(window)
     end
   end
-  open(chat)
+  chat:show()
   ask(chat, task, chat:place(), function(made)
     if not chat:is_opening(opening) then
       return say.info(("the worktree %s is ready: :Agent worktree goes there"):format(made.name))
@@ -300,8 +299,7 @@ end
 
 --- Goes to a worktree that the user chooses.
 ---@param chats table
----@param open fun(chat: agent.Chat)
-function M.choose(chats, open)
+function M.choose(chats)
   list(chats, function(found)
     select(found.worktrees, "Worktrees", function(tree)
       if vim.fn.getcmdwintype() ~= "" then
@@ -309,7 +307,7 @@ function M.choose(chats, open)
       end
       vim.cmd.stopinsert()
       enter(chats, { path = tree.path, origin = found.origin }, chats.get():back())
-      open(chats.of_project(tree.path))
+      chats.of_project(tree.path):show()
     end)
   end)
 end

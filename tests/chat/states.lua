@@ -181,7 +181,7 @@ end
 test("the table has every action of the user's, once, and no others", function()
   local wanted = vim.tbl_map(function(row)
     return row.name
-  end, actions)
+  end, actions.all)
   table.insert(wanted, "steer")
   table.sort(wanted)
   table.sort(all)

@@ -7,6 +7,7 @@ import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";
 import { PLUGIN } from "../support/agent.ts";
 import { CAPS, measure, TODO } from "./caps.ts";
+import { cycleOf, longFunctions, LUA_RULES, luaModules, roomOf } from "./lua_rooms.ts";
 
 const AGENT = join(PLUGIN, "denops/agent");
 const LONGEST = 500;
@@ -253,27 +254,27 @@ Deno.test("a tool is one file and one line", async () => {
   }
 });
 
-/** Lua: views draw, and never call one another. */
-const VIEWS = ["chat", "approval", "review"];
-
-Deno.test("Lua's views never require one another, and only init.lua puts them together", async () => {
+Deno.test("Lua: every room requires only the rooms of its row; no cycles between rooms or modules", async () => {
+  const all = await luaModules();
+  const rules = new Map(LUA_RULES);
   const wrong: string[] = [];
-  for await (const file of walk(join(PLUGIN, "lua/agent"), ".lua")) {
-    const path = relative(join(PLUGIN, "lua/agent"), file).replaceAll(sep, "/");
-    const own = path.split(/[/.]/)[0] ?? "";
-    const required = [...(await Deno.readTextFile(file)).matchAll(/require\("agent\.([\w.]+)"\)/g)].map((
-      [, m],
-    ) => m ?? "");
-    for (const target of required) {
-      const view = target.split(".")[0] ?? "";
-      if (own === "init" || view === own) continue;
-      if (VIEWS.includes(view)) wrong.push(`${path} requires agent.${target}`);
-      if (["timeline", "config", "events", "highlights", "actions", "merge"].includes(own) && view !== own) {
-        wrong.push(`${path} is to stand alone but requires agent.${target}`);
-      }
+  for (const { path, requires } of all) {
+    const room = roomOf(path);
+    const allowed = [room, ...rules.get(room) ?? []];
+    if (!rules.has(room)) wrong.push(`${room} has no row`);
+    for (const target of requires) {
+      if (!allowed.includes(roomOf(target))) wrong.push(`${path} requires ${target}`);
     }
   }
   assert.deepEqual(wrong, []);
+  assert.deepEqual([...rules.keys()].filter((room) => !all.some(({ path }) => roomOf(path) === room)), []);
+  assert.equal(cycleOf(rules), undefined);
+  assert.equal(cycleOf(new Map(all.map(({ path, requires }) => [path, requires]))), undefined);
+});
+
+Deno.test(`Lua: no function is over ${CAPS.function} lines`, async () => {
+  const all = await luaModules();
+  assert.deepEqual(all.flatMap((module) => longFunctions(module, CAPS.function)), []);
 });
 
 Deno.test(`no file is over ${LONGEST} lines`, async () => {
@@ -385,11 +386,15 @@ Deno.test("nothing is exported for tests alone", async () => {
   assert.deepEqual(wrong, []);
 });
 
-Deno.test("ARCHITECTURE.md: the import table is the one that is held, and every file that it names is there", async () => {
+function importTable(text: string, name: string) {
+  const [, table = ""] = new RegExp(`\`\`\`${name}\\n(.*?)\\n\`\`\``, "s").exec(text) ?? [];
+  return table.split("\n").map((line) => line.split(/\s+/)).map(([from = "", ...to]) => [from, to]);
+}
+
+Deno.test("ARCHITECTURE.md: the import tables are those that are held, and every file that it names is there", async () => {
   const text = await Deno.readTextFile(join(PLUGIN, "ARCHITECTURE.md"));
-  const [, table = ""] = /```imports\n(.*?)\n```/s.exec(text) ?? [];
-  const rows = table.split("\n").map((line) => line.split(/\s+/)).map(([from = "", ...to]) => [from, to]);
-  assert.deepEqual(rows, RULES);
+  assert.deepEqual(importTable(text, "imports"), RULES);
+  assert.deepEqual(importTable(text, "lua-imports"), LUA_RULES);
   const files = new Set<string>();
   for (const folder of ["denops", "lua", "tests"]) {
     for (const ending of [".ts", ".lua"]) {

@@ -53,7 +53,9 @@ Deno.test("help: the command's forms and completion, and no <Plug> map but those
   await using child = await nvim();
   assert.deepEqual(
     await child.lua(`return vim.fn.getcompletion("Agent ", "cmdline")`),
-    await child.lua(`return vim.tbl_map(function(action) return action.name end, require("agent.actions"))`),
+    await child.lua(
+      `return vim.tbl_map(function(action) return action.name end, require("agent.actions").all)`,
+    ),
   );
   assert.deepEqual(
     await child.lua(`local it = vim.api.nvim_get_commands({}).Agent return { it.range ~= nil, it.bang }`),

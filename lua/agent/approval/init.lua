@@ -1,4 +1,5 @@
 -- The approvals: what is asked, where, why, with the diff. They wait; nothing else does.
+local chats = require("agent.approval.chats")
 local client = require("agent.client")
 local config = require("agent.config")
 local content = require("agent.approval.content")
@@ -123,7 +124,7 @@ end
 --- Stops the turn that asks.
 function M.stop()
   local first = queue.first()
-  local chat = first and typed_text.chat_of(first.chat)
+  local chat = first and chats.get(first.chat)
   if chat then
     chat:stop()
   elseif first then
@@ -283,11 +284,13 @@ function M.use_typed()
   end
 end
 
---- Who makes room for the float beside the chat.
----@param make_room fun(rows: integer): agent.Room?
-function M.beside(make_room)
-  window.make_room = make_room
+--- Called once, by the starter.
+---@param all agent.ApprovalChats
+function M.connect(all)
+  chats.get, chats.current, chats.make_room = all.get, all.current, all.make_room
 end
+
+M.refit = window.refit
 
 ---@return integer
 function M.count()
@@ -353,5 +356,7 @@ client.listen(function(batch)
   window.refit()
   offers.refresh()
 end)
+
+offers.start(M.approve, M.reject)
 
 return M

@@ -24,32 +24,33 @@ local function if_first(request, run)
   end
 end
 
-server.offer({
-  holds = function(buffer)
-    return queue.count() > 0 and find.is_file_buffer(buffer)
-  end,
-  offers = function()
-    local first = queue.first()
-    if not first or content.kind(first).answer ~= "allow" then
-      return {}
-    end
-    local title = format.one_line(first.title or "")
-    if vim.fn.strchars(title) > LONGEST then
-      title = vim.fn.strcharpart(title, 0, LONGEST - 1) .. "…"
-    end
-    local function offer(word, run)
-      return { title = ("Agent: %s: %s"):format(word, title), kind = "agent.approval", run = if_first(first.request, run) }
-    end
-    return {
-      offer("approve", function()
-        require("agent.approval").approve()
-      end),
-      offer("reject", function()
-        require("agent.approval").reject()
-      end),
-    }
-  end,
-})
+--- Offers code actions from here on.
+---@param approve fun()
+---@param reject fun()
+function M.start(approve, reject)
+  server.offer({
+    holds = function(buffer)
+      return queue.count() > 0 and find.is_file_buffer(buffer)
+    end,
+    offers = function()
+      local first = queue.first()
+      if not first or content.kind(first).answer ~= "allow" then
+        return {}
+      end
+      local title = format.one_line(first.title or "")
+      if vim.fn.strchars(title) > LONGEST then
+        title = vim.fn.strcharpart(title, 0, LONGEST - 1) .. "…"
+      end
+      local function offer(word, run)
+        return { title = ("Agent: %s: %s"):format(word, title), kind = "agent.approval", run = if_first(first.request, run) }
+      end
+      return {
+        offer("approve", approve),
+        offer("reject", reject),
+      }
+    end,
+  })
+end
 
 local had = false
 

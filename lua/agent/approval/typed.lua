@@ -1,18 +1,15 @@
 -- What is typed in the chat while an approval of its waits: the reason of a rejection, or the answer to a question.
+local chats = require("agent.approval.chats")
 local content = require("agent.approval.content")
 local queue = require("agent.approval.queue")
 
 local M = {}
 
---- The chat of a number. Set by init.lua.
----@type fun(id: integer): agent.Chat?
-M.chat_of = function() end
-
 --- The chat that the first approval is of, if something is typed there.
 ---@return agent.Chat?
 function M.chat()
   local approval = queue.first()
-  local chat = approval and M.chat_of(approval.chat)
+  local chat = approval and chats.get(approval.chat)
   return chat and not chat.input:is_empty() and chat or nil
 end
 

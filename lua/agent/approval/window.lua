@@ -1,5 +1,6 @@
 -- The float that shows what waits first. It takes the cursor only from somebody who does nothing but watch.
 local border = require("agent.ui.border")
+local chats = require("agent.approval.chats")
 local config = require("agent.config")
 local content = require("agent.approval.content")
 local format = require("agent.ui.format")
@@ -45,10 +46,6 @@ end
 local function is_focused()
   return is_open() and vim.api.nvim_get_current_win() == window
 end
-
---- Gives room beside the chat if that is in view: so many rows at most, borders included. Set by init.lua.
----@type fun(rows: integer): agent.Room?
-M.make_room = function() end
 
 --- The keys, once they count; before that, how to get there.
 ---@param width integer columns
@@ -106,8 +103,7 @@ local function title()
     local long = vim.fn.strchars(agent) > LONGEST_AGENT
     text = ("%s · sub-agent %s"):format(text, long and vim.fn.strcharpart(agent, 0, LONGEST_AGENT - 1) .. "…" or agent)
   end
-  local chats = package.loaded["agent.chat"]
-  local chat = chats and chats.current()
+  local chat = chats.current()
   if approval and chat and chat.id ~= approval.chat then
     local project = chats.get(approval.chat):project()
     text = ("%s · %schat %d"):format(text, project and project .. ", " or "", approval.chat)
@@ -134,7 +130,7 @@ local function place()
   local function room_for(lines)
     local has_tabs = vim.o.showtabline > (#vim.api.nvim_list_tabpages() > 1 and 0 or 1)
     local row = at_top and (has_tabs and 1 or 0) or free - lines
-    return M.make_room(lines) or { row = row, col = 0, rows = lines, columns = width + 2 }
+    return chats.make_room(lines) or { row = row, col = 0, rows = lines, columns = width + 2 }
   end
   local room = room_for(wanted)
   width = math.min(width, room.columns - 2)
@@ -182,7 +178,7 @@ function M.close()
     vim.api.nvim_win_close(window, true)
   end
   window, buffer = nil, nil
-  M.make_room(0)
+  chats.make_room(0)
   if was_focused and back and vim.api.nvim_win_is_valid(back) then
     vim.api.nvim_set_current_win(back)
   end
@@ -254,7 +250,7 @@ function M.show(map_keys, may_focus)
   local approval = queue.first()
   if not approval then
     -- One that was answered from another tab page has left its room in this one.
-    M.make_room(0)
+    chats.make_room(0)
     return
   end
   if is_here() then

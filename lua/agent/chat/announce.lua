@@ -96,9 +96,7 @@ return function(chat, update)
     if update.error then
       events.emit("AgentError", { chat = chat.id, text = update.error })
     end
-    if chat.on_done then
-      chat.on_done(chat)
-    end
+    chat.peers.turn_done(chat)
     if not chat.is_quiet then
       tell(chat, outcome(chat.timeline, update))
     end

@@ -1,5 +1,6 @@
 -- The two buffers of a chat. Whoever unloads, wipes out or edits one of them gets a new one with the same in it.
 -- Methods of the chat.
+local complete = require("agent.chat.complete")
 local input = require("agent.chat.input")
 local keymaps = require("agent.chat.keymaps")
 local markdown = require("agent.chat.draw.markdown")
@@ -95,7 +96,7 @@ function M:make_input()
   end
   take_place(old and old.buffer, buffer)
   keymaps.map(self, "input", buffer)
-  require("agent.chat.complete").attach(buffer)
+  complete.attach(buffer, self)
   vim.api.nvim_create_autocmd("BufWriteCmd", {
     buffer = buffer,
     callback = function()
@@ -138,9 +139,7 @@ function M:input_changed(buffer)
   vim.bo[buffer].modified = false
   window.grow(self.windows)
   self:keep_draft()
-  if self.on_typing then
-    self.on_typing()
-  end
+  self.peers.input_changed()
 end
 
 --- Makes again what is lost. The windows of a buffer that was deleted are gone; the other one's go, too.

@@ -4,6 +4,7 @@ local buffers = require("agent.chat.buffers")
 local client = require("agent.client")
 local config = require("agent.config")
 local drafts = require("agent.chat.drafts")
+local given = require("agent.context.given")
 local history = require("agent.chat.history")
 local keymaps = require("agent.chat.keymaps")
 local input = require("agent.chat.input")
@@ -11,6 +12,7 @@ local modes = require("agent.menus.modes")
 local moves = require("agent.chat.moves")
 local navigate = require("agent.chat.navigate")
 local opening = require("agent.chat.opening")
+local paste = require("agent.context.paste")
 local plan = require("agent.chat.draw.plan")
 local projects = require("agent.projects")
 local pulse = require("agent.chat.draw.pulse")
@@ -31,19 +33,16 @@ local window = require("agent.chat.window")
 ---@field windows? agent.Windows  nil while it is hidden
 ---@field counted? agent.Retry  the countdown on screen
 ---@field clock? uv.uv_timer_t   of that countdown
----@field on_tab? fun(): boolean  takes <Tab> if something waits for an answer
----@field on_typed? fun()  answers what waits with what is typed
----@field on_typing? fun()  the input has changed
----@field on_done? fun(chat: agent.Chat)  looks at a turn that has ended
+---@field peers agent.ChatPeers
 ---@field list fun(): agent.Chat[]  all of this Neovim
 ---@field older? integer        where in the session the older part ends that is not here yet
 ---@field reading? boolean      a part of the session is on its way
 ---@field told? { session: string, title: string }  in the last AgentSessionChanged
 ---@field stops integer           how often the user has stopped it
----@field is_quiet? boolean      another place says how its turns end
+---@field is_quiet boolean      another place says how its turns end
 ---@field target? integer       turn that is looked for in the older parts
 ---@field is_closed? boolean     for good
----@field leave? fun(chat: agent.Chat, texts: string[])  puts texts of a closed chat into the next one
+---@field leave fun(chat: agent.Chat, texts: string[])  puts texts of a closed chat into the next one
 local PARTS = { attached, buffers, drafts, history, moves, navigate, opening, plan, selections, status, waiting }
 local Chat = vim.tbl_extend("error", {}, unpack(PARTS))
 Chat.__index = Chat
@@ -52,13 +51,27 @@ Chat.__index = Chat
 ---@type table<integer, agent.Chat>
 local on_tab = {}
 
----@param id integer
----@param root? string of its project
----@param list fun(): agent.Chat[]
+---@class agent.ChatOptions
+---@field id integer
+---@field root? string of its project
+---@field list fun(): agent.Chat[]
+---@field peers agent.ChatPeers
+---@field leave fun(chat: agent.Chat, texts: string[])
+---@field is_quiet boolean
+
+---@param options agent.ChatOptions
 ---@return agent.Chat
-function Chat.new(id, root, list)
-  local chat = setmetatable({ id = id, stops = 0, timeline = timeline.new(), list = list }, Chat)
-  chat.timeline.root = root
+function Chat.new(options)
+  local chat = setmetatable({
+    id = options.id,
+    stops = 0,
+    timeline = timeline.new(),
+    list = options.list,
+    peers = options.peers,
+    leave = options.leave,
+    is_quiet = options.is_quiet,
+  }, Chat)
+  chat.timeline.root = options.root
   chat:revive()
   return chat
 end
@@ -302,7 +315,7 @@ function Chat:submit()
   local text = self.input:take()
   local what = text and text:match("^/commit%f[%s%z]%s*(.*)$")
   if what then
-    require("agent").commit(what)
+    require("agent.aside").commit(self, what)
   elseif text then
     slash.call_or(self, text, function()
       self:send(text)
@@ -327,7 +340,7 @@ function Chat:choose_model()
 end
 
 function Chat:start_plan()
-  require("agent").start()
+  self:act("start", modes.start)
 end
 
 --- In a menu the key moves in the menu.
@@ -353,8 +366,24 @@ function Chat:later()
   end
 end
 
+--- Puts the image of the clipboard into the message, as a word that stands for it.
 function Chat:paste()
-  require("agent").paste()
+  paste.image(function(base64)
+    self:open()
+    self.input:insert(given.keep_image(base64) .. " ")
+  end)
+end
+
+--- Opens the chat and goes to its input, behind the text there.
+---@param context? string|agent.Given for the message
+function Chat:show(context)
+  self:open()
+  if type(context) == "string" then
+    self.input:add(context .. "\n")
+  elseif context then
+    self:select(context)
+  end
+  vim.cmd("startinsert!")
 end
 
 function Chat:focus_input()

@@ -9,6 +9,7 @@ local say = require("agent.ui.say")
 local timeline = require("agent.timeline")
 local window = require("agent.chat.window")
 
+---@class agent.Chats
 local M = {}
 
 ---@type table<integer, agent.Chat>
@@ -17,6 +18,33 @@ local chats = {}
 ---@type table<string, agent.Chat>
 local current = {}
 local last_id = 0
+
+--- What chats call in other rooms. The starter connects it.
+---@class agent.ChatPeers
+---@field focus_approval fun(): boolean        goes to what waits for an answer; false if nothing does
+---@field answer_approval fun()                answers what waits with the text of the input
+---@field input_changed fun()
+---@field turn_done fun(chat: agent.Chat)
+---@field sub_commands fun(): agent.Action[]   those that the input takes after a slash
+---@field sub_command fun(words: string): (fun())?  runs the one that these words call; nil if they call none
+local peers = {
+  focus_approval = function()
+    return false
+  end,
+  answer_approval = function() end,
+  input_changed = function() end,
+  turn_done = function() end,
+  sub_commands = function()
+    return {}
+  end,
+  sub_command = function() end,
+}
+
+--- Called once, by the starter.
+---@param connected agent.ChatPeers
+function M.connect(connected)
+  peers = connected
+end
 
 --- Every chat of this Neovim, oldest first.
 ---@return agent.Chat[]
@@ -60,13 +88,30 @@ local function show_names()
   end
 end
 
+--- Texts that come back to a closed chat go to the next chat of its project.
+---@param chat agent.Chat
+---@param texts string[]
+local function leave(chat, texts)
+  local root = chat.timeline.root
+  local heir = root and M.of_project(root) or M.get()
+  heir.input:add(table.concat(texts, "\n\n"))
+end
+
 --- One that is not the current one.
----@param root? string the project that the user is in unless told
+---@param root? string default: the project that the user is in
+---@param turn_done? fun(chat: agent.Chat)  only this hears of the end of a turn
 ---@return agent.Chat
-function M.background(root)
+function M.background(root, turn_done)
   require("agent.ui.highlights").define()
   last_id = last_id + 1
-  local chat = Chat.new(last_id, root or project_here(), M.list)
+  local chat = Chat.new({
+    id = last_id,
+    root = root or project_here(),
+    list = M.list,
+    leave = leave,
+    peers = turn_done and vim.tbl_extend("force", peers, { turn_done = turn_done }) or peers,
+    is_quiet = turn_done ~= nil,
+  })
   chats[chat.id] = chat
   show_names()
   return chat
@@ -164,15 +209,6 @@ function M.close(chat, project)
     pcall(vim.api.nvim_buf_delete, buffer, { force = true })
   end
   show_names()
-end
-
---- What comes too late for a chat that is closed.
----@param chat agent.Chat
----@param texts string[]
-function Chat.leave(chat, texts)
-  local root = chat.timeline.root
-  local heir = root and M.of_project(root) or M.get()
-  heir.input:add(table.concat(texts, "\n\n"))
 end
 
 --- The chat of this number, or the current one, made if there is none.

@@ -7,7 +7,7 @@ local say = require("agent.ui.say")
 local M = {}
 
 function M:tab()
-  if self.on_tab and self.on_tab() then
+  if self.peers.focus_approval() then
     return
   end
   self:toggle_block()

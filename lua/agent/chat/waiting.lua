@@ -145,7 +145,7 @@ end
 
 --- What stands in the input is the answer to an approval.
 function M:use_typed()
-  self.on_typed()
+  self.peers.answer_approval()
 end
 
 --- What stands in the input was used elsewhere: it is empty afterwards, and the history has it.

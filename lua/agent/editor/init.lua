@@ -79,6 +79,8 @@ local function follow(update)
   end)
 end
 
+client.follow_editor(require("agent.editor.state"))
+
 client.listen(function(batch)
   for _, update in ipairs(batch) do
     if update.type == "ask_editor" then

@@ -6,6 +6,7 @@ local M = {}
 local wish
 --- The dot is being taught: nothing is edited.
 local is_lesson = false
+local is_running = false
 
 --- As 'operatorfunc' is called.
 function M.func()
@@ -13,7 +14,16 @@ function M.func()
     return
   end
   local first, last = vim.api.nvim_buf_get_mark(0, "[")[1], vim.api.nvim_buf_get_mark(0, "]")[1]
-  require("agent").edit(wish, { range = { first = first, last = last }, by_operator = true })
+  is_running = true
+  vim.cmd.Agent({ args = { "edit", wish }, range = { first, last } })
+end
+
+--- True once for each motion: `:Agent edit` was called by the operator.
+---@return boolean
+function M.take_running()
+  local was_running = is_running
+  is_running = false
+  return was_running
 end
 
 --- For a map with `expr`.

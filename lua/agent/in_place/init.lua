@@ -126,7 +126,12 @@ function M.edit(chats, buffer, range, wish)
     return false
   end
   local selected = given.selection(buffer, range.first, range.last)
-  local chat = chats.background()
+  local job
+  local chat = chats.background(nil, function()
+    vim.schedule(function()
+      finish(chats, job)
+    end)
+  end)
   if not chat:has_file(selected.path) then
     -- It is edited where it belongs, which moves nothing else.
     chat.timeline.root = projects.of_file(selected.path) or chat.timeline.root
@@ -136,13 +141,8 @@ function M.edit(chats, buffer, range, wish)
     end_col = 0,
     strict = false,
   })
-  local job = { chat = chat, buffer = buffer, mark = mark, wish = wish, began = vim.uv.now() }
+  job = { chat = chat, buffer = buffer, mark = mark, wish = wish, began = vim.uv.now() }
   table.insert(running, job)
-  -- In the place of what looks at the end of other turns: the mark says it.
-  chat.on_done = vim.schedule_wrap(function()
-    finish(chats, job)
-  end)
-  chat.is_quiet = true
   chat:edit({ path = selected.path, line = range.first, text = selected.text, wish = wish })
   draw(job)
   if not clock then

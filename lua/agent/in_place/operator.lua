@@ -1,11 +1,10 @@
--- `<Plug>(AgentOperator)`: the lines of a motion go along with the next message, as a Visual selection does.
+-- `<Plug>(AgentOperator)`: adds the lines of a motion to the next message, as a Visual selection does.
 local M = {}
 
---- As 'operatorfunc' is called. The dot does it again elsewhere.
+--- Called by 'operatorfunc'; the dot repeats it elsewhere.
 function M.func()
   local first, last = vim.api.nvim_buf_get_mark(0, "[")[1], vim.api.nvim_buf_get_mark(0, "]")[1]
-  local selection = require("agent.context.given").selection(vim.api.nvim_get_current_buf(), first, last)
-  require("agent").open(nil, { context = selection })
+  vim.cmd.Agent({ args = { "open" }, range = { first, last } })
 end
 
 --- For a map with `expr`.

@@ -204,8 +204,7 @@ end
 ---@param provider? string  the current chat's unless told
 ---@return string[]
 local function model_names(provider)
-  local chats = package.loaded["agent.chat"]
-  local chat, key = chats and chats.current(), provider or ""
+  local chat, key = require("agent.menus.current").chat(), provider or ""
   if chat and not asking[key] then
     asking[key] = true
     local function over()

@@ -88,8 +88,7 @@ end
 --- Those that can be chosen in the current chat.
 ---@return string[]
 function M.names()
-  local chats = package.loaded["agent.chat"]
-  local chat = chats and chats.current()
+  local chat = require("agent.menus.current").chat()
   return chat and chat.timeline.modes or M.built_in
 end
 

@@ -9,19 +9,13 @@ local hunks_of = require("agent.review.hunks")
 local keys = require("agent.review.keys")
 local list = require("agent.review.list")
 local marks = require("agent.review.marks")
+local offers = require("agent.review.offers")
 local save = require("agent.reload.save")
 local say = require("agent.ui.say")
 local track = require("agent.review.track")
 local whole = require("agent.review.whole")
-require("agent.review.offers")
 
 local M = {}
-
---- Says where the chats are: the one of a number, else the current one.
----@param chat_of fun(id?: integer): agent.review.Chat
-function M.connect(chat_of)
-  files.chat_of = chat_of
-end
 
 --- Chats with a turn that runs: their files are asked for once, at its end.
 local running = {} ---@type table<integer, true>
@@ -257,6 +251,26 @@ function M.run(name, range)
     actions[name](range)
   end
   return actions[name] ~= nil
+end
+
+keys.start(M.run)
+
+--- Called once, by the starter.
+---@param chats agent.Chats
+function M.connect(chats)
+  files.chat_of = function(id)
+    local chat = id and chats.get(id) or chats.get()
+    local place = chat:place()
+    return {
+      id = chat.id,
+      place = function()
+        return place
+      end,
+    }
+  end
+  offers.start(M.run, function()
+    require("agent.review.why").show(chats)
+  end)
 end
 
 --- Buffers larger than this follow the agent without a review; in lines, in bytes.

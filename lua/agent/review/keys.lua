@@ -28,6 +28,10 @@ M.actions = {
 
 --- Our maps by buffer.
 local mapped = {} ---@type table<integer, agent.review.KeyMap[]>
+--- Runs an action by its name.
+---@type fun(name: string)
+local run
+
 --- Buffers that have hunks.
 local in_review = {} ---@type table<integer, true>
 
@@ -62,7 +66,7 @@ end
 ---@param action { name: string, doc: string }
 local function set(buf, mode, lhs, action)
   vim.keymap.set(mode, lhs, function()
-    require("agent.review").run(action.name)
+    run(action.name)
   end, { buffer = buf, desc = "Agent: " .. action.doc })
 end
 
@@ -137,14 +141,22 @@ local function has_no_other(map)
   return vim.fn.mapcheck(map.lhs, map.mode) == ""
 end
 
-track.listen(function(it)
+---@param it agent.review.Tracked
+local function follow(it)
   local is_loaded = api.nvim_buf_is_loaded(it.buf)
   if #it.hunks > 0 and is_loaded then
     add(it.buf)
   elseif in_review[it.buf] and is_loaded then
     remove(it.buf, has_no_other)
   end
-end)
+end
+
+--- Maps the keys in buffers with hunks from here on.
+---@param run_action fun(name: string)
+function M.start(run_action)
+  run = run_action
+  track.listen(follow)
+end
 
 api.nvim_create_autocmd("BufUnload", {
   group = api.nvim_create_augroup("agent.review.keys", { clear = true }),

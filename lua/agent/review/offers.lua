@@ -25,39 +25,43 @@ local function at(buffer, row, run)
   end
 end
 
-server.offer({
-  holds = holds,
-  offers = function(buffer, range)
-    local it = track.get(buffer) --[[@as agent.review.Tracked]]
-    local row
-    for line = range.start.line + 1, range["end"].line + 1 do
-      row = row or hunks_of.at(it.hunks, line, #it.lines) and line
-    end
-    if not row then
-      return {}
-    end
-    local function offer(title, name)
-      local function run()
-        require("agent.review").run(name)
-      end
-      return { title = title, kind = "agent.review", run = at(buffer, row, run) }
-    end
-    return {
-      offer("Agent: keep this hunk", "keep"),
-      offer("Agent: undo this hunk", "undo"),
-      {
-        title = "Agent: show the turn that wrote this",
-        kind = "agent.review",
-        run = at(buffer, row, function()
-          require("agent").why()
-        end),
-      },
-    }
-  end,
-})
+local M = {}
 
-track.listen(function(it)
-  vim.schedule(function()
-    server.refresh(it.buf)
+--- Offers code actions from here on.
+---@param run_action fun(name: string)
+---@param show_turn fun()
+function M.start(run_action, show_turn)
+  server.offer({
+    holds = holds,
+    offers = function(buffer, range)
+      local it = track.get(buffer) --[[@as agent.review.Tracked]]
+      local row
+      for line = range.start.line + 1, range["end"].line + 1 do
+        row = row or hunks_of.at(it.hunks, line, #it.lines) and line
+      end
+      if not row then
+        return {}
+      end
+      local function offer(title, run)
+        return { title = title, kind = "agent.review", run = at(buffer, row, run) }
+      end
+      local function action(name)
+        return function()
+          run_action(name)
+        end
+      end
+      return {
+        offer("Agent: keep this hunk", action("keep")),
+        offer("Agent: undo this hunk", action("undo")),
+        offer("Agent: show the turn that wrote this", show_turn),
+      }
+    end,
+  })
+  track.listen(function(it)
+    vim.schedule(function()
+      server.refresh(it.buf)
+    end)
   end)
-end)
+end
+
+return M

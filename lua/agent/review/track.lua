@@ -200,6 +200,14 @@ function M.is_tracked(buf)
   return tracked[buf] ~= nil
 end
 
+--- Hunks of a buffer.
+---@param buf integer
+---@return integer
+function M.count(buf)
+  local it = M.get(buf)
+  return it and #it.hunks or 0
+end
+
 ---@return agent.review.Tracked[]
 function M.all()
   local list = vim.tbl_values(tracked)

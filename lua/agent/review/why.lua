@@ -12,9 +12,9 @@ local M = {}
 ---@field title string
 ---@field turn integer
 
---- Asks about the line at the cursor. `open` is called with the turn that wrote it.
----@param open fun(found: agent.review.Why)
-function M.ask(open)
+--- Opens the chat at the turn that wrote the line at the cursor.
+---@param chats agent.Chats
+function M.show(chats)
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
   local params = { path = files.path_of(buf), line = row, text = codec.join(codec.of_buffer(buf)) }
   files.request(nil, "why", params, function(result, problem)
@@ -23,7 +23,7 @@ function M.ask(open)
     elseif not result.found then
       say.info("no recorded turn wrote this line")
     else
-      open(result.found)
+      require("agent.sessions").go_to(chats, result.found)
     end
   end)
 end

@@ -259,7 +259,7 @@ end
 local function items_of(chat, lead)
   if vim.startswith(lead, "/") then
     local items, seen = {}, {}
-    for _, one in ipairs(vim.list_extend(vim.list_slice(prompts(chat)), slash.items())) do
+    for _, one in ipairs(vim.list_extend(vim.list_slice(prompts(chat)), slash.items(chat))) do
       if vim.startswith(one.word, lead) and not seen[one.word] then
         seen[one.word] = true
         table.insert(items, one)
@@ -275,13 +275,9 @@ local function items_of(chat, lead)
   return mentions(chat, lead:sub(2))
 end
 
----@param buffer integer
----@return agent.Chat?
-local function chat_of(buffer)
-  return vim.iter(require("agent.chat").list()):find(function(chat)
-    return chat.input.buffer == buffer
-  end)
-end
+--- By the buffer of the input.
+---@type table<integer, agent.Chat>
+local chats = setmetatable({}, { __mode = "v" })
 
 --- As 'completefunc' is called.
 ---@param find_start 0|1
@@ -291,7 +287,7 @@ function M.func(find_start, base)
   if find_start == 1 then
     return lead_here() or -3
   end
-  local chat = chat_of(vim.api.nvim_get_current_buf())
+  local chat = chats[vim.api.nvim_get_current_buf()]
   return chat and items_of(chat, base) or {}
 end
 
@@ -308,7 +304,7 @@ end
 ---@param done fun(list: lsp.CompletionList)  called once; columns are bytes
 function M.ask(buffer, line, row, done)
   local column, lead = lead_of(line)
-  local chat = column and chat_of(buffer)
+  local chat = column and chats[buffer]
   if not chat then
     return done({ isIncomplete = true, items = {} })
   end
@@ -347,7 +343,7 @@ end
 --- Shows the menu for what is being typed, if that is something that can be mentioned.
 function M.show()
   local column, lead = lead_here()
-  local chat = column and chat_of(vim.api.nvim_get_current_buf())
+  local chat = column and chats[vim.api.nvim_get_current_buf()]
   if not chat then
     return
   end
@@ -359,7 +355,9 @@ end
 
 --- Completes in the input's buffer.
 ---@param buffer integer
-function M.attach(buffer)
+---@param chat agent.Chat
+function M.attach(buffer, chat)
+  chats[buffer] = chat
   server.complete(buffer, M.ask, M.leave_menu)
   vim.bo[buffer].completefunc = "v:lua.require'agent.chat.complete'.func"
   -- What is typed stays as it is until something is chosen.

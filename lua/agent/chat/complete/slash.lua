@@ -1,6 +1,5 @@
 -- A message "/name" that calls a sub-command of :Agent, unless a prompt or the agent itself has that name.
 local client = require("agent.client")
-local command = require("agent.command")
 local input = require("agent.chat.input")
 
 local M = {}
@@ -31,7 +30,7 @@ end
 ---@param send fun() what to do with a message
 function M.call_or(chat, text, send)
   local name = text:match("^/([%l-]+)")
-  local run = name and not is_the_agents(chat, name) and command.called(text:sub(2))
+  local run = name and not is_the_agents(chat, name) and chat.peers.sub_command(text:sub(2))
   if not run then
     return send()
   end
@@ -56,11 +55,12 @@ function M.call_or(chat, text, send)
 end
 
 --- Sub-commands as items of the menu, those that have arguments of their own to be typed too.
+---@param chat agent.Chat
 ---@return table[]
-function M.items()
+function M.items(chat)
   return vim.tbl_map(function(row)
     return { word = "/" .. row.name, menu = row.doc, dup = 0 }
-  end, command.slashed())
+  end, chat.peers.sub_commands())
 end
 
 return M

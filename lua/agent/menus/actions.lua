@@ -1,0 +1,122 @@
+-- Sub-commands that list something to choose from, or to read.
+
+---@type agent.Action[]
+return {
+  {
+    name = "mode",
+    plug = "AgentMode",
+    args = "[name]",
+    takes = "mode",
+    doc = "Choose how the agent works from the next message on: ask, plan, review …",
+    run = function(chats, name)
+      require("agent.menus.modes").choose(chats.get(), name)
+    end,
+  },
+  {
+    name = "effort",
+    plug = "AgentEffort",
+    args = "[level]",
+    takes = "effort",
+    doc = "Choose how much the model thinks, from the next message on.",
+    run = function(chats, level)
+      require("agent.menus.effort").choose(chats.get(), level)
+    end,
+  },
+  {
+    name = "model",
+    plug = "AgentModel",
+    args = "[name]",
+    takes = "model",
+    doc = "Choose the session's model from the provider's list.",
+    run = function(chats, name)
+      require("agent.menus.models").choose(chats.get(), name)
+    end,
+  },
+  {
+    name = "provider",
+    plug = "AgentProvider",
+    args = "[provider]",
+    takes = "provider",
+    doc = "Switch to another provider after the running turn.",
+    run = function(chats, words)
+      require("agent.menus.models").choose_provider(chats.get(), words)
+    end,
+  },
+  {
+    name = "start",
+    plug = "AgentStart",
+    doc = "Carry out the plan in mode agent.",
+    run = function(chats)
+      require("agent.menus.modes").start(chats.get())
+    end,
+  },
+  {
+    name = "agents",
+    plug = "AgentAgents",
+    doc = "List the session's sub-agents; read one's log, or stop it.",
+    run = function(chats)
+      require("agent.menus.agents").choose(chats.get())
+    end,
+  },
+  {
+    name = "jobs",
+    plug = "AgentJobs",
+    doc = "List the background commands; read one's output, or stop it.",
+    run = function(chats)
+      require("agent.menus.jobs").choose(chats.get())
+    end,
+  },
+  {
+    name = "rules",
+    doc = "List the rules and their sources; choose one to remove it.",
+    run = function(chats)
+      require("agent.menus.answers").rules(chats.get())
+    end,
+  },
+  {
+    name = "tools",
+    doc = "Switch tools on and off for this session.",
+    run = function(chats, _, options)
+      require("agent.menus.answers").tools(chats.get(), options.toggle)
+    end,
+  },
+  {
+    name = "log",
+    doc = "Show every approval and the rule that gave it.",
+    run = function(chats)
+      require("agent.menus.answers").log(chats.get())
+    end,
+  },
+  {
+    name = "context",
+    doc = "Show what the model receives, part by part, with sizes.",
+    run = function(chats)
+      require("agent.menus.answers").context(chats.get())
+    end,
+  },
+  {
+    name = "usage",
+    doc = "Show tokens, time and money by turn, session, day and model.",
+    run = function(chats)
+      require("agent.menus.answers").usage(chats.get())
+    end,
+  },
+  {
+    name = "login",
+    args = "[copilot]",
+    words = { "copilot" },
+    doc = "Log in to GitHub Copilot with a device code.",
+    run = function(chats, provider)
+      require("agent.menus.login").login(chats.get(), provider or "copilot")
+    end,
+  },
+  {
+    name = "logout",
+    args = "[copilot]",
+    words = { "copilot" },
+    doc = "Delete the login to GitHub Copilot.",
+    run = function(chats, provider)
+      require("agent.menus.login").logout(chats.get(), provider or "copilot")
+    end,
+  },
+}
