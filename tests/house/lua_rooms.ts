@@ -88,7 +88,9 @@ export async function luaModules(): Promise<readonly LuaModule[]> {
     const names = [...text.matchAll(/require\s*\(?\s*["']agent\.?([\w.]*)["']/g)].map(([, name = ""]) =>
       name
     );
-    return { path, text, requires: names.map((name) => paths.get(name) ?? `no module ${name}`) };
+    const requires = names.map((name) => paths.get(name) ?? `no module ${name}`);
+    // 'operatorfunc' and the like name their own module.
+    return { path, text, requires: requires.filter((other) => other !== path) };
   }));
 }
 
