@@ -88,7 +88,7 @@ function presets(): Table {
     head: ["name", "model", "key"],
     rows: all.map(([name, { wire, key_env, default_model, login }]) => [
       name,
-      default_model ?? (login ? "as Copilot says" : wire === "ollama" ? "the first one listed" : "none"),
+      default_model ?? (login ? "Copilot's default" : wire === "ollama" ? "the first listed" : "none"),
       login ? "a login" : key_env.join(", ") || "none",
     ]),
     more: all.map(([, { wire, base_url }]) => `${wire}  ${base_url}`),
