@@ -48,7 +48,7 @@ async function replay(text: string, recording: RecordedSession): Promise<void> {
     await waitUntil(`the turn ${JSON.stringify(prompt.slice(0, 60))} to end`, settled, { timeout: TURN_MS });
   }
   const lines = await nvim.lua<string[]>(
-    `return vim.api.nvim_buf_get_lines(require("agent.chat").current().transcript, 0, -1, true)`,
+    `return vim.api.nvim_buf_get_lines(require("agent.chat").current().transcript.buffer, 0, -1, true)`,
   );
   print("The transcript", lines.join("\n"));
   print("What changed", await diffOf(project.root));

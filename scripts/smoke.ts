@@ -61,7 +61,7 @@ async function run(task: SmokeTask, options: string): Promise<Score> {
   }, { timeout: TURN_MS }).then(() => undefined, () => "it did not end in time");
   const seconds = Math.round((performance.now() - begun) / 1_000);
   const lines = await nvim.lua<string[]>(
-    `return vim.api.nvim_buf_get_lines(require("agent.chat").current().transcript, 0, -1, true)`,
+    `return vim.api.nvim_buf_get_lines(require("agent.chat").current().transcript.buffer, 0, -1, true)`,
   );
   await nvim.lua(USAGE);
   const usage = await waitUntil("the usage", () => nvim.lua<Partial<Sums> | null>("return smoke_usage"))

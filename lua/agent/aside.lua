@@ -129,7 +129,7 @@ end
 ---@param question string
 function M.btw(chat, question)
   require("agent.ui.highlights").define()
-  chat:act("btw", function(opened)
+  chat.phases:act("btw", function(opened)
     ask_in_window(opened, { text = question, staged = false }, question)
   end, "/btw " .. question)
 end
@@ -190,7 +190,7 @@ end
 function M.commit(chat, words)
   require("agent.ui.highlights").define()
   local text = vim.trim("/commit " .. (words or ""))
-  chat:act("commit", function(opened)
+  chat.phases:act("commit", function(opened)
     write_message(opened, text)
   end, text)
 end

@@ -90,7 +90,7 @@ function M.status()
     return ""
   end
   require("agent.chat.draw.pulse").watch()
-  return chat:status()
+  return chat.status:line()
 end
 
 return setmetatable(M, {

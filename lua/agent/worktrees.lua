@@ -142,7 +142,7 @@ end
 local function closed(chats, path)
   local name = vim.fs.basename(path)
   local is_busy = vim.iter(chats_of(chats, path)):any(function(chat)
-    return chat:phase() ~= "ready"
+    return chat.phases:current() ~= "ready"
   end)
   local is_shown = vim.iter(buffers_of(path)):any(function(buffer)
     return #vim.fn.win_findbuf(buffer) > 0
@@ -255,13 +255,13 @@ function M.new(chats, name)
   end
   chat:show()
   ask(chat, task, chat:place(), function(made)
-    if not chat:is_opening(opening) then
+    if not chat.phases:is_opening(opening) then
       return say.info(("the worktree %s is ready: :Agent worktree goes there"):format(made.name))
     end
     chats.move(chat, made.path)
     take_along(chats, chat, made, leave)
     chat:apply({ { type = "notice", severity = "info", text = description(made) } })
-    chat:end_opening(opening)
+    chat.phases:end_opening(opening)
   end, function(problem)
     chats.not_opened(chat, opening, problem, before)
   end)
@@ -362,7 +362,7 @@ function M.merge(chats, name)
     go_home(origin)
     local chat = chats.of_project(origin)
     chat:open()
-    chat:act("send", function(opened)
+    chat.phases:act("send", function(opened)
       opened:prompt({ text = ("Merge the worktree %s"):format(tree.name), merge = tree.name })
     end, "/worktree merge " .. tree.name)
   end)

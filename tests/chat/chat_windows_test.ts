@@ -198,7 +198,8 @@ Deno.test("a fence that was left open is closed, and gy yanks the block alone", 
   assert.equal(await yanked("inner"), "```\ninner\n");
   assert.match(nvim.text(), /local a = 1 +│\n.*│ {3}``` /);
   // Nothing else is code, and what a tool said is no markdown: so says what colours the buffer.
-  const code = await nvim.lua<readonly string[]>(`local buffer = require("agent.chat").current().transcript
+  const code = await nvim.lua<readonly string[]>(
+    `local buffer = require("agent.chat").current().transcript.buffer
     local parser = vim.treesitter.get_parser(buffer, "markdown")
     local query = vim.treesitter.query.parse("markdown", "(fenced_code_block) @code")
     local code = {}
@@ -207,7 +208,8 @@ Deno.test("a fence that was left open is closed, and gy yanks the block alone", 
         table.insert(code, vim.treesitter.get_node_text(node, buffer))
       end
     end
-    return code`);
+    return code`,
+  );
   assert.equal(code.length, 2, code.join("\n---\n"));
   assert.match(code.join("\n---\n"), /local a = 1[^]*---[^]*inner/);
   assert.ok(code.every((block) => !/What about|Stopped|✓/.test(block)), code.join("\n---\n"));

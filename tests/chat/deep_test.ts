@@ -39,7 +39,7 @@ Deno.test("an answer that is deep is shown, also as code, streamed, and in a pre
   await nvim.waitForScreen("The end.");
   // A plugin may parse all of it.
   await nvim.lua(
-    `vim.treesitter.get_parser(require("agent.chat").current().transcript, "markdown"):parse(true)`,
+    `vim.treesitter.get_parser(require("agent.chat").current().transcript.buffer, "markdown"):parse(true)`,
   );
   const shown = (await transcript(nvim)).join("\n");
   for (const text of DEEP) assert.ok(shown.includes(text.split("\n").at(-1) ?? ""), text);

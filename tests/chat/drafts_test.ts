@@ -94,7 +94,7 @@ Deno.test("unsent messages come back after :qa and the end of the terminal, once
   await waitForKept(agent, UNSENT);
   await second.nvim.keys("<Esc>");
   await second.nvim.lua(
-    'local chat = require("agent.chat").current() chat.input:set("") chat:drop_selection()',
+    'local chat = require("agent.chat").current() chat.input:set("") chat.selections:drop()',
   );
   await waitForKept(agent);
   server.restart(SCRIPT);

@@ -97,7 +97,7 @@ Deno.test("thoughts in the text are folded, and an effort is chosen, sent, shown
   await waitUntil("the winbar", async () =>
     !/effort/.test(
       await later.nvim.lua<string>(
-        `return require("agent.chat").current():status()`,
+        `return require("agent.chat").current().status:line()`,
       ),
     ));
   assert.deepEqual(server.problems, []);

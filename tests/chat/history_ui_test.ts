@@ -129,7 +129,7 @@ Deno.test("a second part is not asked for while one is on its way, and a failure
   const [, second] = await asked(child);
   assert.equal((await asked(child)).length, 2);
   await receive(child, { type: "engine_answer", request: second?.request, error: "the disk is gone" });
-  await child.waitFor(`not require("agent.chat").current().reading`);
+  await child.waitFor(`not require("agent.chat").current().history.is_reading`);
   await child.keys("G");
   await child.waitForScreen("the disk is gone");
   await child.keys("gg");
@@ -147,7 +147,7 @@ Deno.test("blocks are found where they are: keys that jump, open and fork", asyn
   await onLine("question 20");
   await child.keys("gg]]]]");
   await onLine("question 3");
-  const turn = () => child.lua(`return { require("agent.chat").current():turn_at_cursor() }`);
+  const turn = () => child.lua(`return { require("agent.chat").current().history:turn_at_cursor() }`);
   assert.deepEqual(await turn(), [3, "question 3\nin two lines"]);
   await child.keys("/read file7<CR><Tab>");
   assert.deepEqual(await turn(), [7]);
@@ -219,7 +219,7 @@ Deno.test("a session that a crash has cut off shows what was open as stopped, an
     request,
     result: { updates: [...turnUpdates(1).slice(0, 2), { type: "tool", chat: 1, id: "c", title: "run x" }] },
   });
-  await child.waitFor(`not require("agent.chat").current().reading`);
+  await child.waitFor(`not require("agent.chat").current().history.is_reading`);
   assert.deepEqual((await transcript(child)).slice(2), [
     "Thought for a moment",
     "■ run x  stopped",

@@ -63,7 +63,7 @@ say Yes.
     assert.deepEqual(sent, [[], [true], [true]], wire);
     assert.ok(requests.every((request) => request.wire === wire), wire);
     const chat = await nvim.lua<string>(
-      `return table.concat(vim.api.nvim_buf_get_lines(require("agent.chat").current().transcript, 0, -1, false), "\\n")`,
+      `return table.concat(vim.api.nvim_buf_get_lines(require("agent.chat").current().transcript.buffer, 0, -1, false), "\\n")`,
     );
     assert.match(chat, /It is grey noise\./);
     assert.ok(!chat.includes(PNG.toBase64().slice(0, 40)));

@@ -51,7 +51,7 @@ Deno.test("at 40×15 the chat has the screen, the line above it what matters, an
   );
   await nvim.waitForScreen(/columns +│\n│ +│\n│✓ read a\.ts +│\n│✓ edit b\.ts/);
 
-  await nvim.lua(`require("agent.chat").current():show_plan()`);
+  await nvim.lua(`require("agent.chat").current().plan:show()`);
   await nvim.waitForScreen(
     /│▸ rename the function in all files +│\n│ {2}where it is used +│\n│☐ run the tests/,
   );

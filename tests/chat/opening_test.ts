@@ -146,7 +146,7 @@ test("a copy gets what was sent after it was asked for; the session itself does 
   await waitForTurn(nvim);
   assert.ok(sent(agent, -1)[0]?.includes("tell of owls"));
   const texts = await nvim.lua<string[]>(`return vim.tbl_map(function(chat)
-    return table.concat(vim.api.nvim_buf_get_lines(chat.transcript, 0, -1, false), "\\n")
+    return table.concat(vim.api.nvim_buf_get_lines(chat.transcript.buffer, 0, -1, false), "\\n")
   end, require("agent.chat").list())`);
   assert.deepEqual(texts.map((text) => text.includes("for the copy")), [false, true]);
   assert.deepEqual(server.problems, []);

@@ -3,7 +3,7 @@ local here = vim.fs.dirname(vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1,
 vim.opt.runtimepath:prepend(vim.fs.dirname(vim.fs.dirname(here)))
 local checks = dofile(here .. "/checks.lua")
 local actions = require("agent.actions")
-local opening = require("agent.chat.opening")
+local Phases = require("agent.chat.phases")
 local states = require("agent.timeline.states")
 local timeline = require("agent.timeline")
 
@@ -50,14 +50,16 @@ local function new_chat()
     end
   end
   local function nothing() end
-  chat.follow_all, chat.prepare, chat.selection_unsent = nothing, nothing, nothing
-  return setmetatable(chat, { __index = opening })
+  chat.prepare, chat.transcript = nothing, { follow_all = nothing }
+  chat.selections = { by_message = {}, bring_back = nothing }
+  chat.phases = Phases.new(chat)
+  return chat
 end
 
 --- Takes an action of the user's; a message that runs begins a turn, or waits for its end.
 local function take(chat, action, text)
   local name = text or action
-  chat:act(action, function(on, verdict)
+  chat.phases:act(action, function(on, verdict)
     table.insert(on.ran, name)
     on.verdict = verdict
     if states.KINDS[action] == "message" then
@@ -69,7 +71,7 @@ end
 --- Brings a chat into a phase, by what happens there.
 local INTO = {
   opening = function(chat)
-    chat.opening = chat:begin_opening()
+    chat.opening = chat.phases:begin_opening()
   end,
   ready = function() end,
   running = function(chat)
@@ -87,7 +89,7 @@ local function in_phase(phase)
   local chat = new_chat()
   chat.typed = { "draft" }
   INTO[phase](chat)
-  eq(chat:phase(), phase)
+  eq(chat.phases:current(), phase)
   said = {}
   return chat
 end
@@ -109,7 +111,7 @@ local EFFECT = {
       take(chat, "send", "behind")
       eq(chat.ran, {}, "nothing runs yet")
       eq(is_shown_waiting(chat, text), text ~= nil, "the user sees that it waits")
-      chat:end_opening(chat.opening, is_failing)
+      chat.phases:end_opening(chat.opening, is_failing)
       eq(#chat.timeline.held, 0)
       if not is_failing then
         eq(chat.ran, { "before", name, "behind" }, "in order")
@@ -124,13 +126,13 @@ local EFFECT = {
     local chat = in_phase("opening")
     take(chat, "send", "before")
     take(chat, action)
-    eq({ chat.ran, chat.typed, chat:phase() }, { {}, { "before", "draft" }, "ready" })
-    eq(chat:end_opening(chat.opening), false, "what comes of it later is not wanted")
+    eq({ chat.ran, chat.typed, chat.phases:current() }, { {}, { "before", "draft" }, "ready" })
+    eq(chat.phases:end_opening(chat.opening), false, "what comes of it later is not wanted")
     local bound = in_phase("ready")
-    bound:begin_opening(true)
+    bound.phases:begin_opening(true)
     take(bound, "send", "before")
     take(bound, action)
-    eq({ bound.typed, bound:phase() }, { { "before", "draft" }, "opening" }, "a provider is changed all the same")
+    eq({ bound.typed, bound.phases:current() }, { { "before", "draft" }, "opening" }, "a provider is changed all the same")
   end,
   back = function(action, text, phase)
     local chat = in_phase(phase)
@@ -194,28 +196,28 @@ end)
 
 test("a provider that is changed after the turn: what is sent in between waits for it", function()
   local chat = in_phase("running")
-  local switch = chat:begin_opening(true)
+  local switch = chat.phases:begin_opening(true)
   take(chat, "send", "in the turn")
-  eq({ chat:phase(), chat.verdict }, { "running", "queue" })
+  eq({ chat.phases:current(), chat.verdict }, { "running", "queue" })
   chat:apply({ { type = "turn_done", reason = "end_turn" } })
-  eq(chat:phase(), "opening")
+  eq(chat.phases:current(), "opening")
   take(chat, "send", "after the turn")
   eq(chat.ran, { "in the turn" })
   -- The supervisor begins what it has, and only then the answer is here.
   chat:apply({ { type = "turn_started" } })
-  chat:end_opening(switch)
+  chat.phases:end_opening(switch)
   eq({ chat.ran, chat.verdict }, { { "in the turn", "after the turn" }, "queue" })
 end)
 
 test("what the supervisor gives back stands before what waits here", function()
   local chat = in_phase("running")
-  chat:begin_opening(true)
+  chat.phases:begin_opening(true)
   take(chat, "send", "one")
   chat:apply({ { type = "turn_done", reason = "end_turn" } })
   take(chat, "send", "two")
   take(chat, "btw", "/btw three")
   chat:apply({ { type = "unsent", texts = { "one" } } })
-  chat:return_texts({ "one" })
+  chat.phases:return_texts({ "one" })
   eq(chat.typed, { "one", "two", "/btw three", "draft" })
   eq(timeline.waiting(chat.timeline), {})
 end)
@@ -225,7 +227,7 @@ test("what waits for one chat goes to another, in order, whatever that does", fu
   take(chat, "mode")
   take(chat, "send", "one")
   take(chat, "steer", "two")
-  chat:hand_over(other)
+  chat.phases:hand_over(other)
   eq({ chat.ran, chat.typed, other.ran }, { {}, { "draft" }, { "mode", "one", "two" } })
 end)
 
@@ -238,9 +240,9 @@ test("a message that waited stands below the history that comes above it", funct
       renderer:draw(self.timeline.blocks, timeline.apply(self.timeline, update))
     end
   end
-  local open = chat:begin_opening()
+  local open = chat.phases:begin_opening()
   take(chat, "send", "go on")
-  chat:end_opening(open)
+  chat.phases:end_opening(open)
   local user = { type = "user", text = "hello", turn = 1 }
   local text = { type = "text", message = "m", text = "Hi." }
   local older = timeline.replay({ user, text, { type = "turn_done", reason = "end_turn" } })
@@ -259,12 +261,12 @@ test("whatever happens in whichever order, each message runs once or is in the i
     local chat, open, sent = new_chat(), {}, {}
     local DO = {
       function()
-        table.insert(open, chat:begin_opening(math.random(2) == 1))
+        table.insert(open, chat.phases:begin_opening(math.random(2) == 1))
       end,
       function()
         local one = table.remove(open, math.random(math.max(1, #open)))
         if one then
-          chat:end_opening(one, math.random(2) == 1)
+          chat.phases:end_opening(one, math.random(2) == 1)
         end
       end,
       function()
@@ -286,7 +288,7 @@ test("whatever happens in whichever order, each message runs once or is in the i
     end
     chat:apply({ { type = "turn_done", reason = "end_turn" }, { type = "not_closing" } })
     vim.iter(open):each(function(one)
-      chat:end_opening(one)
+      chat.phases:end_opening(one)
     end)
     for _, text in ipairs(sent) do
       local ran = vim.iter(chat.ran):filter(function(one)
@@ -294,7 +296,7 @@ test("whatever happens in whichever order, each message runs once or is in the i
       end)
       eq(#ran:totable() + (vim.list_contains(chat.typed, text) and 1 or 0), 1, ("%s, seed %d"):format(text, seed))
     end
-    eq({ #chat.timeline.held, chat:phase() == "opening" }, { 0, false })
+    eq({ #chat.timeline.held, chat.phases:current() == "opening" }, { 0, false })
   end
 end)
 

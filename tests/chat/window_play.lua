@@ -34,14 +34,14 @@ local function problem(message)
     return "is not in view"
   elseif vim.api.nvim_get_current_win() ~= windows.input then
     return "its input has not the cursor"
-  elseif vim.api.nvim_win_get_buf(windows.transcript) ~= chat.transcript then
+  elseif vim.api.nvim_win_get_buf(windows.transcript) ~= chat.transcript.buffer then
     return "the transcript is not in its window"
   elseif vim.api.nvim_win_get_buf(windows.input) ~= chat.input.buffer then
     return "the input is not in its window"
   elseif chat.input:text() ~= "a draft" then
     return "the draft is " .. vim.inspect(chat.input:text())
   end
-  local text = table.concat(vim.api.nvim_buf_get_lines(chat.transcript, 0, -1, false), "\n")
+  local text = table.concat(vim.api.nvim_buf_get_lines(chat.transcript.buffer, 0, -1, false), "\n")
   if text ~= message then
     return "the transcript is " .. vim.inspect(text)
   end

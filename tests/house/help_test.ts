@@ -99,7 +99,7 @@ Deno.test("help: every key of the chat and of the approval", async () => {
     }
   }
   await child.lua(`_G.chat = require("agent.chat").get()`);
-  same(chat, await read("{ transcript = chat.transcript, input = chat.input.buffer }"));
+  same(chat, await read("{ transcript = chat.transcript.buffer, input = chat.input.buffer }"));
 
   const approval: [string, string][] = [];
   for (const { cells: [keys = "", doc = ""] } of help.table("agent-approval-keys")) {

@@ -28,9 +28,9 @@ async function firstAnswer(nvim: ChildNvim): Promise<string> {
   await nvim.command("Agent! go");
   await nvim.waitFor(
     `require("agent").status():find("ready$")
-    and vim.api.nvim_buf_line_count(require("agent.chat").get().transcript) > 2`,
+    and vim.api.nvim_buf_line_count(require("agent.chat").get().transcript.buffer) > 2`,
   );
-  const lines = `vim.api.nvim_buf_get_lines(require("agent.chat").get().transcript, 0, -1, true)`;
+  const lines = `vim.api.nvim_buf_get_lines(require("agent.chat").get().transcript.buffer, 0, -1, true)`;
   return oneLine(await nvim.lua<string[]>(`return ${lines}`));
 }
 
@@ -258,9 +258,9 @@ Deno.test("no Deno, an old one, no denops.vim where it is wanted, and no network
     local chat = require("agent.chat").new()
     chat.input:set("a draft")
     chat:send("first")
-    chat:steer("second")
+    chat.queue:steer("second")
     chat:send("third")
-    chat:steer("fourth")`);
+    chat.queue:steer("fourth")`);
   await nvim.waitFor(`require("agent").status():find("ready$")`);
   assert.ok((await transcript(nvim, 0, 5)).includes("Fetching the plugin's dependencies, once …"));
   const input =

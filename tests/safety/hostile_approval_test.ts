@@ -115,7 +115,7 @@ Deno.test("a folder that leads elsewhere, or outside, is not asked about at all"
   await nvim.command("Agent! go");
   const said = () =>
     nvim.lua<readonly string[]>(
-      `return vim.api.nvim_buf_get_lines(require("agent.chat").current().transcript, 0, -1, true)`,
+      `return vim.api.nvim_buf_get_lines(require("agent.chat").current().transcript.buffer, 0, -1, true)`,
     );
   const answers = await waitUntil("an answer to each", async () => {
     const lines = (await said()).filter((line) => line.startsWith("session/request_permission"));

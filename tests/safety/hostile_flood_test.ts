@@ -224,7 +224,7 @@ async function turn({ nvim, order }: Tainted, orders: readonly Order[], until: R
   await nvim.command("Agent go on");
   const last = () =>
     nvim.lua<string>(`return table.concat(vim.api.nvim_buf_get_lines(
-    require("agent.chat").current().transcript, -20, -1, false), "\\n")`);
+    require("agent.chat").current().transcript.buffer, -20, -1, false), "\\n")`);
   let seen = "";
   await waitUntil(
     () => `the chat to end with ${until}: ${seen.slice(-500)}`,
@@ -261,7 +261,7 @@ async function flood({ root, tainted }: Scene, { orders, says }: Flood): Promise
   );
   assert.ok(megabytes < MOST_MEGABYTES, `Neovim holds ${Math.round(megabytes)} MB`);
   const size = await nvim.lua<{ readonly lines: number; readonly characters: number }>(
-    `local buffer = require("agent.chat").current().transcript
+    `local buffer = require("agent.chat").current().transcript.buffer
     local lines = vim.api.nvim_buf_line_count(buffer)
     return { lines = lines, characters = vim.api.nvim_buf_get_offset(buffer, lines) }`,
   );

@@ -46,7 +46,7 @@ function another(agent: RunningAgent, options: Partial<AgentOptions> = {}): Prom
 /** All lines of the current chat's transcript. */
 function lines({ nvim }: RunningAgent): Promise<readonly string[]> {
   return nvim.lua(
-    `return vim.api.nvim_buf_get_lines(require("agent.chat").current().transcript, 0, -1, false)`,
+    `return vim.api.nvim_buf_get_lines(require("agent.chat").current().transcript.buffer, 0, -1, false)`,
   );
 }
 

@@ -21,7 +21,7 @@ local chats = require("agent.chat")
 vim.iter(chats.list()):each(function(chat)
   chat:revive()
   chat.input:set("")
-  chat.selections = nil
+  chat.selections.all = {}
   chats.close(chat)
 end)
 -- What another Neovim has left.

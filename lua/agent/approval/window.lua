@@ -105,7 +105,7 @@ local function title()
   end
   local chat = chats.current()
   if approval and chat and chat.id ~= approval.chat then
-    local project = chats.get(approval.chat):project()
+    local project = chats.get(approval.chat).status:project()
     text = ("%s · %schat %d"):format(text, project and project .. ", " or "", approval.chat)
   end
   if is_open() and has_more_below() then

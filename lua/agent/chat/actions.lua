@@ -23,13 +23,13 @@ local function send(chats, text, options)
   if type(context) == "string" then
     text = text .. "\n\n" .. context
   elseif context then
-    chat:select(context)
+    chat.selections:add(context)
   end
   if options.open ~= false then
     chat:open()
   end
   if options.steer then
-    return chat:steer(text)
+    return chat.queue:steer(text)
   end
   chat:send(text)
 end
@@ -105,7 +105,7 @@ return {
       vim.ui.select(chats.list(), {
         prompt = "Chats",
         format_item = function(chat)
-          return chat:label()
+          return chat.status:label()
         end,
       }, function(chat)
         if chat then
@@ -148,7 +148,7 @@ return {
       local chat, in_place = chats.get(), require("agent.in_place")
       if in_place.stop() then
         return
-      elseif chat:phase() == "ready" then
+      elseif chat.phases:current() == "ready" then
         in_place.stop_all()
       end
       chat:stop()
@@ -223,7 +223,7 @@ return {
     plug = "AgentQueue",
     doc = "List the waiting messages; choose one to edit it in the input.",
     run = function(chats)
-      chats.get():choose_waiting()
+      chats.get().queue:choose()
     end,
   },
   {
@@ -231,7 +231,7 @@ return {
     plug = "AgentPause",
     doc = "Pause the turn before its next step, or resume it.",
     run = function(chats)
-      chats.get():pause()
+      chats.get().queue:pause()
     end,
   },
   {

@@ -36,7 +36,7 @@ end
 ---@param text string
 local function tell(chat, text)
   local is_seen = chat:is_visible()
-  text = chat:named(text)
+  text = chat.status:with_project(text)
   if config.get().notify and not is_seen then
     say.info(text)
   end
@@ -67,13 +67,17 @@ local function outcome(timeline, update)
   return "done"
 end
 
+--- The last session and title that AgentSessionChanged has reported of each chat.
+---@type table<agent.Chat, { session: string, title: string }>
+local reported = setmetatable({}, { __mode = "k" })
+
 --- Once for each session and title.
 ---@param chat agent.Chat
 local function session_changed(chat)
   local session, title = chat.timeline.session, chat.timeline.title or ""
-  local told = chat.told
-  if session and not (told and told.session == session and told.title == title) then
-    chat.told = { session = session, title = title }
+  local last = reported[chat]
+  if session and not (last and last.session == session and last.title == title) then
+    reported[chat] = { session = session, title = title }
     events.emit("AgentSessionChanged", { chat = chat.id, session = session, title = title })
   end
 end
@@ -82,7 +86,7 @@ end
 ---@param update table
 return function(chat, update)
   local line = chat.timeline
-  progress.tell(chat, update, update.type == "turn_done" and outcome(line, update) or chat:state())
+  progress.tell(chat, update, update.type == "turn_done" and outcome(line, update) or chat.status:state())
   local block = update.type == "tool" and (line.nested[update.id] or line.blocks[line.tools[update.id]])
   if block and update.status == "in_progress" then
     events.emit("AgentToolStart", { chat = chat.id, id = update.id, title = block.title })
@@ -102,7 +106,7 @@ return function(chat, update)
     end
   elseif update.type == "approval" and config.get().notify and (is_away or not chat:is_visible()) then
     -- It shows itself in Neovim.
-    signal(chat:named("waits for your answer: " .. update.title))
+    signal(chat.status:with_project("waits for your answer: " .. update.title))
   elseif update.type == "notice" and update.severity == "error" then
     tell(chat, update.text)
   elseif update.type == "ready" then

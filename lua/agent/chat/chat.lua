@@ -1,50 +1,55 @@
--- A chat: one session with its transcript, its input and its windows.
-local attached = require("agent.chat.attached")
-local buffers = require("agent.chat.buffers")
+-- A chat: one session with its transcript, its input and its windows. Each part of it has a field.
+local announce = require("agent.chat.announce")
+local Attachments = require("agent.chat.attachments")
 local client = require("agent.client")
-local config = require("agent.config")
-local drafts = require("agent.chat.drafts")
+local Countdown = require("agent.chat.countdown")
+local Drafts = require("agent.chat.drafts")
 local given = require("agent.context.given")
-local history = require("agent.chat.history")
-local keymaps = require("agent.chat.keymaps")
+local History = require("agent.chat.history")
 local input = require("agent.chat.input")
+local input_buffer = require("agent.chat.input_buffer")
+local keymaps = require("agent.chat.keymaps")
 local modes = require("agent.menus.modes")
-local moves = require("agent.chat.moves")
-local navigate = require("agent.chat.navigate")
-local opening = require("agent.chat.opening")
+local Moves = require("agent.chat.moves")
+local Navigation = require("agent.chat.navigation")
 local paste = require("agent.context.paste")
-local plan = require("agent.chat.draw.plan")
+local Phases = require("agent.chat.phases")
+local Plan = require("agent.chat.draw.plan")
 local projects = require("agent.projects")
 local pulse = require("agent.chat.draw.pulse")
-local selections = require("agent.chat.selections")
+local Queue = require("agent.chat.queue")
+local Selections = require("agent.chat.selections")
 local slash = require("agent.chat.complete.slash")
-local status = require("agent.chat.draw.status")
+local Status = require("agent.chat.draw.status")
 local timeline = require("agent.timeline")
 local trace = require("agent.trace")
-local waiting = require("agent.chat.waiting")
+local Transcript = require("agent.chat.transcript")
 local window = require("agent.chat.window")
 
 ---@class agent.Chat
 ---@field id integer
 ---@field timeline agent.Timeline
----@field transcript integer buffer
----@field input agent.Input
----@field renderer? agent.Renderer  nil while the transcript is lost, see buffers.lua
----@field windows? agent.Windows  nil while it is hidden
----@field counted? agent.Retry  the countdown on screen
----@field clock? uv.uv_timer_t   of that countdown
+---@field phases agent.Phases
+---@field transcript agent.Transcript
+---@field history agent.History
+---@field navigation agent.Navigation
+---@field moves agent.Moves
+---@field input agent.Input         another one after its buffer is lost
+---@field attachments agent.Attachments
+---@field selections agent.Selections
+---@field drafts agent.Drafts
+---@field queue agent.Queue
+---@field status agent.Status
+---@field plan agent.Plan
+---@field countdown agent.Countdown
+---@field windows? agent.Windows    nil while it is hidden
 ---@field peers agent.ChatPeers
----@field list fun(): agent.Chat[]  all of this Neovim
----@field older? integer        where in the session the older part ends that is not here yet
----@field reading? boolean      a part of the session is on its way
----@field told? { session: string, title: string }  in the last AgentSessionChanged
----@field stops integer           how often the user has stopped it
----@field is_quiet boolean      another place says how its turns end
----@field target? integer       turn that is looked for in the older parts
----@field is_closed? boolean     for good
+---@field list fun(): agent.Chat[]  all chats of this Neovim
 ---@field leave fun(chat: agent.Chat, texts: string[])  puts texts of a closed chat into the next one
-local PARTS = { attached, buffers, drafts, history, moves, navigate, opening, plan, selections, status, waiting }
-local Chat = vim.tbl_extend("error", {}, unpack(PARTS))
+---@field stops integer             how often the user has stopped it
+---@field is_quiet boolean          another room shows how its turns end
+---@field is_closed? boolean        for good
+local Chat = {}
 Chat.__index = Chat
 
 --- The chat that each tab page shows.
@@ -72,8 +77,45 @@ function Chat.new(options)
     is_quiet = options.is_quiet,
   }, Chat)
   chat.timeline.root = options.root
+  chat.phases = Phases.new(chat)
+  chat.transcript = Transcript.new(chat)
+  chat.history = History.new(chat)
+  chat.navigation = Navigation.new(chat)
+  chat.moves = Moves.new(chat)
+  chat.attachments = Attachments.new(chat)
+  chat.selections = Selections.new(chat)
+  chat.drafts = Drafts.new(chat)
+  chat.queue = Queue.new(chat)
+  chat.status = Status.new(chat)
+  chat.plan = Plan.new(chat)
+  chat.countdown = Countdown.new(chat)
   chat:revive()
   return chat
+end
+
+---@param scheme? string
+function Chat:name_buffers(scheme)
+  scheme = scheme or "agent://"
+  pcall(vim.api.nvim_buf_set_name, self.transcript.buffer, ("%schat/%d"):format(scheme, self.id))
+  pcall(vim.api.nvim_buf_set_name, self.input.buffer, ("%sinput/%d"):format(scheme, self.id))
+end
+
+--- Makes again what is lost. The windows of a buffer that was deleted are gone; the other one's go, too.
+function Chat:revive()
+  if self.is_closed or vim.v.exiting ~= vim.NIL then
+    return
+  end
+  local has_transcript, has_input = self.transcript.renderer ~= nil, self.input ~= nil and not self.input.lost
+  if has_transcript and has_input then
+    return
+  end
+  if not has_transcript then
+    self.transcript:make()
+  end
+  if not has_input then
+    input_buffer.make(self)
+  end
+  self:name_buffers()
 end
 
 --- On some tab page.
@@ -99,29 +141,39 @@ function Chat:open()
   local has_tab = self:is_open() and self.windows.layout == "tab"
   if not (self:is_visible() or has_tab) then
     self:close_windows()
-    self.windows = window.open(self.transcript, self.input.buffer)
-    self:follow({ [self.windows.transcript] = true })
-    self:fill()
+    self.windows = window.open(self.transcript.buffer, self.input.buffer)
+    self.transcript:follow({ [self.windows.transcript] = true })
+    self.history:fill()
   else
-    window.put_back(self.windows, self.transcript, self.input.buffer)
+    window.put_back(self.windows, self.transcript.buffer, self.input.buffer)
     window.come_from(self.windows, vim.api.nvim_get_current_win())
   end
   vim.api.nvim_set_current_win(self.windows.input)
   on_tab[vim.api.nvim_get_current_tabpage()] = self
   pulse.beat(self)
-  self:show_state()
-  self:show_attached()
+  self.status:show()
+  self.attachments:show()
   self:prepare()
+end
+
+--- Hides the chat if it covers what is to be shown.
+---@return boolean? hidden
+function Chat:step_aside()
+  local layout = self.windows and self.windows.layout
+  if self:is_visible() and (layout == "float" or layout == "tab" or layout == "current") then
+    self:hide()
+    return true
+  end
 end
 
 --- The user types for seconds: by then the engine runs.
 function Chat:prepare()
-  if self:is_visible() and self:phase() == "ready" then
+  if self:is_visible() and self.phases:current() == "ready" then
     local action = { type = "open", chat = self.id, session = self.timeline.session }
     client.send(vim.tbl_extend("error", action, self:place()))
   end
   if self:is_blank() then
-    self:take_draft()
+    self.drafts:take()
   end
 end
 
@@ -130,7 +182,7 @@ end
 function Chat:close_windows()
   local windows = self.windows
   self.windows = nil
-  window.close(windows or {}, { self.transcript, self.input.buffer })
+  window.close(windows or {}, { self.transcript.buffer, self.input.buffer })
   return windows
 end
 
@@ -146,36 +198,13 @@ function Chat:hide()
   end
 end
 
---- Which windows show the end of the transcript, and so should go on to.
----@return table<integer, true>
-function Chat:following()
-  local at_end = {}
-  local last = vim.api.nvim_buf_line_count(self.transcript)
-  for _, win in ipairs(vim.fn.win_findbuf(self.transcript)) do
-    if vim.api.nvim_win_get_cursor(win)[1] >= last then
-      at_end[win] = true
-    end
-  end
-  return at_end
-end
-
---- Every window on the transcript shows its end.
-function Chat:follow_all()
-  local all = {}
-  for _, win in ipairs(vim.fn.win_findbuf(self.transcript)) do
-    all[win] = true
-  end
-  self:follow(all)
-end
-
----@param windows table<integer, true>
-function Chat:follow(windows)
-  local last = vim.api.nvim_buf_line_count(self.transcript)
-  -- To the last character: a paragraph may be longer than the window.
-  local column = #vim.api.nvim_buf_get_lines(self.transcript, last - 1, last, false)[1]
-  for win in pairs(windows) do
-    vim.api.nvim_win_set_cursor(win, { last, column })
-  end
+--- Shows a stored session of the chat's project, and goes on with it.
+---@param session { sessionId: string, title: string }
+function Chat:restore(session)
+  self.timeline.session, self.timeline.title = session.sessionId, session.title
+  announce(self, { type = "title" })
+  self.history:read()
+  self.drafts:take()
 end
 
 --- Applies updates and draws what they changed, in one go.
@@ -193,54 +222,16 @@ function Chat:apply(updates)
     end
   end
   if next(changed) then
-    self:open_diffs(changed)
-    local since = trace.now and trace.now()
-    local following = self:following()
-    self.renderer:draw(self.timeline.blocks, changed)
-    self:follow(following)
-    self:note_waiting(changed)
-    if since then
-      trace.span("draw", since)
-    end
+    self.transcript:draw(changed)
+    self.queue:note(changed)
   end
   if self.timeline.state == "idle" then
-    self.paused = nil
+    self.queue.paused = nil
   end
-  self:keep_messages(updates)
-  self:count_down()
+  self.drafts:keep_messages(updates)
+  self.countdown:update()
   pulse.beat(self, changed)
-  self:show_state()
-end
-
---- Diffs that the user has neither opened nor closed are as the option says.
----@param changed table<integer, true>
-function Chat:open_diffs(changed)
-  for index in pairs(config.get().show_diffs == "open" and changed or {}) do
-    local block = self.timeline.blocks[index]
-    if block.is_diff and block.expanded == nil then
-      block.expanded = true
-    end
-  end
-end
-
---- A countdown on screen counts.
-function Chat:count_down()
-  local retry = self.timeline.retry
-  if retry == self.counted then
-    return
-  end
-  if self.clock then
-    self.clock:close()
-  end
-  self.counted, self.clock = retry, retry and assert(vim.uv.new_timer())
-  local second = vim.schedule_wrap(function()
-    if self.timeline.retry == retry then
-      self:apply({ { type = "second" } })
-    end
-  end)
-  if retry then
-    self.clock:start(1000, 1000, second)
-  end
+  self.status:show()
 end
 
 --- Nothing was said or read here.
@@ -256,7 +247,7 @@ end
 ---@param session? string
 ---@return boolean
 function Chat:is_blank(session)
-  return self:has_no_session() and (self.input:is_empty() or session ~= nil and self:has_draft_of(session))
+  return self:has_no_session() and (self.input:is_empty() or session ~= nil and self.drafts:is_of(session))
 end
 
 --- Its project; while it has none, the one that the user is in.
@@ -283,10 +274,10 @@ function Chat:send(text, remember, id)
   local since = trace.now and trace.now()
   input.remember(text)
   id = id or self.input:sent_id()
-  local _, along = self:attached(text)
-  self:selection_sent(text)
-  self:act("send", function(chat)
-    chat:prompt({ id = id, text = text, given = along, shown = (chat:attached(text)), remember = remember })
+  local _, along = self.attachments:for_message(text)
+  self.selections:keep_for(text)
+  self.phases:act("send", function(chat)
+    chat:prompt({ id = id, text = text, given = along, shown = (chat.attachments:for_message(text)), remember = remember })
   end, text, id)
   if since then
     trace.span("key", since)
@@ -297,7 +288,7 @@ end
 ---@param message table fields of the action `prompt`, see protocol/ui.ts
 function Chat:prompt(message)
   self:apply({ { type = "submitted", text = message.text, id = message.id } })
-  self:follow_all()
+  self.transcript:follow_all()
   local action = { type = "prompt", chat = self.id, session = self.timeline.session }
   client.send(vim.tbl_extend("error", action, message, self:place()))
 end
@@ -323,9 +314,19 @@ function Chat:submit()
   end
 end
 
+--- What stands in the input is the answer to an approval.
+function Chat:answer_approval()
+  self.peers.answer_approval()
+end
+
+--- What stands in the input was used elsewhere: it is empty afterwards, and the history has it.
+function Chat:forget_typed()
+  input.remember(assert(self.input:take()))
+end
+
 function Chat:stop()
   self.stops = self.stops + 1
-  self:act("stop", function()
+  self.phases:act("stop", function()
     self:apply({ { type = "stopping" } })
     client.send({ type = "cancel", chat = self.id })
   end)
@@ -340,7 +341,7 @@ function Chat:choose_model()
 end
 
 function Chat:start_plan()
-  self:act("start", modes.start)
+  self.phases:act("start", modes.start)
 end
 
 --- In a menu the key moves in the menu.
@@ -381,7 +382,7 @@ function Chat:show(context)
   if type(context) == "string" then
     self.input:add(context .. "\n")
   elseif context then
-    self:select(context)
+    self.selections:add(context)
   end
   vim.cmd("startinsert!")
 end

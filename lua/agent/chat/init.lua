@@ -61,7 +61,7 @@ end
 local function at_cursor()
   local buffer = vim.api.nvim_get_current_buf()
   return vim.iter(M.list()):find(function(chat)
-    return chat.transcript == buffer or chat.input.buffer == buffer
+    return chat.transcript.buffer == buffer or chat.input.buffer == buffer
   end)
 end
 
@@ -84,7 +84,7 @@ end
 --- The chats on screen name their project, once there is more than one.
 local function show_names()
   for _, chat in pairs(chats) do
-    chat:show_state()
+    chat.status:show()
   end
 end
 
@@ -136,7 +136,7 @@ function M.begin(is_new, root)
   local before = M.current()
   local can_use = before and not is_new and before:is_blank() and (not root or before.timeline.root == root)
   local chat = can_use and before or M.new(root)
-  return chat, chat:begin_opening(), before
+  return chat, chat.phases:begin_opening(), before
 end
 
 --- Nothing has come of it. What waited is in the input; a chat without anything of the user's goes.
@@ -146,7 +146,7 @@ end
 ---@param before? agent.Chat takes its place
 function M.not_opened(chat, opening, problem, before)
   local was_visible = chat:is_visible()
-  if not chat:end_opening(opening, true) then
+  if not chat.phases:end_opening(opening, true) then
     return
   elseif was_visible and not chat:is_blank() then
     return chat:apply({ { type = "notice", severity = "error", text = problem } })
@@ -198,14 +198,14 @@ function M.close(chat, project)
   client.send({ type = "close", chat = chat.id })
   chat:hide()
   chat.timeline.root = project or chat.timeline.root
-  chat:leave_draft()
+  chat.drafts:leave()
   chats[chat.id], chat.is_closed = nil, true
   for key, its in pairs(current) do
     if its == chat then
       current[key] = newest_of(key)
     end
   end
-  for _, buffer in ipairs({ chat.transcript, chat.input.buffer }) do
+  for _, buffer in ipairs({ chat.transcript.buffer, chat.input.buffer }) do
     pcall(vim.api.nvim_buf_delete, buffer, { force = true })
   end
   show_names()
@@ -279,9 +279,9 @@ end
 ---@param update table
 local function take_back(chat, update)
   if update.type == "unsent" then
-    chat:return_texts(update.texts)
+    chat.phases:return_texts(update.texts)
   elseif update.type == "taken_back" then
-    chat:give_back(update.text)
+    chat.queue:give_back(update.text)
   end
 end
 
@@ -296,7 +296,7 @@ local function host_lost(update)
     end
     if chat.timeline.state ~= "idle" then
       local texts, unstored = timeline.unsent(chat.timeline)
-      chat:unlogged(update.was_running, function(unlogged)
+      chat.drafts:unlogged(update.was_running, function(unlogged)
         take_back(chat, { type = "unsent", texts = unlogged })
       end)
       local done = { type = "turn_done", reason = "error", error = text }
@@ -339,7 +339,7 @@ function M.fit()
   for _, chat in pairs(current) do
     if chat.windows then
       window.fit(chat.windows)
-      chat:show_state()
+      chat.status:show()
     end
   end
 end
@@ -362,7 +362,7 @@ vim.api.nvim_create_autocmd("WinResized", {
     for _, chat in pairs(current) do
       if chat.windows then
         window.hint(chat.windows)
-        chat:show_state()
+        chat.status:show()
       end
     end
   end,
@@ -384,7 +384,7 @@ vim.api.nvim_create_autocmd("SessionLoadPre", {
 function M.restored(named)
   local ours = {}
   for _, chat in pairs(chats) do
-    ours[chat.transcript], ours[chat.input.buffer] = true, true
+    ours[chat.transcript.buffer], ours[chat.input.buffer] = true, true
   end
   for _, buffer in ipairs(named) do
     if not ours[buffer] then
@@ -403,7 +403,7 @@ vim.api.nvim_create_autocmd({ "DiagnosticChanged", "BufWinEnter", "BufDelete" },
   callback = vim.schedule_wrap(function()
     local chat = M.current()
     if chat and chat:is_visible() then
-      chat:show_attached()
+      chat.attachments:show()
     end
   end),
 })
@@ -423,8 +423,8 @@ vim.api.nvim_create_autocmd({ "WinScrolled", "CursorMoved" }, {
   group = group,
   callback = function(event)
     for _, chat in pairs(chats) do
-      if event.event == "WinScrolled" or event.buf == chat.transcript then
-        chat:fill()
+      if event.event == "WinScrolled" or event.buf == chat.transcript.buffer then
+        chat.history:fill()
       end
     end
   end,

@@ -7,7 +7,7 @@ local M = {}
 ---@field keys string
 ---@field modes string
 ---@field where "both"|"transcript"|"input"
----@field action string  method of the chat, see chat/chat.lua
+---@field action string  method of the chat, or "part.method" of a part of it, see chat/chat.lua
 ---@field doc string
 ---@field hint? string    of the input's window, in the modes below: in a word
 ---@field hint_in? string modes
@@ -39,7 +39,7 @@ M.keys = {
     keys = "<M-CR>",
     modes = "ni",
     where = "input",
-    action = "submit_now",
+    action = "queue.submit_now",
     doc = "steer the running turn",
     running = "steer",
     hint_in = "i",
@@ -48,23 +48,23 @@ M.keys = {
     keys = "g<CR>",
     modes = "n",
     where = "input",
-    action = "submit_now",
+    action = "queue.submit_now",
     doc = "the same, for terminals without <M-CR>",
     running = "steer",
     hint_in = "n",
   },
-  { keys = "gz", modes = "n", where = "both", action = "pause", doc = "pause or resume the turn" },
-  { keys = "gm", modes = "n", where = "input", action = "choose_waiting", doc = "list the waiting messages" },
-  { keys = "dd", modes = "n", where = "transcript", action = "drop_waiting", doc = "remove a waiting message" },
-  { keys = "<M-r>", modes = "ni", where = "input", action = "use_typed", doc = "reject the request with this reason" },
+  { keys = "gz", modes = "n", where = "both", action = "queue.pause", doc = "pause or resume the turn" },
+  { keys = "gm", modes = "n", where = "input", action = "queue.choose", doc = "list the waiting messages" },
+  { keys = "dd", modes = "n", where = "transcript", action = "queue.drop", doc = "remove a waiting message" },
+  { keys = "<M-r>", modes = "ni", where = "input", action = "answer_approval", doc = "reject the request with this reason" },
   { keys = "<C-p>", modes = "ni", where = "input", action = "earlier", doc = "earlier message" },
   { keys = "<C-n>", modes = "ni", where = "input", action = "later", doc = "later message" },
   { keys = "<S-Tab>", modes = "ni", where = "input", action = "next_mode", doc = "the next mode" },
   { keys = "gM", modes = "n", where = "both", action = "choose_model", doc = "choose the model" },
   { keys = "gs", modes = "n", where = "both", action = "start_plan", doc = "carry out the plan" },
-  { keys = "ga", modes = "n", where = "input", action = "attach", doc = "switch attached context on or off" },
-  { keys = "K", modes = "n", where = "input", action = "show_selections", doc = "show the selected lines" },
-  { keys = "<BS>", modes = "n", where = "input", action = "drop_selection", doc = "remove the last selected lines" },
+  { keys = "ga", modes = "n", where = "input", action = "attachments.choose", doc = "switch attached context on or off" },
+  { keys = "K", modes = "n", where = "input", action = "selections.show", doc = "show the selected lines" },
+  { keys = "<BS>", modes = "n", where = "input", action = "selections.drop", doc = "remove the last selected lines" },
   { keys = "gp", modes = "n", where = "input", action = "paste", doc = "attach the clipboard's image" },
   { keys = "<C-c>", modes = "ni", where = "both", action = "stop", doc = "stop the turn", hint = "stop", hint_in = "ni" },
   {
@@ -76,20 +76,38 @@ M.keys = {
     hint = "hide",
     hint_in = "n",
   },
-  { keys = "<Tab>", modes = "n", where = "both", action = "tab", doc = "go to the approval, or open or close a block" },
-  { keys = "<C-w>k", modes = "n", where = "input", action = "to_transcript", doc = "go to the transcript" },
-  { keys = "<C-w>j", modes = "n", where = "transcript", action = "to_input", doc = "go to the input" },
-  { keys = "<PageUp>", modes = "ni", where = "input", action = "page_up", doc = "scroll the transcript up" },
-  { keys = "<PageDown>", modes = "ni", where = "input", action = "page_down", doc = "scroll the transcript down" },
-  { keys = "<C-u>", modes = "n", where = "input", action = "half_page_up", doc = "scroll half a window up" },
-  { keys = "<C-d>", modes = "n", where = "input", action = "half_page_down", doc = "scroll half a window down" },
-  { keys = "<CR>", modes = "n", where = "transcript", action = "enter", doc = "open the file, or open or close a block" },
-  { keys = "gf", modes = "n", where = "transcript", action = "goto_file", doc = "open the file" },
-  { keys = "]]", modes = "n", where = "transcript", action = "next_turn", doc = "your next message" },
-  { keys = "[[", modes = "n", where = "transcript", action = "previous_turn", doc = "your previous message" },
-  { keys = "gy", modes = "n", where = "transcript", action = "yank_code", doc = "yank the code block" },
-  { keys = "ga", modes = "n", where = "transcript", action = "apply_code", doc = "apply the code block to its file" },
-  { keys = "gl", modes = "n", where = "both", action = "show_plan", doc = "show the plan" },
+  {
+    keys = "<Tab>",
+    modes = "n",
+    where = "both",
+    action = "navigation.tab",
+    doc = "go to the approval, or open or close a block",
+  },
+  { keys = "<C-w>k", modes = "n", where = "input", action = "moves.to_transcript", doc = "go to the transcript" },
+  { keys = "<C-w>j", modes = "n", where = "transcript", action = "moves.to_input", doc = "go to the input" },
+  { keys = "<PageUp>", modes = "ni", where = "input", action = "moves.page_up", doc = "scroll the transcript up" },
+  { keys = "<PageDown>", modes = "ni", where = "input", action = "moves.page_down", doc = "scroll the transcript down" },
+  { keys = "<C-u>", modes = "n", where = "input", action = "moves.half_page_up", doc = "scroll half a window up" },
+  { keys = "<C-d>", modes = "n", where = "input", action = "moves.half_page_down", doc = "scroll half a window down" },
+  {
+    keys = "<CR>",
+    modes = "n",
+    where = "transcript",
+    action = "navigation.enter",
+    doc = "open the file, or open or close a block",
+  },
+  { keys = "gf", modes = "n", where = "transcript", action = "navigation.goto_file", doc = "open the file" },
+  { keys = "]]", modes = "n", where = "transcript", action = "navigation.next_turn", doc = "your next message" },
+  { keys = "[[", modes = "n", where = "transcript", action = "navigation.previous_turn", doc = "your previous message" },
+  { keys = "gy", modes = "n", where = "transcript", action = "navigation.yank_code", doc = "yank the code block" },
+  {
+    keys = "ga",
+    modes = "n",
+    where = "transcript",
+    action = "navigation.apply_code",
+    doc = "apply the code block to its file",
+  },
+  { keys = "gl", modes = "n", where = "both", action = "plan.show", doc = "show the plan" },
   { keys = "i", modes = "n", where = "transcript", action = "focus_input", doc = "go to the input" },
   { keys = "g?", modes = "n", where = "both", action = "show_keys", doc = "show these keys", hint = "keys", hint_in = "n" },
 }
@@ -100,8 +118,10 @@ M.keys = {
 function M.map(chat, where, buffer)
   for _, key in ipairs(M.keys) do
     if key.where == where or key.where == "both" then
+      local part, method = key.action:match("^(%l+)%.(.+)$")
       vim.keymap.set(vim.split(key.modes, ""), key.keys, function()
-        chat[key.action](chat)
+        local owner = part and chat[part] or chat
+        owner[method or key.action](owner)
       end, { buffer = buffer, desc = "Agent: " .. key.doc, nowait = true })
     end
   end

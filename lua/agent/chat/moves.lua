@@ -1,8 +1,16 @@
--- Between the two windows of a chat, and scrolling one from the other. Methods of the chat.
+-- Between the two windows of a chat, and scrolling one from the other.
 local window = require("agent.chat.window")
 
----@class agent.Chat
-local M = {}
+---@class agent.Moves
+---@field chat agent.Chat
+local Moves = {}
+Moves.__index = Moves
+
+---@param chat agent.Chat
+---@return agent.Moves
+function Moves.new(chat)
+  return setmetatable({ chat = chat }, Moves)
+end
 
 --- Floats are no neighbours to Neovim; splits are, and may have others beside them.
 ---@param chat agent.Chat
@@ -19,12 +27,12 @@ local function go(chat, target, direction)
   end
 end
 
-function M:to_transcript()
-  go(self, "transcript", "k")
+function Moves:to_transcript()
+  go(self.chat, "transcript", "k")
 end
 
-function M:to_input()
-  go(self, "input", "j")
+function Moves:to_input()
+  go(self.chat, "input", "j")
 end
 
 --- The transcript is scrolled, and the cursor stays in the input.
@@ -41,20 +49,20 @@ local function scroll(chat, keys)
   end
 end
 
-function M:page_up()
-  scroll(self, "<C-b>")
+function Moves:page_up()
+  scroll(self.chat, "<C-b>")
 end
 
-function M:page_down()
-  scroll(self, "<C-f>")
+function Moves:page_down()
+  scroll(self.chat, "<C-f>")
 end
 
-function M:half_page_up()
-  scroll(self, "<C-u>")
+function Moves:half_page_up()
+  scroll(self.chat, "<C-u>")
 end
 
-function M:half_page_down()
-  scroll(self, "<C-d>")
+function Moves:half_page_down()
+  scroll(self.chat, "<C-d>")
 end
 
-return M
+return Moves

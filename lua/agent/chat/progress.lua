@@ -52,7 +52,7 @@ function M.tell(chat, update, state)
     end
   elseif chat.timeline.state ~= "idle" then
     local percent = percent_of(chat)
-    local text = chat:plan_line() or chat.timeline.title or ""
+    local text = chat.plan:line() or chat.timeline.title or ""
     text = text == "" and state or ("%s · %s"):format(text, state)
     local now = ("%d %s"):format(percent, text)
     if told[chat] ~= now then

@@ -1,60 +1,68 @@
--- The lines that go along with the next message: each a name above the input, which opens. Methods of the chat.
+-- The lines that go along with the next message: each a name above the input, which opens.
 local followed = require("agent.chat.followed")
 local given = require("agent.context.given")
 local say = require("agent.ui.say")
 local timeline = require("agent.timeline")
 
----@class agent.Chat
----@field selections? agent.Given[]  lines that go along with the next message, in the order of the selecting
----@field sent_with? table<string, agent.Given[]>  messages that may come back → lines that went along with them
-local M = {}
+---@class agent.Selections
+---@field chat agent.Chat
+---@field all agent.Given[]  of the next message, in the order of the selecting
+---@field by_message table<string, agent.Given[]>  those of messages that may come back
+local Selections = {}
+Selections.__index = Selections
+
+---@param chat agent.Chat
+---@return agent.Selections
+function Selections.new(chat)
+  return setmetatable({ chat = chat, all = {}, by_message = {} }, Selections)
+end
 
 --- These lines go along with the next message; the same ones only once.
 ---@param selection agent.Given
-function M:select(selection)
+function Selections:add(selection)
   local label = given.label(selection)
   followed.follow(selection)
-  followed.refresh(self.selections or {})
-  self.selections = vim.tbl_filter(function(one)
+  followed.refresh(self.all)
+  self.all = vim.tbl_filter(function(one)
     return given.label(one) ~= label
-  end, self.selections or {})
-  table.insert(self.selections, selection)
-  self:show_attached()
+  end, self.all)
+  table.insert(self.all, selection)
+  self.chat.attachments:show()
 end
 
 --- They are on their way.
 ---@param text string of the message
-function M:selection_sent(text)
+function Selections:keep_for(text)
   local texts = vim.tbl_map(function(block)
     return block.text
-  end, timeline.waiting(self.timeline))
-  table.insert(texts, (timeline.unstored(self.timeline)))
+  end, timeline.waiting(self.chat.timeline))
+  table.insert(texts, (timeline.unstored(self.chat.timeline)))
   local kept = {}
   for _, waits in ipairs(texts) do
-    kept[waits] = self.sent_with and self.sent_with[waits]
+    kept[waits] = self.by_message[waits]
   end
-  kept[text] = self.selections
-  for sent, selections in pairs(self.sent_with or {}) do
+  kept[text] = self.all
+  for sent, selections in pairs(self.by_message) do
     vim.iter(kept[sent] and {} or selections):each(followed.forget)
   end
-  self.sent_with, self.selections = kept, nil
-  self:show_attached()
+  self.by_message, self.all = kept, {}
+  self.chat.attachments:show()
 end
 
 --- Messages that were taken back have their lines again.
 ---@param texts string[]
-function M:selection_unsent(texts)
+function Selections:bring_back(texts)
   for _, text in ipairs(texts) do
-    for _, selection in ipairs(self.sent_with and self.sent_with[text] or {}) do
-      self:select(selection)
+    for _, selection in ipairs(self.by_message[text] or {}) do
+      self:add(selection)
     end
   end
 end
 
 --- Takes one out, the newest unless told.
 ---@param label? string see given.label
-function M:drop_selection(label)
-  local selections = self.selections or {}
+function Selections:drop(label)
+  local selections = self.all
   local at = #selections
   for index, one in ipairs(selections) do
     at = given.label(one) == label and index or at
@@ -64,7 +72,7 @@ function M:drop_selection(label)
     return say.info("no lines are selected")
   end
   followed.forget(dropped)
-  self:show_attached()
+  self.chat.attachments:show()
 end
 
 --- Text of a markdown block, whatever fences it has itself.
@@ -83,15 +91,15 @@ local function fenced(selection)
 end
 
 --- Shows their text in a window over the chat; `x` takes the one at the cursor out.
-function M:show_selections()
-  local selections = self.selections or {}
+function Selections:show()
+  local selections = self.all
   if #selections == 0 then
     return say.info("no lines are selected")
   end
   followed.refresh(selections)
   local lines, owners = {}, {}
   for _, selection in ipairs(selections) do
-    table.insert(lines, "# " .. self:selection_label(selection))
+    table.insert(lines, "# " .. self.chat.attachments:label_of(selection))
     vim.list_extend(lines, fenced(selection))
     for row = #owners + 1, #lines do
       owners[row] = given.label(selection)
@@ -105,11 +113,11 @@ function M:show_selections()
   vim.keymap.set("n", "x", function()
     local label = owners[vim.api.nvim_win_get_cursor(0)[1]]
     close()
-    self:drop_selection(label)
-    if self.selections[1] then
-      self:show_selections()
+    self:drop(label)
+    if self.all[1] then
+      self:show()
     end
   end, { buffer = buffer, nowait = true, desc = "Agent: take these lines out" })
 end
 
-return M
+return Selections

@@ -19,9 +19,9 @@ local M = {}
 ---@field kept_free? integer   rows between the two floats, see room.lua
 ---@field layout string   never "auto"
 ---@field rows? integer   of the input's text
----@field waits? string        what waits for the turn, see waiting.lua
+---@field waits? string        what waits for the turn, see queue.lua
 ---@field is_running? boolean  a turn runs
----@field attached? string[]   what goes along with the next message, see attached.lua
+---@field attached? string[]   what goes along with the next message, see attachments.lua
 
 --- Rows that screens have at the most to be used whole.
 local LOW = 17

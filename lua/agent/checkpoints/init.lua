@@ -233,17 +233,17 @@ end
 ---@param done fun(): agent.Chat the one that goes on
 function M.rewind(chat, turn, done)
   local function restore()
-    local opening = chat:begin_opening(true)
+    local opening = chat.phases:begin_opening(true)
     ask(chat, "restore", { turn = turn }, function(restored)
       tell({
         done = ("back to before turn %d"):format(turn),
         none = ("not back to before turn %d"):format(turn),
         again = (":Agent restore %d"):format(turn),
       }, restored, chat.timeline.root)
-      chat:hand_over(done())
-      chat:end_opening(opening)
+      chat.phases:hand_over(done())
+      chat.phases:end_opening(opening)
     end, function()
-      chat:end_opening(opening, true)
+      chat.phases:end_opening(opening, true)
     end)
   end
   ask(chat, "restore_preview", { turn = turn }, function(result)

@@ -132,7 +132,7 @@ function M.edit(chats, buffer, range, wish)
       finish(chats, job)
     end)
   end)
-  if not chat:has_file(selected.path) then
+  if not chat.attachments:has_file(selected.path) then
     -- It is edited where it belongs, which moves nothing else.
     chat.timeline.root = projects.of_file(selected.path) or chat.timeline.root
   end

@@ -42,7 +42,7 @@ local function set(chat, name)
   end, chat.timeline.options or {})
   table.insert(options, { id = "effort", name = "Effort", value = name })
   chat:apply({ { type = "agent_state", options = options } })
-  chat:act("effort", function(opened)
+  chat.phases:act("effort", function(opened)
     local where = { chat = opened.id, session = opened.timeline.session }
     client.send(vim.tbl_extend("error", where, opened:place(), { type = "effort", effort = name }))
   end)

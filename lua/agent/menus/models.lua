@@ -114,7 +114,7 @@ end
 function M.choose(chat, name)
   ---@param model? string
   local function set(model)
-    return model and chat:act("model", function(opened)
+    return model and chat.phases:act("model", function(opened)
       client.send(vim.tbl_extend("error", where(opened), { type = "model", model = model }))
     end)
   end
@@ -135,13 +135,13 @@ local function switch(chat, opening, name, model)
       opening.is_bound = false
       return menu(chat, name, function(chosen)
         if not chosen then
-          return chat:end_opening(opening, true)
+          return chat.phases:end_opening(opening, true)
         end
         opening.is_bound = true
         switch(chat, opening, name, chosen)
       end)
     end
-    chat:end_opening(opening, not update or update["end"] == "failed")
+    chat.phases:end_opening(opening, not update or update["end"] == "failed")
     if not update then
       say.error(problem)
     end
@@ -152,8 +152,8 @@ end
 ---@param name string
 ---@param model? string
 local function set_provider(chat, name, model)
-  chat:act("provider", function(opened)
-    switch(opened, opened:begin_opening(true), name, model)
+  chat.phases:act("provider", function(opened)
+    switch(opened, opened.phases:begin_opening(true), name, model)
   end)
 end
 

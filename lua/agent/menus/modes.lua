@@ -38,7 +38,7 @@ end
 ---@param name string
 local function set(chat, name)
   chat:apply({ { type = "agent_state", mode = name } })
-  chat:act("mode", function(opened)
+  chat.phases:act("mode", function(opened)
     client.send(vim.tbl_extend("error", where(opened), { type = "mode", mode = name }))
   end)
 end

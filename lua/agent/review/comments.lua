@@ -239,9 +239,9 @@ function M.send(chat, steer)
   forget(gone)
   local text = table.concat(parts, "\n\n")
   table.insert(sending, { chat = chat, text = text, ids = ids })
-  chat:keep_elsewhere(text)
+  chat.drafts:keep_elsewhere(text)
   if steer then
-    chat:steer(text)
+    chat.queue:steer(text)
   else
     chat:send(text)
   end

@@ -103,11 +103,11 @@ local function opened(chats, begun, opening, session, place, before)
   local has_draft = before and not before.is_closed and before:is_blank(session.sessionId)
   local chat = M.show(chats, session, place, has_draft and before or begun)
   if chat == begun then
-    begun:end_opening(opening)
-    begun:show_state()
+    begun.phases:end_opening(opening)
+    begun.status:show()
     return
   end
-  begun:hand_over(chat)
+  begun.phases:hand_over(chat)
   local typed = begun.input:take()
   if typed then
     chat.input:add(typed)
@@ -128,7 +128,7 @@ local function open(chat, turn)
   vim.schedule(function()
     chat:open()
     if turn then
-      return chat:go_to_turn(turn)
+      return chat.history:go_to_turn(turn)
     end
     -- As if typed: Neovim waits before it begins to insert while the list is on the screen.
     vim.api.nvim_feedkeys(vim.keycode("<Cmd>startinsert<CR>"), "n", false)
@@ -201,7 +201,7 @@ local function open_copy(chats, from, params, message)
     copy.input:add(message)
   end
   client.request(from, "session_fork", params, function(session, problem)
-    if session and copy:is_opening(opening) then
+    if session and copy.phases:is_opening(opening) then
       opened(chats, copy, opening, session, place)
     elseif problem then
       chats.not_opened(copy, opening, problem, before)
@@ -287,7 +287,7 @@ function M.resume(chats, word)
     local row = result and vim.iter(result.sessions):find(function(row)
       return not word or row.sessionId == word or row.title:lower():find(word:lower(), 1, true) ~= nil
     end)
-    if row and chat:is_opening(opening) then
+    if row and chat.phases:is_opening(opening) then
       return opened(chats, chat, opening, row, place, before)
     end
     local none = word and ("no session has %s in its title"):format(word) or "this project has no sessions yet"
@@ -314,7 +314,7 @@ function M.fork(chats)
   if not chat then
     return
   end
-  local turn, message = chat:turn_at_cursor()
+  local turn, message = chat.history:turn_at_cursor()
   M.fork_at(chats, chat, turn and (message and turn - 1 or turn), message)
 end
 

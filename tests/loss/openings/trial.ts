@@ -71,7 +71,7 @@ const SHARED = new SharedStage<Stage>(open);
 
 /** Every chat has come to rest. */
 const AT_REST = `vim.iter(require("agent.chat").list()):all(function(chat)
-  return chat:phase() == "ready" and #require("agent.timeline").waiting(chat.timeline) == 0
+  return chat.phases:current() == "ready" and #require("agent.timeline").waiting(chat.timeline) == 0
 end)`;
 
 /** Two tab pages, a project each, and no chat. */

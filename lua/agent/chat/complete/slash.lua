@@ -34,8 +34,8 @@ function M.call_or(chat, text, send)
   if not run then
     return send()
   end
-  if chat:phase() == "opening" then
-    return chat:act("send", function(opened)
+  if chat.phases:current() == "opening" then
+    return chat.phases:act("send", function(opened)
       M.call_or(opened, text, function()
         opened:send(text)
       end)

@@ -1,16 +1,24 @@
 -- Unsent messages outlive Neovim. Typed text, waiting messages and messages without a log entry are kept on disk and come
--- back into the input of a later chat. They are never sent on their own. Methods of the chat.
+-- back into the input of a later chat. They are never sent on their own.
 local client = require("agent.client")
 local files = require("agent.chat.drafts.files")
 local say = require("agent.ui.say")
 local timeline = require("agent.timeline")
 
----@class agent.Chat
----@field draft_file? integer     number of the file that keeps its messages
+---@class agent.Drafts
+---@field chat agent.Chat
+---@field file? integer           number of the file that keeps its messages
 ---@field draft? agent.ChatDraft  draft that came back into the input
----@field kept_elsewhere? table<string, true>  messages that come back in another way
----@field doubtful? table<agent.DraftMessage[], true>  messages of a lost supervisor that a log may have
-local M = {}
+---@field elsewhere table<string, true>  messages that come back in another way
+---@field doubtful table<agent.DraftMessage[], true>  messages of a lost supervisor that a log may have
+local Drafts = {}
+Drafts.__index = Drafts
+
+---@param chat agent.Chat
+---@return agent.Drafts
+function Drafts.new(chat)
+  return setmetatable({ chat = chat, elsewhere = {}, doubtful = {} }, Drafts)
+end
 
 ---@class agent.ChatDraft
 ---@field id string       of the message that it is now
@@ -51,7 +59,8 @@ end)
 ---@param chat agent.Chat
 ---@return agent.ChatDraft?
 local function current(chat)
-  return chat.draft and chat.draft.id == chat.input.id and chat.draft or nil
+  local draft = chat.drafts.draft
+  return draft and draft.id == chat.input.id and draft or nil
 end
 
 ---@param chat agent.Chat
@@ -62,19 +71,19 @@ local function draft_of(chat)
   end
   local line, draft = chat.timeline, current(chat)
   local messages = {}
-  for doubtful in pairs(chat.doubtful or {}) do
+  for doubtful in pairs(chat.drafts.doubtful) do
     vim.list_extend(messages, doubtful)
   end
-  local elsewhere = chat.kept_elsewhere or {}
+  local elsewhere = chat.drafts.elsewhere
   for _, block in ipairs(timeline.on_the_way(line)) do
     if block.id and not elsewhere[block.text] then
-      local given = chat.sent_with and chat.sent_with[block.text]
+      local given = chat.selections.by_message[block.text]
       table.insert(messages, { id = block.id, text = block.text, given = given, is_sent = true })
     end
   end
-  local text, given = chat.input:unsent(), chat.selections
+  local text, given = chat.input:unsent(), chat.selections.all
   local is_old = #messages == 0 and draft and draft.text == text
-  if vim.trim(text) ~= "" and not elsewhere[text] or given and given[1] then
+  if vim.trim(text) ~= "" and not elsewhere[text] or given[1] then
     table.insert(messages, { id = chat.input.id, text = text, given = given })
   end
   return messages[1]
@@ -96,11 +105,11 @@ local function save(chat, done, is_exact)
   if draft then
     draft.is_exact = is_exact
     kept[chat] = true
-    chat.draft_file = chat.draft_file or files.new()
+    chat.drafts.file = chat.drafts.file or files.new()
   end
   done = done or function() end
-  if chat.draft_file then
-    files.write(chat.draft_file, draft, done)
+  if chat.drafts.file then
+    files.write(chat.drafts.file, draft, done)
   else
     done()
   end
@@ -116,31 +125,31 @@ local function save_changed()
 end
 
 --- The input has changed.
-function M:keep_draft()
-  changed[self] = true
+function Drafts:keep()
+  changed[self.chat] = true
   if not timer:is_active() then
     timer:start(PAUSE, 0, vim.schedule_wrap(save_changed))
   end
 end
 
 ---@param updates table[] that were applied
-function M:keep_messages(updates)
+function Drafts:keep_messages(updates)
   for _, update in ipairs(updates) do
     if CHANGES[update.type] then
-      changed[self] = true
+      changed[self.chat] = true
       return vim.schedule(save_changed)
     end
   end
 end
 
 --- The chat is about to close: the project's next chat gets its draft.
-function M:leave_draft()
-  local draft = not self.is_quiet and draft_of(self) or nil
-  changed[self], kept[self] = nil, nil
-  if not (draft or self.draft_file) then
+function Drafts:leave()
+  local draft = not self.chat.is_quiet and draft_of(self.chat) or nil
+  changed[self.chat], kept[self.chat] = nil, nil
+  if not (draft or self.file) then
     return
   end
-  local file = self.draft_file or files.new()
+  local file = self.file or files.new()
   files.write(file, draft, function()
     files.release(file)
   end)
@@ -151,15 +160,14 @@ end
 
 --- Something else keeps this message, which is about to be sent.
 ---@param text string
-function M:keep_elsewhere(text)
-  self.kept_elsewhere = self.kept_elsewhere or {}
-  self.kept_elsewhere[text] = true
+function Drafts:keep_elsewhere(text)
+  self.elsewhere[text] = true
 end
 
 ---@param session string
 ---@return boolean
-function M:has_draft_of(session)
-  local draft = current(self)
+function Drafts:is_of(session)
+  local draft = current(self.chat)
   return draft ~= nil and draft.session == session
 end
 
@@ -172,7 +180,7 @@ local function show(chat, draft, others)
     -- Images are not kept, and another one may have the number.
     table.insert(texts, (message.text:gsub("@image:%d+", "(image)")))
     for _, given in ipairs(message.given or {}) do
-      chat:select(given)
+      chat.selections:add(given)
     end
   end
   chat.input:add(vim.trim(table.concat(texts, "\n\n")))
@@ -209,18 +217,17 @@ end
 --- The supervisor is gone. Of the messages on their way it may have sent some, which another one has to look up.
 ---@param was_running boolean
 ---@param done fun(texts: string[]) gets those that no log has
-function M:unlogged(was_running, done)
+function Drafts:unlogged(was_running, done)
   -- When Neovim exits, so does the supervisor: no other one is started then.
   local is_doubtful = was_running and vim.v.exiting == vim.NIL
   local messages = vim.tbl_map(function(block)
     local is_sent = is_doubtful and block.status ~= "queued" and block.id ~= nil
     return { id = block.id or "", text = block.text, is_sent = is_sent }
-  end, timeline.on_the_way(self.timeline))
-  self.doubtful = self.doubtful or {}
+  end, timeline.on_the_way(self.chat.timeline))
   self.doubtful[messages] = true
-  without_logged(self, messages, function(unlogged)
+  without_logged(self.chat, messages, function(unlogged)
     self.doubtful[messages] = nil
-    self:keep_draft()
+    self:keep()
     done(vim.tbl_map(function(message)
       return message.text
     end, unlogged))
@@ -241,13 +248,13 @@ local function put(chat, draft, file, others)
   end
   chat:revive()
   if #draft.messages > 0 then
-    local was = current(chat) and chat.draft.was or {}
+    local was = current(chat) and chat.drafts.draft.was or {}
     show(chat, draft, others)
     for _, message in ipairs(draft.messages) do
       table.insert(was, message.id)
     end
     local text = chat.input:unsent()
-    chat.draft = { id = chat.input.id, was = was, text = text, time = draft.time, session = draft.session }
+    chat.drafts.draft = { id = chat.input.id, was = was, text = text, time = draft.time, session = draft.session }
   end
   -- If Neovim is killed in between, both files stay: `was` tells them apart.
   save(chat, function()
@@ -256,17 +263,17 @@ local function put(chat, draft, file, others)
 end
 
 --- Takes the newest draft of the session that the chat shows; without a session that of its project.
-function M:take_draft()
-  local root, session = self.timeline.root or self:place().root, self.timeline.session
+function Drafts:take()
+  local root, session = self.chat.timeline.root or self.chat:place().root, self.chat.timeline.session
   files.take(function(draft)
     return draft.root == root and (not session or draft.session == session)
   end, function(draft, file, others)
     for _, message in ipairs(draft.messages) do
       message.is_sent = message.is_sent or not draft.is_exact
     end
-    without_logged(self, draft.messages, function(messages)
+    without_logged(self.chat, draft.messages, function(messages)
       draft.messages = messages
-      put(self, draft, file, others)
+      put(self.chat, draft, file, others)
     end)
   end)
 end
@@ -283,4 +290,4 @@ vim.api.nvim_create_autocmd("VimLeavePre", {
   end,
 })
 
-return M
+return Drafts

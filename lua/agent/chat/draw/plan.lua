@@ -1,16 +1,24 @@
--- The plan of the session, where it can be seen all the time. Methods of the chat.
+-- The plan of the session, where it can be seen all the time.
 local popup = require("agent.ui.popup")
 local say = require("agent.ui.say")
 local text = require("agent.timeline.lines")
 
----@class agent.Chat
-local M = {}
+---@class agent.Plan
+---@field chat agent.Chat
+local Plan = {}
+Plan.__index = Plan
+
+---@param chat agent.Chat
+---@return agent.Plan
+function Plan.new(chat)
+  return setmetatable({ chat = chat }, Plan)
+end
 
 --- "2/5 run the tests": the step at work, of a plan that is not done; nil without one.
 ---@return string?
-function M:plan_line()
-  local steps = self.timeline.steps
-  if not steps or self.timeline.state == "idle" then
+function Plan:line()
+  local steps = self.chat.timeline.steps
+  if not steps or self.chat.timeline.state == "idle" then
     return
   end
   local done, at
@@ -26,12 +34,12 @@ function M:plan_line()
 end
 
 --- Shows all of its steps.
-function M:show_plan()
-  local steps = self.timeline.steps
+function Plan:show()
+  local steps = self.chat.timeline.steps
   if not steps or #steps == 0 then
     return say.info("no plan yet: the model makes one for a longer task")
   end
   popup.open(text.plan_lines(steps), "Plan", " q close ", { "gl" })
 end
 
-return M
+return Plan

@@ -41,7 +41,7 @@ local is_watched = false
 ---@param chat agent.Chat
 ---@return boolean
 local function is_busy(chat)
-  return BUSY[states.shown(chat.timeline)] == true and chat.paused ~= "paused"
+  return BUSY[states.shown(chat.timeline)] == true and chat.queue.paused ~= "paused"
 end
 
 --- The frame of this moment; nil without frames.
@@ -80,12 +80,12 @@ end
 ---@param group string
 ---@param position "overlay"|"eol"
 local function put(chat, row, words, group, position)
-  local id = vim.api.nvim_buf_set_extmark(chat.transcript, namespace, row, 0, {
+  local id = vim.api.nvim_buf_set_extmark(chat.transcript.buffer, namespace, row, 0, {
     virt_text = { { words, group } },
     virt_text_pos = position,
     priority = 210,
   })
-  table.insert(marked[chat], { buffer = chat.transcript, id = id })
+  table.insert(marked[chat], { buffer = chat.transcript.buffer, id = id })
 end
 
 ---@param block agent.Block
@@ -99,7 +99,7 @@ end
 ---@param chat agent.Chat
 ---@param index integer
 local function mark_block(chat, index)
-  local block, row = chat.timeline.blocks[index], chat.renderer:row(index)
+  local block, row = chat.timeline.blocks[index], chat.transcript.renderer:row(index)
   local icon, time = frame(), seconds(waits[block])
   if icon and block.kind ~= "thought" then
     put(chat, row, icon, "AgentToolRunning", "overlay")
@@ -131,7 +131,7 @@ local function mark(chat)
   local time = seconds(heard[chat])
   local sign = table.concat({ frame() or time, frame() and time }, " ")
   if last and not found and not is_text and sign ~= "" then
-    local row = chat.renderer:row(last) + #chat.renderer:lines(last) - 1
+    local row = chat.transcript.renderer:row(last) + #chat.transcript.renderer:lines(last) - 1
     put(chat, row, sign, "AgentToolRunning", "eol")
   end
 end
@@ -147,9 +147,9 @@ local function tick()
   local is_seen = false
   for chat in pairs(at_work) do
     local is_at_work = is_busy(chat)
-    if is_at_work and chat.renderer and chat:is_visible() then
+    if is_at_work and chat.transcript.renderer and chat:is_visible() then
       is_seen = true
-      chat:show_state()
+      chat.status:show()
       mark(chat)
     elseif is_at_work and is_watched and not chat.is_closed then
       is_seen = true

@@ -1,4 +1,4 @@
--- What a chat says of itself in one line: winbar, statusline, lists. Methods of the chat.
+-- What a chat says of itself in one line: winbar, statusline, lists.
 local config = require("agent.config")
 local format = require("agent.ui.format")
 local projects = require("agent.projects")
@@ -6,8 +6,16 @@ local pulse = require("agent.chat.draw.pulse")
 local states = require("agent.timeline.states")
 local winbar = require("agent.ui.winbar")
 
----@class agent.Chat
-local M = {}
+---@class agent.Status
+---@field chat agent.Chat
+local Status = {}
+Status.__index = Status
+
+---@param chat agent.Chat
+---@return agent.Status
+function Status.new(chat)
+  return setmetatable({ chat = chat }, Status)
+end
 
 local STATES = {
   idle = "ready",
@@ -58,17 +66,17 @@ local SHORTER = {
 
 --- In words, without a sign of life.
 ---@return string
-function M:state()
-  return self.paused == "paused" and self.paused or STATES[states.shown(self.timeline)]
+function Status:state()
+  return self.chat.queue.paused == "paused" and self.chat.queue.paused or STATES[states.shown(self.chat.timeline)]
 end
 
 --- The name of its project, where chats of more than one are open. A worktree is always named.
 ---@return string?
-function M:project()
-  local root = self.timeline.root
+function Status:project()
+  local root = self.chat.timeline.root
   local roots = vim.tbl_map(function(chat)
     return chat.timeline.root
-  end, self.list())
+  end, self.chat.list())
   local is_one = vim.iter(roots):all(function(other)
     return other == root
   end)
@@ -78,7 +86,7 @@ end
 --- A text of this chat, for where the chat is not in view.
 ---@param text string
 ---@return string
-function M:named(text)
+function Status:with_project(text)
   local project = self:project()
   return project and ("%s: %s"):format(project, text) or text
 end
@@ -86,9 +94,9 @@ end
 --- Model, tokens and state, for the winbar and statuslines.
 ---@param room? integer columns
 ---@return string
-function M:status(room)
-  local line = self.timeline
-  local mode, effort = line.mode or config.get().mode, require("agent.menus.effort").current(self)
+function Status:line(room)
+  local line = self.chat.timeline
+  local mode, effort = line.mode or config.get().mode, require("agent.menus.effort").current(self.chat)
   local parts = {
     project = self:project(),
     mode = mode ~= "agent" and mode or nil,
@@ -97,8 +105,8 @@ function M:status(room)
     tokens = line.used and line.size and ("%s of %s tokens"):format(format.count(line.used), format.count(line.size)),
     cost = line.cost and format.money(line.cost),
     running = (line.running or 0) > 0 and ("%d running"):format(line.running) or nil,
-    state = self.paused ~= "paused" and pulse.state(self, STATES[states.shown(line)]) or nil,
-    paused = self.paused,
+    state = self.chat.queue.paused ~= "paused" and pulse.state(self.chat, STATES[states.shown(line)]) or nil,
+    paused = self.chat.queue.paused,
   }
   local function text()
     local texts = {}
@@ -119,45 +127,45 @@ end
 
 --- One line for a list of chats: number, state, title or first message.
 ---@return string
-function M:label()
-  local line = self.timeline
+function Status:label()
+  local line = self.chat.timeline
   local first = vim.iter(line.blocks):find(function(block)
     return block.kind == "user"
   end)
   local text = line.title and line.title ~= "" and line.title
     or first and vim.trim(first.text):gsub("\n.*", " …")
     or "(empty)"
-  return ("%d  %s  %s"):format(self.id, STATES[states.shown(line)], format.cut(self:named(text), 60))
+  return ("%d  %s  %s"):format(self.chat.id, STATES[states.shown(line)], format.cut(self:with_project(text), 60))
 end
 
 --- The step of the plan, or the title, as far as there is room for it beside the rest.
 ---@param room integer columns
 ---@return string
-function M:short_title(room)
-  local title = self:plan_line() or self.timeline.title or ""
+function Status:short_title(room)
+  local title = self.chat.plan:line() or self.chat.timeline.title or ""
   if vim.api.nvim_strwidth(title) <= room then
     return title
   end
   if room < 8 then
     -- How far the plan is has always room.
-    return self:plan_line() and title:match("^%d+/%d+") or ""
+    return self.chat.plan:line() and title:match("^%d+/%d+") or ""
   end
   return format.cut(title, room)
 end
 
-function M:show_state()
-  if not self.windows or not vim.api.nvim_win_is_valid(self.windows.transcript) then
+function Status:show()
+  if not self.chat.windows or not vim.api.nvim_win_is_valid(self.chat.windows.transcript) then
     return
   end
-  local width = vim.api.nvim_win_get_width(self.windows.transcript) - 1
-  local plan = self:plan_line()
+  local width = vim.api.nvim_win_get_width(self.chat.windows.transcript) - 1
+  local plan = self.chat.plan:line()
   local kept = plan and math.min(vim.api.nvim_strwidth(plan), PLAN) + 3 or 0
-  local status = self:status(width - kept)
+  local status = self:line(width - kept)
   local title = self:short_title(width - vim.api.nvim_strwidth(status) - 3)
   -- Where there is too little room the state is left, and how far the plan is.
   local text = " " .. (title == "" and "" or title .. " · "):gsub("%%", "%%%%") .. "%<" .. status:gsub("%%", "%%%%")
-  winbar.set(self.windows.transcript, text)
-  self:show_waiting()
+  winbar.set(self.chat.windows.transcript, text)
+  self.chat.queue:show()
 end
 
-return M
+return Status

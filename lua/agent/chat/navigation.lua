@@ -1,13 +1,21 @@
--- Moving about in a transcript: to files, to turns, to code. Methods of the chat.
+-- Moving about in a transcript: to files, to turns, to code.
 local fences = require("agent.timeline.fences")
 local lines = require("agent.timeline.lines")
 local say = require("agent.ui.say")
 
----@class agent.Chat
-local M = {}
+---@class agent.Navigation
+---@field chat agent.Chat
+local Navigation = {}
+Navigation.__index = Navigation
 
-function M:tab()
-  if self.peers.focus_approval() then
+---@param chat agent.Chat
+---@return agent.Navigation
+function Navigation.new(chat)
+  return setmetatable({ chat = chat }, Navigation)
+end
+
+function Navigation:tab()
+  if self.chat.peers.focus_approval() then
     return
   end
   self:toggle_block()
@@ -17,25 +25,25 @@ end
 ---@param row integer from 0
 ---@return agent.Block?
 ---@return integer? index of the block
-function M:block_at(row)
-  local index = self.renderer:block_at(row)
-  local block = index and self.timeline.blocks[index]
+function Navigation:block_at(row)
+  local index = self.chat.transcript.renderer:block_at(row)
+  local block = index and self.chat.timeline.blocks[index]
   if not block or block.kind ~= "run" then
     return block, index
   end
   local _, calls = lines.run_lines(block)
-  return calls[row - self.renderer:row(index) + 1] or block, index
+  return calls[row - self.chat.transcript.renderer:row(index) + 1] or block, index
 end
 
-function M:toggle_block()
-  if vim.api.nvim_get_current_buf() ~= self.transcript then
+function Navigation:toggle_block()
+  if vim.api.nvim_get_current_buf() ~= self.chat.transcript.buffer then
     return
   end
   local block, index = self:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
   local opens = block and (block.kind == "thought" or block.calls or block.output or block.children)
   if opens then
     block.expanded = not block.expanded
-    self.renderer:draw(self.timeline.blocks, { [index] = true })
+    self.chat.transcript.renderer:draw(self.chat.timeline.blocks, { [index] = true })
     return true
   end
 end
@@ -44,13 +52,13 @@ end
 ---@param block agent.Block
 ---@return string? path
 ---@return integer? line
-function M:given_at_cursor(block)
+function Navigation:attachment_at_cursor(block)
   local column, at = vim.api.nvim_win_get_cursor(0)[2], #"▸ "
   for _, label in ipairs(block.given) do
     at = at + #label + #" · "
     if column < at then
       local name, line = label:match("^(.+) L(%d+)")
-      local path = vim.fs.joinpath(self.timeline.root or vim.fn.getcwd(), name or label)
+      local path = vim.fs.joinpath(self.chat.timeline.root or vim.fn.getcwd(), name or label)
       return vim.fn.filereadable(path) == 1 and path or nil, tonumber(line)
     end
   end
@@ -70,7 +78,7 @@ end
 --- The file named under the cursor, in the project; a tool's line names its own.
 ---@return string? path
 ---@return integer? line
-function M:file_at_cursor()
+function Navigation:file_at_cursor()
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
   local block, index = self:block_at(row)
   -- A search names what it has found.
@@ -78,39 +86,30 @@ function M:file_at_cursor()
   if block and block.kind == "tool" and block.path and names_its_own then
     return block.path, nil
   elseif block and block.kind == "files" then
-    local file = block.files[row - self.renderer:row(index)]
+    local file = block.files[row - self.chat.transcript.renderer:row(index)]
     return file and file.path
   end
-  if block and block.given and row == self.renderer:row(index) + #self.renderer:lines(index) - 1 then
-    return self:given_at_cursor(block)
+  local renderer = self.chat.transcript.renderer
+  if block and block.given and row == renderer:row(index) + #renderer:lines(index) - 1 then
+    return self:attachment_at_cursor(block)
   end
   local word = link_at_cursor() or vim.fn.expand("<cWORD>"):gsub("^[`'\"(%[]+", ""):gsub("[`'\"),.;%]]+$", "")
   local name, line = word:match("^(.-):(%d+)")
-  local path = vim.fs.joinpath(self.timeline.root or vim.fn.getcwd(), name or word)
+  local path = vim.fs.joinpath(self.chat.timeline.root or vim.fn.getcwd(), name or word)
   if vim.fn.filereadable(path) == 1 then
     return path, tonumber(line)
   end
 end
 
---- Hides the chat if it covers what is to be shown.
----@return boolean? hidden
-function M:step_aside()
-  local layout = self.windows and self.windows.layout
-  if self:is_visible() and (layout == "float" or layout == "tab" or layout == "current") then
-    self:hide()
-    return true
-  end
-end
-
-function M:goto_file()
+function Navigation:goto_file()
   local path, line = self:file_at_cursor()
   if not path then
     return say.info("no file under the cursor")
   elseif vim.fn.filereadable(path) == 0 then
     return say.warn(("cannot open %s: it is not there, or may not be read"):format(vim.fn.fnamemodify(path, ":~:.")))
   end
-  local back = self.windows and self.windows.back
-  if not self:step_aside() and back and vim.api.nvim_win_is_valid(back) then
+  local back = self.chat.windows and self.chat.windows.back
+  if not self.chat:step_aside() and back and vim.api.nvim_win_is_valid(back) then
     vim.api.nvim_set_current_win(back)
   end
   vim.cmd.edit(vim.fn.fnameescape(path))
@@ -119,10 +118,10 @@ function M:goto_file()
   end
 end
 
-function M:enter()
-  local waits = self:waiting_at_cursor()
+function Navigation:enter()
+  local waits = self.chat.queue:at_cursor()
   if waits then
-    return self:take_back(waits, "edit")
+    return self.chat.queue:take_back(waits, "edit")
   end
   if self:toggle_block() then
     return
@@ -131,11 +130,11 @@ function M:enter()
 end
 
 ---@param step integer
-function M:turn(step)
+function Navigation:turn(step)
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
   local target
-  for index, at in self.renderer:rows() do
-    local is_users = self.timeline.blocks[index].kind == "user"
+  for index, at in self.chat.transcript.renderer:rows() do
+    local is_users = self.chat.timeline.blocks[index].kind == "user"
     if is_users and step > 0 and at > row then
       target = at
       break
@@ -144,7 +143,7 @@ function M:turn(step)
     end
   end
   -- Above the first message is the line that brings older ones.
-  if not target and step < 0 and self.older then
+  if not target and step < 0 and self.chat.history.older then
     target = 0
   end
   if target then
@@ -152,45 +151,46 @@ function M:turn(step)
   end
 end
 
-function M:next_turn()
+function Navigation:next_turn()
   self:turn(1)
 end
 
-function M:previous_turn()
+function Navigation:previous_turn()
   self:turn(-1)
 end
 
 --- The fenced block around the cursor; says so if there is none.
 ---@return agent.CodeBlock?
-function M:code_at_cursor()
+function Navigation:code_at_cursor()
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
-  local index = self.renderer:block_at(row)
-  local shown = index and self.renderer:lines(index)
+  local renderer = self.chat.transcript.renderer
+  local index = renderer:block_at(row)
+  local text = index and renderer:lines(index)
   local code, fence = nil, nil
-  if shown then
-    code, fence = fences.around(shown, row - self.renderer:row(index) + 1)
+  if text then
+    code, fence = fences.around(text, row - renderer:row(index) + 1)
   end
   if not code then
     return say.info("no code block under the cursor")
   end
   local above = fence - 1
-  while above > 1 and vim.trim(shown[above]) == "" do
+  while above > 1 and vim.trim(text[above]) == "" do
     above = above - 1
   end
-  return { code = code, info = shown[fence]:match("[`~]+(.*)$"), above = shown[above] or "" }
+  return { code = code, info = text[fence]:match("[`~]+(.*)$"), above = text[above] or "" }
 end
 
 --- Shows what the block around the cursor would change in the file that it is for.
-function M:apply_code()
+function Navigation:apply_code()
   local block = self:code_at_cursor()
   if block then
-    local root = self.timeline.root or vim.fn.getcwd()
-    require("agent.in_place.apply").show(block, root, self:back())
+    local root = self.chat.timeline.root or vim.fn.getcwd()
+    require("agent.in_place.apply").show(block, root, self.chat:back())
   end
 end
 
 --- Yanks the fenced block around the cursor.
-function M:yank_code()
+function Navigation:yank_code()
   local block = self:code_at_cursor()
   if not block then
     return
@@ -200,4 +200,4 @@ function M:yank_code()
   say.info(("yanked %d %s"):format(#code, #code == 1 and "line" or "lines"))
 end
 
-return M
+return Navigation

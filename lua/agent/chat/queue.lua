@@ -1,5 +1,5 @@
 -- Messages that wait while a turn runs: for its next step, which they steer, or for its end. And the turn that waits
--- for the user to go on. Methods of the chat.
+-- for the user to go on.
 local client = require("agent.client")
 local input = require("agent.chat.input")
 local say = require("agent.ui.say")
@@ -9,71 +9,77 @@ local timeline = require("agent.timeline")
 local waiting = require("agent.timeline.waiting")
 local window = require("agent.chat.window")
 
----@class agent.Chat
----@field taken? table<string, "edit"|"drop"|"steer">  what messages are taken back for
+---@class agent.Queue
+---@field chat agent.Chat
+---@field taken table<string, "edit"|"drop"|"steer">  what messages are taken back for
 ---@field paused? "pausing"|"paused"
----@field waits? string[]            texts that wait
-local M = {}
+---@field texts string[]  of messages that wait
+local Queue = {}
+Queue.__index = Queue
+
+---@param chat agent.Chat
+---@return agent.Queue
+function Queue.new(chat)
+  return setmetatable({ chat = chat, taken = {}, texts = {} }, Queue)
+end
 
 --- Messages that are told of in a line, and characters of each.
 local MOST_SHOWN, SHOWN = 5, 60
 
 --- Sends a message into the turn that runs, before its next step; without a turn as any other.
 ---@param text string
-function M:steer(text)
-  if states.verdict("steer", self.timeline) ~= "steer" then
-    return self:send(text)
+function Queue:steer(text)
+  if states.verdict("steer", self.chat.timeline) ~= "steer" then
+    return self.chat:send(text)
   end
   input.remember(text)
-  if self.taken then
-    -- One of these words was taken back too late.
-    self.taken[text] = nil
-  end
-  local id = self.input:sent_id()
-  self:apply({ { type = "steering", text = text, id = id } })
-  self:follow_all()
-  local stops = self.stops
-  local action = { type = "steer", chat = self.id, session = self.timeline.session, id = id, text = text }
-  local _, along = self:attached(text)
+  -- One of these words was taken back too late.
+  self.taken[text] = nil
+  local id = self.chat.input:sent_id()
+  self.chat:apply({ { type = "steering", text = text, id = id } })
+  self.chat.transcript:follow_all()
+  local stops = self.chat.stops
+  local action = { type = "steer", chat = self.chat.id, session = self.chat.timeline.session, id = id, text = text }
+  local _, along = self.chat.attachments:for_message(text)
   action.given = along
-  self:selection_sent(text)
-  client.ask(vim.tbl_extend("error", action, self:place()), function(update, problem)
+  self.chat.selections:keep_for(text)
+  client.ask(vim.tbl_extend("error", action, self.chat:place()), function(update, problem)
     local how = update and update.result and update.result["end"]
     problem = problem or update and update.error
-    local still_waits = vim.iter(timeline.waiting(self.timeline)):any(function(block)
+    local still_waits = vim.iter(timeline.waiting(self.chat.timeline)):any(function(block)
       return block.status == "steering" and block.id == id
     end)
     -- The loss of the supervisor has returned it already.
-    if self.is_closed or how == "told" or not still_waits then
+    if self.chat.is_closed or how == "told" or not still_waits then
       return
     end
     -- A stop may overtake it: then nothing more is sent.
-    local is_next = how == "ended" and self.stops == stops and not (self.taken and self.taken[text])
+    local is_next = how == "ended" and self.chat.stops == stops and not self.taken[text]
     if is_next then
-      self:selection_unsent({ text })
+      self.chat.selections:bring_back({ text })
       -- With its id: a draft on disk that still has it as steering must not come back beside it.
-      self:send(text, nil, id)
+      self.chat:send(text, nil, id)
     else
       self:give_back(text)
     end
     -- Last, so that at each moment a draft has the message.
-    self:apply({ { type = "unsteered", id = id } })
+    self.chat:apply({ { type = "unsteered", id = id } })
     -- Of a turn that has failed the chat says why.
-    if problem and self:phase() ~= "ready" then
+    if problem and self.chat.phases:current() ~= "ready" then
       say.error(problem)
     end
   end)
 end
 
 --- What stands in the input goes into the turn that runs; else the first message that waits for its end.
-function M:submit_now()
-  local text = self.input:take()
+function Queue:submit_now()
+  local text = self.chat.input:take()
   if text then
-    return slash.call_or(self, text, function()
+    return slash.call_or(self.chat, text, function()
       self:steer(text)
     end)
   end
-  local block = vim.iter(timeline.waiting(self.timeline)):find(function(one)
+  local block = vim.iter(timeline.waiting(self.chat.timeline)):find(function(one)
     return one.status == "queued" and not one.held
   end)
   if block then
@@ -83,53 +89,51 @@ end
 
 --- A message that was taken back comes into the input, unless it was taken for something else. It stays in the history.
 ---@param text string
-function M:give_back(text)
-  self.taken = self.taken or {}
+function Queue:give_back(text)
   local purpose = self.taken[text]
   self.taken[text] = nil
   if purpose == "drop" then
     return
   end
-  self:selection_unsent({ text })
+  self.chat.selections:bring_back({ text })
   if purpose == "steer" then
     return self:steer(text)
   end
-  self.input:add(text)
+  self.chat.input:add(text)
 end
 
 ---@param block agent.Block
 ---@param purpose "edit"|"drop"|"steer"
-function M:take_back(block, purpose)
-  self.taken = self.taken or {}
+function Queue:take_back(block, purpose)
   self.taken[block.text] = purpose
   if block.held then
     self:give_back(block.text)
-    return self:apply({ { type = "unheld", held = block.held } })
+    return self.chat:apply({ { type = "unheld", held = block.held } })
   elseif block.status == "queued" then
-    return client.send({ type = "take_back", chat = self.id, text = block.text })
+    return client.send({ type = "take_back", chat = self.chat.id, text = block.text })
   end
   -- What has become of it the first request tells.
-  client.request(self, "steer", { sessionId = self.timeline.session, id = block.id }, function() end)
+  client.request(self.chat, "steer", { sessionId = self.chat.timeline.session, id = block.id }, function() end)
 end
 
 --- Notes what waits, for the line above the input.
 ---@param changed table<integer, true> indexes of blocks
-function M:note_waiting(changed)
+function Queue:note(changed)
   for index in pairs(changed) do
-    local kind = self.timeline.blocks[index].kind
+    local kind = self.chat.timeline.blocks[index].kind
     if kind == "user" or kind == "moved" then
-      self.waits = vim.tbl_map(function(block)
+      self.texts = vim.tbl_map(function(block)
         return block.text
-      end, timeline.waiting(self.timeline))
+      end, timeline.waiting(self.chat.timeline))
       return
     end
   end
 end
 
 --- Says at the input what waits there, and what its keys do while a turn runs.
-function M:show_waiting()
-  local is_running = self:phase() ~= "ready"
-  local texts = is_running and self.waits or {}
+function Queue:show()
+  local is_running = self.chat.phases:current() ~= "ready"
+  local texts = is_running and self.texts or {}
   local parts = {}
   if self.paused == "paused" then
     table.insert(parts, "paused (gz goes on)")
@@ -140,22 +144,12 @@ function M:show_waiting()
     end, vim.list_slice(texts, 1, MOST_SHOWN))
     table.insert(parts, ("%d waiting (gm): %s"):format(#texts, table.concat(words, " · ")))
   end
-  window.say_waiting(self.windows, table.concat(parts, " · "), is_running)
-end
-
---- What stands in the input is the answer to an approval.
-function M:use_typed()
-  self.peers.answer_approval()
-end
-
---- What stands in the input was used elsewhere: it is empty afterwards, and the history has it.
-function M:forget_typed()
-  input.remember(assert(self.input:take()))
+  window.say_waiting(self.chat.windows, table.concat(parts, " · "), is_running)
 end
 
 --- Lists what waits; the chosen message comes back into the input.
-function M:choose_waiting()
-  local list = timeline.waiting(self.timeline)
+function Queue:choose()
+  local list = timeline.waiting(self.chat.timeline)
   if #list == 0 then
     return say.info("no message is waiting")
   end
@@ -173,8 +167,8 @@ function M:choose_waiting()
 end
 
 --- Removes the message under the cursor, if it waits.
-function M:drop_waiting()
-  local block = self:waiting_at_cursor()
+function Queue:drop()
+  local block = self:at_cursor()
   if not block then
     return say.info("no message under the cursor is waiting")
   end
@@ -182,25 +176,25 @@ function M:drop_waiting()
 end
 
 ---@return agent.Block?
-function M:waiting_at_cursor()
-  local index = self.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
-  local block = index and self.timeline.blocks[index]
+function Queue:at_cursor()
+  local index = self.chat.transcript.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
+  local block = index and self.chat.timeline.blocks[index]
   return block and waiting.STATES[block.status] and block or nil
 end
 
 --- The turn stands still before its next step, or goes on.
-function M:pause()
-  local session = self.timeline.session
-  if self.timeline.state == "idle" or not session then
+function Queue:pause()
+  local session = self.chat.timeline.session
+  if self.chat.timeline.state == "idle" or not session then
     return say.info("no turn is running")
   end
   local wanted = self.paused == nil
   self.paused = wanted and "pausing" or nil
-  self:show_state()
-  if not self:is_visible() then
+  self.chat.status:show()
+  if not self.chat:is_visible() then
     say.info(wanted and "the turn stands still before its next step" or "the turn goes on")
   end
-  client.request(self, "pause", { sessionId = session, paused = wanted }, function(result, problem)
+  client.request(self.chat, "pause", { sessionId = session, paused = wanted }, function(result, problem)
     if problem then
       say.error(problem)
     end
@@ -210,8 +204,8 @@ function M:pause()
         say.info("nothing to pause: the turn has not begun, or is over")
       end
     end
-    self:show_state()
+    self.chat.status:show()
   end)
 end
 
-return M
+return Queue

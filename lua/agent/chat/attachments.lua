@@ -1,4 +1,4 @@
--- What goes along with the next message by itself, and the line above the input that says so. Methods of the chat.
+-- What goes along with the next message by itself, and the line above the input that says so.
 local config = require("agent.config")
 local followed = require("agent.chat.followed")
 local find = require("agent.reload.find")
@@ -6,9 +6,17 @@ local given = require("agent.context.given")
 local shown = require("agent.editor.shown")
 local window = require("agent.chat.window")
 
----@class agent.Chat
----@field switched? table<string, boolean>  what the user has switched in this chat, by name
-local M = {}
+---@class agent.Attachments
+---@field chat agent.Chat
+---@field switched table<string, boolean>  what the user has switched in this chat, by name
+local Attachments = {}
+Attachments.__index = Attachments
+
+---@param chat agent.Chat
+---@return agent.Attachments
+function Attachments.new(chat)
+  return setmetatable({ chat = chat, switched = {} }, Attachments)
+end
 
 ---@class agent.Attached
 ---@field name string   as in the option `attach`
@@ -20,7 +28,7 @@ local M = {}
 ---@param name string
 ---@return boolean
 local function is_on(chat, name)
-  local switched = chat.switched and chat.switched[name]
+  local switched = chat.attachments.switched[name]
   if switched ~= nil then
     return switched
   end
@@ -49,8 +57,8 @@ end
 --- Whether a file belongs to the chat's project, or to the folders of the option `roots`.
 ---@param path string without links
 ---@return boolean
-function M:has_file(path)
-  local root = self.timeline.root
+function Attachments:has_file(path)
+  local root = self.chat.timeline.root
   if not root then
     return false
   elseif vim.startswith(path, root .. "/") then
@@ -67,23 +75,23 @@ end
 
 ---@param selection agent.Given
 ---@return string "src/app.ts L6–8"
-function M:selection_label(selection)
-  return given.label(selection, selection.path and name_of(self, selection.path))
+function Attachments:label_of(selection)
+  return given.label(selection, selection.path and name_of(self.chat, selection.path))
 end
 
 --- Everything that there is, in the order of the line.
 ---@return agent.Attached[]
 ---@return agent.Shown
-function M:attachable()
-  local now = shown.get(self:back(), function(path)
+function Attachments:list()
+  local now = shown.get(self.chat:back(), function(path)
     return self:has_file(path)
   end)
   local list = {}
   local function add(name, label)
-    table.insert(list, { name = name, label = label, on = is_on(self, name) })
+    table.insert(list, { name = name, label = label, on = is_on(self.chat, name) })
   end
   if now.current then
-    add("file", ("%s:%d"):format(name_of(self, now.current.path), now.current.line))
+    add("file", ("%s:%d"):format(name_of(self.chat, now.current.path), now.current.line))
   end
   local diagnostics = now.errors + now.warnings
   if diagnostics > 0 then
@@ -98,9 +106,9 @@ function M:attachable()
   if now.terminal then
     add("terminal", "terminal")
   end
-  followed.refresh(self.selections or {})
-  for _, selection in ipairs(self.selections or {}) do
-    table.insert(list, { name = "selection", label = self:selection_label(selection), on = true, selection = selection })
+  followed.refresh(self.chat.selections.all)
+  for _, selection in ipairs(self.chat.selections.all) do
+    table.insert(list, { name = "selection", label = self:label_of(selection), on = true, selection = selection })
   end
   return list, now
 end
@@ -109,43 +117,43 @@ end
 ---@param text string
 ---@return agent.Shown
 ---@return agent.Given[]
-function M:attached(text)
-  local _, now = self:attachable()
-  if not is_on(self, "file") then
+function Attachments:for_message(text)
+  local _, now = self:list()
+  if not is_on(self.chat, "file") then
     now.current = nil
   end
-  if not is_on(self, "buffers") then
+  if not is_on(self.chat, "buffers") then
     now.buffers = {}
   end
-  if not is_on(self, "diagnostics") then
+  if not is_on(self.chat, "diagnostics") then
     now.errors, now.warnings = nil, nil
   end
-  if not is_on(self, "terminal") then
+  if not is_on(self.chat, "terminal") then
     now.terminal = nil
   end
-  now.servers = require("agent.editor.lsp.clients").may_serve({ self.timeline.root })
-  local list = given.of(text, self:back())
-  local chosen = self.selections or {}
+  now.servers = require("agent.editor.lsp.clients").may_serve({ self.chat.timeline.root })
+  local list = given.of(text, self.chat:back())
+  local chosen = self.chat.selections.all
   vim.list_extend(list, vim.deepcopy(chosen))
-  return now, vim.list_extend(list, require("agent.menus.prompts").given(text, self:back(), chosen[#chosen]))
+  return now, vim.list_extend(list, require("agent.menus.prompts").given(text, self.chat:back(), chosen[#chosen]))
 end
 
 --- Says above the input what goes along.
-function M:show_attached()
-  if not self.windows or not vim.api.nvim_win_is_valid(self.windows.input) then
+function Attachments:show()
+  if not self.chat.windows or not vim.api.nvim_win_is_valid(self.chat.windows.input) then
     return
   end
   local labels = {}
-  for _, one in ipairs((self:attachable())) do
+  for _, one in ipairs((self:list())) do
     table.insert(labels, one.on and one.label or nil)
   end
-  self.windows.attached = labels
-  window.hint(self.windows)
+  self.chat.windows.attached = labels
+  window.hint(self.chat.windows)
 end
 
 --- Asks what is to be left out of the line above the input, or to be in it again.
-function M:attach()
-  local list = self:attachable()
+function Attachments:choose()
+  local list = self:list()
   vim.ui.select(list, {
     prompt = "Goes along with a message (choose one to switch it)",
     format_item = function(one)
@@ -153,13 +161,12 @@ function M:attach()
     end,
   }, function(one)
     if one and one.selection then
-      self:drop_selection(given.label(one.selection))
+      self.chat.selections:drop(given.label(one.selection))
     elseif one then
-      self.switched = self.switched or {}
       self.switched[one.name] = not one.on
     end
-    self:show_attached()
+    self:show()
   end)
 end
 
-return M
+return Attachments

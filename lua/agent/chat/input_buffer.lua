@@ -1,0 +1,81 @@
+-- The buffer of the input.
+local buffers = require("agent.chat.buffers")
+local complete = require("agent.chat.complete")
+local input = require("agent.chat.input")
+local keymaps = require("agent.chat.keymaps")
+local window = require("agent.chat.window")
+
+local M = {}
+
+---@return integer buffer
+local function new_buffer()
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.bo[buffer].bufhidden = "hide"
+  -- ":write" sends.
+  vim.bo[buffer].buftype = "acwrite"
+  vim.bo[buffer].filetype = "agent-input"
+  vim.bo[buffer].modeline = false
+  return buffer
+end
+
+---@param chat agent.Chat
+---@param buffer integer of the input at that time
+local function on_change(chat, buffer)
+  if not vim.api.nvim_buf_is_loaded(buffer) then
+    return
+  end
+  vim.bo[buffer].modified = false
+  window.grow(chat.windows)
+  chat.drafts:keep()
+  chat.peers.input_changed()
+end
+
+--- Makes the input of a chat, or makes it again once it is lost.
+---@param chat agent.Chat
+function M.make(chat)
+  local old = chat.input
+  local buffer = new_buffer()
+  chat.input = input.new(buffer)
+  if old then
+    chat.input:set(old.lost)
+    chat.input.id = old.id
+    vim.bo[buffer].modified = false
+  end
+  buffers.replace(old and old.buffer, buffer)
+  keymaps.map(chat, "input", buffer)
+  complete.attach(buffer, chat)
+  vim.api.nvim_create_autocmd("BufWriteCmd", {
+    buffer = buffer,
+    callback = function()
+      -- Who saves within an autocommand of theirs does not mean to send.
+      local _, autocommands = vim.fn.expand("<stack>"):gsub(" Autocommands for ", "")
+      if autocommands == 1 then
+        chat:submit()
+      end
+    end,
+  })
+  local modes = { InsertEnter = "i", InsertLeave = "n", BufLeave = "n" }
+  vim.api.nvim_create_autocmd({ "BufEnter", "InsertEnter", "InsertLeave", "BufLeave" }, {
+    buffer = buffer,
+    callback = function(event)
+      if event.event == "BufEnter" then
+        chat.attachments:show()
+      end
+      window.hint(chat.windows, modes[event.event])
+    end,
+  })
+  buffers.when_lost(buffer, function()
+    chat.input.lost = chat.input:text()
+    vim.schedule(function()
+      chat:revive()
+    end)
+  end, function()
+    -- What is not sent yet stops nobody from leaving, and ":wall" does not send it.
+    vim.bo[buffer].modified = false
+    vim.schedule(function()
+      on_change(chat, buffer)
+    end)
+  end)
+end
+
+return M

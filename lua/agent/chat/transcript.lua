@@ -1,0 +1,117 @@
+-- The buffer that shows the session.
+local buffers = require("agent.chat.buffers")
+local config = require("agent.config")
+local keymaps = require("agent.chat.keymaps")
+local markdown = require("agent.chat.draw.markdown")
+local no_insert = require("agent.ui.no_insert")
+local Renderer = require("agent.chat.draw.renderer")
+local trace = require("agent.trace")
+
+---@class agent.Transcript
+---@field chat agent.Chat
+---@field buffer integer
+---@field renderer? agent.Renderer  nil while the buffer is lost
+local Transcript = {}
+Transcript.__index = Transcript
+
+---@param chat agent.Chat
+---@return agent.Transcript
+function Transcript.new(chat)
+  return setmetatable({ chat = chat }, Transcript)
+end
+
+---@return integer buffer
+local function new_buffer()
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.bo[buffer].bufhidden = "hide"
+  vim.bo[buffer].swapfile = false
+  vim.bo[buffer].undolevels = -1
+  vim.bo[buffer].modeline = false
+  vim.bo[buffer].filetype = "agent"
+  vim.bo[buffer].formatlistpat = require("agent.ui.prose").LIST
+  vim.bo[buffer].modifiable = false
+  return buffer
+end
+
+--- Makes the buffer, or makes it again once it is lost.
+function Transcript:make()
+  local buffer = new_buffer()
+  local old = self.buffer
+  self.buffer, self.renderer = buffer, Renderer.new(buffer)
+  -- What it builds on is inside of Neovim: without that all of the text is parsed.
+  if not pcall(markdown.start, buffer, self.renderer) then
+    pcall(vim.treesitter.start, buffer, "markdown")
+  end
+  if #self.chat.timeline.blocks > 0 then
+    self.renderer:prepend(self.chat.timeline.blocks, #self.chat.timeline.blocks, self.chat.history.older ~= nil)
+  end
+  buffers.replace(old, buffer)
+  no_insert(buffer)
+  keymaps.map(self.chat, "transcript", buffer)
+  buffers.when_lost(buffer, function()
+    self.renderer = nil
+    vim.schedule(function()
+      self.chat:revive()
+    end)
+  end)
+  self:follow_all()
+end
+
+--- Which windows show the end of the transcript, and so should go on to.
+---@return table<integer, true>
+function Transcript:following()
+  local at_end = {}
+  local last = vim.api.nvim_buf_line_count(self.buffer)
+  for _, win in ipairs(vim.fn.win_findbuf(self.buffer)) do
+    if vim.api.nvim_win_get_cursor(win)[1] >= last then
+      at_end[win] = true
+    end
+  end
+  return at_end
+end
+
+--- Every window on the transcript shows its end.
+function Transcript:follow_all()
+  local all = {}
+  for _, win in ipairs(vim.fn.win_findbuf(self.buffer)) do
+    all[win] = true
+  end
+  self:follow(all)
+end
+
+---@param windows table<integer, true>
+function Transcript:follow(windows)
+  local last = vim.api.nvim_buf_line_count(self.buffer)
+  -- To the last character: a paragraph may be longer than the window.
+  local column = #vim.api.nvim_buf_get_lines(self.buffer, last - 1, last, false)[1]
+  for win in pairs(windows) do
+    vim.api.nvim_win_set_cursor(win, { last, column })
+  end
+end
+
+--- Diffs that the user has neither opened nor closed are as the option says.
+---@param blocks agent.Block[]
+---@param changed table<integer, true>
+local function open_diffs(blocks, changed)
+  for index in pairs(config.get().show_diffs == "open" and changed or {}) do
+    local block = blocks[index]
+    if block.is_diff and block.expanded == nil then
+      block.expanded = true
+    end
+  end
+end
+
+--- Draws blocks; windows that show the end follow it.
+---@param changed table<integer, true> indexes of blocks
+function Transcript:draw(changed)
+  local since = trace.now and trace.now()
+  local blocks, following = self.chat.timeline.blocks, self:following()
+  open_diffs(blocks, changed)
+  self.renderer:draw(blocks, changed)
+  self:follow(following)
+  if since then
+    trace.span("draw", since)
+  end
+end
+
+return Transcript
