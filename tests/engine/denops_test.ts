@@ -233,7 +233,7 @@ for (const host of ["standalone", "auto", "denops"]) {
     ignore: ignore && host !== "standalone",
     async fn() {
       await using plugin = await copyOfPlugin();
-      const path = plugin.path("denops/agent/supervisor/chat.ts");
+      const path = plugin.path("denops/agent/supervisor/sessions/chat.ts");
       const whole = await Deno.readTextFile(path);
       await Deno.remove(path);
       await using agent = await start("say Hi.", { plugin: plugin.root, options: `host = "${host}"` });

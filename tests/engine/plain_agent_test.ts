@@ -9,7 +9,7 @@ import { AgentProcess } from "../../denops/agent/supervisor/agents/process.ts";
 import { Terminals } from "../../denops/agent/supervisor/commands/terminals.ts";
 import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
 import { Gate } from "../../denops/agent/supervisor/gate/gate.ts";
-import type { Choice } from "../../denops/agent/supervisor/gate/outcome.ts";
+import type { ApprovalChoice } from "../../denops/agent/supervisor/gate/outcome.ts";
 import { RuleBook } from "../../denops/agent/supervisor/gate/rule_book.ts";
 import { screenUpdates } from "../../denops/agent/supervisor/screen/updates.ts";
 import { lookups } from "../../denops/agent/supervisor/system/lookups.ts";
@@ -21,7 +21,7 @@ import { gateContext } from "../support/gate.ts";
 const AGENT = fileURLToPath(new URL("../support/plain_agent.ts", import.meta.url));
 
 /** One turn, in which the user says the same to everything. */
-async function play(choice: Choice) {
+async function play(choice: ApprovalChoice) {
   await using project = await scratch({});
   await using state = await scratch();
   const { sandbox } = commandRunner([project.root], state.root);

@@ -3,7 +3,7 @@
  * is real and started as the supervisor starts it; every attack is tried with every file tool.
  */
 import assert from "node:assert/strict";
-import type { Choice } from "../../denops/agent/supervisor/gate/outcome.ts";
+import type { ApprovalChoice } from "../../denops/agent/supervisor/gate/outcome.ts";
 import { join } from "node:path";
 import { OPTION } from "../../denops/agent/protocol/extensions.ts";
 import { type Answer, type Attack, attacks, type Tool } from "../attacks/paths.ts";
@@ -100,7 +100,7 @@ async function play(
   calls: readonly Call[],
   ground: Playground,
   level: Level,
-  answer: Choice,
+  answer: ApprovalChoice,
 ): Promise<Outcome> {
   await using server = await ModelServer.start(script(calls), { secrets: [SECRET] });
   const { root, stateDir } = ground;

@@ -1,6 +1,6 @@
 /** Rules on reading: what they deny is not there, and before what they ask about is read somebody is asked. */
 import assert from "node:assert/strict";
-import type { Choice } from "../../denops/agent/supervisor/gate/outcome.ts";
+import type { ApprovalChoice } from "../../denops/agent/supervisor/gate/outcome.ts";
 import { OPTION } from "../../denops/agent/protocol/extensions.ts";
 import { messagesOf } from "../model/model_messages.ts";
 import { ModelServer } from "../model/model_server.ts";
@@ -109,7 +109,7 @@ function scriptOf(cases: readonly Case[]): string {
 }
 
 /** What the model got of each call, and how often each of them asked. */
-async function play(cases: readonly Case[], answer: Choice, level = DENO) {
+async function play(cases: readonly Case[], answer: ApprovalChoice, level = DENO) {
   await using around = await playground();
   await using server = await ModelServer.start(scriptOf(cases));
   const setup = { level, root: around.path("proj"), stateDir: around.path("state"), rules: RULES };

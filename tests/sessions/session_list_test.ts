@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { SessionsFile } from "../../denops/agent/protocol/sessions_file.ts";
-import { storedSessions } from "../../denops/agent/supervisor/stored_sessions.ts";
+import { storedSessions } from "../../denops/agent/supervisor/sessions/stored_sessions.ts";
 import { projectState } from "../../denops/agent/supervisor/system/project_state.ts";
 import { startAgent } from "../support/agent.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";

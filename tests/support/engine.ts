@@ -5,10 +5,10 @@ import { UserConfig } from "../../denops/agent/protocol/config.ts";
 import type { ApprovalUpdate, Update } from "../../denops/agent/protocol/ui.ts";
 import { EditorQuestions } from "../../denops/agent/supervisor/screen/editor_questions.ts";
 import { Gate } from "../../denops/agent/supervisor/gate/gate.ts";
-import type { Choice } from "../../denops/agent/supervisor/gate/outcome.ts";
+import type { ApprovalChoice } from "../../denops/agent/supervisor/gate/outcome.ts";
 import { type Launch, launchCommand } from "../../denops/agent/supervisor/agents/launch.ts";
-import { Project } from "../../denops/agent/supervisor/project.ts";
-import { Projects } from "../../denops/agent/supervisor/projects.ts";
+import { OpenProject } from "../../denops/agent/supervisor/client/open_project.ts";
+import { OpenProjects } from "../../denops/agent/supervisor/client/open_projects.ts";
 import type { ProviderWorld } from "../../denops/agent/supervisor/agents/provider.ts";
 import { Questions } from "../../denops/agent/supervisor/gate/questions.ts";
 import { PLUGIN, SECRET } from "./agent.ts";
@@ -117,7 +117,7 @@ export interface Opened extends AsyncDisposable {
 }
 
 /** Everything of the supervisor's but Neovim; see {@link openProject}. */
-function projectPorts(option: Choice, meanwhile: () => Promise<void>) {
+function projectPorts(option: ApprovalChoice, meanwhile: () => Promise<void>) {
   const asked: ApprovalUpdate[] = [];
   const push = (update: Update) => {
     if (update.type === "approval") {
@@ -162,11 +162,11 @@ function projectPorts(option: Choice, meanwhile: () => Promise<void>) {
  */
 export async function openProject(
   setup: EngineSetup,
-  option: Choice,
+  option: ApprovalChoice,
   meanwhile = () => Promise.resolve(),
 ): Promise<Opened> {
   const { ports, asked } = projectPorts(option, meanwhile);
-  const project = await Project.open(
+  const project = await OpenProject.open(
     setup.root,
     { user: await userConfig(setup), isChosen: false },
     1,
@@ -193,7 +193,7 @@ export async function openProjects(
   const { ports } = projectPorts("reject", () => Promise.resolve());
   const ended: string[] = [];
   const user = await userConfig(setup);
-  const projects = new Projects({
+  const projects = new OpenProjects({
     environment,
     isUsed,
     ended: (_, how = "replaced") => ended.push(how),

@@ -1,6 +1,6 @@
 /**
  * What the engine asks and tells the client beyond ACP. One row here, one handler in the supervisor
- * (supervisor/project.ts), one caller in the engine: on the wire each is `_agent/<name>`, with `sessionId` beside the
+ * (supervisor/client/answers/), one caller in the engine: on the wire each is `_agent/<name>`, with `sessionId` beside the
  * fields of its row. Paths are absolute and real.
  */
 import { z } from "../deps/zod.ts";

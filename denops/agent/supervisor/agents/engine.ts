@@ -42,7 +42,7 @@ function offeredMethods(): string[] {
 }
 
 /** Name of a request → its answer. @throws {Error} one line */
-export type Answers = {
+export type EngineAnswers = {
   readonly [Name in ScreenRequest]: (
     sessionId: string,
     params: ScreenParams<Name>,
@@ -51,14 +51,14 @@ export type Answers = {
 };
 
 /** Name of a notification → what hears it. They return at once, so that order holds. */
-export type Listeners = {
+export type EngineListeners = {
   readonly [Name in ScreenNotification]: (sessionId: string, told: Told<Name>) => void;
 };
 
 /** What comes from the engine. */
 export interface EngineEvents extends AgentEvents {
-  readonly answers: Answers;
-  readonly listeners: Listeners;
+  readonly answers: EngineAnswers;
+  readonly listeners: EngineListeners;
 }
 
 /** What the engine says of a session that it goes on with. */
@@ -197,10 +197,10 @@ const ofSession = z.object({ sessionId: z.string() });
 function listen<Name extends ScreenNotification>(
   app: ClientApp,
   name: Name,
-  listeners: Listeners,
+  listeners: EngineListeners,
   arrival: Arrival,
 ): void {
-  const hear: Listeners[Name] = listeners[name];
+  const hear: EngineListeners[Name] = listeners[name];
   const schema = z.intersection(ofSession, SCREEN_NOTIFICATIONS[name]);
   app.onNotification(method(name), schema, ({ params }) => {
     const { sessionId, ...told } = params;
@@ -212,10 +212,10 @@ function listen<Name extends ScreenNotification>(
 function serve<Name extends ScreenRequest>(
   app: ClientApp,
   name: Name,
-  answers: Answers,
+  answers: EngineAnswers,
   arrival: Arrival,
 ): void {
-  const answer: Answers[Name] = answers[name];
+  const answer: EngineAnswers[Name] = answers[name];
   const schema = z.intersection(ofSession, SCREEN_REQUESTS[name].params);
   app.onRequest(method(name), schema, async ({ params, signal }) => {
     const { sessionId, ...asked } = params;

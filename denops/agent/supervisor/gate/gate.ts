@@ -30,7 +30,7 @@ import {
 import type { LspServer } from "../../protocol/lsp.ts";
 import type { ApprovalUpdate, Update } from "../../protocol/ui.ts";
 import { Effects } from "./effects.ts";
-import { approvalOf, CANCELLED, type Choice, outcomeOf } from "./outcome.ts";
+import { type ApprovalChoice, approvalOf, CANCELLED, outcomeOf } from "./outcome.ts";
 import {
   type Asked,
   circumstancesOf,
@@ -47,7 +47,7 @@ export type { GateContext } from "./shown.ts";
 
 /** What the user said; undefined: the turn was stopped. */
 interface UserAnswer {
-  readonly option: Choice;
+  readonly option: ApprovalChoice;
   readonly reason?: string | undefined;
   readonly rule?: string | undefined;
   readonly command?: string | undefined;

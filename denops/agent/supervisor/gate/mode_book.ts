@@ -1,16 +1,14 @@
-/**
- * Which mode each session is in, by what the user has chosen: what an engine says of it widens nothing.
- */
+/** The mode that the user chose for each session; an engine cannot widen it. */
 import { z } from "../../deps/zod.ts";
 import { MODE_ACCESSES } from "../../protocol/modes.ts";
 import { SessionBook } from "./session_book.ts";
 
-/** `access`: what the mode could change when it was chosen. */
-const Choice = z.object({ mode: z.string(), access: z.enum(MODE_ACCESSES) });
-export type Choice = z.infer<typeof Choice>;
+/** `access`: what the mode allowed when the user chose it. */
+const ModeChoice = z.object({ mode: z.string(), access: z.enum(MODE_ACCESSES) });
+export type ModeChoice = z.infer<typeof ModeChoice>;
 
-export class ModeBook extends SessionBook<Choice> {
+export class ModeBook extends SessionBook<ModeChoice> {
   constructor(stateDir: string) {
-    super(stateDir, "modes", Choice);
+    super(stateDir, "modes", ModeChoice);
   }
 }

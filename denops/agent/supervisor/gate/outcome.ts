@@ -6,10 +6,10 @@ import type {
 } from "../../deps/acp_sdk.ts";
 import { AnswerMeta, META, type OPTION, ours } from "../../protocol/extensions.ts";
 
-export type Choice = (typeof OPTION)[keyof typeof OPTION];
+export type ApprovalChoice = (typeof OPTION)[keyof typeof OPTION];
 
 /** By kind, the better one first: ids and names are the agent's own. */
-const KINDS: Readonly<Record<Choice, readonly PermissionOptionKind[]>> = {
+const KINDS: Readonly<Record<ApprovalChoice, readonly PermissionOptionKind[]>> = {
   allow_once: ["allow_once"],
   allow_session: ["allow_always", "allow_once"],
   // Always is a rule of ours; to the agent it is this once.
@@ -21,7 +21,7 @@ export const CANCELLED: RequestPermissionResponse = { outcome: { outcome: "cance
 
 /** An agent without an option that says it is told that the request was cancelled: then nothing is done. */
 export function outcomeOf(
-  choice: Choice,
+  choice: ApprovalChoice,
   options: readonly PermissionOption[],
   meta: AnswerMeta,
 ): RequestPermissionResponse {

@@ -1,5 +1,6 @@
 /** Questions of engines that Lua answers: about buffers, and to language servers. */
 import { basename } from "node:path";
+import { SCREEN_REQUESTS, type ScreenResult } from "../../protocol/screen_requests.ts";
 import type { Action, EditorQuestion, Update } from "../../protocol/ui.ts";
 import { Waiting } from "./waiting.ts";
 
@@ -57,6 +58,12 @@ export class EditorQuestions {
       throw new Error(`${CANNOT[question.method]}: ${answer.error}`);
     }
     return answer.result;
+  }
+
+  /** @throws {Error} as {@link ask} */
+  async unsavedText(path: string): Promise<ScreenResult<"unsaved_text">> {
+    const answer = await this.ask({ method: "unsaved_text", params: { path } });
+    return SCREEN_REQUESTS.unsaved_text.result.parse(answer);
   }
 
   /** What Neovim would answer; undefined: it must be asked. A buffer of another file may have the same name. */

@@ -1,12 +1,12 @@
-/** The modes of a project, and which of them its sessions are in. */
-import type { UserConfig } from "../protocol/config.ts";
-import { covers, MODE_FACTS, type ModeAccess, type ModeFacts, type OwnMode } from "../protocol/modes.ts";
-import { knownModels } from "./agents/provider.ts";
-import { type Choice, ModeBook } from "./gate/mode_book.ts";
-import { type ModeFileOptions, modeFiles } from "./project/mode_files.ts";
+/** The modes of a project, built-in ones and those of files. */
+import type { UserConfig } from "../../protocol/config.ts";
+import { covers, MODE_FACTS, type ModeAccess, type ModeFacts, type OwnMode } from "../../protocol/modes.ts";
+import { knownModels } from "../agents/provider.ts";
+import { ModeBook, type ModeChoice } from "../gate/mode_book.ts";
+import { type ModeFileOptions, modeFiles } from "../project/mode_files.ts";
 
-/** Where the mode that was chosen cannot be had. It changes nothing. */
-const INSTEAD = "ask";
+/** A read-only mode, for choices that are no longer valid. */
+const FALLBACK = "ask";
 
 export class Modes {
   readonly book: ModeBook;
@@ -15,14 +15,14 @@ export class Modes {
   #own: readonly OwnMode[] = [];
   #problems: readonly string[] = [];
 
-  /** @param place is asked whenever the files are read @throws {Error} of the place */
+  /** @param place called for each reading of the files @throws {Error} as `place` does */
   constructor(user: UserConfig, place: () => Pick<ModeFileOptions, "root" | "rules">) {
     this.book = new ModeBook(user.state_dir);
     this.#user = user;
     this.#place = place;
   }
 
-  /** Reads the files. @return whether anything is not as it was */
+  /** Reads the files. @return whether the modes have changed */
   async read(): Promise<boolean> {
     const known = [...knownModels(this.#user)];
     const { modes, problems } = await modeFiles({
@@ -36,12 +36,12 @@ export class Modes {
     return JSON.stringify(modes) !== before;
   }
 
-  /** Those that files describe. */
+  /** Modes that files describe. */
   get own(): readonly OwnMode[] {
     return this.#own;
   }
 
-  /** What is wrong with files, one line each. */
+  /** Problems of the files, one line each. */
   get problems(): readonly string[] {
     return this.#problems;
   }
@@ -50,38 +50,38 @@ export class Modes {
     return [...MODE_FACTS, ...this.#own.map((mode) => ({ ...mode, title: mode.name }))];
   }
 
-  /** Why a choice holds no longer, one sentence; undefined: it does. A file may not widen what was agreed to. */
-  problem({ mode, access }: Choice): string | undefined {
+  /** Why a choice is no longer valid, one sentence. A changed file must not allow more than the user chose. */
+  problem({ mode, access }: ModeChoice): string | undefined {
     if (!this.all.some(({ name }) => name === mode)) return `Unknown mode: ${mode}.`;
     return covers(access, this.accessOf(mode))
       ? undefined
       : `Mode ${mode} may change more than when you chose it.`;
   }
 
-  /** A mode as it is chosen now. */
-  choice(mode: string): Choice {
+  /** Choosing a mode now means this. */
+  choice(mode: string): ModeChoice {
     return { mode, access: this.accessOf(mode) };
   }
 
-  /** What an engine's word makes of a choice: a mode that there is, and that changes less. Undefined: nothing. */
-  narrower({ access }: Choice, mode: string): Choice | undefined {
+  /** The mode that an engine reports, if it exists and allows less than the choice. */
+  narrower({ access }: ModeChoice, mode: string): ModeChoice | undefined {
     const choice = this.choice(mode);
     const isLess = access !== choice.access && covers(access, choice.access);
     return isLess && this.problem(choice) === undefined ? choice : undefined;
   }
 
-  /** In the place of a choice that has a problem. */
-  get instead(): Choice {
-    return this.choice(INSTEAD);
+  /** Replaces an invalid choice. */
+  get fallback(): ModeChoice {
+    return this.choice(FALLBACK);
   }
 
-  /** Nothing, where there is no such mode. */
+  /** Unknown modes are read-only. */
   accessOf(name: string): ModeAccess {
     return this.all.find((one) => one.name === name)?.access ?? "read";
   }
 
-  /** That of sessions of which nothing else was chosen. */
-  get first(): Choice {
+  /** The options' mode, for sessions without a choice. */
+  get first(): ModeChoice {
     return this.choice(this.#user.mode);
   }
 }

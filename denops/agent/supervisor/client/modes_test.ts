@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { UserConfig } from "../protocol/config.ts";
-import { covers, MODE_FACTS } from "../protocol/modes.ts";
+import { UserConfig } from "../../protocol/config.ts";
+import { covers, MODE_FACTS } from "../../protocol/modes.ts";
 import { Modes } from "./modes.ts";
 
 Deno.test("an engine's word for a mode makes it narrower, never wider and never another one of the same access", () => {

@@ -9,10 +9,10 @@ import {
   SESSIONS_FILE,
   SessionsFile,
   type ShownSession,
-} from "../protocol/sessions_file.ts";
-import { LONGEST_NAME, oneLine, sessionTitle } from "./screen/visible.ts";
-import { oneFile } from "./system/one_file.ts";
-import { projectStateName } from "./system/project_state.ts";
+} from "../../protocol/sessions_file.ts";
+import { LONGEST_NAME, oneLine, sessionTitle } from "../screen/visible.ts";
+import { oneFile } from "../system/one_file.ts";
+import { projectStateName } from "../system/project_state.ts";
 
 /** Of one state folder. */
 const MOST_PROJECTS = 1_000;

@@ -1,26 +1,24 @@
-/** What `:checkhealth agent` shows of this side: found, not guessed. */
-import { fileRules, hiddenFiles, patternProblems } from "../policy/rules.ts";
-import type { UserConfig } from "../protocol/config.ts";
-import type { CommandsReport, HealthReport } from "../protocol/health_report.ts";
-import { messageOf } from "../shared/errors.ts";
-import { defined } from "../shared/records.ts";
-import { type Launch, launchCommand } from "./agents/launch.ts";
-import { engineConfig, type ProviderWorld } from "./agents/provider.ts";
-import { findRoot, otherRoots, type RootQuery } from "./agents/root.ts";
-import { checkProvider } from "./agents/provider_check.ts";
-import { RuleBook } from "./gate/rule_book.ts";
-import { Modes } from "./modes.ts";
-import { fileProblems } from "./project/file_problems.ts";
-import { commandEnvironment } from "./system/environment.ts";
-import { openProgram, PROFILES } from "./system/programs.ts";
-import { ensureStateFolder } from "./system/project_state.ts";
-import { findProgram } from "./system/sandbox.ts";
-import { CommandSandbox } from "./commands/sandbox.ts";
+/** The supervisor's part of `:checkhealth agent`. */
+import { fileRules, hiddenFiles, patternProblems } from "../../policy/rules.ts";
+import type { ModelConfig, UserConfig } from "../../protocol/config.ts";
+import type { CommandsReport, HealthReport } from "../../protocol/health_report.ts";
+import { messageOf } from "../../shared/errors.ts";
+import { defined } from "../../shared/records.ts";
+import { type Launch, launchCommand } from "../agents/launch.ts";
+import { engineConfig, type ProviderWorld } from "../agents/provider.ts";
+import { findRoot, otherRoots, type RootQuery } from "../agents/root.ts";
+import { checkProvider } from "../agents/provider_check.ts";
+import { RuleBook } from "../gate/rule_book.ts";
+import { NO_CHAT } from "../client/permissions.ts";
+import { Modes } from "../client/modes.ts";
+import { fileProblems } from "../project/file_problems.ts";
+import { commandEnvironment } from "../system/environment.ts";
+import { openProgram, PROFILES } from "../system/programs.ts";
+import { ensureStateFolder } from "../system/project_state.ts";
+import { findProgram } from "../system/sandbox.ts";
+import { CommandSandbox } from "../commands/sandbox.ts";
 
-/** Rules that a session has are not looked at. */
-const NO_CHAT = 0;
-
-/** @param config the options, or what is wrong with them */
+/** @param config the options, or one line about the invalid one */
 export async function healthReport(
   config: UserConfig | string,
   place: RootQuery,
@@ -43,47 +41,62 @@ export async function healthReport(
   const engine = user === undefined ? undefined : await engineConfig(user, world, roots).catch(note);
   const isKept = user !== undefined &&
     await ensureStateFolder(user.state_dir).then(() => true, note) === true;
-  const checking = engine === undefined
-    ? undefined
-    : checkProvider(engine.provider, engine.model, world.fetch);
+  const checking = engine && checkProvider(engine.provider, engine.model, world.fetch);
   const usable = isKept && others !== undefined;
   const launch = usable
     ? await launchCommand(roots, engine?.provider.base_url, user, () => {}).catch(note)
     : undefined;
   const commands = usable && options.length === 0 ? await commandsReport(user, roots).catch(note) : undefined;
   if (user !== undefined && root !== undefined && options.length === 0) {
-    const rules = fileRules(user, []);
-    const modes = new Modes(user, () => ({ root, rules }));
-    await modes.read();
-    const unknown = modes.problem(modes.first);
-    if (unknown !== undefined) options.push(`mode: ${unknown} :Agent mode lists those that there are.`);
-    problems.push(...modes.problems, ...await fileProblems({ root, configDir: user.config_dir, rules }));
+    const files = await filesReport(user, root);
+    options.push(...files.options);
+    problems.push(...files.problems);
   }
   return {
     deno: `${Deno.version.deno} (${Deno.execPath()})`,
-    address: engine?.provider.base_url ?? "",
     root: roots.join(", "),
-    provider: engine?.provider.name ?? "",
-    model: engine?.model ?? "",
-    // Found or not; the key itself is never shown.
-    key: engine === undefined
-      ? ""
-      : engine.provider.api_key === undefined
-      ? "none needed"
-      : `from ${engine.provider.key_source}`,
+    ...providerReport(engine),
     sandbox: launch?.sandbox ?? "",
-    ...(checking === undefined ? {} : { check: await checking }),
+    ...defined({ check: await checking }),
     ...engineArguments(launch),
     ...defined({ commands }),
     problems,
     options,
     programs: await Promise.all([version("ripgrep", "rg", roots), version("git", "git", roots)]),
     engines,
-    profiles: Object.entries(PROFILES).map(([name, { purpose, reads, writes, network, unixSockets }]) =>
-      `${name}: ${purpose}; reads ${reads}; writes ${writes}; network: ${network}; Unix sockets: ${
-        unixSockets ? "yes" : "no"
-      }`
-    ),
+    profiles: Object.entries(PROFILES).map(([name, { purpose, reads, writes, network, unixSockets }]) => {
+      const sockets = unixSockets ? "yes" : "no";
+      return `${name}: ${purpose}; reads ${reads}; writes ${writes}; network: ${network}; Unix sockets: ${sockets}`;
+    }),
+  };
+}
+
+/** Shows where the key comes from, never the key. */
+function providerReport(
+  engine: ModelConfig | undefined,
+): Pick<HealthReport, "address" | "provider" | "model" | "key"> {
+  if (engine === undefined) return { address: "", provider: "", model: "", key: "" };
+  const { base_url: address, name: provider, api_key, key_source } = engine.provider;
+  return {
+    address,
+    provider,
+    model: engine.model,
+    key: api_key === undefined ? "none needed" : `from ${key_source}`,
+  };
+}
+
+/** Problems with the option `mode`, and with files of modes, prompts and rules. */
+async function filesReport(
+  user: UserConfig,
+  root: string,
+): Promise<{ readonly options: readonly string[]; readonly problems: readonly string[] }> {
+  const rules = fileRules(user, []);
+  const modes = new Modes(user, () => ({ root, rules }));
+  await modes.read();
+  const unknown = modes.problem(modes.first);
+  return {
+    options: unknown === undefined ? [] : [`mode: ${unknown} :Agent mode lists those that there are.`],
+    problems: [...modes.problems, ...await fileProblems({ root, configDir: user.config_dir, rules })],
   };
 }
 
@@ -95,7 +108,7 @@ function engineArguments(launch: Launch | undefined): Pick<HealthReport, "engine
   return { engine_sandbox: all.slice(0, end), engine_deno: all.slice(end) };
 }
 
-/** What a look in the project's root would be started with. @throws {Error} if its rules cannot be read */
+/** How a command that only looks would be started. @throws {Error} if the rules cannot be read */
 async function commandsReport(user: UserConfig, roots: readonly string[]): Promise<CommandsReport> {
   const [root = ""] = roots;
   const rules = await RuleBook.open(user.state_dir, root, user.rules);

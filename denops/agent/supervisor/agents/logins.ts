@@ -1,18 +1,18 @@
-/** Logging in at a provider, for a person who waits for it. There is one that is under way, the newest. */
-import type { UserConfig } from "../protocol/config.ts";
-import type { LoginState, Update } from "../protocol/ui.ts";
-import { messageOf } from "../shared/errors.ts";
-import { exchange } from "./agents/copilot/copilot.ts";
-import { beginLogin, type DeviceLogin } from "./agents/copilot/device.ts";
-import { type GitHub, gitHubOf } from "./agents/copilot/github.ts";
-import { removeLogin, saveLogin } from "./agents/copilot/logins.ts";
-import type { ProviderWorld } from "./agents/provider.ts";
-import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
+/** Logs the user in at a provider. A new login cancels the previous one. */
+import type { UserConfig } from "../../protocol/config.ts";
+import type { LoginState, Update } from "../../protocol/ui.ts";
+import { messageOf } from "../../shared/errors.ts";
+import { exchange } from "./copilot/copilot.ts";
+import { beginLogin, type DeviceLogin } from "./copilot/device.ts";
+import { type GitHub, gitHubOf } from "./copilot/github.ts";
+import { removeLogin, saveLogin } from "./copilot/logins.ts";
+import type { ProviderWorld } from "./provider.ts";
+import { LONGEST_NOTICE, oneLine } from "../screen/visible.ts";
 
-/** Those that one can log in at. */
+/** Providers with a login. */
 const KNOWN = ["copilot"];
 
-interface UnderWay {
+interface CurrentLogin {
   readonly stop: AbortController;
   readonly end: Promise<LoginState>;
 }
@@ -20,44 +20,44 @@ interface UnderWay {
 export class Logins {
   readonly #world: ProviderWorld;
   readonly #push: (update: Update) => void;
-  #underWay: UnderWay | undefined;
+  #current: CurrentLogin | undefined;
 
   constructor(world: ProviderWorld, push: (update: Update) => void) {
     this.#world = world;
     this.#push = push;
   }
 
-  /** @param config the options, or what is wrong with them */
+  /** @param config the options, or one line about the invalid one */
   begin(request: number, provider: string, config: UserConfig | string): void {
     this.stop();
     const stop = new AbortController();
     const { promise: end, resolve } = Promise.withResolvers<LoginState>();
-    this.#underWay = { stop, end };
-    this.#tell(request, stop.signal, async () => {
-      const user = known(provider, config);
+    this.#current = { stop, end };
+    this.#report(request, stop.signal, async () => {
+      const user = loginConfig(provider, config);
       const github = gitHubOf(user.providers.copilot);
       const ports = { fetch: this.#world.fetch, wait, now: () => Date.now() };
       const login = await beginLogin(github, ports, stop.signal);
-      stated(stop.signal, () => this.#finish(login, github, user, stop.signal)).then(resolve);
+      stateOf(stop.signal, () => this.#finish(login, github, user, stop.signal)).then(resolve);
       return { code: login.code, url: login.url };
     });
   }
 
   wait(request: number): void {
-    const { end = Promise.resolve<LoginState>(STOPPED) } = this.#underWay ?? {};
+    const { end = Promise.resolve<LoginState>(STOPPED) } = this.#current ?? {};
     end.then((state) => this.#push({ type: "login", request, ...state }));
   }
 
   stop(): void {
-    this.#underWay?.stop.abort();
-    this.#underWay = undefined;
+    this.#current?.stop.abort();
+    this.#current = undefined;
   }
 
-  /** @param config the options, or what is wrong with them */
+  /** @param config the options, or one line about the invalid one */
   forget(request: number, provider: string, config: UserConfig | string): void {
     this.stop();
-    this.#tell(request, new AbortController().signal, async () => {
-      const user = known(provider, config);
+    this.#report(request, new AbortController().signal, async () => {
+      const user = loginConfig(provider, config);
       const { host, web } = gitHubOf(user.providers.copilot);
       if (!await removeLogin(host, user.state_dir)) {
         throw new Error("Nobody has logged in here. What other editors have kept is theirs: log out there.");
@@ -74,7 +74,7 @@ export class Logins {
     signal: AbortSignal,
   ): Promise<LoginState> {
     const oauth = await login.agreed(signal);
-    // An account without Copilot is told so now, and nothing is kept.
+    // An account without Copilot is refused here, and nothing is stored.
     if (await exchange(oauth, github, user, this.#world) === undefined) {
       throw new Error("GitHub does not take the login that it has just given. Try again later.");
     }
@@ -84,15 +84,15 @@ export class Logins {
     return { ended: "ok", text: `Logged in to Copilot.${next}` };
   }
 
-  #tell(request: number, signal: AbortSignal, work: () => Promise<LoginState>): void {
-    stated(signal, work).then((state) => this.#push({ type: "login", request, ...state }));
+  #report(request: number, signal: AbortSignal, work: () => Promise<LoginState>): void {
+    stateOf(signal, work).then((state) => this.#push({ type: "login", request, ...state }));
   }
 }
 
 const STOPPED = { ended: "stopped", text: "The login was stopped." } as const;
 
-/** What fails is how it has ended. */
-async function stated(signal: AbortSignal, work: () => Promise<LoginState>): Promise<LoginState> {
+/** A failure is one way for a login to end. */
+async function stateOf(signal: AbortSignal, work: () => Promise<LoginState>): Promise<LoginState> {
   try {
     return await work();
   } catch (error) {
@@ -103,7 +103,7 @@ async function stated(signal: AbortSignal, work: () => Promise<LoginState>): Pro
 }
 
 /** @throws {Error} one line */
-function known(provider: string, config: UserConfig | string): UserConfig {
+function loginConfig(provider: string, config: UserConfig | string): UserConfig {
   if (typeof config === "string") throw new Error(`Invalid option: ${config}.`);
   if (KNOWN.includes(provider)) return config;
   throw new Error(`Cannot log in to ${oneLine(provider)}. Known is: ${KNOWN.join(", ")}.`);

@@ -1,0 +1,45 @@
+/** Approvals, questions to the user and to Neovim, rules, and the log of approvals. */
+import { ruleText } from "../../policy/rules.ts";
+import { logLines } from "../gate/approval_log.ts";
+import type { ActionContext, Handlers } from "./action.ts";
+
+export function approvalActions(
+  { gate, questions, editor }: ActionContext,
+): Handlers<"answer" | "edit_command" | "answer_question" | "reply" | "editor_state"> {
+  return {
+    answer: (action) => void gate.answer(action.request, action),
+    edit_command: ({ request, command }) => gate.edit(request, command),
+    answer_question: ({ request, answer }) => questions.answer(request, answer),
+    reply: ({ request, result, error }) =>
+      editor.answer(request, error === undefined ? { result } : { error }),
+    editor_state: (state) => {
+      editor.state = state;
+    },
+  };
+}
+
+export function ruleActions(
+  { chats, push, notice }: ActionContext,
+): Handlers<"rules" | "remove_rule" | "log"> {
+  return {
+    async rules(action) {
+      const { client } = await chats.at(action).session.project();
+      const rules = client.permissions.rules.rules(action.chat)
+        .map((rule) => ({ verdict: rule.verdict, rule: ruleText(rule), source: rule.source }));
+      push({ type: "rules", request: action.request, rules });
+    },
+    async remove_rule({ rule, chat }) {
+      const { client } = await chats.of(chat).session.project();
+      if (!await client.permissions.rules.remove(rule, chat)) {
+        throw new Error(`Cannot remove ${rule}: it comes from your options. Change it there.`);
+      }
+      notice(chat, "info", `Removed: ${rule}`);
+    },
+    async log(action) {
+      const { root, client } = await chats.at(action).session.project();
+      const entries = await client.permissions.log.entries();
+      const lines = logLines(entries.filter((entry) => entry.root === root));
+      push({ type: "log", request: action.request, lines });
+    },
+  };
+}

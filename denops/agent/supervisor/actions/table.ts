@@ -1,0 +1,31 @@
+/** All actions. */
+import type { Action } from "../../protocol/ui.ts";
+import type { ActionContext, Handlers } from "./action.ts";
+import { approvalActions, ruleActions } from "./approvals.ts";
+import { healthAction } from "./health.ts";
+import { listActions } from "./lists.ts";
+import { loginActions } from "./logins.ts";
+import { modelActions } from "./models.ts";
+import { modeActions } from "./modes.ts";
+import { sessionActions } from "./sessions.ts";
+import { sideQuestionActions, turnActions } from "./turns.ts";
+import { worktreeActions } from "./worktrees.ts";
+
+export function actionTable(context: ActionContext): Handlers<Action["type"]> {
+  return {
+    configure: ({ config }) => {
+      context.chats.projects.config = config;
+    },
+    ...turnActions(context),
+    ...sideQuestionActions(context),
+    ...approvalActions(context),
+    ...ruleActions(context),
+    ...listActions(context),
+    ...modeActions(context),
+    ...modelActions(context),
+    ...sessionActions(context),
+    ...worktreeActions(context),
+    ...loginActions(context),
+    ...healthAction(context),
+  };
+}

@@ -1,0 +1,22 @@
+/** The answers to an engine's requests, and the listeners for its notifications. */
+import type { EngineAnswers, EngineListeners } from "../../agents/engine.ts";
+import type { ClientContext } from "../context.ts";
+import { commandAnswers } from "./commands.ts";
+import { fileAnswers, fileListeners } from "./files.ts";
+import { languageServerAnswers } from "./language_servers.ts";
+import { lookupAnswers } from "./lookups.ts";
+import { turnListeners } from "./updates.ts";
+
+/** @param held whether the operating system confines the engine */
+export function answers(client: ClientContext, held: boolean): Omit<EngineAnswers, "provider_key"> {
+  return {
+    ...fileAnswers(client, held),
+    ...commandAnswers(client),
+    ...lookupAnswers(client),
+    ...languageServerAnswers(client),
+  };
+}
+
+export function listeners(client: ClientContext): EngineListeners {
+  return { ...fileListeners(client), ...turnListeners(client) };
+}

@@ -1,0 +1,47 @@
+/** Commands, and what they changed over an overlay. */
+import { hiddenFiles } from "../../../policy/rules.ts";
+import type { EngineAnswers } from "../../agents/engine.ts";
+import { Terminals } from "../../commands/terminals.ts";
+import { visible } from "../../screen/visible.ts";
+import { lookups } from "../../system/lookups.ts";
+import type { ClientContext } from "../context.ts";
+
+/** Characters of a running command's output on the screen. */
+const SCREEN_OUTPUT = 8_000;
+
+export function clientTerminals(client: Omit<ClientContext, "terminals">): Terminals {
+  const { ports, permissions: { roots, sandbox } } = client;
+  return new Terminals(roots, lookups, {
+    spend: (sessionId, input) => ports.gate.spend(sessionId, input),
+    async ask(sessionId, input) {
+      const chat = ports.chatOf(sessionId);
+      if (chat === undefined) return undefined;
+      return await ports.gate.command(sessionId, input, await client.gateContext(chat));
+    },
+    specify: (input, sessionId, { isMasked }) =>
+      sandbox.specify(input, hiddenFiles(client.rulesOf(sessionId)), isMasked),
+    show(sessionId, id, output) {
+      const chat = ports.chatOf(sessionId);
+      if (chat === undefined) return;
+      const text = visible(output.slice(-SCREEN_OUTPUT));
+      ports.push({ type: "tool", chat, id, status: "in_progress", output: text });
+    },
+    running(sessionId, count) {
+      const chat = ports.chatOf(sessionId);
+      if (chat !== undefined) ports.push({ type: "running", chat, count });
+    },
+  });
+}
+
+export function commandAnswers(
+  { terminals }: ClientContext,
+): Pick<EngineAnswers, "kept_changes" | "kept_contents"> {
+  return {
+    async kept_changes(sessionId, { terminalId, from }) {
+      return await terminals.rehearsal(sessionId, terminalId).kept(from);
+    },
+    async kept_contents(sessionId, { terminalId, from }) {
+      return await terminals.rehearsal(sessionId, terminalId).contents(from);
+    },
+  };
+}

@@ -1,0 +1,26 @@
+/** Language servers, which run in Neovim. */
+import type { EngineAnswers } from "../../agents/engine.ts";
+import { LspStarts } from "../../gate/lsp_start.ts";
+import type { ClientContext } from "../context.ts";
+import { NO_CHAT } from "../permissions.ts";
+
+export function languageServerAnswers(client: ClientContext): Pick<EngineAnswers, "lsp"> {
+  const { ports: { editor, gate, accessOf, chatOf, ownerOf }, permissions: { roots, user } } = client;
+  const starts = new LspStarts();
+  return {
+    async lsp(sessionId, question) {
+      const mayWrite = accessOf(ownerOf(sessionId) ?? NO_CHAT) === "write";
+      return await starts.answer(sessionId, question, {
+        option: mayWrite ? user.lsp_start : "never",
+        editor: (servers) =>
+          editor.ask({ method: "lsp", params: { roots, request: question.request, servers } }),
+        async ask(server) {
+          const chat = chatOf(sessionId);
+          return chat === undefined
+            ? undefined
+            : await gate.startServer(server, await client.gateContext(chat));
+        },
+      });
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/** The client's side of ACP for a project's engine. It exists before the engine does. */
+import type { FileRules, UserConfig } from "../../protocol/config.ts";
+import type { ScreenResult } from "../../protocol/screen_requests.ts";
+import type { Merge } from "../../protocol/worktrees.ts";
+import type { EngineEvents } from "../agents/engine.ts";
+import { type WorktreeOptions, Worktrees } from "../branches/worktrees.ts";
+import type { Terminals } from "../commands/terminals.ts";
+import type { GateContext } from "../gate/gate.ts";
+import { Ledger } from "../gate/ledger.ts";
+import { answers, listeners } from "./answers/answers.ts";
+import { approvals } from "./answers/approvals.ts";
+import { clientTerminals } from "./answers/commands.ts";
+import { sessionUpdates } from "./answers/updates.ts";
+import type { ClientContext, ClientPorts } from "./context.ts";
+import { Composer } from "./composer.ts";
+import { Modes } from "./modes.ts";
+import { NO_CHAT, ProjectPermissions } from "./permissions.ts";
+
+export class EngineClient implements ClientContext {
+  readonly ports: ClientPorts;
+  readonly permissions: ProjectPermissions;
+  readonly ledger: Ledger;
+  readonly modes: Modes;
+  readonly composer: Composer;
+  readonly terminals: Terminals;
+
+  private constructor(permissions: ProjectPermissions, ledger: Ledger, ports: ClientPorts) {
+    this.ports = ports;
+    this.permissions = permissions;
+    this.ledger = ledger;
+    this.modes = new Modes(permissions.user, () => permissions.described(NO_CHAT));
+    this.composer = new Composer(
+      permissions,
+      (chat, text) => ports.push({ type: "notice", chat, severity: "info", text }),
+    );
+    this.terminals = clientTerminals(this);
+  }
+
+  static async open(roots: readonly string[], user: UserConfig, ports: ClientPorts): Promise<EngineClient> {
+    const permissions = await ProjectPermissions.open(roots, user);
+    return new EngineClient(permissions, await Ledger.open(user.state_dir, permissions.root), ports);
+  }
+
+  /** Finds out how commands run and which files they may see, before the first command. */
+  async prepare(): Promise<void> {
+    await this.gateContext(NO_CHAT);
+  }
+
+  /**
+   * @param held whether the operating system confines the engine
+   * @param key of its provider. @throws {Error} one line
+   */
+  events(held: boolean, key: (refused: boolean) => Promise<ScreenResult<"provider_key">>): EngineEvents {
+    return {
+      ...approvals(this),
+      update: sessionUpdates(this),
+      terminals: this.terminals,
+      listeners: listeners(this),
+      answers: { ...answers(this, held), provider_key: (_, { refused }) => key(refused) },
+    };
+  }
+
+  /** The worktrees of the project, or of the project that this is a worktree of. @throws {Error} one line */
+  async worktrees(): Promise<Worktrees> {
+    return await Worktrees.of(this.worktreeOptions);
+  }
+
+  /** What a worktree has changed since it left the project. @throws {Error} one line */
+  async merge(chat: number, worktree: string): Promise<Merge> {
+    return await (await this.worktrees()).merge(worktree, this.permissions.files(chat));
+  }
+
+  get worktreeOptions(): WorktreeOptions {
+    const { roots, sandboxed, user } = this.permissions;
+    return { roots, sandboxed, prefix: user.git_branch, stateDir: user.state_dir };
+  }
+
+  rulesOf(sessionId: string): FileRules {
+    return this.permissions.files(this.ports.ownerOf(sessionId) ?? NO_CHAT);
+  }
+
+  async gateContext(chat: number): Promise<GateContext> {
+    const { root, rules, log, user, roots, sandbox } = this.permissions;
+    const files = this.permissions.files(chat);
+    const [view, { works: rehearses }] = await Promise.all([
+      this.permissions.view(files),
+      sandbox.rehearses(),
+    ]);
+    return {
+      chat,
+      mode: this.ports.accessOf(chat),
+      root,
+      rules,
+      log,
+      commands: user.commands,
+      files,
+      roots,
+      view,
+      rehearses,
+      ended: (sessionId, terminal) => this.terminals.endedCommand(sessionId, terminal),
+    };
+  }
+}

@@ -1,0 +1,99 @@
+/** Composes prompts from what the user wrote, and from what Neovim attached. */
+import type { ContentBlock } from "../../deps/acp_sdk.ts";
+import type { Given } from "../../protocol/given.ts";
+import type { Shown } from "../../protocol/surroundings.ts";
+import { filledIn, promptCall } from "../../shared/user_files/prompt_file.ts";
+import { fileProblems } from "../project/file_problems.ts";
+import { givenBlocks, promptBlock } from "../project/given.ts";
+import { type PromptFiles, promptFiles } from "../project/prompt_files.ts";
+import { search } from "../project/search.ts";
+import { fileNames, shownIn } from "../project/surroundings.ts";
+import { visible } from "../screen/visible.ts";
+import type { ProjectPermissions } from "./permissions.ts";
+
+/** Limit for reading the staged changes. */
+const STAGED_MS = 10_000;
+
+interface FilledPrompt {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** All methods throw if the rules cannot be read. */
+export class Composer {
+  readonly #permissions: ProjectPermissions;
+  readonly #tell: (chat: number, text: string) => void;
+  /** Lines that a chat has already shown. */
+  readonly #reported = new Set<string>();
+
+  /** @param tell shows a line in a chat */
+  constructor(permissions: ProjectPermissions, tell: (chat: number, text: string) => void) {
+    this.#permissions = permissions;
+    this.#tell = tell;
+  }
+
+  /** The prompt of a message: its text, the template it calls, its attachments. @throws {Error} one line */
+  async blocks(chat: number, text: string, given: readonly Given[]): Promise<readonly ContentBlock[]> {
+    const template = await this.#template(chat, text);
+    return [
+      { type: "text", text },
+      ...template === undefined ? [] : [promptBlock(template.name, template.text)],
+      ...given.length === 0 ? [] : givenBlocks(given, this.#permissions.search(chat)),
+    ];
+  }
+
+  /** The text of a side question. @param staged adds the staged changes @throws {Error} one line */
+  async question(chat: number, text: string, staged: boolean): Promise<string> {
+    const template = await this.#template(chat, text);
+    const parts = [template?.text ?? text, ...staged ? [await this.#staged(chat)] : []];
+    return parts.join("\n\n");
+  }
+
+  /** What the engine may know of the editor's windows. */
+  shown(chat: number, shown: Shown): Shown {
+    return shownIn(shown, this.#permissions.search(chat));
+  }
+
+  /** Prompt templates, read again from their files. */
+  async prompts(chat: number): Promise<PromptFiles> {
+    return await promptFiles(this.#permissions.described(chat));
+  }
+
+  /** Files of prompts and rules that cannot be used, each reported once. */
+  async problems(chat: number): Promise<readonly string[]> {
+    const problems = await fileProblems(this.#permissions.described(chat));
+    return problems.filter((problem) => this.#isFirst(problem));
+  }
+
+  /** The project's files that agents may read without approval. */
+  async fileNames(chat: number): Promise<readonly string[]> {
+    return await fileNames(this.#permissions.search(chat));
+  }
+
+  /** The template that a message calls, with its arguments; undefined if it calls none. */
+  async #template(chat: number, message: string): Promise<FilledPrompt | undefined> {
+    const call = promptCall(message);
+    if (call === undefined) return undefined;
+    const { prompts, replaced } = await this.prompts(chat);
+    const template = prompts.get(call.name);
+    const file = replaced.get(call.name);
+    const line = `The project's ${visible(file ?? "")} replaces /${call.name}.`;
+    if (file !== undefined && this.#isFirst(`${chat} ${line}`)) this.#tell(chat, line);
+    return template && { name: call.name, text: filledIn(template, call.args) };
+  }
+
+  /** Staged changes and the latest commit titles. @throws {Error} one line */
+  async #staged(chat: number): Promise<string> {
+    const place = this.#permissions.search(chat);
+    const request = { op: "changes", path: this.#permissions.root, staged: true } as const;
+    const found = await search(request, place, AbortSignal.timeout(STAGED_MS));
+    if (found.op === "changes" && found.text !== "") return found.text;
+    throw new Error("Nothing is staged: choose changes with git add.");
+  }
+
+  #isFirst(line: string): boolean {
+    const isFirst = !this.#reported.has(line);
+    this.#reported.add(line);
+    return isFirst;
+  }
+}

@@ -1,0 +1,35 @@
+/** What the answers to an engine have at hand. */
+import type { FileRules } from "../../protocol/config.ts";
+import type { ModeAccess } from "../../protocol/modes.ts";
+import type { Update } from "../../protocol/ui.ts";
+import type { Terminals } from "../commands/terminals.ts";
+import type { Gate, GateContext } from "../gate/gate.ts";
+import type { Ledger } from "../gate/ledger.ts";
+import type { Questions } from "../gate/questions.ts";
+import type { EditorQuestions } from "../screen/editor_questions.ts";
+import type { ProjectPermissions } from "./permissions.ts";
+
+export interface ClientPorts {
+  push(update: Update): void;
+  /** The chat of an engine's session; undefined once it is closed. */
+  ownerOf(sessionId: string): number | undefined;
+  /** The same; also undefined while the engine is still busy with a stopped turn. */
+  chatOf(sessionId: string): number | undefined;
+  /** The engine reports the mode of a chat's session. */
+  narrow(chat: number, mode: string): void;
+  /** What a chat's turn may change, by the mode that the user chose. */
+  accessOf(chat: number): ModeAccess;
+  readonly gate: Gate;
+  readonly editor: EditorQuestions;
+  readonly questions: Questions;
+}
+
+export interface ClientContext {
+  readonly ports: ClientPorts;
+  readonly permissions: ProjectPermissions;
+  readonly ledger: Ledger;
+  readonly terminals: Terminals;
+  /** The rules for a session's files. @throws {Error} if the rules cannot be read */
+  rulesOf(sessionId: string): FileRules;
+  gateContext(chat: number): Promise<GateContext>;
+}

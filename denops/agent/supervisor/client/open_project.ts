@@ -1,0 +1,179 @@
+/** An open project: its engine, its rules, its commands. Each root and configuration has its own. */
+import { type ModelConfig, SharedConfig, type UserConfig } from "../../protocol/config.ts";
+import type { OwnMode } from "../../protocol/modes.ts";
+import type { Severity } from "../../protocol/ui.ts";
+import { today } from "../../shared/today.ts";
+import { boot, endBoot, takeEarly } from "../agents/boot.ts";
+import { fillCodeCache } from "../agents/code_cache.ts";
+import { confined } from "../agents/confine.ts";
+import { renewedKey } from "../agents/copilot/account.ts";
+import { copilotQuota } from "../agents/copilot/copilot.ts";
+import { Engine } from "../agents/engine.ts";
+import type { Launch } from "../agents/launch.ts";
+import { AgentProcess } from "../agents/process.ts";
+import { knownModels, priced, type ProviderWorld } from "../agents/provider.ts";
+import { visible } from "../screen/visible.ts";
+import { EngineClient } from "./client.ts";
+import type { ClientPorts } from "./context.ts";
+import type { Modes } from "./modes.ts";
+import { NO_CHAT } from "./permissions.ts";
+import { prepareRoots } from "./prepare_roots.ts";
+
+/** The compile cache is filled only then, so that it slows down nobody's first turn. */
+const FILL_AFTER_MS = 20_000;
+/** The sandbox is prepared only then, in the background. */
+const PREPARE_AFTER_MS = 3_000;
+/** Lines that a chat shows about unusable files. */
+const MOST_PROBLEMS = 5;
+
+export interface ProjectPorts extends ClientPorts {
+  notice(chat: number, severity: Severity, text: string): void;
+  readonly world: ProviderWorld;
+}
+
+export interface ProjectOptions {
+  readonly user: UserConfig;
+  /** The provider is not the one of the user's options, so the models that modes name do not apply. */
+  readonly isChosen: boolean;
+}
+
+/** The model of its sessions, or one line why there is none. */
+type ProjectModel = Pick<ModelConfig, "provider" | "model"> | { readonly problem: string };
+
+/** What starting an engine results in. */
+interface StartedEngine {
+  readonly engine: Engine;
+  readonly launch: Launch;
+  readonly model: ProjectModel;
+  readonly client: EngineClient;
+}
+
+export class OpenProject implements AsyncDisposable {
+  readonly engine: Engine;
+  readonly launch: Launch;
+  readonly model: ProjectModel;
+  readonly client: EngineClient;
+  /** Its configuration. */
+  readonly user: UserConfig;
+  readonly isChosen: boolean;
+  readonly #world: ProviderWorld;
+  readonly #timers: readonly ReturnType<typeof setTimeout>[];
+
+  private constructor(started: StartedEngine, { user, isChosen }: ProjectOptions, world: ProviderWorld) {
+    const { engine, launch, model, client } = started;
+    this.engine = engine;
+    this.launch = launch;
+    this.model = model;
+    this.client = client;
+    this.user = user;
+    this.isChosen = isChosen;
+    this.#world = world;
+    this.#timers = [
+      setTimeout(() => void client.prepare().catch(() => {}), PREPARE_AFTER_MS),
+      setTimeout(() => void fillCodeCache(launch.grants, user.state_dir).catch(() => {}), FILL_AFTER_MS),
+    ];
+    for (const timer of this.#timers) Deno.unrefTimer(timer);
+  }
+
+  /** Starts the project's engine. @param chat shows what takes long @throws {Error} one line */
+  static async open(
+    root: string,
+    options: ProjectOptions,
+    chat: number,
+    ports: ProjectPorts,
+  ): Promise<OpenProject> {
+    const { user } = options;
+    const { world } = ports;
+    const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
+    let booting = (await takeEarly(root, user, announce))?.booting;
+    try {
+      const roots = await prepareRoots(root, user, world, (text) => ports.notice(chat, "warning", text));
+      // The rules and modes are read while the process starts.
+      booting ??= boot(roots, user, world, announce);
+      booting.catch(() => {});
+      const client = await EngineClient.open(roots, user, ports);
+      await client.modes.read();
+      for (const problem of fewer([...client.modes.problems, ...await client.composer.problems(chat)])) {
+        ports.notice(chat, "warning", visible(problem));
+      }
+      const date = today();
+      const spent = { date, amount: await client.ledger.spent(date) };
+      const { process, launch, model } = await booting;
+      const config = { ...engineOptions(client, model, options), spent };
+      const key = (refused: boolean) => keyOf(model, refused, user, world);
+      const events = confined(client.events(launch.held, key), roots);
+      const engine = await Engine.start(new AgentProcess(process), config, events);
+      return new OpenProject({ engine, launch, model, client }, options, world);
+    } catch (error) {
+      if (booting !== undefined) endBoot(booting);
+      throw error;
+    }
+  }
+
+  /** Real path of its folder. */
+  get root(): string {
+    return this.launch.cwd;
+  }
+
+  /** The project's folder first. */
+  get roots(): readonly string[] {
+    return this.client.permissions.roots;
+  }
+
+  /** What is left of the account, one line; undefined if the provider does not report it. */
+  async quota(): Promise<string | undefined> {
+    const isLoggedIn = !("problem" in this.model) && this.model.provider.key_expires !== undefined;
+    return isLoggedIn ? await copilotQuota(this.user, this.#world) : undefined;
+  }
+
+  /** Reads the files of modes again and sends changes to the engine. @throws {Error} one line */
+  async readModes(): Promise<Modes> {
+    const { modes } = this.client;
+    if (await modes.read()) await this.engine.request("modes", { modes: ownModes(modes, this) });
+    return modes;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    await Promise.all([this.engine[Symbol.asyncDispose](), this.client.terminals[Symbol.asyncDispose]()]);
+  }
+}
+
+/** The engine's configuration, without what was spent. */
+function engineOptions(
+  { modes, permissions }: EngineClient,
+  model: ModelConfig | { readonly problem: string },
+  options: ProjectOptions,
+) {
+  const { user } = options;
+  const own = ownModes(modes, options);
+  const names = [...knownModels(user), ...own.flatMap(({ model }) => model ?? [])];
+  const models = "problem" in model ? [] : priced(user, model.provider.base_url, names);
+  const known = "problem" in model ? SharedConfig.parse(user) : model;
+  const { sandboxed } = permissions;
+  return { ...known, ...permissions.files(NO_CHAT), modes: own, models, sandboxed };
+}
+
+/** The modes that files describe, as the engine gets them. */
+function ownModes({ own }: Modes, { isChosen }: Pick<ProjectOptions, "isChosen">): OwnMode[] {
+  return own.map(({ model, ...mode }) => model === undefined || isChosen ? mode : { ...mode, model });
+}
+
+/** Problems of files, as many as a chat shows. */
+function fewer(problems: readonly string[]): readonly string[] {
+  const more = problems.length - MOST_PROBLEMS;
+  if (more <= 0) return problems;
+  const files = more === 1 ? "file" : "files";
+  return [
+    ...problems.slice(0, MOST_PROBLEMS),
+    `${more} more ${files} cannot be used: see :checkhealth agent.`,
+  ];
+}
+
+/** The next key of a provider whose keys expire; others got theirs at the start. @throws {Error} one line */
+async function keyOf(model: ProjectModel, refused: boolean, user: UserConfig, world: ProviderWorld) {
+  if ("problem" in model || model.provider.key_expires === undefined) {
+    throw new Error("this provider's key does not expire");
+  }
+  return await renewedKey(user, world, { address: model.provider.base_url, refused });
+}

@@ -1,0 +1,72 @@
+/** What a project's agents may touch, by the rules in force when it is asked. */
+import type { FileRules, UserConfig } from "../../protocol/config.ts";
+import { fileRules, hiddenFiles } from "../../policy/rules.ts";
+import { CommandSandbox, type CommandView } from "../commands/sandbox.ts";
+import { ApprovalLog } from "../gate/approval_log.ts";
+import { RuleBook } from "../gate/rule_book.ts";
+import { hookFolders } from "../git/hooks.ts";
+import type { DescribedPlace } from "../project/described_files.ts";
+import type { SearchOptions } from "../project/place.ts";
+
+/** Chats are numbered from 1; this one has no rules of its own. */
+export const NO_CHAT = 0;
+
+export class ProjectPermissions {
+  /** Real paths, the project's folder first. */
+  readonly roots: readonly string[];
+  /** The options, with git's hook folders among the files that are never safe to write. */
+  readonly user: UserConfig;
+  readonly rules: RuleBook;
+  readonly log: ApprovalLog;
+  readonly sandbox: CommandSandbox;
+  /** Whether a sandbox confines commands. */
+  readonly sandboxed: boolean;
+
+  private constructor(
+    roots: readonly string[],
+    user: UserConfig,
+    rules: RuleBook,
+    sandbox: CommandSandbox,
+    sandboxed: boolean,
+  ) {
+    this.roots = roots;
+    this.user = user;
+    this.rules = rules;
+    this.log = new ApprovalLog(user.state_dir);
+    this.sandbox = sandbox;
+    this.sandboxed = sandboxed;
+  }
+
+  static async open(roots: readonly string[], user: UserConfig): Promise<ProjectPermissions> {
+    const [root = ""] = roots;
+    const rules = await RuleBook.open(user.state_dir, root, user.rules);
+    const sandbox = new CommandSandbox(roots, user);
+    const sandboxed = await sandbox.hold() !== "none";
+    const safe_to_write = [...user.safe_to_write, ...await hookFolders(roots)];
+    return new ProjectPermissions(roots, { ...user, safe_to_write }, rules, sandbox, sandboxed);
+  }
+
+  get root(): string {
+    return this.roots[0] ?? "";
+  }
+
+  /** Which files may be read and written. @throws {Error} if the rules cannot be read */
+  files(chat: number): FileRules {
+    return fileRules(this.user, this.rules.rules(chat));
+  }
+
+  /** Where searches look. @throws {Error} if the rules cannot be read */
+  search(chat: number): SearchOptions & { readonly rules: FileRules } {
+    return { roots: this.roots, rules: this.files(chat), sandboxed: this.sandboxed };
+  }
+
+  /** Where the user's and the project's own prompts and modes are. @throws {Error} if the rules cannot be read */
+  described(chat: number): DescribedPlace {
+    return { root: this.root, configDir: this.user.config_dir, rules: this.files(chat) };
+  }
+
+  /** What commands see of files; undefined without a sandbox. */
+  async view(files: FileRules): Promise<CommandView | undefined> {
+    return this.sandboxed ? await this.sandbox.view(hiddenFiles(files)) : undefined;
+  }
+}

@@ -1,0 +1,263 @@
+/** One chat: sends its messages to the engine one after the other. */
+import type { ContentBlock, PromptResponse } from "../../deps/acp_sdk.ts";
+import type { ModeAccess } from "../../protocol/modes.ts";
+import { trace } from "../../protocol/trace.ts";
+import type { Action, Update } from "../../protocol/ui.ts";
+import type { Merge } from "../../protocol/worktrees.ts";
+import { messageOf } from "../../shared/errors.ts";
+import { defined } from "../../shared/records.ts";
+import type { Engine } from "../agents/engine.ts";
+import type { OpenProject } from "../client/open_project.ts";
+import { LONGEST_NOTICE, oneLine } from "../screen/visible.ts";
+import { ChatSession, type ChatSessionPorts } from "./chat_session.ts";
+import type { NextTurn } from "./choice_order.ts";
+
+/** A message and the session that it goes to. */
+interface Delivery {
+  readonly project: OpenProject;
+  readonly sessionId: string;
+  /** The branch of a new session. */
+  readonly branch: string | undefined;
+  readonly blocks: readonly ContentBlock[];
+  readonly merge: Merge | undefined;
+}
+
+export interface ChatPorts extends ChatSessionPorts {
+  /** The turn is over: closes its approvals and questions. */
+  settle(): void;
+}
+
+/** A stopped turn ends on screen after this time: the engine's last words usually arrive within it. */
+const LAST_WORDS_MS = 40;
+/** An engine that has not ended its turn so long after a stop is killed. */
+const STUCK_MS = 5_000;
+
+/** What the user sends. */
+export type QueuedMessage = Pick<
+  Extract<Action, { type: "prompt" }>,
+  "id" | "text" | "given" | "shown" | "remember" | "edit" | "merge"
+>;
+
+/**
+ * What a chat does. See the phases of lua/agent/timeline/states.lua: `stopping` is `#stopping` here, because the next
+ * turn may already be opening while the engine still ends a stopped one. "between": it changes something between turns.
+ */
+type TurnState =
+  | { readonly phase: "ready" }
+  | { readonly phase: "between" }
+  | { readonly phase: "opening"; stop(): void }
+  | { readonly phase: "running"; readonly access: ModeAccess; stop(): void };
+
+export class Chat {
+  readonly id: number;
+  readonly session: ChatSession;
+  readonly #ports: ChatPorts;
+  #queue: QueuedMessage[] = [];
+  /** Changes that wait for the end of the turn. */
+  readonly #changes: (() => Promise<void>)[] = [];
+  #state: TurnState = { phase: "ready" };
+  /** The engine still ends a turn that has ended on screen. */
+  #stopping: Promise<void> | undefined;
+  /** The engine may not have stored the running turn's message. */
+  #isUnstored = false;
+
+  constructor(id: number, ports: ChatPorts) {
+    this.id = id;
+    this.#ports = ports;
+    this.session = new ChatSession(id, ports);
+  }
+
+  /** False while the engine still ends a stopped turn, whose updates are dropped. */
+  get listens(): boolean {
+    return this.#stopping === undefined;
+  }
+
+  /** What the running turn may change, otherwise the next one. */
+  get access(): ModeAccess {
+    return this.#state.phase === "running" ? this.#state.access : this.session.access;
+  }
+
+  /** The project in which a turn of this chat is running; undefined without a turn. */
+  get worksIn(): string | undefined {
+    return this.#state.phase === "running" || !this.listens ? this.session.root : undefined;
+  }
+
+  /** Call it for each update of the engine about this chat. */
+  heard({ type }: Update): void {
+    if (type === "turn") this.#isUnstored = false;
+  }
+
+  send({ id, text, given, shown, remember, edit, merge }: QueuedMessage): void {
+    this.#queue.push({ id, text, given, shown, remember, edit, merge });
+    this.#runUnlessBusy();
+  }
+
+  /**
+   * Makes a change after the running turn and before the queued messages. If it fails, they are taken back.
+   * @return whether a turn is running, and the end of the change
+   */
+  betweenTurns(change: () => Promise<void>): { readonly waits: boolean; readonly done: Promise<void> } {
+    const { phase } = this.#state;
+    const { promise: done, resolve, reject } = Promise.withResolvers<void>();
+    this.#changes.push(() =>
+      change().then(resolve, (error) => {
+        this.#ports.push({ type: "unsent", chat: this.id, texts: this.#takeQueue() });
+        reject(error);
+      })
+    );
+    this.#runUnlessBusy();
+    return { waits: phase === "opening" || phase === "running", done };
+  }
+
+  /** Takes back a queued message. */
+  takeBack(text: string): void {
+    const at = this.#queue.findIndex((message) => message.text === text);
+    if (at === -1) return;
+    this.#queue.splice(at, 1);
+    this.#ports.push({ type: "taken_back", chat: this.id, text });
+  }
+
+  /** Stops the turn, or what the engine does without one, and takes back the queue. */
+  cancel(): void {
+    const texts = this.#takeQueue();
+    if (texts.length > 0) this.#ports.push({ type: "unsent", chat: this.id, texts });
+    if (this.#state.phase === "ready") this.session.cancel();
+    else if (this.#state.phase !== "between") this.#state.stop();
+    this.#ports.settle();
+  }
+
+  /** Neovim has exited and keeps the queue: nothing more is sent. */
+  end(): void {
+    this.#queue = [];
+    if (this.#state.phase === "opening") this.#state.stop();
+  }
+
+  /** The engine has exited. A running turn reports that at its end. @param how undefined if another engine replaces it */
+  forget(engine: Engine, how: string | undefined): void {
+    if (!this.session.forget(engine) || how === undefined) return;
+    if (this.#state.phase !== "ready" && this.listens) return;
+    this.#ports.notice("error", engineGone(how));
+  }
+
+  #runUnlessBusy(): void {
+    if (this.#state.phase === "ready") this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#state = { phase: "between" };
+    for (let next = this.#next(); next !== undefined; next = this.#next()) await next();
+    this.#state = { phase: "ready" };
+  }
+
+  #next(): (() => Promise<void>) | undefined {
+    const change = this.#changes.shift();
+    if (change !== undefined) {
+      return async () => {
+        await this.#stopping;
+        await change();
+      };
+    }
+    const message = this.#queue.shift();
+    return message && (() => this.#turn(message));
+  }
+
+  #takeQueue(): readonly string[] {
+    return this.#queue.splice(0).map(({ text }) => text);
+  }
+
+  async #turn(message: QueuedMessage): Promise<void> {
+    const { id: chat } = this;
+    const { id, text } = message;
+    this.#ports.push({ type: "turn_started", chat, ...defined({ id }) });
+    this.#isUnstored = true;
+    const turn = this.session.beginTurn();
+    try {
+      const since = trace?.now();
+      const delivery = await this.#openUnlessStopped(message, turn);
+      trace?.span("connect", since);
+      // Stopped while the engine was starting: nothing reaches the model.
+      if (delivery === undefined) this.#ports.push({ type: "unsent", chat, texts: [text], unstored: true });
+      const reason = delivery === undefined ? "cancelled" : await this.#prompt(delivery, message, turn);
+      this.#ports.settle();
+      this.#ports.push({ type: "turn_done", chat, reason });
+    } catch (error) {
+      this.#ports.settle();
+      const unstored = this.#isUnstored;
+      const texts = [...unstored ? [text] : [], ...this.#takeQueue()];
+      if (texts.length > 0) this.#ports.push({ type: "unsent", chat, texts, unstored });
+      const line = oneLine(messageOf(error), LONGEST_NOTICE);
+      this.#ports.push({ type: "turn_done", chat, reason: "error", error: line });
+    } finally {
+      turn.sent();
+    }
+  }
+
+  /** Undefined if the user stops it; the engine continues to start, for the next message. */
+  async #openUnlessStopped(message: QueuedMessage, turn: NextTurn): Promise<Delivery | undefined> {
+    const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
+    this.#state = { phase: "opening", stop: () => resolve(undefined) };
+    try {
+      return await Promise.race([this.#deliveryOf(message, turn), stopped]);
+    } finally {
+      this.#state = { phase: "between" };
+    }
+  }
+
+  async #deliveryOf({ text, given, merge: worktree }: QueuedMessage, turn: NextTurn): Promise<Delivery> {
+    await this.#stopping;
+    const open = await this.session.openForTurn(turn);
+    const { project, sessionId } = open;
+    const branch = await this.session.branch(open, text);
+    const blocks = await project.client.composer.blocks(this.id, text, given);
+    const merge = worktree === undefined ? undefined : await project.client.merge(this.id, worktree);
+    return { project, sessionId, branch, blocks, merge };
+  }
+
+  /** @returns the engine's reason for the turn's end, or "cancelled" if it does not end the turn soon after a stop */
+  async #prompt(delivery: Delivery, message: QueuedMessage, turn: NextTurn): Promise<string> {
+    const { project: { engine, client }, sessionId, branch, blocks, merge } = delivery;
+    const { id: messageId, shown, remember, edit } = message;
+    const details = {
+      branch,
+      messageId,
+      shown: shown && client.composer.shown(this.id, shown),
+      remember,
+      edit,
+      merge,
+    };
+    const died = engine.ended.then((how): never => {
+      this.forget(engine, how);
+      throw new Error(engineGone(how));
+    });
+    died.catch(() => {});
+    const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
+    const timers: ReturnType<typeof setTimeout>[] = [];
+    const stop = () => {
+      engine.cancel(sessionId);
+      if (timers.length > 0) return;
+      const why = `it did not react to a stop within ${STUCK_MS / 1_000} s`;
+      timers.push(
+        setTimeout(() => resolve(undefined), LAST_WORDS_MS),
+        setTimeout(() => engine.kill(why), STUCK_MS),
+      );
+    };
+    // A mode applies from the next turn on. What the user requests by name may write in any mode.
+    const isPlain = [remember, edit, merge].every((part) => part === undefined);
+    this.#state = { phase: "running", access: isPlain ? this.session.access : "write", stop };
+    const answered: Promise<PromptResponse> = Promise.race([died, engine.prompt(sessionId, blocks, details)])
+      .finally(() => timers.forEach((timer) => clearTimeout(timer)));
+    turn.sent();
+    try {
+      const answer = await Promise.race([answered, stopped]);
+      if (answer !== undefined) return answer.stopReason;
+    } finally {
+      this.#state = { phase: "between" };
+    }
+    this.#stopping = answered.then(() => {}, () => {}).finally(() => this.#stopping = undefined);
+    return "cancelled";
+  }
+}
+
+function engineGone(how: string): string {
+  return `The engine stopped (${how}). The next message goes on from what is stored.`;
+}

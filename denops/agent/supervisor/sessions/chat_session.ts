@@ -1,0 +1,237 @@
+/** The session behind one chat, and the user's choices for it. */
+import type { ChoosableEffort } from "../../protocol/config.ts";
+import type { ModeAccess } from "../../protocol/modes.ts";
+import type { RequestName, RequestParams, RequestResult } from "../../protocol/requests.ts";
+import { messageOf } from "../../shared/errors.ts";
+import { defined } from "../../shared/records.ts";
+import type { Engine } from "../agents/engine.ts";
+import type { RootQuery } from "../agents/root.ts";
+import type { Modes } from "../client/modes.ts";
+import type { OpenProject } from "../client/open_project.ts";
+import { originOf } from "../system/worktree_place.ts";
+import { ChoiceOrder, type NextTurn } from "./choice_order.ts";
+import { type ConnectionPorts, type OpenSession, SessionConnection } from "./connection.ts";
+import { SessionMode } from "./session_mode.ts";
+import { SessionModel } from "./session_model.ts";
+
+export interface ChatSessionPorts extends ConnectionPorts {
+  /** Whether another chat's turn is running in this project. @param root its real path */
+  isShared(root: string): boolean;
+}
+
+export class ChatSession {
+  readonly #ports: ChatSessionPorts;
+  readonly #mode: SessionMode;
+  readonly #model: SessionModel;
+  readonly #connection: SessionConnection;
+  readonly #choices = new ChoiceOrder();
+  /** The first message makes it. */
+  #branch: Promise<string | undefined> | undefined;
+
+  constructor(chat: number, ports: ChatSessionPorts) {
+    this.#ports = ports;
+    this.#mode = new SessionMode(chat, ports);
+    this.#model = new SessionModel(chat, ports);
+    this.#connection = new SessionConnection(chat, ports, this.#mode, this.#model);
+  }
+
+  /** Undefined unless an engine has it open. */
+  get id(): string | undefined {
+    return this.#connection.session?.sessionId;
+  }
+
+  /** The engine that has it open. */
+  get engine(): Engine | undefined {
+    return this.#connection.session?.project.engine;
+  }
+
+  /** Real path of its project; undefined if it is not open. */
+  get root(): string | undefined {
+    return this.#connection.session?.project.root;
+  }
+
+  /** What the next turn may change. */
+  get access(): ModeAccess {
+    return this.#mode.access(this.#connection.session?.project.client.modes);
+  }
+
+  place(place: RootQuery, stored?: string): void {
+    this.#connection.place(place, stored);
+  }
+
+  /** The project of the current place. @throws {Error} one line */
+  async project(): Promise<OpenProject> {
+    return await this.#connection.projectHere();
+  }
+
+  projectInOrder(place: RootQuery): Promise<OpenProject> {
+    return this.#connection.projectInOrder(place);
+  }
+
+  owns(sessionId: string): boolean {
+    return this.#connection.owns(sessionId);
+  }
+
+  prepare(displayed: string | undefined): void {
+    this.#connection.prepare(displayed);
+  }
+
+  noteReading(answering: Promise<unknown>): void {
+    this.#connection.noteReading(answering);
+  }
+
+  forget(engine: Engine): boolean {
+    return this.#connection.forget(engine);
+  }
+
+  /** @throws {Error} one line */
+  async open(): Promise<OpenSession> {
+    return await this.#connection.open();
+  }
+
+  beginTurn(): NextTurn {
+    return this.#choices.beginTurn();
+  }
+
+  /** Opens the session in an engine that has a model. @throws {Error} one line */
+  async openForTurn({ choices }: NextTurn): Promise<OpenSession> {
+    await choices;
+    const session = await this.#connection.openWithModel();
+    const { project: { client: { modes }, engine }, sessionId } = session;
+    await this.#mode.recheck(modes, engine, sessionId);
+    return session;
+  }
+
+  /** Opens the session if necessary. @throws {RequestError} one line, if the engine refuses */
+  async request<Name extends RequestName>(
+    name: Name,
+    params: (sessionId: string) => RequestParams<Name>,
+  ): Promise<RequestResult<Name>> {
+    const { project, sessionId } = await this.open();
+    return await project.engine.request(name, params(sessionId));
+  }
+
+  /** Stops what its engine does for it; nothing if it is not open. */
+  cancel(): void {
+    if (this.id !== undefined) this.engine?.cancel(this.id);
+  }
+
+  /** The branch of a new session; undefined without the option, in a worktree, or if Git refuses. */
+  async branch({ project, isNew }: OpenSession, text: string): Promise<string | undefined> {
+    const { prefix, ...options } = project.client.worktreeOptions;
+    if (!isNew || prefix === undefined) return undefined;
+    if (await originOf(project.root, options.stateDir) !== undefined) return undefined;
+    return await (this.#branch ??= this.#ports.branches.begin(
+      { prefix, text, options },
+      () => this.#ports.isShared(project.root),
+      (severity, line) => this.#ports.notice(severity, line),
+    ));
+  }
+
+  /** The engine reports a narrower mode. */
+  narrow(mode: string): void {
+    const { session } = this.#connection;
+    if (session !== undefined) this.#mode.narrow(session.project.client.modes, mode);
+  }
+
+  /** Sets the mode from the next turn on; shows what goes wrong. */
+  async chooseMode(mode: string): Promise<void> {
+    await this.#choices.addQuick(async () => {
+      try {
+        await this.#chooseMode(mode);
+      } catch (error) {
+        this.#ports.notice("error", messageOf(error));
+        const project = await this.project().catch(() => undefined);
+        if (project !== undefined) this.#mode.report(project.client.modes);
+      }
+    });
+  }
+
+  async #chooseMode(mode: string): Promise<void> {
+    // A session that is opening opens in the previous mode.
+    await this.#connection.settled();
+    const project = await this.#connection.project();
+    const modes = await project.readModes();
+    const choice = this.#mode.choose(modes, mode);
+    const { known } = this.#connection;
+    if (this.id !== undefined) await project.engine.setMode(this.id, mode);
+    if (known !== undefined) await modes.book.note(known, choice);
+  }
+
+  /** Sets the reasoning effort from the next turn on. @throws {Error} one line */
+  async chooseEffort(effort: ChoosableEffort): Promise<void> {
+    await this.#choices.add(async () => {
+      await this.#connection.settled();
+      this.#model.effort = effort;
+      const { session } = this.#connection;
+      await session?.project.engine.setEffort(session.sessionId, effort);
+    });
+  }
+
+  /** Sets the model from the next turn on. @param name "" for the options' model @throws {Error} one line */
+  async chooseModel(name: string): Promise<void> {
+    await this.#choices.add(async () => {
+      await this.#connection.settled();
+      const project = await this.#connection.project();
+      const { model: own, isChosen } = project;
+      if ("problem" in own) throw new Error(own.problem);
+      const model = await this.#model.find(project, name === "" ? undefined : name);
+      if (this.id !== undefined) await project.engine.setModel(this.id, model);
+      const isDefault = model === undefined && !isChosen;
+      const choice = isDefault ? {} : { provider: own.provider.name, ...defined({ model }) };
+      await this.#model.choose(choice, this.#connection.known);
+      this.#model.report(own.provider.name, model?.name ?? own.model);
+    });
+  }
+
+  /**
+   * Continues the session with another provider, in another engine. Call it between turns.
+   * @param provider undefined for the options' provider @throws {Error} one line: the session then stays where it is
+   */
+  async chooseProvider(provider: string | undefined, name: string | undefined): Promise<void> {
+    await this.#choices.add(async () => {
+      await this.#connection.settled();
+      if (!this.#connection.hasPlace) return;
+      const project = await this.#connection.projectFor({
+        ...defined({ provider }),
+        ...defined({ model: name === undefined ? undefined : { name } }),
+      });
+      const { model: own } = project;
+      if ("problem" in own) return;
+      const model = await this.#model.find(project, name);
+      const { session } = this.#connection;
+      if (session?.project === project && model === undefined) {
+        // The session has this provider already.
+        const current = await this.#model.of(this.id);
+        return this.#model.report(own.provider.name, current?.model?.name ?? own.model);
+      }
+      const choice = model === undefined ? defined({ provider }) : { provider: own.provider.name, model };
+      if (session !== undefined && session.project !== project) {
+        await this.#connection.move(project, choice, session);
+      } else if (session !== undefined) await project.engine.setModel(session.sessionId, model);
+      await this.#model.choose(choice, this.#connection.known);
+      this.#model.report(own.provider.name, model?.name ?? own.model);
+    });
+  }
+
+  /** The model of the next turn, as far as it is known. @throws {Error} one line */
+  async model(): Promise<{ readonly project: OpenProject; readonly current: string }> {
+    await this.#choices.done;
+    const project = await this.#connection.project();
+    const own = "problem" in project.model ? "" : project.model.model;
+    return { project, current: (await this.#model.of(this.#connection.known))?.model?.name ?? own };
+  }
+
+  /** The available modes, and the mode of the next turn. @throws {Error} one line */
+  async modes(): Promise<{ readonly modes: Modes; readonly current: string }> {
+    await this.#choices.done;
+    const modes = await (await this.project()).readModes();
+    return { modes, current: await this.#mode.current(modes, this.#connection.known) };
+  }
+
+  /** Shows the mode and model of a stored session before it is open. @throws {Error} one line */
+  async showStored(modes: Modes, stored: string): Promise<void> {
+    if (this.id === undefined) await this.#model.show(stored);
+    if (this.id === undefined) await this.#mode.show(modes, stored);
+  }
+}

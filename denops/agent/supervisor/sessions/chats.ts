@@ -1,0 +1,120 @@
+/** The chats on screen, and the projects that they work in. */
+import type { Severity, Update } from "../../protocol/ui.ts";
+import type { Engine } from "../agents/engine.ts";
+import type { ProviderWorld } from "../agents/provider.ts";
+import type { RootQuery } from "../agents/root.ts";
+import { Branches } from "../branches/branches.ts";
+import { OpenProjects } from "../client/open_projects.ts";
+import type { Gate } from "../gate/gate.ts";
+import type { Questions } from "../gate/questions.ts";
+import type { EditorQuestions } from "../screen/editor_questions.ts";
+import { Chat } from "./chat.ts";
+
+export interface ChatsPorts {
+  push(update: Update): void;
+  notice(chat: number, severity: Severity, text: string): void;
+  /** Neovim's environ(), undefined if Neovim does not answer; never rejects. */
+  environment(): Promise<unknown>;
+  readonly gate: Gate;
+  readonly editor: EditorQuestions;
+  readonly questions: Questions;
+  readonly world: ProviderWorld;
+}
+
+/** Where the user is, and which stored session the chat shows. */
+interface ChatPlace extends RootQuery {
+  readonly chat: number;
+  readonly session?: string | undefined;
+}
+
+export class Chats implements AsyncDisposable {
+  readonly projects: OpenProjects;
+  readonly #ports: ChatsPorts;
+  readonly #branches = new Branches();
+  readonly #chats = new Map<number, Chat>();
+
+  constructor(ports: ChatsPorts) {
+    this.#ports = ports;
+    const push = (update: Update) => {
+      if ("chat" in update) this.find(update.chat)?.heard(update);
+      ports.push(update);
+    };
+    this.projects = new OpenProjects({
+      environment: ports.environment,
+      isUsed: ({ engine }) => this.all.some(({ session }) => session.engine === engine),
+      ended: ({ engine }, how) => this.all.forEach((chat) => chat.forget(engine, how)),
+      project: {
+        ...ports,
+        push,
+        narrow: (chat, mode) => this.find(chat)?.session.narrow(mode),
+        ownerOf: (sessionId) => this.#owner(sessionId)?.id,
+        chatOf: (sessionId) => {
+          const owner = this.#owner(sessionId);
+          return owner?.listens ? owner.id : undefined;
+        },
+        accessOf: (chat) => this.find(chat)?.access ?? "read",
+      },
+    });
+  }
+
+  get all(): readonly Chat[] {
+    return [...this.#chats.values()];
+  }
+
+  find(id: number): Chat | undefined {
+    return this.#chats.get(id);
+  }
+
+  /** The chat of this number, a new one if necessary. */
+  of(id: number): Chat {
+    const known = this.#chats.get(id);
+    if (known !== undefined) return known;
+    const chat = new Chat(id, {
+      push: (update) => this.#ports.push(update),
+      notice: (severity, text) => this.#ports.notice(id, severity, text),
+      projects: this.projects,
+      branches: this.#branches,
+      isShared: (root) => this.all.some((other) => other.id !== id && other.worksIn === root),
+      settle: () => this.#settle(id),
+    });
+    this.#chats.set(id, chat);
+    return chat;
+  }
+
+  /** The chat of an action, at the place where the user is. */
+  at(place: ChatPlace): Chat {
+    const chat = this.of(place.chat);
+    chat.session.place(place, place.session);
+    return chat;
+  }
+
+  close(id: number): void {
+    this.find(id)?.cancel();
+    this.#chats.delete(id);
+  }
+
+  /** The engine that has this session open for a chat; changed options may have started another engine since. */
+  engineOf(sessionId: unknown): Engine | undefined {
+    return this.all.find(({ session }) => session.id === sessionId)?.session.engine;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const chat of this.all) chat.end();
+    await this.projects[Symbol.asyncDispose]();
+  }
+
+  #owner(sessionId: string): Chat | undefined {
+    return this.all.find(({ session }) => session.owns(sessionId));
+  }
+
+  /** A chat's turn is over: cancels its questions and stops its commands, except background jobs. */
+  #settle(id: number): void {
+    this.#ports.gate.settle(id);
+    this.#ports.questions.settle(id);
+    const sessionId = this.find(id)?.session.id;
+    if (sessionId === undefined) return;
+    for (const opening of this.projects.all()) {
+      opening.then(({ client }) => client.terminals.stopTurn(sessionId), () => {});
+    }
+  }
+}
