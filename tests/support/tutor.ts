@@ -4,10 +4,10 @@ import type { ChildNvim } from "./nvim.ts";
 import { waitForNone } from "./processes.ts";
 import { waitUntil } from "./project.ts";
 
-/** The first start on a machine fetches the plugin's dependencies. Milliseconds. */
+/** The first start on a machine downloads the plugin's dependencies. Milliseconds. */
 const FIRST_START = 120_000;
 
-/** Is told of what a user sees when a lesson's answer stands. */
+/** Receives the screen when a lesson's answer is visible. */
 export type OnLesson = (title: string, screen: string) => void | Promise<void>;
 
 /** Opens the tutor, from Normal mode. */
@@ -16,20 +16,20 @@ export async function openTutor(nvim: ChildNvim): Promise<void> {
   await nvim.waitForScreen("Lesson 1 of 7", { timeout: FIRST_START });
 }
 
-/** The folder of a tutor that is open, which holds all that is its. */
+/** The folder of the open tutor, which contains all its files. */
 export async function folderOf(nvim: ChildNvim): Promise<string> {
   const root = await nvim.lua<string>("return vim.fn.getcwd()");
   assert.match(root, /\/party$/);
   return root.slice(0, -"/party".length);
 }
 
-/** Waits until neither the folder is there nor a process that works on it. */
+/** Waits until the folder and all processes that use it are gone. */
 export async function waitForNothing(folder: string): Promise<void> {
   await waitForNone([folder]);
   await waitUntil(`${folder} to be removed`, () => Deno.stat(folder).then(() => false, () => true));
 }
 
-/** From the first lesson to its end. @throws {Error} if a lesson does not go on, or something is left */
+/** Plays all lessons. @throws {Error} if a lesson does not advance, or something is left */
 export async function playTutor(nvim: ChildNvim, onLesson: OnLesson): Promise<void> {
   const before = await snapshot(nvim);
   await openTutor(nvim);
@@ -41,27 +41,27 @@ export async function playTutor(nvim: ChildNvim, onLesson: OnLesson): Promise<vo
   await waitForNothing(folder);
 }
 
-/** The lesson is in view all the time; at the end the last page is shown. */
+/** The lesson stays visible; at the end the last page is shown. */
 async function playLessons(nvim: ChildNvim, onLesson: OnLesson): Promise<void> {
   const both = (lesson: string, answer: RegExp) =>
     nvim.waitForScreen((screen) => screen.includes(lesson) && answer.test(screen));
 
   await nvim.keys(":Agent what does greet.lua do?<CR>");
-  await onLesson("A question", await both("Lesson 2 of 7", /one for each line of the file/));
+  await onLesson("A question", await both("Lesson 2 of 7", /a greeting for each line/));
 
   await nvim.keys("ikeep my token in .env<C-s>");
   await onLesson("An edit that asks", await both("may hold secrets.", /\+TOKEN=abc123/));
   await nvim.keys("<Esc><Tab>");
   await nvim.waitForScreen("a once");
   await nvim.keys("a");
-  await both("Lesson 3 of 7", /as far as you have allowed it/);
+  await both("Lesson 3 of 7", /Done, as far as you allowed it/);
 
   await nvim.keys("isort the guests<C-s>");
   await onLesson("A command", await both("Nothing has changed yet.", /guests\.txt {2}\+1 −2/));
   await nvim.keys("<Esc><Tab>");
   await nvim.waitForScreen("a keep");
   await nvim.keys("a");
-  await both("Lesson 4 of 7", /That was the command/);
+  await both("Lesson 4 of 7", /The command is done/);
 
   await nvim.keys("igreet politely<C-s>");
   await both("two marked hunks", /are polite/);
@@ -96,7 +96,7 @@ async function playLessons(nvim: ChildNvim, onLesson: OnLesson): Promise<void> {
   await both("That was all.", /The buffet is open/);
 }
 
-/** What a user had before and has again: folder, windows, buffers, options, lists. */
+/** The user's state that the tutor must restore: folder, windows, buffers, options, lists. */
 export async function snapshot(nvim: ChildNvim): Promise<unknown> {
   return await nvim.lua(`
     local options = {}

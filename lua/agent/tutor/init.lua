@@ -1,5 +1,5 @@
--- `:Agent tutor`: lessons in a tab page of their own, on a scratch project, with a model and a supervisor of their own.
--- At its end, however that comes, nothing of it is left. The views are given by init.lua, which alone knows them.
+-- `:Agent tutor`: lessons in a tab page, with a scratch project, a scripted model and a supervisor of their own. Ending the
+-- tutor removes all of it. The caller passes the views, which this room cannot require.
 local client = require("agent.client")
 local config = require("agent.config")
 local lessons = require("agent.tutor.lessons")
@@ -22,32 +22,32 @@ local M = {}
 ---@field views agent.TutorViews
 ---@field project agent.TutorProject
 ---@field model agent.TutorModel
----@field own? table        configuration of its host
----@field tab? integer       page with the lessons
----@field tabs table<integer, "lessons"|"other">  that one, and those that were opened from one of these
+---@field own? table        its host's configuration
+---@field tab? integer       the tab page with the lessons
+---@field tabs table<integer, "lessons"|"other">  that one, and tab pages opened from it
 ---@field page? agent.TutorPage
----@field shown? string     on the page
+---@field shown? string     text on the page
 ---@field prepared? boolean  the model has the lesson's script
----@field lesson integer    number; one more than there are at the end
+---@field lesson integer    number; past the last one at the end
 ---@field seen agent.TutorSeen
----@field talk? agent.Chat  in which the lesson's turns were
----@field is_here boolean   one of its tab pages is shown
----@field host? agent.Host  while none of them is shown, the one that they use; else that of the others
+---@field talk? agent.Chat  chat of the lesson's turns
+---@field is_here boolean   one of its tab pages is current
+---@field host? agent.Host  the inactive one: the user's if is_here, else the tutor's
 ---@field before agent.TutorBefore
----@field history string[]  messages, as with `host`
+---@field history string[]  the inactive message history, like `host`
 
 ---@type agent.Tutor?
 local tutor
 
 local group = vim.api.nvim_create_augroup("agent.tutor", {})
 
---- The file that the lessons are about.
+--- The file in the lessons.
 local FILE = "greet.lua"
 
 local ENDED = "The tutor has ended."
 
---- Options that hold while its tab pages are shown: its project, those of its host that are seen, and a place for the
---- chat, as one in a tab page, or in the file's window, would hide the lesson.
+--- Options while one of its tab pages is current: its project, its host's visible options, and a layout that does not hide
+--- the lesson.
 ---@return table<string, any>
 local function options()
   local layout = config.get().layout
@@ -56,7 +56,7 @@ local function options()
   return vim.tbl_extend("error", own, { layout = hides and "float" or layout, root = tutor.project.root })
 end
 
---- All that is done on its tab pages is the tutor's, and is done in its project.
+--- From now on commands use the tutor's host and project.
 local function enter()
   if not tutor.is_here then
     tutor.is_here, tutor.host = true, client.use(tutor.host)
@@ -73,7 +73,7 @@ local function leave()
   end
 end
 
---- Chats that are the tutor's.
+--- The tutor's chats.
 ---@return agent.Chat[]
 local function own_chats()
   local ids = tutor.own and client.chats_with(tutor.own) or {}
@@ -82,7 +82,7 @@ local function own_chats()
   end, tutor.views.chats.list())
 end
 
---- Buffers of the scratch project, and that of the lessons.
+--- Buffers of the scratch project, and the page's buffer.
 ---@return table<integer, true>
 local function own_buffers()
   local own = {}
@@ -120,7 +120,7 @@ local function nothing_seen()
   }
 end
 
---- What is to be done next; nil if the lesson is over.
+--- The first unfinished step; nil at the end of the lesson.
 ---@return agent.LessonStep?
 local function step()
   local lesson = lessons.list[tutor.lesson]
@@ -129,7 +129,7 @@ local function step()
   end)
 end
 
---- The file is in a window of the tab page, below the lesson.
+--- Shows the file below the lesson.
 local function show_file()
   local file = vim.fn.bufadd(path(FILE))
   local windows = vim.api.nvim_tabpage_list_wins(tutor.tab)
@@ -143,7 +143,7 @@ local function show_file()
   end
 end
 
---- The page shows what is to be done next, and what the model will do about it.
+--- Shows the current step on the page.
 local function show()
   local lesson = lessons.list[tutor.lesson]
   local now = step()
@@ -170,10 +170,10 @@ local function begin(number)
   if not lesson then
     return show()
   end
-  -- The page waits for the model: whoever does at once what it says gets the answer of this lesson.
+  -- Show the page only when the model has the script, so that a fast user gets this lesson's answer.
   tutor.prepared = false
   tutor.model:tell({ play = lesson.script }, vim.schedule_wrap(function()
-    -- Its tab page may have been closed meanwhile.
+    -- The user may have closed the tab page meanwhile.
     local is_there = tutor and tutor.page and vim.api.nvim_tabpage_is_valid(tutor.tab)
     if is_there and tutor.lesson == number then
       tutor.prepared = true
@@ -183,7 +183,7 @@ local function begin(number)
   end))
 end
 
---- Looks at what has become of the lesson.
+--- Checks the lesson's progress.
 local look = vim.schedule_wrap(function()
   if not (tutor and tutor.page) then
     return
@@ -226,7 +226,7 @@ local function hear(batch)
 end
 client.listen(hear)
 
---- Ends it: nothing of it is left.
+--- Ends the tutor and removes everything of it.
 local function quit()
   if not tutor then
     return
@@ -250,7 +250,7 @@ local function quit()
   projects.remove(it.project)
 end
 
---- Later: windows cannot be closed while one is being closed.
+--- Deferred: Neovim cannot close a window while it closes another.
 local quit_soon = vim.schedule_wrap(quit)
 
 ---@param event string|string[]
@@ -291,7 +291,7 @@ local function watch()
   end)
 end
 
---- The model answers: the tab page opens, with the file and above it the lesson.
+--- Called when the model is ready: opens the tab page with the lesson above the file.
 ---@param url string
 local function open(url)
   local project = tutor.project
@@ -311,7 +311,7 @@ local function open(url)
   local blank = vim.api.nvim_get_current_buf()
   tutor.tab = vim.api.nvim_get_current_tabpage()
   tutor.tabs = { [tutor.tab] = "lessons" }
-  -- Neovim says where it goes if a key was typed.
+  -- Silent: Neovim would print the folder after a typed key.
   vim.cmd.tcd({ vim.fn.fnameescape(project.root), mods = { silent = true } })
   tutor.page = page.open()
   watch()
@@ -354,7 +354,7 @@ local function start(views)
   tutor = it
 end
 
---- Goes on to the next lesson; a turn of this one is stopped.
+--- Skips to the next lesson and stops a running turn.
 local function go_on()
   for _, chat in ipairs(own_chats()) do
     chat:stop()

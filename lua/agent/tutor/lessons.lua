@@ -1,25 +1,25 @@
--- The lessons: what they ask for, what the scripted model does then, and when that is done. What stands between
--- backticks is to be typed or pressed; {names} are keys of the option review_keys.
+-- The lessons: instructions, the scripted model's answers, and when each step is done. Backticks mark text to type or
+-- keys to press; {names} are keys of the option review_keys.
 local M = {}
 
----@class agent.TutorSeen  since the lesson has begun
----@field turns integer      that came to their end
+---@class agent.TutorSeen  events since the lesson began
+---@field turns integer      finished ones
 ---@field running boolean    a turn runs
----@field waiting integer    approvals
----@field answered integer   approvals
----@field steered boolean    a message went into the turn
----@field left boolean       the chat of the turns is no longer the current one
+---@field waiting integer    pending approvals
+---@field answered integer   answered approvals
+---@field steered boolean    a message steered the turn
+---@field left boolean       another chat than that of the turns is current
 ---@field chat? agent.Chat   the current one
 ---@field hunks fun(name: string): integer
 ---@field read fun(name: string): string
 
----@class agent.LessonStep  the first one that is not done is shown
+---@class agent.LessonStep  the page shows the first unfinished step
 ---@field text string
 ---@field done fun(seen: agent.TutorSeen): boolean
 
 ---@class agent.Lesson
 ---@field title string
----@field script string  its form: denops/agent/scripted_model/script.ts
+---@field script string  format: denops/agent/scripted_model/script.ts
 ---@field steps agent.LessonStep[]
 
 ---@param seen agent.TutorSeen
@@ -48,19 +48,19 @@ M.list = {
     title = "A question",
     script = [[
 slow 30
-think A question about greet.lua: I read it first.
+think The question is about greet.lua. I read it first.
 call read {"path": "greet.lua"}
 ---
 slow 30
-say It greets everybody whose name is in `guests.txt`:
+say It greets everybody listed in `guests.txt`:
 say
-say - `M.greet(name)` makes the greeting
-say - `M.all()` prints one for each line of the file
+say - `M.greet(name)` returns the greeting
+say - `M.all()` prints a greeting for each line of the file
 ]],
     steps = {
       {
         text = "Type  `:Agent what does greet.lua do?`  and press `<CR>`.\n"
-          .. "Only the plugin is real here: project and model are made up.",
+          .. "The plugin is real; the project and the model are simulated.",
         done = has_ended,
       },
     },
@@ -69,21 +69,21 @@ say - `M.all()` prints one for each line of the file
     title = "An edit that asks",
     script = [[
 slow 30
-say I put it into `.env`, which git does not track.
+say I'll put it into `.env`, which git does not track.
 call write {"path": ".env", "content": "TOKEN=abc123\n"}
 ---
 slow 30
-say That is done as far as you have allowed it.
+say Done, as far as you allowed it.
 ]],
     steps = {
       {
         text = "Press `i`, type  `keep my token in .env`  and send it with `<C-s>`.\n"
-          .. "What you see in the chat is the answer, and what was read for it.",
+          .. "The chat shows the answer and the file that was read for it.",
         done = was_asked,
       },
       {
-        text = "`<Esc>` `<Tab>` goes to the question: `a` allows it, `r` rejects it.\n"
-          .. "Most edits are made at once, but .env may hold secrets.",
+        text = "`<Esc>` `<Tab>` goes to the approval. `a` allows the edit, `r` rejects it.\n"
+          .. "Most edits need no approval, but .env may hold secrets.",
         done = has_ended,
       },
     },
@@ -92,20 +92,20 @@ say That is done as far as you have allowed it.
     title = "A command",
     script = [[
 slow 30
-say Names stand in there twice. I sort the file.
+say One name is listed twice. I'll sort the file.
 call run {"command": "sort -u -o guests.txt guests.txt"}
 ---
 slow 30
-say That was the command, as far as you have allowed it.
+say The command is done, as far as you allowed it.
 ]],
     steps = {
       {
-        text = "Say  `sort the guests`  (`i` and `<C-s>` again).\nIt is done by a command, in a sandbox.",
+        text = "Send  `sort the guests`  (`i` and `<C-s>` again).\nThe agent runs a command in a sandbox.",
         done = was_asked,
       },
       {
-        text = "`<Esc>` `<Tab>` goes there: `a` goes on with this, `r` does not.\n"
-          .. "Nothing has changed yet. You see what the command would do.",
+        text = "`<Esc>` `<Tab>` goes to the approval. `a` keeps the changes, `r` discards them.\n"
+          .. "Nothing has changed yet. You see what the command would change.",
         done = has_ended,
       },
     },
@@ -122,16 +122,16 @@ call edit {"path": "greet.lua", "edits": [
   {"old_str": "\"hey \" .. name", "new_str": "\"Good evening, \" .. name"}]}
 ---
 slow 30
-say Both places of `greet.lua` are polite.
+say Both places in `greet.lua` are polite.
 ]],
     steps = {
       {
-        text = "Say  `greet politely`\nOrdinary files are changed at once, and you look afterwards.",
+        text = "Send  `greet politely`\nThe agent edits ordinary files at once. You review the edits afterwards.",
         done = has_ended,
       },
       {
         text = "`<Esc>` `q` hides the chat: greet.lua has two marked hunks. `{next}` goes to one.\n"
-          .. "Keep one of them with `{keep}`, and take the other back with `{undo}`.",
+          .. "Keep one with `{keep}`, and undo the other with `{undo}`.",
         done = function(seen)
           return seen.hunks("greet.lua") == 0
         end,
@@ -150,12 +150,12 @@ call edit {"path": "greet.lua", "old_str": "return M\n", "new_str": "print(\"HOO
 call write {"path": "README.md", "content": "# PARTY!!!\n\nSHOUTS AT EVERYBODY.\n"}
 ---
 slow 30
-say It is as loud as it gets, the README too.
+say It's as loud as it gets, including the README.
 ]],
     steps = {
       { text = "Ask for more:  `:Agent make it loud`", done = has_ended },
       {
-        text = "Too loud? `:Agent undo`  takes back all that this turn has done.",
+        text = "Too loud? `:Agent undo`  undoes all changes of this turn.",
         done = function(seen)
           return not seen.read("greet.lua"):find("HOORAY", 1, true)
         end,
@@ -166,7 +166,7 @@ say It is as loud as it gets, the README too.
     title = "Modes",
     script = [[
 slow 30
-say I try to delete it.
+say I'll try to delete it.
 call run {"command": "rm guests.txt"}
 ---
 slow 30
@@ -174,8 +174,8 @@ say That is as far as this mode lets me go.
 ]],
     steps = {
       {
-        text = "`:Agent`  goes to the input. There press `<S-Tab>` once, for mode ask.\n"
-          .. "Nothing can be changed in it, whatever else is allowed.",
+        text = "`:Agent`  goes to the input. Press `<S-Tab>` there once to switch to mode ask.\n"
+          .. "In this mode the agent changes nothing, whatever you have allowed.",
         done = function(seen)
           return has_ended(seen) or mode_is("ask")(seen)
         end,
@@ -188,38 +188,38 @@ say That is as far as this mode lets me go.
     title = "Steering, sessions",
     script = [[
 slow 30
-think A speech wants a moment of thought.
+think A speech needs a moment of thought.
 wait steered
 call read {"path": "guests.txt"}
 ---
 slow 30
-say What you said in the meantime has come along. The speech:
+say I got your second message. The speech:
 say
 say Welcome, all of you. The buffet is open.
 ]],
     steps = {
       {
-        text = "Say  `write a speech`\nThe model will think until you say more.",
+        text = "Send  `write a speech`\nThe model thinks until you send more.",
         done = function(seen)
           return seen.running or seen.steered or has_ended(seen)
         end,
       },
       {
-        text = "Type  `keep it short`  and press `<M-CR>`: it goes into the turn that runs.\n"
-          .. "Where that key does not arrive:  `<Esc>` `g<CR>`",
+        text = "Type  `keep it short`  and press `<M-CR>` to steer the running turn.\n"
+          .. "If your terminal does not pass on that key:  `<Esc>` `g<CR>`",
         done = function(seen)
           return seen.steered or has_ended(seen)
         end,
       },
-      { text = "The model is told before its next step.", done = has_ended },
+      { text = "The model receives it before its next step.", done = has_ended },
       {
-        text = "All of this is stored as one session. Begin another one with  `:Agent new`",
+        text = "All of this is stored as one session. Start another one with  `:Agent new`",
         done = function(seen)
           return seen.left
         end,
       },
       {
-        text = "`:Agent sessions`  lists them. Open the one that you had with `<CR>`.",
+        text = "`:Agent sessions`  lists all sessions. Open the previous one with `<CR>`.",
         done = function(seen)
           return seen.chat ~= nil and seen.chat.timeline.session ~= nil
         end,
@@ -228,8 +228,8 @@ say Welcome, all of you. The buffet is open.
   },
 }
 
---- What is shown behind the last lesson.
-M.ending = "That was all. `:Agent tutor quit`  closes it and leaves nothing behind.\n"
-  .. "`:help agent`  has the rest; `:Agent`  in a project of yours begins."
+--- The page after the last lesson.
+M.ending = "That was all. `:Agent tutor quit`  closes the tutor and removes its files.\n"
+  .. "`:help agent`  has the rest. To start, run  `:Agent`  in your project."
 
 return M

@@ -1,23 +1,23 @@
--- The scripted model of the tutor: a process that answers on 127.0.0.1, see denops/agent/scripted_model/serve.ts.
+-- The tutor's scripted model: a process that serves on 127.0.0.1, see denops/agent/scripted_model/serve.ts.
 local process = require("agent.host.process")
 local say = require("agent.ui.say")
 
 ---@class agent.TutorModel
 ---@field job integer
----@field waiting fun()[]  to be called when the model has carried out its orders, one for each
+---@field waiting fun()[]  callbacks for sent orders, oldest first
 local Model = {}
 Model.__index = Model
 
 local M = {}
 
 ---@param order table see `Order` in serve.ts
----@param done? fun() the model has carried it out
+---@param done? fun() called when the model has executed it
 function Model:tell(order, done)
   table.insert(self.waiting, done or function() end)
   pcall(vim.fn.chansend, self.job, vim.json.encode(order) .. "\n")
 end
 
---- Takes a line that the model has printed.
+--- Handles a line of the model's output.
 ---@param line string
 ---@param ready fun(url: string)
 function Model:hear(line, ready)
@@ -29,7 +29,7 @@ function Model:hear(line, ready)
   end
 end
 
---- It ends by itself once nobody speaks to it.
+--- Closes the connection; the process then exits.
 function Model:stop()
   pcall(vim.fn.chanclose, self.job, "stdin")
 end

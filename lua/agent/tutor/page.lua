@@ -1,11 +1,11 @@
--- The window of the lessons, above all others of its tab page.
+-- The window with the lessons, at the top of its tab page.
 local no_insert = require("agent.ui.no_insert")
 
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace("agent.tutor")
 
---- Rows of text that are shown on the smallest screen.
+--- Rows of text on the smallest screen.
 local LEAST = 2
 
 local OPTIONS = {
@@ -31,11 +31,11 @@ local OPTIONS = {
 ---@class agent.TutorPage
 ---@field window integer
 ---@field buffer integer
----@field size? string  of the window and the screen, for which it was fitted
+---@field size? string  of the window and the screen at the last fit
 local Page = {}
 Page.__index = Page
 
---- Lines, and where something to type stands in them.
+--- The lines, and the positions of text to type.
 ---@param text string
 ---@return string[] lines
 ---@return { row: integer, from: integer, to: integer }[] typed  in bytes
@@ -71,8 +71,8 @@ function Page:show(title, text)
   self:fit()
 end
 
---- The window is as tall as its text, and no taller than a third of the screen.
----@return boolean changed  there was another width or screen before
+--- Makes the window as tall as its text, up to a third of the screen.
+---@return boolean changed  the width or the screen has changed
 function Page:fit()
   local size = ("%d %d"):format(vim.api.nvim_win_get_width(self.window), vim.o.lines)
   if size == self.size then
@@ -90,7 +90,7 @@ function Page:is_open()
   return vim.api.nvim_win_is_valid(self.window)
 end
 
---- Takes its options back in the current window, which has been made from it.
+--- Resets the page's options in the current window, which was split from it.
 function M.unstyle()
   for name in pairs(OPTIONS) do
     vim.cmd.setlocal(name .. "<")
@@ -98,7 +98,7 @@ function M.unstyle()
   vim.cmd("setlocal winbar< statusline<")
 end
 
---- Opens it above the current window.
+--- Opens the page above the current window.
 ---@return agent.TutorPage
 function M.open()
   local buffer = vim.api.nvim_create_buf(false, true)

@@ -1,4 +1,4 @@
--- The scratch project of the tutor, in a folder that goes with it.
+-- The tutor's scratch project, in a temporary folder.
 local M = {}
 
 ---@type table<string, string>
@@ -26,16 +26,16 @@ return M
 }
 
 ---@class agent.TutorProject
----@field folder string  holds all the rest
+---@field folder string  contains the others
 ---@field root string    of the project
 ---@field state string
----@field config string  in the place of Neovim's own folder for it
+---@field config string  replaces Neovim's configuration folder
 
 ---@return agent.TutorProject
 function M.make()
   local folder = vim.fs.normalize(vim.fn.tempname())
   vim.fn.mkdir(folder, "p", tonumber("700", 8))
-  -- Engines name what they work on by its real path.
+  -- Engines use real paths.
   folder = assert(vim.uv.fs_realpath(folder))
   local project = { folder = folder }
   for name, part in pairs({ root = "party", state = "state", config = "config" }) do
@@ -50,7 +50,7 @@ function M.make()
   return project
 end
 
---- A file's text as it is on the disk.
+--- A file's text on disk.
 ---@param project agent.TutorProject
 ---@param name string
 ---@return string
@@ -63,7 +63,7 @@ function M.read(project, name)
   return text
 end
 
---- Whether a path is of the project, or of what belongs to it.
+--- Whether a path is inside the tutor's folder.
 ---@param project agent.TutorProject
 ---@param path string
 ---@return boolean

@@ -1,4 +1,4 @@
--- What the tutor would leave on the screen and in Neovim, and how that is taken away.
+-- Removes everything that the tutor leaves on the screen and in Neovim.
 local page = require("agent.tutor.page")
 local projects = require("agent.tutor.project")
 
@@ -9,7 +9,7 @@ local M = {}
 ---@field folder string             Neovim's own
 ---@field servers table<integer, true>  language servers
 
---- How it is before the tutor begins.
+--- Records the state before the tutor starts.
 ---@return agent.TutorBefore
 function M.note()
   local servers = {}
@@ -19,7 +19,7 @@ function M.note()
   return { window = vim.api.nvim_get_current_win(), folder = vim.fn.getcwd(-1, -1), servers = servers }
 end
 
---- Quickfix lists that name files of the project are emptied: the lists of before have their places around them.
+--- Empties quickfix lists with files of the project. The lists stay, because Neovim numbers lists by position.
 ---@param own table<integer, true> buffers
 local function empty_lists(own)
   for number = 1, vim.fn.getqflist({ nr = "$" }).nr do
@@ -44,7 +44,7 @@ local function is_used(tab, own)
   end)
 end
 
---- Closes a tab page; if it is the last one, an empty one takes its place.
+--- Closes a tab page; replaces the last one by an empty one.
 ---@param tab integer
 local function close_tab(tab)
   if #vim.api.nvim_list_tabpages() == 1 then
@@ -54,14 +54,14 @@ local function close_tab(tab)
   vim.cmd(("%dtabclose!"):format(vim.api.nvim_tabpage_get_number(tab)))
 end
 
---- No window is left in a folder of the project.
+--- Moves all windows out of the project's folders.
 ---@param folder string Neovim's before
 ---@param project agent.TutorProject
 local function leave_folder(folder, project)
   local function is_inside(...)
     return projects.has(project, vim.fn.getcwd(...) .. "/")
   end
-  -- The user may have gone elsewhere in the meantime.
+  -- The user may have changed the folder meanwhile.
   local target = is_inside(-1, -1) and folder or vim.fn.getcwd(-1, -1)
   local function go_back()
     vim.cmd.cd({ vim.fn.fnameescape(target), mods = { silent = true } })
@@ -77,7 +77,7 @@ local function leave_folder(folder, project)
   end
 end
 
---- Language servers that came with the project go with it.
+--- Stops language servers that the project started.
 ---@param before agent.TutorBefore
 ---@param own table<integer, true> buffers
 function M.stop_servers(before, own)
@@ -91,7 +91,7 @@ function M.stop_servers(before, own)
   end
 end
 
---- Closes the tab pages, but for those in which the user has other files, and goes back.
+--- Closes the tab pages, except those with other files of the user, and goes back.
 ---@param before agent.TutorBefore
 ---@param project agent.TutorProject
 ---@param tabs table<integer, "lessons"|"other">
