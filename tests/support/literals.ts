@@ -1,4 +1,4 @@
-/** The texts in the sources. */
+/** The texts in the sources: string literals and comments. */
 import { join } from "node:path";
 import { PLUGIN } from "./agent.ts";
 
@@ -32,6 +32,27 @@ export async function literals({ folder, files, comment, string }: Language) {
       for (const [, double, other] of line.matchAll(string)) {
         const at = `${file.slice(PLUGIN.length)}:${index + 1}`;
         found.push({ at, text: double ?? other ?? "", code: line });
+      }
+    }
+  }
+  return found;
+}
+
+/** The comments of a language's files, each block of adjacent comment lines as one text without its marks. */
+export async function comments({ folder, files, comment }: Language) {
+  const found: { readonly at: string; readonly text: string }[] = [];
+  for await (const file of filesBelow(join(PLUGIN, folder), files)) {
+    const lines = (await Deno.readTextFile(file)).split("\n");
+    let block: string[] = [];
+    for (const [index, line] of [...lines, ""].entries()) {
+      if (comment.test(line)) {
+        block.push(line.replace(/^\s*(?:--+|\/\/|\/\*\*?|\*\/?)\s?/, "").replace(/\*\/\s*$/, ""));
+      } else if (block.length > 0) {
+        found.push({
+          at: `${file.slice(PLUGIN.length)}:${index + 1 - block.length}`,
+          text: block.join("\n"),
+        });
+        block = [];
       }
     }
   }
