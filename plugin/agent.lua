@@ -52,8 +52,8 @@ nnoremap <Plug>(AgentSessions) <Cmd>Agent sessions<CR>
 xnoremap <silent> <Plug>(AgentSessions) :Agent sessions<CR>
 nnoremap <Plug>(AgentResume) <Cmd>Agent resume<CR>
 xnoremap <silent> <Plug>(AgentResume) :Agent resume<CR>
-nnoremap <Plug>(AgentFork) <Cmd>Agent fork<CR>
-xnoremap <silent> <Plug>(AgentFork) :Agent fork<CR>
+nnoremap <Plug>(AgentFork) <Cmd>Agent session fork<CR>
+xnoremap <silent> <Plug>(AgentFork) :Agent session fork<CR>
 nnoremap <Plug>(AgentCompact) <Cmd>Agent compact<CR>
 xnoremap <silent> <Plug>(AgentCompact) :Agent compact<CR>
 nnoremap <Plug>(AgentMode) <Cmd>Agent mode<CR>

@@ -9,21 +9,31 @@ local actions = require("agent.actions")
 --- A longer default stands in a code block of the entry.
 local LONGEST_DEFAULT = 40
 
+--- The first version of the plugin: what it has needs no word about its age.
+local FIRST = "0.1.0"
+
 local function option(it)
-  local default = vim.inspect(it.default)
+  local default = vim.inspect(it.default):gsub("vim.empty_dict%(%)", "{}")
   local told = #default > LONGEST_DEFAULT and "below" or default
   local choices = it.one_of and (' One of "%s".'):format(table.concat(it.one_of, '", "')) or ""
+  local since = it.since ~= FIRST and (" Since version %s."):format(it.since) or ""
+  local name = it.name:gsub("%.%*", "[name]")
   return {
-    tag = "agent-option-" .. it.name,
-    heading = ("%-23s %s; default: %s"):format(it.name, it.type:gsub("|", " or "), told),
-    doc = it.doc .. choices,
+    tag = "agent-option-" .. it.name:gsub("%.%*", ""),
+    heading = ("%-28s %s; default: %s"):format(name, it.type:gsub("|", " or "), told),
+    doc = it.doc .. choices .. since,
   }
+end
+
+--- A sub-command as it is listed.
+local function listed(it)
+  return vim.trim(("%s %s"):format(it.group or "", it.name))
 end
 
 local function action(it)
   return {
     tag = ":Agent-" .. it.name,
-    heading = (":Agent %s %s"):format(it.name, it.args or ""):gsub(" $", ""),
+    heading = (":Agent %s %s"):format(listed(it), it.args or ""):gsub(" $", ""),
     doc = it.doc,
   }
 end
@@ -45,6 +55,9 @@ local function event(it)
   return { tag = it[1], heading = it[1], doc = it[2] }
 end
 
+local shown_actions = vim.tbl_filter(function(it)
+  return not it.unlisted
+end, actions.all)
 local arguments, shown, plugs, further, maps = {}, {}, {}, {}, {}
 for _, it in ipairs(actions.all) do
   local shape = it.takes and require("agent.arguments").shapes[it.takes].doc
@@ -54,8 +67,8 @@ for _, it in ipairs(actions.all) do
   end
   if it.plug then
     table.insert(plugs, { ("<Plug>(%s)"):format(it.plug), ("|:Agent-%s|"):format(it.name) })
-    table.insert(maps, ("nnoremap <Plug>(%s) <Cmd>Agent %s<CR>"):format(it.plug, it.name))
-    table.insert(maps, ("xnoremap <silent> <Plug>(%s) :Agent %s<CR>"):format(it.plug, it.name))
+    table.insert(maps, ("nnoremap <Plug>(%s) <Cmd>Agent %s<CR>"):format(it.plug, listed(it)))
+    table.insert(maps, ("xnoremap <silent> <Plug>(%s) :Agent %s<CR>"):format(it.plug, listed(it)))
   end
   for _, plug in ipairs(it.plugs or {}) do
     local command = ("Agent %s %s"):format(it.name, plug[2])
@@ -78,7 +91,7 @@ local function approval_key(it)
 end
 
 local function review_key(it)
-  return { schema.review_keys[it.name], it.name, it.doc }
+  return { schema.default("review.keys")[it.name], it.name, it.doc }
 end
 
 local function list_key(it)
@@ -89,8 +102,8 @@ local keymaps, list = require("agent.chat.keymaps"), require("agent.sessions.lis
 
 return {
   entries = {
-    { like = "^agent-option-", of = vim.tbl_map(option, schema.options) },
-    { like = "^:Agent-(?!range$)", of = vim.tbl_map(action, actions.all) },
+    { like = "^agent-option-", of = vim.tbl_map(option, schema.get().options) },
+    { like = "^:Agent-(?!range$)", of = vim.tbl_map(action, shown_actions) },
     { like = [[^agent\.\w+\(\)$]], of = vim.tbl_map(api, functions) },
     { like = "^Agent[A-Z]", of = vim.tbl_map(event, require("agent.events").names) },
   },

@@ -8,6 +8,7 @@ import { MODE_FACTS } from "../denops/agent/protocol/modes.ts";
 import { PRESETS } from "../denops/agent/protocol/providers.ts";
 import { type Profile, PROFILES } from "../denops/agent/supervisor/system/programs.ts";
 import { HIDDEN, SHOWN } from "../denops/agent/supervisor/system/sandbox/shown.ts";
+import { optionTypes } from "./option_types.ts";
 import { PROJECT, toolEnvironment } from "./environment.ts";
 import {
   type Block,
@@ -58,6 +59,7 @@ export async function written(): Promise<ReadonlyMap<string, string>> {
     ["doc/agent.txt", help],
     ["README.md", readme],
     ["plugin/agent.lua", withMaps(await read("plugin/agent.lua"), maps)],
+    ["denops/agent/protocol/options.ts", await formatted(optionTypes())],
   ]);
 }
 
@@ -93,6 +95,20 @@ function presets(): Table {
     ]),
     more: all.map(([, { wire, base_url }]) => `${wire}  ${base_url}`),
   };
+}
+
+async function formatted(typescript: string): Promise<string> {
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["fmt", "--quiet", "--ext", "ts", "-"],
+    cwd: PROJECT,
+    stdin: "piped",
+    stdout: "piped",
+  });
+  await using process = command.spawn();
+  const writer = process.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(typescript));
+  await writer.close();
+  return new TextDecoder().decode((await process.output()).stdout);
 }
 
 function blocks(): readonly Block[] {

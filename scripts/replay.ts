@@ -25,12 +25,12 @@ async function replay(text: string, recording: RecordedSession): Promise<void> {
   await using nvim = await ChildNvim.start({
     ...{ columns: 100, lines: 40, cwd: project.root, runtime: [PROJECT] },
     ...(denoDir === undefined ? {} : { env: { DENO_DIR: denoDir } }),
-    lua: `vim.g.agent = { provider = "scripted", model = "scripted-model", title = false,
-      state_dir = ${JSON.stringify(state.root)}, tools_off = { "run", "subagent" },
-      deny = { "run(*)", "agent(*)" },
-      providers = { scripted = { wire = "openai_chat", base_url = ${
-      JSON.stringify(`${server.url}/v1`)
-    } } } }`,
+    lua:
+      `vim.g.agent = { provider = "scripted", model = "scripted-model", sessions = { title = false }, state_dir = ${
+        JSON.stringify(state.root)
+      }, tools = { off = { "run", "subagent" } }, rules = { deny = { "run(*)", "agent(*)" } }, providers = { scripted = { wire = "openai_chat", base_url = ${
+        JSON.stringify(`${server.url}/v1`)
+      } } } }`,
   });
   const answers = [...recording.answers];
   const settled = async () => {
@@ -68,7 +68,7 @@ function print(title: string, text: string): void {
 
 const [file] = Deno.args;
 if (file === undefined) {
-  console.error("Usage: deno task replay FILE. `:Agent export FILE.replay` writes one.");
+  console.error("Usage: deno task replay FILE. `:Agent session export FILE.replay` writes one.");
   Deno.exit(2);
 }
 try {

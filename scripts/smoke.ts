@@ -44,8 +44,10 @@ async function run(task: SmokeTask, options: string): Promise<Score> {
   await using checks = await scratch();
   await using nvim = await ChildNvim.start({
     ...{ columns: 100, lines: 40, cwd: project.root, runtime: [PROJECT] },
-    lua: `vim.g.agent = vim.tbl_extend("force", { title = false, state_dir = ${JSON.stringify(state.root)},
-      safe_to_write = { { "**", true } }, commands = "project", mode = ${
+    lua: `vim.g.agent = vim.tbl_extend("force", { sessions = { title = false }, state_dir = ${
+      JSON.stringify(state.root)
+    },
+      files = { safe_to_write = { { "**", true } } }, shell = { commands = "project" }, mode = ${
       JSON.stringify(task.mode ?? "agent")
     } },
       { ${options} })`,

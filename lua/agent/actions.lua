@@ -11,6 +11,8 @@
 
 ---@class agent.Action
 ---@field name string      sub-command of :Agent and function in require("agent")
+---@field group? string    word before the name; the name alone works too, unlisted
+---@field unlisted? boolean  another sub-command does the same
 ---@field plug? string     name of the <Plug> map
 ---@field args? string     arguments of the sub-command, as the help shows them
 ---@field words? string[]   all that its arguments can be
@@ -71,6 +73,38 @@ function M.named(name)
   return vim.iter(M.all):find(function(row)
     return row.name == name
   end)
+end
+
+--- The sub-command that these words begin with, and the words after it.
+---@param words string
+---@return agent.Action?
+---@return string rest
+function M.read(words)
+  local first, rest = words:match("^(%S+)%s*(.*)$")
+  for _, row in ipairs(M.all) do
+    local name, after = first, rest
+    if row.group and row.group == first then
+      name, after = rest:match("^(%S*)%s*(.*)$")
+    end
+    if row.name == name then
+      return row, after
+    end
+  end
+  return nil, ""
+end
+
+--- The names that completion offers: of all sub-commands, or of those in a group.
+---@param group? string
+---@return string[]
+function M.listed(group)
+  local names = {}
+  for _, row in ipairs(M.all) do
+    local name = row.group == group and row.name or not group and row.group
+    if name and not row.unlisted and not vim.list_contains(names, name) then
+      table.insert(names, name)
+    end
+  end
+  return names
 end
 
 return M

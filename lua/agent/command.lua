@@ -11,8 +11,7 @@ local M = {}
 function M.run(command)
   local agent = require("agent")
   local context = command.range > 0 and require("agent.context.given").selection(0, command.line1, command.line2) or nil
-  local name, rest = command.args:match("^(%S+)%s*(.*)$")
-  local row = name and actions.named(name)
+  local row, rest = actions.read(command.args)
   if row and not (row.ranged and rest ~= "" and (not context or command.bang)) then
     local is_argument, argument = sub_commands.read(row, rest)
     if is_argument then
@@ -36,20 +35,20 @@ end
 ---@param line string
 ---@return string[]
 function M.complete(lead, line)
-  local before = line:match("^.*Agent!?%s+(.*)$") or ""
-  local name, rest = before:match("^(%S+)%s+(.*)$")
-  local row = name and actions.named(name)
-  local shape = row and arguments.shapes[row.takes]
-  if shape and shape.complete then
-    return shape.complete(lead, rest)
+  local typed = line:match("^.*Agent!?%s+(.*)$") or ""
+  local first, after = typed:match("^(%S+)%s+(.*)$")
+  local phrases = actions.listed(first)
+  if first and (#phrases == 0 or after:find("%s")) then
+    local row, rest = actions.read(typed)
+    local shape = row and arguments.shapes[row.takes]
+    if shape and shape.complete then
+      return shape.complete(lead, rest)
+    end
+    phrases, typed = row and row.words or {}, rest
+  else
+    typed = after or typed
   end
-  local phrases = row and row.words
-    or not name and vim.tbl_map(function(each)
-      return each.name
-    end, actions.all)
-    or {}
   -- Of a phrase of several words, the one that is next.
-  local typed = name and rest or before
   local words = {}
   for _, phrase in ipairs(phrases) do
     local word = vim.startswith(phrase, typed) and phrase:sub(#typed - #lead + 1):match("^%S+")

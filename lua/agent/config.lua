@@ -1,116 +1,145 @@
--- The options in force: those of the user over the defaults.
+-- The effective options: the user's over the defaults.
 local check = require("agent.config.check")
 local schema = require("agent.config.schema")
+local values = require("agent.config.values")
 
 local M = {}
 
----@type table<string, any>?
-local given
---- The mistakes were shown.
+--- The user's options.
+---@type agent.OptionValues?
+local user
+--- The problems were reported.
 local told = false
+--- Old names were reported. Once is enough for a Neovim.
+local told_renamed = false
 
---- Options of the tab page that is shown, over all others.
+--- Options of the current tab page, over all others.
 ---@type table<string, any>
 local laid_over = {}
 
---- What was said of options that are called otherwise now.
----@type string[]
-local renamed = {}
+---@type table<string, any>?
+local in_force
 
---- Takes options of earlier versions for what they are called now.
 ---@param options table
----@return table
-local function with_new_names(options)
-  renamed = {}
-  for old, now in pairs(schema.renamed) do
-    local value = options[old]
-    if value ~= nil then
-      options[old] = nil
-      if options[now.name] == nil then
-        options[now.name] = now.value(value)
-      end
-      table.insert(renamed, ('%s is now %s = "%s"'):format(old, now.name, options[now.name]))
-    end
+---@return agent.OptionValues
+local function read(options)
+  local global = vim.g.agent
+  local found = values.read(type(global) == "table" and global or {}, options)
+  if global ~= nil and type(global) ~= "table" then
+    table.insert(found.problems, "vim.g.agent must be a table")
   end
-  return options
+  vim.list_extend(found.problems, check.problems(found.by_name))
+  table.sort(found.problems)
+  return found
 end
 
---- Says in one line what is wrong with the options in force, once for each that were set.
+---@return agent.OptionValues
+local function given()
+  user = user or read({})
+  return user
+end
+
+--- Reports problems in one line, once after each setup(), and old names once.
 ---@param say fun(text: string)
 function M.tell(say)
-  local problems = M.current_problems()
-  if problems[1] and not told then
-    local more = #problems > 1 and (" (and %d more, see :checkhealth agent)"):format(#problems - 1) or ""
+  local problems, renamed = M.current_problems(), told_renamed and {} or M.renamed()
+  local lines = vim.list_extend(told and {} or vim.list_slice(problems), renamed)
+  if lines[1] then
+    local more = #lines > 1 and (" (and %d more, see :checkhealth agent)"):format(#lines - 1) or ""
     -- Later: Neovim waits three seconds before it begins to insert while a message is on the screen.
     vim.schedule(function()
-      say(problems[1] .. more)
+      say(lines[1] .. more)
     end)
   end
-  told = true
+  told, told_renamed = true, told_renamed or #renamed > 0
 end
 
---- Options of the user, over vim.g.agent, over the defaults. Wrong ones are left at their defaults.
+--- The user's options over vim.g.agent over the defaults. Invalid values keep their defaults.
 ---@param options? table
 function M.set(options)
-  given = with_new_names(vim.tbl_extend("force", type(vim.g.agent) == "table" and vim.g.agent or {}, options or {}))
-  told = false
+  user, in_force, told = read(options or {}), nil, false
 end
 
---- What is wrong with the options in force.
+--- One line for each problem of the effective options.
 ---@return string[]
 function M.current_problems()
-  if not given then
-    M.set()
-  end
-  return vim.list_extend(check.problems(given), renamed)
+  return given().problems
 end
 
---- What these options make of the defaults.
----@param set table<string, any>
+--- A sentence for each old name that the user has set.
+---@return string[]
+function M.renamed()
+  return given().renamed
+end
+
+---@param by_name table<string, any>
 ---@return table<string, any>
-function M.over_defaults(set)
-  local result = {}
-  for _, option in ipairs(schema.options) do
-    local value = set[option.name]
-    if value == nil or check.problem(option, value) then
-      value = option.default
+local function over_defaults(by_name)
+  local result = { models = {} }
+  for _, option in ipairs(schema.get().options) do
+    local name, value = option.name, by_name[option.name]
+    local group, part = name:match("^(.+)%.(.+)$")
+    if group == "models.*" then
+      for model, of in pairs(value or {}) do
+        if not check.problem(option, of) then
+          result.models[model] = result.models[model] or {}
+          result.models[model][part] = of
+        end
+      end
+    else
+      if value == nil or check.problem(option, value) then
+        value = option.default
+      end
+      if group then
+        result[group] = result[group] or {}
+      end
+      local place = group and result[group] or result
+      place[part or name] = value
     end
-    result[option.name] = value
   end
   result.state_dir = result.state_dir or vim.fs.joinpath(vim.fn.stdpath("state"), "agent")
   return result
 end
 
+--- These options over the defaults.
+---@param options table<string, any>
+---@return table<string, any>
+function M.over_defaults(options)
+  return over_defaults(values.read(options).by_name)
+end
+
+--- Callers must not change the result.
 ---@return table<string, any>
 function M.get()
-  if not given then
-    M.set()
-  end
-  return vim.tbl_extend("force", M.over_defaults(given), laid_over)
+  in_force = in_force or vim.tbl_deep_extend("force", over_defaults(given().by_name), laid_over)
+  return in_force
 end
 
---- Puts options over those in force, until the next call.
+--- Overrides options until the next call.
 ---@param options table<string, any> valid ones
 function M.lay_over(options)
-  laid_over = options
+  laid_over, in_force = options, nil
 end
 
---- The part that the supervisor and the engine use, in their shape.
----@param options? table<string, any> those in force unless told
+--- The options of the supervisor and the engine, in the shape of UserConfig.
+---@param options? table<string, any> the effective ones unless given
 ---@return table
 function M.for_supervisor(options)
   options = options or M.get()
-  local sent = {}
-  for _, option in ipairs(schema.options) do
-    if option.sent then
-      sent[option.name] = options[option.name]
+  local sent = {
+    config_dir = vim.fn.stdpath("config"),
+    socket = vim.v.servername ~= "" and vim.v.servername or nil,
+  }
+  for _, option in ipairs(schema.get().options) do
+    local group, part = option.name:match("^(%w+)%.(.+)$")
+    if option.key == option.name then
+      sent[group] = options[group]
+    elseif option.receiver ~= "neovim" then
+      sent[option.key or part or option.name] = (group and options[group] or options)[part or option.name]
     end
   end
-  sent.rules = { allow = options.allow, ask = options.ask, deny = options.deny }
-  sent.config_dir = vim.fn.stdpath("config")
-  sent.socket = vim.v.servername ~= "" and vim.v.servername or nil
-  sent.safe_to_write = vim.deepcopy(schema.lists().safe_to_write)
-  for _, pair in ipairs(options.safe_to_write) do
+  sent.safe_to_write = schema.read_json("policy/defaults.json").safe_to_write
+  for _, pair in ipairs(options.files.safe_to_write) do
     if type(pair) == "table" then
       table.insert(sent.safe_to_write, { glob = pair[1], safe = pair[2] })
     end

@@ -84,16 +84,20 @@ end
 ---@param report? table
 local function check_options(report)
   health.start("agent: options")
-  local problems = require("agent.config").current_problems()
+  local config = require("agent.config")
+  local problems, renamed = config.current_problems(), config.renamed()
   for _, problem in ipairs(problems) do
     health.error(problem, { "See :help agent-options" })
   end
+  for _, line in ipairs(renamed) do
+    health.warn(line, { "See :help agent-options" })
+  end
   local judged = report and report.options or {}
   for _, problem in ipairs(judged) do
-    local option = ("See :help agent-option-%s"):format(problem:match("^[%w_]+"))
+    local option = ("See :help agent-option-%s"):format(problem:match("^[%w_.]+[%w_]"))
     health.error("Invalid option " .. problem, { option, problem:find("Not a rule") and "See :help agent-rule-patterns" })
   end
-  if #problems == 0 and #judged == 0 then
+  if #problems == 0 and #renamed == 0 and #judged == 0 then
     health.ok("No mistakes found")
   end
 end

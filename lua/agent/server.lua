@@ -44,7 +44,7 @@ local CAPABILITIES = {
 local function holding(buffer)
   return vim.tbl_filter(function(offering)
     return offering.holds(buffer)
-  end, config.get().code_actions and offerings or {})
+  end, config.get().ui.code_actions and offerings or {})
 end
 
 ---@param params lsp.CodeActionParams

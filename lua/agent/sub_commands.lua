@@ -34,11 +34,8 @@ end
 ---@return agent.Action?
 ---@return string? argument
 function M.find(words)
-  local name, rest = words:match("^(%S+)%s*(.*)$")
-  local row = vim.iter(M.in_input()):find(function(each)
-    return each.name == name
-  end)
-  if row then
+  local row, rest = actions.read(words)
+  if row and vim.list_contains(M.in_input(), row) then
     local is_argument, argument = M.read(row, rest)
     if is_argument then
       return row, argument

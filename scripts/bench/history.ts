@@ -7,7 +7,10 @@ const RUNS = 9;
 const TURNS = 10_000 / MESSAGES_IN_TURN;
 
 export const opening = group(["open_10k_messages"], async () => {
-  await using agent = await startAgent({ script: "say Hello there.", options: "title = false" });
+  await using agent = await startAgent({
+    script: "say Hello there.",
+    options: "sessions = { title = false }",
+  });
   const { nvim } = agent;
   await nvim.command("Agent hello");
   await nvim.waitForScreen("· ready");

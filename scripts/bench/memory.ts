@@ -28,7 +28,11 @@ export const memory = group(
 
 /** With a session that has begun; after a long answer at once; after a turn of many rounds. */
 async function ours(): Promise<readonly [idle: number, flood: number, rounds: number]> {
-  await using agent = await startAgent({ script: "say Hello.", options: "title = false", project: FILES });
+  await using agent = await startAgent({
+    script: "say Hello.",
+    options: "sessions = { title = false }",
+    project: FILES,
+  });
   const settled = async () => {
     await pause(SETTLED_MS);
     return helperMegabytes(agent.nvim.pid);

@@ -44,7 +44,7 @@ export async function turn({ nvim, server }: RunningAgent, script: string): Prom
   await nvim.waitForScreen("· ready");
 }
 
-const OPTIONS = { script: "say Hello.", options: "title = false", project: FILES };
+const OPTIONS = { script: "say Hello.", options: "sessions = { title = false }", project: FILES };
 
 /** The floor is the disk alone: the same file read, written beside, synced and renamed. */
 export const round = group(["tool_round"], async () => {

@@ -8,7 +8,7 @@ const RUNS = 10;
 const AT_ONCE_MS = 100;
 /** Milliseconds after which a user feels that Neovim hangs. */
 const FROZEN_MS = 120;
-const OPTIONS = { script: "", options: "title = false" };
+const OPTIONS = { script: "", options: "sessions = { title = false }" };
 
 const STREAM = "say The first half\nwait here\nsay never";
 const SUBAGENTS = `call subagent {"title": "One", "task": "task one"}

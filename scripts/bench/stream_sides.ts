@@ -126,7 +126,13 @@ export async function startSides(): Promise<Sides> {
   const play = await Player.start();
   stack.use(play.server);
   const agent = stack.use(
-    await startAgent({ ...SCREEN, script: "", server: play.server, options: "title = false", lua: LUA }),
+    await startAgent({
+      ...SCREEN,
+      script: "",
+      server: play.server,
+      options: "sessions = { title = false }",
+      lua: LUA,
+    }),
   );
   const nvim = agent.nvim;
   await nvim.command("Agent hello");

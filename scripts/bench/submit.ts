@@ -16,7 +16,7 @@ const WARM_RUNS = 20;
 const TYPING_MS = 1_500;
 /** A message waits for git that long at most. */
 const LONGEST_GIT_MS = 100;
-const OPTIONS = { script: "say Hello.\nrepeat", options: "title = false" };
+const OPTIONS = { script: "say Hello.\nrepeat", options: "sessions = { title = false }" };
 
 /** Sourcing plugin/agent.lua in a Neovim that has just started, against sourcing an empty file. */
 export const startup = group(["startup_added"], async () => {

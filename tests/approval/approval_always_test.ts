@@ -6,7 +6,10 @@ import { inOneNeovim } from "../support/shared_agent.ts";
 const call = (command: string, more: object = {}) =>
   `call run_terminal_command ${JSON.stringify({ command, ...more })}`;
 
-const test = inOneNeovim({ script: "", options: `title = false, commands = "ask"` });
+const test = inOneNeovim({
+  script: "",
+  options: `sessions = { title = false }, shell = { commands = "ask" }`,
+});
 
 /** The rules of earlier tests stay: each test asks about a command of its own. */
 async function begin({ nvim, server }: RunningAgent, ...calls: readonly string[]): Promise<void> {

@@ -11,7 +11,7 @@ const test = inOneNeovim({
   script: "",
   columns: 80,
   lines: 24,
-  options: 'commands = "ask"',
+  options: 'shell = { commands = "ask" }',
 });
 
 /** The command of an approval is being edited. */

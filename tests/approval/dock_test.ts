@@ -62,7 +62,7 @@ const PLACES = [
 
 for (const { layout, columns, lines, lua, beside } of PLACES) {
   Deno.test(`${layout} at ${columns}×${lines}: an approval stands between the chat's end and the input, and leaves no trace`, async () => {
-    await using editor = await start(columns, lines, `layout = "${layout}"`, lua);
+    await using editor = await start(columns, lines, `ui = { layout = "${layout}" }`, lua);
     const { nvim } = editor;
     await nvim.command("Agent hello");
     await nvim.keys("<Esc>iWhile I type");
@@ -107,7 +107,7 @@ for (const { layout, columns, lines, lua, beside } of PLACES) {
 }
 
 Deno.test("a chat that has become too narrow to read in has its approval at the bottom", async () => {
-  await using editor = await start(120, 24, `layout = "right"`);
+  await using editor = await start(120, 24, `ui = { layout = "right" }`);
   const { nvim } = editor;
   await nvim.command("Agent hello");
   await receive(nvim, FILE);

@@ -190,7 +190,7 @@ Deno.test("nothing chosen is no yes, and what cannot be kept is not chosen; both
 });
 
 Deno.test("a key that was meant for another window chooses nothing", async () => {
-  await using nvim = await start({}, { lua: `vim.g.agent = { approval_focus = "always" }` });
+  await using nvim = await start({}, { lua: `vim.g.agent = { ui = { approval_focus = "always" } }` });
   assert.equal(await answered(nvim, "r").then(() => true), true);
   await nvim.lua(`require("agent.approval") return require("agent.client").receive(...)`, [approval()]);
   await nvim.keys("jjjj<Space>");

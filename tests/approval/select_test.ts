@@ -26,7 +26,7 @@ const UNKNOWN = { ...FILE, request: 4, kind: "device" };
 
 /** @param picker a list of a plugin: it opens in lists, and its choices are made by choose() */
 async function start(picker: boolean): Promise<Editor> {
-  const editor = await sharedEditor({ options: `approval = "select"` });
+  const editor = await sharedEditor({ options: `ui = { approval = "select" }` });
   const { nvim } = editor;
   await nvim.lua(
     `_G.lists = {}

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import type { RunningAgent } from "../support/agent.ts";
 import { inOneNeovim } from "../support/shared_agent.ts";
 
-const PRICES = "prices = { scripted = { input = 100, output = 1000 } }";
+const PRICES = "models = { scripted = { price = { input = 100, output = 1000 } } }";
 
-const test = inOneNeovim({ script: "", options: "title = false" });
+const test = inOneNeovim({ script: "", options: "sessions = { title = false }" });
 
 /** The tests share a program; each has an engine with its own options. */
 async function begin({ nvim, server }: RunningAgent, script: string, options: string): Promise<void> {
@@ -17,7 +17,7 @@ async function begin({ nvim, server }: RunningAgent, script: string, options: st
 // First: money by the day counts what all tests before have cost.
 test("a turn's cap of tokens, and money by the day over several engines", async (agent) => {
   const script = `call read_file {"path": "README.md"}\nusage 900 200\n---\nsay Done here.\nusage 900 100`;
-  await begin(agent, script, `${PRICES}, max_tokens_per_turn = 1000`);
+  await begin(agent, script, `${PRICES}, limits = { max_tokens_per_turn = 1000 }`);
   await agent.nvim.waitForScreen("this turn has used 1100 tokens; the cap is 1000");
   await agent.nvim.command("Agent approve");
   await agent.nvim.waitForScreen("Done here.");
@@ -25,7 +25,7 @@ test("a turn's cap of tokens, and money by the day over several engines", async 
 
   // Another configuration is another engine; what the first one has cost today counts.
   agent.server.play("new-history\nsay Never.");
-  await agent.nvim.lua(`require("agent").setup({ ${PRICES}, max_cost_per_day = 0.1 })`);
+  await agent.nvim.lua(`require("agent").setup({ ${PRICES}, limits = { max_cost_per_day = 0.1 } })`);
   await agent.nvim.command("Agent new");
   await agent.nvim.command("Agent again");
   await agent.nvim.waitForScreen("this day has cost 0.48; the cap is 0.10");
@@ -43,7 +43,7 @@ say Later.
 usage 100 10
 `;
   const { nvim, server } = agent;
-  await begin(agent, script, `${PRICES}, max_cost_per_session = 1.5`);
+  await begin(agent, script, `${PRICES}, limits = { max_cost_per_session = 1.5 }`);
   await nvim.waitForScreen("this session has cost 2.00; the cap is 1.50");
   assert.equal(server.requests.length, 1);
   await nvim.waitForScreen("2.00 · waiting for you");
@@ -66,7 +66,7 @@ test("at the limit of steps it asks: yes goes on, no ends the turn and says so",
   const read = (path: string) => `call read_file {"path": "${path}"}`;
   const script = `${read("README.md")}\n---\n${read("src/greet.ts")}\n---\n${read("none.ts")}\nrepeat`;
   const { nvim, server } = agent;
-  await begin(agent, script, "max_iterations = 1");
+  await begin(agent, script, "limits = { max_iterations = 1 }");
   await nvim.waitForScreen("1 step done. Go on for 1 more?");
   assert.equal(server.requests.length, 1);
   await nvim.command("Agent approve");

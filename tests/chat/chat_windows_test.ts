@@ -10,7 +10,7 @@ const TEXT = `vim.o.number = true
   vim.bo.modified = false`;
 
 function start(layout: string, columns = 90, lines = 24): Promise<Editor> {
-  return sharedEditor({ options: `layout = "${layout}"`, columns, lines, lua: TEXT });
+  return sharedEditor({ options: `ui = { layout = "${layout}" }`, columns, lines, lua: TEXT });
 }
 
 const BEGUN = [{ type: "turn_started" }, { type: "text", message: "m", text: "The first half" }];
@@ -90,7 +90,7 @@ Deno.test("a wipe in somebody's autocommand loses nothing either", async () => {
 
 /** A Neovim of its own, whose first chat has the number 1. */
 async function startNew(layout: string, cwd: string): Promise<ChildNvim> {
-  const lua = `vim.g.agent = { layout = "${layout}" }\n${TEXT}`;
+  const lua = `vim.g.agent = { ui = { layout = "${layout}" } }\n${TEXT}`;
   const nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: 90, lines: 24, cwd, lua });
   await nvim.lua(`require("agent.client").send = function() end`);
   return nvim;
@@ -103,7 +103,7 @@ Deno.test("a session file brings no dead windows back, whether sessionoptions ha
     const [layout, options] of [["right", "-"], ["tab", "-"], ["right", "+"], ["current", "+"]] as const
   ) {
     const what = `${layout} ${options}localoptions`;
-    await nvim.lua(`require("agent").setup({ layout = "${layout}" })`);
+    await nvim.lua(`require("agent").setup({ ui = { layout = "${layout}" } })`);
     await nvim.command("Agent hello");
     await nvim.command(`set sessionoptions${options}=localoptions`);
     await nvim.command("mksession! Session.vim");

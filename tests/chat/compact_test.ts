@@ -16,7 +16,7 @@ const SCRIPT = [
   ...["Folded.", "Whole."].map((text) => `new-history\nsay ${text}`),
 ].join("\n---\n");
 
-const options = "title = false";
+const options = "sessions = { title = false }";
 
 /** The newest request. */
 function sent({ server }: RunningAgent): string {

@@ -10,7 +10,7 @@ const PROJECT = {
   ".env": "KEY=secret\n",
 };
 
-const OPTIONS = { script: "say Done.\nrepeat", project: PROJECT, options: "title = false" };
+const OPTIONS = { script: "say Done.\nrepeat", project: PROJECT, options: "sessions = { title = false }" };
 
 async function start(options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
   const agent = await sharedAgent({ ...OPTIONS, ...options });

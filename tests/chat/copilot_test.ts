@@ -42,7 +42,7 @@ async function start(server: CopilotServer, options = `provider = "copilot", ${s
       columns: 100,
       lines: 40,
       env: { XDG_CONFIG_HOME: home.path("config") },
-      lua: `${WORLD} vim.g.agent = { state_dir = "${state}", title = false, ${options} }`,
+      lua: `${WORLD} vim.g.agent = { state_dir = "${state}", sessions = { title = false }, ${options} }`,
     }),
   );
   const owned = stack.move();

@@ -15,7 +15,10 @@ const DEEP = [
   ),
 ];
 
-const OPTIONS = { project: { "notes.md": "# Notes\n", "AGENTS.md": "# Rules\n" }, options: "title = false" };
+const OPTIONS = {
+  project: { "notes.md": "# Notes\n", "AGENTS.md": "# Rules\n" },
+  options: "sessions = { title = false }",
+};
 const EDITOR = `
   vim.cmd.edit("notes.md")
   vim.treesitter.start(0, "markdown")
@@ -59,7 +62,7 @@ Deno.test("a file that becomes deep loses its colours, in its buffer and in the 
     }say Written.`;
     await using agent = await sharedAgent({
       ...OPTIONS,
-      options: 'title = false, show_diffs = "open"',
+      options: 'sessions = { title = false }, review = { show_diffs = "open" }',
       script,
     });
     const { nvim } = agent;

@@ -28,7 +28,7 @@ const HERE = {
   script: "say Done.\nrepeat",
   project: PROJECT,
   files: ["src/greet.ts"],
-  options: "title = false",
+  options: "sessions = { title = false }",
 };
 
 /** A program that the tests share; a test has its own project and script, and Lua fields over the options of all. */
@@ -341,7 +341,7 @@ Deno.test("a sub-command behind a slash is carried out; a prompt of that name an
 
 Deno.test("a file is edited without being read first when its lines were selected, wherever Neovim works", async () => {
   const edit = { path: "src/greet.ts", old_str: "Hello", new_str: "Welcome" };
-  await using agent = await start(`allow = { "write(src/**)" }`, {
+  await using agent = await start(`rules = { allow = { "write(src/**)" } }`, {
     script: `expect User's selected code from src/greet.ts:L2-L2 (already provided, do not read again):
 call edit_file ${JSON.stringify(edit)}
 ---
@@ -379,7 +379,7 @@ test("an image of the clipboard goes into the message by a key, and to a model t
   await Deno.writeTextFile(bin.path("shot.png"), "text");
   await nvim.command("Agent paste");
   await nvim.waitForScreen("agent: the clipboard has no image");
-}, "vision = true");
+}, 'models = { ["*"] = { vision = true } }');
 
 test("of a file that a rule asks about the user is asked, and sees what became of it", async (agent) => {
   const { nvim } = agent;
@@ -393,4 +393,4 @@ test("of a file that a rule asks about the user is asked, and sees what became o
     "▸ src/other.ts",
     "✓ read src/other.ts  handed over",
   ]);
-}, `ask = { "read(src/other.ts)" }`);
+}, `rules = { ask = { "read(src/other.ts)" } }`);

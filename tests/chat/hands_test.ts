@@ -8,7 +8,7 @@ import { sharedAgent } from "../support/shared_agent.ts";
 
 /** A program that the tests share, with these options of the user's. */
 async function start(script: string, options: string, columns = 120, lines = 40): Promise<RunningAgent> {
-  const agent = await sharedAgent({ script, options: "title = false", columns, lines });
+  const agent = await sharedAgent({ script, options: "sessions = { title = false }", columns, lines });
   await agent.nvim.lua(`require("agent").setup({ ${options} })`);
   return agent;
 }
@@ -24,7 +24,7 @@ async function heights(nvim: ChildNvim): Promise<readonly number[]> {
 for (const layout of ["float", "right", "bottom"]) {
   Deno.test(`${layout}: the input grows to a third and shrinks, :w sends, the transcript scrolls from the input`, async () => {
     const lines = Array.from({ length: 60 }, (_, at) => `say line ${at}.`).join("\n");
-    await using agent = await start(`${lines}\n---\nsay Two.`, `layout = "${layout}", height = 30`);
+    await using agent = await start(`${lines}\n---\nsay Two.`, `ui = { layout = "${layout}", height = 30 }`);
     const { nvim, server } = agent;
     await nvim.command("Agent");
     const [above = 0, below = 0] = await heights(nvim);
@@ -75,7 +75,7 @@ Deno.test("what is typed while an approval waits is the reason of its rejection,
 });
 
 Deno.test("auto: right on a wide screen, at the bottom of a tall one, else a float; from another tab it opens there", async () => {
-  await using agent = await start("say Hi.", 'layout = "auto"');
+  await using agent = await start("say Hi.", 'ui = { layout = "auto" }');
   const { nvim } = agent;
   const layout = async () => await nvim.lua('return require("agent.chat").current().windows.layout');
   await nvim.command("Agent");

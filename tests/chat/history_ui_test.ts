@@ -240,7 +240,7 @@ Deno.test("a session that is open elsewhere says what to do", async () => {
     require("agent.sessions").show(chats, row, chats.get():place()):open()`,
   );
   await answerWith(child, 1, 1);
-  const line = "This session is open in another Neovim. To go on with a copy of it: :Agent fork";
+  const line = "This session is open in another Neovim. Continue with a copy: use :Agent session fork.";
   assert.equal((await transcript(child)).at(-1), line);
 });
 

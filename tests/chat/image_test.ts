@@ -19,7 +19,7 @@ Deno.test("an image reaches a model that sees byte for byte, on each wire, and t
     script: "",
     server,
     project: PROJECT,
-    options: `title = false, providers = { ${providers.join(", ")} }`,
+    options: `sessions = { title = false }, providers = { ${providers.join(", ")} }`,
   });
   const { nvim } = agent;
 
@@ -46,7 +46,9 @@ say It is grey noise.
 expect Really?
 say Yes.
 `);
-    await nvim.lua(`require("agent").setup({ provider = "by_${wire}", vision = true })`);
+    await nvim.lua(
+      `require("agent").setup({ provider = "by_${wire}", models = { ["*"] = { vision = true } } })`,
+    );
     await nvim.command("Agent new");
     await nvim.waitForScreenGone("what does the logo show?");
     await nvim.command("Agent what does the logo show?");

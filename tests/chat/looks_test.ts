@@ -4,11 +4,11 @@ import { PLUGIN } from "../support/agent.ts";
 import { contrast } from "../support/contrast.ts";
 import { ChildNvim, type ChildOptions } from "../support/nvim.ts";
 
-async function start(options: ChildOptions & { readonly agent?: string }): Promise<ChildNvim> {
+async function start(options: ChildOptions & { readonly ui?: string }): Promise<ChildNvim> {
   const nvim = await ChildNvim.start({
     runtime: [PLUGIN],
     ...options,
-    lua: `vim.g.agent = { spinner = false, ${options.agent ?? ""} }\n${options.lua ?? ""}`,
+    lua: `vim.g.agent = { ui = { spinner = false, ${options.ui ?? ""} } }\n${options.lua ?? ""}`,
   });
   await nvim.lua(`require("agent.client").send = function() end
     function _G.receive(...)
@@ -79,7 +79,7 @@ Deno.test("in splits, options for all windows and plugins that set every winbar 
   await using nvim = await start({
     columns: 100,
     lines: 24,
-    agent: `layout = "right", width = 60`,
+    ui: `layout = "right", width = 60`,
     lua: `vim.o.number, vim.o.signcolumn, vim.o.cursorcolumn, vim.o.list = true, "yes", true, true
       vim.o.wrap, vim.o.scrolloff, vim.o.conceallevel = false, 8, 3
       vim.o.foldmethod, vim.o.foldexpr = "expr", "v:lua.Fold()"

@@ -8,7 +8,7 @@ import { waitUntil } from "../support/project.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
 import { treeOf } from "../support/trees.ts";
 
-const OPTIONS = "title = false";
+const OPTIONS = "sessions = { title = false }";
 
 /** A program that the tests share, with more options of the user's. */
 async function start(script: string, options = "", more: Partial<AgentOptions> = {}): Promise<RunningAgent> {
@@ -53,7 +53,7 @@ Deno.test("a hostile model in every mode that changes nothing: nothing is writte
   await using agent = await start(
     // It is asked for a plan once.
     names.map((name) => name === "plan" ? `${turn}\n---\nsay None.` : turn).join("\n---\n"),
-    'commands = "project", allow = { "write(**)", "run(echo *)", "git(git *)", "network(*)" }',
+    'shell = { commands = "project" }, rules = { allow = { "write(**)", "run(echo *)", "git(git *)", "network(*)" } }',
   );
   const { nvim, server, project } = agent;
   const before = treeOf(project.root);

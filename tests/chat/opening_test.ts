@@ -12,7 +12,7 @@ import { inOneNeovim } from "../support/shared_agent.ts";
 
 const test = inOneNeovim({
   script: "",
-  options: "title = false",
+  options: "sessions = { title = false }",
   lua: `vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, {
     providers = { keyless = { wire = "openai_chat", base_url = "http://127.0.0.1:9/v1", api_key = "env:NOBODY" } },
   })`,

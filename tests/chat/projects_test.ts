@@ -14,7 +14,7 @@ Deno.test("a chat belongs to the project of the window's working folder, and is 
   await using agent = await startAgent({
     script: `say Hi.\n---\n${EDIT}\n---\nsay Done.\n---\nsay Again.`,
     project: { ...GREET, "sub/package.json": "{}", "sub/a.ts": "\n" },
-    options: "title = false, attach = { 'file' }",
+    options: "sessions = { title = false }, attach = { 'file' }",
     files: [FILE],
     columns: 100,
   });

@@ -30,7 +30,7 @@ const SHOWN = [
 
 Deno.test("marks, short addresses and breaks are hidden, also as they stream in; nothing else is", async () => {
   await using nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: 100, lines: 40, cwd: PLUGIN });
-  await nvim.lua(`vim.g.agent = { spinner = false }
+  await nvim.lua(`vim.g.agent = { ui = { spinner = false } }
     require("agent.client").send = function() end`);
   const receive = (...updates: readonly Readonly<Record<string, unknown>>[]) =>
     nvim.lua(
@@ -76,7 +76,7 @@ Deno.test("marks, short addresses and breaks are hidden, also as they stream in;
 
 Deno.test("what would hide quotes in code hides none, and a chat beside is no wider than lines are read", async () => {
   // Lua is a parser that Neovim brings; its query is made to hide.
-  const lua = `vim.g.agent = { spinner = false, layout = "right" }
+  const lua = `vim.g.agent = { ui = { spinner = false, layout = "right" } }
     local text = table.concat(vim.iter(vim.treesitter.query.get_files("lua", "highlights")):map(function(path)
       return table.concat(vim.fn.readfile(path), "\\n")
     end):totable(), "\\n")

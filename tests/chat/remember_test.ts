@@ -5,7 +5,7 @@ import { say, waitForChat, waitForTurn } from "../support/chat.ts";
 import { objects, string } from "../model/model_messages.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
 
-const options = "title = false";
+const options = "sessions = { title = false }";
 
 function system({ server }: RunningAgent): string {
   return string(objects(server.requests.at(-1)?.body.messages)[0]?.content) ?? "";

@@ -8,7 +8,7 @@ import { sharedAgent } from "../support/shared_agent.ts";
 
 /** A program that the tests share, with one file in a window, on a screen of this size and with more options. */
 async function start(script: string, columns: number, lines: number, more = ""): Promise<RunningAgent> {
-  const shared = "title = false, spinner = false";
+  const shared = "sessions = { title = false }, ui = { spinner = false }";
   // A mined repository has one folder more.
   const options = { script, columns, lines, options: shared, files: ["src/greet.ts"], mined: false };
   const agent = await sharedAgent(options);
@@ -82,7 +82,7 @@ for (const [columns, lines] of [[80, 24], [120, 40]] as const) {
 for (const layout of ["right", "bottom"]) {
   Deno.test(`the chat in a split: ${layout}`, async () => {
     const script = "say It stands in one file.\nusage 870 12\n---\nrepeat\nsay Yes.";
-    await using agent = await start(script, 100, 24, `layout = "${layout}"`);
+    await using agent = await start(script, 100, 24, `ui = { layout = "${layout}" }`);
     const { nvim } = agent;
     await nvim.command("Agent where is greet?");
     await nvim.waitForScreen("It stands in one file.");

@@ -8,7 +8,7 @@ import { sharedAgent } from "../support/shared_agent.ts";
 
 /** The options of all tests, which share a program. */
 const OPTIONS =
-  'title = false, prices = { scripted = { input = 1, output = 2 } }, ask = { "write(notes.md)" }';
+  'sessions = { title = false }, models = { scripted = { price = { input = 1, output = 2 } } }, rules = { ask = { "write(notes.md)" } }';
 
 /** The choice is made from a list by its beginning. */
 async function choose(nvim: ChildNvim, ...beginnings: readonly string[]): Promise<void> {

@@ -88,7 +88,7 @@ Deno.test("a session changes its model, then its provider, with all calls, resul
   const other = own("other", "anthropic_messages", second.url);
   const broken = own("broken", "openai_chat", second.url, "NOT_SET_KEY");
   const options = (...providers: string[]) =>
-    `title = false, prices = { ["claude-x"] = { input = 3, output = 15 } }, providers = { ${
+    `sessions = { title = false }, models = { ["claude-x"] = { price = { input = 3, output = 15 } } }, providers = { ${
       providers.join(", ")
     } }`;
   await using agent = await startAgent({
@@ -230,7 +230,7 @@ Deno.test("while a turn runs another provider waits for its end, what is queued 
   await using agent = await startAgent({
     script: "",
     server: first,
-    options: `title = false, providers = { ${providers.join(", ")} }`,
+    options: `sessions = { title = false }, providers = { ${providers.join(", ")} }`,
     allowPrompt: true,
   });
   const { nvim } = agent;

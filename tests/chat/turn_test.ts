@@ -6,9 +6,9 @@ import type { ChildNvim } from "../support/nvim.ts";
 import { waitUntil } from "../support/project.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
 
-const OPTIONS = "title = false";
+const OPTIONS = "sessions = { title = false }";
 /** Of a program that nothing but the tests of timers has used: a review of changes has some of its own. */
-const TIMED = `${OPTIONS}, notify_with = "osc9"`;
+const TIMED = `${OPTIONS}, ui = { notify_with = "osc9" }`;
 
 /** A program that the tests share, with more options of the user's. */
 async function start(options: string, own: Partial<AgentOptions>): Promise<RunningAgent> {
@@ -17,10 +17,10 @@ async function start(options: string, own: Partial<AgentOptions>): Promise<Runni
   return agent;
 }
 
-const STILL = "spinner = false";
+const STILL = "ui = { spinner = false }";
 const TRANSCRIPT = `vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`;
 
-const COMMANDS = `commands = "project", allow = { "run(*)" }`;
+const COMMANDS = `shell = { commands = "project" }, rules = { allow = { "run(*)" } }`;
 
 const FRAME = "[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]";
 
@@ -36,7 +36,10 @@ async function timers(nvim: ChildNvim): Promise<number> {
 }
 
 Deno.test("without frames there are seconds, and with false there is neither", async () => {
-  await using agent = await start("spinner = {}", { script: "wait first\nsay Yes.", options: TIMED });
+  await using agent = await start("ui = { spinner = {} }", {
+    script: "wait first\nsay Yes.",
+    options: TIMED,
+  });
   const { nvim, server } = agent;
   await nvim.lua(`_G.real, sent = vim.api.nvim_ui_send, {}
     vim.api.nvim_ui_send = function(data) table.insert(sent, data) end`);
@@ -48,7 +51,7 @@ Deno.test("without frames there are seconds, and with false there is neither", a
   await waitUntil("the timer to stop", async () => await timers(nvim) === idle);
   await nvim.command("Agent");
   await nvim.waitForScreen(/❯ Wait for it \d+ s/);
-  await nvim.lua("require('agent').setup({ spinner = false })");
+  await nvim.lua("require('agent').setup({ ui = { spinner = false } })");
   await nvim.waitForScreen(/· working\s*│/);
   // Whoever looks elsewhere is told.
   await nvim.keys("<Esc>q");
@@ -137,7 +140,7 @@ call read_file {"path": "src/greet.ts", "offset": 2, "limit": 2}
 call search_workspace {"query": "local"}
 ---
 say Read.`;
-  await using agent = await start(`${STILL}, show_diffs = "open"`, { script, lines: 30 });
+  await using agent = await start(`${STILL}, review = { show_diffs = "open" }`, { script, lines: 30 });
   const { nvim, server } = agent;
   await nvim.command("set termguicolors");
   await nvim.command("Agent write it");

@@ -7,7 +7,7 @@ Deno.test("leaving in the middle, in whatever way, leaves nothing; other tab pag
   await using agent = await startAgent({
     script: "wait go\nsay Hello to you too.",
     files: ["src/greet.ts"],
-    options: `layout = "tab"`,
+    options: `ui = { layout = "tab" }`,
     columns: 40,
     lines: 15,
   });

@@ -180,7 +180,7 @@ Deno.test('host = "denops" without denops.vim: one clear line, and nothing waits
 });
 
 Deno.test("mistakes in vim.g.agent are told once, at the first use, in words", async () => {
-  const lua = `vim.g.agent = { max_iterations = 2.5, layout = "top" }
+  const lua = `vim.g.agent = { limits = { max_iterations = 2.5 }, ui = { layout = "top" } }
     _G.told = {}
     vim.notify = function(text) table.insert(_G.told, (text:gsub("\\n", " "))) end`;
   await using child = await ChildNvim.start({ runtime: [PLUGIN], lua });
@@ -190,20 +190,25 @@ Deno.test("mistakes in vim.g.agent are told once, at the first use, in words", a
   const first = await child.waitFor("_G.told[1]");
   assert.equal(
     first,
-    'agent: layout must be one of float, right, left, bottom, tab, current, auto, not "top"' +
+    "agent: limits.max_iterations must be a whole number from 1 to 1000, not 2.5" +
       " (and 1 more, see :checkhealth agent)",
   );
   assert.equal(await child.lua("return #_G.told"), 1);
-  await child.lua(`_G.told = {} require("agent").setup({ layout = "float", max_iterations = 0 })`);
+  await child.lua(
+    `_G.told = {} require("agent").setup({ ui = { layout = "float" }, limits = { max_iterations = 0 } })`,
+  );
   assert.equal(
     await child.waitFor("_G.told[1]"),
-    "agent: max_iterations must be a whole number from 1 to 1000, not 0",
+    "agent: limits.max_iterations must be a whole number from 1 to 1000, not 0",
   );
 });
 
 Deno.test("a split is 0.4 of the screen unless told, and 0.8 if told", async () => {
   for (const [width, columns] of [["nil", 40], ["0.8", 80], ["30", 30]] as const) {
-    await using editor = await start({ options: `layout = "right", width = ${width}`, columns: 100 });
+    await using editor = await start({
+      options: `ui = { layout = "right", width = ${width} }`,
+      columns: 100,
+    });
     const { nvim: child } = editor;
     await child.command("Agent");
     assert.equal(await child.lua("return vim.api.nvim_win_get_width(0)"), columns);
@@ -257,7 +262,7 @@ call read_file {"path": "README.md"}
 call read_file {"path": "README.md"}
 ---
 say Done.`;
-  await using agent = await sharedAgent({ script, options: "title = false" });
+  await using agent = await sharedAgent({ script, options: "sessions = { title = false }" });
   const { nvim } = agent;
   await nvim.command("Agent look");
   await waitForChat(nvim, "Done.");
@@ -282,9 +287,9 @@ say Done.`;
   const rules = `ask = { "write(*.md)" }, ` +
     `deny = { "write(src/*.ts)", "read(**/notes.md)", "network(curl example.com)" }`;
   const project = { ...GREET, "src/notes.md": "# notes\n" };
-  await using agent = await sharedAgent({ script, options: "title = false", project });
+  await using agent = await sharedAgent({ script, options: "sessions = { title = false }", project });
   const { nvim } = agent;
-  await nvim.lua(`require("agent").setup({ ${rules} })`);
+  await nvim.lua(`require("agent").setup({ rules = { ${rules} } })`);
   await nvim.command("Agent go on");
   await nvim.waitForScreen("rule write(*.md) asks");
   await nvim.command("Agent approve");
@@ -307,7 +312,7 @@ say Done.`;
 
 Deno.test("health shows the grants of every root", async () => {
   await using folder = await scratch({ "util.ts": "" });
-  await using agent = await sharedAgent({ script: "say Hi.", options: "title = false" });
+  await using agent = await sharedAgent({ script: "say Hi.", options: "sessions = { title = false }" });
   const { nvim, project } = agent;
   await nvim.lua(`require("agent").setup({ roots = { "${folder.root}" } })`);
   await nvim.command("checkhealth agent");

@@ -29,7 +29,8 @@ say Nothing more.
 usage 1200 30
 `;
 
-const OPTIONS = "title = false, prices = { scripted = { input = 3, output = 15, cached_read = 0.3 } }";
+const OPTIONS =
+  "sessions = { title = false }, models = { scripted = { price = { input = 3, output = 15, cached_read = 0.3 } } }";
 
 /** Times and days differ from run to run: they are covered, in as many columns. */
 function masked(screen: string): string {
@@ -104,27 +105,13 @@ Deno.test("the price: the user's own, else the published one, else none", async 
     run: () => Promise.reject(new Error("nothing is run")),
   };
   const priceOf = async (options: Readonly<Record<string, unknown>>) => {
-    const user = UserConfig.parse({
-      max_iterations: 1,
-      request_timeout: 1,
-      safe_to_write: [],
-      deny_read: [],
-      sandbox: "off",
-      commands: "look" as const,
-      command_write: [],
-      command_environment: [],
-      deno: ["deno"],
-      state_dir: "/nowhere",
-      providers: {},
-      rules: {},
-      ...options,
-    });
+    const user = UserConfig.parse({ state_dir: "/nowhere", ...options });
     return (await configOf(user, world, [])).price;
   };
   const openai = { provider: "openai", model: "gpt-4o-2024-08-06" };
   assert.deepEqual(await priceOf(openai), { input: 2.5, output: 10, cached_read: 1.25 });
   const own = { input: 1, output: 2 };
-  assert.deepEqual(await priceOf({ ...openai, prices: { "gpt-4o-2024-08-06": own } }), own);
+  assert.deepEqual(await priceOf({ ...openai, models: { "gpt-4o-2024-08-06": { price: own } } }), own);
   assert.equal(await priceOf({ ...openai, model: "gpt-4o-of-mine" }), undefined);
   assert.equal(
     await priceOf({ ...openai, providers: { openai: { base_url: "http://127.0.0.1:9/v1" } } }),

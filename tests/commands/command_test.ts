@@ -28,7 +28,7 @@ const ANSWERED = { script: "", project: { "README.md": "# demo\n" }, lua: APPROV
 
 const test = inOneNeovim(ANSWERED);
 
-const testAsked = inOneNeovim({ script: "", options: 'commands = "ask"' });
+const testAsked = inOneNeovim({ script: "", options: 'shell = { commands = "ask" }' });
 
 const testDefault = inOneNeovim({ script: "" });
 
@@ -161,7 +161,7 @@ async function running(mark: string): Promise<boolean> {
 }
 
 Deno.test("without a sandbox each command asks, runs, and ends with all that it started", async () => {
-  const options = `sandbox = "off", allow = { "run(echo *)" }`;
+  const options = `sandbox = "off", rules = { allow = { "run(echo *)" } }`;
   await using agent = await startAgent({ script: "say Nothing yet.", lua: APPROVE, options });
   const mark = `sleep 36${Math.floor(Math.random() * 1e6)}`;
   const [first, second, third] = await run(
@@ -210,7 +210,7 @@ Deno.test("looks ask by the option's earlier name too, which is told", async () 
   await using agent = await startAgent({ script: LOOK, options: "allow_safe_commands = false" });
   await asksForLook(agent);
   const messages = await agent.nvim.lua<string>(`return vim.fn.execute("messages")`);
-  const notice = `agent: allow_safe_commands is now commands = "ask"`;
+  const notice = "agent: option allow_safe_commands is now shell.commands";
   assert.ok(messages.includes(notice), messages);
   await lookIsAllowed(agent);
 });

@@ -112,7 +112,9 @@ Deno.test("with the user's yes each is as the command left it, and undo and redo
 });
 
 Deno.test("an approval that names the file, or its folder, is asked once; a rule names nothing", async () => {
-  await using agent = await start(`function() return true end`, { options: `allow = { "run(sed -i *)" }` });
+  await using agent = await start(`function() return true end`, {
+    options: `rules = { allow = { "run(sed -i *)" } }`,
+  });
   await turn(agent, call(`sed -i s/push/pull/ ${WORKFLOW}`));
   assert.deepEqual(await asked(agent), [`write ${WORKFLOW}, as the command did`]);
   assert.equal(await agent.project.read(WORKFLOW), "on: pull\n");

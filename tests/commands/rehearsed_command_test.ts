@@ -95,7 +95,7 @@ Deno.test("commands = project keeps unasked what touches nothing sensitive, and 
   await using agent = await sharedAgent({
     script: `${call("echo x > a.txt")}\n---\n${call("echo x > .envrc")}\n---\nsay Seen.`,
     project: FILES,
-    options: 'commands = "project"',
+    options: 'shell = { commands = "project" }',
   });
   const { nvim, project } = agent;
   await nvim.command("Agent go");

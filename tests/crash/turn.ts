@@ -87,4 +87,4 @@ export const SCRIPT = [...ANSWERS, "when go on\nsay I go on from here."].join("\
 export const LAST_WORDS = "as far as I can see.";
 
 /** Nothing is asked: these run by rule. */
-export const OPTIONS = 'allow = { "run(touch *)", "run(truncate *)", "run(sh build.sh)" }';
+export const OPTIONS = 'rules = { allow = { "run(touch *)", "run(truncate *)", "run(sh build.sh)" } }';

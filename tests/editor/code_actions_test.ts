@@ -10,7 +10,7 @@ async function actionsAt({ nvim }: RunningAgent, line: number): Promise<string> 
 }
 
 const OPTIONS =
-  `safe_to_write = { { "src/greet.ts", true } }, ask = { "write(src/other.ts)" }, allow = { "write(src/greet.ts)" }`;
+  `files = { safe_to_write = { { "src/greet.ts", true } } }, rules = { ask = { "write(src/other.ts)" }, allow = { "write(src/greet.ts)" } }`;
 
 const ATTACHED = `return #vim.lsp.get_clients({ name = "agent", bufnr = 0 })`;
 
@@ -68,7 +68,7 @@ say Fixed.`,
 });
 
 Deno.test("the option code_actions switches them off", async () => {
-  for (const [option, count] of [["", 1], ["code_actions = false", 0]] as const) {
+  for (const [option, count] of [["", 1], ["ui = { code_actions = false }", 0]] as const) {
     await using agent = await sharedAgent({ script: "say Done.", files: ["src/greet.ts"], options: OPTIONS });
     const { nvim } = agent;
     await nvim.lua(`require("agent").setup({ ${option} })`);

@@ -7,8 +7,8 @@ import { ask, startTypescript, toolResults, turn, TYPESCRIPT } from "../support/
 import { scratch } from "../support/project.ts";
 
 /** Rules of all these tests, so that they share a program: a file each that nobody writes, reads or may read unasked. */
-const OPTIONS = `safe_to_write = { { "**/*", true }, { "src/held.ts", false } }, ` +
-  `ask = { "read(**/asked.ts)" }, deny_read = { "**/secret.ts" }`;
+const OPTIONS = `files = { safe_to_write = { { "**/*", true }, { "src/held.ts", false } } }, ` +
+  `rules = { ask = { "read(**/asked.ts)" } }, files = { deny_read = { "**/secret.ts" } }`;
 
 function start(script: string, options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
   return startTypescript("utf-8", script, { options: OPTIONS, lines: 60, ...options });
@@ -156,14 +156,7 @@ Deno.test("an editor without language servers is offered none of their tools", a
     headers: {},
     key_source: "none",
   };
-  const config = {
-    model: "m",
-    max_iterations: 5,
-    request_timeout: 5,
-    safe_to_write: [{ glob: "**/*", safe: true }],
-    deny_read: [],
-    provider,
-  };
+  const config = { model: "m", provider };
   const grants = {
     roots: [project.root],
     state: state.root,

@@ -76,7 +76,7 @@ Deno.test("what was written is checked by running servers only, and the user is 
 
 Deno.test("lsp_start: never asks nobody, always starts unasked, but in no mode that changes nothing", async () => {
   for (const [option, mode] of [["never", "agent"], ["always", "ask"], ["always", "agent"]] as const) {
-    await using agent = await start(turn(DIAGNOSE), `lsp_start = "${option}"`);
+    await using agent = await start(turn(DIAGNOSE), `tools = { lsp_start = "${option}" }`);
     await agent.nvim.command(`Agent mode ${mode}`);
     const [text] = await ask(agent);
     const starts = option === "always" && mode === "agent";
@@ -99,7 +99,7 @@ Deno.test("a stopped turn is no answer: the next one asks again", async () => {
 });
 
 Deno.test("a file that was loaded without its autocommands gets them when the user opens it", async () => {
-  await using agent = await start(turn(DIAGNOSE), `lsp_start = "never"`);
+  await using agent = await start(turn(DIAGNOSE), `tools = { lsp_start = "never" }`);
   await ask(agent);
   await agent.nvim.command("edit a.fake");
   await agent.nvim.waitFor(`vim.fn.filereadable("linted") == 1 and vim.bo.filetype == "fake"`);

@@ -14,7 +14,7 @@ function start(script: string): Promise<RunningAgent> {
     script,
     project: { ...GREET, [FILE]: GREET[FILE] + OTHERS },
     files: [FILE],
-    options: "title = false",
+    options: "sessions = { title = false }",
     lines: 30,
   });
 }

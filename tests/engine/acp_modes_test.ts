@@ -112,7 +112,10 @@ Deno.test("a plain client is told of the models that the provider lists, chooses
     assert.equal(await engine.prompt(sessionId, "Go"), "end_turn");
     const told = JSON.stringify(seen);
     assert.match(told, /"size":200000/);
-    assert.match(told, /max_cost_per_day does not count large: its price is unknown\. Set it in prices\./);
+    assert.match(
+      told,
+      /limits\.max_cost_per_day does not count large: its price is unknown\. Set its price in models\./,
+    );
   }
   await using later = await startEngine(options);
   await later.initialize();

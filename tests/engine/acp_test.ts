@@ -62,7 +62,7 @@ Deno.test("a configuration that is missing or wrong is told in one line", async 
   for (
     const [config, problem] of [
       ["{", /AGENT_CONFIG: it is not JSON/],
-      ['{"model": "x"}', /AGENT_CONFIG: max_iterations: /],
+      ['{"model": "x"}', /AGENT_CONFIG: provider: /],
     ] as const
   ) {
     await using engine = await startEngine({ script: "", config });

@@ -23,16 +23,8 @@ async function session(server: CopilotServer, { files = {}, changes = {}, told =
   const user = UserConfig.parse({
     provider: "copilot",
     providers: { copilot: server.options },
-    ...{
-      max_iterations: 25,
-      request_timeout: 30,
-      safe_to_write: [],
-      deny_read: [],
-      rules: {},
-      sandbox: "off",
-    },
-    ...{ commands: "look", command_write: [], command_environment: [], deno: ["deno"] },
-    ...{ state_dir: home.path("state"), title: false },
+    state_dir: home.path("state"),
+    title: false,
     ...changes,
   });
   const world = {

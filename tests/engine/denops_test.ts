@@ -268,7 +268,7 @@ Deno.test({
     await waitForChat(nvim, "two.");
     await nvim.lua("vim.env.TEST_API_KEY = nil");
     await nvim.command("Agent new");
-    await nvim.lua("require('agent').setup({ max_iterations = 5 }) vim.cmd('Agent Hello')");
+    await nvim.lua("require('agent').setup({ limits = { max_iterations = 5 } }) vim.cmd('Agent Hello')");
     await waitForChat(nvim, "Cannot use test: TEST_API_KEY is not set.");
     assert.deepEqual(server.problems, []);
     assert.ok(!(await nvim.lua<string>("return vim.fn.execute('messages')")).includes(SECRET));

@@ -40,7 +40,7 @@ const FAULTS: readonly Fault[] = [
     script: "status 400 prompt is too long: 213462 tokens > 200000 maximum",
     line:
       "The session no longer fits the model's window (HTTP 400: prompt is too long: 213462 tokens > 200000 " +
-      "maximum). Try :Agent new, or :Agent fork at an earlier turn.",
+      "maximum). Try :Agent new, or :Agent session fork at an earlier turn.",
   },
   {
     name: "five failures of the server (500)",

@@ -306,8 +306,8 @@ const WRONG: readonly (readonly [name: string, options: string, line: string])[]
   ],
   [
     "an option that only the supervisor checks",
-    "command_write = { 1 }",
-    "Invalid option: command_write.0: Invalid input: expected string, received number.",
+    "shell = { write = { 1 } }",
+    "Invalid option: shell.write.0: Invalid input: expected string, received number.",
   ],
   [
     "a root that is not there",
@@ -383,7 +383,7 @@ Deno.test({
     await using state = await scratch();
     const setup = { level: DENO, root: folder.root, stateDir: state.root, baseUrl: "http://127.0.0.1:9/v1" };
     const place = { root: folder.root };
-    const hint = { config: await userConfig(setup), place, environment: Deno.env.toObject() };
+    const hint = { config: userConfig(setup), place, environment: Deno.env.toObject() };
     let before = 0;
     const denops = {
       dispatcher: {} as Record<string, (...args: readonly unknown[]) => unknown>,
@@ -410,7 +410,7 @@ Deno.test("an engine that no chat uses ends after a while, and starts again when
   const setup = { level: DENO, root: folder.root, stateDir: state.root, baseUrl: "http://127.0.0.1:9/v1" };
   let isUsed = true;
   let looks = 0;
-  const { projects, ended, open } = await openProjects(setup, 200, () => (looks += 1, isUsed));
+  const { projects, ended, open } = openProjects(setup, 200, () => (looks += 1, isUsed));
   await using _ = projects;
   const first = await open();
   await open();
@@ -427,7 +427,7 @@ Deno.test("a Neovim that did not tell its environment is asked again", async () 
   await using state = await scratch();
   const setup = { level: DENO, root: folder.root, stateDir: state.root, baseUrl: "http://127.0.0.1:9/v1" };
   let asked = 0;
-  const { projects, open } = await openProjects(setup, 60_000, () => true, () => {
+  const { projects, open } = openProjects(setup, 60_000, () => true, () => {
     asked += 1;
     return asked === 1 ? Promise.reject(new Error("no answer")) : Promise.resolve(Deno.env.toObject());
   });

@@ -5,7 +5,7 @@ import { transcript } from "../support/chat.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
 
 /** Of the programs that tests share. */
-const OPTIONS = "native_tools = false, title = false";
+const OPTIONS = 'models = { ["*"] = { native_tools = false } }, sessions = { title = false }';
 
 const QWEN_CODER = `
 say I will look at the file first.
@@ -57,7 +57,7 @@ Deno.test("a project is changed by calls in text, with an approval, and no mark 
     script: QWEN_CODER,
     wire: "ollama",
     files: ["src/greet.ts"],
-    options: "native_tools = false",
+    options: 'models = { ["*"] = { native_tools = false } }',
   });
   const { nvim, project, server } = agent;
   await nvim.command("Agent rename greet to salute everywhere");
@@ -113,7 +113,7 @@ for (const native of [true, false]) {
     await using agent = await sharedAgent({
       script,
       files: ["src/greet.ts"],
-      options: `native_tools = ${native}, title = false`,
+      options: `models = { ["*"] = { native_tools = ${native} } }, sessions = { title = false }`,
     });
     const { nvim, project, server } = agent;
     await nvim.command("Agent how would you delete src/greet.ts?");

@@ -59,7 +59,7 @@ Deno.test({
     await using agent = await startAgent({
       script: "say Hi.",
       project: { "a.ts": "", ".env": "A=1\n", "private/one.txt": "", "package.json": "{}" },
-      options: `ask = { "read(private/**)" }`,
+      options: `rules = { ask = { "read(private/**)" } }`,
       env: { HOME: home.root },
       commands: ["checkhealth agent"],
     });
@@ -106,21 +106,22 @@ Deno.test({
   },
 });
 
-const MISTAKES = `layout = "top", deny = { "read([x)", "git push" }, deny_read = { "/etc/**" }`;
+const MISTAKES =
+  `ui = { layout = "top" }, rules = { deny = { "read([x)", "git push" } }, files = { deny_read = { "/etc/**" } }`;
 
 test("health: mistakes in the options by name, patterns too", MISTAKES, async (agent) => {
   const options = section(await report(agent), "options").join("\n");
   for (
     const line of [
-      'ERROR layout must be one of float, right, left, bottom, tab, current, auto, not "top"',
-      "ERROR Invalid option deny: Not a rule: read([x). Its pattern needs a closing ].",
-      "ERROR Invalid option deny: Not a rule: git push. Rules look like ",
-      "ERROR Invalid option deny_read: /etc/** must be relative to the project, without ./ before it.",
+      'ERROR ui.layout must be one of float, right, left, bottom, tab, current, auto, not "top"',
+      "ERROR Invalid option rules.deny: Not a rule: read([x). Its pattern needs a closing ].",
+      "ERROR Invalid option rules.deny: Not a rule: git push. Rules look like ",
+      "ERROR Invalid option files.deny_read: /etc/** must be relative to the project, without ./ before it.",
     ]
   ) assert.ok(options.includes(line), options);
 });
 
-const PATTERNS = `deny = { "read([x)", "nothing" }`;
+const PATTERNS = `rules = { deny = { "read([x)", "nothing" } }`;
 
 test(
   "a wrong pattern is told in one line at the first use, and nothing is asked of the model",
@@ -132,7 +133,7 @@ test(
     const lines = await transcript(nvim);
     assert.ok(
       lines.join(" ").includes(
-        "Invalid option deny: Not a rule: read([x). Its pattern needs a closing ]. And 1 more, see :checkhealth agent.",
+        "Invalid option rules.deny: Not a rule: read([x). Its pattern needs a closing ]. And 1 more, see :checkhealth agent.",
       ),
       lines.join("\n"),
     );

@@ -39,9 +39,8 @@ Deno.test("help: the long defaults of options", async () => {
       `local block, name = ...
       local env = {}
       setfenv(assert(loadstring(block)), env)()
-      for _, option in ipairs(require("agent.config.schema").options) do
-        if option.name == name then return { env[name], option.default } end
-      end`,
+      local default = require("agent.config.schema").default(name)
+      return { vim.tbl_get(env, unpack(vim.split(name, ".", { plain = true }))), default }`,
       code[0] ?? "",
       tag.slice("agent-option-".length),
     );
@@ -51,12 +50,39 @@ Deno.test("help: the long defaults of options", async () => {
 
 Deno.test("help: the command's forms and completion, and no <Plug> map but those that it names", async () => {
   await using child = await nvim();
-  assert.deepEqual(
-    await child.lua(`return vim.fn.getcompletion("Agent ", "cmdline")`),
-    await child.lua(
-      `return vim.tbl_map(function(action) return action.name end, require("agent.actions").all)`,
-    ),
-  );
+  const completed = (line: string) =>
+    child.lua<readonly string[]>(`return vim.fn.getcompletion(..., "cmdline")`, line);
+  const top = await completed("Agent ");
+  const grouped = (await completed("Agent session ")).map((name) => `session ${name}`);
+  const listed = help.entries(":Agent-").filter(({ tag }) => tag !== ":Agent-range")
+    .map(({ heading }) => heading.replace(/^:Agent ([a-z ]+).*$/, "$1").trim());
+  assert.deepEqual([...top.filter((name) => name !== "session"), ...grouped].sort(), listed.sort());
+  // Sub-commands of earlier versions.
+  assert.deepEqual(await completed("Agent kee"), []);
+  for (
+    const [old, now] of [
+      ['rename "A b"', 'session rename "A b"'],
+      ["export a.md", "session export a.md"],
+      ["fork", "session fork"],
+      ["archive", "session archive"],
+      ["delete", "session delete"],
+      ["keep file", "review keep file"],
+    ] as const
+  ) {
+    const [before, after] = await child.lua<readonly unknown[]>(
+      `local agent, called = require("agent"), {}
+      for _, name in ipairs({ "rename", "export", "fork", "archive", "delete" }) do
+        rawset(agent, name, function(argument) table.insert(called, { name, argument }) end)
+      end
+      require("agent.review").run = function(name) table.insert(called, name) return true end
+      for _, line in ipairs({ ... }) do vim.cmd("Agent " .. line) end
+      return called`,
+      old,
+      now,
+    );
+    assert.deepEqual(before, after, old);
+    assert.ok(after !== undefined, now);
+  }
   assert.deepEqual(
     await child.lua(`local it = vim.api.nvim_get_commands({}).Agent return { it.range ~= nil, it.bang }`),
     [help.tags.includes(":Agent-range"), help.tags.includes(":Agent!")],

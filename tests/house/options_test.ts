@@ -3,76 +3,68 @@ import assert from "node:assert/strict";
 import { asked } from "../support/entries.ts";
 import { basename, join } from "node:path";
 import { EngineConfig, UserConfig } from "../../denops/agent/protocol/config.ts";
+import facts from "../../denops/agent/protocol/options.json" with { type: "json" };
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { engineConfig } from "../../denops/agent/supervisor/agents/provider.ts";
 import { PLUGIN, startAgent } from "../support/agent.ts";
+import { ChildNvim } from "../support/nvim.ts";
 import { scratch, waitUntil } from "../support/project.ts";
 
-/** Option → Lua for a value that is not its default, who uses it, and what arrives there (the value unless told). */
-const OPTIONS: Readonly<
-  Record<string, readonly [lua: string, user: "engine" | "supervisor" | "editor", there?: unknown]>
-> = {
-  provider: ['"mine"', "engine", { provider: { name: "mine" } }],
-  model: ['"model-x"', "engine"],
-  providers: [
+type Option = (typeof facts.options)[number];
+
+/** Lua for values of options that a type alone does not tell. */
+const VALUES: Readonly<Record<string, string>> = {
+  provider: '"mine"',
+  providers:
     '{ mine = { wire = "ollama", base_url = "http://127.0.0.1:9", api_key = "env:KEY", headers = { a = "b" } } }',
-    "engine",
-    { provider: { wire: "ollama", base_url: "http://127.0.0.1:9", headers: { a: "b" }, api_key: "secret" } },
-  ],
-  root: ['"/elsewhere"', "editor"],
-  roots: ['{ "/other" }', "supervisor"],
-  max_iterations: ["7", "engine"],
-  max_output_tokens: ["700", "engine"],
-  context_window: ["7000", "engine"],
-  temperature: ["0.7", "engine"],
-  request_timeout: ["70", "engine"],
-  vision: ["true", "engine"],
-  native_tools: ["false", "engine"],
-  max_tokens_per_turn: ["71", "engine"],
-  max_cost_per_session: ["7.5", "engine"],
-  max_cost_per_day: ["8.5", "engine"],
-  prices: ['{ ["model-x"] = { input = 1, output = 2 } }', "engine", { price: { input: 1, output: 2 } }],
-  safe_to_write: ['{ { "*.x", false } }', "engine", { safe_to_write: [{ glob: "*.x", safe: false }] }],
-  deny_read: ['{ "*.y" }', "engine"],
-  allow: ['{ "run(a)" }', "supervisor", { rules: { allow: ["run(a)"] } }],
-  ask: ['{ "run(b)" }', "supervisor", { rules: { ask: ["run(b)"] } }],
-  deny: ['{ "run(c)" }', "supervisor", { rules: { deny: ["run(c)"] } }],
-  commands: ['"ask"', "supervisor"],
-  command_read: ['{ "~/r" }', "supervisor"],
-  command_write: ['{ "/w" }', "supervisor"],
-  command_environment: ['{ "E" }', "supervisor"],
-  lsp_start: ['"never"', "supervisor"],
-  tools_off: ['{ "think" }', "engine"],
-  edit_form: ['"whole"', "engine"],
-  effort: ['"high"', "engine"],
-  git_branch: ['"agent/"', "supervisor"],
-  title: ["false", "engine"],
-  mode: ['"plan"', "engine"],
-  summary_model: ['"model-y"', "engine"],
-  explore_model: ['"model-z"', "engine"],
-  keep_sessions_days: ["30", "engine"],
-  save_unsaved: ["true", "editor"],
-  sandbox: ['"off"', "supervisor"],
-  host: ['"standalone"', "editor"],
-  deno: ['{ "deno", "--x" }', "supervisor"],
-  state_dir: ['"/state"', "supervisor"],
-  layout: ['"tab"', "editor"],
-  width: ["70", "editor"],
-  height: ["20", "editor"],
-  attach: ['{ "file" }', "editor"],
-  input_height: ["5", "editor"],
-  approval: ['"select"', "editor"],
-  approval_focus: ['"never"', "editor"],
-  review_keys: ["false", "editor"],
-  review_advance: ["true", "editor"],
-  chat_width: ["72", "editor"],
-  show_diffs: ['"open"', "editor"],
-  spinner: ["false", "editor"],
-  notify_with: ['"bell"', "editor"],
-  code_actions: ["false", "editor"],
-  notify: ["false", "editor"],
+  mode: '"plan"',
+  "models.*.price": "{ input = 1, output = 2 }",
+  "files.safe_to_write": '{ { "*.x", false } }',
+  "rules.allow": '{ "run(a)" }',
+  "rules.ask": '{ "run(b)" }',
+  "rules.deny": '{ "run(c)" }',
+  "sessions.git_branch": '"agent/"',
+  "review.keys": '{ keep = "gk" }',
 };
+
+/** Where a value arrives in another shape than it was set. */
+const SHAPES: Readonly<Record<string, object>> = {
+  provider: { provider: { name: "mine" } },
+  providers: {
+    provider: { wire: "ollama", base_url: "http://127.0.0.1:9", headers: { a: "b" }, api_key: "secret" },
+  },
+  "models.*.price": { price: { input: 1, output: 2 } },
+};
+
+/** The model whose options are set. */
+const MODEL = "x";
+
+/** Lua for a value that is not the default. */
+function valueOf(option: Option): string {
+  const own = VALUES[option.name];
+  if (own !== undefined) return own;
+  if ("one_of" in option) return JSON.stringify(option.one_of.findLast((one) => one !== option.default));
+  const [type = ""] = option.type.split("|");
+  if (type === "boolean") return String(option.default !== true);
+  if (type === "integer") return String((typeof option.default === "number" ? option.default : 20) + 1);
+  if (type === "number") return "1.5";
+  return type === "list" ? `{ "${MODEL}" }` : `"${MODEL}"`;
+}
+
+/** Lua fields of the table of options that set these. */
+function fields(options: readonly Option[]): string {
+  const groups = Map.groupBy(options, ({ name }) => name.slice(0, Math.max(0, name.lastIndexOf("."))));
+  return [...groups].map(([group, all]) => {
+    const inner = all.map((option) => `${lastPart(option.name)} = ${valueOf(option)}`).join(", ");
+    if (group === "") return inner;
+    return group === "models.*" ? `models = { ${MODEL} = { ${inner} } }` : `${group} = { ${inner} }`;
+  }).join(", ");
+}
+
+function lastPart(name: string): string {
+  return name.slice(name.lastIndexOf(".") + 1);
+}
 
 const WORLD = {
   env: (name: string) => name === "KEY" ? "secret" : undefined,
@@ -81,65 +73,99 @@ const WORLD = {
 };
 
 /** Lua that sets all options, and prints what is in force, what is sent, and how a Lua value looks in JSON. */
-function lua(): string {
-  const set = Object.entries(OPTIONS).map(([name, [value]]) => `${name} = ${value}`).join(", ");
-  return `vim.opt.runtimepath:prepend(${JSON.stringify(PLUGIN)})
-    require("agent").setup({ ${set} })
-    local config = require("agent.config")
-    local defaults = {}
-    for _, option in ipairs(require("agent.config.schema").options) do defaults[option.name] = option.default or vim.NIL end
-    io.write(vim.json.encode({
-      given = { ${set} },
-      defaults = defaults,
-      problems = config.current_problems(),
-      here = config.get(),
-      sent = config.for_supervisor(),
-    }))`;
-}
+const SET_ALL = `require("agent").setup({ ${fields(facts.options)} })
+  local config = require("agent.config")
+  return {
+    values = { ${facts.options.map((option) => `["${option.name}"] = ${valueOf(option)}`).join(", ")} },
+    problems = config.current_problems(),
+    here = config.get(),
+    sent = config.for_supervisor(),
+  }`;
 
 type Values = Readonly<Record<string, unknown>>;
 
-async function askNeovim(): Promise<
-  Readonly<Record<"given" | "defaults" | "problems" | "here" | "sent", Values>>
-> {
-  const command = new Deno.Command(Deno.env.get("AGENT_NVIM") ?? "nvim", {
-    args: ["--clean", "-l", "-"],
-    stdin: "piped",
-    stdout: "piped",
-  });
-  await using process = command.spawn();
-  const writer = process.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(lua()));
-  await writer.close();
-  return JSON.parse(new TextDecoder().decode((await process.output()).stdout));
-}
+const nvim = () => ChildNvim.start({ runtime: [PLUGIN] });
 
 Deno.test("every option that is set in Neovim arrives where it is used", async () => {
-  const { given, defaults, problems, here, sent } = await askNeovim();
+  await using child = await nvim();
+  const { values, problems, here, sent } = await child.lua<
+    Readonly<Record<"values" | "problems" | "here" | "sent", Values>>
+  >(SET_ALL);
   assert.deepEqual(problems, []);
-  assert.deepEqual(Object.keys(OPTIONS).sort(), Object.keys(defaults).sort(), "each option has its row");
   const supervisor = UserConfig.parse(sent);
   const engine = EngineConfig.parse(await engineConfig(supervisor, WORLD, ["/project"]));
-  const there = { engine, supervisor, editor: here };
   const lua = await luaSources();
-  for (const [name, [, user, expected = { [name]: given[name] }]] of Object.entries(OPTIONS)) {
-    assert.notDeepEqual(given[name], defaults[name], `${name} is given another value than its default`);
-    if (name === "safe_to_write") assert.deepEqual(engine.safe_to_write.at(-1), { glob: "*.x", safe: false });
-    else assertHas(there[user], expected as Values, name);
-    // What the editor uses is read in the editor.
-    if (user === "editor") {
-      assert.match(lua, new RegExp(`\\b(?:get\\(\\)|options|o|option|config)\\.${name}\\b|"${name}"`), name);
+  for (const { name, receiver, default: usual, ...option } of facts.options) {
+    const value = values[name];
+    assert.notDeepEqual(value, usual, `${name} is set to another value than its default`);
+    const key = "key" in option && option.key !== name ? option.key : lastPart(name);
+    if (name === "files.safe_to_write") {
+      assert.deepEqual(engine.safe_to_write.at(-1), { glob: "*.x", safe: false });
+    } else if (SHAPES[name] !== undefined) {
+      assertHas(engine, SHAPES[name], name);
+    } else if (name.startsWith("models.")) {
+      assertHas(engine.model_options, { [MODEL]: { [key]: value } }, name);
+    } else if (name.startsWith("rules.")) {
+      assertHas(supervisor.rules, { [key]: value }, name);
+    } else if (receiver !== "neovim") {
+      assertHas(receiver === "engine" ? engine : supervisor, { [key]: value }, name);
+    } else {
+      const parts = name.split(".");
+      const set = parts.reduceRight<unknown>((inner, part) => ({ [part]: inner }), value);
+      assertHas(here, set, name);
+      // What the editor uses is read in the editor.
+      assert.match(lua, new RegExp(`\\b(?:get\\(\\)(?:\\.\\w+)?|options|o|option|config)\\.${key}\\b`), name);
     }
   }
 });
 
-function assertHas(all: Values, part: Values, name: string): void {
+function assertHas(all: unknown, part: unknown, name: string): void {
+  if (!isRecord(part)) return assert.deepEqual(all, part, name);
   for (const [key, value] of Object.entries(part)) {
-    const isPart = typeof value === "object" && value !== null && !Array.isArray(value);
-    if (isPart) assertHas(all[key] as Values, value as Values, name);
-    else assert.deepEqual(all[key], value, name);
+    assertHas(isRecord(all) ? all[key] : undefined, value, name);
   }
 }
+
+function isRecord(value: unknown): value is Values {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+Deno.test("each old name of an option has the effect of the new one, and is told once in a Neovim", async () => {
+  await using child = await nvim();
+  const byName = new Map(facts.options.map((option) => [option.name, option]));
+  for (const [old, now] of Object.entries(facts.renamed)) {
+    const option = byName.get(now.name);
+    assert.ok(option !== undefined, `${old} is now ${now.name}, which is an option`);
+    const value = "values" in now ? "false" : valueOf(option);
+    const renamed = now.name.startsWith("models.") && !("model" in now) ? `{ ${MODEL} = ${value} }` : value;
+    const [set] = "model" in now
+      ? [fields([option]).replace(`{ ${MODEL} =`, `{ ["${now.model}"] =`)]
+      : "values" in now
+      ? ['shell = { commands = "ask" }']
+      : [fields([option])];
+    const [before, after, problems] = await child.lua<readonly [unknown, unknown, unknown]>(
+      `local config = require("agent.config")
+      config.set({ ${old} = ${renamed} })
+      local before, problems = config.get(), config.current_problems()
+      config.set({ ${set} })
+      return { before, config.get(), problems }`,
+    );
+    assert.deepEqual(before, after, old);
+    assert.deepEqual(problems, [], old);
+  }
+  await child.lua(`_G.told = {}
+    vim.notify = function(text) table.insert(_G.told, (text:gsub("\\n", " "))) end
+    require("agent").setup({ spinner = false, vision = true })
+    require("agent").setup({ spinner = false })
+    require("agent").setup({ lauout = "tab", ui = { spiner = false } })`);
+  await child.waitFor("#_G.told >= 2");
+  assert.deepEqual(await child.lua("return _G.told"), [
+    "agent: option spinner is now ui.spinner (and 1 more, see :checkhealth agent)",
+    "agent: unknown option lauout, did you mean ui = { layout = … }? (and 1 more, see :checkhealth agent)",
+  ]);
+  const lines = await child.lua<readonly string[]>(`return require("agent.config").current_problems()`);
+  assert.equal(lines[1], "unknown option ui.spiner, did you mean ui.spinner?");
+});
 
 async function luaSources(folder = join(PLUGIN, "lua/agent")): Promise<string> {
   let text = "";
@@ -151,7 +177,7 @@ async function luaSources(folder = join(PLUGIN, "lua/agent")): Promise<string> {
   return text;
 }
 
-Deno.test("keep_sessions_days, set in Neovim, deletes what is older", async () => {
+Deno.test("sessions.keep_days, set in Neovim, deletes what is older", async () => {
   await using project = await scratch({}, { git: true });
   await using state = await scratch();
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(project.root)));
@@ -164,7 +190,7 @@ Deno.test("keep_sessions_days, set in Neovim, deletes what is older", async () =
     store.append(id, { entries: [asked(id)] });
   }
   database.run("UPDATE sessions SET updated = ? WHERE id = 'old'", Date.now() - 31 * 24 * 60 * 60 * 1_000);
-  const options = `keep_sessions_days = 30, state_dir = ${JSON.stringify(state.root)}`;
+  const options = `sessions = { keep_days = 30 }, state_dir = ${JSON.stringify(state.root)}`;
   await using agent = await startAgent({ script: "say Hello there.", cwd: project.root, options });
   await agent.nvim.command("Agent hello");
   await agent.nvim.waitForScreen("Hello there.");

@@ -35,7 +35,7 @@ Deno.test("the screens of the help: a chat with a diff, an approval, the list of
     script: SCRIPT,
     columns: COLUMNS,
     lines: 40,
-    options: `title = false, spinner = false, show_diffs = "open"`,
+    options: `sessions = { title = false }, ui = { spinner = false }, review = { show_diffs = "open" }`,
     files: ["src/greet.ts"],
   });
   const { nvim } = agent;

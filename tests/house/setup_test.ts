@@ -67,7 +67,7 @@ Deno.test("broken set-ups of the provider, the place and the folders are named, 
   const url = `http://127.0.0.1:${service.addr.port}`;
   const at = (base: string, key = "env:TEST_API_KEY") =>
     `providers = { test = { wire = "openai_chat", base_url = "${base}", api_key = "${key}" } }`;
-  await using agent = await sharedAgent({ script: "say Never.", options: "title = false" });
+  await using agent = await sharedAgent({ script: "say Never.", options: "sessions = { title = false }" });
   const state = folder.path("file/state");
   await check(agent.nvim, [
     {
@@ -125,7 +125,7 @@ Deno.test("broken set-ups of the provider, the place and the folders are named, 
 Deno.test("files that cannot be used are named, and the turn goes on; rules that cannot be read stop it", async () => {
   await using agent = await sharedAgent({
     script: "say Hi.\nrepeat",
-    options: "title = false",
+    options: "sessions = { title = false }",
     project: {
       "a.ts": "",
       ".agents/agents/loud.md": "---\nmode: nonsense\n---\n",

@@ -43,7 +43,7 @@ Deno.test("a turn with a call leaves its spans, of three processes, in the order
     script: `call read_file {"path": "src/greet.ts"}\n---\ncall edit_file ${
       JSON.stringify(change)
     }\n---\nsay Done.`,
-    options: `safe_to_write = { { "**/*", false } }, title = false`,
+    options: `files = { safe_to_write = { { "**/*", false } } }, sessions = { title = false }`,
     env: { AGENT_TRACE: path },
   });
   await agent.nvim.command("Agent hello");

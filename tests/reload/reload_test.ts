@@ -90,7 +90,7 @@ test("unsaved changes elsewhere in the file are merged with the edit, and nothin
 });
 
 test("with save_unsaved the merged buffer is saved", async (agent) => {
-  await using _ = await withOptions(agent, "save_unsaved = true");
+  await using _ = await withOptions(agent, "files = { save_unsaved = true }");
   await edited(agent, async ({ nvim }) => {
     await nvim.keys("ggccMINE<Esc>");
   });
@@ -126,7 +126,7 @@ test("what the user types after the model has read is not written over; it is to
 
 for (const [row, expected] of [[1, "merged"], [6, "kept"]] as const) {
   test(`what the user types while the write waits for an answer is ${expected}`, async (agent) => {
-    await using _ = await withOptions(agent, 'safe_to_write = { { "**", false } }');
+    await using _ = await withOptions(agent, 'files = { safe_to_write = { { "**", false } } }');
     const script =
       `call read_file {"path": "a.txt"}\n---\ncall edit_file {"path": "a.txt", "old_str": "line 6", "new_str": "LINE 6"}\n---\nsay I see.`;
     agent.server.play(script);

@@ -8,7 +8,7 @@ const TWO = FILE.replace("line 6", "LINE 6").replace("line 12", "LINE 12");
 Deno.test("comments go with their lines, are changed, listed and sent with unsaved text; gone after that", async () => {
   await using agent = await reviewedShared({
     script: `${turn(write(TWO))}\n---\nexpect Why in capitals?\nsay Because.`,
-    before: ({ nvim }) => nvim.lua(`require("agent").setup({ review_advance = true })`),
+    before: ({ nvim }) => nvim.lua(`require("agent").setup({ review = { advance = true } })`),
   });
   const { nvim, server } = agent;
   await nvim.keys("gg]rgrmWhy in capitals?<CR>");

@@ -42,7 +42,7 @@ test("its keys leave a buffer that is unloaded, and the user's are there again",
 
 test("keys come with the first hunk, and a map of the user's comes back after the last", async (agent) => {
   const { nvim } = agent;
-  await nvim.lua(`require("agent").setup({ review_keys = { keep = "<Space>k", undo_all = "" } })`);
+  await nvim.lua(`require("agent").setup({ review = { keys = { keep = "<Space>k", undo_all = "" } } })`);
   await review(
     agent,
     turn(write(ONE)),
@@ -65,7 +65,7 @@ test("keys come with the first hunk, and a map of the user's comes back after th
 
 test("without keys the <Plug> maps and commands do the same", async (agent) => {
   const { nvim, project } = agent;
-  await nvim.lua(`require("agent").setup({ review_keys = false })`);
+  await nvim.lua(`require("agent").setup({ review = { keys = false } })`);
   await review(agent, turn(write(TWO)));
   await nvim.command("nmap <F5> <Plug>(AgentReviewPrevious)|nmap <F6> <Plug>(AgentReviewUndo)");
   assert.equal(await nvim.lua("return #vim.api.nvim_buf_get_keymap(0, 'n')"), 0);

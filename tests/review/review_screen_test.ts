@@ -27,7 +27,7 @@ const AFTER = [
   "# shorter",
 ];
 
-const QUIET = `require("agent").setup({ notify = false })`;
+const QUIET = `require("agent").setup({ ui = { notify = false } })`;
 
 for (const background of ["dark", "light"]) {
   for (const [columns, rows] of [[80, 24], [120, 40]] as const) {

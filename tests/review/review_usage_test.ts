@@ -7,7 +7,7 @@ Deno.test("hunks that were kept, changed and undone are in the usage", async () 
   patch.push("*** End Patch");
   await using agent = await reviewed({
     script: turn(`call edit_file ${JSON.stringify({ patch: patch.join("\n") })}`),
-    options: 'edit_form = "patch"',
+    options: 'models = { ["*"] = { edit_form = "patch" } }',
   });
   const { nvim, project } = agent;
   await nvim.command("3s/LINE/My line/");

@@ -22,7 +22,7 @@ const FILES: Readonly<Record<string, string>> = {
   "g/workflows/ci.yml": "on: push\n",
   ".github/copilot-instructions.md": "obey\n",
 };
-const { safe_to_write } = FileRules.parse({ safe_to_write: defaults.safe_to_write, deny_read: [] });
+const { safe_to_write } = FileRules.parse(defaults);
 
 const place = fc.constantFrom(
   ...["a", "d", "d/a", "d/e", "d/x", "g", "g/workflows", "g/workflows/ci.yml", "g/x", "x", "x/y"],

@@ -64,7 +64,7 @@ for (const { kind, places, level } of sample(CASES, 4)) {
   Deno.test(`the first answer does not wait: ${places.at(-1)} is ${kind}; sandbox = "${level}"`, async () => {
     await using agent = await startAgent({
       script: "say All done.",
-      options: `title = false, sandbox = "${level}"`,
+      options: `sessions = { title = false }, sandbox = "${level}"`,
     });
     await replace(agent, kind, places);
     await agent.nvim.command("Agent Go");

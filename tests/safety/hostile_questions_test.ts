@@ -59,7 +59,7 @@ Deno.test({
     ];
     const own = { method: method("unsaved_text"), request: true, params: { path: join(root, "own.txt") } };
     const orders = [...foreign.flatMap((path) => ordersAbout(path, root)), own];
-    await using tainted = await startTainted(orders, { root, options: "save_unsaved = true" });
+    await using tainted = await startTainted(orders, { root, options: "files = { save_unsaved = true }" });
     const { nvim } = tainted;
     await nvim.lua(
       `local base, draft = ...

@@ -88,7 +88,7 @@ Deno.test({
     "a repository of another user is looked at only if the user's own settings name it, and the chat says so",
   ignore: Deno.uid() !== 0,
   async fn() {
-    await using agent = await startAgent({ script: "say Hi.", options: "title = false" });
+    await using agent = await startAgent({ script: "say Hi.", options: "sessions = { title = false }" });
     const { nvim, project: { root, path } } = agent;
     await Deno.chown(path(".git"), 12_345, 12_345);
     await nvim.command("Agent hello");

@@ -28,7 +28,7 @@ async function start(sandbox: string, script: string): Promise<RunningAgent> {
   const agent = await startAgent({
     script,
     project: PROJECT,
-    options: `title = false, sandbox = "${sandbox}"`,
+    options: `sessions = { title = false }, sandbox = "${sandbox}"`,
   });
   const { project } = agent;
   await Deno.symlink("../../.env", project.path(".agents/commands/tests.md"));
@@ -155,7 +155,7 @@ for (const sandbox of sample(["auto", "off"], 1)) {
     await using agent = await startAgent({
       script:
         `call find_code_changes {"base": "HEAD"}\n---\ncall find_code_changes {"query": "canary"}\n---\nsay Done.`,
-      options: `title = false, sandbox = "${sandbox}"`,
+      options: `sessions = { title = false }, sandbox = "${sandbox}"`,
     });
     const { nvim, project } = agent;
     await Deno.rename(project.path(".git"), `${dirname(project.root)}/${crypto.randomUUID()}`);
@@ -214,7 +214,7 @@ for (const sandbox of sample(["auto", "off"], 1)) {
     await using agent = await startAgent({
       script: script.join("\n---\n"),
       project: Object.fromEntries(NAMES.map((path) => [path, "needle\n"])),
-      options: `title = false, layout = "right", sandbox = "${sandbox}"`,
+      options: `sessions = { title = false }, ui = { layout = "right" }, sandbox = "${sandbox}"`,
       columns: 200,
     });
     const { nvim, project } = agent;

@@ -7,8 +7,7 @@ import { git, scratch, waitUntil } from "../support/project.ts";
 import { reached } from "../support/server.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
 
-const BRANCH = 'git_branch = "agent/"';
-const OPTIONS = `title = false, ${BRANCH}`;
+const OPTIONS = 'sessions = { title = false, git_branch = "agent/" }';
 
 function start(options: Partial<AgentOptions> & { readonly script: string }): Promise<RunningAgent> {
   return startAgent({ options: OPTIONS, ...options });
@@ -16,7 +15,7 @@ function start(options: Partial<AgentOptions> & { readonly script: string }): Pr
 
 /** One that earlier tests have used; these options are for the chats that it opens from now on. */
 async function share(script: string, options: string): Promise<RunningAgent> {
-  const agent = await sharedAgent({ script, options: "title = false" });
+  const agent = await sharedAgent({ script, options: "sessions = { title = false }" });
   await agent.nvim.lua(`require("agent").setup({ ${options} })`);
   return agent;
 }
@@ -131,7 +130,7 @@ Deno.test("after a switch and an edit outside the next message tells git's state
 });
 
 Deno.test("where no branch can be made it is said once, and the turn goes on", async () => {
-  await using agent = await share("say Hi.\n---\nsay Hi again.", BRANCH);
+  await using agent = await share("say Hi.\n---\nsay Hi again.", OPTIONS);
   const { nvim, project } = agent;
   await git(project.root, "switch", "--quiet", "--detach");
   await nvim.command("Agent open");
@@ -150,7 +149,7 @@ Deno.test("where no branch can be made it is said once, and the turn goes on", a
 });
 
 Deno.test("a session without a message has no branch, its first message does, also in a language without Latin letters", async () => {
-  await using agent = await share("say Hi.", BRANCH);
+  await using agent = await share("say Hi.", OPTIONS);
   const { nvim } = agent;
   await nvim.lua(`vim.api.nvim_create_autocmd("User", {
     pattern = "AgentReady", once = true, callback = function() vim.g.is_ready = true end })
@@ -167,7 +166,7 @@ Deno.test("a session without a message has no branch, its first message does, al
 });
 
 Deno.test("an impossible prefix is told", async () => {
-  await using agent = await share("say Hi.", 'git_branch = "../up"');
+  await using agent = await share("say Hi.", 'sessions = { git_branch = "../up" }');
   await agent.nvim.command("Agent Hello");
   await waitForChat(agent.nvim, "git_branch: must be the beginning of a branch's name");
   assert.deepEqual(await agentBranches(agent), []);
@@ -177,7 +176,7 @@ Deno.test("of several roots the project's alone gets a branch; nothing is switch
   await using lib = await scratch({ "lib.ts": "" }, { git: true });
   await using agent = await share(
     "say First\nwait here\nsay done.\n---\nsay Second.\n---\nsay Third.",
-    `${BRANCH}, roots = { "${lib.root}" }`,
+    `${OPTIONS}, roots = { "${lib.root}" }`,
   );
   const { nvim, server } = agent;
   await nvim.command("Agent Look here");

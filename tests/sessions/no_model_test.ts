@@ -8,7 +8,7 @@ const WRITE = 'call write_file {"path": "a.txt", "content": "one\\n"}\n---\nsay 
 const PROBLEM = "Cannot use test: TEST_API_KEY is not set.";
 
 Deno.test("without a key sessions are listed, read, reviewed and undone; a message says why it is not sent", async () => {
-  await using first = await startAgent({ script: WRITE, options: "title = false" });
+  await using first = await startAgent({ script: WRITE, options: "sessions = { title = false }" });
   await first.nvim.command("Agent Write it");
   await waitForChat(first.nvim, "Written.");
   await waitForTurn(first.nvim);
@@ -16,7 +16,7 @@ Deno.test("without a key sessions are listed, read, reviewed and undone; a messa
 
   await using agent = await startAgent({
     ...{ script: "", beside: first, env: { TEST_API_KEY: "" } },
-    options: "title = false, notify = false",
+    options: "sessions = { title = false }, ui = { notify = false }",
   });
   const { nvim, project, server } = agent;
   await nvim.command("Agent sessions");

@@ -39,7 +39,7 @@ Deno.test("a recording is played in another folder: the same transcript and file
       "README.md": "# other\n",
       ".env": "OLD=very-secret-value\n",
     },
-    options: "title = false, commands = 'ask'",
+    options: "sessions = { title = false }, shell = { commands = 'ask' }",
   });
   const { nvim, project } = agent;
   await nvim.lua(`require("agent").send(...)`, `rename it in ${project.root}/src\npassword: hunter2hunter`);

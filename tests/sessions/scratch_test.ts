@@ -6,7 +6,7 @@ import { waitUntil } from "../support/project.ts";
 import { objects, string } from "../model/model_messages.ts";
 
 Deno.test("the model's own notes: no approval, no hunk, nothing to undo; the prompt stays over a restart", async () => {
-  const options = "title = false";
+  const options = "sessions = { title = false }";
   await using agent = await startAgent({ script: "say Hm.", project: GREET, options });
   const { nvim, server } = agent;
   const system = () => string(objects(server.requests.at(-1)?.body.messages)[0]?.content) ?? "";

@@ -9,7 +9,7 @@ import { sharedAgent } from "../support/shared_agent.ts";
 import { storeSession } from "../support/stored_session.ts";
 
 /** Not asked for a title, so that each request is one of the script's. */
-const OPTIONS = "title = false";
+const OPTIONS = "sessions = { title = false }";
 
 const TALK = `
 think The project comes first.
@@ -127,7 +127,7 @@ Deno.test("two Neovims: the second one is told what to do, and goes on with a co
   await nvim.command("Agent sessions");
   await nvim.waitForScreen(/rename greet to salute .* · in use/);
   await nvim.keys("<CR>");
-  await waitForChat(nvim, "open in another Neovim. To go on with a copy of it: :Agent fork");
+  await waitForChat(nvim, "open in another Neovim. Continue with a copy: use :Agent session fork.");
   server.play("new-history\nexpect Mine now\nsay A copy it is.");
   await say(nvim, "Mine now");
   await waitForChat(nvim, "This session is open in another Neovim.");
@@ -191,7 +191,7 @@ Deno.test("rename, archive and delete", async () => {
   await nvim.keys("<Esc>");
 
   await nvim.command("Agent archive");
-  await nvim.waitForScreen("archived; :Agent archive brings it back");
+  await nvim.waitForScreen("archived; :Agent session archive brings it back");
   await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
   await nvim.waitForScreen(/Sessions of this project · 1 · archived\s+.*▫ The great renaming /);
   await nvim.keys("q");

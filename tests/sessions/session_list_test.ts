@@ -23,7 +23,7 @@ Deno.test("the list: this project, states, words, other projects, and what the k
     script:
       "say The first answer.\n---\nnew-history\nsay The second answer.\n---\nstatus 400 no\n---\nnew-history\nrepeat\nsay Elsewhere.",
     project: { "one/.git/HEAD": "", "one/a.txt": "a\n", "two/.git/HEAD": "", "two/b.txt": "b\n" },
-    options: "title = false",
+    options: "sessions = { title = false }",
     files: ["one/a.txt"],
     lines: 30,
     columns: 100,
@@ -125,7 +125,7 @@ Deno.test("the list: this project, states, words, other projects, and what the k
 Deno.test("the preview of a session that was deleted meanwhile says so, without an error message", async () => {
   await using agent = await startAgent({
     script: "say One.\n---\nnew-history\nsay Two.",
-    options: "title = false",
+    options: "sessions = { title = false }",
     columns: 100,
   });
   const { nvim } = agent;

@@ -14,7 +14,7 @@ Deno.test("a session in a worktree changes nothing here until it is merged, by r
       `call write_file {"path": "new.txt", "content": "new\\n"}\n---\n` +
       `call run_terminal_command {"command": "pwd; git branch --show-current; ls .git && echo x >> .git"}\n---\nsay Done there.`,
     files: [FILE],
-    options: "title = false",
+    options: "sessions = { title = false }",
     lines: 30,
   });
   const { nvim, server, project } = agent;

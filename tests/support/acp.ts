@@ -208,7 +208,6 @@ function connect(process: Deno.ChildProcess, options: EngineOptions, seen: Seen[
 export function engineConfig(server: ModelServer, wire?: WireName): ModelConfig {
   return scriptedConfig(server.url, wire, {
     model: "scripted",
-    request_timeout: 60,
     safe_to_write: [{ glob: "**/*", safe: true }, { glob: "**/.env", safe: false }],
     deny_read: [],
   });

@@ -19,7 +19,7 @@ export interface AgentOptions extends ChildOptions {
   readonly project?: Readonly<Record<string, string | Uint8Array>>;
   /** False: its repository is not mined, as `scratch` would. */
   readonly mined?: boolean;
-  /** Lua table fields for vim.g.agent, such as `layout = "right"`. */
+  /** Lua table fields for vim.g.agent, such as `ui = { layout = "right" }`. */
   readonly options?: string;
   /** Another address than the server's. */
   readonly baseUrl?: string;

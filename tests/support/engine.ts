@@ -1,6 +1,7 @@
 /** Engines as the supervisor starts them, without a Neovim; only the model is scripted. */
 import assert from "node:assert/strict";
 import { basename, join } from "node:path";
+import defaults from "../../denops/agent/policy/defaults.json" with { type: "json" };
 import { UserConfig } from "../../denops/agent/protocol/config.ts";
 import type { ApprovalUpdate, Update } from "../../denops/agent/protocol/ui.ts";
 import { EditorQuestions } from "../../denops/agent/supervisor/screen/editor_questions.ts";
@@ -11,7 +12,7 @@ import { OpenProject } from "../../denops/agent/supervisor/client/open_project.t
 import { OpenProjects } from "../../denops/agent/supervisor/client/open_projects.ts";
 import type { ProviderWorld } from "../../denops/agent/supervisor/agents/provider.ts";
 import { Questions } from "../../denops/agent/supervisor/gate/questions.ts";
-import { PLUGIN, SECRET } from "./agent.ts";
+import { SECRET } from "./agent.ts";
 
 /** What holds the engine: the best that the machine has, or what is left without a sandbox. */
 export interface Level {
@@ -51,9 +52,9 @@ const WORLD: ProviderWorld = {
   run: () => Promise.reject(new Error("no commands")),
 };
 
-export async function userConfig({ level, stateDir, baseUrl, rules = {} }: EngineSetup): Promise<UserConfig> {
+export function userConfig({ level, stateDir, baseUrl, rules = {} }: EngineSetup): UserConfig {
   return UserConfig.parse({
-    ...await defaultOptions(),
+    safe_to_write: defaults.safe_to_write,
     provider: "test",
     model: "scripted",
     providers: { test: { wire: "openai_chat", base_url: baseUrl, api_key: "env:TEST_API_KEY" } },
@@ -69,7 +70,7 @@ export async function userConfig({ level, stateDir, baseUrl, rules = {} }: Engin
 /** The command that starts the engine of a user with default options. */
 export async function prepareEngine(setup: EngineSetup): Promise<Prepared> {
   const { level, root, stateDir, baseUrl } = setup;
-  const user = await userConfig(setup);
+  const user = userConfig(setup);
   const launch = await launchCommand([root], baseUrl, user, () => {});
   assert.match(launch.sandbox, SAYS[level.sandbox]);
   return { launch, state: await stateOf(root, stateDir) };
@@ -81,31 +82,6 @@ async function stateOf(root: string, stateDir: string): Promise<string> {
   const found = folders.find(({ name, isDirectory }) => isDirectory && name.startsWith(`${basename(root)}-`));
   assert.ok(found !== undefined);
   return join(stateDir, found.name);
-}
-
-let defaults: Promise<unknown> | undefined;
-
-/** The options as Lua sends them to the supervisor when the user has set none. */
-function defaultOptions(): Promise<object> {
-  defaults ??= askNeovim(`vim.opt.runtimepath:prepend(${JSON.stringify(PLUGIN)})
-    io.write(vim.json.encode(require("agent.config").for_supervisor()))`);
-  return defaults.then((options) => {
-    assert.ok(typeof options === "object" && options !== null);
-    return options;
-  });
-}
-
-async function askNeovim(lua: string): Promise<unknown> {
-  const command = new Deno.Command(Deno.env.get("AGENT_NVIM") ?? "nvim", {
-    args: ["--clean", "-l", "-"],
-    stdin: "piped",
-    stdout: "piped",
-  });
-  const process = command.spawn();
-  const writer = process.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(lua));
-  await writer.close();
-  return JSON.parse(new TextDecoder().decode((await process.output()).stdout));
 }
 
 export interface Opened extends AsyncDisposable {
@@ -168,7 +144,7 @@ export async function openProject(
   const { ports, asked } = projectPorts(option, meanwhile);
   const project = await OpenProject.open(
     setup.root,
-    { user: await userConfig(setup), isChosen: false },
+    { user: userConfig(setup), isChosen: false },
     1,
     ports,
   );
@@ -184,7 +160,7 @@ export async function openProject(
 }
 
 /** Projects of which one ends that was not asked for in `idle` milliseconds. */
-export async function openProjects(
+export function openProjects(
   setup: EngineSetup,
   idle: number,
   isUsed: () => boolean,
@@ -192,7 +168,7 @@ export async function openProjects(
 ) {
   const { ports } = projectPorts("reject", () => Promise.resolve());
   const ended: string[] = [];
-  const user = await userConfig(setup);
+  const user = userConfig(setup);
   const projects = new OpenProjects({
     environment,
     isUsed,

@@ -10,11 +10,8 @@ export function engineConfig(
 ): ModelConfig {
   return ModelConfig.parse({
     model: "model-1",
-    max_iterations: 25,
-    request_timeout: 30,
     safe_to_write: [{ glob: "**", safe: true }, { glob: "**/.env*", safe: false }],
     deny_read: ["**/.env*"],
-    read_rules: { deny: [], ask: [] },
     provider: {
       name: "test",
       wire,

@@ -62,7 +62,7 @@ export async function startTypescript(
     script,
     project: TYPESCRIPT,
     ...rest,
-    options: `lsp_start = "always", ${more}`,
+    options: `tools = { lsp_start = "always" }, ${more}`,
   });
   await agent.nvim.lua(await typescript(encoding));
   for (const file of files) {

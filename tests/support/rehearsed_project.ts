@@ -18,7 +18,7 @@ import { scratch, waitUntil } from "./project.ts";
 export type UserAnswer = NonNullable<Parameters<Gate["answer"]>[1]>;
 
 export const SESSION = "s";
-const FILES = FileRules.parse({ safe_to_write: defaults.safe_to_write, deny_read: [] });
+const FILES = FileRules.parse(defaults);
 
 /** A project, and commands in it that need no engine. */
 export async function rehearsedProject(

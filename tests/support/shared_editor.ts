@@ -3,7 +3,7 @@
  * in it takes longer than most tests do.
  *
  * ```ts
- * await using editor = await sharedEditor({ options: `layout = "right"`, columns: 90 });
+ * await using editor = await sharedEditor({ options: `ui = { layout = "right" }`, columns: 90 });
  * const { nvim } = editor;
  * ```
  */
@@ -14,7 +14,7 @@ import { ChildNvim } from "./nvim.ts";
 export interface EditorOptions {
   readonly columns?: number;
   readonly lines?: number;
-  /** Lua table fields of the user's options, such as `layout = "right"`. */
+  /** Lua table fields of the user's options, such as `ui = { layout = "right" }`. */
   readonly options?: string;
   /** Is run before the test; Neovim's options are those of before in the next test. */
   readonly lua?: string;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import lists from "./defaults.json" with { type: "json" };
-import type { FileRules } from "../protocol/config.ts";
+import { FileRules } from "../protocol/config.ts";
 import { withDefaults } from "./defaults.ts";
 import { mayRead, mayWrite } from "./file_access.ts";
 import { globProblem, matchesGlob } from "./glob.ts";
 
-const { deny_read, safe_to_write }: Pick<FileRules, "deny_read" | "safe_to_write"> = lists;
+const { deny_read, safe_to_write } = FileRules.parse(lists);
 
 function at(relative: string) {
   return { path: `/project/${relative}`, relative, named: relative, exists: true };
@@ -234,12 +234,12 @@ Deno.test("examples of .env are readable, and nothing else that is one", () => {
 });
 
 Deno.test("a configuration of another client has the same lists", () => {
-  assert.deepEqual(withDefaults({ model: "a" }), { model: "a", deny_read, safe_to_write });
+  assert.deepEqual(withDefaults({ model: "a" }), { model: "a", safe_to_write });
   const own = { glob: "**/*.lock", safe: true };
   assert.deepEqual(withDefaults({ deny_read: [], safe_to_write: [own] }), {
     deny_read: [],
     safe_to_write: [...safe_to_write, own],
   });
-  assert.deepEqual(withDefaults({ safe_to_write: "all" }), { deny_read, safe_to_write: "all" });
+  assert.deepEqual(withDefaults({ safe_to_write: "all" }), { safe_to_write: "all" });
   for (const none of [undefined, null, 1, [1]]) assert.equal(withDefaults(none), none);
 });

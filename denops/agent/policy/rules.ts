@@ -92,13 +92,13 @@ export function patternProblems(options: PatternOptions): readonly string[] {
         parseRule(text, verdict, "user");
         return [];
       } catch (error) {
-        return [`${verdict}: ${messageOf(error)}`];
+        return [`rules.${verdict}: ${messageOf(error)}`];
       }
     })
   );
   const globs = [
-    ...options.deny_read.map((glob) => ({ option: "deny_read", glob })),
-    ...options.safe_to_write.map(({ glob }) => ({ option: "safe_to_write", glob })),
+    ...options.deny_read.map((glob) => ({ option: "files.deny_read", glob })),
+    ...options.safe_to_write.map(({ glob }) => ({ option: "files.safe_to_write", glob })),
   ];
   const wrong = globs.flatMap(({ option, glob }) => {
     const problem = globProblem(glob);

@@ -63,11 +63,11 @@ Deno.test("wrong patterns of all options are found, each with its option", () =>
     safe_to_write: [{ glob: "**/*", safe: true }, { glob: "/etc/**", safe: true }],
   });
   assert.deepEqual(problems.map((line) => line.split(":").slice(0, 2).join(":").slice(0, 40)), [
-    "allow: Not a rule",
-    "ask: Not a rule",
-    "deny: Not a rule",
-    "deny_read: {a needs a closing }.",
-    "safe_to_write: /etc/** must be relative ",
+    "rules.allow: Not a rule",
+    "rules.ask: Not a rule",
+    "rules.deny: Not a rule",
+    "files.deny_read: {a needs a closing }.",
+    "files.safe_to_write: /etc/** must be rel",
   ]);
 });
 

@@ -1,86 +1,22 @@
-/** What crosses from the user's Lua options to the supervisor, and from there to the engine. */
+/** The configurations of the supervisor and the engine. Lua sends the first, the supervisor the second. */
 import { z } from "../deps/zod.ts";
 import { OwnMode } from "./modes.ts";
+import { httpUrl, list, map, Price } from "./option_shapes.ts";
+import { ENGINE_OPTIONS, MODEL_OPTIONS, OPTION_NAMES, RULE_OPTIONS, SUPERVISOR_OPTIONS } from "./options.ts";
 import { WIRES } from "./providers.ts";
 
-/** Lua has one table type: an empty list arrives as an empty map, and the other way round. */
-const list = <T extends z.ZodType>(item: T) =>
-  z.preprocess(
-    (value) => isEmptyRecord(value) ? [] : value,
-    z.array(item),
-  );
-const map = <T extends z.ZodType>(item: T) =>
-  z.preprocess(
-    (value) => Array.isArray(value) && value.length === 0 ? {} : value,
-    z.record(z.string(), item),
-  );
+export type { Price, ProviderOptions, SafeToWrite } from "./option_shapes.ts";
 
-function isEmptyRecord(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value) &&
-    Object.keys(value).length === 0;
-}
-
-const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
-
-/** A provider of the user's own, or changes to a known one. */
-export const ProviderOptions = z.object({
-  wire: z.enum(WIRES).optional(),
-  base_url: httpUrl.optional(),
-  /** "env:NAME" or "cmd:a command that prints the key". */
-  api_key: z.string().regex(/^(env|cmd):.+/s, 'must be "env:NAME" or "cmd:COMMAND"').optional(),
-  headers: map(z.string()).optional(),
-  /** Of copilot: a GitHub of a company's own, and its API if that is not beside it at "api.". */
-  github_url: httpUrl.optional(),
-  github_api_url: httpUrl.optional(),
-});
-export type ProviderOptions = z.infer<typeof ProviderOptions>;
-
-/** One entry of `safe_to_write`: true may be written without asking, false asks. */
-export const SafeToWrite = z.object({
-  glob: z.string().min(1),
-  safe: z.boolean(),
-  /** Why it asks, as the end of a sentence: "git runs it automatically". */
-  reason: z.string().optional(),
-  /** Package managers write it: what a command changes of it is listed, and stays. */
-  packages: z.boolean().optional(),
-  /** Of a manifest: it asks only if one of these keys changes, or what is in it. Parts are joined by "/"; "*" is any. */
-  keys: list(z.string()).optional(),
-});
-export type SafeToWrite = z.infer<typeof SafeToWrite>;
-
-/** What the rules in force say of reading: globs. Both count beside `deny_read`; deny is stronger. */
+/** Globs of the rules for reading. They add to `deny_read`; deny is stronger. */
 export const ReadRules = z.object({ deny: list(z.string()).default([]), ask: list(z.string()).default([]) });
 
-/** Which files may be read and written, as the engine judges them. */
+/** The engine decides by these which files it may read and write. */
 export const FileRules = z.object({
-  safe_to_write: list(SafeToWrite),
-  deny_read: list(z.string()),
+  safe_to_write: ENGINE_OPTIONS.safe_to_write,
+  deny_read: ENGINE_OPTIONS.deny_read,
   read_rules: ReadRules.default({ deny: [], ask: [] }),
 });
 export type FileRules = z.infer<typeof FileRules>;
-
-const rules = z.preprocess(
-  (value) => Array.isArray(value) && value.length === 0 ? {} : value,
-  z.object({
-    allow: list(z.string()).default([]),
-    ask: list(z.string()).default([]),
-    deny: list(z.string()).default([]),
-  }),
-);
-
-/** US dollars per million tokens. */
-export const Price = z.object({
-  input: z.number().min(0),
-  output: z.number().min(0),
-  cached_read: z.number().min(0).optional(),
-  cached_write: z.number().min(0).optional(),
-  /**
-   * Tokens of input over which a request costs more: what is sent twice as much, what is answered one and a half
-   * times. It is how OpenAI and Google count.
-   */
-  long_context: z.number().min(1).optional(),
-});
-export type Price = z.infer<typeof Price>;
 
 /** A model as its provider's list, and the user's options, tell of it; what neither says is absent. */
 export const ListedModel = z.object({
@@ -97,101 +33,59 @@ export const ListedModel = z.object({
 export type ListedModel = z.infer<typeof ListedModel>;
 
 /** Caps over which the user is asked before anything more is sent. */
-export const Budget = z.object({
-  max_tokens_per_turn: z.number().min(1).optional(),
-  max_cost_per_session: z.number().min(0).optional(),
-  max_cost_per_day: z.number().min(0).optional(),
+export const Budget = z.object(ENGINE_OPTIONS).pick({
+  max_tokens_per_turn: true,
+  max_cost_per_session: true,
+  max_cost_per_day: true,
 });
 export type Budget = z.infer<typeof Budget>;
 
+const { price: _, ...abilities } = MODEL_OPTIONS;
+
 /** The text to replace, the whole file, or OpenAI's patch text. */
-export const EDIT_FORMS = ["replace", "whole", "patch"] as const;
+export const EDIT_FORMS = MODEL_OPTIONS.edit_form.unwrap().options;
 export type EditForm = (typeof EDIT_FORMS)[number];
 
 /** How much a model is to think before it answers, from the least. */
-const EFFORTS = ["none", "low", "medium", "high", "max"] as const;
+const EFFORTS = ENGINE_OPTIONS.effort.unwrap().options;
 export type Effort = (typeof EFFORTS)[number];
-/** What may be chosen for a session: "default" leaves it to the provider, whatever the options say. */
+/** Efforts of a session. "default" is the provider's default, whatever the options say. */
 export const CHOOSABLE_EFFORTS = ["default", ...EFFORTS] as const;
 export type ChoosableEffort = (typeof CHOOSABLE_EFFORTS)[number];
 
+export const ModelOptions = z.object(MODEL_OPTIONS);
+export type ModelOptions = z.infer<typeof ModelOptions>;
+
 const shared = {
-  model: z.string().optional(),
-  max_iterations: z.int().min(1).max(1000),
-  max_output_tokens: z.int().min(1).optional(),
-  context_window: z.int().min(1).optional(),
-  temperature: z.number().min(0).max(2).optional(),
-  request_timeout: z.number().min(1),
-  /** Whether the model sees images; undefined: by its name, or as Ollama says. */
-  vision: z.boolean().optional(),
-  /** Whether the model calls tools in a way of the provider's; undefined: as the provider and its answers tell. */
-  native_tools: z.boolean().optional(),
-  safe_to_write: FileRules.shape.safe_to_write,
-  deny_read: FileRules.shape.deny_read,
-  ...Budget.shape,
-  /** Names of tools that are not offered to the model. */
-  tools_off: list(z.string()).default([]),
-  /** How the model writes edits; undefined: by its name. */
-  edit_form: z.enum(EDIT_FORMS).optional(),
-  /** Undefined leaves it to the provider. */
-  effort: z.enum(EFFORTS).optional(),
-  /** After the first turn the model is asked for a title. */
-  title: z.boolean().default(true),
-  /** A model of the same provider that writes summaries of sessions; undefined: the session's own. */
-  summary_model: z.string().min(1).optional(),
-  /** A model of the same provider for mode explore; undefined: the session's own. */
-  explore_model: z.string().min(1).optional(),
-  /** Name of the mode that new sessions begin in. */
-  mode: z.string().min(1).default("agent"),
-  /** Days after which a session that is not archived is deleted; undefined: never. */
-  keep_sessions_days: z.int().min(1).optional(),
+  ...ENGINE_OPTIONS,
+  /** For each model that `model_options` does not name. */
+  ...abilities,
+  /** By the model's name. */
+  model_options: map(ModelOptions).default({}),
 };
 
-/** What the supervisor passes on to the engine as it is. */
+/** Configuration that the supervisor passes on to the engine unchanged. */
 export const SharedConfig = z.object(shared);
-
-/** A name that begins so is one that git takes, and no option. Source: git-check-ref-format(1), with ASCII alone. */
-const BRANCH_PREFIX = /^(?!.*(?:\.\.|\/\/|\/\.|\.\/|\.lock\/))[A-Za-z0-9][\w.\/-]{0,99}$/;
+export type SharedConfig = z.infer<typeof SharedConfig>;
 
 /** The user's options as lua/agent/config.lua sends them; only what the supervisor and the engine use. */
 export const UserConfig = z.object({
-  ...shared,
-  provider: z.string().optional(),
-  providers: map(ProviderOptions),
-  /** By the model's name. */
-  prices: map(Price).default({}),
-  sandbox: z.enum(["auto", "off"]),
-  /** Other folders of the workspace, absolute or relative to the project. */
-  roots: list(z.string()).default([]),
+  ...ENGINE_OPTIONS,
+  ...SUPERVISOR_OPTIONS,
   /** Patterns such as "run(git diff *)". */
-  rules,
-  /**
-   * "look": commands that can only look run unasked, and over an overlay all that have no network; what they change is
-   * asked about. "project": the same, and what touches nothing sensitive is kept unasked. "ask": every command asks.
-   */
-  commands: z.enum(["look", "project", "ask"]),
-  /** Folders and files outside of the project that commands see; those of the home folder may begin with "~/". */
-  command_read: list(z.string()).default([]),
-  /** Folders outside of the project that commands may write. */
-  command_write: list(z.string()),
-  /** Whether a tool may start a language server that does not run. */
-  lsp_start: z.enum(["ask", "always", "never"]).default("ask"),
-  /** Names of variables that commands get beside the usual ones. */
-  command_environment: list(z.string()),
-  /** Each session gets a branch whose name begins so; undefined: none does. */
-  git_branch: z.string().regex(BRANCH_PREFIX, 'must be the beginning of a branch\'s name, such as "agent/"')
-    .optional(),
+  rules: z.object(RULE_OPTIONS).prefault({}),
+  /** By the model's name; "*" stands for every model. */
+  models: map(ModelOptions).default({}),
+  state_dir: z.string().min(1),
   /** Neovim's own socket, which commands must not reach. */
   socket: z.string().optional(),
   /** Neovim's folder of settings, absolute. */
   config_dir: z.string().min(1).optional(),
-  deno: list(z.string()),
-  state_dir: z.string().min(1),
   environment: map(z.string()).optional(),
 });
 export type UserConfig = z.infer<typeof UserConfig>;
 
-/** What the engine is told when it is started; travels in `initialize`, thus on stdin only. */
+/** The engine gets it in `initialize`, so only on stdin. */
 export const EngineConfig = z.object({
   ...shared,
   read_rules: FileRules.shape.read_rules,
@@ -206,7 +100,6 @@ export const EngineConfig = z.object({
   models: list(ListedModel).default([]),
   /** Money that this project's sessions have cost on `date` (YYYY-MM-DD) so far. */
   spent: z.object({ date: z.string(), amount: z.number() }).optional(),
-  model: z.string().min(1).optional(),
   /** Without it, or without a model, sessions can be read and changes taken back, and a turn fails. */
   provider: z.object({
     name: z.string(),
@@ -241,4 +134,9 @@ export function firstProblem(error: z.ZodError): string {
   if (issue === undefined) return "it is not valid";
   const where = issue.path.map(String).join(".");
   return where === "" ? issue.message : `${where}: ${issue.message}`;
+}
+
+/** A problem of the action `configure`, with the option's name as the user knows it. */
+export function optionProblem(problem: string): string {
+  return problem.replace(/^config\.(\w+)/, (_, key: string) => OPTION_NAMES[key] ?? key);
 }

@@ -2,7 +2,7 @@
  * The trusted process: it starts engines, carries messages between them and Neovim, and asks the user for approvals.
  * It reads what a model wrote only to judge it and to show it.
  */
-import { firstProblem } from "../protocol/config.ts";
+import { firstProblem, optionProblem } from "../protocol/config.ts";
 import { Action, type Severity, type Update } from "../protocol/ui.ts";
 import { messageOf } from "../shared/errors.ts";
 import { isRecord } from "../shared/records.ts";
@@ -85,7 +85,7 @@ export class Supervisor implements AsyncDisposable {
   #refuse(raw: unknown, problem: string): void {
     const fields = isRecord(raw) ? raw : {};
     if (fields.type === "configure") {
-      this.#chats.projects.config = problem.replace(/^config\./, "");
+      this.#chats.projects.config = optionProblem(problem);
       return;
     }
     const chat = typeof fields.chat === "number" ? fields.chat : 1;

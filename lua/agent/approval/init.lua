@@ -17,7 +17,7 @@ local M = {}
 
 ---@return boolean
 local function has_list()
-  return config.get().approval == "select"
+  return config.get().ui.approval == "select"
 end
 
 --- Asks by a list of vim.ui.select.

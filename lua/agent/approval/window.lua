@@ -213,7 +213,7 @@ end
 --- True if the user does nothing in the chat at this moment but watch it.
 ---@return boolean
 local function may_take_focus()
-  local wanted = config.get().approval_focus
+  local wanted = config.get().ui.approval_focus
   if wanted ~= "auto" then
     return wanted == "always"
   end

@@ -26,7 +26,7 @@ local SIGNALS = {
 --- Tells somebody who looks elsewhere, as the options say.
 ---@param text string
 local function signal(text)
-  local make = SIGNALS[config.get().notify_with]
+  local make = SIGNALS[config.get().ui.notify_with]
   if make then
     vim.api.nvim_ui_send(make(say.line(text)))
   end
@@ -37,10 +37,10 @@ end
 local function tell(chat, text)
   local is_seen = chat:is_visible()
   text = chat.status:with_project(text)
-  if config.get().notify and not is_seen then
+  if config.get().ui.notify and not is_seen then
     say.info(text)
   end
-  if config.get().notify and (is_away or not is_seen) then
+  if config.get().ui.notify and (is_away or not is_seen) then
     signal(text)
   end
 end
@@ -104,7 +104,7 @@ return function(chat, update)
     if not chat.is_quiet then
       tell(chat, outcome(chat.timeline, update))
     end
-  elseif update.type == "approval" and config.get().notify and (is_away or not chat:is_visible()) then
+  elseif update.type == "approval" and config.get().ui.notify and (is_away or not chat:is_visible()) then
     -- It shows itself in Neovim.
     signal(chat.status:with_project("waits for your answer: " .. update.title))
   elseif update.type == "notice" and update.severity == "error" then

@@ -93,7 +93,7 @@ end
 ---@param blocks agent.Block[]
 ---@param changed table<integer, true>
 local function open_diffs(blocks, changed)
-  for index in pairs(config.get().show_diffs == "open" and changed or {}) do
+  for index in pairs(config.get().review.show_diffs == "open" and changed or {}) do
     local block = blocks[index]
     if block.is_diff and block.expanded == nil then
       block.expanded = true

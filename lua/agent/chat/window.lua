@@ -52,7 +52,7 @@ end
 ---@param whole integer rows of the chat
 ---@return integer
 local function input_rows(windows, whole)
-  local least = config.get().input_height
+  local least = config.get().ui.input_height
   if whole < LOW then
     -- It grows as it is needed.
     least = math.max(1, math.min(least, math.floor((whole - 4) / 4)))
@@ -66,7 +66,7 @@ end
 ---@return table input
 local function float_places(windows)
   local between = windows.kept_free or 0
-  local options = config.get()
+  local options = config.get().ui
   local top, lines = top_rows(), free_lines()
   local width = size.columns(size.FLOAT, size.NARROW)
   local wanted = top > 0 and not options.height and lines or size.fit(options.height or size.FLOAT, lines)
@@ -184,7 +184,7 @@ local WIDE, TALL = 120, 30
 
 ---@return string
 local function layout_now()
-  local layout = config.get().layout
+  local layout = config.get().ui.layout
   if layout ~= "auto" then
     return layout
   end
@@ -195,7 +195,7 @@ end
 ---@param layout string
 ---@return integer window
 local function open_split(buffer, layout)
-  local options = config.get()
+  local options = config.get().ui
   if layout == "tab" then
     vim.cmd("tab split")
     vim.api.nvim_win_set_buf(0, buffer)
@@ -216,7 +216,7 @@ end
 ---@param input integer buffer
 local function open_splits(windows, transcript, input)
   windows.transcript = open_split(transcript, windows.layout)
-  local below = { split = "below", win = windows.transcript, height = config.get().input_height + 1 }
+  local below = { split = "below", win = windows.transcript, height = config.get().ui.input_height + 1 }
   windows.input = vim.api.nvim_open_win(input, false, below)
   vim.wo[windows.input].winfixheight = true
 end

@@ -1,5 +1,6 @@
--- Options against the schema: what is wrong with them, in words.
+-- Checks values of options against the schema.
 local schema = require("agent.config.schema")
+local written = require("agent.config.values").written
 
 local M = {}
 
@@ -17,7 +18,7 @@ local function is_a(value, name)
   return type(value) == name
 end
 
---- What an option takes, in words: "a whole number from 1 to 1000", "a string or nil".
+--- The expected value in words: "a whole number from 1 to 1000", "a string or nil".
 ---@param option agent.Option
 ---@return string
 local function wanted(option)
@@ -38,11 +39,12 @@ local function wanted(option)
   return (option.type:gsub("%a+", words):gsub("|", " or "))
 end
 
---- What is wrong with the value of an option; nil if nothing is.
+--- The problem with an option's value; nil if it is valid.
 ---@param option agent.Option
 ---@param value any
+---@param model? string  whose option it is
 ---@return string?
-function M.problem(option, value)
+function M.problem(option, value, model)
   local fits = vim.iter(vim.gsplit(option.type, "|", { plain = true })):any(function(name)
     return is_a(value, name)
   end)
@@ -54,41 +56,38 @@ function M.problem(option, value)
   if fits then
     return nil
   end
-  local given_as = vim.inspect(value, { newline = "", indent = "" })
-  return ("%s must be %s, not %s"):format(option.name, wanted(option), given_as)
+  local text = vim.inspect(value, { newline = "", indent = "" })
+  return ("%s must be %s, not %s"):format(written(option.name, model), wanted(option), text)
 end
 
---- What is wrong with these options, a line each; empty if nothing is.
----@param options table
+--- One line for each invalid value.
+---@param values table<string, any>  by the full name of the option
 ---@return string[]
-function M.problems(options)
-  local problems = vim.g.agent ~= nil and type(vim.g.agent) ~= "table" and { "vim.g.agent must be a table" } or {}
-  local known = {}
-  for _, option in ipairs(schema.options) do
-    known[option.name] = true
-    local value = options[option.name]
-    if value ~= nil then
+function M.problems(values)
+  local problems = {}
+  for name, value in pairs(values) do
+    local option = schema.get().by_name[name]
+    if name:find("*", 1, true) then
+      for model, of in pairs(value) do
+        table.insert(problems, M.problem(option, of, model))
+      end
+    else
       table.insert(problems, M.problem(option, value))
     end
   end
-  for name in pairs(options) do
-    if not known[name] then
-      table.insert(problems, ("unknown option %s"):format(tostring(name)))
-    end
-  end
-  for _, pair in ipairs(vim.islist(options.safe_to_write) and options.safe_to_write or {}) do
+  local safe_to_write, keys = values["files.safe_to_write"], values["review.keys"]
+  for _, pair in ipairs(vim.islist(safe_to_write) and safe_to_write or {}) do
     if type(pair) ~= "table" or type(pair[1]) ~= "string" or type(pair[2]) ~= "boolean" then
-      table.insert(problems, ("safe_to_write must hold { glob, boolean }, not %s"):format(vim.inspect(pair)))
+      table.insert(problems, ("files.safe_to_write must hold { glob, boolean }, not %s"):format(vim.inspect(pair)))
     end
   end
-  for name, keys in pairs(type(options.review_keys) == "table" and options.review_keys or {}) do
-    if not schema.review_keys[name] then
-      table.insert(problems, ("review_keys has no %s"):format(tostring(name)))
-    elseif type(keys) ~= "string" then
-      table.insert(problems, ("review_keys.%s must be a string, not %s"):format(name, vim.inspect(keys)))
+  for name, lhs in pairs(type(keys) == "table" and keys or {}) do
+    if not schema.default("review.keys")[name] then
+      table.insert(problems, ("review.keys has no %s"):format(tostring(name)))
+    elseif type(lhs) ~= "string" then
+      table.insert(problems, ("review.keys.%s must be a string, not %s"):format(name, vim.inspect(lhs)))
     end
   end
-  table.sort(problems)
   return problems
 end
 

@@ -31,7 +31,7 @@ function answers.write_unsaved(params, reply)
     path = params.path,
     base = params.base,
     text = params.text,
-    save = config.get().save_unsaved,
+    save = config.get().files.save_unsaved,
   })
   if result.conflict then
     return reply(true, { status = "conflict", text = result.conflict })

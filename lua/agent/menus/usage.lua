@@ -280,7 +280,7 @@ function M.lines(usage, width)
   if unreported > 0 then
     add("*: with requests whose tokens the provider did not tell; they are not in the sums.", "AgentHint")
   end
-  add(("cost: prices as of %s, US dollars; the option prices overrides them."):format(usage.pricesOf), "AgentHint")
+  add(("cost: prices as of %s, US dollars; models[name].price overrides them."):format(usage.pricesOf), "AgentHint")
   return lines, groups
 end
 

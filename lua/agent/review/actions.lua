@@ -59,6 +59,7 @@ return {
   },
   {
     name = "keep",
+    unlisted = true,
     args = "[scope]",
     words = { "hunk", "file", "all" },
     doc = "Keep the hunk at the cursor, all hunks of the file, or all hunks.",

@@ -207,7 +207,7 @@ local function settle(verb, scope)
     else
       undo_hunks(it, { hunk })
     end
-    if hunk and config.get().review_advance then
+    if hunk and config.get().review.advance then
       go_on(it, hunk.row)
     end
   end)

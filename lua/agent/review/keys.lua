@@ -39,11 +39,11 @@ local in_review = {} ---@type table<integer, true>
 ---@return table<string, string>
 function M.wanted()
   local keys = {}
-  local option = config.get().review_keys
+  local option = config.get().review.keys
   if option == false then
     return keys
   end
-  for name, lhs in pairs(vim.tbl_extend("force", schema.review_keys, type(option) == "table" and option or {})) do
+  for name, lhs in pairs(vim.tbl_extend("force", schema.default("review.keys"), type(option) == "table" and option or {})) do
     if type(lhs) == "string" and lhs ~= "" then
       keys[name] = lhs
     end

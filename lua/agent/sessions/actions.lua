@@ -27,6 +27,7 @@ return {
   },
   {
     name = "fork",
+    group = "session",
     plug = "AgentFork",
     doc = "Continue with a copy of the session, from the turn at the cursor.",
     run = function(chats)
@@ -35,6 +36,7 @@ return {
   },
   {
     name = "rename",
+    group = "session",
     args = '["title"]',
     takes = "quoted",
     doc = "Change the session's title.",
@@ -54,6 +56,7 @@ return {
   },
   {
     name = "archive",
+    group = "session",
     doc = "Archive the session, or unarchive it.",
     run = function(chats)
       require("agent.sessions").archive(chats)
@@ -61,6 +64,7 @@ return {
   },
   {
     name = "delete",
+    group = "session",
     doc = "Delete the session after a confirmation.",
     run = function(chats)
       require("agent.sessions").delete(chats)
@@ -68,6 +72,7 @@ return {
   },
   {
     name = "export",
+    group = "session",
     args = "[file]",
     takes = "file",
     doc = "Export the session as Markdown, JSON or a recording.",

@@ -81,7 +81,7 @@ function M.show(chats, session, place, begun)
     chat = begun or now:is_blank(session.sessionId) and now.timeline.root == place.root and now or chats.new(place.root)
     chat:restore(session)
     if session.open then
-      local text = "This session is open in another Neovim. To go on with a copy of it: :Agent fork"
+      local text = "This session is open in another Neovim. Continue with a copy: use :Agent session fork."
       chat:apply({ { type = "notice", severity = "warning", text = text } })
     end
   end
@@ -389,7 +389,7 @@ function M.archive(chats)
       return row.sessionId == id
     end)
     ask(chats, chat:place(), "session_archive", { sessionId = id, archived = not is_archived }, function()
-      say.info(is_archived and "no longer archived" or "archived; :Agent archive brings it back")
+      say.info(is_archived and "no longer archived" or "archived; :Agent session archive brings it back")
     end)
   end)
 end
@@ -448,7 +448,7 @@ function M.export(chats, file, overwrite)
   end
   local exists = path and vim.uv.fs_lstat(path) ~= nil
   if exists and not overwrite then
-    return say.error(("%s exists; :Agent! export overwrites it"):format(file))
+    return say.error(("%s exists; :Agent! session export overwrites it"):format(file))
   end
   local format = path and FORMATS[path:lower():match("%.(%w+)$")] or "markdown"
   local export = require("agent.sessions.export")

@@ -50,10 +50,10 @@ local ENDED = "The tutor has ended."
 --- the lesson.
 ---@return table<string, any>
 local function options()
-  local layout = config.get().layout
+  local layout = config.get().ui.layout
   local hides = layout == "tab" or layout == "current"
   local own = { provider = tutor.own.provider, model = tutor.own.model, mode = tutor.own.mode }
-  return vim.tbl_extend("error", own, { layout = hides and "float" or layout, root = tutor.project.root })
+  return vim.tbl_extend("error", own, { ui = { layout = hides and "float" or layout }, root = tutor.project.root })
 end
 
 --- From now on commands use the tutor's host and project.
@@ -299,7 +299,7 @@ local function open(url)
     provider = "tutor",
     model = "scripted-model",
     providers = { tutor = { wire = "openai_chat", base_url = url } },
-    title = false,
+    sessions = { title = false },
     state_dir = project.state,
     deno = config.get().deno,
     sandbox = config.get().sandbox,

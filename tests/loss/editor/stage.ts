@@ -7,7 +7,8 @@ import { DEFAULT_TIMEOUT, pause, within } from "../../support/project.ts";
 /** With every trial the session grows, and with it each request. */
 const MOST_TRIALS = 20;
 
-const OPTIONS = 'safe_to_write = { { "**", true }, { "**/ask*", false } }, title = false';
+const OPTIONS =
+  'files = { safe_to_write = { { "**", true }, { "**/ask*", false } } }, sessions = { title = false }';
 
 const PREPARE = `
 vim.o.hidden, vim.o.fixendofline, vim.o.updatetime = true, false, 100

@@ -57,7 +57,7 @@ class Trial {
     await nvim.lua(
       `local save, files = ...
       _G.told, _G.gone = {}, {}
-      require("agent.config").set({ save_unsaved = save })
+      require("agent.config").set({ files = { save_unsaved = save } })
       vim.cmd("silent! only | enew")
       for _, file in ipairs(files) do
         if file.open ~= "closed" then vim.cmd.edit(file.name) end

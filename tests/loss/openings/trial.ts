@@ -44,7 +44,7 @@ async function open(): Promise<Stage> {
   const other = await scratch(GREET, { git: true });
   const agent = await startAgent({
     script: "repeat\nnew-history\nsay Ok.",
-    options: "title = false",
+    options: "sessions = { title = false }",
     lua: `vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, {
       providers = { keyless = { wire = "openai_chat", base_url = "http://127.0.0.1:9/v1", api_key = "env:NOBODY" } },
     })`,

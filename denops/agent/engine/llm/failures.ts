@@ -87,7 +87,7 @@ export function windowFullError(said: string, target: Target): TurnError {
   const before = "The session no longer fits the model's window (";
   const hint = (windowIn(said) ?? Infinity) <= SMALL_WINDOW
     ? "Try :Agent new, or give the model a larger context."
-    : "Try :Agent new, or :Agent fork at an earlier turn.";
+    : "Try :Agent new, or :Agent session fork at an earlier turn.";
   return failure("window_full", before, said, ").", hint, target);
 }
 
@@ -141,7 +141,7 @@ export function memoryError(detail: string, target: Target): TurnError {
     before,
     detail,
     ").",
-    "Set context_window to less, or choose a smaller model.",
+    "Set limits.context_window to less, or choose a smaller model.",
     target,
   );
 }
@@ -149,7 +149,14 @@ export function memoryError(detail: string, target: Target): TurnError {
 /** The server runs already, and its model does not. */
 export function loadingError(detail: string, target: Target): TurnError {
   const before = `${names(target).provider} is still loading the model (`;
-  return failure("overloaded", before, detail, ").", "Try again later, or raise request_timeout.", target);
+  return failure(
+    "overloaded",
+    before,
+    detail,
+    ").",
+    "Try again later, or raise limits.request_timeout.",
+    target,
+  );
 }
 
 export function streamError(detail: string, target: Target): TurnError {
@@ -178,7 +185,7 @@ export function silenceError(seconds: number, target: Target): TurnError {
   return new TurnError(
     "network",
     `No answer from ${names(target).provider}${via(target)} for ${seconds} s.`,
-    "Try again or raise request_timeout.",
+    "Try again or raise limits.request_timeout.",
   );
 }
 

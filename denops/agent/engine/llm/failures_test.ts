@@ -189,7 +189,7 @@ Deno.test("a full window is said as that, whoever says it how, and nothing else 
     assert.equal(kind, "window_full", `${who}: ${message}`);
     assert.match(
       message,
-      /^The session no longer fits the model's window \(.*\)\. Try :Agent new, or (?::Agent fork|give the model a larger)/,
+      /^The session no longer fits the model's window \(.*\)\. Try :Agent new, or (?::Agent session fork|give the model a larger)/,
     );
     checkError(message);
   }

@@ -65,9 +65,10 @@ export interface ModelPorts {
 }
 
 export function createModel(
-  config: ModelConfig,
+  general: ModelConfig,
   ports: ModelPorts = {},
 ): Model {
+  const config = { ...general, ...general.model_options[general.model] };
   const { fetch: fetchImpl = fetch, facts = NO_FACTS, renew, listedWindow } = ports;
   const { provider } = config;
   const wireName = wireFor(provider, config.model);
@@ -105,7 +106,7 @@ export function createModel(
     hasNativeTools = false;
     notices.push(
       `${config.model} was of late asked for its tool calls as text, and is so again. ` +
-        "With native_tools = true it is asked for its own.",
+        "With native_tools = true in models it is asked for its own.",
     );
   }
   const callsOneByOne = () => !abilities.parallel;

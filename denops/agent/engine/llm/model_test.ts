@@ -150,7 +150,7 @@ Deno.test("what a request for a title brings to light is told with the next answ
   const title = new Prompt("Be brief.", [user("Hi")], [], true, "none");
   assert.deepEqual((await inText(server, model, title)).notices, []);
   assert.deepEqual((await inText(server, model)).notices, [
-    "test has not enough memory for a window of 32768 tokens: 16384 are asked for. Set context_window to choose yourself.",
+    "test has not enough memory for a window of 32768 tokens: 16384 are asked for. Set limits.context_window to choose yourself.",
   ]);
   assert.equal(model.contextWindow, 16_384);
 });
@@ -167,7 +167,7 @@ Deno.test("a model that was asked in text is so from its first request on, after
   const again = await inText(server, createModel(config, { facts }));
   assert.deepEqual([again.calls, again.body?.tools], [["read_file"], undefined]);
   assert.deepEqual(again.notices, [
-    "model-1 was of late asked for its tool calls as text, and is so again. With native_tools = true it is asked for its own.",
+    "model-1 was of late asked for its tool calls as text, and is so again. With native_tools = true in models it is asked for its own.",
   ]);
   const own = await inText(server, createModel({ ...config, native_tools: true }, { facts }));
   assert.ok(own.body?.tools !== undefined && own.notices.length === 0);
@@ -192,6 +192,18 @@ Deno.test("a server that refuses tools is believed where the user says that it h
     createModel(engineConfig(server.url, "openai_chat", { native_tools: true })),
   );
   assert.match(error?.message ?? "", /requires --jinja flag/);
+});
+
+Deno.test("what the user says of one model holds for it alone, before what is said of all", async () => {
+  await using server = await ModelServer.start("say Hi\n---\nsay Hi\nnew-history");
+  const config = engineConfig(server.url, "openai_chat", {
+    native_tools: true,
+    model_options: { "model-1": { native_tools: false } },
+  });
+  const offered = async (model: string) =>
+    (await inText(server, createModel({ ...config, model }))).body?.tools;
+  assert.equal(await offered("model-1"), undefined);
+  assert.ok(await offered("model-2") !== undefined);
 });
 
 Deno.test("calls in the text of an answer are calls; after two such answers they are asked for so", async () => {

@@ -104,7 +104,7 @@ export class Refusals {
     if (contextWindow === undefined) return undefined;
     notice(
       `${provider} has not enough memory for a window of ${request.contextWindow} tokens: ` +
-        `${contextWindow} are asked for. Set context_window to choose yourself.`,
+        `${contextWindow} are asked for. Set limits.context_window to choose yourself.`,
     );
     return { ...request, contextWindow };
   }

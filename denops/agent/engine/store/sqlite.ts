@@ -97,7 +97,7 @@ export class SqliteStore implements Store {
     } catch (error) {
       this.#isGone = true;
       return `The folder with your sessions was deleted, and cannot be made again (${messageOf(error)}). ` +
-        "Keep this one with :Agent export FILE, and start Neovim again.";
+        "Keep this one with :Agent session export FILE, and start Neovim again.";
     }
   }
 

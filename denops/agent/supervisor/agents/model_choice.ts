@@ -30,7 +30,7 @@ export async function chosenConfig(
   if (own === provider && (user.model !== undefined || namesModel(user, provider))) return user;
   // They are of the options' provider and its model.
   const { model: _, summary_model: _s, explore_model: _e, context_window: _c, ...more } = user;
-  const { vision: _v, native_tools: _n, ...rest } = more;
+  const { "*": _every, ...models } = more.models;
   const named = namesModel(user, provider) ? undefined : model?.name;
-  return { ...rest, provider, ...defined({ model: named }) };
+  return { ...more, models, provider, ...defined({ model: named }) };
 }

@@ -13,6 +13,7 @@ import {
   described,
   keyNames,
   knownModels,
+  optionsOf,
   priced,
   type ProviderWorld,
 } from "./provider.ts";
@@ -101,8 +102,10 @@ export class Offers {
 /** The user's prices, and what the user has set of the model of the options, count before the list. */
 export function withOptions(model: ListedModel, provider: Provider, user: UserConfig): ListedModel {
   const [known] = priced(user, provider.base_url, [model.name]);
-  const price = user.prices[model.name] ?? model.price ?? known?.price;
-  const { context_window: window, vision } = model.name === user.model ? user : {};
+  const price = optionsOf(user, model.name).price ?? model.price ?? known?.price;
+  const isOwn = model.name === user.model;
+  const window = isOwn ? user.context_window : undefined;
+  const { vision } = isOwn ? optionsOf(user, model.name) : user.models[model.name] ?? {};
   return {
     ...model,
     ...defined({ price, context_window: window, vision }),

@@ -3,13 +3,7 @@ import { UserConfig } from "../../protocol/config.ts";
 import { Offers } from "./offers.ts";
 import type { ProviderWorld } from "./provider.ts";
 
-const user = (options: object) =>
-  UserConfig.parse({
-    ...{ max_iterations: 25, request_timeout: 30, safe_to_write: [], deny_read: [], providers: {} },
-    ...{ sandbox: "auto", rules: {}, commands: "look", command_write: [], command_environment: [] },
-    ...{ deno: [], state_dir: "/state" },
-    ...options,
-  });
+const user = (options: object) => UserConfig.parse({ state_dir: "/state", ...options });
 const world = (answers: Readonly<Record<string, unknown>>, env: Readonly<Record<string, string>> = {}) => {
   const asked: string[] = [];
   const fetch: ProviderWorld["fetch"] = (url) => {
@@ -64,10 +58,11 @@ Deno.test("a model by its name: what the list says, the user's prices and window
     name: "a/b:nitro",
     context_window: 9_000,
   });
-  const prices = { "a/b": { input: 7, output: 8 } };
-  const options = { prices, model: "a/b", context_window: 5_000, vision: true };
+  const price = { input: 7, output: 8 };
+  const models = { "*": { vision: true }, "a/b": { price } };
+  const options = { models, model: "a/b", context_window: 5_000 };
   assert.deepEqual(await offers.find(GROQ, "a/b", user(options)), {
-    ...{ name: "a/b", context_window: 5_000, price: prices["a/b"], vision: true },
+    ...{ name: "a/b", context_window: 5_000, price, vision: true },
   });
   assert.equal((await offers.find(GROQ, "llama-3.1-8b-instant", user({}))).price?.input, 0.05);
   await assert.rejects(

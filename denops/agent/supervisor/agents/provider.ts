@@ -1,5 +1,11 @@
 /** Which model the engine talks to, and its key. Keys are read here and go to the engine's stdin only. */
-import { type EngineConfig, type ModelConfig, SharedConfig, type UserConfig } from "../../protocol/config.ts";
+import {
+  type EngineConfig,
+  type ModelConfig,
+  type ModelOptions,
+  SharedConfig,
+  type UserConfig,
+} from "../../protocol/config.ts";
 import { publishedPrice } from "../../models/prices.ts";
 import { trustedPath } from "../system/environment.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
@@ -72,6 +78,17 @@ export async function findProvider(
   };
 }
 
+/** The user's options of a model. Those of "*" apply to every model. */
+export function optionsOf({ models }: UserConfig, name: string): ModelOptions {
+  return { ...models["*"], ...models[name] };
+}
+
+/** The options that every engine gets. @param abilities defaults for options that the user has not set */
+export function sharedConfig(user: UserConfig, abilities: Partial<SharedConfig> = {}): SharedConfig {
+  const { "*": every, ...model_options } = user.models;
+  return SharedConfig.parse({ ...abilities, ...user, ...every, model_options });
+}
+
 /** The configuration of an engine with a model. @throws {Error} one line that says how to set a model up. */
 export async function engineConfig(
   user: UserConfig,
@@ -89,7 +106,7 @@ export async function engineConfig(
   const price = priceOf(model);
   const summaryPrice = user.summary_model === undefined ? undefined : priceOf(user.summary_model);
   return {
-    ...SharedConfig.parse({ ...listed?.abilities, ...user }),
+    ...sharedConfig(user, listed?.abilities),
     read_rules: { deny: [], ask: [] },
     modes: [],
     models: [...priced(user, baseUrl, knownModels(user))],
@@ -101,20 +118,21 @@ export async function engineConfig(
 
 /** Models of a provider with what they cost, as far as that is known. */
 export function priced(
-  { prices }: UserConfig,
+  user: UserConfig,
   baseUrl: string,
   names: Iterable<string>,
 ): EngineConfig["models"] {
   return [...new Set(names)].map((name) => {
-    const price = prices[name] ?? publishedPrice(baseUrl, name);
+    const price = optionsOf(user, name).price ?? publishedPrice(baseUrl, name);
     return { name, ...defined({ price }) };
   });
 }
 
 /** Names of models that the options speak of. */
 export function knownModels(user: UserConfig): ReadonlySet<string> {
-  const { model, summary_model, explore_model, prices } = user;
-  const names = [model, summary_model, explore_model, ...Object.keys(prices)];
+  const { model, summary_model, explore_model, models } = user;
+  const { "*": _, ...own } = models;
+  const names = [model, summary_model, explore_model, ...Object.keys(own)];
   return new Set(names.filter((name) => name !== undefined));
 }
 

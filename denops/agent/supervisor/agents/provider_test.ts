@@ -10,11 +10,7 @@ const world: ProviderWorld = {
 };
 
 async function openai(own: Readonly<Record<string, unknown>>) {
-  const user = UserConfig.parse({
-    ...{ provider: "openai", providers: { openai: own }, max_iterations: 25, request_timeout: 30 },
-    ...{ safe_to_write: [], deny_read: [], sandbox: "off", rules: {}, commands: "ask", command_write: [] },
-    ...{ command_environment: [], deno: ["deno"], state_dir: "/s" },
-  });
+  const user = UserConfig.parse({ provider: "openai", providers: { openai: own }, state_dir: "/s" });
   const { provider: { wire, wires, base_url } } = await engineConfig(user, world, []);
   return { wire, wires, base_url };
 }

@@ -4,11 +4,7 @@ import { covers, MODE_FACTS } from "../../protocol/modes.ts";
 import { Modes } from "./modes.ts";
 
 Deno.test("an engine's word for a mode makes it narrower, never wider and never another one of the same access", () => {
-  const user = UserConfig.parse({
-    ...{ provider: "openai", providers: {}, max_iterations: 25, request_timeout: 30 },
-    ...{ safe_to_write: [], deny_read: [], sandbox: "off", rules: {}, commands: "ask", command_write: [] },
-    ...{ command_environment: [], deno: ["deno"], state_dir: "/s" },
-  });
+  const user = UserConfig.parse({ state_dir: "/s" });
   const rules = { safe_to_write: [], deny_read: [], read_rules: { deny: [], ask: [] } };
   const modes = new Modes(user, () => ({ root: "/p", rules }));
   for (const { name: chosen, access } of MODE_FACTS) {

@@ -1,5 +1,5 @@
 /** An open project: its engine, its rules, its commands. Each root and configuration has its own. */
-import { type ModelConfig, SharedConfig, type UserConfig } from "../../protocol/config.ts";
+import type { ModelConfig, UserConfig } from "../../protocol/config.ts";
 import type { OwnMode } from "../../protocol/modes.ts";
 import type { Severity } from "../../protocol/ui.ts";
 import { today } from "../../shared/today.ts";
@@ -11,7 +11,7 @@ import { copilotQuota } from "../agents/copilot/copilot.ts";
 import { Engine } from "../agents/engine.ts";
 import type { Launch } from "../agents/launch.ts";
 import { AgentProcess } from "../agents/process.ts";
-import { knownModels, priced, type ProviderWorld } from "../agents/provider.ts";
+import { knownModels, priced, type ProviderWorld, sharedConfig } from "../agents/provider.ts";
 import { visible } from "../screen/visible.ts";
 import { EngineClient } from "./client.ts";
 import type { ClientPorts } from "./context.ts";
@@ -149,7 +149,7 @@ function engineOptions(
   const own = ownModes(modes, options);
   const names = [...knownModels(user), ...own.flatMap(({ model }) => model ?? [])];
   const models = "problem" in model ? [] : priced(user, model.provider.base_url, names);
-  const known = "problem" in model ? SharedConfig.parse(user) : model;
+  const known = "problem" in model ? sharedConfig(user) : model;
   const { sandboxed } = permissions;
   return { ...known, ...permissions.files(NO_CHAT), modes: own, models, sandboxed };
 }

@@ -54,7 +54,7 @@ export const PROFILES = {
     writes: "by its access: |agent-shell-access|",
     network: "if the user allows it",
     unixSockets: true,
-    environment: `${PLAIN}, command_environment`,
+    environment: `${PLAIN}, shell.environment`,
     unsandboxed: "everything the user can, so each command asks",
   },
   overlay: {

@@ -58,9 +58,13 @@ end
 ---@param chat agent.Chat
 ---@return table[]
 function M.items(chat)
-  return vim.tbl_map(function(row)
-    return { word = "/" .. row.name, menu = row.doc, dup = 0 }
-  end, chat.peers.sub_commands())
+  local items = {}
+  for _, row in ipairs(chat.peers.sub_commands()) do
+    if not row.unlisted then
+      table.insert(items, { word = "/" .. row.name, menu = row.doc, dup = 0 })
+    end
+  end
+  return items
 end
 
 return M

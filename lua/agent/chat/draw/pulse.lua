@@ -47,7 +47,7 @@ end
 --- The frame of this moment; nil without frames.
 ---@return string?
 local function frame()
-  local frames = config.get().spinner
+  local frames = config.get().ui.spinner
   return type(frames) == "table" and #frames > 0 and tostring(frames[math.floor(vim.uv.now() / TICK) % #frames + 1])
     or nil
 end
@@ -162,7 +162,7 @@ local function tick()
 end
 
 local function start()
-  if not timer and config.get().spinner then
+  if not timer and config.get().ui.spinner then
     local every = frame() and TICK or SECOND
     timer = assert(vim.uv.new_timer())
     timer:start(every, every, vim.schedule_wrap(function()
@@ -204,7 +204,7 @@ end
 ---@param words string
 ---@return string
 function M.state(chat, words)
-  if not is_busy(chat) or not config.get().spinner then
+  if not is_busy(chat) or not config.get().ui.spinner then
     return words
   end
   return table.concat(vim.list_extend({ words, seconds(at_work[chat]) }, { frame() }), " ")

@@ -23,10 +23,10 @@ end
 ---@param least? integer if there are so many
 ---@return integer
 function M.columns(share, least)
-  local options = config.get()
+  local options = config.get().ui
   local width = M.fit(options.width or share, vim.o.columns)
   width = options.width and width or math.max(width, math.min(least or 0, vim.o.columns - 2))
-  return options.width and width or math.min(width, options.chat_width)
+  return options.width and width or math.min(width, options.max_width)
 end
 
 return M

@@ -80,10 +80,10 @@ export class Spending {
       if (cap === undefined || this.#used[counter] < cap * (this.#raised[counter] + 1)) continue;
       const used = this.#used[counter];
       const text = counter === "turn"
-        ? `this turn has used ${used} tokens; the cap is ${cap} (max_tokens_per_turn)`
+        ? `this turn has used ${used} tokens; the cap is ${cap} (limits.max_tokens_per_turn)`
         : `this ${counter} has cost ${used.toFixed(2)}; the cap is ${
           cap.toFixed(2)
-        } (max_cost_per_${counter})`;
+        } (limits.max_cost_per_${counter})`;
       return { counter, text };
     }
     return undefined;
@@ -105,13 +105,13 @@ export class Unpriced {
     { name, price }: { readonly name: string; readonly price?: Price | undefined },
   ): string | undefined {
     const caps = { max_cost_per_session, max_cost_per_day };
-    const set = Object.entries(caps).flatMap(([cap, money]) => money === undefined ? [] : [cap]);
+    const set = Object.entries(caps).flatMap(([cap, money]) => money === undefined ? [] : [`limits.${cap}`]);
     // Who asks for no key sends no bill.
     const isFree = price !== undefined || provider?.api_key === undefined;
     if (isFree || set.length === 0 || this.#told.has(name)) return undefined;
     this.#told.add(name);
     const verb = set.length === 1 ? "does" : "do";
-    return `${set.join(" and ")} ${verb} not count ${name}: its price is unknown. Set it in prices.`;
+    return `${set.join(" and ")} ${verb} not count ${name}: its price is unknown. Set its price in models.`;
   }
 }
 

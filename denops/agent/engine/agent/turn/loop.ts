@@ -79,7 +79,7 @@ export function loopRunner(options: LoopOptions): Runner {
     const key = JSON.stringify([name, listed]);
     const known = models.get(key);
     if (known !== undefined) return known;
-    const form = config.edit_form ?? editFormOf(name);
+    const form = config.model_options[name]?.edit_form ?? config.edit_form ?? editFormOf(name);
     const tools = withForm(offered, form);
     const brief = tools.map((tool) => ({ ...tool, spec: briefly(tool.spec) }));
     const isOwn = name === own.name && listed === undefined;

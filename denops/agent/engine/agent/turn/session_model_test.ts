@@ -52,7 +52,7 @@ Deno.test("window, price, forms of edits and family words follow the model; what
   assert.deepEqual(await engine.prompt("And again?"), END_TURN);
   const told = events.flatMap((event) => event.type === "notice" ? [event.text] : []);
   assert.deepEqual(told.filter((text) => text.includes("unknown")), [
-    "max_cost_per_session does not count nameless: its price is unknown. Set it in prices.",
+    "limits.max_cost_per_session does not count nameless: its price is unknown. Set its price in models.",
   ]);
 
   // The session that is opened again goes on with what was chosen, and with what was known of it.

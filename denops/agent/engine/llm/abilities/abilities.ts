@@ -147,7 +147,7 @@ export class Abilities {
     const { tokens } = this.window;
     return [
       `${this.#config.model} is slow, as the GPU has ${onGpu} of its ${all} GB, with a window of ${tokens} tokens. ` +
-      "Set context_window to less, or choose a smaller model.",
+      "Set limits.context_window to less, or choose a smaller model.",
     ];
   }
 

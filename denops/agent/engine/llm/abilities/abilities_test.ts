@@ -302,7 +302,7 @@ Deno.test("a model that is partly outside of the GPU is told of, with what to do
   const notices = (vram: number) => abilitiesOf(loaded(vram), { wire: "ollama" }).abilities.answered();
   assert.deepEqual(await notices(6_100_000_000), [
     "model-1 is slow, as the GPU has 6.1 of its 9.4 GB, with a window of 32768 tokens. " +
-    "Set context_window to less, or choose a smaller model.",
+    "Set limits.context_window to less, or choose a smaller model.",
   ]);
   assert.deepEqual(await notices(9_400_000_000), []);
   // Without a GPU no window makes it fast.

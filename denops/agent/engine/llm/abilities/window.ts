@@ -24,7 +24,9 @@ export function windowOf(
   listed?: number,
 ): Window {
   const { server = "the server", most = Infinity, loaded = Infinity } = told;
-  const wished = user === undefined ? undefined : { tokens: user, from: "by the option context_window" };
+  const wished = user === undefined
+    ? undefined
+    : { tokens: user, from: "by the option limits.context_window" };
   const own = { tokens: most, from: "all that the model has" };
   const limit = told.limit === undefined ? undefined : { tokens: told.limit, from: `as ${server} has said` };
   if (asksFor === undefined) {

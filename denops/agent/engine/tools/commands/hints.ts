@@ -112,7 +112,7 @@ const HINTS: readonly Hint[] = [
     hint: (_, access, output) => {
       const [downloads] = DOWNLOADS.exec(output) ?? [];
       if (downloads !== undefined) {
-        return `~${downloads} is read-only for commands; the user can add it to the option command_write`;
+        return `~${downloads} is read-only for commands; the user can add it to the option shell.write`;
       }
       const again = againAtMore(access, output);
       return again === undefined

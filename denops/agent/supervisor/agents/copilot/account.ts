@@ -1,5 +1,5 @@
 /** What an engine is told of Copilot: where it is, the key, and how the account's models are spoken to. */
-import type { UserConfig } from "../../../protocol/config.ts";
+import type { SharedConfig, UserConfig } from "../../../protocol/config.ts";
 import type { ModelWire } from "../../../protocol/providers.ts";
 import { defined } from "../../../shared/records.ts";
 import { copilotKey, KEY_SOURCE } from "./copilot.ts";
@@ -27,7 +27,7 @@ export async function copilotAccount(user: UserConfig, world: World): Promise<Co
 export interface AccountModel {
   readonly name: string;
   /** For options that the user has not set. */
-  readonly abilities: Partial<Pick<UserConfig, "context_window" | "vision" | "native_tools">>;
+  readonly abilities: Partial<Pick<SharedConfig, "context_window" | "vision" | "native_tools">>;
 }
 
 /** The user's model, else Copilot's own choice. @throws {Error} one line, also if the account may not use it */

@@ -22,15 +22,6 @@ function options(server: CopilotServer, home: Scratch, changes: Record<string, u
   return UserConfig.parse({
     provider: "copilot",
     providers: { copilot: server.options },
-    ...{
-      max_iterations: 25,
-      request_timeout: 30,
-      safe_to_write: [],
-      deny_read: [],
-      rules: {},
-      sandbox: "off",
-    },
-    ...{ commands: "look", command_write: [], command_environment: [], deno: ["deno"] },
     state_dir: home.path("state"),
     ...changes,
   });

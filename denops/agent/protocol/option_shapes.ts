@@ -1,0 +1,67 @@
+/** Schemas of structured options, for `options.ts`. */
+import { z } from "../deps/zod.ts";
+import { WIRES } from "./providers.ts";
+
+/** Lua has one table type: an empty list arrives as an empty map, and the other way round. */
+export const list = <T extends z.ZodType>(item: T) =>
+  z.preprocess(
+    (value) => isEmptyRecord(value) ? [] : value,
+    z.array(item),
+  );
+export const map = <T extends z.ZodType>(item: T) =>
+  z.preprocess(
+    (value) => Array.isArray(value) && value.length === 0 ? {} : value,
+    z.record(z.string(), item),
+  );
+
+function isEmptyRecord(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value) &&
+    Object.keys(value).length === 0;
+}
+
+export const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+
+/** A provider of the user's own, or changes to a known one. */
+export const ProviderOptions = z.object({
+  wire: z.enum(WIRES).optional(),
+  base_url: httpUrl.optional(),
+  /** "env:NAME" or "cmd:a command that prints the key". */
+  api_key: z.string().regex(/^(env|cmd):.+/s, 'must be "env:NAME" or "cmd:COMMAND"').optional(),
+  headers: map(z.string()).optional(),
+  /** Of copilot: a GitHub of a company's own, and its API if that is not beside it at "api.". */
+  github_url: httpUrl.optional(),
+  github_api_url: httpUrl.optional(),
+});
+export type ProviderOptions = z.infer<typeof ProviderOptions>;
+
+/** One entry of `safe_to_write`: true may be written without asking, false asks. */
+export const SafeToWrite = z.object({
+  glob: z.string().min(1),
+  safe: z.boolean(),
+  /** Why it asks, as the end of a sentence: "git runs it automatically". */
+  reason: z.string().optional(),
+  /** Package managers write it: what a command changes of it is listed, and stays. */
+  packages: z.boolean().optional(),
+  /** Of a manifest: it asks only if one of these keys changes, or what is in it. Parts are joined by "/"; "*" is any. */
+  keys: list(z.string()).optional(),
+});
+export type SafeToWrite = z.infer<typeof SafeToWrite>;
+
+/** US dollars per million tokens. */
+export const Price = z.object({
+  input: z.number().min(0),
+  output: z.number().min(0),
+  cached_read: z.number().min(0).optional(),
+  cached_write: z.number().min(0).optional(),
+  /**
+   * Tokens of input over which a request costs more: what is sent twice as much, what is answered one and a half
+   * times. It is how OpenAI and Google count.
+   */
+  long_context: z.number().min(1).optional(),
+});
+export type Price = z.infer<typeof Price>;
+
+/** A name that begins so is one that git takes, and no option. Source: git-check-ref-format(1), with ASCII alone. */
+const BRANCH_PREFIX = /^(?!.*(?:\.\.|\/\/|\/\.|\.\/|\.lock\/))[A-Za-z0-9][\w.\/-]{0,99}$/;
+export const BranchPrefix = z.string()
+  .regex(BRANCH_PREFIX, 'must be the beginning of a branch\'s name, such as "agent/"');
