@@ -148,7 +148,7 @@ local function closed(chats, path)
     return #vim.fn.win_findbuf(buffer) > 0
   end)
   if is_busy then
-    return say.info(("the turn in the worktree %s goes on"):format(name))
+    return say.info(("the turn in the worktree %s continues"):format(name))
   elseif is_shown or has_unsaved(path, true) then
     return
   end

@@ -159,7 +159,7 @@ test("another provider that cannot be had: what was sent for it comes back, befo
   await nvim.command("Agent go");
   await server.reached("gate");
   await nvim.command("Agent provider keyless some-model");
-  await waitForChat(nvim, "After this turn the session goes on with keyless.");
+  await waitForChat(nvim, "After this turn the session continues with keyless.");
   await nvim.command("Agent one");
   await nvim.command("Agent two");
   await nvim.keys("ia draft<Esc>");

@@ -136,9 +136,9 @@ Deno.test("lines and files go along into the turn; what waits stands above the i
   await reached(server, "here");
   await nvim.keys("q");
   await nvim.command("Agent pause");
-  await nvim.waitForScreen("agent: the turn stands still before its next step");
+  await nvim.waitForScreen("agent: the turn pauses before its next step");
   await nvim.command("Agent pause");
-  await nvim.waitForScreen("agent: the turn goes on");
+  await nvim.waitForScreen("agent: the turn continues");
   await nvim.command("2Agent! See @b.txt");
   await nvim.command("Agent");
   await waitForChat(nvim, "See @b.txt (waiting for the next step)");
@@ -166,7 +166,7 @@ Deno.test("lines and files go along into the turn; what waits stands above the i
   await nvim.waitForScreen("· pausing");
   await ask(agent);
   server.release("there");
-  await nvim.waitForScreen("paused (gz goes on) · 1 waiting (gm): Next");
+  await nvim.waitForScreen("paused (gz resumes) · 1 waiting (gm): Next");
   await pressStop(nvim);
   await nvim.waitForScreen("· ready");
   assert.ok(!nvim.text().includes("paused"));

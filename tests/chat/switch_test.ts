@@ -193,7 +193,7 @@ Deno.test("a session changes its model, then its provider, with all calls, resul
   await waitForChat(without.nvim, "Going on.");
   await without.nvim.command("Agent And then?");
   await waitForTurn(without.nvim);
-  await waitForChat(without.nvim, "This session goes on with the provider of your options.");
+  await waitForChat(without.nvim, "This session continues with the provider of your options.");
   await waitForChat(without.nvim, "Still the first provider.");
   assert.equal(first.requests.at(-1)?.body.model, "scripted");
   assert.deepEqual([...first.problems, ...second.problems], []);
@@ -253,7 +253,7 @@ Deno.test("while a turn runs another provider waits for its end, what is queued 
   await nvim.command("Agent Read");
   await first.reached("gate");
   await nvim.command("Agent provider other claude-x");
-  await waitForChat(nvim, "After this turn the session goes on with other.");
+  await waitForChat(nvim, "After this turn the session continues with other.");
   await nvim.command("Agent And then?");
   await nvim.keys("ia draft<Esc>");
   first.release("gate");

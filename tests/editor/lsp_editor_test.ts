@@ -128,7 +128,7 @@ Deno.test("no server, no ability, no answer, an error, no such name: each is one
       `fake.answers["textDocument/hover"] = function() return { err = { code = -32603, message = "it is\\nbroken" } } end`,
     );
     assert.equal(await reason(), "The language server fake answered with an error: it is broken");
-    assert.equal(await reason({ symbol: "y" }), "“y” does not stand in the file.");
+    assert.equal(await reason({ symbol: "y" }), "“y” is not in the file.");
     assert.equal(await reason({ symbol: undefined, line: 9 }), "The file has no line 9, only 2.");
     assert.equal(await reason({ path: "../secret" }), "The file is outside of the project.");
     assert.equal(await reason({ path: "none.fake" }), "The file does not exist.");

@@ -115,7 +115,7 @@ Deno.test({
     await nvim.command("Agent Hello");
     await waitForChat(nvim, "The first half");
     await nvim.command("call denops#server#stop()");
-    await waitForChat(nvim, "The next message goes on from what is stored.");
+    await waitForChat(nvim, "The next message continues the stored session.");
     server.play("new-history\nexpect And now?\nsay All is well.");
     await say(nvim, "And now?");
     await waitForChat(nvim, "All is well.");

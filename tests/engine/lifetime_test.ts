@@ -172,7 +172,7 @@ Deno.test({
     await reached(server, "here");
     await waitForChat(nvim, "The first half");
     process.kill((await engineProcess(agent)).pid, "SIGKILL");
-    const line = "The engine stopped (signal SIGKILL). The next message goes on from what is stored.";
+    const line = "The engine stopped (signal SIGKILL). The next message continues the stored session.";
     await waitForChat(nvim, line);
     assert.deepEqual(await transcript(nvim), ["Hello", "The first half", line]);
     await goesOn(agent, ["Hello", "The first half"]);
@@ -253,7 +253,7 @@ Deno.test({
     process.kill(supervisor.pid, "SIGKILL");
     await waitForChat(
       nvim,
-      "The supervisor stopped (signal SIGKILL). The next message goes on from what is stored.",
+      "The supervisor stopped (signal SIGKILL). The next message continues the stored session.",
     );
     await waitForChat(nvim, "This one waits (not sent)");
     assert.equal(await nvim.lua("return vim.api.nvim_get_current_line()"), "This one waits");

@@ -227,7 +227,7 @@ Deno.test("a model whose calls cannot be read goes on in mode ask, until the use
   await nvim.waitForScreen("I cannot write it.");
   await nvim.waitForScreen("· ask ·");
   const shown = (await transcript(nvim)).join(" ").replace(/\s+/g, " ");
-  assert.match(shown, /of the model could not be read: this session goes on in mode ask/);
+  assert.match(shown, /of the model could not be read: this session switches to mode ask/);
   await assert.rejects(project.read("b.txt"), Deno.errors.NotFound);
   await nvim.command("Agent mode agent");
   await nvim.waitForScreenGone("· ask ·");

@@ -111,7 +111,12 @@ Deno.test("words: none of them is clumsy", async () => {
   const all = [...await literals(LUA), ...await literals(TYPESCRIPT)]
     .filter(({ text }) => /[a-z]{2} [a-z]/i.test(text));
   assert.ok(all.length > 900, `${all.length} texts`);
-  const wrong = all.filter(({ text }) => CLUMSY.some((pattern) => pattern.test(text)));
+  const patterns = [...CLUMSY, ...TRANSLATED.map(([pattern]) => pattern)];
+  // Until the options are rows of protocol/options.json.
+  const others = all.filter(({ at }) =>
+    !at.startsWith("/lua/agent/config/schema.lua") && !at.startsWith("lua/agent/config/schema.lua")
+  );
+  const wrong = others.filter(({ text }) => patterns.some((pattern) => pattern.test(text)));
   assert.deepEqual(wrong.map(({ at, text }) => `${at} ${text}`), []);
 });
 

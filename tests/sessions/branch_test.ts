@@ -84,7 +84,7 @@ Deno.test("the first message makes a branch; changes stay, undo is of the files,
   const shown = (await transcript(again.nvim)).join(" ");
   assert.ok(
     shown.includes(
-      `This session was on branch ${made}; now main is checked out. It goes on without switching.`,
+      `This session was on branch ${made}; now main is checked out. The session continues without switching.`,
     ),
     shown,
   );

@@ -74,7 +74,7 @@ for (const wire of WIRES) {
     await again.close();
     assert.deepEqual(engine.server.problems, []);
     const notices = engine.events.flatMap((event) => event.type === "notice" ? [event.text] : []);
-    assert.deepEqual(notices, ["A part of this session cannot be read; the model goes on without it."]);
+    assert.deepEqual(notices, ["A part of this session cannot be read; the model continues without it."]);
   });
 }
 

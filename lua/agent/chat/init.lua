@@ -292,7 +292,7 @@ local function host_lost(update)
     local text = update.text
     local is_stored = chat.timeline.session and update.was_running
     if is_stored then
-      text = text .. " The next message goes on from what is stored."
+      text = text .. " The next message continues the stored session."
     end
     if chat.timeline.state ~= "idle" then
       local texts, unstored = timeline.unsent(chat.timeline)

@@ -136,7 +136,7 @@ function Queue:show()
   local texts = is_running and self.texts or {}
   local parts = {}
   if self.paused == "paused" then
-    table.insert(parts, "paused (gz goes on)")
+    table.insert(parts, "paused (gz resumes)")
   end
   if #texts > 0 then
     local words = vim.tbl_map(function(text)
@@ -192,7 +192,7 @@ function Queue:pause()
   self.paused = wanted and "pausing" or nil
   self.chat.status:show()
   if not self.chat:is_visible() then
-    say.info(wanted and "the turn stands still before its next step" or "the turn goes on")
+    say.info(wanted and "the turn pauses before its next step" or "the turn continues")
   end
   client.request(self.chat, "pause", { sessionId = session, paused = wanted }, function(result, problem)
     if problem then

@@ -63,7 +63,7 @@ end
 ---@return string
 local function describe(conflicts)
   local out = {
-    "Read the file again: reading gives the text as it stands in the editor.",
+    "Read the file again: reading returns the editor's text.",
   }
   local limit = math.max(math.floor(MAX_SHOWN_LINES / (2 * #conflicts)), 3)
   for i, conflict in ipairs(conflicts) do

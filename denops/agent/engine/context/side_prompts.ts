@@ -5,7 +5,7 @@ export const TITLES = "You give sessions with a coding agent their titles. Answe
 
 export const EDIT =
   "You change lines of a file in place. You get the file around them and what is wanted. Answer with " +
-  "one code block: the lines that are to stand in the place of the selected ones, complete, with their indentation, and " +
+  "one code block: the lines that replace the selected ones, complete, with their indentation, and " +
   "nothing of what is before or after them. No explanation. An empty block deletes the lines.";
 
 export const INTENT =

@@ -105,8 +105,8 @@ export function createModel(
   if (isLeftToUs && abilities.inText) {
     hasNativeTools = false;
     notices.push(
-      `${config.model} was of late asked for its tool calls as text, and is so again. ` +
-        "With native_tools = true in models it is asked for its own.",
+      `${config.model} writes its tool calls as text, as in recent sessions. ` +
+        "Set native_tools = true in models to use its own tool calls.",
     );
   }
   const callsOneByOne = () => !abilities.parallel;
@@ -228,9 +228,7 @@ export function createModel(
         }
         if (isIgnored(prompt)) {
           toldEfforts.add(prompt.effort);
-          notices.push(
-            `${config.model} cannot be told to think at effort ${prompt.effort}: it thinks as it does by itself.`,
-          );
+          notices.push(`${config.model} does not support effort "${prompt.effort}"; using its default.`);
         }
         if (!isAside) { for (const text of notices.splice(0)) yield { type: "notice", text }; }
         yield event;

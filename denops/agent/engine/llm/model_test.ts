@@ -167,7 +167,7 @@ Deno.test("a model that was asked in text is so from its first request on, after
   const again = await inText(server, createModel(config, { facts }));
   assert.deepEqual([again.calls, again.body?.tools], [["read_file"], undefined]);
   assert.deepEqual(again.notices, [
-    "model-1 was of late asked for its tool calls as text, and is so again. With native_tools = true in models it is asked for its own.",
+    "model-1 writes its tool calls as text, as in recent sessions. Set native_tools = true in models to use its own tool calls.",
   ]);
   const own = await inText(server, createModel({ ...config, native_tools: true }, { facts }));
   assert.ok(own.body?.tools !== undefined && own.notices.length === 0);

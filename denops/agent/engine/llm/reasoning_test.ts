@@ -218,7 +218,7 @@ Deno.test("a server that refuses an effort is asked without, told nothing of it 
   assert.equal(first.text, "One");
   const notices = first.events.flatMap((event) => event.type === "notice" ? [event.text] : []);
   assert.deepEqual(notices, [
-    "model-1 cannot be told to think at effort high: it thinks as it does by itself.",
+    'model-1 does not support effort "high"; using its default.',
   ]);
   assert.equal((await said(model, [asked("Hi")], "high")).text, "Two");
   assert.deepEqual(

@@ -222,7 +222,7 @@ export class Session {
   /** Makes room in the model's window. @param focus what a summary is to keep @throws {ToolError} one line */
   async compact(focus: string | undefined): Promise<void> {
     const { runner } = this.#ports;
-    if (this.#prompts > 0) throw new ToolError("A turn is running. It folds what is old by itself.");
+    if (this.#prompts > 0) throw new ToolError("A turn is running. It compacts the session automatically.");
     const nothing = new ToolError("Nothing to fold: the session is short.");
     if (!this.#stored || runner.compact === undefined) throw nothing;
     const controller = this.#running = new AbortController();
@@ -374,7 +374,7 @@ export class Session {
       const left = `${this.#history.first - 1}`;
       this.#warn(`The session is longer than the model's window: it no longer sees turns 1 to ${left}.`);
     }
-    if (lost) this.#warn("A part of this session cannot be read; the model goes on without it.");
+    if (lost) this.#warn("A part of this session cannot be read; the model continues without it.");
     const title = store.session(this.id)?.title ?? "";
     const began = { turn: store.turn(this.id), time: Date.now(), ...handedOver(prompt) };
     this.#emit({ type: "title", title, began });

@@ -78,7 +78,7 @@ async function chooseProvider(
     const { waits, done } = chat.betweenTurns(() => chat.session.chooseProvider(provider, model));
     if (waits) {
       const target = provider ?? "the provider of your options";
-      notice(id, "info", `After this turn the session goes on with ${target}.`);
+      notice(id, "info", `After this turn the session continues with ${target}.`);
     }
     await done;
     answer("done");

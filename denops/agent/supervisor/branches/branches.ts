@@ -57,7 +57,7 @@ export class Branches {
     const instead = now === undefined ? "no branch is checked out now" : `now ${now} is checked out`;
     tell(
       "warning",
-      `This session was on branch ${visible(branch)}; ${instead}. It goes on without switching.`,
+      `This session was on branch ${visible(branch)}; ${instead}. The session continues without switching.`,
     );
   }
 }

@@ -259,5 +259,5 @@ export class Chat {
 }
 
 function engineGone(how: string): string {
-  return `The engine stopped (${how}). The next message goes on from what is stored.`;
+  return `The engine stopped (${how}). The next message continues the stored session.`;
 }

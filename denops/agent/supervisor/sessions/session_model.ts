@@ -49,7 +49,7 @@ export class SessionModel {
       const project = await projects.of(place, this.#chat);
       this.#choice = {};
       if (!this.#isReported) {
-        notice("warning", `${messageOf(error)} This session goes on with the provider of your options.`);
+        notice("warning", `${messageOf(error)} This session continues with the provider of your options.`);
       }
       this.#isReported = true;
       return project;

@@ -105,7 +105,7 @@ local function positions(request, lines, leaders)
   if request.symbol then
     local found = symbol.find(lines, request.symbol, row, leaders)
     if #found == 0 then
-      return {}, ("“%s” does not stand in the file."):format(request.symbol)
+      return {}, ("“%s” is not in the file."):format(request.symbol)
     end
     if row then
       -- Somebody meant this line: another one is another thing.

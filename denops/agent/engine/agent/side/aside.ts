@@ -19,7 +19,7 @@ export interface AsidePorts {
 }
 
 const ALONE =
-  "This is asked beside your work, which goes on unchanged afterwards. Answer briefly from what you know " +
+  "This is a side question. Your work continues unchanged afterwards. Answer briefly from what you know " +
   "already, in text. Call no tools.";
 
 type AsideRunnerPorts = RunnerPorts & { readonly runner: Runner };

@@ -373,7 +373,7 @@ function lastSteps(left: number): ControlNote | undefined {
 }
 
 const NARROWED =
-  "Three calls of the model could not be read: this session goes on in mode ask. Choose another mode to go back: " +
+  "Three calls of the model could not be read: this session switches to mode ask. Choose another mode to go back: " +
   "`:Agent mode agent`.";
 
 /** The mode is told where the model was told another one last, or none that it still sees. */

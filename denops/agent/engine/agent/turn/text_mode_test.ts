@@ -194,7 +194,7 @@ Deno.test("after three calls that cannot be read the session goes on in mode ask
   ]);
   assert.deepEqual(await engine.prompt("write b.txt"), END_TURN);
   assert.deepEqual(notices(engine), [
-    "Three calls of the model could not be read: this session goes on in mode ask. Choose another mode to go back: " +
+    "Three calls of the model could not be read: this session switches to mode ask. Choose another mode to go back: " +
     "`:Agent mode agent`.",
   ]);
   assert.match(JSON.stringify(engine.server.requests.at(-1)?.body), /<mode_\w+>ask:\\n- Change nothing/);

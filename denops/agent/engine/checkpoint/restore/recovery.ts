@@ -124,7 +124,7 @@ async function finishTaking(cut: StoredCheckpoint, options: RecoveryOptions): Pr
   const [all, some] = [cut.files, done].map((records) => records.filter(isFile).length);
   notice(
     `The ${cut.kind} of turn ${cut.target} was cut off: ${some} of ${all} files are done. ` +
-      `\`:Agent ${cut.kind}${cut.kind === "redo" ? "" : ` ${cut.target}`}\` goes on.`,
+      `\`:Agent ${cut.kind}${cut.kind === "redo" ? "" : ` ${cut.target}`}\` continues.`,
   );
 }
 
