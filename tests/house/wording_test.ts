@@ -112,11 +112,7 @@ Deno.test("words: none of them is clumsy", async () => {
     .filter(({ text }) => /[a-z]{2} [a-z]/i.test(text));
   assert.ok(all.length > 900, `${all.length} texts`);
   const patterns = [...CLUMSY, ...TRANSLATED.map(([pattern]) => pattern)];
-  // Until the options are rows of protocol/options.json.
-  const others = all.filter(({ at }) =>
-    !at.startsWith("/lua/agent/config/schema.lua") && !at.startsWith("lua/agent/config/schema.lua")
-  );
-  const wrong = others.filter(({ text }) => patterns.some((pattern) => pattern.test(text)));
+  const wrong = all.filter(({ text }) => patterns.some((pattern) => pattern.test(text)));
   assert.deepEqual(wrong.map(({ at, text }) => `${at} ${text}`), []);
 });
 
