@@ -18,17 +18,17 @@ export const ENGINE_OPTIONS = {
   mode: z.string().min(1).default("agent"),
   /** Model requests in one turn. Then the agent asks whether to continue. */
   max_iterations: z.int().min(1).max(1000).default(25),
-  /** Most tokens of one answer. */
+  /** Maximum tokens of one answer. */
   max_output_tokens: z.int().min(1).optional(),
-  /** Most tokens of the session. */
+  /** Maximum tokens of the session. */
   context_window: z.int().min(1).optional(),
   /** Seconds of silence before a request fails. */
   request_timeout: z.number().min(1).default(300),
-  /** Most tokens of one turn. Beyond it, the agent waits and asks. */
+  /** Maximum tokens of one turn. Beyond it, the agent waits and asks. */
   max_tokens_per_turn: z.int().min(1).optional(),
-  /** Most dollars of a session. Beyond it, the agent waits and asks. Needs prices. */
+  /** Maximum dollars of a session. Beyond it, the agent waits and asks. Needs prices. */
   max_cost_per_session: z.number().min(0).optional(),
-  /** Most dollars of all sessions of a project in a day. Beyond it, the agent waits and asks. */
+  /** Maximum dollars of all sessions of a project in a day. Beyond it, the agent waits and asks. */
   max_cost_per_day: z.number().min(0).optional(),
   /** Pairs { glob, boolean }, added to the built-in list. The last match wins. true: files are written without approval. */
   safe_to_write: list(SafeToWrite).default([]),
