@@ -1,35 +1,35 @@
 /** The plugin in denops.vim's server, and in standalone.ts where there is none. */
-import type { Entrypoint } from "jsr:@denops/std@8.1.1";
+import type { Denops, Entrypoint } from "jsr:@denops/std@8.1.1";
 import type { Supervisor } from "./supervisor/supervisor.ts";
 import type { Update } from "./protocol/ui.ts";
 
-/** How often Neovim is looked for. denops.vim's server can outlive it, and engines must not. */
+/** Interval of the check that Neovim still runs: denops.vim's server can outlive it, and engines must not. */
 const LOOK_MS = 1_000;
 
 /**
- * Loaded with the first action: having the plugin installed costs nothing. A name in the import itself would be
- * followed when this module is loaded.
+ * Loaded with the first action, so that an installed plugin costs nothing until then. Deno would load modules that an
+ * import names literally together with this one.
  */
 const SUPERVISOR = "./supervisor/supervisor.ts";
 const BOOT = "./supervisor/agents/boot.ts";
+
+/** @param name of the supervisor's module */
+async function load(denops: Denops, name: string, host: number): Promise<Supervisor> {
+  const deliver = async (batch: readonly Update[]) => {
+    await denops.call("luaeval", "require('agent.client').receive(_A)", batch);
+  };
+  const loading: Promise<typeof import("./supervisor/supervisor.ts")> = import(name);
+  const [{ Supervisor, watchProcess }, pid] = await Promise.all([loading, denops.call("getpid")]);
+  const environment = () => denops.call("environ").catch(() => undefined);
+  const supervisor = new Supervisor(deliver, { host, environment });
+  watchProcess(Number(pid), LOOK_MS, () => supervisor[Symbol.asyncDispose]());
+  return supervisor;
+}
 
 export const main: Entrypoint = (denops) => {
   let supervisor: Supervisor | undefined;
   let hasFailed = false;
 
-  const deliver = async (batch: readonly Update[]) => {
-    await denops.call("luaeval", "require('agent.client').receive(_A)", batch);
-  };
-  const load = async (host: number) => {
-    // A module that could not be loaded is remembered as such under its name.
-    const name = hasFailed ? `${SUPERVISOR}#${host}` : SUPERVISOR;
-    const loading: Promise<typeof import("./supervisor/supervisor.ts")> = import(name);
-    const [{ Supervisor, watchProcess }, pid] = await Promise.all([loading, denops.call("getpid")]);
-    const environment = () => denops.call("environ").catch(() => undefined);
-    const started = new Supervisor(deliver, { host, environment });
-    watchProcess(Number(pid), LOOK_MS, () => started[Symbol.asyncDispose]());
-    return started;
-  };
   const end = async () => {
     const { endEarly }: typeof import("./supervisor/agents/boot.ts") = await import(BOOT);
     const ended = supervisor;
@@ -44,7 +44,8 @@ export const main: Entrypoint = (denops) => {
         const { bootEarly }: typeof import("./supervisor/agents/boot.ts") = await import(BOOT);
         await bootEarly(hint);
       }
-      supervisor = await load(Number(host));
+      // Deno remembers under its name that a module could not be loaded.
+      supervisor = await load(denops, hasFailed ? `${SUPERVISOR}#${host}` : SUPERVISOR, Number(host));
       const isWanted = await denops.call("luaeval", "require('agent.host').started(_A)", host);
       if (isWanted === false) await end();
     } catch (error) {
@@ -56,10 +57,10 @@ export const main: Entrypoint = (denops) => {
   denops.dispatcher = {
     /**
      * Answered by `started` or `failed` of lua/agent/host.lua with the same number.
-     * @param hint which engine will be asked for, see boot.ts
+     * @param hint the engine to start early, see boot.ts
      */
     start(host: unknown, hint: unknown): Promise<void> {
-      // One that was slow may still be on its way.
+      // A slow start may still be in progress.
       return starting = (starting ?? Promise.resolve()).catch(() => {}).then(() => start(host, hint));
     },
     act(action: unknown): void {
@@ -68,7 +69,7 @@ export const main: Entrypoint = (denops) => {
   };
   return {
     async [Symbol.asyncDispose]() {
-      // What is on its way is ended too; it fails soon where Neovim is gone.
+      // A start in progress fails soon once Neovim is gone.
       await starting?.catch(() => {});
       if (starting !== undefined) await end();
     },

@@ -1,7 +1,8 @@
 /** What developers and models run all day to look at a project runs unasked, and prints what it prints without a sandbox. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { CommandSandbox, type CommandView } from "../../denops/agent/supervisor/commands/sandbox.ts";
+import { CommandSandbox } from "../../denops/agent/supervisor/commands/sandbox.ts";
+import type { CommandView } from "../../denops/agent/supervisor/commands/command_place.ts";
 import { commandEnvironment } from "../../denops/agent/supervisor/system/environment.ts";
 import { RunningCommand } from "../../denops/agent/supervisor/commands/runner.ts";
 import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";

@@ -11,7 +11,7 @@ import {
 } from "../../denops/agent/protocol/extensions.ts";
 import type { Update } from "../../denops/agent/protocol/ui.ts";
 import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
-import type { CommandView } from "../../denops/agent/supervisor/commands/sandbox.ts";
+import type { CommandView } from "../../denops/agent/supervisor/commands/command_place.ts";
 import { Gate, type GateContext } from "../../denops/agent/supervisor/gate/gate.ts";
 import { RuleBook } from "../../denops/agent/supervisor/gate/rule_book.ts";
 import { type Scratch, scratch, waitUntil } from "../support/project.ts";

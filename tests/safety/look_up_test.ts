@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { changes } from "../../denops/agent/supervisor/project/changes.ts";
-import { Place } from "../../denops/agent/supervisor/project/place.ts";
+import { SearchPlace } from "../../denops/agent/supervisor/project/place.ts";
 import { adoptEnvironment } from "../../denops/agent/supervisor/system/neovim_environment.ts";
 import { repositoryProblem } from "../../denops/agent/supervisor/system/git/git_view.ts";
 import { run } from "../../denops/agent/supervisor/system/run.ts";
@@ -19,7 +19,7 @@ const RULES = { deny_read: [], read_rules: { deny: [], ask: [] } };
 type Changes = Extract<SearchRequest, { op: "changes" }>;
 
 async function look(root: string, request: Partial<Changes>, sandboxed: boolean): Promise<string> {
-  const place = await Place.find("", { roots: [root], rules: RULES, sandboxed });
+  const place = await SearchPlace.find("", { roots: [root], rules: RULES, sandboxed });
   const response = await changes(
     { op: "changes", path: "", ...request },
     place,

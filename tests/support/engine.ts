@@ -11,7 +11,7 @@ import { type Launch, launchCommand } from "../../denops/agent/supervisor/agents
 import { OpenProject } from "../../denops/agent/supervisor/client/open_project.ts";
 import { OpenProjects } from "../../denops/agent/supervisor/client/open_projects.ts";
 import type { ProviderWorld } from "../../denops/agent/supervisor/agents/provider.ts";
-import { Questions } from "../../denops/agent/supervisor/gate/questions.ts";
+import { UserQuestions } from "../../denops/agent/supervisor/gate/questions.ts";
 import { SECRET } from "./agent.ts";
 
 /** What holds the engine: the best that the machine has, or what is left without a sandbox. */
@@ -115,7 +115,7 @@ function projectPorts(option: ApprovalChoice, meanwhile: () => Promise<void>) {
   const nextRequest = () => ++last;
   const gate = new Gate(push, nextRequest);
   const editor = new EditorQuestions(push, nextRequest);
-  const questions = new Questions(push, nextRequest);
+  const questions = new UserQuestions(push, nextRequest);
   const ports = {
     push,
     notice: () => {},

@@ -1,6 +1,6 @@
 /** Commands over overlays of a project, without Neovim, at the mounts of a command that may write. */
 import { join } from "node:path";
-import type { Changes } from "../../denops/agent/supervisor/commands/overlay/changes.ts";
+import type { OverlayChanges } from "../../denops/agent/supervisor/commands/overlay/changes.ts";
 import { Overlay, type OverlayOptions } from "../../denops/agent/supervisor/commands/overlay/overlay.ts";
 import { bwrapArguments } from "../../denops/agent/supervisor/system/sandbox/mounts.ts";
 import { commandMounts } from "../../denops/agent/supervisor/system/sandbox/command_mounts.ts";
@@ -17,7 +17,7 @@ export interface Rehearsed {
   readonly output: string;
   readonly end: CommandEnd;
   /** For each root. */
-  readonly changes: readonly Changes[];
+  readonly changes: readonly OverlayChanges[];
 }
 
 export interface Running {
@@ -37,7 +37,7 @@ interface Watching {
 export async function rehearse(
   options: OverlayOptions,
   line: string,
-  use: (changes: readonly Changes[], uppers: readonly string[]) => void = () => {},
+  use: (changes: readonly OverlayChanges[], uppers: readonly string[]) => void = () => {},
   watching: Watching = {},
 ): Promise<Rehearsed> {
   const { roots } = options;

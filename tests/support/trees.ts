@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { lstatSync, lutimesSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Changes } from "../../denops/agent/supervisor/commands/overlay/changes.ts";
+import type { OverlayChanges } from "../../denops/agent/supervisor/commands/overlay/changes.ts";
 
 /** Of each path what it is. */
 export type Tree = ReadonlyMap<string, string>;
@@ -49,7 +49,7 @@ export async function copyTree(from: string, to: string): Promise<void> {
 }
 
 /** @param upper the folder that holds the new contents */
-export function applyChanges({ changes }: Changes, upper: string, root: string): void {
+export function applyChanges({ changes }: OverlayChanges, upper: string, root: string): void {
   const closed: { readonly path: string; readonly mode: number }[] = [];
   for (const { path, before, after } of changes) {
     const own = join(root, path);

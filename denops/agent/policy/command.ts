@@ -8,15 +8,15 @@
 import { type CommandAccess, commandAccess } from "../protocol/commands.ts";
 import { isDeceptive } from "./deceptive.ts";
 import type { Places } from "./command/places.ts";
-import { judged, rank, type Severity, worst } from "./command/severity.ts";
+import { judged, rank, type Risk, worst } from "./command/severity.ts";
 import { Reader, type SimpleCommand } from "./command/walk.ts";
 
 export type { Places } from "./command/places.ts";
-export type { Severity } from "./command/severity.ts";
+export type { Risk } from "./command/severity.ts";
 export type { SimpleCommand } from "./command/walk.ts";
 
 export interface CommandVerdict {
-  readonly severity: Severity;
+  readonly severity: Risk;
   /** One line: the worst simple command, and what it does. */
   readonly reason: string;
   /** All simple commands, in the order in which they were met. */

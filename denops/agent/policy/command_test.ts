@@ -3,11 +3,12 @@ import fc from "fast-check";
 import { runs } from "../../../tests/support/runs.ts";
 import { assertEachLinear } from "../../../tests/support/growth.ts";
 import { IS_FULL, sample } from "../../../tests/support/sample.ts";
-import { type CommandVerdict, judgeCommand, type Severity } from "./command.ts";
+import { type CommandVerdict, judgeCommand, type Risk } from "./command.ts";
 import { specificity } from "./command/rules.ts";
-import { lineRules, parseRule, type RuleVerdict, suggestRules } from "./rules.ts";
+import { parseRule, type RuleVerdict } from "./rules.ts";
+import { lineRules, suggestRules } from "./matching_rules.ts";
 
-const RANK: Readonly<Record<Severity, number>> = { none: 0, medium: 1, high: 2, critical: 3 };
+const RANK: Readonly<Record<Risk, number>> = { none: 0, medium: 1, high: 2, critical: 3 };
 const rank = (verdict: CommandVerdict) => RANK[verdict.severity];
 
 interface Row {
@@ -146,7 +147,7 @@ Deno.test("always allow suggests the smallest sensible rule", () => {
 
 Deno.test("absolute paths into the project count as the project's", () => {
   const places = { root: "/home/me/project", home: "/home/me" };
-  const expected: readonly (readonly [string, Severity])[] = [
+  const expected: readonly (readonly [string, Risk])[] = [
     ["rm -rf /home/me/project/dist", "high"],
     ["echo x > /home/me/project/a.txt", "medium"],
     ["cat /home/me/project/a.txt", "none"],

@@ -2,8 +2,9 @@
 import type { Access, AccessOf, FileAccess } from "../protocol/access.ts";
 import type { FileRules } from "../protocol/config.ts";
 import { type CommandCircumstances, type CommandDecision, decideCommand } from "./decide_command.ts";
-import { type Decision, mayRead, mayWrite } from "./file_access.ts";
-import { agentRule, fetchRule, fileRule, mcpRule, type Rule, ruleText } from "./rules.ts";
+import { type FileDecision, mayRead, mayWrite } from "./file_access.ts";
+import { type Rule, ruleText } from "./rules.ts";
+import { agentRule, fetchRule, fileRule, mcpRule } from "./matching_rules.ts";
 
 /** What the gate knows when it decides. */
 export interface Circumstances extends CommandCircumstances {
@@ -12,7 +13,7 @@ export interface Circumstances extends CommandCircumstances {
 }
 
 export interface Judged {
-  readonly decision: Decision;
+  readonly decision: FileDecision;
   /** No rule and no earlier answer may stand for the user's. */
   readonly always: boolean;
   /** The rule that "always allow" would write; undefined where none would answer. */
@@ -20,13 +21,13 @@ export interface Judged {
 }
 
 /** What nobody knows is not allowed. */
-export const UNKNOWN: Decision = {
+export const UNKNOWN: FileDecision = {
   verdict: "deny",
   rule: "unknown access",
   reason: "it asks for an access of an unknown kind",
 };
 
-const SUBAGENT: Decision = { verdict: "allow", rule: "a sub-agent" };
+const SUBAGENT: FileDecision = { verdict: "allow", rule: "a sub-agent" };
 
 /** The gate's word: by the user's rules alone, on what the engine does not do unasked. */
 export function decide(access: AccessOf<"command">, circumstances: Circumstances): CommandDecision;
@@ -60,15 +61,15 @@ export function decide(access: Access, circumstances: Circumstances): Judged {
   }
 }
 
-function judged(decision: Decision, suggestion?: string): Judged {
+function judged(decision: FileDecision, suggestion?: string): Judged {
   return { decision, always: false, suggestion };
 }
 
-function asked(reason: string): Decision {
+function asked(reason: string): FileDecision {
   return { verdict: "ask", rule: "asked", reason };
 }
 
-function byRule(found: Rule | undefined): Decision | undefined {
+function byRule(found: Rule | undefined): FileDecision | undefined {
   if (found === undefined) return undefined;
   const rule = ruleText(found);
   if (found.verdict === "allow") return { verdict: "allow", rule };
@@ -106,9 +107,9 @@ export function decideFiles(
   files: readonly FileAccess[],
   rules: FileRules,
   allowed: ReadonlySet<string>,
-): Decision {
+): FileDecision {
   const order = { deny: 0, ask: 1, allow: 2 } as const;
-  const decisions = files.map((file): Decision => {
+  const decisions = files.map((file): FileDecision => {
     const decision = file.access === "write"
       ? mayWrite(file.path, rules.safe_to_write, file.risk, () => file.keys)
       : mayRead(file.path, rules);

@@ -8,8 +8,9 @@ import {
 } from "../protocol/commands.ts";
 import type { UserConfig } from "../protocol/config.ts";
 import { type CommandVerdict, judgeCommand, type Places } from "./command.ts";
-import type { Decision } from "./file_access.ts";
-import { type LineRules, lineRules, type Rule, ruleText, suggestRules } from "./rules.ts";
+import type { FileDecision } from "./file_access.ts";
+import { type Rule, ruleText } from "./rules.ts";
+import { type LineRules, lineRules, suggestRules } from "./matching_rules.ts";
 
 export interface CommandCircumstances {
   readonly rules: readonly Rule[];
@@ -32,7 +33,7 @@ type JudgedInput =
   & Partial<Pick<CommandInput, "background">>;
 
 export interface CommandDecision {
-  readonly decision: Decision;
+  readonly decision: FileDecision;
   readonly verdict: CommandVerdict;
   /** No rule and no mode may answer for the user. */
   readonly always: boolean;
@@ -60,7 +61,7 @@ export function decideCommand(
   const rehearses = sandboxed && circumstances.rehearses && !background && direct !== true;
   const asked = sandboxed ? fitting(wanted ?? proposed(verdict, circumstances), rehearses, verdict) : UNHELD;
   const level = levelOf(asked);
-  const decided = (decision: Decision, more: Partial<CommandDecision> = {}): CommandDecision => {
+  const decided = (decision: FileDecision, more: Partial<CommandDecision> = {}): CommandDecision => {
     const access = more.access ?? asked;
     const rehearsed = rehearses && ["try", "write"].includes(levelOf(access));
     return {

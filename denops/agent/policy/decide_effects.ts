@@ -1,7 +1,8 @@
 /** May what a command has changed over an overlay be kept? Pure. */
 import type { SafeToWrite, UserConfig } from "../protocol/config.ts";
-import { type ChangedKeys, type Decision, type NamedPath, namesOf, sensitivity } from "./file_access.ts";
-import { fileRule, type Rule, ruleText } from "./rules.ts";
+import { type ChangedKeys, type FileDecision, type NamedPath, namesOf, sensitivity } from "./file_access.ts";
+import { type Rule, ruleText } from "./rules.ts";
+import { fileRule } from "./matching_rules.ts";
 
 /** "kept" unless the user says otherwise, "left" unless they say so; "refused" cannot be kept. */
 export type EffectState = "kept" | "left" | "refused";
@@ -42,7 +43,7 @@ export function decideEffects(
   effects: readonly JudgedEffect[],
   agreed: boolean,
   commands: UserConfig["commands"],
-): Decision {
+): FileDecision {
   if (effects.every(({ state }) => state === "refused")) {
     return { verdict: "allow", rule: "nothing of it can be kept" };
   }

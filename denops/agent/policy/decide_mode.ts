@@ -4,13 +4,13 @@
  */
 import type { Access } from "../protocol/access.ts";
 import type { ModeAccess } from "../protocol/modes.ts";
-import { type Decision, type NamedPath, namesOf } from "./file_access.ts";
+import { type FileDecision, type NamedPath, namesOf } from "./file_access.ts";
 import { matchesGlob } from "./glob.ts";
 
 const DOCS = ["docs/**/*", "**/*.md"] as const;
 
 /** Undefined: the mode has nothing against it. */
-export function againstMode(access: Access, mode: ModeAccess): Decision | undefined {
+export function againstMode(access: Access, mode: ModeAccess): FileDecision | undefined {
   if (mode === "write") return undefined;
   switch (access.kind) {
     case "file": {
@@ -47,6 +47,6 @@ function isDocs(path: NamedPath): boolean {
   );
 }
 
-function denied(reason: string): Decision {
+function denied(reason: string): FileDecision {
   return { verdict: "deny", rule: "mode", reason };
 }

@@ -4,7 +4,7 @@ import type { FileRules } from "../protocol/config.ts";
 import type { Access, FileAccess } from "../protocol/access.ts";
 import { allowKey, type Circumstances, decide, decideFiles } from "./decide.ts";
 import { parseRule } from "./rules.ts";
-import type { Decision } from "./file_access.ts";
+import type { FileDecision } from "./file_access.ts";
 
 const RULES: FileRules = {
   deny_read: ["**/.env"],
@@ -29,7 +29,7 @@ interface Case {
   readonly files: readonly FileAccess[];
   /** Allowed for this session. */
   readonly allowed?: readonly FileAccess[];
-  readonly verdict: Decision["verdict"];
+  readonly verdict: FileDecision["verdict"];
 }
 
 const CASES: readonly Case[] = [

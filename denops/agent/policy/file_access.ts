@@ -7,7 +7,7 @@ import type { ResolvedPath } from "./path.ts";
 /** A path as rules match it. */
 export type NamedPath = Pick<ResolvedPath, "relative" | "named">;
 
-export type Decision =
+export type FileDecision =
   | { readonly verdict: "allow"; readonly rule: string }
   | { readonly verdict: "ask"; readonly rule: string; readonly reason: string }
   | { readonly verdict: "deny"; readonly rule: string; readonly reason: string };
@@ -25,7 +25,7 @@ export function isInGit(path: NamedPath): boolean {
 export type ReadOptions = Pick<FileRules, "deny_read" | "read_rules">;
 
 /** Reads are allowed but for `deny_read` and what rules deny or ask about; no rule opens what `deny_read` closes. */
-export function mayRead(path: NamedPath, { deny_read, read_rules }: ReadOptions): Decision {
+export function mayRead(path: NamedPath, { deny_read, read_rules }: ReadOptions): FileDecision {
   const matching = (globs: readonly string[]) =>
     globs.find((glob) => namesOf(path).some((name) => matchesGlob(glob, name)));
   const secret = matching(deny_read);
@@ -75,7 +75,7 @@ export function mayWrite(
   rules: readonly SafeToWrite[],
   risk?: string,
   changed?: ChangedKeys,
-): Decision {
+): FileDecision {
   for (const name of namesOf(path)) {
     const row = sensitivity(name, rules, changed);
     if (row === undefined) continue;

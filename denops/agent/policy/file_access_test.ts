@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Decision, isInGit, mayRead, mayWrite } from "./file_access.ts";
+import { type FileDecision, isInGit, mayRead, mayWrite } from "./file_access.ts";
 import type { ResolvedPath } from "./path.ts";
 
 const RULES = {
@@ -23,7 +23,7 @@ function at(relative: string, named: string = relative): ResolvedPath {
 interface Case {
   readonly path: string;
   readonly named?: string;
-  readonly verdict: Decision["verdict"];
+  readonly verdict: FileDecision["verdict"];
 }
 
 const READS: readonly Case[] = [
@@ -97,7 +97,7 @@ const WRITES: readonly Case[] = [
 ];
 
 /** The cases that are decided in another way than the table says. */
-function wrong(cases: readonly Case[], decide: (path: ResolvedPath) => Decision) {
+function wrong(cases: readonly Case[], decide: (path: ResolvedPath) => FileDecision) {
   return cases.map((wanted) => ({ ...wanted, got: decide(at(wanted.path, wanted.named)).verdict }))
     .filter(({ verdict, got }) => verdict !== got);
 }

@@ -1,30 +1,13 @@
 /**
  * The user's own rules: allow, ask and deny lists of patterns such as `run(git diff *)`, `write(src/**)`,
- * `read(.env)`, `network(npm install *)`, `fetch(docs.python.org)`, `mcp(server/tool)`, `agent(explore)`. deny > ask > allow; within a
- * list the most specific is named. Pure.
+ * `read(.env)`, `network(npm install *)`, `fetch(docs.python.org)`, `mcp(server/tool)`, `agent(explore)`. Pure.
  */
 import { messageOf } from "../shared/errors.ts";
-import type { CommandVerdict } from "./command.ts";
-import {
-  covers,
-  ownCommands,
-  patternProblem,
-  specificity,
-  suggestPatterns,
-  touches,
-} from "./command/rules.ts";
+import { patternProblem } from "./command/rules.ts";
 import { RULE_KINDS, type RuleKind } from "../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../protocol/config.ts";
-import { globProblem, matchesGlob } from "./glob.ts";
-import {
-  agentMatches,
-  agentProblem,
-  hostMatches,
-  hostProblem,
-  toolMatches,
-  toolProblem,
-} from "./remote_rules.ts";
-import { type NamedPath, namesOf } from "./file_access.ts";
+import { globProblem } from "./glob.ts";
+import { agentProblem, hostProblem, toolProblem } from "./remote_rules.ts";
 
 /** Strongest first. */
 export const RULE_SOURCES = ["session", "project", "user"] as const;
@@ -128,89 +111,4 @@ export function fileRules(
 /** Globs of all that commands do not see: a command reads without asking. */
 export function hiddenFiles({ deny_read, read_rules }: FileRules): string[] {
   return [...deny_read, ...read_rules.deny, ...read_rules.ask];
-}
-
-/** The rule that decides on a file; undefined if none speaks of it. */
-export function fileRule(
-  rules: readonly Rule[],
-  kind: "read" | "write",
-  path: NamedPath,
-): Rule | undefined {
-  const names = namesOf(path);
-  return deciding(rules, kind, (pattern, verdict) => {
-    const matches = (name: string) => matchesGlob(pattern, name);
-    // What is forbidden under one of a link's names is forbidden; what is allowed must be so under both.
-    return verdict === "allow" ? names.every(matches) : names.some(matches);
-  });
-}
-
-export type LineRules =
-  | { readonly verdict: "deny" | "ask"; readonly rule: Rule }
-  /** Every simple command of the line is allowed, each by one of these. */
-  | { readonly verdict: "allow"; readonly rules: readonly Rule[] };
-
-/** Kinds of rules on command lines: what runs in a look or writes, what has leave to write git's data, the network. */
-export type LineRuleKind = Extract<RuleKind, "run" | "git" | "network">;
-
-/** The verdict of the rules on a command line: deny or ask if they name any part, allow only if they name all. */
-export function lineRules(
-  rules: readonly Rule[],
-  kind: LineRuleKind,
-  line: CommandVerdict,
-): LineRules | undefined {
-  const against = deciding(
-    rules,
-    kind,
-    (pattern, verdict) => verdict !== "allow" && line.commands.some((one) => touches(pattern, one)),
-  );
-  if (against !== undefined && against.verdict !== "allow") {
-    return { verdict: against.verdict, rule: against };
-  }
-  const own = ownCommands(line);
-  if (!line.plain || own.length === 0) return undefined;
-  const allowing = own.map((command) =>
-    deciding(rules, kind, (pattern, verdict) => verdict === "allow" && covers(pattern, command))
-  );
-  const found = allowing.flatMap((rule) => rule === undefined ? [] : [rule]);
-  return found.length === allowing.length ? { verdict: "allow", rules: [...new Set(found)] } : undefined;
-}
-
-/**
- * The rules that "always allow" would write, such as `run(npm test *)`: one for each different command. Together they
- * cover the line.
- *
- * @return undefined where none is sensible: critical lines, text that is only known when it runs, output into files
- */
-export function suggestRules(line: CommandVerdict, kind: LineRuleKind): readonly string[] | undefined {
-  return suggestPatterns(line)?.map((pattern) => ruleText({ kind, pattern }));
-}
-
-/** The rule that decides on fetching an address; undefined if none speaks of it. */
-export function fetchRule(rules: readonly Rule[], url: string): Rule | undefined {
-  return deciding(rules, "fetch", (pattern) => hostMatches(pattern, url));
-}
-
-/** The rule that decides on calling a tool of an MCP server; undefined if none speaks of it. */
-export function mcpRule(rules: readonly Rule[], server: string, tool: string): Rule | undefined {
-  return deciding(rules, "mcp", (pattern) => toolMatches(pattern, server, tool));
-}
-
-/** The rule that decides on starting an agent; undefined if none speaks of it. @param name of a mode, or of a foreign agent */
-export function agentRule(rules: readonly Rule[], name: string): Rule | undefined {
-  return deciding(rules, "agent", (pattern) => agentMatches(pattern, name));
-}
-
-/** Of the rules that match: deny before ask before allow, then the most specific, then the strongest source. */
-function deciding(
-  rules: readonly Rule[],
-  kind: RuleKind,
-  matches: (pattern: string, verdict: RuleVerdict) => boolean,
-): Rule | undefined {
-  const matching = rules.filter((rule) => rule.kind === kind && matches(rule.pattern, rule.verdict));
-  const strength = ({ verdict, pattern, source }: Rule) =>
-    [RULE_VERDICTS.indexOf(verdict), specificity(pattern), -RULE_SOURCES.indexOf(source)] as const;
-  return matching.toSorted((a, b) => {
-    const [own, other] = [strength(a), strength(b)];
-    return other[0] - own[0] || other[1] - own[1] || other[2] - own[2];
-  })[0];
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { hostMatches, toolMatches } from "./remote_rules.ts";
-import { fetchRule, mcpRule, parseRule, patternProblems, type Rule, ruleText } from "./rules.ts";
+import { parseRule, patternProblems, type Rule, ruleText } from "./rules.ts";
+import { fetchRule, mcpRule } from "./matching_rules.ts";
 
 Deno.test("every kind of rule is read, and shown as it was written", () => {
   for (

@@ -12,7 +12,7 @@ import { actionTable } from "./actions/table.ts";
 import { endEarly } from "./agents/boot.ts";
 import { type ProviderWorld, realWorld } from "./agents/provider.ts";
 import { Gate } from "./gate/gate.ts";
-import { Questions } from "./gate/questions.ts";
+import { UserQuestions } from "./gate/questions.ts";
 import { EditorQuestions } from "./screen/editor_questions.ts";
 import { Pump } from "./screen/pump.ts";
 import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
@@ -52,7 +52,7 @@ export class Supervisor implements AsyncDisposable {
       environment,
       gate: new Gate(push, nextRequest),
       editor: new EditorQuestions(push, nextRequest),
-      questions: new Questions(push, nextRequest),
+      questions: new UserQuestions(push, nextRequest),
       world,
     };
     this.#chats = new Chats(ports);

@@ -1,7 +1,7 @@
 /** What calls of one session may do: the rules of the moment, and what the user has allowed for it. */
 import { judgeCommand } from "../../policy/command.ts";
 import { allowKey, decideFiles } from "../../policy/decide.ts";
-import { type ChangedKeys, type Decision, mayRead, sensitivity } from "../../policy/file_access.ts";
+import { type ChangedKeys, type FileDecision, mayRead, sensitivity } from "../../policy/file_access.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
 import type { Access, FileAccess } from "../../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../../protocol/config.ts";
@@ -41,7 +41,7 @@ export class SessionAccess {
    * user where it may.
    * @param granted keys of what the user has allowed to this one call
    */
-  decide(accesses: Access, granted: ReadonlySet<string>): Decision {
+  decide(accesses: Access, granted: ReadonlySet<string>): FileDecision {
     const { kind } = accesses;
     if (kind === "file") {
       const isOwn = ({ access, path }: FileAccess) => access === "write" && this.#isScratch(path.path);
@@ -71,7 +71,7 @@ export class SessionAccess {
       mayRead(path, this.#rules).verdict !== "deny";
   }
 
-  mayRead(path: ResolvedPath): Decision {
+  mayRead(path: ResolvedPath): FileDecision {
     const decision = mayRead(path, this.#rules);
     const allowed = decision.verdict === "ask" && this.#allowed.has(allowKey({ access: "read", path }));
     return allowed ? { verdict: "allow", rule: "allowed for this session" } : decision;

@@ -1,6 +1,6 @@
 /** What a judge of one command sees of the line around it, and what it hands back. */
 import type { Places } from "./places.ts";
-import type { Judgement, Severity } from "./severity.ts";
+import type { Judgement, Risk } from "./severity.ts";
 
 /** What a command reads from its input, as far as the line says it. */
 export type Input =
@@ -28,7 +28,7 @@ export interface Scene {
   /** Judges text that this command gives to a shell. */
   shell(text: string, input?: Input): void;
   /** How bad that would be; nothing is kept. */
-  suppose(command: string | readonly string[]): Severity;
+  suppose(command: string | readonly string[]): Risk;
 }
 
 export type Judge = (args: readonly string[], scene: Scene, name: string) => Judgement;

@@ -8,11 +8,11 @@ import {
   levelOf,
 } from "../../protocol/commands.ts";
 
-export const Severity = z.enum(["none", "medium", "high", "critical"]);
-export type Severity = z.infer<typeof Severity>;
+export const Risk = z.enum(["none", "medium", "high", "critical"]);
+export type Risk = z.infer<typeof Risk>;
 
 export interface Judgement {
-  readonly severity: Severity;
+  readonly severity: Risk;
   /** Half a sentence that goes on from the command's own text: "deletes a folder". */
   readonly reason: string;
   /** What it has to be allowed to change. A guess: what holds is the sandbox. */
@@ -20,13 +20,13 @@ export interface Judgement {
   readonly network: boolean;
 }
 
-export function rank(severity: Severity): number {
-  return Severity.options.indexOf(severity);
+export function rank(severity: Risk): number {
+  return Risk.options.indexOf(severity);
 }
 
 /** @param level what worries nobody only looks, the rest writes, unless said */
 export function judged(
-  severity: Severity,
+  severity: Risk,
   reason: string,
   level: CommandLevel = severity === "none" ? "look" : "write",
   network = false,
@@ -60,5 +60,5 @@ export function rows(text: string): readonly (readonly string[])[] {
 export function judgementOf(cell: string): Judgement {
   const [severity = "", access = "", ...reason] = cell.split(" ");
   const needs = CommandAccess.parse(access);
-  return judged(Severity.parse(severity), reason.join(" "), levelOf(needs), hasNetwork(needs));
+  return judged(Risk.parse(severity), reason.join(" "), levelOf(needs), hasNetwork(needs));
 }

@@ -12,7 +12,7 @@ import type { Fact, Input, Scene } from "./scene.ts";
 import { judged, type Judgement, READS, worst } from "./severity.ts";
 import { isTooComplex, leavesOut, PLAIN_SYNTAX, startsItself } from "./syntax.ts";
 import { judgeVariable } from "./wrappers.ts";
-import { BREAK, expandParts, expandText, expandWord, isLiteral, type Surroundings } from "./words.ts";
+import { BREAK, expandParts, expandText, expandWord, type ExpansionScope, isLiteral } from "./words.ts";
 
 /** One simple command of a line, wherever in it it stands. */
 export interface SimpleCommand extends Judgement {
@@ -233,7 +233,7 @@ export class Reader {
     return scope.input;
   }
 
-  #around(scope: Scope): Surroundings {
+  #around(scope: Scope): ExpansionScope {
     return {
       variables: scope.variables,
       output: ({ commands: [only, ...more] }) => {
@@ -291,7 +291,7 @@ function fork(scope: Scope): Scope {
   return { ...scope, variables: new Map(scope.variables) };
 }
 
-function expandValue({ value }: shell.Assignment, around: Surroundings): string {
+function expandValue({ value }: shell.Assignment, around: ExpansionScope): string {
   return value.type === "ArrayValue"
     ? value.elements.flatMap((word) => expandWord(word, around)).join(BREAK)
     : expandText(value, around);

@@ -2,7 +2,7 @@
 import type { ParameterExpansionPart, ParsedScript, Word, WordPart } from "../../deps/unbash.ts";
 import { UNKNOWN } from "./places.ts";
 
-export interface Surroundings {
+export interface ExpansionScope {
   /** The variables of which the line says the value. */
   readonly variables: ReadonlyMap<string, string>;
   /** What `$(…)` prints, if that is known. */
@@ -27,7 +27,7 @@ function isLiteralPart(part: WordPart): boolean {
 }
 
 /** @return the words that the shell makes of it, none if it is empty */
-export function expandWord(word: Word, around: Surroundings): readonly string[] {
+export function expandWord(word: Word, around: ExpansionScope): readonly string[] {
   if (word.parts === undefined) return [word.value];
   const text = word.parts.map((part) => textOf(part, around)).join("");
   if (text.length > LONGEST) return [UNKNOWN];
@@ -35,17 +35,17 @@ export function expandWord(word: Word, around: Surroundings): readonly string[] 
 }
 
 /** The word as one text, for what is not split: assignments, redirections, here-strings. */
-export function expandText(word: Word, around: Surroundings): string {
+export function expandText(word: Word, around: ExpansionScope): string {
   return expandWord(word, around).join(" ");
 }
 
 /** The text of a here-document's body. */
-export function expandParts(parts: readonly WordPart[], around: Surroundings): string {
+export function expandParts(parts: readonly WordPart[], around: ExpansionScope): string {
   return parts.map((part) => textOf(part, around, true)).join("").replaceAll(KEPT, "").replaceAll(BREAK, " ");
 }
 
 /** @param quoted spaces in what it expands to part no words */
-function textOf(part: WordPart, around: Surroundings, quoted = false): string {
+function textOf(part: WordPart, around: ExpansionScope, quoted = false): string {
   const expanded = (text: string) => quoted ? KEPT + text : text.replace(/\s+/g, BREAK);
   switch (part.type) {
     case "Literal":
@@ -71,7 +71,7 @@ function textOf(part: WordPart, around: Surroundings, quoted = false): string {
   }
 }
 
-function parameter(part: ParameterExpansionPart, around: Surroundings): string {
+function parameter(part: ParameterExpansionPart, around: ExpansionScope): string {
   const { parameter, prefix, index, operation } = part;
   const value = around.variables.get(parameter) ?? UNKNOWN;
   if (prefix !== undefined || (index !== undefined && !/^[@*]$/.test(index.value))) return UNKNOWN;

@@ -2,7 +2,7 @@
 import type { Action, Severity, Update } from "../../protocol/ui.ts";
 import type { ProviderWorld } from "../agents/provider.ts";
 import type { Gate } from "../gate/gate.ts";
-import type { Questions } from "../gate/questions.ts";
+import type { UserQuestions } from "../gate/questions.ts";
 import type { EditorQuestions } from "../screen/editor_questions.ts";
 import { LONGEST_NOTICE, oneLine } from "../screen/visible.ts";
 import { messageOf } from "../../shared/errors.ts";
@@ -24,7 +24,7 @@ export interface ActionContext {
   readonly chats: Chats;
   readonly gate: Gate;
   readonly editor: EditorQuestions;
-  readonly questions: Questions;
+  readonly questions: UserQuestions;
   readonly world: ProviderWorld;
   readonly logins: Logins;
 }

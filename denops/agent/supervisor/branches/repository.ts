@@ -16,19 +16,19 @@ export interface BranchOptions {
   readonly sandboxed: boolean;
 }
 
-export type Found =
+export type OwnRepository =
   | { readonly type: "repository"; readonly repository: Repository }
   /** Half a sentence. */
   | { readonly type: "refused"; readonly why: string }
   | { readonly type: "no_repository" };
 
 /** The repository whose work tree the project's folder is. */
-export async function ownRepository({ root, roots }: Pick<Git, "root" | "roots">): Promise<Found> {
+export async function ownRepository({ root, roots }: Pick<Git, "root" | "roots">): Promise<OwnRepository> {
   const found = await findRepository(root, roots);
   if (found.type === "none") return { type: "no_repository" };
   if (found.type === "refused") return found;
   const { repository } = found;
-  const refused = (why: string): Found => ({ type: "refused", why });
+  const refused = (why: string): OwnRepository => ({ type: "refused", why });
   if (repository.top !== root) {
     const why = `the project is a folder of the repository ${repository.top}, all of which would be switched`;
     return refused(why);

@@ -5,7 +5,7 @@ import type { Update } from "../../protocol/ui.ts";
 import type { Terminals } from "../commands/terminals.ts";
 import type { Gate, GateContext } from "../gate/gate.ts";
 import type { Ledger } from "../gate/ledger.ts";
-import type { Questions } from "../gate/questions.ts";
+import type { UserQuestions } from "../gate/questions.ts";
 import type { EditorQuestions } from "../screen/editor_questions.ts";
 import type { ProjectPermissions } from "./permissions.ts";
 
@@ -21,7 +21,7 @@ export interface ClientPorts {
   accessOf(chat: number): ModeAccess;
   readonly gate: Gate;
   readonly editor: EditorQuestions;
-  readonly questions: Questions;
+  readonly questions: UserQuestions;
 }
 
 export interface ClientContext {

@@ -1,7 +1,8 @@
 /** What a project's agents may touch, by the rules in force when it is asked. */
 import type { FileRules, UserConfig } from "../../protocol/config.ts";
 import { fileRules, hiddenFiles } from "../../policy/rules.ts";
-import { CommandSandbox, type CommandView } from "../commands/sandbox.ts";
+import { CommandSandbox } from "../commands/sandbox.ts";
+import type { CommandView } from "../commands/command_place.ts";
 import { ApprovalLog } from "../gate/approval_log.ts";
 import { RuleBook } from "../gate/rule_book.ts";
 import { hookFolders } from "../git/hooks.ts";

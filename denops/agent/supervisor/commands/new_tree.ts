@@ -1,7 +1,7 @@
 /** The project as it is once all changes of a command are kept: where its links lead, and which names they give. */
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { isInside } from "../../policy/path.ts";
-import type { Entry } from "./overlay/changes.ts";
+import type { OverlayEntry } from "./overlay/changes.ts";
 import { infoAt, kindOf } from "./overlay/layer.ts";
 import type { Effect } from "./rehearsal.ts";
 
@@ -12,9 +12,9 @@ const MOST_ENTRIES = 20_000;
 /** Names of one path. */
 const MOST_NAMES = 64;
 
-type Found = Entry["type"] | "other";
+type Found = OverlayEntry["type"] | "other";
 
-export interface ResolvedPath {
+export interface NewTreePath {
   /** The real path; what is missing on the way counts as a folder. */
   readonly path: string;
   /** All that was passed on the way, links included. */
@@ -28,7 +28,7 @@ interface KnownLink {
 }
 
 export class NewTree {
-  readonly #changed: ReadonlyMap<string, Entry | undefined>;
+  readonly #changed: ReadonlyMap<string, OverlayEntry | undefined>;
   readonly #children: ReadonlyMap<string, readonly string[]>;
   readonly #roots: readonly string[];
   /** By target: a package manager makes thousands. */
@@ -48,7 +48,7 @@ export class NewTree {
   }
 
   /** Undefined for links that lead round in circles. */
-  resolve(path: string): ResolvedPath | undefined {
+  resolve(path: string): NewTreePath | undefined {
     const passed: string[] = [];
     let parts = path.split("/");
     let at = "/";

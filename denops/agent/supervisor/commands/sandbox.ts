@@ -1,7 +1,6 @@
 /** How commands of one workspace are run on this machine, and what holds them. */
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { globMatcher } from "../../policy/glob.ts";
-import { isInside } from "../../policy/path.ts";
 import { type CommandAccess, hasNetwork, levelOf } from "../../protocol/commands.ts";
 import type { UserConfig } from "../../protocol/config.ts";
 import { type GitGuard, gitGuards, gitOverlaid } from "../git/guard.ts";
@@ -10,23 +9,16 @@ import { defined } from "../../shared/records.ts";
 import { seatbeltArguments } from "./seatbelt.ts";
 import { commandEnvironment } from "../system/environment.ts";
 import { projectState, scratchFolder } from "../system/project_state.ts";
+import { architecture, bubblewrapCommand, type StartedCommand } from "./bubblewrap.ts";
+import type { CommandPlace, CommandView, GitMounts } from "./command_place.ts";
 import { MaskFinder, type Masks } from "./masks.ts";
-import { bwrapArguments, type MountPlan } from "../system/sandbox/mounts.ts";
 import type { OverlayOptions } from "./overlay/overlay.ts";
 import { type OverlaySupport, overlaySupport } from "./overlay/probe.ts";
-import { commandMounts, writtenFolders } from "../system/sandbox/command_mounts.ts";
+import { writtenBeside } from "../system/sandbox/command_mounts.ts";
 import { Rehearsal } from "./rehearsal.ts";
 import type { CommandSpec } from "./runner.ts";
-import { type Architecture, seccompFilter } from "../system/sandbox/seccomp.ts";
 import { TrackedFiles } from "./tracked.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
-import { userGit } from "../system/git/user_git.ts";
-import { wholeFile } from "../system/whole_file.ts";
-
-/** Of commands: whoever works in Neovim comes first. */
-const NICENESS = 10;
-/** Of one command, by the kernel; its processes are counted by the runner. */
-const MOST_THREADS = 8_192;
 
 export type CommandHold = "bubblewrap" | "seatbelt" | "none";
 
@@ -45,22 +37,6 @@ type SandboxOptions = Pick<
   UserConfig,
   "sandbox" | "command_read" | "command_write" | "command_environment" | "socket" | "state_dir"
 >;
-
-/** What a look at the workspace has shown before a command is judged. */
-export interface CommandView {
-  readonly masks: Masks;
-  /** A file that may not be read and is in git's history: looks do not see the history then. */
-  readonly tracked: string | undefined;
-}
-
-type GitMounts = Pick<GitGuard, "bound" | "guarded">;
-
-export interface Placed {
-  readonly access: CommandAccess;
-  readonly cwd: string;
-  /** It runs over an overlay. */
-  readonly rehearsed?: boolean;
-}
 
 type Store = OverlayOptions["store"];
 
@@ -145,7 +121,7 @@ export class CommandSandbox {
    * @throws {Error} one line
    */
   async specify(
-    { access, cwd, rehearsed = false }: Placed,
+    { access, cwd, rehearsed = false }: CommandPlace,
     denied: readonly string[],
     isMasked = false,
   ): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">> {
@@ -197,21 +173,18 @@ export class CommandSandbox {
   }
 
   /**
-   * Folders of command_write that a command may write over an overlay: Go's build cache is of no use where it is
-   * read-only. @param more what is overlaid besides
+   * Folders of command_write that a command may write over an overlay: Go needs a writable build cache.
+   * @param more other overlaid folders
    */
   #caches(more: readonly string[]): readonly string[] {
     const { command_write, state_dir } = this.#user;
-    const besides = [...this.#roots, ...more, state_dir];
-    return writtenFolders(command_write, this.#environment.HOME).filter((path) =>
-      !besides.some((other) => isInside(other, path) || isInside(path, other))
-    );
+    return writtenBeside([...this.#roots, ...more, state_dir], command_write, this.#environment.HOME);
   }
 
   async #guarded(
     hold: Exclude<CommandHold, "none">,
     shell: string,
-    placed: Placed,
+    placed: CommandPlace,
     { denied, isMasked, git, rehearsal }: {
       readonly denied: readonly string[];
       readonly isMasked: boolean;
@@ -237,32 +210,29 @@ export class CommandSandbox {
   async #start(
     hold: Exclude<CommandHold, "none">,
     shell: string,
-    placed: Placed,
+    placed: CommandPlace,
     view: CommandView,
     git: GitMounts,
     enter: readonly string[] = [],
-  ): Promise<Pick<CommandSpec, "program" | "args" | "input" | "prelude">> {
+  ): Promise<StartedCommand> {
+    const scratch = await this.#scratch();
     if (hold === "seatbelt") {
-      const places = { ...this.#seatbelt(placed.access, view), scratch: await this.#scratch() };
+      const places = { ...this.#seatbelt(placed.access, view), scratch };
       const args = seatbeltArguments(places, git);
       return { program: "/usr/bin/sandbox-exec", args: [...args, shell] };
     }
-    const found = await sandbox(this.#roots);
-    if (found.level !== "bubblewrap") throw new Error("the sandbox is gone");
-    const plan = await this.#plan(placed, view, git);
-    const nice = await findProgram("nice", this.#roots);
-    const lowered = nice === undefined ? [] : [nice, "-n", String(NICENESS)];
-    const user = ["--uid", String(Deno.uid()), "--gid", String(Deno.gid())];
-    const inner = [...user, "--seccomp", "3", "--args", "4", "--", shell];
-    // It starts in half of the time that bash takes.
-    const sh = await findProgram("sh", this.#roots) ?? shell;
-    const [program = sh, ...args] = [...enter, sh, "-c", ENTER, "sh", await this.#filter(placed.access)];
-    return {
-      program,
-      args: [...args, ...lowered, found.bwrap, ...inner],
-      input: new TextEncoder().encode(bwrapArguments(plan).map((argument) => `${argument}\0`).join("")),
-      prelude: prelude(),
-    };
+    const { command_write } = this.#user;
+    const overlaid = placed.rehearsed && !keepsCaches(placed.access);
+    return await bubblewrapCommand(shell, placed, {
+      roots: this.#roots,
+      user: this.#user,
+      home: this.#environment.HOME,
+      view,
+      git,
+      write: overlaid ? this.#caches(git.bound) : command_write,
+      scratch,
+      enter,
+    });
   }
 
   /** For health: what holds commands, and what they find. */
@@ -275,41 +245,6 @@ export class CommandSandbox {
     await sweep();
     const inside = input === undefined ? [] : new TextDecoder().decode(input).split("\0").slice(0, -1);
     return { args: [program, ...args, ...inside], masks: (await this.view(denied)).masks, hold };
-  }
-
-  async #plan(
-    { access, cwd, rehearsed }: Placed,
-    { masks, tracked }: CommandView,
-    git: GitMounts,
-  ): Promise<MountPlan> {
-    const level = levelOf(access);
-    const roots = this.#roots;
-    const found = await sandbox(roots);
-    if (found.level !== "bubblewrap") throw new Error("the sandbox is gone");
-    const { state_dir, socket, command_read, command_write } = this.#user;
-    const objects = (level === "look" || rehearsed) && tracked !== undefined
-      ? [...roots.map((root) => join(root, ".git")), ...git.bound, ...git.guarded].map((path) =>
-        join(path, "objects")
-      )
-      : [];
-    const mounts = commandMounts({
-      level,
-      roots,
-      home: this.#environment.HOME,
-      system: found.system,
-      git,
-      masks,
-      hidden: [...objects, ...roots.map((root) => join(root, ".git", "fsmonitor--daemon.ipc"))],
-      read: [...command_read, ...command_write],
-      write: rehearsed && !keepsCaches(access) ? this.#caches(git.bound) : command_write,
-      own: [state_dir, ...(socket === undefined ? [] : [socket])],
-      scratch: await this.#scratch(),
-      gitConfig: await wholeFile(
-        join(state_dir, "gitconfig"),
-        new TextEncoder().encode((await userGit(roots)).text),
-      ),
-    });
-    return { network: hasNetwork(access), cwd, mounts };
   }
 
   #seatbelt(access: CommandAccess, { masks }: CommandView) {
@@ -325,40 +260,6 @@ export class CommandSandbox {
       network: hasNetwork(access),
     };
   }
-
-  /** The filter of system calls as a file: what a shell hands on by descriptor. */
-  async #filter(access: CommandAccess): Promise<string> {
-    const machine = architecture();
-    if (machine === undefined) throw new Error("system calls cannot be filtered on this machine");
-    // With the network come the abstract sockets of the whole machine.
-    const unixSockets = levelOf(access) !== "look" && !hasNetwork(access);
-    const path = join(this.#user.state_dir, `seccomp-${machine}-${unixSockets ? "unix" : "no-unix"}.bpf`);
-    return await wholeFile(path, seccompFilter({ architecture: machine, unixSockets }));
-  }
-}
-
-/**
- * Enters the sandbox: no core files, files of 8 GiB at most (sh counts in 512 bytes); the filter and the mounts by
- * descriptors of their own. Linux gives each session of processes its share of the processor, and niceness counts
- * within one (sched(7), "The autogroup feature"): without the first line, what forks without end leaves nothing to who
- * watches it.
- */
-const ENTER = `{ echo ${NICENESS} >/proc/self/autogroup; } 2>/dev/null
-ulimit -c 0; ulimit -f 16777216; exec 3<"$1" 4<&0 </dev/null; shift; exec "$@"`;
-
-/**
- * The limit of threads, set inside: before Linux 5.14 all processes of the user count, not those in the sandbox
- * (setrlimit(2), user_namespaces(7)). Root is not held by it.
- */
-function prelude(): string | undefined {
-  const [major = 0, minor = 0] = Deno.osRelease().split(".").map((part) => Number.parseInt(part));
-  if (major < 5 || (major === 5 && minor < 14)) return undefined;
-  return `{ ulimit -u ${MOST_THREADS} || ulimit -p ${MOST_THREADS}; } 2>/dev/null`;
-}
-
-function architecture(): Architecture | undefined {
-  const { arch } = Deno.build;
-  return arch === "x86_64" || arch === "aarch64" ? arch : undefined;
 }
 
 /** What it writes to folders of command_write stays, and that was agreed to. */

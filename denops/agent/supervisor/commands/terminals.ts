@@ -37,7 +37,7 @@ export interface TerminalPorts {
 }
 
 /** A command in the background. */
-export interface Job {
+export interface BackgroundJob {
   readonly id: string;
   readonly command: string;
   /** How it has ended, in words; undefined while it runs. */
@@ -148,7 +148,7 @@ export class Terminals implements AsyncDisposable {
   }
 
   /** The session's commands in the background, the newest first. */
-  jobs(sessionId: string): readonly Job[] {
+  jobs(sessionId: string): readonly BackgroundJob[] {
     return [...this.#open].flatMap(([id, { input, command, end, started, ...terminal }]) =>
       terminal.sessionId !== sessionId || !input.background ? [] : [{
         ...{ id, command: input.command, started, output: shortened(command.output) },

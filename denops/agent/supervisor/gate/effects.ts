@@ -41,7 +41,7 @@ const MOST_TIME_MS = 200;
 
 const LEFT_OUT = "the user left it out";
 
-export class Effects {
+export class EffectsReview {
   #judged: readonly Judged[];
   readonly #command: EndedCommand;
   #rows: readonly Row[] | undefined;

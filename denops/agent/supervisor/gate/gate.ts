@@ -8,7 +8,7 @@ import { type Circumstances, decide, UNKNOWN } from "../../policy/decide.ts";
 import type { CommandDecision } from "../../policy/decide_command.ts";
 import { decideEffects } from "../../policy/decide_effects.ts";
 import { againstMode } from "../../policy/decide_mode.ts";
-import type { Decision } from "../../policy/file_access.ts";
+import type { FileDecision } from "../../policy/file_access.ts";
 import { parseRule, ruleText } from "../../policy/rules.ts";
 import { covers } from "../../protocol/modes.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
@@ -29,13 +29,13 @@ import {
 } from "../../protocol/extensions.ts";
 import type { LspServer } from "../../protocol/lsp.ts";
 import type { ApprovalUpdate, Update } from "../../protocol/ui.ts";
-import { Effects } from "./effects.ts";
+import { EffectsReview } from "./effects.ts";
 import { type ApprovalChoice, approvalOf, CANCELLED, outcomeOf } from "./outcome.ts";
 import {
+  type ApprovalView,
   type Asked,
   circumstancesOf,
   type GateContext,
-  type Shown,
   shownAccess,
   shownCommand,
   shownEffects,
@@ -195,7 +195,7 @@ export class Gate {
     const { decision, always, rehearsed } = judged;
     const sessionInput = { ...at(input.command, judged.asked), rehearsed };
     const wasAllowed = this.#session.has(sessionKey(context.chat, sessionInput));
-    const answeredBy = (decision: Decision, access: CommandAccess) => {
+    const answeredBy = (decision: FileDecision, access: CommandAccess) => {
       if (decision.verdict === "allow") grant(input.command, access, rehearsed, judged.agreed || wasAllowed);
       return this.#automatic(request, decision, at(input.command, access), context, rehearsed);
     };
@@ -236,7 +236,7 @@ export class Gate {
     const ended = context.ended(sessionId, accesses.terminal);
     if (ended === undefined) return this.#automatic(request, UNKNOWN, accesses, context);
     const rules = { rules: context.rules.rules(context.chat), safe_to_write: context.files.safe_to_write };
-    const effects = new Effects(ended, context.roots, rules);
+    const effects = new EffectsReview(ended, context.roots, rules);
     const decision = decideEffects(effects.judged, ended.grant.agreed, context.commands);
     if (decision.verdict !== "ask" && !force) {
       effects.keep();
@@ -256,7 +256,7 @@ export class Gate {
 
   #automatic(
     request: RequestPermissionRequest,
-    decision: Decision,
+    decision: FileDecision,
     accesses: Access,
     { root, log }: GateContext,
     rehearsed = false,
@@ -277,16 +277,16 @@ export class Gate {
   async #ask(
     toolCall: RequestPermissionRequest["toolCall"],
     accesses: Access,
-    shown: Shown,
+    shown: ApprovalView,
     context: GateContext,
-    edited?: (command: string) => Shown,
+    edited?: (command: string) => ApprovalView,
   ): Promise<UserAnswer | undefined> {
     const { chat, root } = context;
     const agent = context.agent === undefined ? {} : { agent: oneLine(context.agent) };
     const request = this.#nextRequest();
     const title = oneLine(toolCall.title ?? NAMELESS);
     const waiting = this.#waiting.add(request, `chat ${chat}`);
-    const update = ({ suggestion, ...now }: Shown): ApprovalUpdate => {
+    const update = ({ suggestion, ...now }: ApprovalView): ApprovalUpdate => {
       // A rule is edited on one line, as it is.
       const rule = suggestion !== undefined && isPlainLine(suggestion) ? { suggestion } : {};
       const call = { type: "approval", chat, request, tool: toolCall.toolCallId, title } as const;
@@ -377,7 +377,7 @@ function sessionKey(chat: number, { command, cwd, access, rehearsed }: ApprovedC
 }
 
 /** What was shown before, with what is wrong as the reason. */
-function orProblem(show: () => Shown, before: Shown): Shown {
+function orProblem(show: () => ApprovalView, before: ApprovalView): ApprovalView {
   try {
     return show();
   } catch (error) {

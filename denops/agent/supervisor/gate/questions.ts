@@ -11,7 +11,7 @@ const LONGEST_QUESTION = 10_000;
 
 type Said = { readonly answer?: string | undefined } | "cancelled";
 
-export class Questions {
+export class UserQuestions {
   readonly #push: (update: Update) => void;
   readonly #nextRequest: () => number;
   readonly #waiting = new Waiting<Said>();

@@ -8,9 +8,9 @@ import { levelOf } from "../../protocol/commands.ts";
 import type { FileRules, UserConfig } from "../../protocol/config.ts";
 import type { ModeAccess } from "../../protocol/modes.ts";
 import type { ApprovalSubject, ApprovalUpdate, EffectRow } from "../../protocol/ui.ts";
-import type { CommandView } from "../commands/sandbox.ts";
+import type { CommandView } from "../commands/command_place.ts";
 import type { EndedCommand } from "../commands/terminals.ts";
-import { diffsOf } from "../screen/updates.ts";
+import { diffsOf } from "../screen/tool_update.ts";
 import { LONGEST_FOLDER, middleCut, oneLine, visible } from "../screen/visible.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
 import { defined } from "../../shared/records.ts";
@@ -51,7 +51,7 @@ export interface Asked {
   readonly agent?: { readonly title: string; readonly access: ModeAccess } | undefined;
 }
 
-export type Shown = ApprovalSubject & Pick<ApprovalUpdate, "reason" | "suggestion">;
+export type ApprovalView = ApprovalSubject & Pick<ApprovalUpdate, "reason" | "suggestion">;
 
 export function circumstancesOf(
   { root, rules, chat, commands, view, rehearses }: GateContext,
@@ -79,7 +79,7 @@ export function shownAccess(
   { decision, suggestion }: Judged,
   content: Content,
   { root }: GateContext,
-): Shown {
+): ApprovalView {
   return {
     ...subjectOf(accesses, content, root),
     reason: decision.verdict === "ask" ? decision.reason : reason,
@@ -113,7 +113,7 @@ export function shownCommand(
   { decision, verdict, asked, suggestion }: CommandDecision,
   edited: boolean,
   { root, view }: GateContext,
-): Shown {
+): ApprovalView {
   const asks = decision.verdict !== "allow" && (!force || edited);
   const why = asks ? decision.reason : force ? reason : verdict.reason;
   // A line that only looks asks for more.
@@ -139,7 +139,7 @@ export function shownEffects(
   reason: string,
   suggestion: string | undefined,
   { root }: GateContext,
-): Shown {
+): ApprovalView {
   return {
     kind: "effects",
     reason,

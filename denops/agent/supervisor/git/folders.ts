@@ -17,7 +17,7 @@ export interface ObeyedFile {
   readonly text?: string | undefined;
 }
 
-export interface Repository {
+export interface GitFolder {
   /** The system's number of the folder: it stays when the folder is moved. */
   readonly number: string;
   /** By name: {@link OBEYED}, and "hooks/NAME". A `hooks` that is not a folder stands for itself. */
@@ -26,7 +26,7 @@ export interface Repository {
 
 /** What is there of git in a project. All paths are absolute. */
 export interface GitFinds {
-  readonly repositories: Readonly<Record<string, Repository>>;
+  readonly repositories: Readonly<Record<string, GitFolder>>;
   /** Files and links of the name `.git`, with what they name. */
   readonly redirects: Readonly<Record<string, string>>;
 }
@@ -51,7 +51,7 @@ export async function gitFinds(root: string, own: readonly string[]): Promise<Gi
       if (named !== undefined && [root, ...own].some((place) => isInside(named, place))) add(named);
     }
   }
-  const found = [...folders].flatMap((folder): [string, Repository][] => {
+  const found = [...folders].flatMap((folder): [string, GitFolder][] => {
     const repository = repositoryAt(folder);
     return repository === undefined ? [] : [[folder, repository]];
   });
@@ -88,7 +88,7 @@ export function gitFoldersBelow(folder: string): readonly string[] {
   return found;
 }
 
-function repositoryAt(folder: string): Repository | undefined {
+function repositoryAt(folder: string): GitFolder | undefined {
   const info = statOf(folder);
   if (info === undefined || !info.isDirectory) return undefined;
   const files: Record<string, ObeyedFile> = {};

@@ -8,7 +8,7 @@ import { isInside } from "../../policy/path.ts";
 import type { CommandLevel } from "../../protocol/commands.ts";
 import { entriesOf, statOf, textOf } from "./folder_tree.ts";
 import { gitFinds, gitFoldersBelow, namedBy, OBEYED } from "./folders.ts";
-import { type Made, Notes } from "./notes.ts";
+import { CommandNotes, type Made } from "./notes.ts";
 import { sweepGit } from "./sweep.ts";
 
 export interface GitGuard {
@@ -51,7 +51,7 @@ async function gitGuard(
     : { bound: [], guarded: readOnly(place), made: [] };
   const own = place.type === "none" ? [] : [place.common];
   const before = await gitFinds(root, own);
-  const notes = await Notes.of(root, state);
+  const notes = await CommandNotes.of(root, state);
   const note = await notes.begin({ root, own: [...own], before, made: [...made] }, guarded);
   const watch = new Watch(async () => {
     said.push(...await sweepGit(before, { root, roots, own, state }));
@@ -93,7 +93,7 @@ export async function sweepAfterCrash(
   roots: readonly string[] = [root],
 ): Promise<string[]> {
   const said: string[] = [];
-  await (await Notes.of(root, state)).takeLeft(async ({ root, own, before }) => {
+  await (await CommandNotes.of(root, state)).takeLeft(async ({ root, own, before }) => {
     said.push(...await sweepGit(before, { root, roots, own, state }));
   });
   return said;

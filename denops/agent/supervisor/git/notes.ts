@@ -19,7 +19,7 @@ const Repository = z.object({
   files: z.record(z.string(), z.object({ print: z.string(), text: z.string().optional() })),
 });
 
-const Note = z.object({
+const CommandNote = z.object({
   root: z.string(),
   own: z.array(z.string()),
   before: z.object({
@@ -28,27 +28,27 @@ const Note = z.object({
   }),
   made: z.array(Made),
 });
-export type Note = z.infer<typeof Note>;
+export type CommandNote = z.infer<typeof CommandNote>;
 
 const LARGEST_NOTE = 100_000_000;
 const LOCK = "lock";
 
-export class Notes {
+export class CommandNotes {
   readonly #folder: string;
 
   private constructor(folder: string) {
     this.#folder = folder;
   }
 
-  static async of(root: string, state: string): Promise<Notes> {
+  static async of(root: string, state: string): Promise<CommandNotes> {
     const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(root)));
     const folder = join(state, "git_guard", encodeHex(digest).slice(0, 16));
     await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
-    return new Notes(folder);
+    return new CommandNotes(folder);
   }
 
   /** Makes what is missing, as the note says. What other commands that run have made is this one's too. */
-  async begin(note: Note, mounted: readonly string[]): Promise<AsyncDisposable> {
+  async begin(note: CommandNote, mounted: readonly string[]): Promise<AsyncDisposable> {
     using _alone = await this.#alone();
     const shared = this.#made().filter(({ path }) => mounted.includes(path));
     const made = [...note.made, ...shared];
@@ -68,7 +68,7 @@ export class Notes {
   }
 
   /** Hands over each note that was left behind, and removes what it says was made. */
-  async takeLeft(take: (note: Note) => Promise<void>): Promise<void> {
+  async takeLeft(take: (note: CommandNote) => Promise<void>): Promise<void> {
     if (this.#names().length === 0) return;
     using _alone = await this.#alone();
     for (const name of this.#names()) {
@@ -111,9 +111,9 @@ export class Notes {
 }
 
 /** Undefined if a crash has cut it off: then nothing was made yet. */
-function read(path: string): Note | undefined {
+function read(path: string): CommandNote | undefined {
   try {
-    return Note.parse(JSON.parse(textOf(path, LARGEST_NOTE) ?? ""));
+    return CommandNote.parse(JSON.parse(textOf(path, LARGEST_NOTE) ?? ""));
   } catch {
     return undefined;
   }

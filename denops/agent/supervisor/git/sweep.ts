@@ -4,7 +4,7 @@
  */
 import { dirname, join, relative, resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
-import { type GitFinds, gitFinds, namedBy, type ObeyedFile, type Repository } from "./folders.ts";
+import { type GitFinds, gitFinds, type GitFolder, namedBy, type ObeyedFile } from "./folders.ts";
 import { configText, isHarmless, type Setting, settingsOf } from "../system/git/git_settings.ts";
 import { type Aside, putAside } from "./put_aside.ts";
 
@@ -64,8 +64,8 @@ async function trapsOf(before: GitFinds, now: GitFinds, place: SweepPlace): Prom
 
 async function changesIn(
   folder: string,
-  { files }: Repository,
-  known: Repository | undefined,
+  { files }: GitFolder,
+  known: GitFolder | undefined,
   place: SweepPlace,
 ): Promise<readonly Trap[]> {
   const found: Trap[] = [];

@@ -1,7 +1,7 @@
 /** What git knows of changes, without what may not be read. */
 import type { SearchRequest, SearchResponse } from "../../protocol/search.ts";
 import { plainText } from "../system/output.ts";
-import type { Place } from "./place.ts";
+import type { SearchPlace } from "./place.ts";
 import { failure, run } from "../system/run.ts";
 
 const MOST_CHARACTERS = 30_000;
@@ -18,7 +18,11 @@ const OF_SUBMODULES = "--ignore-submodules=dirty";
 const PLAIN_DIFF = ["--no-ext-diff", "--no-textconv", "--no-renames", OF_SUBMODULES];
 const FORMAT = "--pretty=format:%h %ad %an: %s";
 
-export async function changes(request: Changes, place: Place, signal: AbortSignal): Promise<SearchResponse> {
+export async function changes(
+  request: Changes,
+  place: SearchPlace,
+  signal: AbortSignal,
+): Promise<SearchResponse> {
   const git = new Git(place, signal);
   const { query, since, base, staged = false } = request;
   if (staged) {
@@ -69,10 +73,10 @@ export async function changes(request: Changes, place: Place, signal: AbortSigna
 const NAMES = ["--name-only", "-z", "--relative", ...PLAIN_DIFF];
 
 class Git {
-  readonly #place: Place;
+  readonly #place: SearchPlace;
   readonly #signal: AbortSignal;
 
-  constructor(place: Place, signal: AbortSignal) {
+  constructor(place: SearchPlace, signal: AbortSignal) {
     this.#place = place;
     this.#signal = signal;
   }

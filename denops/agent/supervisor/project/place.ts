@@ -1,6 +1,6 @@
 /** Where a search looks, and what it passes over there. */
 import { basename, relative } from "node:path";
-import { type Decision, mayRead, type ReadOptions } from "../../policy/file_access.ts";
+import { type FileDecision, mayRead, type ReadOptions } from "../../policy/file_access.ts";
 import { resolveInRoots } from "../../policy/roots.ts";
 import { lookups } from "../system/lookups.ts";
 import type { RunPlace } from "../system/run.ts";
@@ -12,7 +12,7 @@ export interface SearchOptions {
   readonly sandboxed: boolean;
 }
 
-export class Place implements RunPlace {
+export class SearchPlace implements RunPlace {
   readonly root: string;
   readonly roots: readonly string[];
   readonly sandboxed: boolean;
@@ -21,7 +21,7 @@ export class Place implements RunPlace {
   /** What stands before the paths of a root that is not the primary one: "lib/". */
   readonly prefix: string;
   readonly rules: ReadOptions;
-  readonly #decisions = new Map<string, Decision>();
+  readonly #decisions = new Map<string, FileDecision>();
 
   private constructor(
     root: string,
@@ -41,7 +41,7 @@ export class Place implements RunPlace {
    * @param path absolute, or "" for the primary root
    * @throws {Error} one line if nothing may be looked for there
    */
-  static async find(path: string, options: SearchOptions): Promise<Place> {
+  static async find(path: string, options: SearchOptions): Promise<SearchPlace> {
     const { roots, rules } = options;
     const found = await resolveInRoots(path === "" ? "." : path, roots, lookups);
     const decision = mayRead(found, rules);
@@ -52,11 +52,11 @@ export class Place implements RunPlace {
       throw new Error(reason);
     }
     const prefix = found.root === roots[0] ? "" : `${basename(found.root)}/`;
-    return new Place(found.root, relative(found.root, found.path) || ".", prefix, options);
+    return new SearchPlace(found.root, relative(found.root, found.path) || ".", prefix, options);
   }
 
   /** @param path relative to the root, as a program prints it */
-  judge(path: string): Decision {
+  judge(path: string): FileDecision {
     const known = this.#decisions.get(path);
     if (known !== undefined) return known;
     const name = this.prefix + path;

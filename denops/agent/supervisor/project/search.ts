@@ -2,7 +2,7 @@
 import type { FoundLine, SearchRequest, SearchResponse } from "../../protocol/search.ts";
 import { plainText } from "../system/output.ts";
 import { changes } from "./changes.ts";
-import { Place, type SearchOptions } from "./place.ts";
+import { type SearchOptions, SearchPlace } from "./place.ts";
 import { failure, hasFailed, run } from "../system/run.ts";
 
 /** Matching lines that are counted beyond those that are wanted. */
@@ -17,13 +17,17 @@ export async function search(
   options: SearchOptions,
   signal: AbortSignal,
 ): Promise<SearchResponse> {
-  const place = await Place.find(request.path, options);
+  const place = await SearchPlace.find(request.path, options);
   const response = await answer(request, place, signal);
   const leftOut = await countLeftOut(request, place, signal);
   return leftOut === undefined ? response : { ...response, leftOut };
 }
 
-async function answer(request: SearchRequest, place: Place, signal: AbortSignal): Promise<SearchResponse> {
+async function answer(
+  request: SearchRequest,
+  place: SearchPlace,
+  signal: AbortSignal,
+): Promise<SearchResponse> {
   switch (request.op) {
     case "grep":
       return await grep(request, place, signal);
@@ -51,7 +55,7 @@ function denied(globs: readonly string[]): readonly string[] {
   return [...globs.map((glob) => `--iglob=!/${glob}`), "--iglob=!.git/", "--iglob=!*\n*"];
 }
 
-async function grep(request: Grep, place: Place, signal: AbortSignal): Promise<SearchResponse> {
+async function grep(request: Grep, place: SearchPlace, signal: AbortSignal): Promise<SearchResponse> {
   const args = [
     ...RIPGREP,
     "--no-heading",
@@ -93,7 +97,7 @@ async function grep(request: Grep, place: Place, signal: AbortSignal): Promise<S
 function listing(
   { glob, depth }: { readonly glob?: string | undefined; readonly depth?: number | undefined },
   hidden: readonly string[],
-  place: Place,
+  place: SearchPlace,
 ): readonly string[] {
   return [
     ...RIPGREP,
@@ -106,7 +110,7 @@ function listing(
   ];
 }
 
-async function files(request: Files, place: Place, signal: AbortSignal): Promise<SearchResponse> {
+async function files(request: Files, place: SearchPlace, signal: AbortSignal): Promise<SearchResponse> {
   const paths: string[] = [];
   let more = false;
   await eachFile(place, signal, (path) => {
@@ -122,7 +126,7 @@ async function files(request: Files, place: Place, signal: AbortSignal): Promise
  * @param onFile false: enough @throws {Error} one line
  */
 export async function eachFile(
-  place: Place,
+  place: SearchPlace,
   signal: AbortSignal,
   onFile: (path: string) => boolean,
   which: Pick<Files, "glob" | "depth"> = {},
@@ -142,7 +146,7 @@ export async function eachFile(
  */
 async function countLeftOut(
   request: SearchRequest,
-  place: Place,
+  place: SearchPlace,
   signal: AbortSignal,
 ): Promise<SearchResponse["leftOut"]> {
   if (place.rules.read_rules.ask.length === 0) return undefined;

@@ -9,7 +9,7 @@ import { plainText } from "../system/output.ts";
 import { failure, hasFailed, run } from "../system/run.ts";
 import { defined } from "../../shared/records.ts";
 import { RAW_NAMES } from "./changes.ts";
-import { Place, type SearchOptions } from "./place.ts";
+import { type SearchOptions, SearchPlace } from "./place.ts";
 import { eachFile } from "./search.ts";
 
 /** For all of it together. */
@@ -101,7 +101,7 @@ async function listInto(
 ): Promise<void> {
   const { paths, rules } = found;
   for (const root of options.roots) {
-    const place = await Place.find(root, options);
+    const place = await SearchPlace.find(root, options);
     await eachFile(place, signal, (path) => {
       if (isRules(path) && rules.length < MOST_RULES) rules.push(place.prefix + path);
       if (paths.length < most) paths.push(place.prefix + plainText(path));
@@ -119,7 +119,7 @@ async function ownRules(configDir: string | undefined): Promise<string | undefin
 
 /** From HEAD alone. @throws {Error} if that does not tell it */
 async function gitBranch(options: SearchOptions): Promise<Surroundings["git"]> {
-  const { root, roots } = await Place.find("", options);
+  const { root, roots } = await SearchPlace.find("", options);
   const { head } = await gitView(root, roots);
   const [, branch] = /^ref: refs\/heads\/(.+)\n?$/.exec(head) ?? [];
   // Repositories with a reftable keep their branches elsewhere.
@@ -142,7 +142,7 @@ const STATUS = [
 
 /** Source: git-status(1), "Short Format" and "Branch header". */
 async function gitStatus(options: SearchOptions, signal: AbortSignal): Promise<Surroundings["git"]> {
-  const place = await Place.find("", options);
+  const place = await SearchPlace.find("", options);
   let head = "";
   const changed: string[] = [];
   const { code, stderr } = await run("git", [...RAW_NAMES, ...STATUS], place, signal, (line) => {

@@ -6,7 +6,7 @@ import type { RootQuery } from "../agents/root.ts";
 import { Branches } from "../branches/branches.ts";
 import { OpenProjects } from "../client/open_projects.ts";
 import type { Gate } from "../gate/gate.ts";
-import type { Questions } from "../gate/questions.ts";
+import type { UserQuestions } from "../gate/questions.ts";
 import type { EditorQuestions } from "../screen/editor_questions.ts";
 import { Chat } from "./chat.ts";
 
@@ -17,7 +17,7 @@ export interface ChatsPorts {
   environment(): Promise<unknown>;
   readonly gate: Gate;
   readonly editor: EditorQuestions;
-  readonly questions: Questions;
+  readonly questions: UserQuestions;
   readonly world: ProviderWorld;
 }
 

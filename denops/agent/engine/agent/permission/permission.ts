@@ -1,5 +1,5 @@
 /** The questions that one tool call puts: to the policy, and where that says so to a person. */
-import type { Decision } from "../../../policy/file_access.ts";
+import type { FileDecision } from "../../../policy/file_access.ts";
 import { allowKey } from "../../../policy/decide.ts";
 import type { Access, AccessPath } from "../../../protocol/access.ts";
 import { trace } from "../../../protocol/trace.ts";
@@ -12,7 +12,7 @@ export interface PermissionPorts {
   readonly emit: Emit;
   readonly ask: AskApproval;
   /** @param granted keys of what the user has allowed to this one call */
-  decide(accesses: Access, granted: ReadonlySet<string>): Decision;
+  decide(accesses: Access, granted: ReadonlySet<string>): FileDecision;
   allowForSession(accesses: Access): void;
 }
 
@@ -76,7 +76,7 @@ export class Permissions {
     const since = trace?.now();
     const judged = this.#ports.decide(prepared.accesses, this.#granted);
     trace?.span("decide", since, start.id);
-    const decision: Decision = loop && judged.verdict !== "deny"
+    const decision: FileDecision = loop && judged.verdict !== "deny"
       ? { verdict: "ask", rule: "loop guard", reason: "the same call comes for the third time in a row" }
       : judged;
     if (decision.verdict === "ask") {

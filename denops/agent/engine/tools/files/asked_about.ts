@@ -1,4 +1,4 @@
-import type { Decision } from "../../../policy/file_access.ts";
+import type { FileDecision } from "../../../policy/file_access.ts";
 import type { LeftOut } from "../../ports.ts";
 
 /** Counts the files that a listing leaves out because the rules ask before they are read. */
@@ -6,7 +6,7 @@ export class AskedAbout implements LeftOut {
   readonly #rules = new Set<string>();
   readonly #paths = new Set<string>();
 
-  note(path: string, decision: Decision): void {
+  note(path: string, decision: FileDecision): void {
     if (decision.verdict !== "ask") return;
     this.#paths.add(path);
     this.#rules.add(decision.rule);

@@ -3,7 +3,7 @@
  * changes, else the bytes on disk.
  */
 import { dirname } from "node:path";
-import type { Decision } from "../../../policy/file_access.ts";
+import type { FileDecision } from "../../../policy/file_access.ts";
 import { PathError, type ResolvedPath } from "../../../policy/path.ts";
 import { resolveInRoots, type RootedPath } from "../../../policy/roots.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
@@ -59,7 +59,7 @@ export interface WorkspaceOptions {
   readonly journal: WriteJournal;
   readonly scratch?: Scratch | undefined;
   /** May the model see what is in this path, by the rules of this moment? */
-  mayRead(path: ResolvedPath): Decision;
+  mayRead(path: ResolvedPath): FileDecision;
 }
 
 const TWO_PLACES =
@@ -137,7 +137,7 @@ export class Workspace {
   }
 
   /** By the rules, and by what the user has let this call read. */
-  mayRead(path: ResolvedPath): Decision {
+  mayRead(path: ResolvedPath): FileDecision {
     const decision = this.#options.mayRead(path);
     const granted = decision.verdict === "ask" && this.#granted.has(path.path);
     return granted ? { verdict: "allow", rule: "asked" } : decision;

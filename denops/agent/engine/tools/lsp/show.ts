@@ -3,7 +3,7 @@
  * files that may not be read nothing is told.
  */
 import type { LspDiagnostic, LspLocation, LspResponse, LspSymbol } from "../../../protocol/lsp.ts";
-import type { Decision } from "../../../policy/file_access.ts";
+import type { FileDecision } from "../../../policy/file_access.ts";
 import type { ResolvedPath } from "../../../policy/path.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import { splitLines } from "../../../shared/text/text.ts";
@@ -21,7 +21,7 @@ const MOST_LOCATIONS = 30;
 type Place =
   | { readonly kind: "inside"; readonly path: ResolvedPath; readonly name: string }
   | { readonly kind: "outside"; readonly name: string }
-  | { readonly kind: "hidden"; readonly decision: Decision };
+  | { readonly kind: "hidden"; readonly decision: FileDecision };
 
 export async function placed(path: string, workspace: Workspace): Promise<Place> {
   try {

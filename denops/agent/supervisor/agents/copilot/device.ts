@@ -4,7 +4,8 @@
  */
 import { z } from "../../../deps/zod.ts";
 import { LONGEST_NAME, oneLine } from "../../screen/visible.ts";
-import { ask, CLIENT_ID, type Fetch, type GitHub, LOG_IN } from "./github.ts";
+import type { Fetch } from "../../../models/ask_models.ts";
+import { ask, CLIENT_ID, type GitHub, LOG_IN } from "./github.ts";
 
 /** Without one of GitHub's own. Seconds. */
 const INTERVAL = 5;

@@ -4,6 +4,7 @@
  * and VS Code's (microsoft/vscode-copilot-chat, platform/authentication).
  */
 import { z } from "../../../deps/zod.ts";
+import type { Fetch } from "../../../models/ask_models.ts";
 import { connectionProblem } from "../../../models/connection_problem.ts";
 import type { ProviderOptions } from "../../../protocol/config.ts";
 import { VERSION } from "../../../protocol/version.ts";
@@ -18,8 +19,6 @@ export const LOG_IN = ":Agent login copilot";
 
 /** For one question, in milliseconds. */
 const LIMIT_MS = 10_000;
-
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface World {
   env(name: string): string | undefined;
@@ -71,7 +70,7 @@ export function gitHubHeaders(oauth: string): Record<string, string> {
   };
 }
 
-export interface Answer {
+export interface GitHubAnswer {
   readonly status: number;
   /** Undefined if it is no JSON. */
   readonly body: unknown;
@@ -83,7 +82,7 @@ export async function ask(
   init: RequestInit,
   fetch: Fetch,
   signal?: AbortSignal,
-): Promise<Answer> {
+): Promise<GitHubAnswer> {
   const limit = AbortSignal.timeout(LIMIT_MS);
   try {
     const response = await fetch(url, {
@@ -116,7 +115,7 @@ const Refusal = z.object({
 });
 
 /** GitHub's own words in a refusal, for a person; empty if there are none. */
-export function wordsOf({ body }: Answer): string {
+export function wordsOf({ body }: GitHubAnswer): string {
   const { data } = Refusal.safeParse(body);
   return oneLine(data?.error_details?.message ?? data?.message ?? "", LONGEST_NOTICE / 2).replace(/\.$/, "");
 }

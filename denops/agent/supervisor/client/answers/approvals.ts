@@ -1,5 +1,5 @@
 /** Approvals and questions. */
-import { toolUpdate } from "../../screen/updates.ts";
+import { toolUpdate } from "../../screen/tool_update.ts";
 import type { AgentEvents } from "../../agents/connection.ts";
 import type { ClientContext } from "../context.ts";
 

@@ -21,7 +21,7 @@ import {
 } from "./layer.ts";
 
 /** `mode`: the twelve lower bits of st_mode. `hash`: SHA-256, hexadecimal. */
-export type Entry =
+export type OverlayEntry =
   | { readonly type: "file"; readonly mode: number; readonly size: number; readonly hash: string }
   | { readonly type: "folder"; readonly mode: number }
   | { readonly type: "link"; readonly target: string };
@@ -32,14 +32,14 @@ export interface Change {
   /** Undefined if there was nothing. */
   readonly before: Kind | undefined;
   /** Undefined if it was deleted, with all that was in it. */
-  readonly after: Entry | undefined;
+  readonly after: OverlayEntry | undefined;
   /** A new file: where one with the same content was deleted. */
   readonly from?: string;
   /** Of a folder that is one no more: what was in it at any depth but folders, relative to it. */
   readonly lost?: readonly string[];
 }
 
-export interface Changes {
+export interface OverlayChanges {
   /** Folders come before what is in them. */
   readonly changes: readonly Change[];
   /** Files that were written and are as they were, but for their times. */
@@ -74,7 +74,11 @@ const SLICE_MS = 8;
 const CHUNK_BYTES = 1024 ** 2;
 
 /** @throws {Error} one line: what cannot be read, or is more than the limits say */
-export async function listChanges(layers: Layers, limits: Limits, signal: AbortSignal): Promise<Changes> {
+export async function listChanges(
+  layers: Layers,
+  limits: Limits,
+  signal: AbortSignal,
+): Promise<OverlayChanges> {
   return await new Listing(layers, limits, signal).run();
 }
 
@@ -96,7 +100,7 @@ class Listing {
     this.#signal = signal;
   }
 
-  async run(): Promise<Changes> {
+  async run(): Promise<OverlayChanges> {
     const { upper, lower } = this.#layers;
     const mode = modeOf(Deno.lstatSync(upper));
     if (mode !== modeOf(Deno.lstatSync(lower))) {

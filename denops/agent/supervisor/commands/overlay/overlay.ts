@@ -6,12 +6,12 @@
  * Sources: Documentation/filesystems/overlayfs.rst of Linux, bwrap(1), nsenter(1), mount(8), setns(2).
  */
 import { join } from "node:path";
-import { type Changes, type Limits, listChanges } from "./changes.ts";
+import { type Limits, listChanges, type OverlayChanges } from "./changes.ts";
 import { isInside } from "../../../policy/path.ts";
 import { findTools, firstLine, Holder, isRoot, type Tools } from "./holder.ts";
 import { openProgram } from "../../system/programs.ts";
 import { RunFolder } from "./run_folder.ts";
-import { Usage } from "./usage.ts";
+import { OverlayUsage } from "./usage.ts";
 
 /** What one command may write. */
 const LIMITS: Limits = { bytes: 2 * 1024 ** 3, files: 200_000 };
@@ -41,7 +41,7 @@ export class Overlay implements AsyncDisposable {
   readonly #tools: Tools;
   readonly #folder: RunFolder;
   readonly #holder: Holder;
-  readonly #usages: readonly Usage[];
+  readonly #usages: readonly OverlayUsage[];
 
   private constructor(options: OverlayOptions, tools: Tools, folder: RunFolder, holder: Holder) {
     this.#options = options;
@@ -52,7 +52,7 @@ export class Overlay implements AsyncDisposable {
     // Memory has its limits from the kernel.
     this.#usages = options.store === "memory"
       ? []
-      : options.roots.map((_, index) => new Usage(this.upper(index), this.#limits));
+      : options.roots.map((_, index) => new OverlayUsage(this.upper(index), this.#limits));
     this.started = folder.made;
     const before = [tools.nsenter, "-t", String(holder.pid), ...spaces, "--"];
     this.enter = [...before, tools.sh, "-c", ENTER, folder.path];
@@ -81,7 +81,7 @@ export class Overlay implements AsyncDisposable {
    * written any more then, which the kernel grants only when nobody can.
    * @throws {Error} one line
    */
-  async list(signal: AbortSignal): Promise<readonly Changes[]> {
+  async list(signal: AbortSignal): Promise<readonly OverlayChanges[]> {
     const { roots } = this.#options;
     const look = () => this.run(LOOK, [this.#folder.path, this.#uppers, ...roots]);
     let failed = await look();
@@ -90,7 +90,7 @@ export class Overlay implements AsyncDisposable {
       await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS));
     }
     if (failed !== undefined) throw new Error(`the changes cannot be seen: ${failed}`);
-    const all: Changes[] = [];
+    const all: OverlayChanges[] = [];
     for (const index of roots.keys()) {
       const layers = {
         upper: this.upper(index),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Limits } from "./changes.ts";
 import { infoAt } from "./layer.ts";
 
-export class Usage {
+export class OverlayUsage {
   readonly #folder: string;
   readonly #limits: Limits;
   /** As much must be free on the file system, or the folder is counted again. */

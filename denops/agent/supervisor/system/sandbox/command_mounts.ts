@@ -107,6 +107,16 @@ export function writtenFolders(paths: readonly string[], home: string | undefine
   });
 }
 
+/** The same, without folders that contain one of the others or are inside one. */
+export function writtenBeside(
+  others: readonly string[],
+  paths: readonly string[],
+  home: string | undefined,
+): readonly string[] {
+  return writtenFolders(paths, home)
+    .filter((path) => !others.some((other) => isInside(other, path) || isInside(path, other)));
+}
+
 /** Undefined for a place in the home folder where there is none. */
 function expanded(path: string, home: string | undefined): string | undefined {
   if (!path.startsWith("~/")) return path;

@@ -1,0 +1,124 @@
+/** Starts commands in bubblewrap. */
+import { join } from "node:path";
+import { type CommandAccess, hasNetwork, levelOf } from "../../protocol/commands.ts";
+import type { UserConfig } from "../../protocol/config.ts";
+import { userGit } from "../system/git/user_git.ts";
+import { findProgram, sandbox } from "../system/sandbox.ts";
+import { commandMounts } from "../system/sandbox/command_mounts.ts";
+import { bwrapArguments, type MountPlan } from "../system/sandbox/mounts.ts";
+import { type Architecture, seccompFilter } from "../system/sandbox/seccomp.ts";
+import { wholeFile } from "../system/whole_file.ts";
+import type { CommandPlace, CommandView, GitMounts } from "./command_place.ts";
+import type { CommandSpec } from "./runner.ts";
+
+/** Commands yield the processor to Neovim. */
+const NICENESS = 10;
+/** The kernel's limit for one command; the runner counts its processes. */
+const MOST_THREADS = 8_192;
+
+export type StartedCommand = Pick<CommandSpec, "program" | "args" | "input" | "prelude">;
+
+interface BubblewrapOptions {
+  /** Real paths, the project first. */
+  readonly roots: readonly string[];
+  readonly user: Pick<UserConfig, "command_read" | "command_write" | "socket" | "state_dir">;
+  readonly home: string | undefined;
+  readonly view: CommandView;
+  readonly git: GitMounts;
+  /** Folders outside of the roots that the command may write. */
+  readonly write: readonly string[];
+  /** The scratch folders of the project's sessions. */
+  readonly scratch: string | undefined;
+  /** The command line that enters the overlay. */
+  readonly enter: readonly string[];
+}
+
+/** @throws {Error} one line */
+export async function bubblewrapCommand(
+  shell: string,
+  place: CommandPlace,
+  options: BubblewrapOptions,
+): Promise<StartedCommand> {
+  const { roots, user, enter } = options;
+  const found = await sandbox(roots);
+  if (found.level !== "bubblewrap") throw new Error("the sandbox is gone");
+  const plan = await mountPlan(place, options, found.system);
+  const nice = await findProgram("nice", roots);
+  const lowered = nice === undefined ? [] : [nice, "-n", String(NICENESS)];
+  const ids = ["--uid", String(Deno.uid()), "--gid", String(Deno.gid())];
+  const inner = [...ids, "--seccomp", "3", "--args", "4", "--", shell];
+  // sh starts twice as fast as bash.
+  const sh = await findProgram("sh", roots) ?? shell;
+  const filter = await seccompFile(place.access, user.state_dir);
+  const [program = sh, ...args] = [...enter, sh, "-c", ENTER, "sh", filter];
+  return {
+    program,
+    args: [...args, ...lowered, found.bwrap, ...inner],
+    input: new TextEncoder().encode(bwrapArguments(plan).map((argument) => `${argument}\0`).join("")),
+    prelude: prelude(),
+  };
+}
+
+async function mountPlan(
+  { access, cwd, rehearsed }: CommandPlace,
+  { roots, user, home, view: { masks, tracked }, git, write, scratch }: BubblewrapOptions,
+  system: Parameters<typeof commandMounts>[0]["system"],
+): Promise<MountPlan> {
+  const level = levelOf(access);
+  const { state_dir, socket, command_read, command_write } = user;
+  const hidesHistory = (level === "look" || rehearsed) && tracked !== undefined;
+  const repositories = [...roots.map((root) => join(root, ".git")), ...git.bound, ...git.guarded];
+  const objects = hidesHistory ? repositories.map((path) => join(path, "objects")) : [];
+  const mounts = commandMounts({
+    level,
+    roots,
+    home,
+    system,
+    git,
+    masks,
+    hidden: [...objects, ...roots.map((root) => join(root, ".git", "fsmonitor--daemon.ipc"))],
+    read: [...command_read, ...command_write],
+    write,
+    own: [state_dir, ...(socket === undefined ? [] : [socket])],
+    scratch,
+    gitConfig: await wholeFile(
+      join(state_dir, "gitconfig"),
+      new TextEncoder().encode((await userGit(roots)).text),
+    ),
+  });
+  return { network: hasNetwork(access), cwd, mounts };
+}
+
+/** The file with the filter of system calls, which a shell passes on as a descriptor. */
+async function seccompFile(access: CommandAccess, stateDir: string): Promise<string> {
+  const machine = architecture();
+  if (machine === undefined) throw new Error("system calls cannot be filtered on this machine");
+  // The network includes the abstract sockets of the whole machine.
+  const unixSockets = levelOf(access) !== "look" && !hasNetwork(access);
+  const path = join(stateDir, `seccomp-${machine}-${unixSockets ? "unix" : "no-unix"}.bpf`);
+  return await wholeFile(path, seccompFilter({ architecture: machine, unixSockets }));
+}
+
+/**
+ * Enters the sandbox: no core files, files of 8 GiB at most (sh counts in 512 bytes), the filter and the mounts as
+ * descriptors. Linux gives each session of processes its share of the processor, and niceness counts within one
+ * (sched(7), "The autogroup feature"). Without the first line a fork bomb leaves the supervisor no processor time.
+ */
+const ENTER = `{ echo ${NICENESS} >/proc/self/autogroup; } 2>/dev/null
+ulimit -c 0; ulimit -f 16777216; exec 3<"$1" 4<&0 </dev/null; shift; exec "$@"`;
+
+/**
+ * The limit of threads, set inside the sandbox: before Linux 5.14 it would count all processes of the user
+ * (setrlimit(2), user_namespaces(7)). It does not apply to root.
+ */
+function prelude(): string | undefined {
+  const [major = 0, minor = 0] = Deno.osRelease().split(".").map((part) => Number.parseInt(part));
+  if (major < 5 || (major === 5 && minor < 14)) return undefined;
+  return `{ ulimit -u ${MOST_THREADS} || ulimit -p ${MOST_THREADS}; } 2>/dev/null`;
+}
+
+/** Undefined where system calls cannot be filtered. */
+export function architecture(): Architecture | undefined {
+  const { arch } = Deno.build;
+  return arch === "x86_64" || arch === "aarch64" ? arch : undefined;
+}
