@@ -4,7 +4,8 @@
  */
 import assert from "node:assert/strict";
 import type { AgentOptions, RunningAgent } from "../support/agent.ts";
-import { git } from "../support/project.ts";
+import { git, waitUntil } from "../support/project.ts";
+import { waitForChat } from "../support/chat.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
 
 const WORKFLOW = ".github/workflows/ci.yml";
@@ -137,6 +138,31 @@ Deno.test("what a command in the background changes is put back when the turn en
   );
   await assert.rejects(agent.project.read(".envrc"), Deno.errors.NotFound);
   assert.ok((await asked(agent)).includes("write .envrc, as the command did"));
+});
+
+Deno.test("a background command that outlives its turn is watched in the next one, and what it changed between them is named", async () => {
+  await using agent = await start(NOT_THE_FILES);
+  const { nvim, project } = agent;
+  const between = "until [ -e go ]; do sleep 0.05; done; f=tasks; echo evil > .vscode/$f.json; touch gone";
+  const later =
+    "until [ -e more ]; do sleep 0.05; done; f=.env; echo evil > ${f}rc; touch done; exec sleep 60";
+  await turn(agent, call(`${between}; ${later}`, { background: true }));
+  await project.write("go", "");
+  await waitUntil("it to write", () => project.read("gone").then(() => true, () => false));
+  await turn(agent, call("touch more; until [ -e done ]; do sleep 0.05; done"));
+  await nvim.command("Agent");
+  await nvim.resize(100, 40);
+  await waitForChat(
+    nvim,
+    "its background command was running, these sensitive files changed: .vscode/tasks.json.",
+  );
+  assert.equal(await project.read(".vscode/tasks.json"), "evil\n");
+  await assert.rejects(project.read(".envrc"), Deno.errors.NotFound);
+  const questions = (await asked(agent)).filter((title) => title.includes("as the command did"));
+  assert.deepEqual(questions, ["write .envrc, as the command did"]);
+  await turn(agent, 'call stop_command {"id": "cmd_1"}');
+  await turn(agent, call("true"));
+  assert.doesNotMatch(agent.server.requests.at(-1)?.text ?? "", /envrc/);
 });
 
 Deno.test("of a manifest only a change of keys that run something is put back", async () => {

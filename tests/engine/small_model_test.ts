@@ -11,7 +11,7 @@ const never = () => Promise.reject(new Error("nobody asks"));
 
 /** All that a client can do, so that every tool is offered. */
 const ABILITIES: ClientAbilities = {
-  commands: { run: never, startInBackground: never, output: never, stop: never },
+  commands: { run: never, startInBackground: never, output: never, stop: never, isRunning: () => false },
   search: { grep: never, files: never, changes: never },
   questions: { ask: never },
   languages: { ask: () => Promise.resolve({ kind: "nothing", reason: "nobody" }) },

@@ -368,6 +368,8 @@ export interface Commands {
   startInBackground(command: ApprovedCommand, callId: string, signal: AbortSignal): Promise<string>;
   output(id: string): Promise<CommandReport>;
   stop(id: string): Promise<CommandReport>;
+  /** A background command of this call has not ended. */
+  isRunning(callId: string): boolean;
 }
 
 /** Files that a search has passed over because the rules ask before they are read. */

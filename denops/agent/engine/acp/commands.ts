@@ -13,6 +13,8 @@ import type { Screen } from "./screen.ts";
 
 export function acpCommands(client: AgentContext, screen: Screen, sessionId: string): Commands {
   const background = new Map<string, string>();
+  /** Calls whose background command has not ended. */
+  const running = new Set<string>();
 
   const create = async (input: ApprovedCommand, toolCallId: string): Promise<string> => {
     const meta: TerminalMeta = { ...input, toolCallId };
@@ -94,8 +96,12 @@ export function acpCommands(client: AgentContext, screen: Screen, sessionId: str
       const terminalId = await create(input, toolCallId);
       const id = `cmd_${background.size + 1}`;
       background.set(id, terminalId);
+      running.add(toolCallId);
+      client.request(methods.client.terminal.waitForExit, { sessionId, terminalId }).catch(() => {})
+        .finally(() => running.delete(toolCallId));
       return id;
     },
+    isRunning: (callId) => running.has(callId),
     async output(id) {
       return await report(terminalOf(id));
     },

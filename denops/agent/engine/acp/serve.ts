@@ -120,6 +120,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       surroundings: screen.has("surroundings")
         ? { ask: (wanted, signal) => screen.ask("surroundings", wanted, signal) }
         : {},
+      commands: abilities.commands,
       given: { abilities, earlier: (word) => earlierSession(options.archive, id, word) },
       publish(event) {
         if (event.type !== "notice" || event.text !== early) sender.send(event);

@@ -31,6 +31,8 @@ export interface RecorderOptions extends Pick<ScannerOptions, "isWatched"> {
   readonly aliveMs?: number;
   /** The turn that runs. */
   turn(): number;
+  /** The background command of this call has not ended. Absent: it has. */
+  isRunning?(toolCall: string): boolean;
   /** One line for the user. */
   notice(text: string): void;
 }
@@ -39,6 +41,12 @@ export interface RecorderOptions extends Pick<ScannerOptions, "isWatched"> {
 interface Background {
   readonly id: number;
   readonly toolCall: string;
+}
+
+/** @prop since milliseconds since 1970 */
+interface Seen {
+  readonly scan: Scan;
+  readonly since: number;
 }
 
 /** A user needs longer than that to change something after a crash. */
@@ -58,7 +66,9 @@ export class Recorder implements Checkpoints {
   #background: Background[] = [];
   #late: LateChanges[] = [];
   /** What is known of the project while commands run in the background, and since when: milliseconds since 1970. */
-  #seen: { readonly scan: Scan; readonly since: number } | undefined;
+  #seen: Seen | undefined;
+  /** The project at the end of the last turn, and the calls whose background commands outlived it. */
+  #outlived: Seen & { readonly toolCalls: readonly string[] } | undefined;
   #toldOfLimits = false;
   /** Checkpoints of what runs. */
   readonly #running = new Set<number>();
@@ -173,7 +183,7 @@ export class Recorder implements Checkpoints {
   }
 
   /** What has changed since the last look is the work of a command in the background; the oldest stands for all. */
-  async #noteLate(now: { readonly scan: Scan; readonly since: number }): Promise<void> {
+  async #noteLate(now: Seen): Promise<void> {
     const { store, session, turn } = this.#options;
     const [first] = this.#background;
     if (first === undefined || this.#seen === undefined) return;
@@ -195,11 +205,39 @@ export class Recorder implements Checkpoints {
     if (scan === undefined) this.#tellLimits();
     else await this.#noteLate({ scan, since });
     for (const { id } of this.#background) this.finish(id, []);
+    const toolCalls = this.#stillRunning(this.#background.map(({ toolCall }) => toolCall));
+    this.#outlived = scan === undefined || toolCalls.length === 0 ? undefined : { scan, since, toolCalls };
     const found = this.#late;
     this.#background = [];
     this.#late = [];
     this.#seen = undefined;
     return found;
+  }
+
+  /**
+   * To be called when a turn begins: background commands that outlived the last turn are watched again.
+   * @returns sensitive files that have changed in between, but for what the user wrote in the editor. They stay as they
+   * are: another program of the user's may have changed them.
+   */
+  async watchAgain(): Promise<readonly string[]> {
+    const outlived = this.#outlived;
+    this.#outlived = undefined;
+    if (outlived === undefined) return [];
+    const since = Date.now();
+    const scan = await this.#scanner.scan(outlived.scan);
+    if (scan === undefined) return [];
+    const { session, turn, isWatched } = this.#options;
+    this.#background = this.#stillRunning(outlived.toolCalls).map((toolCall) => ({
+      id: this.begin({ session, turn: turn(), kind: "command", toolCall }, []),
+      toolCall,
+    }));
+    if (this.#background.length > 0) this.#seen = { scan, since };
+    const changed = this.#scanner.changes(outlived.scan, scan).filter(({ path }) => isWatched?.(path));
+    return (await this.#withoutUsersPart(changed, outlived.since)).map(({ path }) => path);
+  }
+
+  #stillRunning(toolCalls: readonly string[]): readonly string[] {
+    return toolCalls.filter((call) => this.#options.isRunning?.(call) === true);
   }
 
   #tellLimits(): void {

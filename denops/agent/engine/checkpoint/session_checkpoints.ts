@@ -65,6 +65,11 @@ export class SessionCheckpoints implements Checkpoints, Keeper {
     return true;
   }
 
+  /** To be called when a turn begins: see {@link Recorder.watchAgain}. */
+  watchAgain(): Promise<readonly string[]> {
+    return this.#recorder.watchAgain();
+  }
+
   /** To be called at a turn's end: what commands in the background have changed. */
   late(): Promise<readonly LateChanges[]> {
     return this.#recorder.late();

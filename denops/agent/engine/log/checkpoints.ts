@@ -112,7 +112,7 @@ export interface WhichCheckpoints {
   readonly turn?: number;
   /** Those of this turn and of later ones. */
   readonly since?: number;
-  /** Those that were made after this one. */
+  /** Those that were made after this one and are finished. */
   readonly after?: number;
   readonly unfinished?: boolean;
 }

@@ -44,6 +44,9 @@ import { Workspace } from "../tools/files/workspace.ts";
 /** What a prompt tells beside what is handed over. */
 type Told = readonly [branch?: string, shown?: Shown, instead?: Instead, messageId?: string];
 
+/** Sensitive files that a warning names. */
+const MOST_NAMES = 10;
+
 export class Session {
   readonly id: string;
   readonly checkpoints: SessionCheckpoints;
@@ -146,6 +149,7 @@ export class Session {
       makeLink: ports.makeLink,
       notice: (text) => this.#emit({ type: "notice", severity: "warning", text }),
       isWatched: (path) => this.#access.isWatched(nameInRoots(path, roots) ?? ""),
+      isRunning: (call) => ports.commands?.isRunning(call) === true,
     });
     this.#changed = new ChangedFiles({
       ...{ checkpoints: this.checkpoints, publish: ports.publish, turn: () => store.turn(id) },
@@ -303,6 +307,7 @@ export class Session {
       }
       if (note !== undefined) this.#append([{ type: "control_note", reason: "context", text: note }]);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
+      this.#warnOf(await this.checkpoints.watchAgain());
       for (const text of [this.checkpoints.takeNote(), ...put]) {
         if (text !== undefined) this.#append([{ type: "control_note", reason: "files", text }]);
       }
@@ -479,6 +484,18 @@ export class Session {
     this.#memory.stored(memory);
     this.#history.push(entries);
     this.#changed.step();
+  }
+
+  /** @param paths sensitive files that changed after the last turn, while its commands were running */
+  #warnOf(paths: readonly string[]): void {
+    if (paths.length === 0) return;
+    const names = paths.slice(0, MOST_NAMES).map((path) => nameInRoots(path, this.#roots) ?? path);
+    const more = paths.length > MOST_NAMES ? ` and ${paths.length - MOST_NAMES} more` : "";
+    this.#warn(
+      `After the last turn, while its background command was running, these sensitive files changed: ${
+        names.join(", ")
+      }${more}. Check them before you use them.`,
+    );
   }
 
   #warn(text: string): void {

@@ -1,7 +1,7 @@
 /** What a session is given: the outside, as far as it knows of it. */
 import type { EngineConfig, FileRules } from "../../protocol/config.ts";
 import type { Emit } from "../log/events.ts";
-import type { AskApproval, Editor, Store, UsageLog } from "../ports.ts";
+import type { AskApproval, Commands, Editor, Store, UsageLog } from "../ports.ts";
 import type { GivenPorts } from "../agent/gather/given.ts";
 import type { Runner } from "../agent/turn/runner.ts";
 import type { AskSurroundings } from "../agent/gather/git_now.ts";
@@ -21,5 +21,7 @@ export interface SessionPorts {
   readonly surroundings?: { readonly ask?: AskSurroundings };
   /** Who is asked for what a message mentions; absent: files alone are known. */
   readonly given?: Pick<GivenPorts, "abilities" | "earlier">;
+  /** Absent: the client runs no commands. */
+  readonly commands?: Pick<Commands, "isRunning"> | undefined;
   readonly publish: Emit;
 }

@@ -86,7 +86,7 @@ export class SqliteCheckpoints implements CheckpointStore {
     if (turn !== undefined) return this.#stored("session = ? AND turn = ?", session, turn);
     if (since !== undefined) return this.#stored("session = ? AND turn >= ?", session, since);
     // The few newest are found by their ids, not among all of the session.
-    if (after !== undefined) return this.#stored("+session = ? AND id > ?", session, after);
+    if (after !== undefined) return this.#stored("+session = ? AND id > ? AND finished = 1", session, after);
     return this.#stored("session = ?", session);
   }
 

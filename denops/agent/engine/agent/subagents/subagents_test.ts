@@ -128,6 +128,7 @@ Deno.test("one that may only look has no tool that writes, and what it calls all
         startInBackground: ({ access }) => Promise.resolve(`${ran.push(access)}`),
         output: () => Promise.resolve(report),
         stop: () => Promise.resolve(report),
+        isRunning: () => false,
       },
       questions: { ask: () => Promise.resolve("yes") },
     },

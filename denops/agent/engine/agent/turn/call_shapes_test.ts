@@ -53,6 +53,7 @@ async function startPlayer() {
       startInBackground: note("c1"),
       output: note(report),
       stop: note(report),
+      isRunning: () => false,
     },
     search: {
       grep: note({ lines: [], total: 0, more: false }),
