@@ -55,7 +55,7 @@ for (const name of WIRES) {
       surroundings: { ask: () => Promise.resolve(SURROUNDINGS) },
     });
     const text = "Make it more polite.";
-    await engine.session.prompt([{ type: "text", text }], undefined, SHOWN);
+    await engine.session.prompt([{ type: "text", text }], { shown: SHOWN });
     await Deno.writeTextFile(
       engine.project.path("src/greet.ts"),
       'export const greeting = "Good evening";\n',

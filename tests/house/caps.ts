@@ -25,8 +25,6 @@ export const TODO: readonly string[] = [
   "engine/log/messages.ts: exports",
   "engine/main.ts: imports",
   "engine/ports.ts: exports",
-  "engine/session/session.ts: function",
-  "engine/session/session.ts: imports",
   "engine/tools/define.ts: function",
   "protocol/config.ts: exports",
   "protocol/extensions.ts: exports",

@@ -166,8 +166,9 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     })
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
       const { branch, shown, messageId, ...instead } = ours(SessionMeta, params._meta) ?? {};
+      const session = open.get(params.sessionId);
       const handed = params.prompt.map(handedOf);
-      return promptAnswer(await open.get(params.sessionId).prompt(handed, branch, shown, instead, messageId));
+      return promptAnswer(await session.prompt(handed, { branch, shown, instead, messageId }));
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const answers: Answers = {

@@ -1,9 +1,9 @@
 /** When a session gets its title: once, after the first turn that has come to an end of its own. */
 import { firstTitle } from "../log/title.ts";
 import { type MessageEntry, wordsOf } from "../log/entries.ts";
-import type { Mode } from "../context/modes.ts";
+import { type Mode, MODES } from "../context/modes.ts";
 import type { UserMessage } from "../log/events.ts";
-import type { Measured } from "../agent/turn/meter.ts";
+import type { Measured, Meter, MeteredModel } from "../agent/turn/meter.ts";
 import type { Runner, TurnEnd } from "../agent/turn/runner.ts";
 
 export interface TitlingPorts {
@@ -13,8 +13,10 @@ export interface TitlingPorts {
   mode(): Mode;
   /** Replaces a title that is still `known`; false if it no longer is. */
   retitle(known: string, title: string): boolean;
-  /** Counts the request for the turn that is the last one now. */
-  counter(): (measured: Measured) => void;
+  readonly meter: Pick<Meter, "count">;
+  model(): MeteredModel;
+  /** The number of the last turn. */
+  turn(): number;
   /** The session is called this from now on. */
   titled(title: string): void;
 }
@@ -67,7 +69,10 @@ export class Titling {
     // One that the user has given meanwhile stays.
     const known = firstTitle(wordsOf(history.find((entry) => entry.type === "user_message") ?? prompt));
     const exchange = { question, answer, mode: this.#ports.mode() };
-    const title = await runner.title?.(exchange, this.#ports.counter(), this.#closing.signal);
+    const { meter, model, turn } = this.#ports;
+    const of = { turn: turn(), model: model() };
+    const count = (measured: Measured) => meter.count(measured, MODES.title, [], of);
+    const title = await runner.title?.(exchange, count, this.#closing.signal);
     if (title !== undefined && this.#ports.retitle(known, title)) this.#ports.titled(title);
   }
 }

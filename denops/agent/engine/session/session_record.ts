@@ -1,0 +1,192 @@
+/**
+ * What one session keeps: its log, the part of it that the model sees, and its memory. Only this writes the log. An
+ * event is appended, then published, so that the screen never shows what a resume would not.
+ */
+import { HistoryWindow } from "../context/folding/window.ts";
+import { withoutRepeats } from "../context/repeats.ts";
+import { type FoldEntry, handedOver, type LogEntry } from "../log/entries.ts";
+import { callIds } from "../agent/turn/call_ids.ts";
+import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } from "../log/events.ts";
+import { type Facts, Memory } from "../agent/permission/memory.ts";
+import { LEFT_OPEN, missing } from "../agent/turn/interrupted.ts";
+import type { Store, TurnBegun } from "../ports.ts";
+import type { SessionState } from "../tools/define.ts";
+import { defined } from "../../shared/records.ts";
+import { LogWriter } from "./log_writer.ts";
+
+/** What the session of this id remembers, as it was left. */
+export function memoryOf(id: string, store: Store): Memory {
+  store.reopen(id);
+  return new Memory(store.session(id) === undefined ? [] : store.remembered(id));
+}
+
+export interface RecordPorts {
+  readonly id: string;
+  /** The project's folder. */
+  readonly root: string;
+  readonly store: Store;
+  readonly memory: Memory;
+  readonly publish: Emit;
+  /** Tokens that fit into the model's window. */
+  window(): number;
+  /** Facts of the session's other parts, as they are now. */
+  facts(): Omit<Facts, "folder" | "plan" | "first">;
+  /** Called with each event before it is stored. */
+  hear(event: AgentEvent): void;
+  /** Called after messages were appended. */
+  appended(): void;
+  /** Called when the model no longer sees its earlier messages. */
+  forgotten(): void;
+}
+
+export class SessionRecord {
+  readonly memory: Memory;
+  /** As it is in the store. */
+  readonly history: HistoryWindow;
+  readonly state: SessionState;
+  /** @param wanted the model's own id, or "" @returns one that no other call of the session has */
+  readonly newCallId: (wanted: string) => string;
+  readonly #ports: RecordPorts;
+  readonly #log: LogWriter;
+  /** Calls that have begun and not ended. */
+  readonly #open = new Set<string>();
+  #isStored: boolean;
+  /** The last turn may have no end: it gets one before anything else. */
+  #isCutOff = false;
+
+  constructor(ports: RecordPorts) {
+    const { id, store, memory, window } = ports;
+    this.#ports = ports;
+    this.#log = new LogWriter(id, store, ports.publish);
+    this.#isStored = store.session(id) !== undefined;
+    this.memory = memory;
+    const { folder, plan, first } = this.memory.facts;
+    this.state = { folder, plan };
+    this.newCallId = callIds((call) => store.hasCall(id, call));
+    const options = { store, session: id, window, chosen: this.memory };
+    this.history = new HistoryWindow(options, this.#isStored ? first : undefined);
+  }
+
+  /** The session is in the store: it has had a message. */
+  get isStored(): boolean {
+    return this.#isStored;
+  }
+
+  /** The number of the turn that runs, or ran last. */
+  get turn(): number {
+    return this.#ports.store.turn(this.#ports.id);
+  }
+
+  /** The model that was told of the tools under their old names; undefined: none was. */
+  get oldModel(): string | undefined {
+    if (this.memory.offered.size > 0) return undefined;
+    const answers = this.history.messages.filter((entry) => entry.type === "assistant_message");
+    return answers.findLast(({ by }) => by !== undefined)?.by?.model;
+  }
+
+  /** What the user asked, and when, oldest first. */
+  turnsBegun(): readonly TurnBegun[] {
+    return this.#ports.store.turnsBegun(this.#ports.id);
+  }
+
+  /** Stores the user's message as the first of a turn. @param model of a session that is not stored yet */
+  begin(parts: readonly Part[], model: string, branch: string | undefined): UserMessage {
+    const { id, root, store } = this.#ports;
+    if (!this.#isStored) store.createSession({ id, root, model, ...defined({ branch }) });
+    this.#isStored = true;
+    this.#log.saveUnsaved();
+    if (this.#isCutOff) this.mend();
+    this.#isCutOff = false;
+    const { slid, lost } = this.history.slide();
+    const prompt: UserMessage = {
+      type: "user_message",
+      origin: "user",
+      parts: withoutRepeats(parts, this.history.seen),
+    };
+    this.emit(prompt);
+    if (slid) {
+      this.#ports.forgotten();
+      const last = this.history.first - 1;
+      this.warn(`The session is longer than the model's window: it no longer sees turns 1 to ${last}.`);
+    }
+    if (lost) this.warn("A part of this session cannot be read; the model continues without it.");
+    const title = store.session(id)?.title ?? "";
+    this.emit({
+      type: "title",
+      title,
+      began: { turn: this.turn, time: Date.now(), ...handedOver(prompt) },
+    });
+    return prompt;
+  }
+
+  /** Nothing more can be stored in this turn: it gets its end when the next one begins. */
+  cutOff(): void {
+    this.#isCutOff = true;
+  }
+
+  /** Gives each call a result and each question an answer: without them the session is never sent. */
+  mend(): void {
+    const { id, store } = this.#ports;
+    const events = store.events(id, { first: this.turn, last: this.turn, without: ["file_modified"] });
+    const entries = missing(this.history.messages, events);
+    if (entries.length > 0) this.append(entries);
+  }
+
+  /** Ends the calls that a turn has left open. */
+  closeCalls(): void {
+    for (const id of this.#open) this.emit({ type: "tool_done", id, ...LEFT_OPEN });
+  }
+
+  /** Stores what the session's parts remember, unless nothing is stored yet. */
+  remember(): void {
+    if (this.#isStored) this.append([]);
+  }
+
+  /** Stores messages with what is remembered by now, so that both are of the same moment. @throws {TurnError} */
+  append(entries: readonly LogEntry[]): void {
+    const { folder, plan } = this.state;
+    const facts = { ...this.#ports.facts(), folder, plan: [...plan], first: this.history.first };
+    const memory = this.memory.unstored(facts);
+    this.#log.save({ entries, memory });
+    this.memory.stored(memory);
+    this.history.push(entries);
+    this.#ports.appended();
+  }
+
+  /** Stores one that folds messages. @throws {TurnError} */
+  fold(entry: FoldEntry): void {
+    this.append([entry]);
+    // Rules of folders and facts of the moment may be in no message that the model still sees.
+    if (entry.type !== "compaction") return;
+    this.#ports.forgotten();
+    this.remember();
+  }
+
+  /** Stores the user's message of this id as one that the log has. */
+  hasMessage(id: string | undefined): void {
+    if (id !== undefined) this.memory.messages.set(id, true);
+  }
+
+  warn(text: string): void {
+    this.emit({ type: "notice", severity: "warning", text });
+  }
+
+  emit(event: AgentEvent): void {
+    this.#ports.hear(event);
+    if (event.type === "tool_start") this.#open.add(event.call.id);
+    else if (event.type === "tool_done") this.#open.delete(event.id);
+    if (event.type === "turn_done" || event.type === "turn_failed" || event.type === "user_message") {
+      this.append([event]);
+    } else if (!TRANSIENT.has(event.type)) this.#log.save({ entries: [event] });
+    this.#ports.publish(event);
+  }
+
+  /** Stores what could not be stored before, if that is possible now. */
+  close(): void {
+    try {
+      this.#log.saveUnsaved();
+    } catch {
+      // The user has already been notified.
+    }
+  }
+}

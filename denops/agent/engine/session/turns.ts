@@ -1,0 +1,180 @@
+/** Runs the turns of one session. */
+import type { Shown } from "../../protocol/surroundings.ts";
+import { TurnError } from "../../shared/errors.ts";
+import { askRead } from "../agent/gather/ask_read.ts";
+import { type Handed, type HandedOver, handOver } from "../agent/gather/given.ts";
+import type { Surroundings } from "../agent/gather/surroundings.ts";
+import type { SessionModes } from "../agent/settings/session_modes.ts";
+import type { SessionTools } from "../agent/settings/session_tools.ts";
+import type { Subagents } from "../agent/subagents/subagents.ts";
+import { Unpriced } from "../agent/turn/budget.ts";
+import type { Meter, MeteredModel } from "../agent/turn/meter.ts";
+import type { Instead, RunnerPorts, TurnEnd } from "../agent/turn/runner.ts";
+import type { Steering } from "../agent/turn/steering.ts";
+import { type Mode, MODES } from "../context/modes.ts";
+import { withoutDroppedRules } from "../context/project.ts";
+import type { ControlNote } from "../log/entries.ts";
+import type { SessionFiles } from "./session_files.ts";
+import type { SessionPorts } from "./session_ports.ts";
+import type { SessionRecord } from "./session_record.ts";
+import type { Titling } from "./titling.ts";
+
+/** What comes with a message of the user's. */
+export interface TurnRequest {
+  /** The git branch that a new session is stored with. */
+  readonly branch?: string | undefined;
+  /** What Neovim shows. */
+  readonly shown?: Shown | undefined;
+  /** What the user wants in place of a turn of the model's. */
+  readonly instead?: Instead | undefined;
+  /** The message's id, under which the log has it. */
+  readonly messageId?: string | undefined;
+}
+
+export interface TurnParts {
+  readonly record: SessionRecord;
+  readonly files: SessionFiles;
+  readonly modes: SessionModes;
+  readonly tools: SessionTools;
+  readonly meter: Meter;
+  readonly surroundings: Surroundings | undefined;
+  readonly agents: Subagents;
+  readonly steering: Steering;
+  readonly titling: Titling;
+  /** The model of the next turn. */
+  model(): MeteredModel;
+}
+
+export class Turns {
+  readonly #parts: TurnParts;
+  readonly #ports: SessionPorts;
+  readonly #unpriced = new Unpriced();
+  /** A language server may answer: true until Neovim says otherwise. */
+  #hasServers = true;
+
+  constructor(parts: TurnParts, ports: SessionPorts) {
+    this.#parts = parts;
+    this.#ports = ports;
+  }
+
+  /** @returns also a failure to store: without that the turn cannot even end as others do */
+  async run(
+    handed: readonly Handed[],
+    request: TurnRequest,
+    mode: Mode,
+    controller: AbortController,
+  ): Promise<TurnEnd> {
+    const { record, meter, surroundings, steering } = this.#parts;
+    const { signal } = controller;
+    meter.begin();
+    surroundings?.ask(signal);
+    steering.begin((handed) => this.#handOver(handed, signal));
+    try {
+      return await this.#run(handed, request, mode, signal);
+    } catch (error) {
+      record.cutOff();
+      controller.abort();
+      if (error instanceof TurnError) return { type: "failed", error };
+      throw error;
+    } finally {
+      steering.end(signal.aborted ? "stopped" : "ended");
+    }
+  }
+
+  /** What a turn in this mode may use. */
+  ports(mode: Mode): RunnerPorts {
+    const { record, files, modes, tools, meter, surroundings, agents, steering } = this.#parts;
+    const { memory, history } = record;
+    return {
+      mode,
+      workspace: files.workspace,
+      state: record.state,
+      meter,
+      checkpoints: files.checkpoints,
+      traps: files.traps,
+      ask: this.#ports.ask,
+      emit: (event) => record.emit(event),
+      refreshRules: () => files.access.refresh(),
+      decide: (accesses, granted) => files.access.decide(accesses, granted),
+      allowForSession: (accesses) => files.access.allow(accesses),
+      switches: tools,
+      offered: memory.offered,
+      hasServers: this.#hasServers,
+      oldModel: record.oldModel,
+      messages: () => history.seen,
+      history,
+      project: () => withoutDroppedRules(surroundings?.project, memory),
+      chosen: memory,
+      scratch: files.scratch?.folder,
+      rulesOf: async (paths, signal) => await surroundings?.rulesOf(paths, signal) ?? [],
+      rereadRules: async () => await surroundings?.rereadRules(),
+      append: (message) => record.append([message]),
+      fold: (entry) => record.fold(entry),
+      newCallId: record.newCallId,
+      narrow: () => {
+        modes.narrow();
+        record.emit({ type: "mode", mode: modes.current.name });
+      },
+      agents,
+      steering,
+    };
+  }
+
+  async #run(
+    handed: readonly Handed[],
+    { branch, shown, instead, messageId }: TurnRequest,
+    mode: Mode,
+    signal: AbortSignal,
+  ): Promise<TurnEnd> {
+    const { record, files, agents, surroundings, meter, titling, model } = this.#parts;
+    const { runner, store, config } = this.#ports;
+    const notice = await store.ensure();
+    await files.scratch?.make();
+    const { parts, problems, note } = await this.#handOver(handed, signal);
+    record.hasMessage(messageId);
+    const prompt = record.begin(parts, model().name, branch);
+    for (const text of [notice, this.#unpriced.notice(config, model()), ...problems]) {
+      if (text !== undefined) record.warn(text);
+    }
+    this.#note("context", note);
+    for (const text of await files.begin(signal)) this.#note("files", text);
+    this.#note("agents", agents.news());
+    this.#hasServers = shown?.servers ?? this.#hasServers;
+    this.#note("context", await surroundings?.begin(shown, signal));
+    meter.spending.beginTurn();
+    const done = instead && runner.instead?.(instead, this.ports(MODES.agent), signal);
+    const end = await (done ?? runner.runTurn(prompt, this.ports(mode), signal));
+    record.closeCalls();
+    await files.changed.end(signal);
+    await surroundings?.end();
+    const tidied = await files.scratch?.tidy();
+    if (tidied !== undefined) record.warn(tidied);
+    const isUntitled = titling.take(end);
+    record.emit(
+      end.type === "stopped"
+        ? { type: "turn_done", reason: end.reason }
+        : { type: "turn_failed", kind: end.error.kind, message: end.error.message },
+    );
+    if (isUntitled) titling.ask(prompt, record.history.messages);
+    return end;
+  }
+
+  #note(reason: ControlNote["reason"], text: string | undefined): void {
+    if (text !== undefined) this.#parts.record.append([{ type: "control_note", reason, text }]);
+  }
+
+  /** Reads what the user hands over, by the rules of this moment. Never rejects. */
+  #handOver(handed: readonly Handed[], signal: AbortSignal): Promise<HandedOver> {
+    const { record, files, tools, modes, model } = this.#parts;
+    const asks = askRead({ ...this.ports(modes.current), emit: this.#ports.publish }, signal);
+    return handOver(handed, {
+      abilities: {},
+      ...this.#ports.given,
+      workspace: files.workspace.forCall(asks),
+      seen: record.history.seen,
+      tools,
+      window: model().contextWindow,
+      refreshRules: () => files.access.refresh(),
+    }, signal);
+  }
+}
