@@ -7,7 +7,7 @@ const PAUSE = 500;
 
 export interface ChangedFilesPorts {
   readonly checkpoints: {
-    /** What commands in the background have changed. */
+    /** Returns the changes of background commands. */
     late(): Promise<readonly { readonly toolCall: string; readonly changes: readonly FileChange[] }[]>;
     filesOf(turn: number): Promise<TurnFile[]>;
   };
@@ -17,7 +17,7 @@ export interface ChangedFilesPorts {
   readonly emit: Emit;
   /** Shows. */
   readonly publish: Emit;
-  /** What was put back has been asked about. */
+  /** Asks the user about files that were put back. */
   settle(signal: AbortSignal): Promise<unknown>;
 }
 
@@ -30,14 +30,14 @@ export class ChangedFiles {
     this.#ports = ports;
   }
 
-  /** What a call changes, and the ends of those of sub-agents. */
+  /** Takes note of changed files, and of the ends of sub-agents' calls. */
   hear(event: AgentEvent): void {
     if (event.type === "file_modified") this.#isStale = true;
     const isNested = event.type === "tool_done" && event.parent !== undefined;
     if (isNested && performance.now() - this.#told >= PAUSE) this.step();
   }
 
-  /** What the model is told next has been stored: all calls of its answer have ended. */
+  /** To be called after each append: all calls of an answer have ended. */
   step(): void {
     if (!this.#isStale) return;
     this.#isStale = false;

@@ -9,7 +9,7 @@ export class LogWriter {
   readonly #session: string;
   readonly #store: Pick<Store, "append">;
   readonly #publish: Emit;
-  /** What has happened and could not be stored yet, in order. */
+  /** Entries that could not be stored yet, in order. */
   readonly #unsaved: Entries[] = [];
 
   /** @param session its id */
@@ -20,7 +20,8 @@ export class LogWriter {
   }
 
   /**
-   * What cannot be stored has not happened, unless it has: that is told all the same, and stored as soon as it can be.
+   * Throws if the entries cannot be stored. Entries that report a change of the world are kept in memory instead, and
+   * stored as soon as possible.
    * @throws {TurnError}
    */
   save(entries: Entries): void {

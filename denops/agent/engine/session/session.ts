@@ -172,7 +172,7 @@ export class Session {
     return this.#record.turnsBegun();
   }
 
-  /** What a request would send now. @param change is made first @throws {ToolError} if another agent decides that */
+  /** Returns the parts of a request as it would be sent now. @param change is made first @throws {ToolError} if another agent decides that */
   context(change?: ContextChange): RequestResult<"context"> {
     const { context } = this.#ports.runner;
     if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");

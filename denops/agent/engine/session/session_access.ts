@@ -1,4 +1,4 @@
-/** What calls of one session may do: the rules of the moment, and what the user has allowed for it. */
+/** Decides what calls of one session may do, by the current rules and by what the user has allowed for the session. */
 import { judgeCommand } from "../../policy/command.ts";
 import { allowKey, decideFiles } from "../../policy/decide.ts";
 import { type ChangedKeys, type FileDecision, mayRead, sensitivity } from "../../policy/file_access.ts";
@@ -16,7 +16,7 @@ export class SessionAccess {
 
   /**
    * @param latest gives the rules as they are now; without it those of the start hold
-   * @param isScratch is it in the session's own folder? What is there may be written unasked
+   * @param isScratch whether a path is in the session's own folder, which needs no approval
    */
   constructor(
     rules: FileRules,
@@ -37,8 +37,8 @@ export class SessionAccess {
   }
 
   /**
-   * What is neither files nor nothing always is a question: the other side's gate knows the rules, and answers for the
-   * user where it may.
+   * Asks about everything but files and nothing: the supervisor's gate knows the rules, and answers for the user where
+   * it may.
    * @param granted keys of what the user has allowed to this one call
    */
   decide(accesses: Access, granted: ReadonlySet<string>): FileDecision {
@@ -63,7 +63,7 @@ export class SessionAccess {
     return row?.reason === undefined ? undefined : row;
   }
 
-  /** Is this looked at around commands, even where git would ignore it? What nobody may see is not kept either. */
+  /** Whether commands are watched for changes of this file, even if git ignores it. Unreadable files are not kept. */
   isWatched(name: string): boolean {
     const row = this.trap(name);
     const path = { path: name, relative: name, named: name, exists: true };

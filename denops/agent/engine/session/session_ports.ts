@@ -1,4 +1,4 @@
-/** What a session is given: the outside, as far as it knows of it. */
+/** The ports of a session: everything outside of it that it may use. */
 import type { EngineConfig, FileRules } from "../../protocol/config.ts";
 import type { Emit } from "../log/events.ts";
 import type { AskApproval, Commands, Editor, Store, UsageLog } from "../ports.ts";

@@ -1,6 +1,6 @@
 /**
- * What one session keeps: its log, the part of it that the model sees, and its memory. Only this writes the log. An
- * event is appended, then published, so that the screen never shows what a resume would not.
+ * The log of one session, the part of it that the model sees, and the session's memory. Only this class writes the log.
+ * An event is appended, then published, so that the screen never shows what a resume would not.
  */
 import { HistoryWindow } from "../context/folding/window.ts";
 import { withoutRepeats } from "../context/repeats.ts";
@@ -14,7 +14,7 @@ import type { SessionState } from "../tools/define.ts";
 import { defined } from "../../shared/records.ts";
 import { LogWriter } from "./log_writer.ts";
 
-/** What the session of this id remembers, as it was left. */
+/** Reads the memory of a session; an empty one for a new session. */
 export function memoryOf(id: string, store: Store): Memory {
   store.reopen(id);
   return new Memory(store.session(id) === undefined ? [] : store.remembered(id));
@@ -84,7 +84,7 @@ export class SessionRecord {
     return answers.findLast(({ by }) => by !== undefined)?.by?.model;
   }
 
-  /** What the user asked, and when, oldest first. */
+  /** The user's messages with their times, oldest first. */
   turnsBegun(): readonly TurnBegun[] {
     return this.#ports.store.turnsBegun(this.#ports.id);
   }

@@ -19,13 +19,13 @@ import type { SessionPorts } from "./session_ports.ts";
 import type { SessionRecord } from "./session_record.ts";
 import type { Titling } from "./titling.ts";
 
-/** What comes with a message of the user's. */
+/** Optional parts of a user's message. */
 export interface TurnRequest {
   /** The git branch that a new session is stored with. */
   readonly branch?: string | undefined;
-  /** What Neovim shows. */
+  /** Buffers and windows that Neovim shows. */
   readonly shown?: Shown | undefined;
-  /** What the user wants in place of a turn of the model's. */
+  /** A turn without the model's loop: remember, edit or merge. */
   readonly instead?: Instead | undefined;
   /** The message's id, under which the log has it. */
   readonly messageId?: string | undefined;
@@ -81,7 +81,7 @@ export class Turns {
     }
   }
 
-  /** What a turn in this mode may use. */
+  /** Everything that a turn in this mode may use. */
   ports(mode: Mode): RunnerPorts {
     const { record, files, modes, tools, meter, surroundings, agents, steering } = this.#parts;
     const { memory, history } = record;
