@@ -31,6 +31,14 @@ Deno.test("help: what it and the code both say is the same", async () => {
   }
 });
 
+Deno.test("help: the parameters that the Lua API's texts name are those of its functions", () => {
+  const unknown = help.entries("agent.").flatMap(({ tag, heading, paragraphs }) => {
+    const named = paragraphs.join(" ").match(/\{\w+\}/g) ?? [];
+    return named.filter((name) => !heading.includes(name)).map((name) => `${tag} ${name}`);
+  });
+  assert.deepEqual(unknown, []);
+});
+
 Deno.test("help: the long defaults of options", async () => {
   await using child = await nvim();
   for (const { tag, heading, code } of help.entries("agent-option-")) {
