@@ -2,7 +2,7 @@
 -- `deno task docs` makes the <Plug> maps and the help from these rows.
 
 ---@class agent.ActionOptions
----@field context? string|agent.Given  lines for the message
+---@field context? string|agent.Attachment  lines for the message
 ---@field bang? boolean
 ---@field range? { first: integer, last: integer }
 ---@field open? boolean     false leaves the chat hidden
@@ -16,12 +16,12 @@
 ---@field plug? string     name of the <Plug> map
 ---@field args? string     arguments of the sub-command, as the help shows them
 ---@field words? string[]   all that its arguments can be
----@field takes? string     what they look like, see arguments.lua; other text is a message that begins with the name
----@field plugs? { [1]: string, [2]: string }[]  further <Plug> maps, each with the argument that it gives
----@field answers? boolean  its text is an argument only while something waits for an answer
----@field ranged? boolean   with text it is one only with a range and without "!"
+---@field takes? string     their form, see arguments.lua; other text is a message that begins with the name
+---@field plugs? { [1]: string, [2]: string }[]  further <Plug> maps, each with its argument
+---@field answers? boolean  its text is an argument only while an approval is pending
+---@field ranged? boolean   its text is an argument only with a range and without "!"
 ---@field doc string
----@field starts? "always"|"with_text"  the processes start before anything is loaded; or only if it has an argument
+---@field starts? "always"|"with_text"  starts the processes before it runs; or only with an argument
 ---@field run fun(chats: agent.Chats, argument?: string, options: agent.ActionOptions)
 
 local M = {}

@@ -1,10 +1,10 @@
--- Pure: what the arguments of a sub-command look like. Other words are a message that begins with its name.
+-- Pure: the form of each sub-command's arguments. Other words are a message that begins with the name.
 local M = {}
 
 ---@class agent.Shape
----@field doc string                              as the help says it
+---@field doc string                              for the help
 ---@field matches fun(words: string): boolean
----@field complete? fun(lead: string, rest: string): string[]  `rest`: all that stands behind the sub-command
+---@field complete? fun(lead: string, rest: string): string[]  `rest`: text after the sub-command
 
 ---@param words string
 ---@return string? text without the quotes
@@ -117,7 +117,7 @@ M.shapes = {
   },
 }
 
---- The argument that these words are; nil if they are none.
+--- The argument in these words; nil if there is none.
 ---@param action agent.Action
 ---@param words string
 ---@return string?

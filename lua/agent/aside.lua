@@ -1,4 +1,4 @@
--- Questions beside the turns: answered in a small window of their own, and in no session.
+-- Side questions: answered in a small window, and in no session.
 local border = require("agent.ui.border")
 local client = require("agent.client")
 local say = require("agent.ui.say")
@@ -23,7 +23,7 @@ end
 ---@field buffer integer
 ---@field window integer
 ---@field text string
----@field stop? fun()  while the answer comes
+---@field stop? fun()  stops a running answer
 
 ---@param it agent.AsideWindow
 local function show_keys(it)
@@ -33,7 +33,7 @@ local function show_keys(it)
   end
 end
 
---- A small window at the top right, with the cursor in it.
+--- Opens a small window at the top right, with the cursor in it.
 ---@param title string
 ---@return agent.AsideWindow
 local function open(title)
@@ -68,7 +68,7 @@ local function open(title)
       it.stop()
     end
   end, { buffer = buffer, nowait = true, desc = "Agent: stop the answer" })
-  -- Nobody reads on.
+  -- The window was closed, so the answer stops.
   vim.api.nvim_create_autocmd("BufWipeout", {
     buffer = buffer,
     callback = function()
@@ -96,7 +96,7 @@ local function ask(chat, action, done, more)
   end
 end
 
---- The same, with the answer in a window as it comes.
+--- Shows the answer in a window as it comes.
 ---@param chat agent.Chat
 ---@param action { text: string, staged: boolean }
 ---@param title string
@@ -124,7 +124,7 @@ local function ask_in_window(chat, action, title, clean)
   show_keys(it)
 end
 
---- Asks from what the session knows; nothing of it is kept there.
+--- Asks with the context of the session, which does not keep the question.
 ---@param chat agent.Chat
 ---@param question string
 function M.btw(chat, question)
@@ -134,7 +134,7 @@ function M.btw(chat, question)
   end, "/btw " .. question)
 end
 
---- The buffer in which git wants a message: the current one, else one that is shown.
+--- The commit message buffer of git: the current one, else a visible one.
 ---@return integer?
 local function commit_buffer()
   local buffers = { vim.api.nvim_get_current_buf() }
@@ -146,7 +146,7 @@ local function commit_buffer()
   end)
 end
 
---- Above what git and the user have written there.
+--- Inserts it above the text of git and of the user.
 ---@param buffer integer
 ---@param text string
 local function insert(buffer, text)
@@ -184,7 +184,7 @@ local function write_message(chat, text)
   end)
 end
 
---- A message for what is staged: into the commit's buffer, else into a window. It never commits.
+--- Writes a message for the staged changes into the commit's buffer, else into a window. It never commits.
 ---@param chat agent.Chat
 ---@param words? string  what matters
 function M.commit(chat, words)

@@ -1,4 +1,4 @@
--- The only speaker to the supervisor. Actions go down and are never waited for; updates come up in batches.
+-- The connection to the supervisor. Actions go down without waiting; updates come up in batches.
 local config = require("agent.config")
 local hosts = require("agent.host")
 
@@ -6,25 +6,25 @@ local M = {}
 
 ---@type fun(batch: table[])[]
 local listeners = {}
---- The host of new chats, and of what no chat asks.
+--- The host of new chats and of actions without a chat.
 ---@type agent.Host?
 local current
---- The host of each chat that has said something.
+--- The host of each chat that has sent an action.
 ---@type table<integer, agent.Host>
 local host_of = {}
---- Chats whose turn runs.
+--- Chats with a running turn.
 ---@type table<integer, true>
 local busy = {}
---- What waits for an answer.
----@class agent.Asked
+--- Requests without an answer yet.
+---@class agent.Request
 ---@field host? agent.Host
 ---@field done fun(update?: table, problem?: string)
 ---@field more? fun(text: string)
----@type table<integer, agent.Asked>
-local asked = {}
+---@type table<integer, agent.Request>
+local requests = {}
 local last_request = 0
 
---- These mean nothing to another host than the one that has what they are about.
+--- Actions that only the host of their chat or request understands.
 local OF_WHAT_RUNS = {
   answer = true,
   edit_command = true,
@@ -55,7 +55,7 @@ function M.receive(batch)
   return true
 end
 
---- Chats that this host has.
+--- The chats of a host.
 ---@param host agent.Host
 ---@return integer[]
 local function chats_of(host)
@@ -68,18 +68,18 @@ local function chats_of(host)
   return chats
 end
 
---- Nothing more will come of this host: its chats are told, once, and whoever waits for an answer.
+--- Forgets a lost host. Reports the loss once to its chats, and to every open request.
 ---@param host agent.Host
 ---@param text string
----@param was_running boolean it may have known something
+---@param was_running boolean it may have received actions
 local function forget(host, text, was_running)
   local chats, unanswered = chats_of(host), {}
   for _, chat in ipairs(chats) do
     host_of[chat], busy[chat] = nil, nil
   end
-  for request, question in pairs(asked) do
+  for request, question in pairs(requests) do
     if question.host == host then
-      asked[request] = nil
+      requests[request] = nil
       table.insert(unanswered, question.done)
     end
   end
@@ -95,7 +95,7 @@ local function fetching()
   M.receive({ { type = "host_fetching" } })
 end
 
---- Ends a host that no chat needs any more, and that is not for the next one.
+--- Ends a host without chats, unless it is the current one.
 ---@param host agent.Host
 local function close_unused(host)
   if host ~= current and not vim.list_contains(vim.tbl_values(host_of), host) then
@@ -103,9 +103,9 @@ local function close_unused(host)
   end
 end
 
---- The host for a chat that has none, or for what no chat asks.
+--- The host for a chat without one, or for an action without a chat.
 ---@param chat? integer
----@param place? table where an engine will be asked for
+---@param place? table where an engine starts
 ---@return agent.Host
 local function default_host(chat, place)
   local before = current
@@ -120,27 +120,27 @@ local function default_host(chat, place)
   return current
 end
 
---- Starts the supervisor if need be, and the engine of this place with it: they do so while what the user sees is made.
+--- Starts the supervisor if needed, and the engine of this place, while Neovim draws.
 ---@param place table see protocol/ui.ts
 function M.start(place)
   default_host(nil, place)
 end
 
---- Starts what waits for VimEnter now: call this before waiting for an answer.
+--- Starts a host that waits for VimEnter. Call this before waiting for an answer.
 function M.hurry()
   for _, host in ipairs(hosts.all()) do
     host:hurry()
   end
 end
 
---- Starts a host with a configuration of its own. It takes nothing before it is used.
+--- Opens a host with its own configuration. It gets nothing before it is used.
 ---@param own table see config.for_supervisor
 ---@return agent.Host
 function M.open_own(own)
   return hosts.open({ lost = lost, fetching = fetching }, nil, own)
 end
 
---- From here on this host takes what no chat has another one for; nil: one is started when there is something.
+--- Makes this host the current one; nil: the next action starts one.
 ---@param host? agent.Host
 ---@return agent.Host? before
 function M.use(host)
@@ -149,7 +149,7 @@ function M.use(host)
   return before
 end
 
---- Chats of hosts with this configuration of their own.
+--- Chats of the hosts with this configuration.
 ---@param own table
 ---@return table<integer, true>
 function M.chats_with(own)
@@ -160,7 +160,7 @@ function M.chats_with(own)
   return chats
 end
 
---- The chat belongs to a host with a configuration of its own, of which nothing is to be left.
+--- True if the chat's host has its own configuration: nothing of it is kept.
 ---@param chat integer
 ---@return boolean
 function M.is_own(chat)
@@ -168,7 +168,7 @@ function M.is_own(chat)
   return host ~= nil and host.own ~= nil
 end
 
---- Ends the hosts with this configuration of their own; their chats are told.
+--- Ends the hosts with this configuration, and reports it to their chats.
 ---@param own table
 ---@param text string
 function M.close_own(own, text)
@@ -181,7 +181,7 @@ function M.close_own(own, text)
   end
 end
 
---- "denops", "standalone", or nil before the first action: where the next chat begins.
+--- "denops", "standalone", or nil before the first action: the host of the next chat.
 ---@return string?
 function M.host()
   return current and current.state ~= "lost" and current.kind or nil
@@ -196,7 +196,7 @@ local function known_host(action)
   return OF_WHAT_RUNS[action.type] and hosts.of_request(action.request) or nil
 end
 
---- What Neovim has open. Set by the editor's room.
+--- The state of the editor. The room `editor` sets it.
 ---@type fun(): agent.EditorState?
 local editor_state = function() end
 
@@ -209,7 +209,7 @@ local function send_editor_state(host)
   end
 end
 
---- Sends each host what Neovim has open, before its first action and when it changes.
+--- Sends each host the state of the editor, before its first action and after changes.
 ---@param state { get: (fun(): agent.EditorState), on_change: fun(listener: fun()) }
 function M.follow_editor(state)
   editor_state = state.get
@@ -220,7 +220,7 @@ function M.follow_editor(state)
   end)
 end
 
---- Sends an action; starts the supervisor if need be. Returns at once.
+--- Sends an action, and starts the supervisor if needed. Returns at once.
 ---@param action table see protocol/ui.ts
 function M.send(action)
   local known = known_host(action)
@@ -237,8 +237,8 @@ function M.send(action)
   if action.type == "prompt" then
     busy[action.chat] = true
   end
-  if not OF_WHAT_RUNS[action.type] and asked[action.request] then
-    asked[action.request].host = host
+  if not OF_WHAT_RUNS[action.type] and requests[action.request] then
+    requests[action.request].host = host
   end
   local options = host.own or config.for_supervisor()
   local encoded = vim.json.encode(options)
@@ -248,7 +248,7 @@ function M.send(action)
   end
   send_editor_state(host)
   local is_sent = host:send(action)
-  -- What begins something is asked of another host; what belonged to this one has ended with it.
+  -- Another host gets what begins something. Other actions end with this host.
   if not is_sent and not is_fresh and begins and not OF_WHAT_RUNS[action.type] then
     if action.chat then
       host_of[action.chat], busy[action.chat] = nil, nil
@@ -261,15 +261,15 @@ function M.send(action)
   end
 end
 
---- Asks the supervisor about itself; the answer is an update of the action's own type.
+--- Sends the supervisor a request. The answer is an update of the action's own type.
 ---@param action table
----@param done fun(update?: table, problem?: string) the problem is set if there will be no answer
----@param more? fun(text: string) hears the answer as it comes
+---@param done fun(update?: table, problem?: string) the problem is set if no answer will come
+---@param more? fun(text: string) gets the answer as it streams in
 ---@return integer request
 function M.ask(action, done, more)
   last_request = last_request + 1
   local request = last_request
-  asked[request] = { done = done, more = more }
+  requests[request] = { done = done, more = more }
   M.send(vim.tbl_extend("error", action, { request = request }))
   return request
 end
@@ -292,13 +292,13 @@ local ANSWERS = {
   engine_answer = true,
 }
 
---- Asks the engine of a chat; names and shapes are those of protocol/requests.ts.
+--- Sends a request to the engine of a chat; see protocol/requests.ts for names and shapes.
 ---@param chat { id: integer, place: fun(self): table }
 ---@param name string
 ---@param params table
 ---@param done fun(result?: table, problem?: string) exactly one of the two
 function M.request(chat, name, params, done)
-  -- An empty Lua table is a list to MessagePack.
+  -- An empty Lua table is a list in MessagePack.
   params = next(params) and params or vim.empty_dict()
   local action = { type = "engine_request", chat = chat.id, name = name, params = params }
   M.ask(vim.tbl_extend("error", action, chat:place()), function(update, problem)
@@ -308,15 +308,15 @@ end
 
 M.listen(function(batch)
   for _, update in ipairs(batch) do
-    local question = ANSWERS[update.type] and asked[update.request]
+    local question = ANSWERS[update.type] and requests[update.request]
     if question then
-      asked[update.request] = nil
-      -- Later: what is said within a remote call is in :messages, but not on the screen.
+      requests[update.request] = nil
+      -- Later: a message from within a remote call would not be on the screen.
       vim.schedule(function()
         question.done(update)
       end)
-    elseif update.type == "aside_text" and asked[update.request] then
-      asked[update.request].more(update.text)
+    elseif update.type == "aside_text" and requests[update.request] then
+      requests[update.request].more(update.text)
     elseif update.type == "turn_started" then
       busy[update.chat] = true
     elseif update.type == "turn_done" then

@@ -5,12 +5,12 @@ local sub_commands = require("agent.sub_commands")
 
 local M = {}
 
---- `:Agent`, `:Agent {sub-command} …`, `:Agent {text}`; a range adds the lines, `!` sends without opening;
---- to some sub-commands it means something else.
+--- `:Agent`, `:Agent {sub-command} …`, `:Agent {text}`. A range adds the lines, and `!` sends without opening. Some
+--- sub-commands give `!` another meaning.
 ---@param command table see nvim_create_user_command
 function M.run(command)
   local agent = require("agent")
-  local context = command.range > 0 and require("agent.context.given").selection(0, command.line1, command.line2) or nil
+  local context = command.range > 0 and require("agent.context.attachment").selection(0, command.line1, command.line2) or nil
   local row, rest = actions.read(command.args)
   if row and not (row.ranged and rest ~= "" and (not context or command.bang)) then
     local is_argument, argument = sub_commands.read(row, rest)
@@ -48,7 +48,7 @@ function M.complete(lead, line)
   else
     typed = after or typed
   end
-  -- Of a phrase of several words, the one that is next.
+  -- Of a phrase with several words, the next one.
   local words = {}
   for _, phrase in ipairs(phrases) do
     local word = vim.startswith(phrase, typed) and phrase:sub(#typed - #lead + 1):match("^%S+")

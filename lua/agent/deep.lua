@@ -1,17 +1,17 @@
---- Tree-sitter's scanner of markdown has room for 254 blocks within each other, and ends Neovim at one more:
+--- Tree-sitter's markdown scanner holds 254 nested blocks and crashes Neovim at one more:
 --- https://github.com/tree-sitter-grammars/tree-sitter-markdown, `serialize` in src/scanner.c.
 local M = {}
 
---- Blocks within each other that a line may have.
+--- Most nested blocks of a line.
 local MOST = 200
 
 --- Columns of a tab in markdown.
 local TAB = 4
 
---- The region of nothing.
+--- An empty region.
 M.NOTHING = { { { 0, 0, 0, 0 } } }
 
---- Is there a line that may stand in more blocks? Each one takes a ">" or a blank of the line's beginning.
+--- True if a line may be in more blocks. Each block needs a ">" or a space at the beginning of the line.
 ---@param lines string[]
 ---@return boolean
 function M.has_deep(lines)
@@ -28,9 +28,9 @@ function M.has_deep(lines)
   return false
 end
 
---- Takes the colours from a buffer with such lines, and leaves nothing that a fold or a plugin could parse.
+--- Stops the highlighting of a buffer with such lines, so that no fold or plugin parses it.
 ---@param buffer integer
----@param lines string[] that are in it, or will be
+---@param lines string[] of the buffer, now or later
 function M.stop(buffer, lines)
   if vim.treesitter.highlighter.active[buffer] and M.has_deep(lines) then
     vim.treesitter.stop(buffer)
@@ -38,7 +38,7 @@ function M.stop(buffer, lines)
   end
 end
 
---- Sets the filetype of a buffer of ours; it stays without one, and without colours, while its text is deep.
+--- Sets the filetype of a buffer of the plugin, but not while its text is nested too deeply.
 ---@param buffer integer
 ---@param filetype string
 function M.set_filetype(buffer, filetype)

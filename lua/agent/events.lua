@@ -1,7 +1,7 @@
--- `User` events, so that others can react: see |agent-events|.
+-- `User` events for other plugins: see |agent-events|.
 local M = {}
 
---- Each name, and what its data holds.
+--- Each name, and its data.
 ---@type { [1]: string, [2]: string }[]
 M.names = {
   { "AgentReady", "chat, root, provider, model: an engine has the session" },
@@ -16,14 +16,14 @@ M.names = {
   { "AgentError", "chat, text" },
 }
 
---- Tells the user of a mistake in an autocommand.
+--- Reports an error in an autocommand.
 ---@type fun(text: string)
 M.say = vim.notify
 
 ---@param name string
 ---@param data table
 function M.emit(name, data)
-  -- A mistake in somebody's autocommand must not stop the drawing.
+  -- An error in an autocommand must not stop the drawing.
   local ok, problem = pcall(vim.api.nvim_exec_autocmds, "User", { pattern = name, data = data, modeline = false })
   if not ok then
     vim.schedule(function()

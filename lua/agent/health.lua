@@ -3,7 +3,7 @@ local M = {}
 
 local health = vim.health
 
---- Where the supervisor runs now, whatever was wished for.
+--- The supervisor's present host, whatever the option says.
 local function check_host()
   health.start("agent: host")
   local host = require("agent.client").host()
@@ -36,11 +36,11 @@ local function check_programs(config, report)
   local deno = config.deno[1]
   local found = require("agent.host.program").find(deno)
   if found then
-    local asked, answer = pcall(function()
+    local ran, answer = pcall(function()
       local command = vim.list_extend({ found, unpack(config.deno, 2) }, { "--version" })
       return vim.system(command):wait(2000)
     end)
-    local problem = asked and require("agent.host.process").version_problem(answer.stdout or "")
+    local problem = ran and require("agent.host.process").version_problem(answer.stdout or "")
     if problem then
       health.error("Deno is too old: " .. problem)
     else
@@ -56,7 +56,7 @@ local function check_programs(config, report)
   end
 end
 
---- The language servers of the project's buffers, which the model's tools may ask.
+--- The language servers of the project's buffers, which the model's tools may use.
 ---@param report table
 local function check_servers(report)
   health.start("agent: language servers")
@@ -92,12 +92,12 @@ local function check_options(report)
   for _, line in ipairs(renamed) do
     health.warn(line, { "See :help agent-options" })
   end
-  local judged = report and report.options or {}
-  for _, problem in ipairs(judged) do
+  local reported = report and report.options or {}
+  for _, problem in ipairs(reported) do
     local option = ("See :help agent-option-%s"):format(problem:match("^[%w_.]+[%w_]"))
     health.error("Invalid option " .. problem, { option, problem:find("Not a rule") and "See :help agent-rule-patterns" })
   end
-  if #problems == 0 and #renamed == 0 and #judged == 0 then
+  if #problems == 0 and #renamed == 0 and #reported == 0 then
     health.ok("No mistakes found")
   end
 end
@@ -187,7 +187,7 @@ local function show_programs(profiles)
   list("Each runs under one of these profiles (:help agent-programs):", profiles)
 end
 
---- What the supervisor says of itself. A health check is asked for and waited for, as all of them are.
+--- The supervisor's report. A health check waits for it, like every health check.
 ---@return table? report
 ---@return string? problem
 local function ask()

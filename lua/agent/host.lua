@@ -1,12 +1,12 @@
--- Where a supervisor runs: in denops.vim's server if that is there, else in a process of our own. A host takes actions
--- at any time, and delivers them in order once the supervisor has started.
+-- Hosts the supervisor: in denops.vim's server if there is one, else in a process. A host accepts actions at any time,
+-- and delivers them in order once the supervisor has started.
 local config = require("agent.config")
 local process = require("agent.host.process")
 
---- So long the server may take until the supervisor has started in it. Milliseconds.
+--- Milliseconds until the supervisor must have started in the server.
 local PATIENCE = { auto = 5000, denops = 30000 }
---- Numbers of hosts are so far apart. A supervisor numbers its requests from its own number on: they tell whom an
---- answer is for.
+--- Distance of the numbers of hosts. A supervisor numbers its requests from its host's number on, so a request's
+--- number names the host.
 local REQUESTS = 1000000
 
 local SERVER_GONE = "denops.vim's server stopped"
@@ -14,15 +14,15 @@ local SERVER_GONE = "denops.vim's server stopped"
 ---@class agent.Host
 ---@field number integer             changes with each start
 ---@field kind "denops"|"standalone"
----@field wanted string              the option host
+---@field wanted string              value of the option host
 ---@field state "starting"|"ready"|"lost"
 ---@field is_early? boolean          it waits for VimEnter, when denops.vim starts its server
 ---@field waiting table[]            actions
 ---@field process? agent.Process
----@field place? table              where an engine will be asked for, see protocol/ui.ts
----@field own? table                its own configuration, in the place of that of the options
----@field configured? string         the configuration that it has been sent
----@field editor_state? agent.EditorState the last that it has been sent
+---@field place? table              where an engine starts, see protocol/ui.ts
+---@field own? table                its own configuration instead of the options
+---@field configured? string         the last configuration that it was sent
+---@field editor_state? agent.EditorState the last one that it was sent
 ---@field on_lost fun(host: agent.Host, text: string, was_running: boolean)
 ---@field on_fetching fun()
 local Host = {}
@@ -34,13 +34,13 @@ local last_number = 0
 ---@type table<integer, agent.Host>
 local hosts = {}
 
---- What denops.vim's server does, in its own words; nil if there is no denops.vim.
+--- The status of denops.vim's server; nil without denops.vim.
 ---@return string?
 local function server_status()
   if vim.g.loaded_denops == nil or vim.list_contains({ 1, true }, vim.g["denops#disabled"]) then
     return nil
   end
-  -- Called and not looked for: it is loaded with the first call.
+  -- Called without a check: the first call loads it.
   local ok, status = pcall(vim.fn["denops#server#status"])
   return ok and status or nil
 end
@@ -50,7 +50,7 @@ local function server_runs()
   return vim.list_contains({ "starting", "preparing", "running" }, server_status())
 end
 
---- The answers to what came before belong to nothing any more.
+--- Later answers to earlier requests belong to nothing.
 function Host:renumber()
   hosts[self.number or 0] = nil
   last_number = last_number + REQUESTS
@@ -58,7 +58,7 @@ function Host:renumber()
   hosts[last_number] = self
 end
 
---- It has come to its end, or never came up.
+--- The host has ended, or has never started.
 ---@param text string
 function Host:lose(text)
   if self.state == "lost" then
@@ -93,11 +93,11 @@ function Host:notify(name, ...)
   if self.kind == "standalone" then
     return self.process ~= nil and pcall(vim.rpcnotify, self.process.channel, name, ...)
   end
-  -- While it closes, it takes messages and drops them.
+  -- While it closes, it drops messages.
   return server_status() == "running" and pcall(vim.fn["denops#notify"], "agent", name, { ... })
 end
 
---- The supervisor is loaded. The engine that will be asked for starts meanwhile.
+--- The supervisor is loaded. The engine starts meanwhile.
 function Host:notify_start()
   local place = self.place
   local options = self.own or config.for_supervisor()
@@ -105,7 +105,7 @@ function Host:notify_start()
   self:notify("start", self.number, hint)
 end
 
---- False if the host is gone: then it is lost, and the action is not on its way.
+--- Sends an action. False if the host is gone: then it is lost, and the action was not sent.
 ---@param action table
 ---@return boolean
 function Host:send(action)
@@ -121,7 +121,7 @@ end
 
 function Host:start_process()
   if vim.v.exiting ~= vim.NIL then
-    -- Neovim would wait forever: it ends only the processes that run when it begins to exit.
+    -- Neovim would wait forever: it ends only processes that run when it begins to exit.
     return
   end
   self:renumber()
@@ -141,7 +141,7 @@ function Host:start_process()
   self:notify_start()
 end
 
---- The server cannot be used. Where we may, we go on without it.
+--- The server cannot be used. If the option allows it, a process takes its place.
 ---@param what string
 function Host:without_server(what)
   if self.kind ~= "denops" or self.state == "lost" then
@@ -177,7 +177,7 @@ function Host:start_in_server()
     })
   end
   vim.fn["denops#server#wait_async"](function()
-    -- denops.vim looks for plugins once: one that a plugin manager loads later is not among them.
+    -- denops.vim looks for plugins once, and misses those that a plugin manager loads later.
     vim.fn["denops#plugin#load"]("agent", vim.fs.joinpath(require("agent.config.scripts")(), "main.ts"))
   end)
   vim.fn["denops#plugin#wait_async"]("agent", function()
@@ -212,7 +212,7 @@ function Host:start()
   self:start_process()
 end
 
---- Starts now, before VimEnter too: the user waits for an answer, and Neovim starts no further meanwhile.
+--- Starts now, even before VimEnter: the user waits for an answer, and Neovim's startup waits too.
 function Host:hurry()
   if self.is_early then
     self:start()
@@ -221,7 +221,7 @@ end
 
 --- Starts a host.
 ---@param on { lost: fun(host: agent.Host, text: string, was_running: boolean), fetching: fun() }
----@param place? table where an engine will be asked for
+---@param place? table where an engine starts
 ---@param own? table a configuration: then the host is a process of its own
 ---@return agent.Host
 function M.open(on, place, own)
@@ -250,7 +250,7 @@ function M.open(on, place, own)
   return host
 end
 
---- Whether a new host would be a better one: denops.vim's server has come (again) meanwhile.
+--- True if a new host would be better: denops.vim's server has started (again) meanwhile.
 ---@param host agent.Host
 ---@return boolean
 function M.is_outdated(host)
@@ -263,16 +263,16 @@ function M.all()
   return vim.tbl_values(hosts)
 end
 
---- The host that has asked this.
+--- The host of a request.
 ---@param request integer
 ---@return agent.Host?
 function M.of_request(request)
   return hosts[request - request % REQUESTS]
 end
 
---- Called by main.ts: the supervisor takes actions.
+--- Called by main.ts: the supervisor accepts actions.
 ---@param number integer
----@return boolean wanted  false: it was slow, and another host has taken its place
+---@return boolean is_wanted  false: it was slow, and another host has replaced it
 function M.started(number)
   local host = hosts[number]
   if not host or host.state ~= "starting" then

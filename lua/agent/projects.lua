@@ -1,10 +1,10 @@
--- Which project the user is in. This is the only place that knows where a project begins: the supervisor gets the folder.
+-- The project of the current window. Only this module knows where a project begins: the supervisor gets the folder.
 local config = require("agent.config")
 local find = require("agent.reload.find")
 
 local M = {}
 
---- What lies in the folder where a project begins. The nearest repository counts before the nearest manifest.
+--- Markers of a project's root. The nearest repository counts before the nearest manifest.
 local MARKERS = {
   { ".git" },
   {
@@ -27,15 +27,15 @@ local MARKERS = {
   },
 }
 
---- Projects of folders, as far as they are known. Another look is taken before an action.
+--- Known projects of folders. Each action checks again.
 ---@type table<string, string|false>
 local known = {}
 
---- What each tab page works on, and the working folder of the time when that was chosen.
+--- The project of each tab page, and the working folder at the time of the choice.
 ---@type table<integer, { root: string, cwd: string }>
 local tabs = {}
 
---- The home folder and "/" are no projects, whatever lies in them: dotfiles are kept in repositories too.
+--- The home folder and "/" are no projects, even if they contain a repository: dotfiles often do.
 ---@param folder string
 ---@return boolean
 local function can_be_project(folder)
@@ -57,7 +57,7 @@ local function look(folder)
   end
 end
 
---- The project that a folder lies in.
+--- The project of a folder.
 ---@param folder string
 ---@return string? root real path
 local function project_of(folder)
@@ -67,12 +67,12 @@ local function project_of(folder)
   return known[folder] or nil
 end
 
---- A project may have begun or ended meanwhile.
+--- A project may have appeared or disappeared.
 function M.refresh()
   known = {}
 end
 
---- The worktree that a folder lies in, see worktree_place.ts.
+--- The worktree of a folder, see worktree_place.ts.
 ---@param folder string real path
 ---@return string? root
 function M.worktree(folder)
@@ -82,7 +82,7 @@ function M.worktree(folder)
   return name and vim.fs.joinpath(all, name)
 end
 
---- The project of a file; nil if the options name one for all files.
+--- The project of a file; nil if an option names one for all files.
 ---@param path string
 ---@return string? root real path
 function M.of_file(path)
@@ -96,9 +96,9 @@ local function cwd_of(window)
   return vim.fn.getcwd(number, tab)
 end
 
---- The project that the user is in. The working folder of the window decides. Only where that lies in no project, the
---- file does, and not in a tab page that works on a project already.
----@param window? integer the current one unless told
+--- The project of the current window. The working folder decides. If that is in no project, the file decides, except
+--- in a tab page that already has a project.
+---@param window? integer default: the current one
 ---@return string? root real path; nil in the home folder and in "/"
 function M.here(window)
   window = window or 0
@@ -122,20 +122,20 @@ function M.here(window)
   return is_file and M.of_file(name) or project_of(cwd) or can_be_project(cwd) and find.real(cwd) or nil
 end
 
---- From here on the current tab page works on this project, until its working folder says something else.
+--- Makes this the project of the current tab page, until its working folder changes.
 ---@param root? string
 function M.enter(root)
   tabs[vim.api.nvim_get_current_tabpage()] = root and { root = root, cwd = cwd_of(0) }
 end
 
---- What an action says of where it is meant, see protocol/ui.ts.
+--- The place of an action, see protocol/ui.ts.
 ---@param window? integer
 ---@return { root: string }
 function M.place(window)
   return { root = M.here(window) or cwd_of(window or 0) }
 end
 
---- The name of a project, as short as tells it from the others.
+--- The shortest name that differs from the others.
 ---@param root string
 ---@param others string[] roots
 ---@return string

@@ -132,12 +132,12 @@ function M.file_modified(event, done)
   end
   queue.push({ event.path, event.from }, function(finish)
     local ok, err = xpcall(handle, debug.traceback, event, function(result)
-      local told, reason = true, nil ---@type boolean, any
+      local is_called, reason = true, nil ---@type boolean, any
       if done then
-        told, reason = xpcall(done, debug.traceback, result)
+        is_called, reason = xpcall(done, debug.traceback, result)
       end
       finish()
-      if not told then
+      if not is_called then
         error(reason, 0)
       end
     end)

@@ -1,5 +1,5 @@
--- A language server inside of Neovim, for what the agent offers in the user's buffers: code actions where there is
--- something to act on, and completion in a chat's input. It is attached for as long, and stops with the last buffer.
+-- A language server inside of Neovim: offers code actions in the user's buffers, and completion in the input. It is
+-- attached only where it has something to offer, and stops with the last buffer.
 local config = require("agent.config")
 
 local M = {}
@@ -14,7 +14,7 @@ local COMMAND = "agent.run"
 ---@field run fun()
 
 ---@class agent.Offering
----@field holds fun(buffer: integer): boolean                            whether it may have something in the buffer
+---@field holds fun(buffer: integer): boolean                            whether it may have an offer in the buffer
 ---@field offers fun(buffer: integer, range: lsp.Range): agent.Offer[]  rows from 0, columns in bytes
 
 ---@alias agent.Ask fun(buffer: integer, line: string, row: integer, done: fun(list: lsp.CompletionList))
@@ -24,11 +24,11 @@ local offerings = {}
 --- By buffer.
 ---@type table<integer, agent.Ask>
 local completes = {}
---- What was offered last, by the number in its code action.
+--- The last offers, by the number in their code action.
 ---@type table<integer, fun()>
 local runs = {}
 local last_run = 0
---- Told when somebody else shows the menu.
+--- Called when another plugin shows the menu.
 ---@type fun()?
 local on_menu
 
@@ -38,7 +38,7 @@ local CAPABILITIES = {
   completionProvider = { triggerCharacters = { "@", "#", "/" } },
 }
 
---- Those that may have something in a buffer.
+--- Offerings that may have an offer in a buffer.
 ---@param buffer integer
 ---@return agent.Offering[]
 local function holding(buffer)
@@ -123,7 +123,7 @@ local function server(dispatchers)
   }
 end
 
---- The language clients that are not this one, see vim.lsp.get_clients.
+--- All other language clients, see vim.lsp.get_clients.
 ---@param filter? vim.lsp.get_clients.Filter
 ---@return vim.lsp.Client[]
 function M.others(filter)
@@ -165,7 +165,7 @@ local function attach(buffer)
   })
 end
 
---- Detaches. What Neovim has set for a server it takes back only when that ends.
+--- Detaches. Neovim resets its options for a server only when the server stops.
 ---@param buffer integer
 ---@param running vim.lsp.Client
 local function detach(buffer, running)
@@ -176,7 +176,7 @@ local function detach(buffer, running)
   end
 end
 
---- Attaches to the buffer, or detaches, as there is something to act on.
+--- Attaches to the buffer, or detaches, by its offers.
 ---@param buffer integer
 function M.refresh(buffer)
   if not vim.api.nvim_buf_is_loaded(buffer) then
@@ -200,10 +200,10 @@ function M.offer(offering)
   table.insert(offerings, offering)
 end
 
---- Completes in a buffer, from the first time that text is typed in there.
+--- Completes in a buffer, from the first Insert mode on.
 ---@param buffer integer
 ---@param ask agent.Ask
----@param taken fun()  somebody else shows the menu
+---@param taken fun()  another plugin shows the menu
 function M.complete(buffer, ask, taken)
   on_menu = taken
   vim.api.nvim_create_autocmd("InsertEnter", {

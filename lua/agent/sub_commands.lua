@@ -1,10 +1,10 @@
--- Which words call a sub-command of :Agent.
+-- Finds the sub-command of :Agent that words call.
 local actions = require("agent.actions")
 local arguments = require("agent.arguments")
 
 local M = {}
 
---- Whether words after the name of a sub-command are its argument, and not a message that begins with this name.
+--- True if the words after a name are its argument, and not a message that begins with the name.
 ---@param row agent.Action
 ---@param words string
 ---@return boolean is_argument
@@ -20,7 +20,7 @@ function M.read(row, words)
   return argument ~= nil, argument
 end
 
---- Sub-commands that the input takes after a slash: no prompts, and none that needs lines.
+--- Sub-commands for the input, after a slash: no prompts, and none that needs lines.
 ---@return agent.Action[]
 function M.in_input()
   local prompts = require("agent.menus.prompts").names
@@ -29,7 +29,7 @@ function M.in_input()
   end, actions.all)
 end
 
---- The sub-command that these words of the input call; nil if they are a message.
+--- The sub-command that the words of the input call; nil if they are a message.
 ---@param words string
 ---@return agent.Action?
 ---@return string? argument

@@ -1,10 +1,10 @@
--- Whether this Neovim lacks what the plugin calls, and what the plugin does then.
+-- Refuses to run in a Neovim that is too old.
 local say = require("agent.ui.say")
 local schema = require("agent.config.schema")
 
 local M = {}
 
---- One line if this Neovim is too old.
+--- The error message if this Neovim is too old.
 ---@return string?
 function M.problem()
   if vim.fn.has("nvim-" .. schema.oldest_neovim) == 1 then
@@ -15,11 +15,11 @@ function M.problem()
   return ("Cannot start: needs Neovim %s or later, this is %s. Update Neovim."):format(schema.oldest_neovim, this)
 end
 
---- In place of the public API: each function shows the line.
+--- A public API of which each function shows the message.
 ---@return table
 function M.api()
   local line = say.line(M.problem() or "")
-  -- Not say.error, which needs options that an older Neovim lacks. Later, so that the first screen is drawn.
+  -- Not say.error, which needs newer options. Later, so that the first screen is drawn.
   local refuse = vim.schedule_wrap(function()
     vim.notify(line, vim.log.levels.WARN)
   end)

@@ -1,4 +1,4 @@
--- Spans of time for AGENT_TRACE=FILE, beside those of the supervisor and the engine; see protocol/trace.ts. Measure so:
+-- Spans of time for AGENT_TRACE=FILE, next to those of the supervisor and the engine; see protocol/trace.ts. Use:
 --   local since = trace.now and trace.now()
 --   work()
 --   if since then trace.span("work", since) end
@@ -13,7 +13,7 @@ local path = vim.fs.normalize(vim.fn.fnamemodify(named, ":p"))
 -- The supervisor may have another folder.
 vim.env.AGENT_TRACE = path
 
---- Milliseconds until what has ended is written.
+--- Milliseconds until spans are written.
 local INTERVAL = 100
 
 local pid = vim.uv.os_getpid()
@@ -24,7 +24,7 @@ if not file then
 end
 local lines = {} ---@type string[]
 
---- In one write: others append too.
+--- In one write, because others append too.
 local function write()
   local text = table.concat(lines)
   lines = {}
@@ -48,7 +48,7 @@ function M.now()
 end
 
 ---@param name string
----@param since number what now() said when it began
+---@param since number result of now() at the begin
 function M.span(name, since)
   add({ name = name, ph = "X", ts = since, dur = M.now() - since })
 end

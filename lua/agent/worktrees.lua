@@ -1,4 +1,4 @@
--- Worktrees of the project, each with a tab page and chats of its own. The chats are given by init.lua.
+-- Worktrees of the project, each with a tab page and chats of its own.
 local client = require("agent.client")
 local projects = require("agent.projects")
 local say = require("agent.ui.say")
@@ -10,14 +10,14 @@ local M = {}
 ---@field path string
 ---@field branch? string
 ---@field files integer    that differ
----@field ignored integer  other files that git does not track
+---@field ignored integer  other untracked files
 ---@field size integer     bytes of both
 ---@field commits integer  of its own
 
 --- Tab pages by folder.
 ---@type table<string, integer>
 local tabs = {}
---- As they were given when one was opened.
+--- Set when the first one opens.
 local the_chats
 
 ---@param count integer
@@ -82,7 +82,7 @@ local function buffers_of(path)
   end, vim.api.nvim_list_bufs())
 end
 
---- Whether there is text that is saved nowhere; says so unless told.
+--- True if there is unsaved text, which is reported.
 ---@param path string
 ---@param quiet? boolean
 ---@return boolean
@@ -118,7 +118,7 @@ local function chats_of(chats, path)
   end, chats.list())
 end
 
---- The worktree may be removed: its chats take nothing until that is known.
+--- Closes the chats of a worktree that may be removed: they accept nothing until that is known.
 ---@param chats table
 ---@param path string
 ---@return fun() stay
@@ -136,7 +136,7 @@ local function close_chats(chats, path)
   end
 end
 
---- What the closing of the tab page leaves: a worktree in which nothing differs goes too.
+--- Called after the tab page has closed: removes the worktree if nothing differs in it.
 ---@param chats table
 ---@param path string
 local function closed(chats, path)
@@ -144,12 +144,12 @@ local function closed(chats, path)
   local is_busy = vim.iter(chats_of(chats, path)):any(function(chat)
     return chat.phases:current() ~= "ready"
   end)
-  local is_shown = vim.iter(buffers_of(path)):any(function(buffer)
+  local is_visible = vim.iter(buffers_of(path)):any(function(buffer)
     return #vim.fn.win_findbuf(buffer) > 0
   end)
   if is_busy then
     return say.info(("the turn in the worktree %s continues"):format(name))
-  elseif is_shown or has_unsaved(path, true) then
+  elseif is_visible or has_unsaved(path, true) then
     return
   end
   local stay = close_chats(chats, path)
@@ -168,14 +168,14 @@ local function closed(chats, path)
   end, stay)
 end
 
---- Neovim prints the new folder if the user has just typed, and may then ask for a key.
+--- Neovim prints the new folder if a key was just typed, and may then wait for a key.
 ---@param command "cd"|"tcd"
 ---@param folder string
 local function change_folder(command, folder)
   vim.cmd[command]({ vim.fn.fnameescape(folder), mods = { silent = true } })
 end
 
---- Goes to the tab page of a worktree, made if it has none, and there to the file that is looked at.
+--- Goes to the tab page of a worktree, made if needed, and to the same file in it.
 ---@param chats table
 ---@param tree { path: string, origin: string }
 ---@param here integer the window with that file
@@ -196,11 +196,11 @@ local function enter(chats, tree, here)
   end
 end
 
---- Takes a chat along into the tab page of its worktree, if the user is in it: who types there types on.
+--- Moves the chat that the user types in to the tab page of its worktree.
 ---@param chats table
 ---@param chat agent.Chat
 ---@param tree { name: string, path: string, origin: string }
----@param leave fun() puts back what this chat has hidden
+---@param leave fun() shows the hidden chat again
 local function take_along(chats, chat, tree, leave)
   local mode = vim.api.nvim_get_mode().mode:sub(1, 1)
   local is_in_it = chat:is_open() and vim.api.nvim_get_current_win() == chat.windows.input
@@ -237,7 +237,7 @@ local function description(made)
   return table.concat(parts, ". ") .. "."
 end
 
---- Begins a chat in a new worktree, or in the one of this name. The chat is there at once; what is sent waits.
+--- Begins a chat in a worktree, made if needed. The chat opens at once, and messages wait.
 ---@param chats table
 ---@param name string  "" makes one up
 function M.new(chats, name)
@@ -289,7 +289,7 @@ local function select(trees, prompt, done)
     end,
   }, function(tree)
     if tree then
-      -- Later: the list may be on the screen still.
+      -- Later: the list may still be on the screen.
       vim.schedule(function()
         done(tree)
       end)
@@ -297,7 +297,7 @@ local function select(trees, prompt, done)
   end)
 end
 
---- Goes to a worktree that the user chooses.
+--- Lets the user choose a worktree and goes there.
 ---@param chats table
 function M.choose(chats)
   list(chats, function(found)
@@ -312,7 +312,7 @@ function M.choose(chats)
   end)
 end
 
---- The worktree that is meant: of this name, the one of this tab page, the only one, else one that the user chooses.
+--- The worktree with this name, of this tab page, the only one, or one that the user chooses.
 ---@param chats table
 ---@param name string
 ---@param prompt string
@@ -334,7 +334,7 @@ local function meant(chats, name, prompt, done)
   end)
 end
 
---- To a tab page of the project, if the user is not in one.
+--- Goes to a tab page of the project, if the user is not in one.
 ---@param origin string
 local function go_home(origin)
   local tab = vim.iter(vim.api.nvim_list_tabpages()):find(function(each)
@@ -349,7 +349,7 @@ local function go_home(origin)
   change_folder("tcd", origin)
 end
 
---- Writes what differs in a worktree into the project: a turn of the project's chat, without a model.
+--- Writes the differences of a worktree into the project, by a turn of the project's chat without a model.
 ---@param chats table
 ---@param name string
 function M.merge(chats, name)
@@ -368,10 +368,10 @@ function M.merge(chats, name)
   end)
 end
 
---- Nothing of a worktree is left on the screen.
+--- Closes all windows and buffers of a worktree.
 ---@param chats table
 ---@param path string
----@param origin string where Neovim goes, if it was there
+---@param origin string where Neovim goes if it was there
 function M.forget(chats, path, origin)
   local tab = tabs[path]
   tabs[path] = nil
@@ -395,7 +395,7 @@ function M.forget(chats, path, origin)
   end
 end
 
---- Removes a worktree; asks first if something of it is nowhere else.
+--- Removes a worktree. Asks first if work would be lost.
 ---@param chats table
 ---@param name string
 function M.remove(chats, name)
@@ -404,7 +404,7 @@ function M.remove(chats, name)
       return
     end
     local place = { root = origin }
-    ---@param consent? string the listing of the files that the user agreed to lose
+    ---@param consent? string the list of files that the user agreed to lose
     local function remove(consent)
       local stay = close_chats(chats, tree.path)
       ask(chats.get(), { task = "remove", name = tree.name, consent = consent }, place, function(result)
@@ -417,7 +417,7 @@ function M.remove(chats, name)
         vim.ui.select({ "Keep it", "Remove it; these files are lost" }, {
           prompt = ("The worktree %s: %s"):format(tree.name, state_of(result)),
         }, function(_, choice)
-          -- Something may have been typed meanwhile.
+          -- The user may have typed meanwhile.
           if choice == 2 and not has_unsaved(tree.path) then
             remove(result.listing)
           end

@@ -57,7 +57,7 @@ test("words stand for what only Neovim knows, and their names are shown below th
     vim.diagnostic.set(namespace, vim.fn.bufnr(".env"), { { lnum = 0, col = 0, message = "KEY=secret" } })
     vim.fn.setqflist({ { filename = "src/other.ts", lnum = 1, text = "look here" }, { text = "and there" } })
     vim.api.nvim_buf_set_lines(0, 0, 0, false, { "// unsaved" })`);
-  const words = await nvim.lua<readonly string[]>(`return require("agent.context.given").words()`);
+  const words = await nvim.lua<readonly string[]>(`return require("agent.context.attachment").words()`);
   const kinds = words.map((word) => mentionsIn(`@${word}`)[0]?.mention.kind);
   assert.deepEqual(kinds, words.map(() => "editor"), "each word of Neovim's is one of the engine's");
   const text = await ask(agent, "See @buffer, @diagnostics and @quickfix");

@@ -75,7 +75,7 @@ local WORK = {
     vim.api.nvim_buf_delete(buffer, { force = true })
   end,
   ["lines of a message"] = function(text)
-    lines.lines({ kind = "user", text = text, given = { "a" } })
+    lines.lines({ kind = "user", text = text, attachments = { "a" } })
   end,
   ["lines of a call"] = function(text)
     lines.lines({ kind = "tool", title = text, status = "in_progress", output = text, draft = text })

@@ -208,7 +208,7 @@ Deno.test("help: every kind of rule, wire and tool, word of a message and file o
   assert.deepEqual(names("agent-wires"), [...WIRES]);
   assert.deepEqual(names("agent-tools"), TOOLS.map(({ name }) => name));
   await using child = await nvim();
-  const words = await child.lua<readonly string[]>(`return require("agent.context.given").words()`);
+  const words = await child.lua<readonly string[]>(`return require("agent.context.attachment").words()`);
   assert.deepEqual(words.filter((word) => !names("agent-mentions").includes(`@${word}`)), []);
   const rules = help.entry("agent-rules-files").paragraphs.join(" ");
   assert.deepEqual(RULES_NAMES.filter((name) => !rules.includes(`\`${name}\``)), []);

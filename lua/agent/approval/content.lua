@@ -1,4 +1,4 @@
--- What an approval shows and how it can be answered, by its kind.
+-- The content of an approval and its possible answers, by kind.
 local effects = require("agent.approval.effects")
 local format = require("agent.ui.format")
 local say = require("agent.ui.say")
@@ -17,12 +17,12 @@ local M = {}
 ---@field tool string
 ---@field title string
 ---@field reason string
----@field agent? string       the title of the sub-agent that asks
----@field suggestion? string  the rule that "always" would write
----@field edited? string      the command as the user left it, exactly
----@field sent? string        a text that is being judged
----@field judging? boolean    until then nothing is answered
----@field chosen? table<integer, boolean>  rows that the user has chosen, or chosen no more
+---@field agent? string       title of the sub-agent that asks
+---@field suggestion? string  the rule that "always" writes
+---@field edited? string      the exact command after the user's edit
+---@field sent? string        an edited command that the gate checks
+---@field judging? boolean    true until it is checked; no answer counts before
+---@field chosen? table<integer, boolean>  rows that the user has selected or deselected
 
 local LEVELS = {
   look = "look: changes nothing",
@@ -30,7 +30,7 @@ local LEVELS = {
   git = "git: changes files and the repository",
 }
 
---- What the command may change, in words; without an access nothing holds it.
+--- Names what the command may change. Without an access nothing limits it.
 ---@param access? string
 ---@return string
 local function held(access)
@@ -45,7 +45,7 @@ function M.has_network(access)
   return not access or access:find("+network", 1, true) ~= nil
 end
 
---- The whole command, where it runs, and what it may change.
+--- The whole command, its folder, and what it may change.
 ---@param approval agent.Approval
 ---@return string[] lines
 ---@return table<integer, string> groups
@@ -54,7 +54,7 @@ local function command_lines(approval)
   local is_root = approval.folder == "."
   table.insert(lines, ("%s · severity: %s"):format(held(approval.access), approval.severity))
   groups[2] = M.has_network(approval.access) and "AgentWarning" or "AgentHint"
-  -- A folder can have any name, that of the root's row among them.
+  -- A folder can have any name, even the label of the root's row.
   local edited = approval.is_edited and " · edited by you" or ""
   table.insert(lines, (is_root and "in the project's root" or "in ./" .. format.one_line(approval.folder)) .. edited)
   groups[3] = is_root and "AgentHint" or "AgentWarning"
@@ -65,7 +65,7 @@ local function command_lines(approval)
   return lines, groups
 end
 
---- The question, and the answers to choose from.
+--- The question with its suggested answers.
 ---@param approval agent.Approval
 ---@return string[] lines
 ---@return table<integer, string> groups
@@ -77,7 +77,7 @@ local function question_lines(approval)
   return lines, { "AgentTitle" }
 end
 
---- What it is, why it is asked about, and more of it.
+--- The call, the reason for the question, and details.
 ---@param approval agent.Approval
 ---@param more? string
 ---@return string[] lines
@@ -118,7 +118,7 @@ local function file_lines(approval)
 end
 
 ---@param approval agent.Approval
----@param own? string the key of its kind alone
+---@param own? string the key of this kind alone
 ---@return string[]
 local function allow_keys(approval, own)
   local always = approval.suggestion and { "A always" } or {}
@@ -127,14 +127,14 @@ local function allow_keys(approval, own)
 end
 
 ---@class agent.ApprovalKind
----@field title? string  of the window, unless it is "Approval"
+---@field title? string  of the window; default: "Approval"
 ---@field lines fun(approval: agent.Approval): string[], table<integer, string>, table<integer, agent.Mark[]>?
 ---   the highlight group of each line, and of parts of it
 ---@field keys fun(approval: agent.Approval): string[]
----@field answer "allow"|"text"|"none"  what it can be answered with, beside a no
----@field files? fun(approval: agent.Approval, line: integer): agent.FileDiff[]  that can be compared, at this line
----@field toggle? fun(approval: agent.Approval, line: integer): string[]?  chooses what the line shows, or says why not
----@field choice? fun(approval: agent.Approval): table?  what a yes says beside that; nil if nothing is chosen
+---@field answer "allow"|"text"|"none"  possible answer besides a rejection
+---@field files? fun(approval: agent.Approval, line: integer): agent.FileDiff[]  files to compare, at this line
+---@field toggle? fun(approval: agent.Approval, line: integer): string[]?  selects the row of the line, or returns a problem
+---@field choice? fun(approval: agent.Approval): table?  further fields of an allowing answer; nil if nothing is selected
 
 ---@type agent.ApprovalKind
 local FILES = {
@@ -148,7 +148,7 @@ local FILES = {
   end,
 }
 
---- By kind of access, as protocol/ui.ts has them.
+--- By kind of access, as in protocol/ui.ts.
 ---@type table<string, agent.ApprovalKind>
 M.KINDS = {
   file = FILES,
@@ -209,7 +209,7 @@ M.KINDS = {
   },
 }
 
---- What is not known is not shown, and so can only be rejected.
+--- Unknown kinds show nothing, so they can only be rejected.
 ---@type agent.ApprovalKind
 local UNKNOWN = {
   answer = "none",
@@ -227,7 +227,7 @@ function M.kind(approval)
   return M.KINDS[approval.kind] or UNKNOWN
 end
 
---- The two versions side by side in a tab of their own.
+--- Both versions side by side in a tab page.
 ---@param file agent.FileDiff
 local function open_tab(file)
   vim.cmd("tab split")
@@ -250,10 +250,10 @@ local function open_tab(file)
   end
 end
 
---- So many tabs are opened at once.
+--- Tab pages that open at once.
 local MOST_TABS = 10
 
---- Each file that can be compared in a tab of its own; the first one is shown.
+--- Opens each file that can be compared in a tab page, and shows the first.
 ---@param approval agent.Approval
 ---@param line integer of the float
 function M.open_diff(approval, line)

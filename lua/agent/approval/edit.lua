@@ -1,5 +1,5 @@
--- A small buffer above the approval, in which its command is edited. It runs nothing: the text goes back to the
--- approval, is judged there once more, and waits for an answer as before.
+-- A small buffer above the approval to edit its command. It runs nothing: the gate checks the new text, and the
+-- approval waits for an answer again.
 local border = require("agent.ui.border")
 local hint = require("agent.ui.hint")
 local say = require("agent.ui.say")
@@ -9,13 +9,13 @@ local M = {}
 ---@type integer?
 local window
 
---- Rows of the screen's top that it may have, whatever is there.
+--- Rows at the top of the screen that it may always use.
 local ROOM = 8
 
---- What is cut by no width.
+--- Options that keep the text uncut.
 local KEYS = { "<CR>/:w use this text", "(nothing runs yet)", "q cancel" }
 
---- Of the text as far as there is room between the top of the screen and the approval.
+--- Fits the text between the top of the screen and the approval.
 ---@param buffer integer
 ---@param below? integer the approval's window
 ---@return table config
@@ -56,7 +56,7 @@ local function fit(buffer, below)
   end
 end
 
---- Gives up; what was typed is gone.
+--- Closes without a change.
 function M.close()
   if window and vim.api.nvim_win_is_valid(window) then
     vim.api.nvim_win_close(window, true)
@@ -73,7 +73,7 @@ local function new_buffer(text)
   vim.bo[buffer].modeline = false
   vim.api.nvim_buf_set_name(buffer, ("agent://command/%d"):format(buffer))
   vim.api.nvim_buf_set_lines(buffer, 0, -1, true, vim.split(text, "\n"))
-  -- Undo goes back to the text as it was proposed, and not further.
+  -- Undo stops at the proposed text.
   vim.bo[buffer].undolevels = vim.bo[buffer].undolevels
   vim.bo[buffer].modified = false
   vim.bo[buffer].filetype = "agent-command"
@@ -83,7 +83,7 @@ end
 
 ---@param text string
 ---@param below? integer the window above which it opens
----@param done fun(text?: string) nil: given up
+---@param done fun(text?: string) nil: cancelled
 function M.open(text, below, done)
   M.close()
   local buffer = new_buffer(text)
@@ -101,7 +101,7 @@ function M.open(text, below, done)
     end
     taken = typed
     vim.bo[buffer].modified = false
-    -- Later: ":wq" closes the window itself, and would else close the one below.
+    -- Later: `:wq` closes the window itself, and would then close the one below.
     vim.schedule(M.close)
   end
 

@@ -1,4 +1,4 @@
--- What a command would change, as an approval shows it: a row for each file, and which of them are to be kept.
+-- The effects of a command in an approval: a row for each file, which the user can select.
 local format = require("agent.ui.format")
 local text = require("agent.timeline.lines")
 
@@ -28,7 +28,7 @@ local function is_chosen(approval, row)
   return row.state == "kept"
 end
 
---- What needs a look comes first, what nobody can keep last.
+--- Files that need a look come first, files that cannot be kept last.
 ---@param approval agent.Approval
 ---@return agent.Effect[]
 local function rows(approval)
@@ -43,7 +43,7 @@ local function rows(approval)
   return ordered
 end
 
---- How much of it is chosen.
+--- The selected part.
 ---@param approval agent.Approval
 ---@return string
 local function summary(approval)
@@ -61,7 +61,7 @@ local function summary(approval)
   return ("%s · nothing else has changed"):format(vim.trim(some .. "  " .. text.counts(added, removed)))
 end
 
---- The lines above the rows: what has run and how it ended, why it is asked about, and the summary.
+--- The lines above the rows: the command and its end, the reason for the question, and the summary.
 ---@param approval agent.Approval
 ---@return string[] lines
 ---@return table<integer, string> groups
@@ -78,7 +78,7 @@ local function head(approval)
   return lines, groups
 end
 
---- A row of this line of the float; nil above the rows.
+--- The row at this line of the float; nil above the rows.
 ---@param approval agent.Approval
 ---@param line integer
 ---@return agent.Effect?
@@ -92,7 +92,7 @@ local CHOSEN, NOT_CHOSEN, REFUSED = "✓", "☐", "✗"
 ---@param row agent.Effect
 ---@return string line
 ---@return agent.Mark[] marks
-local function shown(approval, row)
+local function row_text(approval, row)
   local mark = row.state == "refused" and REFUSED or is_chosen(approval, row) and CHOSEN or NOT_CHOSEN
   local file = text.file_line({
     kind = row.what,
@@ -125,7 +125,7 @@ function M.lines(approval)
   local marks = { [#lines] = text.count_marks(lines[#lines]) }
   for _, row in ipairs(rows(approval)) do
     local line
-    line, marks[#lines + 1] = shown(approval, row)
+    line, marks[#lines + 1] = row_text(approval, row)
     table.insert(lines, line)
     groups[#lines] = GROUPS[row.state]
   end
@@ -148,7 +148,7 @@ function M.keys(approval)
   return vim.list_extend(keys, { "R with reason" })
 end
 
---- Chooses the row of this line, or chooses it no more; above the rows all that would be kept anyway.
+--- Selects or deselects the row at this line; above the rows, all rows that are kept by default.
 ---@param approval agent.Approval
 ---@param line integer
 ---@return string[]? problem the longest text first
@@ -171,9 +171,9 @@ function M.toggle(approval, line)
   end
 end
 
---- What a yes says of the choice; nil if nothing is chosen.
+--- The selection as fields of the answer; nil if nothing is selected.
 ---@param approval agent.Approval
----@return { kept?: integer[] }? `kept` is absent where the user has changed nothing
+---@return { kept?: integer[] }? `kept` is absent if the user has changed nothing
 function M.choice(approval)
   local kept, is_changed = {}, false
   for _, row in ipairs(approval.effects) do
@@ -188,7 +188,7 @@ function M.choice(approval)
   end
 end
 
---- What can be compared: of the row of this line, else of all rows as they are shown.
+--- The files to compare: of the row at this line, else of all rows.
 ---@param approval agent.Approval
 ---@param line? integer
 ---@return agent.FileDiff[]

@@ -1,4 +1,4 @@
--- The approvals: what is asked, where, why, with the diff. They wait; nothing else does.
+-- Approvals: they show a call with its place, reason and diff, and wait for an answer. Nothing else waits for it.
 local chats = require("agent.approval.chats")
 local client = require("agent.client")
 local config = require("agent.config")
@@ -20,7 +20,7 @@ local function has_list()
   return config.get().ui.approval == "select"
 end
 
---- Asks by a list of vim.ui.select.
+--- Shows the answers with vim.ui.select.
 ---@param by_itself? boolean
 local function list(by_itself)
   local function run(key)
@@ -41,14 +41,14 @@ local function show()
   end
 end
 
---- The first one is answered, or over: the next one comes.
+--- Shows the next one after the first has closed.
 local function next_one()
   edit.close()
   window.close()
   show()
 end
 
---- What a yes says beside that; nil if it cannot be one, and then that is said.
+--- Fields of an allowing answer; nil if it cannot be allowed, which is reported.
 ---@param approval agent.Approval
 ---@return table?
 local function yes(approval)
@@ -84,7 +84,7 @@ local function answer(option, more)
   return true
 end
 
---- Goes to the float, or asks by a list. False if nothing waits.
+--- Goes to the float, or opens the list. False if no approval is pending.
 ---@return boolean
 function M.focus()
   if not queue.first() then
@@ -101,7 +101,7 @@ end
 
 M.choose, M.leave = window.choose, window.leave
 
---- Opens the diffs; where the approval has rows that of the row at the cursor.
+--- Opens the diffs; with rows, the diff of the row at the cursor.
 function M.diff()
   local first = queue.first()
   if first then
@@ -109,7 +109,7 @@ function M.diff()
   end
 end
 
---- A digit is an answer to a question; in a list it is a count, or goes on with one.
+--- A digit chooses a suggested answer. In a list it is a count.
 ---@param digit string
 function M.choose_answer(digit)
   local options = (queue.first() or {}).options
@@ -132,7 +132,7 @@ function M.stop()
   end
 end
 
---- The next one that waits is shown in its place.
+--- Shows the next pending approval.
 function M.next()
   queue.rotate()
   next_one()
@@ -152,8 +152,8 @@ function M.approve(scope)
   return answer(scope == "session" and "allow_session" or "allow_once")
 end
 
---- Asks for a line of text, and leaves nothing of that on the screen.
----@param options table those of vim.ui.input
+--- Asks for a line of text, and clears the command line afterwards.
+---@param options table as for vim.ui.input
 ---@param on_text fun(text?: string)
 local function prompt(options, on_text)
   vim.ui.input(options, function(text)
@@ -162,7 +162,7 @@ local function prompt(options, on_text)
   end)
 end
 
---- Answers the question that waits; nil leaves it without an answer.
+--- Answers the pending question; nil declines it.
 ---@param text? string
 function M.answer_question(text)
   local question = queue.first()
@@ -184,7 +184,7 @@ function M.type_answer()
   return true
 end
 
---- Leaves a question without an answer. False if it is no question that waits.
+--- Declines a question. False if no question is pending.
 ---@return boolean
 function M.decline()
   local first = queue.first()
@@ -195,7 +195,7 @@ function M.decline()
   return true
 end
 
---- Proposes the smallest rule that would have answered, to be edited.
+--- Asks for a rule, with the smallest one that would have answered as default.
 ---@return boolean
 function M.always()
   local approval = queue.first()
@@ -217,7 +217,7 @@ function M.always()
   return true
 end
 
---- Edits the command. It is judged once more and shown, and waits for an answer: that is for exactly this text.
+--- Edits the command. The gate checks it again, and the approval waits for an answer to exactly this text.
 ---@return boolean
 function M.edit()
   local approval = queue.first()
@@ -239,14 +239,14 @@ function M.edit()
   return true
 end
 
---- Rejects without a reason; a question gets no answer.
+--- Rejects without a reason, or declines a question.
 function M.reject_now()
   if not M.decline() then
     answer("reject")
   end
 end
 
---- Rejects; without a reason one is asked for, and leaving that empty rejects without one.
+--- Rejects, and asks for a reason if there is none. An empty reason is no reason.
 ---@param reason? string
 ---@return boolean
 function M.reject(reason)
@@ -265,7 +265,7 @@ function M.reject(reason)
   return true
 end
 
---- Rejects with what is typed in the chat as the reason; a question is answered with it.
+--- Rejects with the text of the input as the reason, or answers a question with it.
 function M.use_typed()
   local approval, chat = queue.first(), typed_text.chat()
   if not approval then
@@ -309,7 +309,7 @@ local function requested(update)
   show()
 end
 
---- The command was edited: what is asked now is about another text.
+--- The gate has checked an edited command, which the approval now shows.
 ---@param update table
 local function rejudged(update)
   local old = queue.replace(update.approval)
@@ -352,7 +352,7 @@ client.listen(function(batch)
       next_one()
     end
   end
-  -- What has come may need the room.
+  -- New lines in the chat may need the room.
   window.refit()
   offers.refresh()
 end)

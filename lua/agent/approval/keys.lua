@@ -5,10 +5,10 @@ local M = {}
 
 ---@class agent.ApprovalKey
 ---@field keys string|string[]
----@field name? string    of several keys that are given to the action
+---@field name? string    one of several keys, passed to the action
 ---@field action string   function of approval/init.lua
 ---@field with? string    its argument
----@field at_once? true   counts before the window is armed, too
+---@field at_once? true   works before the window is armed, too
 ---@field doc string
 
 ---@type agent.ApprovalKey[]
@@ -27,7 +27,7 @@ M.keys = {
   { keys = "<C-c>", action = "stop", at_once = true, doc = "stop the turn" },
 }
 
---- Does what the key does.
+--- Runs the action of a key.
 ---@param key string
 ---@param can table<string, fun(argument?: string)>
 function M.run(key, can)

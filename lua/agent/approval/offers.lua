@@ -1,4 +1,4 @@
--- Code actions while an approval waits, in all files: approve or reject exactly this one.
+-- Code actions in all files while an approval is pending: approve or reject this one.
 local content = require("agent.approval.content")
 local find = require("agent.reload.find")
 local format = require("agent.ui.format")
@@ -24,7 +24,7 @@ local function if_first(request, run)
   end
 end
 
---- Offers code actions from here on.
+--- Offers the code actions from here on.
 ---@param approve fun()
 ---@param reject fun()
 function M.start(approve, reject)
@@ -54,7 +54,7 @@ end
 
 local had = false
 
---- After something waits, or nothing does any more.
+--- Called when an approval opens or closes.
 function M.refresh()
   local has = queue.count() > 0
   if has ~= had then

@@ -1,4 +1,4 @@
--- The approvals and questions that wait, the oldest first; the first is shown.
+-- Pending approvals and questions, the oldest first. The first is shown.
 local M = {}
 
 ---@type agent.Approval[]
@@ -19,7 +19,7 @@ function M.add(approval)
   table.insert(waiting, approval)
 end
 
---- Puts another one in the place of that with the same number.
+--- Replaces the one with the same number.
 ---@param approval agent.Approval
 ---@return agent.Approval? old nil if there was none
 function M.replace(approval)
@@ -43,12 +43,12 @@ function M.remove(request)
   return false
 end
 
---- The first one becomes the last.
+--- Moves the first one to the end.
 function M.rotate()
   table.insert(waiting, table.remove(waiting, 1))
 end
 
---- Takes out those of these chats.
+--- Removes and returns those of these chats.
 ---@param chats integer[]
 ---@return agent.Approval[]
 function M.take(chats)

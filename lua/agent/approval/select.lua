@@ -1,4 +1,4 @@
--- The answers to what waits in a list of vim.ui.select. What is asked stands in the window, and with the list.
+-- Shows the answers with vim.ui.select, below the content of the approval.
 local content = require("agent.approval.content")
 local format = require("agent.ui.format")
 local queue = require("agent.approval.queue")
@@ -10,7 +10,7 @@ local M = {}
 ---@field label string
 ---@field run fun()
 
---- By the key that does the same in the window.
+--- By the key with the same action in the window.
 local LABELS = {
   a = "Allow once",
   s = "Allow for this session",
@@ -27,10 +27,10 @@ local LABELS_OF = {
   question = { a = "Type an answer", r = "No answer" },
 }
 
---- Milliseconds after it has opened by itself in which a choice is no answer: the keys were meant for something else.
+--- Milliseconds after it opens automatically in which a choice does not count: the key was meant for another window.
 local EARLY = 400
 
---- Rows of the screen for the prompt, beside those of the answers.
+--- Rows of the screen for the prompt, besides the answers.
 local ROOM = 4
 
 ---@param approval agent.Approval
@@ -64,7 +64,7 @@ local function answers(approval, run, look)
   return vim.list_extend(list, { { label = "Look at it in its window", run = look } })
 end
 
---- Neovim's own list is a prompt over the end of the screen: it has all of it, as far as there is room.
+--- Neovim's own list covers the end of the screen, so its prompt contains as much of the text as fits.
 ---@param lines string[]
 ---@param title string
 ---@param count integer of the answers
@@ -75,9 +75,9 @@ local function prompt(lines, title, count)
     return ("%s: %s"):format(title, format.one_line(lines[1]))
   end
   local most = math.max(2, vim.o.lines - count - ROOM)
-  local shown = vim.list_slice(lines, 1, most)
-  table.insert(shown, #lines > most and ("… %d more lines in its window"):format(#lines - most) or nil)
-  return ("%s\n%s\n"):format(title, table.concat(shown, "\n"))
+  local preview = vim.list_slice(lines, 1, most)
+  table.insert(preview, #lines > most and ("… %d more lines in its window"):format(#lines - most) or nil)
+  return ("%s\n%s\n"):format(title, table.concat(preview, "\n"))
 end
 
 ---@param lines string[]
@@ -90,10 +90,10 @@ local function preview(lines)
   return { buf = buffer }
 end
 
---- Asks for an answer to what waits first, and to nothing else. Without a choice it goes on waiting.
----@param run fun(key: string) does what the key does in the window
+--- Asks for an answer to the first pending approval alone. Without a choice the approval stays.
+---@param run fun(key: string) runs the action of a key
 ---@param look fun() goes to the window
----@param by_itself? boolean the user has not asked for it
+---@param by_itself? boolean opened automatically
 function M.open(run, look, by_itself)
   local approval = queue.first()
   if not approval then

@@ -1,11 +1,11 @@
--- What is typed in the chat while an approval of its waits: the reason of a rejection, or the answer to a question.
+-- The text of the input as an answer: the reason of a rejection, or the answer to a question.
 local chats = require("agent.approval.chats")
 local content = require("agent.approval.content")
 local queue = require("agent.approval.queue")
 
 local M = {}
 
---- The chat that the first approval is of, if something is typed there.
+--- The chat of the first approval, if its input has text.
 ---@return agent.Chat?
 function M.chat()
   local approval = queue.first()
@@ -13,7 +13,7 @@ function M.chat()
   return chat and not chat.input:is_empty() and chat or nil
 end
 
---- What the key does with it, for a hint.
+--- A hint for the key that uses it.
 ---@return string?
 function M.hint()
   if not M.chat() then

@@ -1,4 +1,4 @@
--- The float that shows what waits first. It takes the cursor only from somebody who does nothing but watch.
+-- The float with the first pending approval. It takes the cursor only if the user is just watching the chat.
 local border = require("agent.ui.border")
 local chats = require("agent.approval.chats")
 local config = require("agent.config")
@@ -17,7 +17,7 @@ local M = {}
 ---@field col integer
 ---@field rows integer
 ---@field columns integer
----@field window? integer  over which it stands, and in which nothing is to be done
+---@field window? integer  below it; for no other use
 
 ---@type integer?
 local window
@@ -26,12 +26,12 @@ local buffer
 --- Window to go back to.
 ---@type integer?
 local back
---- Window over which it stands.
+--- The window below it.
 ---@type integer?
 local dock
---- It opened while somebody wrote in the lower half of the screen.
+--- True if it opened at the top, because the cursor was in the lower half of the screen.
 local at_top = false
---- Keys count from this time on (milliseconds of uv.now): one that was meant for another window is no answer.
+--- Keys count from this time (milliseconds of uv.now). Earlier ones were meant for another window.
 local armed_at = 0
 local ARM_MS = 400
 
@@ -58,7 +58,7 @@ local function hint(width)
     return vim.trim(line) ~= "" and line or keys_hint.one_line({ ":Agent approval" }, width), ""
   end
   local approval = queue.first()
-  -- As many lines before they count as after it.
+  -- With the same number of lines before and after they count.
   local footer, winbar = keys_hint.footer(approval and content.kind(approval).keys(approval) or {}, width)
   if M.is_armed() then
     return footer, winbar
@@ -66,14 +66,14 @@ local function hint(width)
   return " … ", winbar == "" and "" or " … "
 end
 
---- Rows of the screen that the text takes, wrapped lines in full; those that cannot fit are not counted.
+--- Screen rows of the text with wrapped lines, counted as far as they can fit.
 ---@return integer
 local function rows()
   local last = math.min(vim.api.nvim_buf_line_count(buffer), vim.o.lines)
   return is_open() and vim.api.nvim_win_text_height(window, { end_row = last - 1 }).all or last
 end
 
---- Whether something is out of sight below: it may be what matters.
+--- True if lines are out of sight below: they may matter.
 ---@return boolean
 local function has_more_below()
   local view = vim.api.nvim_win_call(window, vim.fn.winsaveview)
@@ -84,13 +84,13 @@ local function has_more_below()
   return below - math.floor(view.skipcol / width) > height
 end
 
---- Rows below which it cannot be read.
+--- Rows below which it is unreadable.
 local LOWEST = 6
 
 --- Characters of a sub-agent's title.
 local LONGEST_AGENT = 30
 
---- What kind it is, how many wait, the sub-agent that asks, and the chat if that is not the one in view.
+--- The kind, the number of pending approvals, the sub-agent that asks, and the chat if another one is visible.
 ---@return string
 local function title()
   local approval = queue.first()
@@ -114,13 +114,13 @@ local function title()
   return (" %s "):format(text)
 end
 
---- Rows that it may have, borders included: a third of the screen, and a few where that is not enough to read in.
+--- Rows of the float, borders included: a third of the screen, but enough to read.
 ---@return integer
 local function most_rows()
   return math.max(LOWEST, math.floor(vim.o.lines / 3))
 end
 
---- The place without borders, and the line above the text.
+--- The place without borders, and the winbar.
 ---@return table config
 ---@return string winbar
 local function place()
@@ -138,7 +138,7 @@ local function place()
   room = winbar == "" and room or room_for(math.min(wanted + 1, most_rows()))
   dock = room.window
   if room.rows <= 3 and winbar ~= "" then
-    -- Neovim puts no line above the text of a window of one row.
+    -- Neovim draws no winbar in a window of one row.
     footer, winbar = winbar, ""
   end
   return {
@@ -161,7 +161,7 @@ local function is_here()
   return is_open() and vim.api.nvim_win_get_tabpage(window) == vim.api.nvim_get_current_tabpage()
 end
 
---- Whether a key is an answer now.
+--- True once a key is an answer.
 ---@return boolean
 function M.is_armed()
   return vim.uv.now() >= armed_at
@@ -192,7 +192,7 @@ function M.refit()
     if vim.wo[window].winbar ~= winbar then
       vim.wo[window].winbar = winbar
     end
-    -- The title says what the new size leaves out of sight.
+    -- The title names what the new size hides.
     vim.api.nvim_win_set_config(window, { title = { { title(), "AgentTitle" } } })
   end
 end
@@ -204,13 +204,13 @@ local function arm()
   vim.defer_fn(M.refit, ARM_MS + 10)
 end
 
---- No key is an answer until the user has come back.
+--- Ignores keys until the user comes back.
 function M.disarm()
   armed_at = math.huge
   M.refit()
 end
 
---- True if the user does nothing in the chat at this moment but watch it.
+--- True if the user is just watching the chat.
 ---@return boolean
 local function may_take_focus()
   local wanted = config.get().ui.approval_focus
@@ -242,21 +242,21 @@ local function fill(target, approval)
   vim.bo[target].modifiable = false
 end
 
---- Shows what waits first, if anything does.
----@param map_keys fun(buffer: integer) called for a new buffer
----@param may_focus boolean  it may take the cursor
----@return boolean? is_for_user it has opened, and the user does nothing but watch
+--- Shows the first pending approval, if there is one.
+---@param map_keys fun(buffer: integer) called with a new buffer
+---@param may_focus boolean whether it may take the cursor
+---@return boolean? is_for_user it has opened, and the user is just watching
 function M.show(map_keys, may_focus)
   local approval = queue.first()
   if not approval then
-    -- One that was answered from another tab page has left its room in this one.
+    -- An approval that was answered on another tab page has left its room here.
     chats.make_room(0)
     return
   end
   if is_here() then
     return M.refit()
   elseif is_open() then
-    -- It comes along to the tab page that is shown.
+    -- It moves to the current tab page.
     M.close()
   end
   buffer = vim.api.nvim_create_buf(false, true)
@@ -275,7 +275,7 @@ function M.show(map_keys, may_focus)
   vim.wo[window].linebreak = true
   vim.wo[window].fillchars = "eob: ,lastline:…"
   vim.wo[window].cursorline = content.kind(approval).toggle ~= nil
-  -- Where a long line goes on is to be seen: it may be made to look like the next one.
+  -- Marks continued lines: a long line could imitate the next one.
   vim.wo[window].showbreak = "↪ "
   vim.wo[window].winhighlight =
     "NormalFloat:AgentNormal,FloatBorder:AgentToolWaiting,WinBar:AgentHint,WinBarNC:AgentHint"
@@ -288,7 +288,7 @@ function M.show(map_keys, may_focus)
   return takes_focus
 end
 
---- What is shown has changed: an answer to what was there before does not count for it.
+--- Draws new content. An answer to the previous content does not count for it.
 function M.redraw()
   local approval = queue.first()
   if not approval or not is_open() or not buffer then
@@ -299,7 +299,7 @@ function M.redraw()
   arm()
 end
 
---- Shows what the user has chosen in it, where the cursor is.
+--- Selects or deselects the row at the cursor.
 function M.choose()
   local approval = queue.first()
   local toggle = approval and is_focused() and content.kind(approval).toggle
@@ -316,7 +316,7 @@ function M.choose()
   M.refit()
 end
 
---- Goes to the float, which is open. Asked for by the user: the next key is meant.
+--- Goes to the open float. The user has asked for it, so the next key counts.
 function M.focus()
   if not is_focused() then
     local here = vim.api.nvim_get_current_win()
@@ -328,7 +328,7 @@ function M.focus()
   M.refit()
 end
 
---- Comes back to the float from one that stands above it.
+--- Comes back from a float above it.
 function M.come_back()
   if is_open() then
     vim.cmd.stopinsert()
@@ -345,7 +345,7 @@ function M.leave()
   M.refit()
 end
 
---- Without a chat in view: it goes to the other end of the screen before it would hide the line of the cursor.
+--- Moves to the other end of the screen before it would hide the cursor's line.
 local function step_aside()
   local here = vim.api.nvim_get_current_win()
   if not is_here() or here == window or vim.api.nvim_win_get_config(here).relative ~= "" then

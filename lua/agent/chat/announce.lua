@@ -1,10 +1,10 @@
--- Tells others what happens in a chat: `User` events, and a notification when nobody is looking.
+-- Reports what happens in a chat: `User` events, and notifications while the user looks elsewhere.
 local config = require("agent.config")
 local events = require("agent.events")
 local progress = require("agent.chat.progress")
 local say = require("agent.ui.say")
 
---- The terminal has not the focus.
+--- True while the terminal has no focus.
 local is_away = false
 vim.api.nvim_create_autocmd({ "FocusLost", "FocusGained" }, {
   group = vim.api.nvim_create_augroup("agent.announce", {}),
@@ -13,7 +13,7 @@ vim.api.nvim_create_autocmd({ "FocusLost", "FocusGained" }, {
   end,
 })
 
---- What the terminal is sent. OSC 9 with a text is a notification of the desktop.
+--- Sequences for the terminal. OSC 9 with a text is a desktop notification.
 local SIGNALS = {
   bell = function()
     return "\a"
@@ -23,7 +23,7 @@ local SIGNALS = {
   end,
 }
 
---- Tells somebody who looks elsewhere, as the options say.
+--- Notifies a user who looks elsewhere, by the options.
 ---@param text string
 local function signal(text)
   local make = SIGNALS[config.get().ui.notify_with]
@@ -45,7 +45,7 @@ local function tell(chat, text)
   end
 end
 
---- How a turn has ended, and what it has changed.
+--- The end of a turn in words, with the number of changed files.
 ---@param timeline agent.Timeline
 ---@param update table
 ---@return string
@@ -71,7 +71,7 @@ end
 ---@type table<agent.Chat, { session: string, title: string }>
 local reported = setmetatable({}, { __mode = "k" })
 
---- Once for each session and title.
+--- Emits AgentSessionChanged once for each session and title.
 ---@param chat agent.Chat
 local function session_changed(chat)
   local session, title = chat.timeline.session, chat.timeline.title or ""
@@ -105,7 +105,7 @@ return function(chat, update)
       tell(chat, outcome(chat.timeline, update))
     end
   elseif update.type == "approval" and config.get().ui.notify and (is_away or not chat:is_visible()) then
-    -- It shows itself in Neovim.
+    -- Neovim shows the approval itself.
     signal(chat.status:with_project("waits for your answer: " .. update.title))
   elseif update.type == "notice" and update.severity == "error" then
     tell(chat, update.text)

@@ -1,14 +1,14 @@
--- What goes along with the next message by itself, and the line above the input that says so.
+-- Automatic attachments of the next message, and the line above the input that lists them.
 local config = require("agent.config")
 local followed = require("agent.chat.followed")
 local find = require("agent.reload.find")
-local given = require("agent.context.given")
-local shown = require("agent.editor.shown")
+local attachment = require("agent.context.attachment")
+local surroundings = require("agent.editor.surroundings")
 local window = require("agent.chat.window")
 
 ---@class agent.Attachments
 ---@field chat agent.Chat
----@field switched table<string, boolean>  what the user has switched in this chat, by name
+---@field switched table<string, boolean>  attachments that the user has switched on or off in this chat, by name
 local Attachments = {}
 Attachments.__index = Attachments
 
@@ -18,11 +18,11 @@ function Attachments.new(chat)
   return setmetatable({ chat = chat, switched = {} }, Attachments)
 end
 
----@class agent.Attached
+---@class agent.AttachmentChoice
 ---@field name string   as in the option `attach`
 ---@field label string  "src/app.ts:42"
 ---@field on boolean
----@field selection? agent.Given
+---@field selection? agent.Attachment
 
 ---@param chat agent.Chat
 ---@param name string
@@ -73,17 +73,17 @@ function Attachments:has_file(path)
   )
 end
 
----@param selection agent.Given
+---@param selection agent.Attachment
 ---@return string "src/app.ts L6–8"
 function Attachments:label_of(selection)
-  return given.label(selection, selection.path and name_of(self.chat, selection.path))
+  return attachment.label(selection, selection.path and name_of(self.chat, selection.path))
 end
 
---- Everything that there is, in the order of the line.
----@return agent.Attached[]
----@return agent.Shown
+--- All possible attachments, in the order of the line.
+---@return agent.AttachmentChoice[]
+---@return agent.Surroundings
 function Attachments:list()
-  local now = shown.get(self.chat:back(), function(path)
+  local now = surroundings.get(self.chat:back(), function(path)
     return self:has_file(path)
   end)
   local list = {}
@@ -113,10 +113,10 @@ function Attachments:list()
   return list, now
 end
 
---- What a message sent now takes along.
+--- The attachments of a message that is sent now.
 ---@param text string
----@return agent.Shown
----@return agent.Given[]
+---@return agent.Surroundings
+---@return agent.Attachment[]
 function Attachments:for_message(text)
   local _, now = self:list()
   if not is_on(self.chat, "file") then
@@ -132,13 +132,13 @@ function Attachments:for_message(text)
     now.terminal = nil
   end
   now.servers = require("agent.editor.lsp.clients").may_serve({ self.chat.timeline.root })
-  local list = given.of(text, self.chat:back())
+  local list = attachment.of(text, self.chat:back())
   local chosen = self.chat.selections.all
   vim.list_extend(list, vim.deepcopy(chosen))
-  return now, vim.list_extend(list, require("agent.menus.prompts").given(text, self.chat:back(), chosen[#chosen]))
+  return now, vim.list_extend(list, require("agent.menus.prompts").attachments(text, self.chat:back(), chosen[#chosen]))
 end
 
---- Says above the input what goes along.
+--- Lists the attachments above the input.
 function Attachments:show()
   if not self.chat.windows or not vim.api.nvim_win_is_valid(self.chat.windows.input) then
     return
@@ -151,7 +151,7 @@ function Attachments:show()
   window.hint(self.chat.windows)
 end
 
---- Asks what is to be left out of the line above the input, or to be in it again.
+--- Asks which attachment to switch on or off.
 function Attachments:choose()
   local list = self:list()
   vim.ui.select(list, {
@@ -161,7 +161,7 @@ function Attachments:choose()
     end,
   }, function(one)
     if one and one.selection then
-      self.chat.selections:drop(given.label(one.selection))
+      self.chat.selections:drop(attachment.label(one.selection))
     elseif one then
       self.switched[one.name] = not one.on
     end

@@ -1,17 +1,17 @@
--- The two buffers of a chat are made again when somebody unloads, wipes out or edits them.
+-- Replaces a chat's buffers after somebody unloads, wipes out or edits them.
 local window = require("agent.chat.window")
 
 local M = {}
 
---- Calls back once the buffer's text is about to go. No autocommand: in those of others there are none.
+--- Calls back just before the buffer loses its text. Autocommands would not do: those of others run without ours.
 ---@param buffer integer
 ---@param callback fun()
----@param changed? fun() its text has changed
+---@param changed? fun() called after a change of its text
 function M.when_lost(buffer, callback, changed)
   vim.api.nvim_buf_attach(buffer, false, { on_detach = callback, on_lines = changed })
 end
 
---- Puts a new buffer into the place of one that is lost.
+--- Shows a new buffer in all windows of a lost one.
 ---@param old integer?
 ---@param new integer
 function M.replace(old, new)

@@ -1,10 +1,10 @@
--- A chat: one session with its transcript, its input and its windows. Each part of it has a field.
+-- A chat: one session with its transcript, its input and its windows. Each part has a field.
 local announce = require("agent.chat.announce")
 local Attachments = require("agent.chat.attachments")
 local client = require("agent.client")
 local Countdown = require("agent.chat.countdown")
 local Drafts = require("agent.chat.drafts")
-local given = require("agent.context.given")
+local attachment = require("agent.context.attachment")
 local History = require("agent.chat.history")
 local input = require("agent.chat.input")
 local input_buffer = require("agent.chat.input_buffer")
@@ -34,7 +34,7 @@ local window = require("agent.chat.window")
 ---@field history agent.History
 ---@field navigation agent.Navigation
 ---@field moves agent.Moves
----@field input agent.Input         another one after its buffer is lost
+---@field input agent.Input         replaced when its buffer is lost
 ---@field attachments agent.Attachments
 ---@field selections agent.Selections
 ---@field drafts agent.Drafts
@@ -100,7 +100,7 @@ function Chat:name_buffers(scheme)
   pcall(vim.api.nvim_buf_set_name, self.input.buffer, ("%sinput/%d"):format(scheme, self.id))
 end
 
---- Makes again what is lost. The windows of a buffer that was deleted are gone; the other one's go, too.
+--- Makes lost buffers again. The windows of a deleted buffer are gone; the windows of the other one close too.
 function Chat:revive()
   if self.is_closed or vim.v.exiting ~= vim.NIL then
     return
@@ -118,20 +118,20 @@ function Chat:revive()
   self:name_buffers()
 end
 
---- On some tab page.
+--- True if it is open on any tab page.
 ---@return boolean
 function Chat:is_open()
   return self.windows ~= nil and window.is_open(self.windows)
 end
 
---- On the tab page that is shown.
+--- True if it is open on the current tab page.
 ---@return boolean
 function Chat:is_visible()
   return self:is_open() and vim.api.nvim_win_get_tabpage(self.windows.input) == vim.api.nvim_get_current_tabpage()
 end
 
---- Opens the windows on this tab page, in the place of another chat's, and goes to the input. A chat with a tab page of
---- its own has that one.
+--- Opens the windows on this tab page, in place of another chat's, and goes to the input. A chat with its own tab page
+--- opens there.
 function Chat:open()
   self:revive()
   local other = on_tab[vim.api.nvim_get_current_tabpage()]
@@ -156,7 +156,7 @@ function Chat:open()
   self:prepare()
 end
 
---- Hides the chat if it covers what is to be shown.
+--- Hides the chat if it would cover another window.
 ---@return boolean? hidden
 function Chat:step_aside()
   local layout = self.windows and self.windows.layout
@@ -166,7 +166,7 @@ function Chat:step_aside()
   end
 end
 
---- The user types for seconds: by then the engine runs.
+--- Starts the engine while the user types.
 function Chat:prepare()
   if self:is_visible() and self.phases:current() == "ready" then
     local action = { type = "open", chat = self.id, session = self.timeline.session }
@@ -186,7 +186,7 @@ function Chat:close_windows()
   return windows
 end
 
---- Closes the windows and goes back, if they were on this tab page; a turn goes on.
+--- Closes the windows, and goes back if they were on this tab page. A running turn continues.
 function Chat:hide()
   local was_visible = self:is_visible()
   if was_visible then
@@ -198,7 +198,7 @@ function Chat:hide()
   end
 end
 
---- Shows a stored session of the chat's project, and goes on with it.
+--- Shows a stored session of the chat's project and continues it.
 ---@param session { sessionId: string, title: string }
 function Chat:restore(session)
   self.timeline.session, self.timeline.title = session.sessionId, session.title
@@ -207,7 +207,7 @@ function Chat:restore(session)
   self.drafts:take()
 end
 
---- Applies updates and draws what they changed, in one go.
+--- Applies updates and draws their changes in one step.
 ---@param updates table[]
 function Chat:apply(updates)
   if vim.v.exiting ~= vim.NIL then
@@ -234,7 +234,7 @@ function Chat:apply(updates)
   self.status:show()
 end
 
---- Nothing was said or read here.
+--- True if no session was begun or opened here.
 ---@return boolean
 function Chat:has_no_session()
   local has_notices = vim.iter(self.timeline.blocks):all(function(block)
@@ -243,18 +243,18 @@ function Chat:has_no_session()
   return has_notices and not self.timeline.session and #self.timeline.openings == 0
 end
 
---- The same, and nothing was typed. A draft of this session may be back.
+--- True if it has no session and no typed text. A draft of this session may be in the input.
 ---@param session? string
 ---@return boolean
 function Chat:is_blank(session)
   return self:has_no_session() and (self.input:is_empty() or session ~= nil and self.drafts:is_of(session))
 end
 
---- Its project; while it has none, the one that the user is in.
+--- Its project; before it has one, the project at the cursor.
 ---@return { root: string } see protocol/ui.ts
 function Chat:place()
   local line = self.timeline
-  -- An option may have named a folder that is not there.
+  -- An option may name a folder that does not exist.
   if line.root and not line.session and vim.fn.isdirectory(line.root) == 0 then
     line.root = nil
   end
@@ -268,8 +268,8 @@ function Chat:back()
 end
 
 ---@param text string
----@param remember? string  no model is asked: this is written into the project's rules
----@param id? string         of a message that was to steer
+---@param remember? string  a line for the project's rules; no model gets the message
+---@param id? string         of a message that could not steer
 function Chat:send(text, remember, id)
   local since = trace.now and trace.now()
   input.remember(text)
@@ -293,7 +293,7 @@ function Chat:prompt(message)
   client.send(vim.tbl_extend("error", action, message, self:place()))
 end
 
---- The model changes these lines in place.
+--- Sends lines to the model to be edited in place.
 ---@param lines { path: string, line: integer, text: string, wish: string } see protocol/edit_place.ts
 function Chat:edit(lines)
   local last = lines.line + select(2, lines.text:gsub("\n", ""))
@@ -314,12 +314,12 @@ function Chat:submit()
   end
 end
 
---- What stands in the input is the answer to an approval.
+--- Answers an approval with the text of the input.
 function Chat:answer_approval()
   self.peers.answer_approval()
 end
 
---- What stands in the input was used elsewhere: it is empty afterwards, and the history has it.
+--- Empties the input after another room has used its text. The history keeps the text.
 function Chat:forget_typed()
   input.remember(assert(self.input:take()))
 end
@@ -344,7 +344,7 @@ function Chat:start_plan()
   self.phases:act("start", modes.start)
 end
 
---- In a menu the key moves in the menu.
+--- In a menu the key moves through the menu.
 ---@param key string
 ---@return boolean
 local function in_menu(key)
@@ -367,16 +367,16 @@ function Chat:later()
   end
 end
 
---- Puts the image of the clipboard into the message, as a word that stands for it.
+--- Puts the image of the clipboard into the message, as a mention.
 function Chat:paste()
   paste.image(function(base64)
     self:open()
-    self.input:insert(given.keep_image(base64) .. " ")
+    self.input:insert(attachment.keep_image(base64) .. " ")
   end)
 end
 
---- Opens the chat and goes to its input, behind the text there.
----@param context? string|agent.Given for the message
+--- Opens the chat and goes to the end of its input.
+---@param context? string|agent.Attachment for the message
 function Chat:show(context)
   self:open()
   if type(context) == "string" then

@@ -1,4 +1,4 @@
--- Counts the seconds until a request is sent again.
+-- Counts the seconds before a request is sent again.
 
 ---@class agent.Countdown
 ---@field chat agent.Chat

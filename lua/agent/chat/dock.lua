@@ -1,18 +1,18 @@
--- A place below the transcript of a chat in a split, for what floats there: an empty window over which it stands. The
--- windows around give the room, and get it back.
+-- An empty window below the transcript of a chat in a split, to hold a float. It takes its rows from the windows
+-- around it and gives them back.
 local M = {}
 
---- Rows of the transcript that are left, if it had them: the line above its text, and three of that.
+--- Rows that the transcript keeps if it had them: its winbar and three lines of text.
 local READABLE = 4
---- Rows that it has before them.
+--- Rows that the dock gets before the transcript gets more than those.
 local LEAST = 5
 
 ---@class agent.Dock
 ---@field window integer
----@field rows integer         that were asked for
----@field screen integer       lines of Neovim at that time
----@field before table<integer, integer>  heights of the windows of the tab page
----@field after table<integer, integer>   the same, with the dock
+---@field rows integer         requested
+---@field screen integer       lines of Neovim when it opened
+---@field before table<integer, integer>  heights of the tab page's windows without the dock
+---@field after table<integer, integer>   heights with the dock
 
 ---@type agent.Dock?
 local dock
@@ -34,7 +34,7 @@ local function is_there()
   return dock ~= nil and vim.api.nvim_win_is_valid(dock.window)
 end
 
---- Gives the room back. Windows that somebody has changed since keep their size.
+--- Gives the rows back, except to windows that somebody has resized.
 function M.close()
   local old = dock
   dock = nil
@@ -43,7 +43,7 @@ function M.close()
   end
   local tab = vim.api.nvim_win_get_tabpage(old.window)
   local is_as_left = vim.o.lines == old.screen and vim.deep_equal(heights(tab), old.after)
-  -- The others are not made equally high: see win_close() in Neovim's src/nvim/window.c.
+  -- Keeps Neovim from making all other windows equally high: see win_close() in Neovim's src/nvim/window.c.
   local direction = vim.o.eadirection
   vim.o.eadirection = "hor"
   pcall(vim.api.nvim_win_close, old.window, true)
@@ -51,7 +51,7 @@ function M.close()
   if not is_as_left then
     return
   end
-  -- Twice, as |winrestcmd()| does: what one of them needs another one may still have.
+  -- Twice, as |winrestcmd()| does: one window may need rows that another one still has.
   for _ = 1, 2 do
     for window, height in pairs(old.before) do
       vim.api.nvim_win_set_height(window, height)
@@ -94,7 +94,7 @@ local function open(windows, rows)
   return window
 end
 
---- So many rows of the screen at most, that of the dock's status line among them.
+--- Opens the dock with at most this many rows of the screen, its status line included.
 ---@param windows agent.Windows of a chat in a split
 ---@param rows integer
 ---@return agent.Room? room nil if there is none

@@ -1,6 +1,6 @@
--- Lines that go along with the next message are the same lines after an edit above them, or in them.
+-- Follows the selected lines of the next message through edits.
 local find = require("agent.reload.find")
-local given = require("agent.context.given")
+local attachment = require("agent.context.attachment")
 
 local M = {}
 
@@ -11,14 +11,14 @@ local namespace = vim.api.nvim_create_namespace("agent.selection")
 ---@field id integer    of the extmark over the lines
 ---@field path string
 
----@type table<agent.Given, agent.Followed>
+---@type table<agent.Attachment, agent.Followed>
 local followed = setmetatable({}, { __mode = "k" })
 
---- From here on, for as long as the buffer is loaded and if the lines are there.
----@param selection agent.Given
+--- Follows the lines while their buffer is loaded.
+---@param selection agent.Attachment
 function M.follow(selection)
   local buffer = selection.path and not followed[selection] and find.buffers(selection.path)[1]
-  if not buffer or given.selection(buffer, selection.first, selection.last).text ~= selection.text then
+  if not buffer or attachment.selection(buffer, selection.first, selection.last).text ~= selection.text then
     return
   end
   local id = vim.api.nvim_buf_set_extmark(buffer, namespace, selection.first - 1, 0, {
@@ -30,7 +30,7 @@ function M.follow(selection)
   followed[selection] = { buffer = buffer, id = id, path = selection.path }
 end
 
----@param selection agent.Given
+---@param selection agent.Attachment
 function M.forget(selection)
   local at = followed[selection]
   if at and vim.api.nvim_buf_is_valid(at.buffer) then
@@ -39,8 +39,8 @@ function M.forget(selection)
   followed[selection] = nil
 end
 
---- Where the lines are, and what they are, at this moment. Lines that are deleted go along as the text that they were.
----@param selections agent.Given[] changed in place
+--- Updates place and text of the lines. Deleted lines keep their last text.
+---@param selections agent.Attachment[] changed in place
 function M.refresh(selections)
   for _, selection in ipairs(selections) do
     local at = followed[selection]
@@ -50,12 +50,12 @@ function M.refresh(selections)
     }) or {})
     if mark and mark.invalid then
       if selection.path then
-        selection.label = given.label(selection, vim.fn.fnamemodify(selection.path, ":.")) .. ", deleted"
+        selection.label = attachment.label(selection, vim.fn.fnamemodify(selection.path, ":.")) .. ", deleted"
         selection.type, selection.path, selection.first, selection.last = "text", nil, nil, nil
       end
     elseif mark then
       local last = mark.end_col == 0 and mark.end_row > row and mark.end_row or mark.end_row + 1
-      local now = given.selection(at.buffer, row + 1, last)
+      local now = attachment.selection(at.buffer, row + 1, last)
       selection.type, selection.path, selection.label = now.type, now.path, now.label
       selection.first, selection.last, selection.text = now.first, now.last, now.text
     end

@@ -1,12 +1,12 @@
--- The stored part of a session: the newest turns first, older ones when somebody scrolls up to them.
+-- Loads a stored session: the newest turns first, older ones when the user scrolls up to them.
 local client = require("agent.client")
 local timeline = require("agent.timeline")
 
 ---@class agent.History
 ---@field chat agent.Chat
----@field older? integer      where in the session the older part ends that is not here yet
----@field is_reading? boolean  a part of the session is on its way
----@field target? integer     turn that it looks for in the older parts
+---@field older? integer      position in the session before which turns are not loaded
+---@field is_reading? boolean  a request for older turns is running
+---@field target? integer     turn to go to once it is loaded
 local History = {}
 History.__index = History
 
@@ -16,12 +16,12 @@ function History.new(chat)
   return setmetatable({ chat = chat }, History)
 end
 
---- Turns that are asked for at once, and when a certain one is looked for.
+--- Turns of one request, and of one that looks for a certain turn.
 local PART, LARGE_PART = 20, 200
---- A window that shows one of these first lines wants to see what is above.
+--- A window that shows one of these first lines needs older turns.
 local NEAR = 5
 
---- Asks for the part before what is here, at first for the newest one.
+--- Requests the turns before the loaded ones, at first the newest.
 function History:read()
   self.is_reading = true
   local turns = self.target and LARGE_PART or PART
@@ -49,7 +49,7 @@ function History:show_part(part)
   self.chat.transcript.renderer:prepend(self.chat.timeline.blocks, count, part.before ~= nil)
   self.chat.transcript:follow(following)
   for window in pairs(following) do
-    -- There is room above for what has come.
+    -- The new lines give the window room above.
     vim.api.nvim_win_call(window, function()
       vim.cmd("normal! zb")
     end)
@@ -61,7 +61,7 @@ function History:show_part(part)
   self:fill()
 end
 
---- Asks for an older part if a window shows the beginning of what is here.
+--- Requests older turns if a window shows the first lines.
 function History:fill()
   if not self.older or self.is_reading then
     return
@@ -73,7 +73,7 @@ function History:fill()
   end
 end
 
---- Puts the cursor of the transcript on a turn's message; reads older parts until it is there.
+--- Puts the cursor on the message of a turn. Reads older turns until it is loaded.
 ---@param turn integer
 function History:go_to_turn(turn)
   local found
@@ -95,7 +95,7 @@ end
 
 --- The turn at the cursor of the transcript.
 ---@return integer? turn nil if the cursor is elsewhere
----@return string? message the user's, if the cursor is on one
+---@return string? message the user's message, if the cursor is on one
 function History:turn_at_cursor()
   if vim.api.nvim_get_current_buf() ~= self.chat.transcript.buffer then
     return

@@ -1,4 +1,4 @@
--- The chats of this Neovim, and what comes for them.
+-- The chats of this Neovim, and their updates.
 local announce = require("agent.chat.announce")
 local Chat = require("agent.chat.chat")
 local client = require("agent.client")
@@ -14,19 +14,19 @@ local M = {}
 
 ---@type table<integer, agent.Chat>
 local chats = {}
---- The current chat of each project, by its root; "" for a chat that has no project yet.
+--- The current chat of each project, by its root; "" for a chat without a project.
 ---@type table<string, agent.Chat>
 local current = {}
 local last_id = 0
 
---- What chats call in other rooms. The starter connects it.
+--- Functions of other rooms that chats call. The starter connects them.
 ---@class agent.ChatPeers
----@field focus_approval fun(): boolean        goes to what waits for an answer; false if nothing does
----@field answer_approval fun()                answers what waits with the text of the input
+---@field focus_approval fun(): boolean        goes to the pending approval; false if there is none
+---@field answer_approval fun()                answers it with the text of the input
 ---@field input_changed fun()
 ---@field turn_done fun(chat: agent.Chat)
----@field sub_commands fun(): agent.Action[]   those that the input takes after a slash
----@field sub_command fun(words: string): (fun())?  runs the one that these words call; nil if they call none
+---@field sub_commands fun(): agent.Action[]   sub-commands that work after a slash in the input
+---@field sub_command fun(words: string): (fun())?  a function that runs a sub-command; nil if the words are a message
 local peers = {
   focus_approval = function()
     return false
@@ -56,7 +56,7 @@ function M.list()
   return list
 end
 
---- The chat in whose window the cursor is.
+--- The chat whose window has the cursor.
 ---@return agent.Chat?
 local function at_cursor()
   local buffer = vim.api.nvim_get_current_buf()
@@ -65,7 +65,7 @@ local function at_cursor()
   end)
 end
 
---- The project of the chat at the cursor, else the one that the user is in.
+--- The project of the chat at the cursor, else the project of the current window.
 ---@return string? root
 local function project_here()
   local chat = at_cursor()
@@ -81,14 +81,14 @@ local function newest_of(root)
   end)
 end
 
---- The chats on screen name their project, once there is more than one.
+--- Visible chats name their project once chats of several projects are open.
 local function show_names()
   for _, chat in pairs(chats) do
     chat.status:show()
   end
 end
 
---- Texts that come back to a closed chat go to the next chat of its project.
+--- Adds the texts of a closed chat to the input of its project's next chat.
 ---@param chat agent.Chat
 ---@param texts string[]
 local function leave(chat, texts)
@@ -97,9 +97,9 @@ local function leave(chat, texts)
   heir.input:add(table.concat(texts, "\n\n"))
 end
 
---- One that is not the current one.
----@param root? string default: the project that the user is in
----@param turn_done? fun(chat: agent.Chat)  only this hears of the end of a turn
+--- Makes a chat that is not the current one.
+---@param root? string default: the project of the current window
+---@param turn_done? fun(chat: agent.Chat)  replaces all other reactions to the end of a turn
 ---@return agent.Chat
 function M.background(root, turn_done)
   require("agent.ui.highlights").define()
@@ -117,8 +117,8 @@ function M.background(root, turn_done)
   return chat
 end
 
---- One that is the current one of its project.
----@param root? string the project that the user is in unless told
+--- Makes a chat that is the current one of its project.
+---@param root? string default: the project of the current window
 ---@return agent.Chat
 function M.new(root)
   local chat = M.background(root)
@@ -126,9 +126,9 @@ function M.new(root)
   return chat
 end
 
---- A chat in which something is opened. It is the current one of its project at once, so that messages wait for it.
----@param is_new? boolean  not the current one, even if nothing was said there
----@param root? string     the project that the user is in unless told
+--- Begins to open a session in a chat. The chat is the current one of its project at once, and messages wait in it.
+---@param is_new? boolean  makes a new chat even if the current one is blank
+---@param root? string     default: the project of the current window
 ---@return agent.Chat chat
 ---@return agent.Opening opening
 ---@return agent.Chat? before  the current one before
@@ -139,7 +139,7 @@ function M.begin(is_new, root)
   return chat, chat.phases:begin_opening(), before
 end
 
---- Nothing has come of it. What waited is in the input; a chat without anything of the user's goes.
+--- Ends a failed opening. Waiting messages return to the input; an otherwise blank chat closes.
 ---@param chat agent.Chat
 ---@param opening agent.Opening
 ---@param problem string
@@ -159,7 +159,7 @@ function M.not_opened(chat, opening, problem, before)
       end
     end
     if was_visible and vim.api.nvim_get_mode().mode:find("^i") then
-      -- The end of Insert mode wipes the last line.
+      -- The end of Insert mode clears the last line.
       local function tell()
         say.error(problem)
       end
@@ -169,7 +169,7 @@ function M.not_opened(chat, opening, problem, before)
   say.error(problem)
 end
 
---- What a chat has opened is another project: it is the current one of that.
+--- Moves a chat to the project of the session that it has opened.
 ---@param chat agent.Chat
 ---@param root string
 function M.move(chat, root)
@@ -191,9 +191,9 @@ function M.of(session)
   end)
 end
 
---- Removes a chat and its buffers; what is stored stays.
+--- Removes a chat and its buffers. The stored session stays.
 ---@param chat agent.Chat
----@param project? string whose next chat gets the draft, its own unless told
+---@param project? string its next chat gets the draft; default: the chat's project
 function M.close(chat, project)
   client.send({ type = "close", chat = chat.id })
   chat:hide()
@@ -211,7 +211,7 @@ function M.close(chat, project)
   show_names()
 end
 
---- The chat of this number, or the current one, made if there is none.
+--- The chat with this number, or the current one, made if there is none.
 ---@param id? integer
 ---@return agent.Chat
 function M.get(id)
@@ -232,7 +232,7 @@ function M.of_project(root)
   return current[root] or M.new(root)
 end
 
---- Makes a chat the current one of its project; the other one is hidden and goes on.
+--- Makes a chat the current one of its project. The previous one is hidden and continues.
 ---@param chat agent.Chat
 function M.switch(chat)
   local root = chat.timeline.root or ""
@@ -244,8 +244,8 @@ function M.switch(chat)
   projects.enter(chat.timeline.root)
 end
 
---- Room for something that must not hide the chat, if that is in view.
----@param rows integer so many at most, 0 to give it back
+--- Makes room for an approval beside the chat, if the chat is visible.
+---@param rows integer the most; 0 gives the room back
 ---@return agent.Room?
 function M.make_room(rows)
   local chat = M.current()
@@ -255,7 +255,7 @@ function M.make_room(rows)
   room.give_back()
 end
 
---- The chat at the cursor, else the current one of the project that the user is in, if there is one.
+--- The chat at the cursor, else the current one of the current window's project.
 ---@return agent.Chat?
 function M.current()
   local chat = at_cursor()
@@ -264,7 +264,7 @@ function M.current()
   end
   local root = projects.here()
   for begun, other in pairs(root and not current[root] and current or {}) do
-    -- It was begun where no project is.
+    -- The chat was begun outside of any project.
     other.timeline.root = other.timeline.root or root
     if other.timeline.root == root then
       current[root], current[begun] = other, nil
@@ -274,7 +274,7 @@ function M.current()
   return current[root or ""]
 end
 
---- Messages that were taken back return to the input: nothing typed is lost.
+--- Messages that the supervisor returns go back into the input.
 ---@param chat agent.Chat
 ---@param update table
 local function take_back(chat, update)
@@ -285,7 +285,7 @@ local function take_back(chat, update)
   end
 end
 
---- The process that hosts the supervisor is gone, or never came up: every chat that waits for it is told.
+--- The supervisor's process ended or never started: reports it in every chat that used it.
 ---@param update table
 local function host_lost(update)
   for _, chat in ipairs(vim.tbl_map(M.get, update.chats)) do
@@ -334,7 +334,7 @@ end)
 
 local group = vim.api.nvim_create_augroup("agent.chat", {})
 
---- The windows of the current chats are given their places anew.
+--- Places the windows of the current chats again.
 function M.fit()
   for _, chat in pairs(current) do
     if chat.windows then
@@ -346,8 +346,8 @@ end
 
 vim.api.nvim_create_autocmd("VimResized", { group = group, callback = M.fit })
 
---- Scheduled functions still run, and may fail: after a SIGHUP the buffers are empty. Neovim does not end before the
---- user has pressed a key for an error.
+--- After a SIGHUP the buffers are empty, so scheduled functions may fail. Without these options Neovim would wait for
+--- a key before it exits.
 vim.api.nvim_create_autocmd("VimLeavePre", {
   group = group,
   callback = function()
@@ -355,7 +355,7 @@ vim.api.nvim_create_autocmd("VimLeavePre", {
   end,
 })
 
--- What stands in a line is as wide as its window.
+-- The lines at the input fill the width of the window.
 vim.api.nvim_create_autocmd("WinResized", {
   group = group,
   callback = function()
@@ -368,7 +368,7 @@ vim.api.nvim_create_autocmd("WinResized", {
   end,
 })
 
---- A session file is read: it may name windows as ours are named.
+--- Frees our buffer names: a session file that is about to be read may use them.
 vim.api.nvim_create_autocmd("SessionLoadPre", {
   group = group,
   callback = function()
@@ -379,7 +379,7 @@ vim.api.nvim_create_autocmd("SessionLoadPre", {
   end,
 })
 
---- It is read: what has such a name and is not ours is empty, and goes. Called once for each buffer.
+--- Removes the empty buffers that a session file has made under our names.
 ---@param named integer[] buffers
 function M.restored(named)
   local ours = {}
@@ -397,7 +397,7 @@ function M.restored(named)
   end
 end
 
---- What goes along has changed.
+--- The attachments may have changed.
 vim.api.nvim_create_autocmd({ "DiagnosticChanged", "BufWinEnter", "BufDelete" }, {
   group = group,
   callback = vim.schedule_wrap(function()
@@ -430,7 +430,7 @@ vim.api.nvim_create_autocmd({ "WinScrolled", "CursorMoved" }, {
   end,
 })
 
--- One of the two windows was closed by hand: the other one goes too.
+-- When the user closes one of the two windows, the other one closes too.
 vim.api.nvim_create_autocmd("WinClosed", {
   group = group,
   callback = function(event)

@@ -1,4 +1,4 @@
--- The input buffer: any number of lines, a history, and nothing that is lost.
+-- The input buffer: lines of text and a history.
 local M = {}
 
 --- Sent messages, oldest first; shared by all chats.
@@ -7,12 +7,12 @@ local history = {}
 
 ---@class agent.Input
 ---@field buffer integer
----@field id string      of the message that is being typed
----@field taken? string  of the text that was taken last, until it is sent
----@field at? integer    place in the history
----@field draft? string  what was being typed before the history was looked through
----@field lost? string   what stood there when the buffer was unloaded
----@field seen? string   what stood there last
+---@field id string      of the message in the input
+---@field taken? string  id of the text that was taken last, until it is sent
+---@field at? integer    position in the history
+---@field draft? string  text from before the user went through the history
+---@field lost? string   text at the time the buffer was unloaded
+---@field seen? string   last known text
 local Input = {}
 Input.__index = Input
 
@@ -20,7 +20,7 @@ local prefix, last_id = vim.uv.random(8):gsub(".", function(byte)
   return ("%02x"):format(byte:byte())
 end), 0
 
----@return string id that no other message has, in any Neovim
+---@return string id unique among all Neovims
 local function new_id()
   last_id = last_id + 1
   return ("%s-%d"):format(prefix, last_id)
@@ -46,7 +46,7 @@ function Input:set(text)
   end
 end
 
---- Puts text before what stands there: a message that was taken back, or context for the next one.
+--- Puts text above the present text: a returned message, or context for the next one.
 ---@param text string
 function Input:add(text)
   if self:is_empty() then
@@ -56,7 +56,7 @@ function Input:add(text)
   vim.api.nvim_buf_set_lines(self.buffer, 0, 0, false, vim.split(text .. "\n", "\n"))
 end
 
---- Puts words where the cursor is, or at the end, with a blank before them.
+--- Inserts words at the cursor, or at the end, after a space.
 ---@param words string
 function Input:insert(words)
   local window = vim.fn.win_findbuf(self.buffer)[1]
@@ -76,8 +76,8 @@ function Input:is_empty()
   return vim.trim(self:text()) == ""
 end
 
---- The text to send; the input is empty afterwards.
----@return string? text nil if there is nothing to send
+--- Takes the text and empties the input.
+---@return string? text nil if it is blank
 function Input:take()
   local text = vim.trim(self:text())
   if text == "" then
@@ -89,7 +89,7 @@ function Input:take()
   return text
 end
 
---- The id of a message that is sent now.
+--- The id of the message that is sent now.
 ---@return string
 function Input:sent_id()
   local id = self.taken or new_id()
@@ -97,10 +97,10 @@ function Input:sent_id()
   return id
 end
 
---- What the user has typed and not sent: while the history is looked through, that is not what stands here.
+--- Typed text that is not sent. It differs from the buffer while the user goes through the history.
 ---@return string
 function Input:unsent()
-  -- A Neovim that a signal ends empties its buffers before it calls anybody.
+  -- Neovim empties its buffers before it runs autocommands for a signal.
   if vim.api.nvim_buf_is_loaded(self.buffer) then
     self.seen = self:text()
   end
@@ -118,7 +118,7 @@ function M.remember(text)
   end
 end
 
---- Goes over to other sent messages.
+--- Replaces the history.
 ---@param messages string[]
 ---@return string[] before
 function M.swap(messages)
@@ -127,7 +127,7 @@ function M.swap(messages)
   return before
 end
 
---- Shows an earlier (-1) or later (1) message; past the last one the draft comes back.
+--- Shows an earlier (-1) or later (1) message; after the last one, the draft.
 ---@param step integer
 function Input:browse(step)
   if not self.at then

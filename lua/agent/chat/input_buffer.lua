@@ -1,4 +1,4 @@
--- The buffer of the input.
+-- Makes the buffer of the input.
 local buffers = require("agent.chat.buffers")
 local complete = require("agent.chat.complete")
 local input = require("agent.chat.input")
@@ -11,7 +11,7 @@ local M = {}
 local function new_buffer()
   local buffer = vim.api.nvim_create_buf(false, true)
   vim.bo[buffer].bufhidden = "hide"
-  -- ":write" sends.
+  -- `:write` sends.
   vim.bo[buffer].buftype = "acwrite"
   vim.bo[buffer].filetype = "agent-input"
   vim.bo[buffer].modeline = false
@@ -19,7 +19,7 @@ local function new_buffer()
 end
 
 ---@param chat agent.Chat
----@param buffer integer of the input at that time
+---@param buffer integer of the input when it changed
 local function on_change(chat, buffer)
   if not vim.api.nvim_buf_is_loaded(buffer) then
     return
@@ -30,7 +30,7 @@ local function on_change(chat, buffer)
   chat.peers.input_changed()
 end
 
---- Makes the input of a chat, or makes it again once it is lost.
+--- Makes the input of a chat, also after its buffer is lost.
 ---@param chat agent.Chat
 function M.make(chat)
   local old = chat.input
@@ -47,7 +47,7 @@ function M.make(chat)
   vim.api.nvim_create_autocmd("BufWriteCmd", {
     buffer = buffer,
     callback = function()
-      -- Who saves within an autocommand of theirs does not mean to send.
+      -- A write from an autocommand of the user's does not send.
       local _, autocommands = vim.fn.expand("<stack>"):gsub(" Autocommands for ", "")
       if autocommands == 1 then
         chat:submit()
@@ -70,7 +70,7 @@ function M.make(chat)
       chat:revive()
     end)
   end, function()
-    -- What is not sent yet stops nobody from leaving, and ":wall" does not send it.
+    -- Unsent text does not block `:qall`, and `:wall` does not send it.
     vim.bo[buffer].modified = false
     vim.schedule(function()
       on_change(chat, buffer)

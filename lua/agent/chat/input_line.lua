@@ -1,16 +1,15 @@
--- Pure: what stands in a line at the input, as far as there is room.
+-- Pure: the texts of the lines at the input, fitted to their width.
 local format = require("agent.ui.format")
 
 local M = {}
 
---- Columns of a name that are the least to be told of it.
+--- Columns that a shortened name keeps at least.
 local SHORTEST = 8
 
---- Columns that what waits has beside what goes along: "2 waiting (gm)".
+--- Columns of "2 waiting (gm)", which it keeps beside the attachments.
 local FEWEST = 17
 
---- What goes along with the next message, in so many columns: of long paths the end is left, and what has no room
---- even so is counted.
+--- The attachments of the next message. Long paths keep their end; a number stands for attachments without room.
 ---@param windows agent.Windows
 ---@param room integer
 ---@return string
@@ -36,10 +35,10 @@ function M.attached(windows, room)
   return line()
 end
 
---- What waits for the turn.
+--- The waiting messages.
 ---@param text string
 ---@param width integer columns of the window
----@param first_key? string|false that shares the line with it, and with what goes along
+---@param first_key? string|false shares the line with them and with the attachments
 ---@return string
 function M.waits(text, width, first_key)
   local room = first_key and math.max(FEWEST, width - #first_key - 2 * SHORTEST) or width

@@ -1,4 +1,4 @@
--- The keys of the chat's own buffers. No other buffer gets any.
+-- The keys of the chat's buffers. Other buffers get none.
 local popup = require("agent.ui.popup")
 
 local M = {}
@@ -9,9 +9,9 @@ local M = {}
 ---@field where "both"|"transcript"|"input"
 ---@field action string  method of the chat, or "part.method" of a part of it, see chat/chat.lua
 ---@field doc string
----@field hint? string    of the input's window, in the modes below: in a word
+---@field hint? string    one word for the input's window, in the modes below
 ---@field hint_in? string modes
----@field running? string  the same while a turn runs, if it is another one then
+---@field running? string  the word while a turn runs, if it differs
 
 ---@type agent.Key[]
 M.keys = {
@@ -127,7 +127,7 @@ function M.map(chat, where, buffer)
   end
 end
 
---- What the input's window says of the keys.
+--- Hints for the input's window.
 ---@param mode "n"|"i"
 ---@param is_running boolean a turn runs
 ---@return string[]
@@ -153,7 +153,7 @@ local function explained()
   return lines
 end
 
---- Shows the keys above everything.
+--- Shows the keys in a popup.
 function M.show()
   popup.open(explained(), "Keys", " q close ", { "g?" })
 end

@@ -1,4 +1,4 @@
--- Between the two windows of a chat, and scrolling one from the other.
+-- Moves between the two windows of a chat, and scrolls the transcript from the input.
 local window = require("agent.chat.window")
 
 ---@class agent.Moves
@@ -12,7 +12,7 @@ function Moves.new(chat)
   return setmetatable({ chat = chat }, Moves)
 end
 
---- Floats are no neighbours to Neovim; splits are, and may have others beside them.
+--- Neovim's window commands skip floats. Splits may have other neighbours.
 ---@param chat agent.Chat
 ---@param target "transcript"|"input"
 ---@param direction "j"|"k"
@@ -35,7 +35,7 @@ function Moves:to_input()
   go(self.chat, "input", "j")
 end
 
---- The transcript is scrolled, and the cursor stays in the input.
+--- Scrolls the transcript; the cursor stays in the input.
 ---@param chat agent.Chat
 ---@param keys string
 local function scroll(chat, keys)

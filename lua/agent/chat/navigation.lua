@@ -1,4 +1,4 @@
--- Moving about in a transcript: to files, to turns, to code.
+-- Moves in a transcript: to files, turns and code.
 local fences = require("agent.timeline.fences")
 local lines = require("agent.timeline.lines")
 local say = require("agent.ui.say")
@@ -21,7 +21,7 @@ function Navigation:tab()
   self:toggle_block()
 end
 
---- What a line is about: a block, or of a run's block one of its calls.
+--- The block of a line; in a run of calls, the call.
 ---@param row integer from 0
 ---@return agent.Block?
 ---@return integer? index of the block
@@ -48,13 +48,13 @@ function Navigation:toggle_block()
   end
 end
 
---- The file under the cursor in the line of what was handed over.
+--- The file under the cursor in a line of attachments.
 ---@param block agent.Block
 ---@return string? path
 ---@return integer? line
 function Navigation:attachment_at_cursor(block)
   local column, at = vim.api.nvim_win_get_cursor(0)[2], #"▸ "
-  for _, label in ipairs(block.given) do
+  for _, label in ipairs(block.attachments) do
     at = at + #label + #" · "
     if column < at then
       local name, line = label:match("^(.+) L(%d+)")
@@ -64,7 +64,7 @@ function Navigation:attachment_at_cursor(block)
   end
 end
 
---- Where a link under the cursor leads: "src/a.ts:12", also of `src/a.ts#L12`.
+--- The target of a link under the cursor: "src/a.ts:12", also for `src/a.ts#L12`.
 ---@return string?
 local function link_at_cursor()
   local column = vim.api.nvim_win_get_cursor(0)[2] + 1
@@ -75,13 +75,13 @@ local function link_at_cursor()
   end
 end
 
---- The file named under the cursor, in the project; a tool's line names its own.
+--- The file that the text under the cursor names, in the project. A line of a tool call has a path of its own.
 ---@return string? path
 ---@return integer? line
 function Navigation:file_at_cursor()
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
   local block, index = self:block_at(row)
-  -- A search names what it has found.
+  -- Results of a search name files of their own.
   local names_its_own = block and not (block.what == "search" and block.expanded)
   if block and block.kind == "tool" and block.path and names_its_own then
     return block.path, nil
@@ -90,7 +90,7 @@ function Navigation:file_at_cursor()
     return file and file.path
   end
   local renderer = self.chat.transcript.renderer
-  if block and block.given and row == renderer:row(index) + #renderer:lines(index) - 1 then
+  if block and block.attachments and row == renderer:row(index) + #renderer:lines(index) - 1 then
     return self:attachment_at_cursor(block)
   end
   local word = link_at_cursor() or vim.fn.expand("<cWORD>"):gsub("^[`'\"(%[]+", ""):gsub("[`'\"),.;%]]+$", "")
@@ -142,7 +142,7 @@ function Navigation:turn(step)
       target = at
     end
   end
-  -- Above the first message is the line that brings older ones.
+  -- The line that loads older messages is above the first message.
   if not target and step < 0 and self.chat.history.older then
     target = 0
   end
@@ -159,7 +159,7 @@ function Navigation:previous_turn()
   self:turn(-1)
 end
 
---- The fenced block around the cursor; says so if there is none.
+--- The fenced block around the cursor. Reports if there is none.
 ---@return agent.CodeBlock?
 function Navigation:code_at_cursor()
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
@@ -180,7 +180,7 @@ function Navigation:code_at_cursor()
   return { code = code, info = text[fence]:match("[`~]+(.*)$"), above = text[above] or "" }
 end
 
---- Shows what the block around the cursor would change in the file that it is for.
+--- Previews the code block around the cursor as a change of its file.
 function Navigation:apply_code()
   local block = self:code_at_cursor()
   if block then

@@ -1,4 +1,4 @@
--- A source for nvim-cmp: what a message may mention. For cmp.register_source("agent", …).
+-- A source for nvim-cmp that completes mentions. For cmp.register_source("agent", …).
 -- Shape: lua/cmp/source.lua of hrsh7th/nvim-cmp.
 local complete = require("agent.chat.complete")
 
@@ -24,7 +24,7 @@ function M:get_keyword_pattern()
   return [[\%(@"[^"]*\|[@#/]\S*\)]]
 end
 
----@return string of the columns in the answer
+---@return string for the columns in the answer
 function M:get_position_encoding_kind()
   return "utf-8"
 end

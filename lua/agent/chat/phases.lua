@@ -1,4 +1,5 @@
--- What the user does while a chat is being opened: it waits, and then goes there or comes back into the input.
+-- Runs, holds or refuses an action of the user, by the phase of the chat. Held actions run once the chat is open, or
+-- return to the input.
 local held = require("agent.timeline.held")
 local say = require("agent.ui.say")
 local states = require("agent.timeline.states")
@@ -15,17 +16,17 @@ function Phases.new(chat)
 end
 
 ---@class agent.Opening
----@field is_bound boolean  it cannot be given up
+---@field is_bound boolean  the user cannot cancel it
 
 ---@return agent.Phase
 function Phases:current()
   return states.phase(self.chat.timeline)
 end
 
---- Does an action, or what the phase makes of it.
+--- Runs an action, or what the phase makes of it.
 ---@param action string see states.lua
----@param run fun(chat: agent.Chat, verdict: agent.Verdict) may be called later, of another chat too
----@param text? string of the user's, which must not be lost
+---@param run fun(chat: agent.Chat, verdict: agent.Verdict) may run later, and with another chat
+---@param text? string typed by the user, never lost
 ---@param id? string of the text
 ---@return agent.Verdict
 function Phases:act(action, run, text, id)
@@ -47,8 +48,8 @@ function Phases:act(action, run, text, id)
   return verdict
 end
 
---- From here on actions wait.
----@param is_bound? boolean it cannot be given up
+--- Holds actions from here on.
+---@param is_bound? boolean the user cannot cancel it
 ---@return agent.Opening
 function Phases:begin_opening(is_bound)
   local opening = { is_bound = is_bound == true }
@@ -56,17 +57,17 @@ function Phases:begin_opening(is_bound)
   return opening
 end
 
---- False once the user has given it up.
+--- False once the user has cancelled it.
 ---@param opening agent.Opening
 ---@return boolean
 function Phases:is_opening(opening)
   return not self.chat.is_closed and vim.list_contains(self.chat.timeline.openings, opening)
 end
 
---- What waits is done; or comes back, if this has failed.
+--- Runs the held actions, or returns them if the opening has failed.
 ---@param opening agent.Opening
 ---@param failed? boolean
----@return boolean wanted false if the user has given it up
+---@return boolean is_wanted false if the user has cancelled it
 function Phases:end_opening(opening, failed)
   if not self:is_opening(opening) then
     return false
@@ -88,7 +89,7 @@ function Phases:release()
   end
 end
 
---- The user waits no longer.
+--- Cancels the openings for the user.
 function Phases:give_up()
   for _, opening in ipairs(self.chat.timeline.openings) do
     if not opening.is_bound then
@@ -98,7 +99,7 @@ function Phases:give_up()
   self:return_texts({})
 end
 
---- Messages come back into the input, those that wait for the chat to open behind them. A choice is this chat's still.
+--- Returns messages to the input, the held ones behind them. Held choices run in this chat.
 ---@param texts string[]
 function Phases:return_texts(texts)
   local choices = vim.tbl_filter(function(one)
@@ -117,7 +118,7 @@ function Phases:return_texts(texts)
   end
 end
 
---- What waits here waits for another chat.
+--- Moves the held actions to another chat.
 ---@param chat agent.Chat
 function Phases:hand_over(chat)
   local list = self.chat.timeline.held

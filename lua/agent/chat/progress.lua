@@ -1,13 +1,13 @@
--- Turns as Neovim's progress messages: its statusline, the terminal and plugins show them. None is
--- written into the last line, where somebody may be typing, and a long one would ask for a key.
+-- Reports turns as Neovim's progress messages, for statuslines, terminals and plugins. Nothing is written into the
+-- last line: the user may type there, and a long message would wait for a key.
 local M = {}
 
---- Source of the messages, and what their ids begin with. See `:help progress-message`.
+--- Source of the messages, and the prefix of their ids. See `:help progress-message`.
 local SOURCE, ID = "agent", "agent.chat."
 
---- What was told last of each chat whose turn runs.
+--- The last report of each chat whose turn runs.
 ---@type table<agent.Chat, string>
-local told = setmetatable({}, { __mode = "k" })
+local reported = setmetatable({}, { __mode = "k" })
 
 ---@param chat agent.Chat
 ---@param status "running"|"success"|"failed"
@@ -23,7 +23,7 @@ local function echo(chat, status, text, percent)
   vim.cmd("noautocmd set messagesopt=" .. kept)
 end
 
---- How much of the plan is done.
+--- The completed part of the plan.
 ---@param chat agent.Chat
 ---@return integer percent 0 without a plan
 local function percent_of(chat)
@@ -34,10 +34,10 @@ local function percent_of(chat)
   return #steps > 0 and math.floor(100 * done / #steps) or 0
 end
 
---- Text that streams in says nothing new of how far it is.
+--- Streamed text does not change the progress.
 local STREAMS = { text = true, thought = true }
 
---- Says how far a turn is, if that is something else than before.
+--- Reports the progress of a turn if it has changed.
 ---@param chat agent.Chat
 ---@param update table that has come
 ---@param state string in words
@@ -45,9 +45,9 @@ function M.tell(chat, update, state)
   if STREAMS[update.type] then
     return
   elseif update.type == "turn_done" then
-    local was_told = told[chat]
-    told[chat] = nil
-    if was_told then
+    local was_running = reported[chat]
+    reported[chat] = nil
+    if was_running then
       echo(chat, update.reason == "end_turn" and "success" or "failed", state, 100)
     end
   elseif chat.timeline.state ~= "idle" then
@@ -55,19 +55,19 @@ function M.tell(chat, update, state)
     local text = chat.plan:line() or chat.timeline.title or ""
     text = text == "" and state or ("%s · %s"):format(text, state)
     local now = ("%d %s"):format(percent, text)
-    if told[chat] ~= now then
-      told[chat] = now
+    if reported[chat] ~= now then
+      reported[chat] = now
       echo(chat, "running", text, percent)
     end
   end
 end
 
--- Whoever shows them may ask that it be stopped.
+-- A plugin that shows progress may ask to stop the turn.
 vim.api.nvim_create_autocmd("Progress", {
   group = vim.api.nvim_create_augroup("agent.progress", {}),
   pattern = SOURCE,
   callback = function(event)
-    for chat in pairs(event.data.status == "cancel" and told or {}) do
+    for chat in pairs(event.data.status == "cancel" and reported or {}) do
       if event.data.id == ID .. chat.id then
         vim.schedule(function()
           chat:stop()

@@ -1,5 +1,4 @@
--- Messages that wait while a turn runs: for its next step, which they steer, or for its end. And the turn that waits
--- for the user to go on.
+-- Messages that wait while a turn runs: for its next step, which they steer, or for its end. Also pauses the turn.
 local client = require("agent.client")
 local input = require("agent.chat.input")
 local say = require("agent.ui.say")
@@ -11,7 +10,7 @@ local window = require("agent.chat.window")
 
 ---@class agent.Queue
 ---@field chat agent.Chat
----@field taken table<string, "edit"|"drop"|"steer">  what messages are taken back for
+---@field taken table<string, "edit"|"drop"|"steer">  purpose of each message that is being taken back
 ---@field paused? "pausing"|"paused"
 ---@field texts string[]  of messages that wait
 local Queue = {}
@@ -23,17 +22,17 @@ function Queue.new(chat)
   return setmetatable({ chat = chat, taken = {}, texts = {} }, Queue)
 end
 
---- Messages that are told of in a line, and characters of each.
-local MOST_SHOWN, SHOWN = 5, 60
+--- Messages listed at the input, and characters of each.
+local MOST_TEXTS, LONGEST_TEXT = 5, 60
 
---- Sends a message into the turn that runs, before its next step; without a turn as any other.
+--- Sends a message into the running turn, before its next step. Without a turn it is an ordinary message.
 ---@param text string
 function Queue:steer(text)
   if states.verdict("steer", self.chat.timeline) ~= "steer" then
     return self.chat:send(text)
   end
   input.remember(text)
-  -- One of these words was taken back too late.
+  -- An earlier message with this text was taken back too late.
   self.taken[text] = nil
   local id = self.chat.input:sent_id()
   self.chat:apply({ { type = "steering", text = text, id = id } })
@@ -49,29 +48,29 @@ function Queue:steer(text)
     local still_waits = vim.iter(timeline.waiting(self.chat.timeline)):any(function(block)
       return block.status == "steering" and block.id == id
     end)
-    -- The loss of the supervisor has returned it already.
+    -- The loss of the supervisor has already returned it.
     if self.chat.is_closed or how == "told" or not still_waits then
       return
     end
-    -- A stop may overtake it: then nothing more is sent.
+    -- After a stop nothing more is sent.
     local is_next = how == "ended" and self.chat.stops == stops and not self.taken[text]
     if is_next then
       self.chat.selections:bring_back({ text })
-      -- With its id: a draft on disk that still has it as steering must not come back beside it.
+      -- It keeps its id, so that its draft on disk does not come back as well.
       self.chat:send(text, nil, id)
     else
       self:give_back(text)
     end
-    -- Last, so that at each moment a draft has the message.
+    -- Last, so that the draft has the message at every moment.
     self.chat:apply({ { type = "unsteered", id = id } })
-    -- Of a turn that has failed the chat says why.
+    -- The chat reports a failed turn itself.
     if problem and self.chat.phases:current() ~= "ready" then
       say.error(problem)
     end
   end)
 end
 
---- What stands in the input goes into the turn that runs; else the first message that waits for its end.
+--- Sends the text of the input into the running turn, else the first message that waits for the end.
 function Queue:submit_now()
   local text = self.chat.input:take()
   if text then
@@ -87,7 +86,7 @@ function Queue:submit_now()
   end
 end
 
---- A message that was taken back comes into the input, unless it was taken for something else. It stays in the history.
+--- Puts a returned message into the input, unless it was taken back for another purpose. It stays in the history.
 ---@param text string
 function Queue:give_back(text)
   local purpose = self.taken[text]
@@ -112,11 +111,11 @@ function Queue:take_back(block, purpose)
   elseif block.status == "queued" then
     return client.send({ type = "take_back", chat = self.chat.id, text = block.text })
   end
-  -- What has become of it the first request tells.
+  -- The first request reports the result.
   client.request(self.chat, "steer", { sessionId = self.chat.timeline.session, id = block.id }, function() end)
 end
 
---- Notes what waits, for the line above the input.
+--- Notes the waiting messages for the line at the input.
 ---@param changed table<integer, true> indexes of blocks
 function Queue:note(changed)
   for index in pairs(changed) do
@@ -130,7 +129,7 @@ function Queue:note(changed)
   end
 end
 
---- Says at the input what waits there, and what its keys do while a turn runs.
+--- Shows at the input what waits, and the keys of a running turn.
 function Queue:show()
   local is_running = self.chat.phases:current() ~= "ready"
   local texts = is_running and self.texts or {}
@@ -140,14 +139,14 @@ function Queue:show()
   end
   if #texts > 0 then
     local words = vim.tbl_map(function(text)
-      return vim.fn.strcharpart(vim.trim(text):gsub("%s+", " "), 0, SHOWN)
-    end, vim.list_slice(texts, 1, MOST_SHOWN))
+      return vim.fn.strcharpart(vim.trim(text):gsub("%s+", " "), 0, LONGEST_TEXT)
+    end, vim.list_slice(texts, 1, MOST_TEXTS))
     table.insert(parts, ("%d waiting (gm): %s"):format(#texts, table.concat(words, " · ")))
   end
   window.say_waiting(self.chat.windows, table.concat(parts, " · "), is_running)
 end
 
---- Lists what waits; the chosen message comes back into the input.
+--- Lists the waiting messages; the chosen one returns to the input.
 function Queue:choose()
   local list = timeline.waiting(self.chat.timeline)
   if #list == 0 then
@@ -166,7 +165,7 @@ function Queue:choose()
   end)
 end
 
---- Removes the message under the cursor, if it waits.
+--- Removes the waiting message under the cursor.
 function Queue:drop()
   local block = self:at_cursor()
   if not block then
@@ -182,7 +181,7 @@ function Queue:at_cursor()
   return block and waiting.STATES[block.status] and block or nil
 end
 
---- The turn stands still before its next step, or goes on.
+--- Pauses the turn before its next step, or resumes it.
 function Queue:pause()
   local session = self.chat.timeline.session
   if self.chat.timeline.state == "idle" or not session then

@@ -1,13 +1,13 @@
--- The lines that go along with the next message: each a name above the input, which opens.
+-- The selected lines of the next message. The line above the input names them, and a popup shows them.
 local followed = require("agent.chat.followed")
-local given = require("agent.context.given")
+local attachment = require("agent.context.attachment")
 local say = require("agent.ui.say")
 local timeline = require("agent.timeline")
 
 ---@class agent.Selections
 ---@field chat agent.Chat
----@field all agent.Given[]  of the next message, in the order of the selecting
----@field by_message table<string, agent.Given[]>  those of messages that may come back
+---@field all agent.Attachment[]  of the next message, in the order of selection
+---@field by_message table<string, agent.Attachment[]>  of sent messages that may return
 local Selections = {}
 Selections.__index = Selections
 
@@ -17,20 +17,20 @@ function Selections.new(chat)
   return setmetatable({ chat = chat, all = {}, by_message = {} }, Selections)
 end
 
---- These lines go along with the next message; the same ones only once.
----@param selection agent.Given
+--- Adds lines to the next message, once.
+---@param selection agent.Attachment
 function Selections:add(selection)
-  local label = given.label(selection)
+  local label = attachment.label(selection)
   followed.follow(selection)
   followed.refresh(self.all)
   self.all = vim.tbl_filter(function(one)
-    return given.label(one) ~= label
+    return attachment.label(one) ~= label
   end, self.all)
   table.insert(self.all, selection)
   self.chat.attachments:show()
 end
 
---- They are on their way.
+--- Keeps the lines of a sent message, which may return.
 ---@param text string of the message
 function Selections:keep_for(text)
   local texts = vim.tbl_map(function(block)
@@ -49,7 +49,7 @@ function Selections:keep_for(text)
   self.chat.attachments:show()
 end
 
---- Messages that were taken back have their lines again.
+--- Adds the lines of returned messages again.
 ---@param texts string[]
 function Selections:bring_back(texts)
   for _, text in ipairs(texts) do
@@ -59,13 +59,13 @@ function Selections:bring_back(texts)
   end
 end
 
---- Takes one out, the newest unless told.
----@param label? string see given.label
+--- Removes a selection, by default the newest.
+---@param label? string see attachment.label
 function Selections:drop(label)
   local selections = self.all
   local at = #selections
   for index, one in ipairs(selections) do
-    at = given.label(one) == label and index or at
+    at = attachment.label(one) == label and index or at
   end
   local dropped = table.remove(selections, at)
   if not dropped then
@@ -75,8 +75,8 @@ function Selections:drop(label)
   self.chat.attachments:show()
 end
 
---- Text of a markdown block, whatever fences it has itself.
----@param selection agent.Given
+--- A markdown code block; its fence is longer than any fence in the text.
+---@param selection agent.Attachment
 ---@return string[]
 local function fenced(selection)
   local fence = "```"
@@ -90,7 +90,7 @@ local function fenced(selection)
   return lines
 end
 
---- Shows their text in a window over the chat; `x` takes the one at the cursor out.
+--- Shows the selected lines in a popup; `x` removes those at the cursor.
 function Selections:show()
   local selections = self.all
   if #selections == 0 then
@@ -102,7 +102,7 @@ function Selections:show()
     table.insert(lines, "# " .. self.chat.attachments:label_of(selection))
     vim.list_extend(lines, fenced(selection))
     for row = #owners + 1, #lines do
-      owners[row] = given.label(selection)
+      owners[row] = attachment.label(selection)
     end
   end
   local keys = require("agent.ui.hint").footer({ "x take out", "q close" }, vim.o.columns)

@@ -33,12 +33,12 @@ local function new_buffer()
   return buffer
 end
 
---- Makes the buffer, or makes it again once it is lost.
+--- Makes the buffer, also after it is lost.
 function Transcript:make()
   local buffer = new_buffer()
   local old = self.buffer
   self.buffer, self.renderer = buffer, Renderer.new(buffer)
-  -- What it builds on is inside of Neovim: without that all of the text is parsed.
+  -- It relies on internals of Neovim. If they have changed, tree-sitter parses the whole text.
   if not pcall(markdown.start, buffer, self.renderer) then
     pcall(vim.treesitter.start, buffer, "markdown")
   end
@@ -57,7 +57,7 @@ function Transcript:make()
   self:follow_all()
 end
 
---- Which windows show the end of the transcript, and so should go on to.
+--- Windows at the end of the transcript, which should stay there.
 ---@return table<integer, true>
 function Transcript:following()
   local at_end = {}
@@ -70,7 +70,7 @@ function Transcript:following()
   return at_end
 end
 
---- Every window on the transcript shows its end.
+--- Moves every window on the transcript to its end.
 function Transcript:follow_all()
   local all = {}
   for _, win in ipairs(vim.fn.win_findbuf(self.buffer)) do
@@ -89,7 +89,7 @@ function Transcript:follow(windows)
   end
 end
 
---- Diffs that the user has neither opened nor closed are as the option says.
+--- The option decides for diffs that the user has neither opened nor closed.
 ---@param blocks agent.Block[]
 ---@param changed table<integer, true>
 local function open_diffs(blocks, changed)
@@ -101,7 +101,7 @@ local function open_diffs(blocks, changed)
   end
 end
 
---- Draws blocks; windows that show the end follow it.
+--- Draws blocks. Windows at the end stay at the end.
 ---@param changed table<integer, true> indexes of blocks
 function Transcript:draw(changed)
   local since = trace.now and trace.now()

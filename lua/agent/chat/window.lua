@@ -1,4 +1,5 @@
--- The two windows of the chat, the transcript and below it the input. They never take the cursor by themselves.
+-- The two windows of the chat: the transcript and the input below it. They take the cursor only when the user opens
+-- them.
 local border = require("agent.ui.border")
 local config = require("agent.config")
 local dock = require("agent.chat.dock")
@@ -14,24 +15,24 @@ local M = {}
 ---@class agent.Windows
 ---@field transcript integer
 ---@field input integer
----@field back integer   window that was current before
----@field back_buffer integer   what it showed
+---@field back integer   window that the user came from
+---@field back_buffer integer   its buffer
 ---@field kept_free? integer   rows between the two floats, see room.lua
 ---@field layout string   never "auto"
 ---@field rows? integer   of the input's text
----@field waits? string        what waits for the turn, see queue.lua
+---@field waits? string        text about waiting messages, see queue.lua
 ---@field is_running? boolean  a turn runs
----@field attached? string[]   what goes along with the next message, see attachments.lua
+---@field attached? string[]   labels of attachments, see attachments.lua
 
---- Rows that screens have at the most to be used whole.
+--- Screens with at most this many rows are used whole.
 local LOW = 17
 
---- Rows of the smallest chat: a line of text below the winbar, a line of input, and the borders of both.
+--- Rows of the smallest chat: a line of text below the winbar, a line of input, and both borders.
 local SMALLEST = 7
---- Rows of a chat with eight of the transcript, without those of the input's text.
+--- Rows of a chat with eight lines of transcript, without the input's text.
 local READABLE = 12
 
---- Rows at the top of the screen that floats leave free: down to the window that the tab page names for that.
+--- Rows at the top of the screen that floats keep free: down to the tab page's window `agent_above`.
 ---@return integer
 local function top_rows()
   local above = vim.t.agent_above
@@ -41,26 +42,26 @@ local function top_rows()
   return vim.api.nvim_win_get_position(above)[1] + vim.api.nvim_win_get_height(above) + 1
 end
 
---- Rows of the screen that floats may have.
+--- Rows of the screen for floats.
 ---@return integer
 local function free_lines()
   return vim.o.lines - top_rows() - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
 end
 
---- Rows of the input: those of its text, but at least the option's, and no more than a third of the chat.
+--- Rows of the input: those of its text, at least the option's, at most a third of the chat.
 ---@param windows agent.Windows
 ---@param whole integer rows of the chat
 ---@return integer
 local function input_rows(windows, whole)
   local least = config.get().ui.input_height
   if whole < LOW then
-    -- It grows as it is needed.
+    -- On a small screen it grows with its text.
     least = math.max(1, math.min(least, math.floor((whole - 4) / 4)))
   end
   return math.max(least, math.min(windows.rows or 0, math.floor(whole / 3)))
 end
 
---- Places of the two floats: transcript above, input below, both with a border.
+--- Places of the two floats, transcript above input, both with a border.
 ---@param windows agent.Windows
 ---@return table transcript
 ---@return table input
@@ -73,7 +74,7 @@ local function float_places(windows)
   local height = math.max(8, math.min(wanted, lines))
   height = options.height and height or math.max(height, math.min(LOW, lines))
   if between > 0 then
-    -- The chat stays as tall as it is if that leaves enough of the transcript.
+    -- The chat keeps its height if enough of the transcript remains.
     height = math.max(height, math.min(lines, between + options.input_height + READABLE))
   end
   local input_height = math.min(input_rows(windows, height), math.max(1, height - between - SMALLEST))
@@ -100,12 +101,12 @@ local function style(window)
   for name, value in pairs(OPTIONS) do
     vim.api.nvim_set_option_value(name, value, { win = window, scope = "local" })
   end
-  -- Prose alone, and where the cursor is not: see markdown.lua.
+  -- Only in prose, and not in the cursor's line: see markdown.lua.
   local hides = vim.bo[vim.api.nvim_win_get_buf(window)].filetype == "agent"
   vim.api.nvim_set_option_value("conceallevel", hides and 2 or 0, { win = window, scope = "local" })
 end
 
---- The window is an ordinary one again.
+--- Makes the window an ordinary one again.
 ---@param window integer
 local function unstyle(window)
   vim.api.nvim_win_call(window, function()
@@ -117,7 +118,7 @@ local function unstyle(window)
   winbar.leave(window)
 end
 
---- Shows another buffer in a window that is bound to its own.
+--- Shows another buffer in a window with 'winfixbuf'.
 ---@param window integer
 ---@param buffer integer
 function M.set_buffer(window, buffer)
@@ -129,7 +130,7 @@ function M.set_buffer(window, buffer)
   end
 end
 
---- Says what waits, or that nothing does, and whether a turn runs.
+--- Shows what waits, and whether a turn runs.
 ---@param windows? agent.Windows
 ---@param waits string
 ---@param is_running boolean
@@ -140,9 +141,9 @@ function M.say_waiting(windows, waits, is_running)
   end
 end
 
---- Says what waits and what goes along, and names the keys of the mode at the input.
+--- Shows what waits, the attachments, and the keys of the mode.
 ---@param windows? agent.Windows
----@param mode? "n"|"i"  the current one unless told
+---@param mode? "n"|"i"  default: the current mode
 function M.hint(windows, mode)
   mode = mode or (vim.api.nvim_get_mode().mode:find("^i") and "i" or "n")
   if not windows or not vim.api.nvim_win_is_valid(windows.input) then
@@ -153,7 +154,7 @@ function M.hint(windows, mode)
   local hints = keymaps.hints(mode, windows.is_running == true)
   local is_split = vim.api.nvim_win_get_config(window).relative == ""
   local waits = input_line.waits(windows.waits or "", width, is_split and hints[1])
-  -- There both share a line: the first key stays.
+  -- In a split they share a line. The first key stays.
   local attached = input_line.attached(windows, is_split and width - #hints[1] - 2 - vim.api.nvim_strwidth(waits) or width)
   if is_split then
     attached = waits .. attached
@@ -179,7 +180,7 @@ local SPLITS = {
   bottom = { split = "below", vertical = false },
 }
 
---- Columns and lines from which there is room beside, or below, what is edited.
+--- Columns and lines from which a split leaves enough room.
 local WIDE, TALL = 120, 30
 
 ---@return string
@@ -233,7 +234,7 @@ function M.open(transcript, input)
     if not is_open and not tostring(why):find("E36:") then
       error(why, 0)
     elseif not is_open then
-      -- Among so many windows there is room above them only.
+      -- With too many windows only a float has room.
       M.close(windows, { transcript, input })
       windows.layout = "float"
     end
@@ -255,7 +256,7 @@ function M.open(transcript, input)
   return windows
 end
 
---- The input is as tall as its text wants, within its bounds.
+--- Fits the input's height to its text, within bounds.
 ---@param windows? agent.Windows
 function M.grow(windows)
   if not windows or not M.is_open(windows) then
@@ -272,7 +273,7 @@ function M.grow(windows)
     end
   else
     local whole = before + vim.api.nvim_win_get_height(windows.transcript)
-    -- One row is that of the keys.
+    -- One row shows the keys.
     local rows = math.min(input_rows(windows, whole) + 1, math.max(2, whole - 2))
     if rows ~= before then
       vim.api.nvim_win_set_height(input, rows)
@@ -290,7 +291,7 @@ function M.grow(windows)
   end)
 end
 
---- Each window shows its buffer again, whatever was put into it.
+--- Shows each buffer in its window again.
 ---@param windows agent.Windows
 ---@param transcript integer buffer
 ---@param input integer buffer
@@ -305,7 +306,7 @@ function M.put_back(windows, transcript, input)
   M.fit(windows)
 end
 
---- A float, also if it has been made a split. The last split of a tab page cannot be one: an empty one takes its place.
+--- Makes the window a float again. A tab page needs a split: an empty one replaces the last.
 ---@param win integer
 ---@param place table
 local function float(win, place)
@@ -321,7 +322,7 @@ local function float(win, place)
   vim.api.nvim_win_set_config(win, place)
 end
 
---- After the screen has changed its size.
+--- Called after the screen has changed its size.
 ---@param windows agent.Windows
 function M.fit(windows)
   if windows.layout ~= "float" then
@@ -333,7 +334,7 @@ function M.fit(windows)
   M.hint(windows)
 end
 
---- A transcript whose cursor is at its end shows all of the last line, however small it has become.
+--- Shows the whole last line of a transcript whose cursor is at its end.
 ---@param windows agent.Windows
 function M.show_end(windows)
   vim.api.nvim_win_call(windows.transcript, function()
@@ -343,7 +344,7 @@ function M.show_end(windows)
   end)
 end
 
---- Keeps rows free between the two floats, as many as there can be.
+--- Keeps rows free between the two floats, as many as possible.
 ---@param windows agent.Windows
 ---@param rows integer
 ---@return integer row the first one
@@ -365,7 +366,7 @@ function M.is_open(windows)
   return vim.api.nvim_win_is_valid(windows.transcript) and vim.api.nvim_win_is_valid(windows.input)
 end
 
---- Notes where to go back to: no window of the chat's, and none that floats above the others.
+--- Notes the window to go back to: no window of the chat, and no float.
 ---@param windows agent.Windows
 ---@param window integer the current one
 function M.come_from(windows, window)
@@ -376,8 +377,8 @@ function M.come_from(windows, window)
   end
 end
 
---- Closes every window on the chat's buffers, those that the user has split off too. A window that was the user's
---- before, or is the last of all, stays and shows what was there.
+--- Closes every window on the chat's buffers. A window that was the user's before, or is the last of all, shows its
+--- previous buffer.
 ---@param windows agent.Windows
 ---@param buffers integer[]
 function M.close(windows, buffers)
@@ -396,7 +397,7 @@ function M.close(windows, buffers)
   end
 end
 
---- Makes a window an ordinary one, with this buffer or a new one in it.
+--- Makes a window an ordinary one, with this buffer or a new one.
 ---@param window integer
 ---@param buffer? integer
 function M.empty(window, buffer)

@@ -1,7 +1,8 @@
--- Sub-commands that go back to what files were.
+-- Sub-commands about checkpoints.
 local say = require("agent.ui.say")
 
---- Goes back to before a turn: the files, and with a copy of the session the messages; the turn's message is in the input.
+--- Goes back to before a turn: restores the files, and opens a copy of the session with the turn's message in the
+--- input.
 ---@param chats agent.Chats
 ---@param turn? string|integer nil asks
 local function rewind(chats, turn)

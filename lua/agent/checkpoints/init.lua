@@ -1,4 +1,4 @@
--- What a user does with the files that turns have changed: undo, redo, restore. The chat is given by init.lua.
+-- Undoes, redoes and restores the files that turns have changed.
 local client = require("agent.client")
 local preview = require("agent.checkpoints.preview")
 
@@ -10,7 +10,7 @@ local M = {}
 ---@field path string
 ---@field from? string
 ---@field outcome "restored"|"merged"|"conflict"|"unchanged"|"skipped"
----@field text? string  both sides of a conflict, or why nothing was done
+---@field text? string  both sides of a conflict, or the reason of a skip
 
 ---@param chat agent.Chat
 ---@param name string
@@ -67,7 +67,7 @@ local function left(names, verb, named)
   return ("%s %s%s"):format(who, verb, (verb == "conflict" and #names == 1) and "s" or "")
 end
 
---- What could not be taken back, with both sides, for the quickfix list.
+--- Files that were not restored, with both sides, for the quickfix list.
 ---@param files agent.RestoredFile[]
 ---@return table[]
 local function problems(files)
@@ -87,28 +87,28 @@ local function problems(files)
   return items
 end
 
---- The user is typing somewhere: the list opens, and the keys stay where they are.
+--- The list opens, and the focus stays: the user may be typing.
 ---@param title string
 ---@param items table[]
 local function show_beside(title, items)
   vim.fn.setqflist({}, " ", { title = title, items = items })
-  -- No window can be opened from the command-line window.
+  -- The command-line window cannot open other windows.
   if vim.fn.getcmdwintype() ~= "" then
     return
   end
   local window = vim.api.nvim_get_current_win()
   require("agent.ui.quickfix")()
   vim.api.nvim_set_current_win(window)
-  -- Else the list would wipe away the message.
+  -- Otherwise the list would clear the message.
   vim.cmd.redraw()
 end
 
 ---@class agent.TakingWords
 ---@field done string  "undid turn 1"
 ---@field none string  "turn 1 not undone"
----@field again string  what tries the rest again
+---@field again string  sub-command that tries the rest again
 
---- One line, and the quickfix list where something was left as it is.
+--- Reports the result in one line, and lists files that were not restored.
 ---@param words agent.TakingWords
 ---@param result { files: agent.RestoredFile[] }
 ---@param root? string
@@ -137,7 +137,7 @@ local function tell(words, result, root)
 end
 
 ---@param chat agent.Chat
----@param turn? integer  the newest that stands, unless told
+---@param turn? integer  default: the newest that is not undone
 function M.undo(chat, turn)
   ask(chat, "undo", { turn = turn }, function(result)
     local n = result.turn
@@ -161,7 +161,7 @@ function M.redo(chat)
   end)
 end
 
---- Shows what would be done, and does it when the user says so.
+--- Shows a preview, and restores once the user agrees.
 ---@param chat agent.Chat
 ---@param turn integer
 local function show_preview(chat, turn)
@@ -178,7 +178,7 @@ local function show_preview(chat, turn)
   end)
 end
 
----@param row table see CheckpointTurn in protocol/requests.ts; or { before }, which leads to the next page
+---@param row table see CheckpointTurn in protocol/requests.ts; or { before }, for the next page
 ---@return string
 local function label(row)
   if row.before then
@@ -193,7 +193,7 @@ end
 
 --- Chooses a turn, page by page.
 ---@param chat agent.Chat
----@param before? integer  only turns before this one
+---@param before? integer  shows turns before this one
 local function choose(chat, before)
   ask(chat, "checkpoints", { before = before }, function(result)
     if #result.turns == 0 then
@@ -216,7 +216,7 @@ local function choose(chat, before)
   end)
 end
 
---- Chooses a turn; after a preview the files become what they were before it.
+--- Chooses a turn, and restores the files from before it after a preview.
 ---@param chat agent.Chat
 ---@param turn? integer
 function M.restore(chat, turn)
@@ -226,11 +226,11 @@ function M.restore(chat, turn)
   choose(chat)
 end
 
---- Makes all files what they were before a turn; asks first where somebody else has changed them since. What is sent
---- while they are written waits for the chat that goes on.
+--- Restores the files from before a turn. Asks first if somebody else has changed them since. Messages sent meanwhile
+--- wait for the chat that continues.
 ---@param chat agent.Chat
 ---@param turn integer
----@param done fun(): agent.Chat the one that goes on
+---@param done fun(): agent.Chat opens the chat that continues
 function M.rewind(chat, turn, done)
   local function restore()
     local opening = chat.phases:begin_opening(true)
@@ -268,7 +268,7 @@ function M.rewind(chat, turn, done)
   end)
 end
 
---- The files that the session has changed, in the quickfix list.
+--- Lists the changed files of the session in the quickfix list.
 ---@param chat agent.Chat
 function M.changes(chat)
   ask(chat, "changes", {}, function(result)

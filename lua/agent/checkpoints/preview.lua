@@ -1,4 +1,4 @@
--- What a restore would do to the files: a diff in a tab of its own, to be agreed to or closed.
+-- Previews a restore: a diff in a tab page, to agree to or close.
 local say = require("agent.ui.say")
 
 local M = {}
@@ -43,7 +43,7 @@ local function file_lines(file, root)
   return lines
 end
 
---- Names may hold anything.
+--- Names may contain anything.
 ---@param line string
 ---@return string
 local function one_line(line)

@@ -1,11 +1,11 @@
--- What the next request would send, part by part, in a tab.
+-- Shows the next request to the model, part by part, in a tab page.
 local format = require("agent.ui.format")
 
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace("agent.context")
 
---- What differs most from session to session stands first.
+--- Groups that differ most between sessions come first.
 ---@type { [1]: string, [2]: string }[]
 local GROUPS = {
   { "messages", "Messages" },
@@ -16,14 +16,14 @@ local GROUPS = {
   { "tools", "Tools" },
 }
 
---- Of English and code.
+--- Bytes of a token in English and code.
 local CHARACTERS_A_TOKEN = 4
 
---- Parts of a group that are named: the largest, and more of those that the user can drop.
+--- Named parts of a group: the largest, and more of those that the user can drop.
 local MOST_PARTS = 12
 local MOST_CHOICES = 50
 
---- Columns of a name, at most and at least, and of what stands behind it.
+--- Most and fewest columns of a name, and of the text after it.
 local WIDEST_NAME, NARROWEST_NAME, FIGURES = 44, 12, 23
 
 ---@param characters integer
@@ -50,7 +50,7 @@ local function mark(part)
   return part.state and "  " .. part.state or part.next and "  next" or ""
 end
 
---- The lines of the page, the highlight group of some, and the parts that some are about.
+--- The lines of the page, the highlight group of some, and the parts of some.
 ---@param context table the answer to the request `context`
 ---@return string[] lines, table<integer, string> groups by line, from 1
 ---@return table<integer, table> parts by line: those that can be dropped and pinned
@@ -111,9 +111,9 @@ function M.lines(context)
   return lines, groups, choices
 end
 
---- Shows the answer to the request `context` in a tab.
+--- Shows the answer to the request `context` in a tab page.
 ---@param context table
----@param change fun(change: table, done: fun(context: table)) asks for the same with a change of a part
+---@param change fun(change: table, done: fun(context: table)) changes a part and requests the context again
 function M.show(context, change)
   require("agent.ui.highlights").define()
   local lines, groups, choices = M.lines(context)
@@ -127,7 +127,7 @@ function M.show(context, change)
       vim.api.nvim_buf_set_extmark(buffer, namespace, line - 1, 0, { end_col = #lines[line], hl_group = group })
     end
   end
-  --- The cursor stays on its part, wherever that stands now.
+  --- Keeps the cursor on its part.
   local function redraw(answer, id)
     if not vim.api.nvim_buf_is_valid(buffer) then
       return

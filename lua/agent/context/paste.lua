@@ -1,4 +1,4 @@
--- An image from the clipboard, by whichever program of the system gives it. Neovim does not wait.
+-- Reads an image from the clipboard with a program of the system. Neovim does not wait.
 local find = require("agent.host.program").find
 local say = require("agent.ui.say")
 
@@ -6,11 +6,11 @@ local M = {}
 
 --- Milliseconds.
 local LONGEST = 10000
---- Bytes; no model takes more.
+--- Bytes; no model accepts more.
 local LARGEST = 10 * 1024 * 1024
 local PNG = "\137PNG\r\n\26\n"
 
---- Writes the image in base64, and nothing if there is none.
+--- Programs that write the image in base64, or nothing.
 local POWERSHELL = [[
 Add-Type -AssemblyName System.Windows.Forms
 $image = [System.Windows.Forms.Clipboard]::GetImage()
@@ -21,8 +21,8 @@ $image.Save($stream, [System.Drawing.Imaging.ImageFormat]::Png)
 
 ---@class agent.Clipboard
 ---@field command string[]
----@field needs? string      a variable without which it cannot work
----@field is_base64? boolean  of what it writes
+---@field needs? string      environment variable that it needs
+---@field is_base64? boolean  its output is base64
 
 ---@type agent.Clipboard[]
 local programs = {
@@ -46,7 +46,7 @@ local function image_of(program, output)
   return vim.startswith(data, PNG) and vim.base64.encode(data) or nil
 end
 
---- Asks one program after the other.
+--- Tries one program after the other.
 ---@param left agent.Clipboard[]
 ---@param done fun(base64: string)
 local function ask(left, done)
@@ -72,7 +72,7 @@ local function ask(left, done)
   end
 end
 
---- Gets the image that is in the clipboard; what stands in the way of that is said.
+--- Gets the image of the clipboard. Reports why there is none.
 ---@param done fun(base64: string)
 function M.image(done)
   local found = vim.tbl_filter(function(program)

@@ -1,4 +1,4 @@
--- Answers the engine's questions about buffers, and lets buffers follow the files that it changes.
+-- Answers the engine's questions about buffers, and updates buffers after its writes.
 local client = require("agent.client")
 local config = require("agent.config")
 local events = require("agent.events")
@@ -13,7 +13,7 @@ local M = {}
 ---@type table<string, fun(params: table, reply: agent.editor.Reply)>
 local answers = {}
 
---- Bytes of an unsaved text that are handed on: more cannot be, while somebody types.
+--- Bytes of the largest unsaved text: a larger one would delay typing.
 local LARGEST_UNSAVED = 5 * 1024 * 1024
 
 function answers.unsaved_text(params, reply)
@@ -53,7 +53,7 @@ local function answer(question)
   ---@type agent.editor.Reply
   local function reply(ok, result)
     if ok then
-      -- An empty Lua table is a list to MessagePack.
+      -- An empty Lua table is a list in MessagePack.
       result = next(result) and result or vim.empty_dict()
       client.send({ type = "reply", request = question.request, result = result })
     else

@@ -1,5 +1,5 @@
---- Answers questions about code through Neovim's own language clients, so that whatever servers the user runs
---- serve the agent. Nothing here blocks: each question is a task.
+--- Answers questions about code with Neovim's language clients, so that the user's servers serve the agent. Nothing
+--- blocks: each question is a task.
 local actions = require("agent.editor.lsp.actions")
 local buffers = require("agent.editor.lsp.buffers")
 local clients = require("agent.editor.lsp.clients")
@@ -192,12 +192,12 @@ function M.answer(params, done)
     local ok, result = xpcall(answers[params.request.op], function(problem)
       return type(problem) == "table" and problem or debug.traceback(problem)
     end, params.request, params.roots, params.servers)
-    -- Somebody has to be asked first: that is an answer.
+    -- The user must be asked first: that is an answer.
     return (ok or type(result) == "table") and result or error(result, 0)
   end, done)
 end
 
---- A file is about to be deleted or renamed on disk.
+--- Called before a file is deleted or renamed on disk.
 ---@param path string
 function M.drop(path)
   buffers.drop(path)

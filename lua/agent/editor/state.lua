@@ -1,15 +1,15 @@
--- What Neovim has open, for the supervisor: it need not ask about what is not.
+-- The state of the editor for the supervisor, which need not ask about files that are not open.
 local find = require("agent.reload.find")
 
 local M = {}
 
---- Of these one fires whenever a buffer comes to show a file, or no longer does; the text of one that was loaded
---- without events is unsaved only once it is modified.
+--- One of these fires whenever a buffer begins or stops to show a file. Text of a buffer that was loaded without
+--- events is unsaved only once it is modified.
 local EVENTS =
   { "BufReadPost", "BufNewFile", "BufFilePost", "BufModifiedSet", "BufUnload", "LspAttach", "LspDetach" }
 
 ---@class agent.EditorState
----@field files string[]    the last part of each loaded buffer's path, as it is named and where links lead
+---@field files string[]    last part of each loaded buffer's path, as named and with links resolved
 ---@field servers boolean   a language server runs
 
 ---@type agent.EditorState?
@@ -31,7 +31,7 @@ local function look()
   return { files = files, servers = #require("agent.server").others() > 0 }
 end
 
---- Something has happened since `current` was looked up.
+--- True after an event since the last look.
 local is_old = true
 
 local function follow()
@@ -55,7 +55,7 @@ local function watch()
   vim.api.nvim_create_autocmd("OptionSet", vim.tbl_extend("error", on, { pattern = "buftype" }))
 end
 
---- The same table as long as nothing has changed.
+--- Returns the same table until something changes.
 ---@return agent.EditorState
 function M.get()
   if not current then

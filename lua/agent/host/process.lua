@@ -23,11 +23,11 @@ end
 local OFFLINE = { "Failed loading http", "Failed caching npm package", "error sending request", "dns error" }
 
 --- One line that says what to run, if that is what went wrong.
----@param said string Deno's words
+---@param output string Deno's words
 ---@return string?
-function M.offline(said)
+function M.offline(output)
   local is_offline = vim.iter(OFFLINE):any(function(pattern)
-    return said:find(pattern) ~= nil
+    return output:find(pattern) ~= nil
   end)
   if not is_offline then
     return nil
@@ -40,10 +40,10 @@ function M.offline(said)
 end
 
 --- What is wrong with this Deno, as far as it says itself.
----@param said string what --version printed
+---@param output string what --version printed
 ---@return string?
-function M.version_problem(said)
-  local version = said:match("^deno (%d+%.%d+%.%d+)")
+function M.version_problem(output)
+  local version = output:match("^deno (%d+%.%d+%.%d+)")
   if version and vim.version.lt(version, schema.oldest_deno) then
     return ('it needs Deno %s or newer, and this is %s. Update with "deno upgrade".'):format(schema.oldest_deno, version)
   end
@@ -51,17 +51,17 @@ end
 
 --- How the process ended: its code or signal, and the line that tells what went wrong.
 ---@param code integer
----@param said string[]
+---@param output string[]
 ---@return string
-function M.ending(code, said)
+function M.ending(code, output)
   local how = ("exit code %d"):format(code)
   for name, number in pairs(vim.uv.constants) do
     if code - 128 == number and name:find("^SIG") then
       how = "signal " .. name
     end
   end
-  local telling = said[#said]
-  for _, line in ipairs(said) do
+  local telling = output[#output]
+  for _, line in ipairs(output) do
     if line:lower():find("error") then
       telling = line
       break
@@ -103,7 +103,7 @@ function M.start(on)
   end
   local process = setmetatable({}, Process)
   --- The last lines of its stderr.
-  local said = {} ---@type string[]
+  local output = {} ---@type string[]
   local is_fetching = false
   process.channel = vim.fn.jobstart(command, {
     rpc = true,
@@ -116,23 +116,23 @@ function M.start(on)
           on.on_fetching()
         end
         if line ~= "" then
-          table.insert(said, line)
+          table.insert(output, line)
         end
-        if #said > KEPT then
-          table.remove(said, 1)
+        if #output > KEPT then
+          table.remove(output, 1)
         end
       end
     end,
     on_exit = function(_, code)
-      local text = M.offline(table.concat(said, "\n")) or "The supervisor stopped " .. M.ending(code, said)
+      local text = M.offline(table.concat(output, "\n")) or "The supervisor stopped " .. M.ending(code, output)
       local ask = vim.list_extend({ command[1], unpack(config.get().deno, 2) }, { "--version" })
-      local asked = code == 1 and pcall(vim.system, ask, { timeout = 2000 }, function(answer)
+      local started = code == 1 and pcall(vim.system, ask, { timeout = 2000 }, function(answer)
         local problem = M.version_problem(answer.stdout or "")
         vim.schedule(function()
           on.on_exit(process, problem and "Cannot start: " .. problem or text)
         end)
       end)
-      if not asked then
+      if not started then
         on.on_exit(process, text)
       end
     end,

@@ -1,4 +1,4 @@
--- A code block that the model only shows, put into a file's buffer: as a diff first, then as one change to be saved.
+-- Applies a code block of the model to a file's buffer: first as a diff, then as one unsaved change.
 local diffs = require("agent.in_place.apply_diff")
 local find = require("agent.reload.find")
 local page = require("agent.ui.page")
@@ -8,7 +8,7 @@ local M = {}
 
 ---@param root string
 ---@param name? string
----@return string? path of a file that can be read
+---@return string? path of a readable file
 local function file_of(root, name)
   local path = name and name ~= "" and vim.fs.normalize(vim.fs.joinpath(root, name))
   if path and vim.startswith(path, root .. "/") and vim.fn.filereadable(path) == 1 then
@@ -16,7 +16,7 @@ local function file_of(root, name)
   end
 end
 
---- The file that a block names: behind its fence, in its first line, or in the line above it.
+--- The file that a block names: after its fence, in its first line, or in the line above it.
 ---@param block agent.CodeBlock
 ---@param root string
 ---@return string?
@@ -34,7 +34,7 @@ end
 ---@param lines string[]
 ---@param wanted string
 ---@param from integer
----@param near? integer  of several the one nearest to it
+---@param near? integer  prefers the place nearest to this line
 ---@return integer?
 local function at(lines, wanted, from, near)
   local best
@@ -48,7 +48,7 @@ local function at(lines, wanted, from, near)
   return best
 end
 
---- Pure. The file's lines with the block in the place of those from its first line to its last; else behind the cursor.
+--- Pure. Replaces the file's lines from the first to the last line of the block; else inserts it after the cursor.
 ---@param lines string[]
 ---@param code string[]
 ---@param cursor integer from 1
@@ -72,7 +72,7 @@ function M.merged(lines, code, cursor)
   return vim.list_extend(result, lines, last + 1)
 end
 
---- Writes what differs, as one undo step.
+--- Writes the differences as one undo step.
 ---@param buffer integer
 ---@param before string[]
 ---@param after string[]
@@ -92,13 +92,13 @@ end
 ---@class agent.CodeBlock
 ---@field code string[]
 ---@field info string   behind the fence
----@field above string  the line above it that is not empty
+---@field above string  the nonempty line above it
 
---- Shows what the block would change, and changes it once the user agrees.
+--- Shows the diff, and applies it once the user agrees.
 ---@param block agent.CodeBlock
 ---@param root string of the project
----@param window integer the one that the user came from
----@return boolean shown
+---@param window integer the window that the user came from
+---@return boolean is_visible
 function M.show(block, root, window)
   local is_diff = diffs.is_diff(block.info, block.code)
   local files = is_diff and diffs.files(block.code) or {}
@@ -136,9 +136,9 @@ function M.show(block, root, window)
     return false
   end
   local lines = { ("# %s: <CR> applies, q closes."):format(name), "--- " .. name, "+++ " .. name }
-  local shown = page.open(vim.list_extend(lines, vim.split(vim.trim(text), "\n")), "the diff")
+  local buffer_of_diff = page.open(vim.list_extend(lines, vim.split(vim.trim(text), "\n")), "the diff")
   vim.api.nvim_win_set_cursor(0, { 1, 0 })
-  vim.bo[shown].filetype = "diff"
+  vim.bo[buffer_of_diff].filetype = "diff"
   vim.keymap.set("n", "<CR>", function()
     vim.cmd.tabclose()
     local now = vim.api.nvim_buf_is_loaded(buffer) and vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
@@ -149,7 +149,7 @@ function M.show(block, root, window)
     end
     put(buffer, before, after)
     say.info(("applied to %s; :write saves it"):format(name))
-  end, { buffer = shown, nowait = true, desc = "Agent: apply the block" })
+  end, { buffer = buffer_of_diff, nowait = true, desc = "Agent: apply the block" })
   return true
 end
 

@@ -1,12 +1,12 @@
--- Pure: a unified diff that the model shows, put into the lines of a file.
+-- Pure: applies a unified diff of the model to the lines of a file.
 local M = {}
 
 ---@class agent.ShownHunk
----@field near? integer  line that its header names
+---@field near? integer  line in its header
 ---@field old string[]
 ---@field new string[]
 
---- Whether a block of code is a diff.
+--- True if a code block is a diff.
 ---@param info string behind the fence
 ---@param code string[]
 ---@return boolean
@@ -17,7 +17,7 @@ function M.is_diff(info, code)
   end)
 end
 
---- The files that it names: what they are afterwards, or what they were.
+--- The files in its headers: their new names, or their old ones.
 ---@param code string[]
 ---@return string[]
 function M.files(code)
@@ -48,7 +48,7 @@ local function hunks_of(code)
       hunk = { near = tonumber(line:match("^@@ %-(%d+)")), old = {}, new = {} }
       table.insert(hunks, hunk)
     elseif mark ~= "\\" then
-      -- Some leave the header out.
+      -- Some models omit the header.
       if not hunk then
         hunk = { old = {}, new = {} }
         table.insert(hunks, hunk)
@@ -100,10 +100,10 @@ local function is_like(one, other)
   return vim.trim(one) == vim.trim(other)
 end
 
---- The lines with every hunk in them; nil if the lines of one are not there.
+--- The lines with every hunk applied; nil if the lines of a hunk are missing.
 ---@param lines string[]
 ---@param code string[]
----@param cursor integer  where hunks without a line are looked for first
+---@param cursor integer  where to look first for hunks without a line
 ---@return string[]?
 ---@return string? problem half a sentence
 function M.patched(lines, code, cursor)

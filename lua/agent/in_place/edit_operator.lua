@@ -1,14 +1,14 @@
--- `<Plug>(AgentEditOperator)`: the lines of a motion are edited in place; the dot does the same to others.
+-- `<Plug>(AgentEditOperator)`: edits the lines of a motion in place; the dot repeats the edit elsewhere.
 local M = {}
 
---- What was wanted last; nil asks.
+--- The text of the last edit; nil asks.
 ---@type string?
 local wish
---- The dot is being taught: nothing is edited.
+--- True while `teach` runs: nothing is edited.
 local is_lesson = false
 local is_running = false
 
---- As 'operatorfunc' is called.
+--- Called by 'operatorfunc'.
 function M.func()
   if is_lesson then
     return
@@ -34,17 +34,17 @@ function M.start()
   return "g@"
 end
 
---- The dot is to want this of other lines, after the operator: of as many as its motion has.
+--- Makes the dot repeat this edit for another motion of the operator.
 ---@param wanted string
 function M.remember(wanted)
   wish = wanted
 end
 
---- The same after a command with a range: of as many lines as that had, from the cursor on.
+--- Makes the dot repeat the edit of a command for as many lines, from the cursor on.
 ---@param wanted string
 ---@param count integer
 function M.teach(wanted, count)
-  -- Typed keys and macros are not to be mixed with ours.
+  -- Must not mix with typed keys and macros.
   if vim.fn.mode() ~= "n" or vim.fn.reg_executing() ~= "" then
     return
   end

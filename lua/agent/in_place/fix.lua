@@ -1,4 +1,4 @@
--- A code action on diagnostics: the agent is asked to fix them.
+-- A code action on diagnostics that lets the agent fix them.
 local find = require("agent.reload.find")
 local server = require("agent.server")
 
@@ -21,7 +21,7 @@ local function ask(run, buffer, found)
   for _, one in ipairs(found) do
     first, last = math.min(first, one.lnum + 1), math.max(last, (one.end_lnum or one.lnum) + 1)
   end
-  run(nil, { context = require("agent.context.given").selection(buffer, first, last) })
+  run(nil, { context = require("agent.context.attachment").selection(buffer, first, last) })
 end
 
 --- Offers the code action from here on.

@@ -1,7 +1,7 @@
--- Lines that the model changes in place. Each has a chat of its own, which is closed when all is well; a mark in the buffer
--- says what is going on.
+-- Edits lines in place. Each edit has a chat of its own, which closes after success, and a mark in the buffer shows
+-- its progress.
 local find = require("agent.reload.find")
-local given = require("agent.context.given")
+local attachment = require("agent.context.attachment")
 local projects = require("agent.projects")
 local say = require("agent.ui.say")
 
@@ -67,7 +67,7 @@ local function tick()
   end
 end
 
---- What the turn has come to, as it says itself.
+--- The result of the turn in one line.
 ---@param chat agent.Chat
 ---@return string
 local function outcome(chat)
@@ -94,13 +94,13 @@ local function finish(chats, job)
   local is_changed = vim.startswith(text, "Changed ")
   local report = is_changed and say.info or say.warn
   report(say.fitting({ text, is_changed and "changed" or "nothing was changed; :Agent chats says why" }))
-  -- What went wrong can be read there.
+  -- The chat keeps the details of a failure.
   if is_changed and not job.chat:is_visible() then
     chats.close(job.chat)
   end
 end
 
---- Whether lines of a buffer can be changed; says why not.
+--- True if lines of a buffer can be changed; reports why not.
 ---@param buffer integer
 ---@return boolean
 function M.can_edit(buffer)
@@ -118,14 +118,14 @@ end
 ---@param chats table
 ---@param buffer integer
 ---@param range { first: integer, last: integer }
----@param wish string what is to become of them
+---@param wish string the change in words
 ---@return boolean begun
 function M.edit(chats, buffer, range, wish)
-  -- It may have gone while the user was asked.
+  -- It may have closed while the user typed.
   if not vim.api.nvim_buf_is_loaded(buffer) or not M.can_edit(buffer) then
     return false
   end
-  local selected = given.selection(buffer, range.first, range.last)
+  local selected = attachment.selection(buffer, range.first, range.last)
   local job
   local chat = chats.background(nil, function()
     vim.schedule(function()
@@ -133,7 +133,7 @@ function M.edit(chats, buffer, range, wish)
     end)
   end)
   if not chat.attachments:has_file(selected.path) then
-    -- It is edited where it belongs, which moves nothing else.
+    -- The edit runs in the file's own project.
     chat.timeline.root = projects.of_file(selected.path) or chat.timeline.root
   end
   local mark = vim.api.nvim_buf_set_extmark(buffer, namespace, range.first - 1, 0, {
@@ -152,7 +152,7 @@ function M.edit(chats, buffer, range, wish)
   return true
 end
 
---- Stops what is edited at the cursor.
+--- Stops the edit at the cursor.
 ---@return boolean stopped
 function M.stop()
   local buffer, line = vim.api.nvim_get_current_buf(), vim.fn.line(".") - 1
@@ -166,7 +166,7 @@ function M.stop()
   return false
 end
 
---- Stops everything that is edited in place.
+--- Stops all edits in place.
 function M.stop_all()
   for _, job in ipairs(vim.list_slice(running)) do
     job.chat:stop()

@@ -1,4 +1,4 @@
--- The sub-agents of a session: what one has done is read, one at work is stopped.
+-- Lists the sub-agents of a session, to read their work or stop them.
 local client = require("agent.client")
 local format = require("agent.ui.format")
 local rows = require("agent.sessions.rows")
@@ -11,7 +11,7 @@ local M = {}
 ---@field title string
 ---@field mode string
 ---@field created number  milliseconds since 1970
----@field state string    "waiting", "running", or how it has ended
+---@field state string    "waiting", "running", or its end
 ---@field tokens integer
 ---@field cost? number
 
@@ -37,7 +37,7 @@ local function label(row)
   return table.concat(parts, " · ")
 end
 
---- All that it was told, has done and has said, as it is now.
+--- Shows its prompt, its calls and its answers, as they are now.
 ---@param chat agent.Chat
 ---@param row agent.SubagentRow
 local function read(chat, row)
@@ -56,7 +56,7 @@ local function stop(chat, session, row)
   end)
 end
 
---- Lists them, those at work first; the chosen one is opened, or stopped.
+--- Lists them, running ones first; the chosen one is opened or stopped.
 ---@param chat agent.Chat
 function M.choose(chat)
   local session = chat.timeline.session

@@ -1,9 +1,9 @@
--- What the user asks for and is shown when the answer has come: rules, tools, the log, usage, context.
+-- Requests and shows rules, tools, the log, usage and context.
 local say = require("agent.ui.say")
 
 local M = {}
 
---- Asks the supervisor for what is then shown.
+--- Sends an action to the supervisor and shows the answer.
 ---@param chat agent.Chat
 ---@param action table
 ---@param show fun(update: table)

@@ -1,4 +1,4 @@
--- How much the model is to think before it answers.
+-- Chooses how much the model thinks before it answers.
 local client = require("agent.client")
 local config = require("agent.config")
 local say = require("agent.ui.say")
@@ -15,7 +15,7 @@ local LEVELS = {
   { name = "max", doc = "thinks as much as it can: slow and dear" },
 }
 
---- Of the chat's next message.
+--- The effort of the chat's next message.
 ---@param chat agent.Chat
 ---@return string
 function M.current(chat)

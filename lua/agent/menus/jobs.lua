@@ -1,4 +1,4 @@
--- The commands of a session that run in the background: what one prints is read, one that runs is stopped.
+-- Lists the background commands of a session, to read their output or stop them.
 local client = require("agent.client")
 local format = require("agent.ui.format")
 local rows = require("agent.sessions.rows")
@@ -9,13 +9,13 @@ local M = {}
 ---@class agent.Job see protocol/jobs.ts
 ---@field id string
 ---@field command string
----@field state string     "running", or how it has ended
+---@field state string     "running", or its end
 ---@field running boolean
 ---@field started number   milliseconds since 1970
 ---@field output string
 
 ---@param chat agent.Chat
----@param stop? string id of one that is ended first
+---@param stop? string id of a job to stop first
 ---@param show fun(jobs: agent.Job[])
 local function ask(chat, stop, show)
   local action = { type = "jobs", stop = stop, chat = chat.id, session = chat.timeline.session }
@@ -51,7 +51,7 @@ local function stop(chat, job)
   end)
 end
 
---- Lists them, the newest first; of the chosen one the output is read, or it is stopped.
+--- Lists them, the newest first; the chosen one is read or stopped.
 ---@param chat agent.Chat
 function M.choose(chat)
   ask(chat, nil, function(jobs)
@@ -66,7 +66,7 @@ function M.choose(chat)
       end
       vim.ui.select({ "Read what it has printed", "Stop it" }, { prompt = label(job) }, function(_, choice)
         if choice == 1 then
-          -- It has gone on printing while the user chose.
+          -- It may have printed more since the list was shown.
           ask(chat, nil, function(now)
             read(vim.iter(now):find(function(other)
               return other.id == job.id

@@ -1,4 +1,4 @@
--- Logging in at a provider: a code that the user types on a page of the provider's, shown until that is done.
+-- Logs in at a provider: the user types a code on the provider's page.
 local border = require("agent.ui.border")
 local client = require("agent.client")
 local hint = require("agent.ui.hint")
@@ -12,14 +12,14 @@ local window
 local KEYS = { "<CR> open the page", "q stop" }
 
 local function close()
-  local shown = window
+  local old = window
   window = nil
-  if shown and vim.api.nvim_win_is_valid(shown) then
-    vim.api.nvim_win_close(shown, true)
+  if old and vim.api.nvim_win_is_valid(old) then
+    vim.api.nvim_win_close(old, true)
   end
 end
 
---- Whether the code is in the clipboard now.
+--- True if the clipboard has the code.
 ---@param code string
 ---@return boolean
 local function copy(code)
@@ -80,7 +80,7 @@ local function show(login, stop)
   for _, key in ipairs({ "q", "<Esc>", "<C-c>" }) do
     map(key, stop, "stop the login")
   end
-  -- Closed in another way, it is given up too.
+  -- Closing the window in another way cancels the login too.
   vim.api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(window),
     once = true,
@@ -97,8 +97,8 @@ end
 ---@param problem? string
 local function ended(update, problem)
   close()
-  local told = { ok = say.info, stopped = say.warn }
-  local tell = update and told[update.ended] or say.error
+  local notify = { ok = say.info, stopped = say.warn }
+  local tell = update and notify[update.ended] or say.error
   tell(update and update.text or problem)
 end
 

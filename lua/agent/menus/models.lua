@@ -1,11 +1,11 @@
--- With which model, and of which provider, the agent works: choosing one. The lists come from the supervisor.
+-- Chooses the model and the provider. The lists come from the supervisor.
 local client = require("agent.client")
 local config = require("agent.config")
 local say = require("agent.ui.say")
 
 local M = {}
 
---- Providers that are known by name, the same as in protocol/providers.ts.
+--- Known providers, the same as in protocol/providers.ts.
 M.providers = {
   "ollama",
   "anthropic",
@@ -22,9 +22,9 @@ M.providers = {
   "vllm",
 }
 
---- What leaves the choice to the options.
+--- Leaves the choice to the options.
 local DEFAULT = "default"
---- Columns of a name in a menu; a longer one moves what is said of it.
+--- Columns of a name in a menu; a longer name shifts its description.
 local WIDEST = 40
 
 ---@class agent.Offer
@@ -32,10 +32,10 @@ local WIDEST = 40
 ---@field text string   what is known of it
 ---@field ready? boolean  of a provider
 
---- Names of models as they were listed last, by provider; "" is the one of the session.
+--- Names of the last list, by provider; "" is the session's provider.
 ---@type table<string, string[]>
 local listed = {}
---- Lists that are on their way.
+--- Requests that are running, by provider.
 ---@type table<string, true>
 local asking = {}
 
@@ -45,7 +45,7 @@ local function where(chat)
   return vim.tbl_extend("error", { chat = chat.id, session = chat.timeline.session }, chat:place())
 end
 
---- Where there is room for it.
+--- The details that fit.
 ---@param chat agent.Chat
 ---@param problem string
 local function tell(chat, problem)
@@ -57,7 +57,7 @@ local function tell(chat, problem)
 end
 
 ---@param chat agent.Chat
----@param provider? string  the session's unless told
+---@param provider? string  default: the session's
 ---@param done fun(update: table)
 ---@param failed fun(problem: string)
 local function ask_models(chat, provider, done, failed)
@@ -74,7 +74,7 @@ local function ask_models(chat, provider, done, failed)
   end)
 end
 
---- One line of a menu for each: the name, and what is known beside it.
+--- One line of a menu for each: the name and its known facts.
 ---@param offers agent.Offer[]
 ---@param now string
 ---@return fun(offer: agent.Offer): string
@@ -91,8 +91,8 @@ local function lines(offers, now)
 end
 
 ---@param chat agent.Chat
----@param provider? string  the session's unless told
----@param chosen fun(name?: string) nil if nothing is chosen
+---@param provider? string  default: the session's
+---@param chosen fun(name?: string) nil without a choice
 local function menu(chat, provider, chosen)
   ask_models(chat, provider, function(update)
     local now = update.current ~= "" and (" (now %s)"):format(update.current) or ""
@@ -108,7 +108,7 @@ local function menu(chat, provider, chosen)
   end)
 end
 
---- From the next request on. What becomes of it is told by an update.
+--- Sets the model from the next request on. An update reports the result.
 ---@param chat agent.Chat
 ---@param name? string asked for unless told
 function M.choose(chat, name)
@@ -125,7 +125,7 @@ function M.choose(chat, name)
 end
 
 ---@param chat agent.Chat
----@param opening agent.Opening ends once the session has this provider, or stays where it is
+---@param opening agent.Opening ends once the session has this provider, or has failed to get it
 ---@param name string
 ---@param model? string
 local function switch(chat, opening, name, model)
@@ -157,9 +157,9 @@ local function set_provider(chat, name, model)
   end)
 end
 
---- The session goes on with it after the turn that runs.
+--- Changes the provider after the running turn.
 ---@param chat agent.Chat
----@param words? string  a name, and perhaps a model; asked for unless told
+---@param words? string  a name, and optionally a model; nil asks
 function M.choose_provider(chat, words)
   local name, model = (words or ""):match("^(%S+)%s*(%S*)$")
   if name then
@@ -200,8 +200,8 @@ function M.is_provider(name)
   return name == DEFAULT or vim.list_contains(provider_names(), name)
 end
 
---- Those that were listed last; they are asked for anew meanwhile.
----@param provider? string  the current chat's unless told
+--- The names of the last list; requests a new one for the next time.
+---@param provider? string  default: the current chat's
 ---@return string[]
 local function model_names(provider)
   local chat, key = require("agent.menus.current").chat(), provider or ""
@@ -231,7 +231,7 @@ function M.complete(lead)
 end
 
 ---@param lead string
----@param rest string what stands behind the sub-command
+---@param rest string text after the sub-command
 ---@return string[]
 function M.complete_provider(lead, rest)
   local provider = rest:match("^(%S+)%s")

@@ -1,11 +1,11 @@
--- In which mode the agent works: choosing one, going through them, and handing over a plan.
+-- Chooses the mode, switches to the next one, and starts a plan.
 local client = require("agent.client")
 local config = require("agent.config")
 local say = require("agent.ui.say")
 
 local M = {}
 
---- Those that are always there, the same as in protocol/modes.ts.
+--- Built-in modes, the same as in protocol/modes.ts.
 M.built_in = {
   "agent",
   "ask",
@@ -33,7 +33,7 @@ local function where(chat)
   return vim.tbl_extend("error", { chat = chat.id, session = chat.timeline.session }, chat:place())
 end
 
---- From the next message on. What becomes of it is told by an update.
+--- Sets the mode from the next message on. An update reports the result.
 ---@param chat agent.Chat
 ---@param name string
 local function set(chat, name)
@@ -77,7 +77,7 @@ function M.choose(chat, name)
   end)
 end
 
---- The one after the current one.
+--- Switches to the next mode.
 ---@param chat agent.Chat
 function M.next(chat)
   local known = chat.timeline.modes or M.built_in
@@ -85,7 +85,7 @@ function M.next(chat)
   set(chat, known[(at + 1) % #known + 1])
 end
 
---- Those that can be chosen in the current chat.
+--- The modes of the current chat.
 ---@return string[]
 function M.names()
   local chat = require("agent.menus.current").chat()
@@ -93,7 +93,7 @@ function M.names()
 end
 
 ---@param chat agent.Chat
----@param from? integer first block that is looked at
+---@param from? integer first block to look at
 ---@return boolean
 local function has_plan(chat, from)
   return vim.iter(vim.list_slice(chat.timeline.blocks, from or 1)):any(function(block)
@@ -101,7 +101,7 @@ local function has_plan(chat, from)
   end)
 end
 
---- At the end of a turn that has made a plan: how it is started.
+--- After a turn that has made a plan, says how to start it.
 ---@param chat agent.Chat
 function M.offer_start(chat)
   local begin = 1
@@ -113,7 +113,7 @@ function M.offer_start(chat)
   end
 end
 
---- Hands the plan to mode agent.
+--- Starts the plan in mode agent.
 ---@param chat agent.Chat
 function M.start(chat)
   if not has_plan(chat) then

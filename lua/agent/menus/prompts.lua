@@ -1,4 +1,4 @@
--- Prompt templates that are sub-commands too, and what goes along with them that Neovim alone knows.
+-- Prompt templates that are sub-commands too, and the attachments that only Neovim knows.
 local find = require("agent.reload.find")
 
 local M = {}
@@ -6,10 +6,10 @@ local M = {}
 --- Their names.
 M.names = { "explain", "fix", "tests", "docs" }
 
---- Diagnostics of the lines that are meant: those of the range, else of the cursor's line, else of the buffer.
----@param window integer the one that the user came from
+--- Diagnostics of the range, else of the cursor's line, else of the buffer.
+---@param window integer the window that the user came from
 ---@param range? { first: integer, last: integer }
----@return agent.Given[]
+---@return agent.Attachment[]
 function M.diagnostics(window, range)
   local buffer = vim.api.nvim_win_get_buf(window)
   if not find.is_file_buffer(buffer) then
@@ -38,12 +38,12 @@ function M.diagnostics(window, range)
   return { { type = "places", label = label, places = places } }
 end
 
---- What goes along with a message because of the prompt that it calls.
+--- The attachments that the called prompt adds to a message.
 ---@param message string
----@param window integer the one that the user came from
----@param selected? agent.Given
----@return agent.Given[]
-function M.given(message, window, selected)
+---@param window integer the window that the user came from
+---@param selected? agent.Attachment
+---@return agent.Attachment[]
+function M.attachments(message, window, selected)
   if not message:find("^/fix%f[%s%z]") then
     return {}
   end

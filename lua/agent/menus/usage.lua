@@ -1,11 +1,11 @@
--- What requests to models have used up, as tables in a tab.
+-- Shows the usage of models as tables in a tab page.
 local format = require("agent.ui.format")
 
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace("agent.usage")
 
---- Columns beside the name: header, width, text of a row.
+--- Columns after the name: header, width, text of a row.
 ---@type { [1]: string, [2]: integer, [3]: fun(row: table): string }[]
 local COLUMNS = {
   {
@@ -68,7 +68,7 @@ local COLUMNS = {
 
 local TABLES = {
   { "turns", "This session" },
-  -- They are in the sums of their turns too.
+  -- The sums of their turns include them.
   { "agents", "Its sub-agents" },
   { "sessions", "All sessions" },
   { "days", "Days (UTC)" },
@@ -80,10 +80,10 @@ local LEGEND = "asked: requests to the model. in, out: tokens sent and answered.
   .. " calls that were to write files; failed: those that did not fit. kept, changed, undone: hunks as you left them when"
   .. " you had gone through a file."
 
---- Columns that a narrow screen does without, one after the other, and what the name keeps.
+--- Columns that a narrow screen drops, in order, and the width that the name keeps.
 local LESS, NAME = { "first", "hit", "write", "read" }, 14
 
---- Those that there is room for beside the name.
+--- The columns that fit after the name.
 ---@param width integer columns of the screen
 ---@return table[] columns
 ---@return integer room of the name
@@ -113,7 +113,7 @@ local function pad_left(text, width)
   return (" "):rep(width - vim.api.nvim_strwidth(text)) .. text
 end
 
---- The text in exactly `width` columns; what is cut off is at the end, or at the beginning.
+--- The text in exactly `width` columns; its end is cut, or its beginning.
 ---@param text string
 ---@param width integer
 ---@param keep_end? boolean
@@ -139,7 +139,7 @@ local function outcomes(edits)
   return edits.kept + edits.changed + edits.undone == 0 and calls or calls .. "; " .. hunks
 end
 
---- How long it was and what it was sent; nil if that is not known.
+--- The length of the prompt and its parts; nil if unknown.
 ---@param row table
 ---@param is_turn boolean
 ---@return string?
@@ -161,7 +161,7 @@ local function size(row, is_turn)
   return table.concat(parts, ", ")
 end
 
---- The tools that were called most; nil if none was.
+--- The most used tools; nil without any.
 ---@param row table
 ---@return string?
 local function tools(row)
@@ -185,7 +185,7 @@ local function tools(row)
   return parts[1] and table.concat(parts, ", ")
 end
 
---- Columns of an edit beside the model: header, field.
+--- Columns of an edit after the model: header, field.
 local EDIT_COLUMNS = {
   { "form", "form" },
   { "tried", "tried" },
@@ -210,7 +210,7 @@ local function add_edits(edits, width, add)
   end
   local columns = vim.list_slice(EDIT_COLUMNS)
   while room < 8 and #columns > 3 do
-    -- A narrow screen does without the last ones.
+    -- A narrow screen drops the last ones.
     room = room + widths[#columns]
     table.remove(columns)
   end
@@ -284,9 +284,9 @@ function M.lines(usage, width)
   return lines, groups
 end
 
---- Shows the answer to the request `usage` in a tab.
+--- Shows the answer to the request `usage` in a tab page.
 ---@param usage table
----@return fun(line?: string) add puts a line of the account on top, as long as the page is there
+---@return fun(line?: string) add adds a line about the account on top, while the page exists
 function M.show(usage)
   require("agent.ui.highlights").define()
   local lines, groups = M.lines(usage, vim.o.columns)
@@ -303,7 +303,7 @@ function M.show(usage)
     vim.bo[buffer].modifiable = false
     for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
       vim.api.nvim_win_call(window, function()
-        -- Else it would be above what is shown.
+        -- Otherwise the new line would be above the view.
         if vim.fn.line("w0") == 3 then
           vim.fn.winrestview({ topline = 1 })
         end

@@ -2,8 +2,8 @@
 local say = require("agent.ui.say")
 
 ---@param chats agent.Chats
----@param what? string  a word of the row below
----@param options agent.ActionOptions  lines of a comment; with a bang comments steer the turn
+---@param what? string  one of the words of the row below
+---@param options agent.ActionOptions  lines for a comment; with a bang, comments steer the turn
 local function act(chats, what, options)
   local review = require("agent.review")
   local verb, scope = (what or ""):match("^(%l+)%s*(%l*)$")

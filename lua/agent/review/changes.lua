@@ -1,13 +1,13 @@
---- Changes of a buffer's lines, collected until somebody looks. Pure.
+--- Pure: collects changes of a buffer's lines until they are read.
 local M = {}
 
---- Rows from 0, ends exclusive: `first..last` of the text then are `first..new_last` now.
+--- Rows from 0, ends exclusive: the old lines `first..last` are now `first..new_last`.
 ---@class agent.review.Change
 ---@field first integer
 ---@field last integer
 ---@field new_last integer
 
---- Makes a change also span a later one, whose rows are those of in between.
+--- Extends a change by a later one, whose rows refer to the text in between.
 ---@param change agent.review.Change
 ---@param first integer
 ---@param last integer
@@ -15,7 +15,7 @@ local M = {}
 function M.add(change, first, last, new_last)
   change.first = math.min(change.first, first)
   if last > change.new_last then
-    -- Behind the earlier change, rows of then and of in between differ by what it has added.
+    -- Below the earlier change, old rows differ from those in between by the added lines.
     change.last = last - (change.new_last - change.last)
     change.new_last = new_last
   else

@@ -1,30 +1,29 @@
---- A comment in its buffer: where its lines are, how it is drawn, and what is said of it.
+--- A comment in its buffer: its lines, its drawing and its text.
 local api = vim.api
 
 local M = {}
 
 local namespace = api.nvim_create_namespace("agent.review.comments")
 
---- Columns of a comment below its lines; lines that one quotes.
+--- Columns of a comment below its lines; most lines of a quotation.
 local WIDEST, MOST_QUOTED = 80, 40
 
 ---@class agent.review.Comment
 ---@field id string
----@field path? string    nil of a buffer without a name
+---@field path? string    nil in a buffer without a name
 ---@field folder string   where Neovim was
----@field side "file"|"before"|"deleted"  lines of the file, of the text before the agent's changes, or that a hunk at
----`first` has deleted
+---@field side "file"|"before"|"deleted"  lines of the file, of the text before the agent, or deleted by a hunk
 ---@field text string
----@field first integer  of its lines, from 1, when its buffer was last looked at
+---@field first integer  first of its lines, from 1, when its buffer was last read
 ---@field last integer
 ---@field quoted string[]
 ---@field is_own? boolean  written in this Neovim
 ---@field is_kept? boolean it is in a file
 ---@field buf? integer   that has it drawn
 ---@field mark? integer  the extmark of its lines there
----@field below? integer that of its text, below the last of them
+---@field below? integer the extmark of its text, below the last line
 
---- Words in lines of at most so many columns; a word that is wider is cut.
+--- Wraps words at this width; a wider word is cut.
 ---@param text string
 ---@param width integer
 ---@return string[]
@@ -53,7 +52,7 @@ local function wrapped(text, width)
   return lines
 end
 
---- Where its lines are by now.
+--- The present place of its lines.
 ---@param comment agent.review.Comment
 function M.look(comment)
   if not comment.mark or not api.nvim_buf_is_loaded(comment.buf) then
@@ -70,7 +69,7 @@ function M.look(comment)
   end
 end
 
---- Its lines may have moved while nobody looked: the nearest ones that are the same.
+--- Its lines may have moved unseen: finds the nearest equal ones.
 ---@param comment agent.review.Comment
 ---@param buf integer
 function M.relocate(comment, buf)
@@ -103,7 +102,7 @@ function M.draw(comment, buf)
   local width = WIDEST
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local info = vim.fn.getwininfo(win)[1]
-    -- Two for the bar, two for the sign: its column may come with it.
+    -- Two columns for the bar, two for the sign column, which may appear with it.
     width = math.max(10, math.min(width, info.width - info.textoff - 4))
   end
   local virtual = vim.tbl_map(function(line)
@@ -131,7 +130,7 @@ end
 
 local SIDES = { file = "", before = " (before your changes)", deleted = " (you have deleted there)" }
 
---- What the model is told.
+--- The text for the model.
 ---@param comment agent.review.Comment
 ---@param root string of the project
 ---@return string

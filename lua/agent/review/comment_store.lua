@@ -1,5 +1,5 @@
---- Comments that are not sent yet, each a file of its own in the state folder: several Neovims share them, and none
---- writes over what another one has written.
+--- Unsent comments, each in a file of its own in the state folder: several Neovims share them without overwriting each
+--- other's.
 local config = require("agent.config")
 
 local M = {}
@@ -17,13 +17,13 @@ end
 
 local last = 0
 
----@return string id that no other comment has, in the order of their making
+---@return string id unique, and sorted by time
 function M.new_id()
   last = last + 1
   return ("%d-%d-%d"):format(os.time(), vim.uv.os_getpid(), last)
 end
 
---- What is kept of a comment.
+--- The stored part of a comment.
 local FIELDS = { "path", "folder", "side", "text", "first", "last", "quoted" }
 
 ---@param comment agent.review.Comment
@@ -70,9 +70,9 @@ local function checked(value)
   return is_one and value or nil
 end
 
---- What is kept, by id; a file that cannot be read is left alone.
----@param known table<string, any> ids that need not be read
----@return table<string, agent.review.Comment|true> comments true: known
+--- Stored comments by id. Unreadable files are left alone.
+---@param known table<string, any> ids to skip
+---@return table<string, agent.review.Comment|true> comments true: skipped
 function M.list(known)
   local found = {}
   for name in vim.fs.dir(folder()) do

@@ -1,5 +1,5 @@
---- Comments of the user's on lines, sent together as one message. They go with their lines as these move, and what is
---- sent is the text as it stands in the buffer, saved or not. Until then they are kept, also without a Neovim.
+--- The user's comments on lines, sent together as one message. They move with their lines, and the message quotes the
+--- buffer's text, saved or not. Unsent comments survive Neovim.
 local api = vim.api
 local client = require("agent.client")
 local files = require("agent.review.files")
@@ -13,14 +13,14 @@ local M = {}
 
 ---@type agent.review.Comment[]
 local comments = {}
---- Buffers with the text of a file before the agent's changes, see diff.lua.
+--- Buffers with a file's text before the agent's changes, see diff.lua.
 ---@type table<integer, string>
 local before = {}
---- Comments that are on their way, in a message of a chat.
+--- Comments in a message that is not stored yet.
 ---@type { chat: agent.Chat, text: string, ids: string[] }[]
 local sending = {}
 
---- What a comment in a buffer is about.
+--- The side of a file that a buffer shows.
 ---@param buf integer
 ---@return { path?: string, side: "file"|"before" }?
 local function subject(buf)
@@ -58,7 +58,7 @@ local function forget(gone)
   end, comments)
 end
 
---- Draws those of a buffer that was just read.
+--- Draws the comments of a buffer that was just read.
 ---@param buf integer
 local function show(buf)
   for _, comment in ipairs(comments) do
@@ -69,7 +69,7 @@ local function show(buf)
   end
 end
 
---- What other Neovims, or earlier ones, have written or sent.
+--- Reads what other Neovims have written or sent.
 local function refresh()
   local known, gone = {}, {}
   for _, comment in ipairs(comments) do
@@ -111,12 +111,12 @@ local function find(buf, row, is_deleted)
   end)
 end
 
---- The lines that are meant: a range, else those of the hunk at the cursor, else its line.
+--- The lines to comment on: a range, else the hunk at the cursor, else the cursor's line.
 ---@param buf integer
 ---@param range? { first: integer, last: integer }
 ---@return integer first
 ---@return integer last
----@return string[]? deleted what the hunk has taken away, if it has brought nothing
+---@return string[]? deleted lines that a purely deleting hunk has removed
 local function lines_at(buf, range)
   if range then
     return range.first, range.last
@@ -130,7 +130,7 @@ local function lines_at(buf, range)
   return row, row, hunk and hunk.removed
 end
 
---- The lines that Visual mode has selected, which ends.
+--- Ends Visual mode and returns its lines.
 ---@return { first: integer, last: integer }?
 local function selected()
   if not api.nvim_get_mode().mode:find("^[vV\22]") then
@@ -141,8 +141,8 @@ local function selected()
   return { first = math.min(from, to), last = math.max(from, to) }
 end
 
---- Asks for a comment on the hunk or the line at the cursor, or on a range; one that stands there is changed, and an
---- empty one goes.
+--- Asks for a comment on a range, or on the hunk or line at the cursor. An existing comment is changed; an empty text
+--- deletes it.
 ---@param range? { first: integer, last: integer }
 function M.write(range)
   local buf = api.nvim_get_current_buf()
@@ -182,7 +182,7 @@ function M.write(range)
   end)
 end
 
---- Those that are meant where this chat is, by file, and by line in each: written in this Neovim or in the project.
+--- Comments of this chat's project, sorted by file and line.
 ---@param chat agent.review.Chat
 ---@return agent.review.Comment[]
 ---@return string root of the project
@@ -202,7 +202,7 @@ local function in_order(chat)
   return order, root
 end
 
---- Shows them in the quickfix list.
+--- Lists them in the quickfix list.
 function M.list()
   local order = in_order(files.chat_of())
   if #order == 0 then
@@ -222,7 +222,7 @@ function M.list()
   require("agent.ui.quickfix")()
 end
 
---- Sends all of them as one message, which may steer the turn that runs; they are kept until it is stored.
+--- Sends all of them as one message, which may steer the running turn. They are kept until it is stored.
 ---@param chat agent.Chat
 ---@param steer? boolean
 function M.send(chat, steer)
@@ -248,7 +248,7 @@ function M.send(chat, steer)
   say.info(("%d %s sent"):format(#parts, #parts == 1 and "comment" or "comments"))
 end
 
---- A buffer has the text of a file before the agent's changes.
+--- Notes a buffer with a file's text before the agent's changes.
 ---@param buf integer
 ---@param path string
 function M.show_before(buf, path)

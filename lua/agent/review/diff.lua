@@ -1,4 +1,4 @@
---- What the agent has changed in a file, as Neovim's own diff of two windows, in a tab of its own.
+--- The agent's changes of a file as a diff of two windows, in a tab page.
 local api = vim.api
 local comments = require("agent.review.comments")
 local files = require("agent.review.files")
@@ -7,7 +7,7 @@ local track = require("agent.review.track")
 
 local M = {}
 
---- The text that the user has agreed to, to look at.
+--- The kept text, read-only.
 ---@param it agent.review.Tracked
 ---@return integer buf
 local function baseline_buffer(it)
@@ -24,7 +24,7 @@ local function baseline_buffer(it)
   return buf
 end
 
---- Baseline left, the buffer right. `q` in the left window closes the tab; so does `:tabclose`.
+--- Baseline left, buffer right. `q` in the left window closes the tab page; so does `:tabclose`.
 ---@param it agent.review.Tracked
 function M.open(it)
   local row = api.nvim_win_get_cursor(0)[1]
@@ -43,7 +43,7 @@ function M.open(it)
     buffer = baseline,
     once = true,
     callback = function()
-      -- Closed by itself: the other window is one as before.
+      -- The left window was closed alone: the other one leaves diff mode.
       vim.schedule(function()
         if api.nvim_win_is_valid(right) then
           api.nvim_win_call(right, function()

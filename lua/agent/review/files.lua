@@ -1,4 +1,4 @@
---- The files that wait for a review, as the engine keeps them; it is told what the user has kept, undone or typed.
+--- The files to review, from the engine. Reports to it what the user has kept, undone or typed.
 local api = vim.api
 local client = require("agent.client")
 local codec = require("agent.reload.codec")
@@ -19,7 +19,7 @@ local M = {}
 ---@field removed integer
 ---@field baseline? string
 ---@field after? string
----@field chat integer  through which it is asked about
+---@field chat integer  its chat, for requests
 
 ---@class agent.review.Chat  what client.request needs
 ---@field id integer
@@ -27,10 +27,10 @@ local M = {}
 
 local files = {} ---@type table<string, agent.review.File>
 local waiting = 0
---- How often the engine was told something.
-local told = 0
+--- Number of reports to the engine.
+local sent = 0
 
---- The chat of this number, else the current one.
+--- The chat with this number, else the current one.
 ---@type fun(id?: integer): agent.review.Chat
 M.chat_of = function()
   error("no chats yet")
@@ -42,14 +42,14 @@ end
 ---@param done fun(result?: table, problem?: string)
 function M.request(chat, name, params, done)
   waiting = waiting + 1
-  told = told + (name:find("^review_") and 1 or 0)
+  sent = sent + (name:find("^review_") and 1 or 0)
   client.request(M.chat_of(chat), name, params, function(result, problem)
     waiting = waiting - 1
     done(result, problem)
   end)
 end
 
---- Says what went wrong, if anything did.
+--- Shows a problem, if there is one.
 ---@param _? table
 ---@param problem? string
 function M.complain(_, problem)
@@ -58,7 +58,7 @@ function M.complain(_, problem)
   end
 end
 
---- Before Neovim ends: what was said last has reached the engine. Half a second at most.
+--- Waits before exit, for half a second at most, until the engine has the last report.
 function M.settle()
   if waiting > 0 then
     vim.wait(500, function()
@@ -79,7 +79,7 @@ function M.get(path)
   return files[path]
 end
 
---- Files that are known to wait, by path.
+--- Files to review, by path.
 ---@return agent.review.File[]
 function M.list()
   local list = vim.tbl_values(files)
@@ -94,7 +94,7 @@ function M.forget(path)
   files[path] = nil
 end
 
---- The texts of a file in the terms of a buffer, or as lines ended by newlines.
+--- The texts of a file: without the buffer's extra line, or as lines ended by newlines.
 ---@param text? string
 ---@param buf? integer
 ---@return string[]
@@ -107,7 +107,7 @@ function M.lines(text, buf)
   return (codec.split(codec.strip_bom(text), text:find("\r\n", 1, true) and "dos" or "unix"))
 end
 
---- Shows the hunks of a file in a buffer that was just read, or that nobody has looked at yet.
+--- Shows the hunks of a file in a buffer without review.
 ---@param file agent.review.File
 ---@param buf integer
 local function show(file, buf)
@@ -120,13 +120,13 @@ end
 
 ---@param list agent.review.File[]
 ---@param chat integer
----@param texts boolean  they are in the list
+---@param texts boolean whether the list has texts
 local function take(list, chat, texts)
   for _, file in ipairs(list) do
     for _, buf in ipairs(texts and find.buffers(file.path) or {}) do
       show(file, buf)
     end
-    -- The texts are large, and out of date soon.
+    -- Texts are large and soon outdated.
     file = vim.tbl_extend("force", file, { chat = chat })
     file.baseline, file.after = nil, nil
     files[file.path] = file
@@ -135,22 +135,22 @@ end
 
 ---@class agent.review.Refresh
 ---@field chat? integer
----@field texts? boolean  with them, hunks are shown where a buffer is loaded
+---@field texts? boolean  with texts, loaded buffers show hunks
 ---@field done? fun(files: agent.review.File[])
 ---@field failed? fun(problem: string)
 
---- Asks for all files that wait.
+--- Requests all files to review.
 ---@param options agent.review.Refresh
 function M.refresh(options)
   local texts = options.texts == true
-  local told_before = told
+  local sent_before = sent
   local chat = M.chat_of(options.chat).id
   M.request(chat, "review", { texts = texts }, function(result, problem)
     if not result then
       return options.failed and options.failed(problem --[[@as string]])
     end
-    if told ~= told_before then
-      -- The answer may be from before that.
+    if sent ~= sent_before then
+      -- The answer may be older than the last report.
       return M.refresh(options)
     end
     for path, file in pairs(files) do
@@ -168,7 +168,7 @@ end
 
 local due = {} ---@type table<integer, boolean>
 
---- The same, once for all events of a moment.
+--- The same, once for several events.
 ---@param chat integer
 ---@param texts boolean
 function M.refresh_soon(chat, texts)
@@ -182,8 +182,8 @@ function M.refresh_soon(chat, texts)
   due[chat] = due[chat] or texts
 end
 
---- Buffers of files that the engine knows nothing to review of any more: a turn was undone, another Neovim has kept
---- it. One with unsaved text may know better.
+--- Ends the review in buffers of files that the engine no longer lists: a turn was undone, or another Neovim has kept
+--- the file. Unsaved text keeps its hunks.
 function M.drop_settled()
   for _, it in ipairs(track.all()) do
     if #it.hunks > 0 and it.on_disk and not vim.bo[it.buf].modified and not files[M.path_of(it.buf)] then
@@ -192,7 +192,7 @@ function M.drop_settled()
   end
 end
 
---- A buffer was read: are there hunks to show?
+--- Called after a buffer was read.
 ---@param buf integer
 function M.buffer_read(buf)
   local file = files[M.path_of(buf)]
@@ -209,7 +209,7 @@ function M.buffer_read(buf)
   end)
 end
 
---- The agent has changed a file.
+--- Called after the agent has changed a file.
 ---@param update { chat: integer, path: string, kind: string, from?: string }
 function M.file_modified(update)
   local before = files[update.from or update.path]
@@ -235,8 +235,7 @@ function M.file_modified(update)
   }
 end
 
---- Tells the engine what the buffer's text is to be compared with. Where the text is not on disk, it is told what
---- is true of the disk.
+--- Reports the baseline of the buffer's text. If the text is not on disk, it reports the baseline of the text on disk.
 ---@param it agent.review.Tracked
 function M.tell(it)
   local path = M.path_of(it.buf)

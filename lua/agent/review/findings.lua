@@ -1,17 +1,17 @@
--- What a review has found, in the quickfix list: the lines of a fenced block `findings` in the last answer.
+-- Fills the quickfix list from a fenced block `findings` in the last answer.
 local M = {}
 
 local TYPES = { high = "E", medium = "W", low = "I" }
 
---- More than anybody goes through.
+--- Most findings in the list.
 local MOST = 500
---- Bytes of a line; what is more of it is left out.
+--- Bytes of a line; the rest is cut.
 local LONGEST = 1000
 
---- Pure: `path:line: text`, a line each; other lines are no findings.
+--- Pure: reads lines of the form `path:line: text`; others are ignored.
 ---@param text string of an answer
 ---@param root string
----@return table[]? items of the quickfix list; nil if there is no such block
+---@return table[]? items of the quickfix list; nil without such a block
 function M.read(text, root)
   local block = ("\n" .. text):match("\n```+findings[^\n]*\n(.-)\n?```")
   if not block then
@@ -30,7 +30,7 @@ function M.read(text, root)
   return items
 end
 
---- At the end of a turn.
+--- Called at the end of a turn.
 ---@param chat agent.Chat
 function M.take(chat)
   local root = chat.timeline.root

@@ -1,15 +1,15 @@
---- The hunks of a text: where it differs from what the user has agreed to. Pure: lines in, hunks out.
+--- Pure: the hunks of a text, its differences to the kept text.
 local merge = require("agent.reload.merge")
 
 local M = {}
 
---- Lines of the text that stand in the place of others. Hunks are sorted and never overlap.
+--- Lines of the text that replace others. Hunks are sorted and never overlap.
 ---@class agent.review.Hunk
----@field row integer        first line in the text, from 1; without lines it stands before this line
+---@field row integer        first line in the text, from 1; without lines, the line below it
 ---@field count integer      lines in the text
----@field removed string[]   what stood there
+---@field removed string[]   the replaced lines
 ---@field mark? integer      its extmark, see marks.lua
----@field stale? boolean     it has to be drawn anew
+---@field stale? boolean     it has to be drawn again
 
 --- Lines `start` to `start + count - 1` became `new_count` others.
 ---@class agent.review.Edit
@@ -41,7 +41,7 @@ function M.between(baseline, text)
   end, merge.hunks(baseline, text))
 end
 
---- The text without these hunks: with all of them, what the user has agreed to and typed.
+--- The text with these hunks undone. With all of them it is the kept and typed text.
 ---@param text string[]
 ---@param hunks agent.review.Hunk[]
 ---@return string[]
@@ -56,7 +56,7 @@ function M.take_back(text, hunks)
   return result
 end
 
---- What the hunks that are left look like once others are taken back.
+--- The remaining hunks after others are undone.
 ---@param hunks agent.review.Hunk[]
 ---@param taken table<agent.review.Hunk, true>
 ---@return agent.review.Hunk[]
@@ -87,7 +87,7 @@ end
 
 ---@param hunk agent.review.Hunk
 ---@param edit agent.review.Edit
----@return "before"|"after"|"inside"|"across"  where the hunk is, seen from the edit
+---@return "before"|"after"|"inside"|"across"  position of the hunk, seen from the edit
 local function side(hunk, edit)
   local first, last = hunk.row, hunk.row + hunk.count
   local edit_last = edit.start + edit.count
@@ -99,8 +99,8 @@ local function side(hunk, edit)
   return edit.start >= first and edit_last <= last and "inside" or "across"
 end
 
---- Several hunks and the lines around them that one edit has rewritten: nobody can tell which new line stands
---- for which old one, so all of it becomes one hunk. Where lines were only deleted, the hunks lose theirs.
+--- Joins hunks and the lines around them that one edit has rewritten: nobody can tell which new line replaces which
+--- old one. If the edit only deleted lines, the hunks lose theirs.
 ---@param across agent.review.Hunk[]
 ---@param edit agent.review.Edit
 ---@param old table<integer, string>
@@ -124,7 +124,7 @@ local function join(across, edit, old)
   return { row = row, count = count, removed = removed, mark = first.mark, stale = true }
 end
 
---- Applies one edit of the user's. Those outside of hunks belong to the user, those inside to the hunk.
+--- Applies one edit of the user. Lines outside of hunks are kept, lines inside belong to the hunk.
 ---@param hunks agent.review.Hunk[]
 ---@param edit agent.review.Edit
 ---@param old table<integer, string>
@@ -170,7 +170,7 @@ local function has_lines(text, row, lines)
   return true
 end
 
---- Is this what was there before? The lines of a pure deletion may come back next to where it stands.
+--- True if the edit has restored the old lines. Lines of a pure deletion may come back next to its place.
 ---@param hunk agent.review.Hunk
 ---@param text string[]
 ---@return boolean
@@ -178,8 +178,8 @@ local function is_settled(hunk, text)
   return hunk.count == #hunk.removed and has_lines(text, hunk.row, hunk.removed)
 end
 
---- Are the lines that this hunk has removed there again? Undo may report an insertion among equal lines at any of
---- them, so what counts there is the text that comes out.
+--- True if the removed lines of this hunk are back. Undo may report an insertion at any of several equal lines, so the
+--- resulting text decides.
 ---@param hunk agent.review.Hunk
 ---@param edit agent.merge.Hunk
 ---@param text string[]
@@ -195,7 +195,7 @@ local function is_back(hunk, edit, text, is_undo)
   if row ~= start and not slides or not has_lines(text, row, hunk.removed) then
     return false
   end
-  -- Both ways of inserting give the same text if what lies between repeats itself.
+  -- Both insertions give the same text if the lines between repeat.
   for i = math.min(row, start), math.max(row, start) - 1 do
     if text[i] ~= text[i + size] then
       return false
@@ -204,12 +204,12 @@ local function is_back(hunk, edit, text, is_undo)
   return true
 end
 
---- Where the hunks are after edits of the user's.
+--- The hunks after edits of the user.
 ---@param hunks agent.review.Hunk[]
 ---@param edits agent.merge.Hunk[]  from the old text to the new one
----@param old table<integer, string>  the lines of the old text that the edits replace
+---@param old table<integer, string>  the replaced lines of the old text
 ---@param new string[]
----@param is_undo? boolean  they are no typing, but an undo or redo
+---@param is_undo? boolean  the edits are an undo or redo
 ---@return agent.review.Hunk[]
 function M.follow(hunks, edits, old, new, is_undo)
   for i = #edits, 1, -1 do
@@ -229,7 +229,7 @@ function M.follow(hunks, edits, old, new, is_undo)
   return result
 end
 
---- The hunk at a line of the text: the one that it is in, or whose removed lines are shown next to it.
+--- The hunk at a line: around it, or with its removed lines drawn next to it.
 ---@param hunks agent.review.Hunk[]
 ---@param row integer
 ---@param last integer  lines of the text
@@ -246,7 +246,7 @@ function M.at(hunks, row, last)
   end
 end
 
---- The nearest hunk in a direction; from the last one back to the first.
+--- The nearest hunk in a direction; after the last comes the first.
 ---@param hunks agent.review.Hunk[]
 ---@param row integer
 ---@param step 1|-1

@@ -1,4 +1,4 @@
---- Review of what the agent has changed: hunks in the buffers, to be kept or undone one by one.
+--- Review of the agent's changes: hunks in the buffers, which the user keeps or undoes one by one.
 local api = vim.api
 local apply = require("agent.reload.apply")
 local client = require("agent.client")
@@ -17,10 +17,10 @@ local whole = require("agent.review.whole")
 
 local M = {}
 
---- Chats with a turn that runs: their files are asked for once, at its end.
+--- Chats with a running turn. Their files are requested once, at its end.
 local running = {} ---@type table<integer, true>
 
---- Columns of a window with room for words beside the keys.
+--- Narrower windows show keys without words.
 local NARROW = 60
 
 --- Shows the hint of the hunk that the cursor is in.
@@ -34,7 +34,7 @@ local function show_hint(buf)
   if not hunk then
     return marks.hint(buf)
   end
-  -- Of the line of text there is some left even so.
+  -- Some of the line's text stays visible.
   local is_narrow = api.nvim_win_get_width(0) < NARROW
   local parts = { (is_narrow and "%d/%d" or "%d of %d"):format(index, #it.hunks) }
   local wanted = keys.wanted()
@@ -56,7 +56,7 @@ local function go_to(it, hunk)
   marks.show_removed(it, hunk, api.nvim_get_current_win())
 end
 
---- Everything of this project that waits, in the quickfix list.
+--- Lists everything to review in this project in the quickfix list.
 function M.list()
   files.refresh({ texts = true, done = list.show, failed = say })
 end
@@ -77,7 +77,7 @@ local function move(step)
   end
 end
 
---- To the hunk that follows one that is settled, in the same window.
+--- Goes to the hunk after the last one, in the same window.
 ---@param it agent.review.Tracked
 ---@param row integer
 local function go_on(it, row)
@@ -87,7 +87,7 @@ local function go_on(it, row)
   end
 end
 
---- Takes back hunks of a buffer; one without unsaved text is saved, just as it is.
+--- Undoes hunks of a buffer. A buffer without unsaved text is saved, byte for byte.
 ---@param it agent.review.Tracked
 ---@param hunks agent.review.Hunk[]
 local function undo_hunks(it, hunks)
@@ -106,7 +106,7 @@ local function undo_hunks(it, hunks)
   end
 end
 
---- Is the file gone once its hunks are taken back?
+--- True if undoing its hunks deletes the file.
 ---@param it agent.review.Tracked
 ---@param file? agent.review.File
 ---@return boolean
@@ -141,7 +141,7 @@ local function has_hunks(it)
   return #it.hunks > 0
 end
 
---- Buffers and files that wait, a file once.
+--- All buffers and files to review, each file once.
 ---@param each fun(it?: agent.review.Tracked, file?: agent.review.File)
 local function for_all(each)
   local function run()
@@ -165,7 +165,7 @@ local function for_all(each)
   files.refresh({ texts = true, done = run, failed = say })
 end
 
---- An entry of the list may be of a file that no buffer has loaded: then it is loaded first.
+--- Loads the file of a list entry if no buffer has it.
 ---@param place { buf: integer, path: string }
 ---@param each fun(it?: agent.review.Tracked, file?: agent.review.File)
 local function with_tracked(place, each)
@@ -174,10 +174,10 @@ local function with_tracked(place, each)
     return each(track.get(place.buf), file)
   end
   vim.cmd(("silent! call bufload(%d)"):format(place.buf))
-  local function shown()
+  local function run()
     each(track.get(place.buf), files.get(place.path))
   end
-  files.refresh({ chat = file.chat, texts = true, done = shown, failed = say })
+  files.refresh({ chat = file.chat, texts = true, done = run, failed = say })
 end
 
 ---@param verb "keep"|"undo"
@@ -242,7 +242,7 @@ for _, verb in ipairs({ "keep", "undo" }) do
   end
 end
 
---- Does what a key of buffers with hunks does, or opens the diff.
+--- Runs the action of a key, or opens the diff.
 ---@param name string
 ---@param range? { first: integer, last: integer } of lines
 ---@return boolean known
@@ -273,7 +273,7 @@ function M.connect(chats)
   end)
 end
 
---- Buffers larger than this follow the agent without a review; in lines, in bytes.
+--- Larger buffers follow the agent without review; in lines, in bytes.
 local MAX_LINES, MAX_BYTES = 200000, 10 * 1024 * 1024
 
 apply.on_agent = function(buf, before, has_unsaved)

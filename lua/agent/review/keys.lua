@@ -1,5 +1,5 @@
---- Keys of buffers with hunks. They come with the first hunk. With the last a map of the user's that had the same keys
---- comes back; the others stay while the buffer is loaded, because Vim's own `gr` replaces a character.
+--- Keys in buffers with hunks, mapped with the first hunk. After the last hunk a user's map of the same keys comes
+--- back. Other keys stay mapped while the buffer is loaded, because Vim's own `gr` replaces a character.
 local api = vim.api
 local config = require("agent.config")
 local schema = require("agent.config.schema")
@@ -7,7 +7,7 @@ local track = require("agent.review.track")
 
 local M = {}
 
---- Names of the keys in the option, in order, and what they do.
+--- Names of the keys in the option, in order.
 M.actions = {
   { name = "next", doc = "next hunk; takes a count" },
   { name = "previous", doc = "previous hunk; takes a count" },
@@ -51,7 +51,7 @@ function M.wanted()
   return keys
 end
 
---- The user's map of these keys for this buffer alone.
+--- The user's buffer-local map of these keys.
 ---@param mode string
 ---@param lhs string
 ---@return table<string, any>|false
@@ -70,7 +70,7 @@ local function set(buf, mode, lhs, action)
   end, { buffer = buf, desc = "Agent: " .. action.doc })
 end
 
---- The keys of one action in a buffer of our own.
+--- Maps one action in a buffer of the plugin.
 ---@param buf integer
 ---@param name string
 function M.map(buf, name)
@@ -82,7 +82,7 @@ function M.map(buf, name)
   end
 end
 
---- Whether these keys do what we have mapped them to. A map that the user has set meanwhile is the user's.
+--- True if our map is active. The user may have mapped the keys meanwhile.
 ---@param mode string
 ---@param lhs string
 ---@return boolean
@@ -113,9 +113,9 @@ local function add(buf)
   end)
 end
 
---- Takes our maps away.
+--- Removes our maps.
 ---@param buf integer
----@param stays? fun(map: agent.review.KeyMap): boolean asked without our map
+---@param stays? fun(map: agent.review.KeyMap): boolean called without our map
 local function remove(buf, stays)
   in_review[buf] = nil
   local maps = mapped[buf] or {}
@@ -161,7 +161,7 @@ end
 api.nvim_create_autocmd("BufUnload", {
   group = api.nvim_create_augroup("agent.review.keys", { clear = true }),
   desc = "agent: take the keys of a review away",
-  -- `:edit` unloads the buffer too, and loads it again at once.
+  -- `:edit` unloads the buffer and loads it again at once.
   callback = vim.schedule_wrap(function(event)
     if api.nvim_buf_is_loaded(event.buf) then
       return

@@ -1,4 +1,4 @@
---- All that waits for a review, in the quickfix list.
+--- Lists everything to review in the quickfix list.
 local api = vim.api
 local files = require("agent.review.files")
 local find = require("agent.reload.find")
@@ -20,8 +20,8 @@ end
 ---@param lines string[]
 ---@return string
 local function hunk_text(hunk, lines)
-  local shown = hunk.count > 0 and lines[hunk.row] or hunk.removed[1] or ""
-  return ("%s  %s"):format(counts(hunk.count, #hunk.removed), vim.trim(shown))
+  local line = hunk.count > 0 and lines[hunk.row] or hunk.removed[1] or ""
+  return ("%s  %s"):format(counts(hunk.count, #hunk.removed), vim.trim(line))
 end
 
 ---@param path string
@@ -41,7 +41,7 @@ local function hunk_items(path, hunks, lines)
   end, hunks)
 end
 
---- What is said of a file that is looked at as a whole.
+--- Describes a file that is reviewed as a whole.
 ---@param file agent.review.File
 ---@return string
 local function whole_text(file)
@@ -50,7 +50,7 @@ local function whole_text(file)
   return ("%s  %s"):format(what, size)
 end
 
---- The hunks of a file: those on the screen, else those of its texts.
+--- The hunks of a file: those of its buffer, else computed from its texts.
 ---@param file agent.review.File  with its texts
 ---@return table[]
 local function items_of(file)
@@ -70,7 +70,7 @@ local function items_of(file)
   return { { filename = file.path, lnum = 1, col = 1, text = whole_text(file) } }
 end
 
---- A window for files: the current one, unless that is a float or shows something else.
+--- A window for files: the current one, unless that is a float or a special window.
 ---@return integer
 local function file_window()
   local current = api.nvim_get_current_win()
@@ -95,7 +95,7 @@ function M.show(waiting)
     vim.list_extend(items, items_of(file))
     listed[file.path] = true
   end
-  -- What the agent has put into unsaved text is in no file yet.
+  -- The agent's changes of unsaved text are in no file yet.
   for _, it in ipairs(track.all()) do
     local path = files.path_of(it.buf)
     if not listed[path] then
@@ -112,7 +112,7 @@ function M.show(waiting)
   vim.cmd("cfirst")
 end
 
---- The place that the user means: at the cursor, or of the entry under it in a quickfix window.
+--- The place at the cursor, or of the entry under it in a quickfix window.
 ---@return { buf: integer, path: string, row: integer }
 function M.place()
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]

@@ -7,18 +7,18 @@ local M = {}
 M.namespace = api.nvim_create_namespace("agent.review")
 local hints = api.nvim_create_namespace("agent.review.hint")
 
--- Below tree-sitter's highlights: its colours stay, on the background of the added lines.
+-- Below tree-sitter's highlights, which keep their colours on the background of added lines.
 local PRIORITY = 90
--- More lines above one line cannot be scrolled through well; the two-window diff has them all.
+-- Most virtual lines: more above one line do not scroll well, and the diff shows all.
 local MAX_SHOWN = 200
--- Columns of one removed line that are drawn at most.
+-- Columns of a removed line; the rest is cut.
 local MAX_COLUMNS = 1000
 
 --- Space for removed lines.
 ---@class agent.review.Space
----@field width integer  columns for text in the narrowest window that shows the buffer
+---@field width integer  columns of text in the narrowest window with the buffer
 ---@field wrap boolean   long lines wrap
----@field diff boolean   there is none: a diff shows them in its other window, and its lines stand side by side
+---@field diff boolean   no space: a diff shows removed lines in its other window
 
 ---@param buf integer
 ---@return agent.review.Space
@@ -39,7 +39,7 @@ local function key_of(space)
   return ("%d %s %s"):format(space.width, space.wrap, space.diff)
 end
 
---- The line with its tabs as blanks: virtual lines know no tab stops.
+--- The line with spaces for tabs: virtual lines have no tab stops.
 ---@param line string
 ---@param tabstop integer
 ---@return string
@@ -60,7 +60,7 @@ local function expand_tabs(line, tabstop)
   return table.concat(parts)
 end
 
---- Cuts a text into pieces of at most so many columns, and fills the last one with blanks.
+--- Cuts a text into pieces of this width, and fills the last one with spaces.
 ---@param text string
 ---@param width integer
 ---@param wrap boolean
@@ -74,7 +74,7 @@ local function pieces_of(text, width, wrap)
   end
   local pieces, rest = {}, text
   while columns > width do
-    -- As many characters as there are columns fit, unless some are wide.
+    -- This many characters fit unless some are wide.
     local count = width
     local piece = vim.fn.strcharpart(rest, 0, count)
     while count > 1 and api.nvim_strwidth(piece) > width do
@@ -122,8 +122,8 @@ local function draw_hunk(it, hunk, space)
   local last = api.nvim_buf_line_count(it.buf)
   local below = hunk.row > last or #it.lines == 0
   local row = below and last - 1 or hunk.row - 1
-  local is_shown = #hunk.removed > 0 and not space.diff
-  local virt_lines = is_shown and virtual_lines(it.buf, hunk.removed, space.width, space.wrap) or nil
+  local is_visible = #hunk.removed > 0 and not space.diff
+  local virt_lines = is_visible and virtual_lines(it.buf, hunk.removed, space.width, space.wrap) or nil
   hunk.mark = api.nvim_buf_set_extmark(it.buf, M.namespace, row, 0, {
     id = hunk.mark,
     end_row = row + hunk.count,
@@ -142,8 +142,7 @@ local function draw_hunk(it, hunk, space)
   hunk.stale = nil
 end
 
---- Scrolls a window that begins with the line below removed lines, so that they are seen: Neovim leaves them out,
---- above the first line of the text always.
+--- Scrolls removed lines above a window's first line into view: Neovim skips them there, and always above line 1.
 ---@param it agent.review.Tracked
 ---@param hunk agent.review.Hunk
 ---@param win integer
@@ -163,7 +162,7 @@ function M.show_removed(it, hunk, win)
   end)
 end
 
---- Draws what is not drawn yet, and removes what is not there any more. Hidden buffers wait until they are shown.
+--- Draws new hunks and removes old ones. Hidden buffers wait until they are shown.
 ---@param it agent.review.Tracked
 ---@param anew? boolean  the width has changed
 function M.draw(it)
@@ -201,7 +200,7 @@ function M.draw(it)
   end
 end
 
---- Draws everything anew if the space for removed lines has changed.
+--- Draws all hunks again if the space has changed.
 ---@param it agent.review.Tracked
 function M.fit(it)
   if it.space ~= key_of(space_of(it.buf)) then
@@ -212,7 +211,7 @@ function M.fit(it)
   end
 end
 
---- Shows at the cursor's hunk what its keys do, or nothing.
+--- Shows the keys at the cursor's hunk, or nothing.
 ---@param buf integer
 ---@param hunk? agent.review.Hunk
 ---@param text? string

@@ -1,4 +1,4 @@
--- Code actions on hunks: keep, undo, and which turn wrote them.
+-- Code actions on hunks: keep, undo, and show the turn.
 local hunks_of = require("agent.review.hunks")
 local server = require("agent.server")
 local track = require("agent.review.track")
@@ -10,7 +10,7 @@ local function holds(buffer)
   return it ~= nil and #it.hunks > 0
 end
 
---- Does what a key does at the hunk, wherever the cursor is by then.
+--- Runs an action at the hunk, wherever the cursor is now.
 ---@param buffer integer
 ---@param row integer
 ---@param run fun()
@@ -27,7 +27,7 @@ end
 
 local M = {}
 
---- Offers code actions from here on.
+--- Offers the code actions from here on.
 ---@param run_action fun(name: string)
 ---@param show_turn fun()
 function M.start(run_action, show_turn)

@@ -1,7 +1,7 @@
---- Buffers with hunks, and what becomes of these when the text changes: by the agent, by the user, by undo.
+--- Tracks buffers with hunks through changes by the agent, the user and undo.
 ---
---- A baseline is never stored: it is the text with all hunks taken back. So whatever the user types outside of
---- hunks is agreed to as it is typed, and nothing has to be kept in step.
+--- A baseline is never stored: it is the text with all hunks undone. Text that the user types outside of hunks is
+--- therefore kept as it is typed.
 local api = vim.api
 local changes = require("agent.review.changes")
 local codec = require("agent.reload.codec")
@@ -12,16 +12,16 @@ local M = {}
 
 ---@class agent.review.Tracked
 ---@field buf integer
----@field lines string[]  the text that `hunks` are about
+---@field lines string[]  the text of `hunks`
 ---@field hunks agent.review.Hunk[]
----@field pending? agent.review.Change  what has changed since
+---@field pending? agent.review.Change  changes since then
 ---@field seq integer     undo state of `lines`
 ---@field top integer     newest undo state
----@field steps table<integer, integer>  undo states that the agent, or the undoing of hunks, has made, and those before
----@field known table<integer, agent.review.Hunk[]>  the hunks at these states and at those before them
----@field on_disk? string[]  baseline of the text that is on disk
+---@field steps table<integer, integer>  undo states made by the agent or by undoing hunks, and the states before them
+---@field known table<integer, agent.review.Hunk[]>  the hunks in these states and in those before them
+---@field on_disk? string[]  baseline of the text on disk
 ---@field marks table<integer, true>  extmarks of hunks
----@field space? string   that they were drawn for
+---@field space? string   space of the last drawing
 
 local tracked = {} ---@type table<integer, agent.review.Tracked>
 --- Called when the hunks of a buffer may have changed.
@@ -54,7 +54,7 @@ function M.lines_of(buf)
   return codec.of_buffer(buf).lines
 end
 
---- What an undo or redo of one of our own steps has done; nothing for other changes, or several at once.
+--- The hunks after an undo or redo of one step of ours; nil for other changes, or for several at once.
 ---@param it agent.review.Tracked
 ---@return boolean is_own
 ---@return boolean is_undo
@@ -63,13 +63,13 @@ local function own_step(it)
   local before, top = it.seq, it.top
   it.seq, it.top = now, math.max(top, now)
   local is_undo = now <= top and now ~= before
-  -- The state before a step has not the number before it, where the undo tree has branches.
+  -- In a branched undo tree the previous state may have any number.
   return it.steps[before] == now or is_undo and it.steps[now] == before, is_undo
 end
 
 ---@param it agent.review.Tracked
 ---@return agent.merge.Hunk[] edits  of the user's, in terms of the whole text
----@return table<integer, string> old  the lines that were replaced
+---@return table<integer, string> old  the replaced lines
 local function take_changes(it)
   local pending = it.pending --[[@as table]]
   it.pending = nil
@@ -77,7 +77,7 @@ local function take_changes(it)
   local region = api.nvim_buf_get_lines(it.buf, pending.first, pending.new_last, false)
   local is_empty = api.nvim_buf_line_count(it.buf) == 1 and (region[1] or "") == ""
   if #old == 0 or is_empty then
-    -- No line at all looks like an empty one here.
+    -- A buffer without lines looks like one with an empty line.
     it.lines = M.lines_of(it.buf)
     return merge.hunks(old, it.lines), old
   end
@@ -101,7 +101,7 @@ local function copies_of(hunks)
   end, hunks)
 end
 
---- Brings the hunks to the text as it is now.
+--- Updates the hunks to the present text.
 ---@param it agent.review.Tracked
 function M.flush(it)
   if not it.pending or not api.nvim_buf_is_loaded(it.buf) then
@@ -109,7 +109,7 @@ function M.flush(it)
   end
   local is_own, is_undo = own_step(it)
   if is_own then
-    -- The agreed text stays: the agent's lines are gone, or back, and their hunks with them.
+    -- The kept text stays: the agent's lines and their hunks disappear, or come back.
     local baseline = hunks_of.take_back(it.lines, it.hunks)
     it.pending = nil
     it.lines = M.lines_of(it.buf)
@@ -133,7 +133,7 @@ function M.flush(it)
     it.hunks = hunks_of.follow(it.hunks, edits, old, it.lines, is_undo)
   end
   for _, hunk in ipairs(it.hunks) do
-    -- Extmarks within rewritten lines go astray, and those at the end hang on the last line.
+    -- Extmarks within rewritten lines move to wrong places, and those at the end to the last line.
     local near = hunk.row <= changed.new_last + 1 and hunk.row + hunk.count >= changed.first
     hunk.stale = hunk.stale or near or hunk.row > #it.lines or nil
   end
@@ -159,7 +159,7 @@ local function note(it, first, last, new_last)
   end
   local count = math.max(#it.lines, 1) + pending.new_last - pending.last
   if count ~= api.nvim_buf_line_count(it.buf) then
-    -- A buffer that loses all lines has an empty one, which is not told of.
+    -- A buffer that loses all lines gets an empty one, without an event.
     pending.first, pending.last, pending.new_last = 0, math.max(#it.lines, 1), api.nvim_buf_line_count(it.buf)
   end
 end
@@ -174,7 +174,7 @@ local function attach(it)
       note(it, first, last, new_last)
     end,
     on_reload = function()
-      -- Read anew from disk: what there is to review is asked for again.
+      -- Read again from disk: its review is requested again.
       M.drop(it.buf)
     end,
     on_detach = function()
@@ -183,7 +183,7 @@ local function attach(it)
   })
 end
 
---- The buffer with its hunks as they are now.
+--- The buffer with its present hunks.
 ---@param buf integer
 ---@return agent.review.Tracked?
 function M.get(buf)
@@ -200,7 +200,7 @@ function M.is_tracked(buf)
   return tracked[buf] ~= nil
 end
 
---- Hunks of a buffer.
+--- The number of hunks in a buffer.
 ---@param buf integer
 ---@return integer
 function M.count(buf)
@@ -233,7 +233,7 @@ local function ensure(buf)
   return it
 end
 
---- Nothing is to be reviewed in this buffer any more.
+--- Ends the review of this buffer.
 ---@param buf integer
 function M.drop(buf)
   local it = tracked[buf]
@@ -244,14 +244,14 @@ function M.drop(buf)
   end
 end
 
---- What the user has agreed to, and typed.
+--- The kept and typed text.
 ---@param it agent.review.Tracked
 ---@return string[]
 function M.baseline(it)
   return hunks_of.take_back(it.lines, it.hunks)
 end
 
---- Begins to track a buffer, whose text was compared with this one.
+--- Begins to track a buffer whose text was compared with this one.
 ---@param buf integer
 ---@param baseline string[]
 ---@return agent.review.Tracked
@@ -263,7 +263,7 @@ function M.start(buf, baseline)
   return it
 end
 
---- Notes that our own change of the buffer has just become an undo step.
+--- Notes that a change of ours has just become an undo step.
 ---@param it agent.review.Tracked
 ---@param before agent.review.Hunk[]
 local function note_step(it, before)
@@ -275,9 +275,9 @@ local function note_step(it, before)
   end
 end
 
---- The agent is going to change the text of a buffer. What is returned is called when it has.
+--- Called before the agent changes the text of a buffer. Call the returned function afterwards.
 ---@param buf integer
----@param before? string[]  the file's text before, where the agent has written the file
+---@param before? string[]  the file's text before, if the agent has written the file
 ---@param has_unsaved boolean
 ---@return fun(changed: boolean)
 function M.agent_changes(buf, before, has_unsaved)
@@ -285,7 +285,7 @@ function M.agent_changes(buf, before, has_unsaved)
   local it = ensure(buf)
   local baseline, hunks_before = M.baseline(it), copies_of(it.hunks)
   if before and not has_unsaved and not vim.deep_equal(before, it.lines) then
-    -- Others have changed the file since the buffer was read, and the buffer gets that only now.
+    -- Others have changed the file since the buffer was read, which the buffer shows only now.
     baseline = merge.merge3(it.lines, baseline, before).lines
   end
   return function(changed)
@@ -308,7 +308,7 @@ function M.agent_changes(buf, before, has_unsaved)
   end
 end
 
---- The user agrees to these hunks.
+--- Keeps these hunks.
 ---@param it agent.review.Tracked
 ---@param chosen agent.review.Hunk[]
 function M.keep(it, chosen)
@@ -320,7 +320,7 @@ function M.keep(it, chosen)
   it.hunks = vim.tbl_filter(function(hunk)
     return not keep[hunk]
   end, it.hunks)
-  -- To undo a step of which a part was kept is the user's own edit.
+  -- Undoing a step with a kept part is an edit of the user.
   it.steps, it.known = {}, {}
   if it.on_disk then
     it.on_disk = merge.merge3(before, M.baseline(it), it.on_disk).lines
@@ -328,7 +328,7 @@ function M.keep(it, chosen)
   M.changed(it)
 end
 
---- Takes back these hunks, as one undo step.
+--- Undoes these hunks as one undo step.
 ---@param it agent.review.Tracked
 ---@param chosen agent.review.Hunk[]
 ---@return boolean done

@@ -1,17 +1,17 @@
---- Files that are kept or taken back as a whole: without hunks, or not shown.
+--- Keeps or undoes whole files: those without hunks or buffers.
 local client = require("agent.client")
 local files = require("agent.review.files")
 
 local M = {}
 
---- The user agrees to all of a file that is not shown.
+--- Keeps a file without a buffer.
 ---@param file agent.review.File
 function M.keep(file)
   files.forget(file.path)
   files.request(file.chat, "review_update", { path = file.path, settled = true }, files.complain)
 end
 
---- Lets the buffers follow. The chat whose session did it need not be open, so the engine tells nobody.
+--- Updates the buffers. The engine reports nothing if the session's chat is closed.
 ---@param file agent.review.File
 ---@param restored { path: string, from?: string, outcome: string }
 local function follow(file, restored)
@@ -29,7 +29,7 @@ local function follow(file, restored)
   })
 end
 
---- Takes back all of a file, by the engine.
+--- Lets the engine undo a whole file.
 ---@param file agent.review.File
 function M.undo(file)
   files.request(file.chat, "review_revert", { path = file.path }, function(result, problem)

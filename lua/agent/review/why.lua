@@ -1,4 +1,4 @@
---- Which turn wrote a line.
+--- Finds the turn that wrote a line.
 local api = vim.api
 local codec = require("agent.reload.codec")
 local files = require("agent.review.files")

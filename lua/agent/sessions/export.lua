@@ -1,19 +1,19 @@
--- An exported session: a file, or a buffer to read and copy from. The text comes in pieces.
+-- Exports a session into a file or a buffer. The text comes in pieces.
 local say = require("agent.ui.say")
 
 local M = {}
 
 ---@class agent.Export
----@field add fun(text: string): boolean  false: it cannot go on, which was told
+---@field add fun(text: string): boolean  false: it has failed, which was reported
 ---@field done fun()
 ---@field cancel fun()
 
---- A file that is there when all of it is: until then the text is in another one beside it.
+--- A file that appears once it is complete; until then the text is in another file beside it.
 ---@param path string absolute
 ---@param overwrite boolean
 ---@return agent.Export?  nil: it cannot be written, which was told
 function M.file(path, overwrite)
-  -- A link stays one.
+  -- A link stays a link.
   path = vim.uv.fs_realpath(path) or path
   local function complain(problem)
     say.error(("cannot write %s: %s"):format(path, problem))
@@ -39,7 +39,7 @@ function M.file(path, overwrite)
       return false
     end,
     done = function()
-      -- A link is not made where something has come meanwhile; a rename would replace it.
+      -- A link never replaces a file that has come meanwhile, as a rename would.
       local moved, why, code = (overwrite and vim.uv.fs_rename or vim.uv.fs_link)(part, path)
       if not moved and not overwrite and code ~= "EEXIST" and not vim.uv.fs_lstat(path) then
         moved, why = vim.uv.fs_rename(part, path)
@@ -54,7 +54,7 @@ function M.file(path, overwrite)
   }
 end
 
---- Asks for one piece after the other.
+--- Requests one piece after the other.
 ---@param out agent.Export
 ---@param ask fun(from: integer?, add: fun(piece: { text: string, next?: integer }))
 function M.fill(out, ask)

@@ -1,4 +1,4 @@
--- What a user does with stored sessions. The chats are given by init.lua, which alone knows all views.
+-- Actions on stored sessions.
 local client = require("agent.client")
 local cut = require("agent.ui.format").cut
 local rows = require("agent.sessions.rows")
@@ -6,7 +6,7 @@ local say = require("agent.ui.say")
 
 local M = {}
 
---- Columns of a title in a question, which takes one line.
+--- Columns of a title in a question of one line.
 local LONGEST_TITLE = 60
 
 ---@class agent.ListedRow see protocol/sessions_file.ts
@@ -19,8 +19,8 @@ local LONGEST_TITLE = 60
 ---@field archived boolean
 ---@field state string
 ---@field open boolean
----@field elsewhere boolean  another Neovim has it open
----@field turn? integer      of what was found: where it stands
+---@field elsewhere boolean  open in another Neovim
+---@field turn? integer      of a hit
 
 ---@class agent.SessionRow see protocol/requests.ts
 ---@field sessionId string
@@ -30,7 +30,7 @@ local LONGEST_TITLE = 60
 ---@field turns integer
 ---@field files integer
 ---@field tokens integer
----@field open boolean    another Neovim has it open
+---@field open boolean    open in another Neovim
 
 --- Sends a request to the engine of the project at `place`.
 ---@param chats table
@@ -68,11 +68,11 @@ local function ask(chats, place, name, params, done, failed)
   end)
 end
 
---- Shows a session: in the chat that has it, else in the current one if nothing was said there, else in a new one.
+--- Shows a session: in its chat, else in the current chat if that is blank, else in a new one.
 ---@param chats table
 ---@param session agent.SessionRow
 ---@param place { root: string } its project
----@param begun? agent.Chat in which it is opened, unless another one has it
+---@param begun? agent.Chat to open it in, unless another chat has it
 ---@return agent.Chat
 function M.show(chats, session, place, begun)
   local chat = chats.of(session.sessionId)
@@ -91,13 +91,13 @@ function M.show(chats, session, place, begun)
   return chat
 end
 
---- Goes on with a stored session in the chat that was begun for it, where its messages wait.
+--- Continues a stored session in the chat that was begun for it, where messages wait.
 ---@param chats table
 ---@param begun agent.Chat
 ---@param opening agent.Opening
 ---@param session agent.SessionRow
 ---@param place { root: string }
----@param before? agent.Chat the current one before, which may have a draft of this session
+---@param before? agent.Chat the previous current chat, which may have a draft of this session
 local function opened(chats, begun, opening, session, place, before)
   local was_visible, is_current = begun:is_visible(), chats.current() == begun
   local has_draft = before and not before.is_closed and before:is_blank(session.sessionId)
@@ -121,7 +121,7 @@ local function opened(chats, begun, opening, session, place, before)
   end
 end
 
---- Opens the chat's windows, when what the user chose from is gone.
+--- Opens the chat's windows after the list has closed.
 ---@param chat agent.Chat
 ---@param turn? integer to go to
 local function open(chat, turn)
@@ -130,12 +130,12 @@ local function open(chat, turn)
     if turn then
       return chat.history:go_to_turn(turn)
     end
-    -- As if typed: Neovim waits before it begins to insert while the list is on the screen.
+    -- As if typed: Neovim delays Insert mode while the list is on the screen.
     vim.api.nvim_feedkeys(vim.keycode("<Cmd>startinsert<CR>"), "n", false)
   end)
 end
 
---- Gives a session another title; its chat shows it.
+--- Renames a session; its chat shows the new title.
 ---@param chats table
 ---@param place table
 ---@param id string
@@ -153,7 +153,7 @@ local function retitle(chats, place, id, title, done)
   end)
 end
 
---- Deletes a session once the user has agreed; its chat is closed.
+--- Deletes a session after the user agrees, and closes its chat.
 ---@param chats table
 ---@param place table
 ---@param id string
@@ -172,9 +172,9 @@ local function remove(chats, place, id, title, done)
       chat:apply({ { type = "closing" } })
     end
     ask(chats, place, "session_delete", { sessionId = id }, function()
-      local shown = chats.of(id)
-      if shown then
-        chats.close(shown)
+      local open_chat = chats.of(id)
+      if open_chat then
+        chats.close(open_chat)
       end
       if done then
         return done()
@@ -188,9 +188,9 @@ local function remove(chats, place, id, title, done)
   end)
 end
 
---- Goes on with a copy of a session, in a chat that is there at once.
+--- Continues a copy of a session, in a chat that opens at once.
 ---@param chats table
----@param from { id: integer, place: fun(): table } who asks for it
+---@param from { id: integer, place: fun(): table } chat for the request
 ---@param params table
 ---@param message? string for the input
 ---@return agent.Chat copy
@@ -210,12 +210,12 @@ local function open_copy(chats, from, params, message)
   return copy
 end
 
---- What the list does with its rows.
+--- The actions of the list.
 ---@param chats table
----@param found? boolean they are of this project
+---@param found? boolean the rows are hits in this project
 ---@return agent.SessionActions
 local function actions(chats, found)
-  -- As it is before the list is in the way.
+  -- From before the list opened.
   local here = chats.get():place()
   local function of(row)
     return found and here or { root = row.root }
@@ -264,7 +264,7 @@ local function actions(chats, found)
   }
 end
 
---- The stored sessions, in a window of their own.
+--- Shows the stored sessions in a window.
 ---@param chats table
 function M.list(chats)
   local can = actions(chats)
@@ -276,7 +276,7 @@ function M.list(chats)
   end)
 end
 
---- Goes on with the newest session of the project, or with the newest one that has the word in its title.
+--- Continues the newest session of the project, or the newest one with the word in its title.
 ---@param chats table
 ---@param word? string
 function M.resume(chats, word)
@@ -295,7 +295,7 @@ function M.resume(chats, word)
   end)
 end
 
---- The current chat, if something of it is stored.
+--- The current chat, if it has a stored session.
 ---@param chats table
 ---@return agent.Chat?
 local function stored(chats)
@@ -306,8 +306,8 @@ local function stored(chats)
   say.error("the chat is empty: send a message first")
 end
 
---- Goes on with a copy: of everything, of what was said up to the turn at the cursor, or before the message at the
---- cursor, which is put into the input to be sent anew.
+--- Continues a copy: of the whole session, up to the turn at the cursor, or before the message at the cursor. That
+--- message comes into the input.
 ---@param chats table
 function M.fork(chats)
   local chat = stored(chats)
@@ -318,16 +318,16 @@ function M.fork(chats)
   M.fork_at(chats, chat, turn and (message and turn - 1 or turn), message)
 end
 
---- Goes on with a copy of what was said up to a turn.
+--- Continues a copy of the session up to a turn.
 ---@param chats table
 ---@param chat agent.Chat
----@param last? integer nil for all, 0 for nothing
+---@param last? integer nil: the whole session; 0: an empty one
 ---@param message? string for the input
 ---@return agent.Chat copy
 function M.fork_at(chats, chat, last, message)
   local copy
   if last == 0 then
-    -- Nothing comes before the first message.
+    -- The copy before the first message is empty.
     copy = chats.new(chat:place().root)
     copy.input:set(message or "")
   else
@@ -337,7 +337,7 @@ function M.fork_at(chats, chat, last, message)
   return copy
 end
 
---- Gives the session another title; asks for it if need be.
+--- Renames the session; nil asks for the title.
 ---@param chats table
 ---@param title? string
 function M.rename(chats, title)
@@ -346,18 +346,18 @@ function M.rename(chats, title)
     return
   end
   if not title or vim.trim(title) == "" then
-    return vim.ui.input({ prompt = "Title: ", default = chat.timeline.title }, function(given)
-      if given and vim.trim(given) ~= "" then
-        M.rename(chats, given)
+    return vim.ui.input({ prompt = "Title: ", default = chat.timeline.title }, function(text)
+      if text and vim.trim(text) ~= "" then
+        M.rename(chats, text)
       end
     end)
   end
   retitle(chats, chat:place(), chat.timeline.session, title)
 end
 
---- Folds what is old, or takes that back; the chat says what was done.
+--- Compacts the session, or undoes that. The chat reports the result.
 ---@param chats table
----@param focus? string "undo", or what a summary is to keep
+---@param focus? string "undo", or what the summary should keep
 function M.compact(chats, focus)
   local chat = stored(chats)
   if not chat then
@@ -375,7 +375,7 @@ function M.compact(chats, focus)
   ask(chats, chat:place(), "compact", params, done, done)
 end
 
---- Archives the session, or brings it back.
+--- Archives the session, or restores an archived one.
 ---@param chats table
 function M.archive(chats)
   local chat = stored(chats)
@@ -383,7 +383,7 @@ function M.archive(chats)
     return
   end
   local id = chat.timeline.session
-  -- It may have been done elsewhere: the list knows.
+  -- Another Neovim may have done it, so the list decides.
   ask(chats, chat:place(), "session_list", { archived = true }, function(result)
     local is_archived = vim.iter(result.sessions):any(function(row)
       return row.sessionId == id
@@ -394,7 +394,7 @@ function M.archive(chats)
   end)
 end
 
---- Deletes the session once the user has agreed; its chat is closed.
+--- Deletes the session after the user agrees, and closes its chat.
 ---@param chats table
 function M.delete(chats)
   local chat = stored(chats)
@@ -411,10 +411,10 @@ function M.go_to(chats, found)
   open(M.show(chats, found, chats.get():place()), found.turn)
 end
 
---- Finds words in all sessions of the project.
+--- Searches all sessions of the project.
 ---@param chats table
 ---@param words string
----@param quickfix boolean the quickfix list instead of the window
+---@param quickfix boolean fills the quickfix list instead of opening a window
 function M.search(chats, words, quickfix)
   local place = chats.get():place()
   ask(chats, place, "session_search", { query = words, limit = 100 }, function(result)
@@ -430,10 +430,10 @@ function M.search(chats, words, quickfix)
   end)
 end
 
---- How a file's name ends → what is written into it.
+--- Ending of a file's name → format.
 local FORMATS = { json = "json", replay = "recording" }
 
---- Writes the session as markdown, JSON or a recording, as the file's name ends; without a name into a new buffer.
+--- Exports the session in the format of the file's name, by default markdown; without a name into a new buffer.
 ---@param chats table
 ---@param file? string
 ---@param overwrite boolean

@@ -1,4 +1,4 @@
--- The stored sessions in a tab: a list that can be narrowed, and what was said last in the one at the cursor.
+-- The stored sessions in a tab page: a list with filters, and a preview of the session at the cursor.
 local hint = require("agent.ui.hint")
 local rows = require("agent.sessions.rows")
 local winbar = require("agent.ui.winbar")
@@ -6,9 +6,9 @@ local winbar = require("agent.ui.winbar")
 local M = {}
 
 ---@class agent.SessionActions
----@field rows fun(done: fun(rows: agent.ListedRow[], root?: string))  as they are now
----@field ask fun(row: table, name: string, params: table, done: fun(result: table))  its engine
----@field read fun(row: table, from: integer, done: fun(text?: string, problem?: string))  its text from a turn on
+---@field rows fun(done: fun(rows: agent.ListedRow[], root?: string))  the present rows
+---@field ask fun(row: table, name: string, params: table, done: fun(result: table))  sends a request to its engine
+---@field read fun(row: table, from: integer, done: fun(text?: string, problem?: string))  reads its text from a turn on
 ---@field open fun(row: table)
 ---@field fork fun(row: table)
 ---@field rename fun(row: table, title: string, done: fun())
@@ -16,11 +16,11 @@ local M = {}
 
 local namespace = vim.api.nvim_create_namespace("agent.sessions")
 
---- Columns from which the preview stands beside the list.
+--- Columns from which the preview is beside the list.
 local WIDE = 120
---- Turns of it, and lines at most.
+--- Turns and lines of the preview.
 local TURNS, LINES = 2, 400
---- Milliseconds after which engines have written what has happened.
+--- Milliseconds until engines have written their last events.
 local WRITTEN_MS = 400
 
 local GROUPS = {
@@ -33,20 +33,20 @@ local GROUPS = {
 ---@class agent.SessionList
 ---@field can agent.SessionActions
 ---@field all agent.ListedRow[]
----@field shown agent.ListedRow[]
+---@field rows agent.ListedRow[]
 ---@field root? string          of this project
 ---@field filter agent.SessionFilter
 ---@field is_filtered? boolean   the user has chosen the filter
----@field found? string         words that were looked for: rows are places where they stand
+---@field found? string         searched words: the rows are hits
 ---@field buffer integer
 ---@field preview integer       buffer
----@field asking? boolean       the preview is on its way
----@field waiting? boolean      it will be read again
----@field previewed? table      row that the preview shows
+---@field asking? boolean       a request for the preview is running
+---@field waiting? boolean      the preview must be read again
+---@field previewed? table      row of the preview
 local List = {}
 List.__index = List
 
---- The sessions of this project, or those of all if it has none; archived ones if there are no others.
+--- Sessions of this project, or of all projects if it has none; archived ones if there are no others.
 ---@param all agent.ListedRow[]
 ---@param root? string
 ---@return agent.SessionFilter
@@ -62,7 +62,7 @@ end
 ---@param window integer
 ---@return agent.ListedRow?
 function List:row(window)
-  return self.shown[vim.api.nvim_win_get_cursor(window)[1]]
+  return self.rows[vim.api.nvim_win_get_cursor(window)[1]]
 end
 
 ---@return integer? window
@@ -78,14 +78,14 @@ local function write(buffer, lines)
   vim.bo[buffer].modifiable = false
 end
 
---- What is shown, and how much of all.
+--- The title: the filter and the number of rows.
 ---@return string
 function List:heading()
   if self.found then
-    return ("Found %s · %d"):format(self.found, #self.shown)
+    return ("Found %s · %d"):format(self.found, #self.rows)
   end
   local filter = self.filter
-  local parts = { filter.root and "Sessions of this project" or "Sessions of all projects", tostring(#self.shown) }
+  local parts = { filter.root and "Sessions of this project" or "Sessions of all projects", tostring(#self.rows) }
   table.insert(parts, filter.state)
   table.insert(parts, filter.word and ('"%s"'):format(filter.word))
   return table.concat(parts, " · ")
@@ -95,7 +95,7 @@ end
 ---@return string[]
 function List:lines(width)
   local lines = {}
-  for _, row in ipairs(self.shown) do
+  for _, row in ipairs(self.rows) do
     local text = row.hit and rows.hit(row.hit) or rows.line(row, not self.filter.root, width)
     table.insert(lines, (text:gsub("%c", " ")))
   end
@@ -111,12 +111,12 @@ function List:draw()
     return
   end
   local before = self:row(window)
-  self.shown = vim.tbl_filter(function(row)
+  self.rows = vim.tbl_filter(function(row)
     return row.hit ~= nil and rows.fits_hit(row, self.filter) or row.hit == nil and rows.fits(row, self.filter)
   end, self.all)
   write(self.buffer, self:lines(vim.api.nvim_win_get_width(window)))
   vim.api.nvim_buf_clear_namespace(self.buffer, namespace, 0, -1)
-  for at, row in ipairs(self.shown) do
+  for at, row in ipairs(self.rows) do
     local group = not row.hit and GROUPS[rows.state(row)]
     if group then
       vim.api.nvim_buf_set_extmark(self.buffer, namespace, at - 1, 0, { end_col = 1, hl_group = group })
@@ -130,7 +130,7 @@ function List:draw()
   self:show_preview()
 end
 
---- What is known of it without its engine.
+--- Facts of the row that need no engine.
 ---@param row agent.ListedRow
 ---@return string[]
 local function facts(row)
@@ -144,11 +144,11 @@ local function facts(row)
   }
 end
 
---- One question at a time: whoever goes through the list quickly sees the last one.
+--- Sends one request at a time, so that fast moves through the list end at the last row.
 function List:show_preview()
   local window = self:window()
   local row = window and self:row(window)
-  -- Its window may have been closed by hand.
+  -- The user may have closed its window.
   if self.asking or not vim.api.nvim_buf_is_valid(self.preview) or vim.deep_equal(row, self.previewed) then
     return
   end
@@ -160,7 +160,7 @@ function List:show_preview()
     return write(self.preview, facts(row))
   end
   self.asking = true
-  local function shown(lines)
+  local function draw(lines)
     self.asking = nil
     if not vim.api.nvim_buf_is_valid(self.preview) then
       return
@@ -168,7 +168,7 @@ function List:show_preview()
     if vim.deep_equal(self.previewed, row) then
       write(self.preview, lines)
       for _, win in ipairs(vim.fn.win_findbuf(self.preview)) do
-        -- What was said last; of what was found the turn.
+        -- The last turns; for a hit its turn.
         vim.api.nvim_win_set_cursor(win, { row.turn and 1 or #lines, 0 })
       end
     end
@@ -176,9 +176,9 @@ function List:show_preview()
   end
   local from = row.turn or math.max(1, row.turns - TURNS + 1)
   self.can.read(row, from, function(text, problem)
-    -- It may have been deleted here or in another Neovim since the list was read.
+    -- The session may have been deleted since the list was read.
     local lines = vim.split(vim.trim(text or problem), "\n")
-    shown(vim.list_slice(lines, row.turn and 1 or math.max(1, #lines - LINES), row.turn and LINES or #lines))
+    draw(vim.list_slice(lines, row.turn and 1 or math.max(1, #lines - LINES), row.turn and LINES or #lines))
   end)
 end
 
@@ -189,7 +189,7 @@ function List:refresh()
   self.can.rows(function(all, root)
     self.all, self.root = all, root
     if not self.is_filtered and not self.filter.root then
-      -- The engine may have written the first session of this project only now.
+      -- The engine may have written the first session of this project just now.
       self.filter = first_filter(all, root) or self.filter
     end
     if self:window() then
@@ -198,7 +198,7 @@ function List:refresh()
   end)
 end
 
---- When engines have written what has just happened.
+--- Later, when engines have written their last events.
 function List:refresh_soon()
   if self.waiting then
     return
@@ -242,7 +242,7 @@ function List:choose_state()
   end)
 end
 
---- Keys, what they do in a word or two, and how; the most used first.
+--- Keys with hints and actions; the most used first.
 ---@type { [1]: string, [2]: string, [3]: fun(list: agent.SessionList, row?: agent.ListedRow), of_row?: true, doc: string }[]
 M.keys = {
   {
@@ -397,7 +397,7 @@ local function show(list)
   vim.api.nvim_create_autocmd("BufWipeout", {
     buffer = list.buffer,
     callback = vim.schedule_wrap(function()
-      -- Without the list there is nothing to preview.
+      -- The preview closes with the list.
       pcall(vim.api.nvim_buf_delete, list.preview, { force = true })
     end),
   })
@@ -432,10 +432,10 @@ end
 ---@param root? string
 ---@param can agent.SessionActions
 function M.open(all, root, can)
-  show(setmetatable({ can = can, all = all, shown = {}, root = root, filter = first_filter(all, root) }, List))
+  show(setmetatable({ can = can, all = all, rows = {}, root = root, filter = first_filter(all, root) }, List))
 end
 
---- Places where words were found.
+--- Shows hits.
 ---@param hits table[] see session_search in protocol/requests.ts
 ---@param words string
 ---@param can agent.SessionActions
@@ -443,7 +443,7 @@ function M.found(hits, words, can)
   local all = vim.tbl_map(function(hit)
     return { sessionId = hit.sessionId, title = hit.title, turn = hit.turn, hit = hit }
   end, hits)
-  show(setmetatable({ can = can, all = all, shown = {}, filter = {}, found = words }, List))
+  show(setmetatable({ can = can, all = all, rows = {}, filter = {}, found = words }, List))
 end
 
 return M

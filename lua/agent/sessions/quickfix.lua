@@ -1,14 +1,13 @@
--- What was found in sessions, as a quickfix list. An entry is a buffer that is never read: instead of it the session
--- opens, at its turn.
+-- Hits as a quickfix list. The buffer of an entry is never read: instead of it, the session opens at its turn.
 local rows = require("agent.sessions.rows")
 
 local M = {}
 
---- Name of an entry's buffer → what shows its session.
+--- Name of an entry's buffer → function that shows its session.
 ---@type table<string, fun()>
 local openers = {}
 
---- The buffer that was there before comes back; a new window, opened for the entry, goes.
+--- Restores the previous buffer, or closes a window that was opened for the entry.
 ---@param buffer integer
 local function give_back(buffer)
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
@@ -28,10 +27,10 @@ vim.api.nvim_create_autocmd("BufReadCmd", {
   pattern = "agent://session/*",
   callback = function(event)
     vim.bo[event.buf].buftype = "nofile"
-    -- So that the next jump reads it again.
+    -- The next jump must read it again.
     vim.bo[event.buf].bufhidden = "unload"
     vim.bo[event.buf].buflisted = false
-    -- Later: the jump is not over yet.
+    -- Later, after the jump.
     vim.schedule(function()
       give_back(event.buf)
       if openers[event.match] then
@@ -44,7 +43,7 @@ vim.api.nvim_create_autocmd("BufReadCmd", {
 --- Fills the list and opens it.
 ---@param hits table[] see session_search in protocol/requests.ts
 ---@param words string
----@param chat? agent.Chat that would cover the list
+---@param chat? agent.Chat steps aside if it would cover the list
 ---@param show fun(hit: table)
 function M.fill(hits, words, chat, show)
   openers = {}

@@ -1,4 +1,4 @@
--- Pure: sessions and what was found in them, as one line each.
+-- Pure: sessions and hits as lines.
 local cut = require("agent.ui.format").cut
 
 local M = {}
@@ -9,7 +9,7 @@ function M.title(title)
   return title and title ~= "" and title or "(no title)"
 end
 
---- Today the time, else the date.
+--- The time of today's, else the date.
 ---@param milliseconds number since 1970
 ---@param now? integer seconds since 1970
 ---@return string
@@ -28,7 +28,7 @@ local function counted(count, name)
   return ("%d %s%s"):format(count, name, count == 1 and "" or "s")
 end
 
---- What can be asked for, and the mark of each in the list.
+--- States to filter by, and their marks.
 M.STATES = { "running", "waiting", "done", "stopped", "failed", "archived" }
 local MARKS = { running = "…", waiting = "?", done = "✓", stopped = "■", failed = "✗", archived = "▫" }
 
@@ -40,8 +40,8 @@ end
 
 ---@class agent.SessionFilter
 ---@field word? string    in the title or the project's name, in any case
----@field state? string   one of STATES; without one all but what is archived
----@field root? string    of one project only
+---@field state? string   one of STATES; default: all but archived ones
+---@field root? string    of one project
 
 ---@param row agent.ListedRow
 ---@param filter agent.SessionFilter
@@ -54,7 +54,7 @@ function M.fits(row, filter)
     and (not filter.word or text:find(filter.word:lower(), 1, true) ~= nil)
 end
 
---- The same for a place where something was found.
+--- The same for a hit.
 ---@param row { hit: table }
 ---@param filter agent.SessionFilter
 ---@return boolean
@@ -62,9 +62,9 @@ function M.fits_hit(row, filter)
   return not filter.word or M.hit(row.hit):lower():find(filter.word:lower(), 1, true) ~= nil
 end
 
---- A line of the list: what it is about, and at its end where, when and how much.
+--- A line of the list: the title, then project, time and size at the end.
 ---@param row agent.ListedRow
----@param all boolean sessions of all projects are shown
+---@param all boolean whether sessions of all projects are listed
 ---@param width integer columns
 ---@param now? integer seconds since 1970
 ---@return string

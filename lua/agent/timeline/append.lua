@@ -1,12 +1,12 @@
--- Where blocks are added to a timeline, and which text goes on.
+-- Adds blocks to a timeline, and finds the text that continues.
 local fences = require("agent.timeline.fences")
 local tables = require("agent.timeline.tables")
 local waiting = require("agent.timeline.waiting")
 
 local M = {}
 
---- A text that has come to its end: its tables are aligned, a fence that was left open is closed, and empty lines around
---- it go. Of nothing but those nothing is left.
+--- Completes a text: aligns its tables, closes an open fence, and removes empty lines around it. A text of nothing
+--- else becomes empty.
 ---@param block agent.Block
 ---@return boolean changed
 function M.close_text(block)
@@ -24,10 +24,10 @@ function M.close_text(block)
   return missing ~= nil or block.is_rewritten or text == ""
 end
 
---- Blocks that come whenever they are ready, also in the middle of a text: they stay below it and do not end it.
+--- Blocks that may come in the middle of a text. They stay below it and do not end it.
 local ASIDE = { notice = true, files = true }
 
---- The last block but the messages that wait, or did so: they stand below what goes on.
+--- The last block above the waiting messages, which stay below a running turn.
 ---@param timeline agent.Timeline
 ---@param ignored? table<string, true> kinds of blocks
 ---@return integer index
@@ -42,7 +42,7 @@ function M.last_block(timeline, ignored)
   return 0
 end
 
---- Closes the text that is open at the end, if one is.
+--- Closes an open text at the end.
 ---@param timeline agent.Timeline
 ---@param changed table<integer, true>
 function M.end_text(timeline, changed)
@@ -66,7 +66,7 @@ function M.block(timeline, block, changed)
   return #timeline.blocks
 end
 
---- The block that a piece of text goes on with, if it is the last one of this kind and message.
+--- The last block, if a piece of text continues it.
 ---@param timeline agent.Timeline
 ---@param update table
 ---@return integer? index

@@ -1,4 +1,4 @@
--- Pure: fenced code blocks of markdown, as far as a chat needs them.
+-- Pure: fenced code blocks of markdown.
 local M = {}
 
 ---@class agent.Fence
@@ -6,9 +6,9 @@ local M = {}
 ---@field last? integer   line of the closing one; nil if it is open
 ---@field close string    what closes it
 
---- The fence that a line opens: behind the marks of lists and quotes there may be one, too.
+--- The fence that a line opens, also behind marks of lists and quotes.
 ---@param line string
----@return string? indent as wide as what stands before the fence
+---@return string? indent as wide as the text before the fence
 ---@return string? marks
 local function opening(line)
   local before, marks, info = line:match("^([%s>]*)(```+)(.*)$")
@@ -27,7 +27,7 @@ local function opening(line)
   end
 end
 
---- The blocks of a text, in order; only the last one may be open.
+--- The blocks of a text, in order. Only the last one may be open.
 ---@param lines string[]
 ---@return agent.Fence[]
 function M.find(lines)
@@ -49,7 +49,7 @@ function M.find(lines)
   return fences
 end
 
---- What has to follow these lines so that nothing after them is code.
+--- The lines that close the open blocks.
 ---@param lines string[]
 ---@return string? close
 function M.missing(lines)
@@ -58,7 +58,7 @@ function M.missing(lines)
   return last and not last.last and last.close or nil
 end
 
---- Which lines are code, or a fence.
+--- Lines that are code or fences.
 ---@param lines string[]
 ---@return table<integer, true>
 function M.code(lines)
@@ -71,7 +71,7 @@ function M.code(lines)
   return found
 end
 
---- The lines of the block around a line, without its fences; those of an open one to the end.
+--- The lines of the block around a line, without its fences. An open block reaches to the end.
 ---@param lines string[]
 ---@param at integer from 1
 ---@return string[]? code

@@ -1,4 +1,4 @@
--- What a turn has changed: one list, which grows. While the turn runs it stands where it was last changed.
+-- The changed files of a turn: one growing list, which moves to the place of the last change while the turn runs.
 local M = {}
 
 ---@param on table<string, fun(timeline: agent.Timeline, update: table, changed: table<integer, true>)>

@@ -1,4 +1,4 @@
--- What each kind of update does to a timeline, in place; `changed` gets the indexes of the blocks to draw.
+-- Applies each kind of update to a timeline, in place. `changed` gets the indexes of blocks to draw.
 local append = require("agent.timeline.append")
 local files = require("agent.timeline.files")
 local held = require("agent.timeline.held")
@@ -7,7 +7,7 @@ local runs = require("agent.timeline.runs")
 local states = require("agent.timeline.states")
 local waiting = require("agent.timeline.waiting")
 
---- The block of a call, at the top or under another one.
+--- The block of a call, at the top or under another call.
 ---@param timeline agent.Timeline
 ---@param id? string
 ---@return agent.Block?
@@ -15,10 +15,10 @@ local function block_of(timeline, id)
   return id and (timeline.nested[id] or timeline.blocks[timeline.tools[id]])
 end
 
---- Calls under calls under calls: what is deeper stands for itself.
+--- Depth of nested calls; deeper calls are shown at the top.
 local MOST_NESTED = 5
 
---- The block that an update stands under, if it does.
+--- The block of the parent call of an update.
 ---@param timeline agent.Timeline
 ---@param update table
 ---@return agent.Block?
@@ -27,7 +27,7 @@ local function above_of(timeline, update)
   return block and (block.depth or 0) < MOST_NESTED and block or nil
 end
 
---- The text or the thought of a message among these blocks; the newest one.
+--- The newest text or thought of a message among these blocks.
 ---@param blocks agent.Block[]
 ---@param kind string
 ---@param message string
@@ -42,7 +42,7 @@ end
 
 ---@param timeline agent.Timeline
 ---@param above agent.Block a call
----@param block agent.Block that is to stand under it
+---@param block agent.Block to add under it
 local function add_under(timeline, above, block)
   above.children = above.children or {}
   table.insert(above.children, block)
@@ -63,7 +63,7 @@ local function draw_retry(timeline, changed)
   changed[retry.index] = true
 end
 
---- The countdown is over: what stays is why there was one.
+--- Ends the countdown; the reason stays on screen.
 ---@param timeline agent.Timeline
 ---@param changed table<integer, true>
 ---@param outcome string
@@ -108,12 +108,12 @@ function on.submitted(timeline, update, changed)
   end
 end
 
---- The user has pressed the key; the rest comes with the turn's end.
+--- The user has pressed the key; the turn ends later.
 function on.stopping(timeline)
   timeline.state = "stopping"
 end
 
---- Room is being made in the model's window, between turns.
+--- Makes room in the model's context window, between turns.
 function on.folding(timeline)
   if timeline.state == "idle" then
     timeline.state, timeline.is_folding = "folding", true
@@ -128,7 +128,7 @@ end
 
 function on.unsent(timeline, update, changed)
   local unstored = update.unstored and last_sent(timeline)
-  -- What was sent after the stop is still on its way.
+  -- A message that was sent after the stop is still on its way.
   local texts = vim.list_slice(update.texts)
   for index, block in ipairs(timeline.blocks) do
     local is_queued = block.status == "queued" and not block.held
@@ -152,10 +152,10 @@ function on.turn_started(timeline, update, changed)
     end)
   for _, block in ipairs(timeline.blocks) do
     if block.status == "sent" and has_waited then
-      -- It was sent between two turns: another one goes first.
+      -- It was sent between two turns, and another one goes first.
       block.status = "queued"
     elseif block.status == "sent" then
-      -- The message that found nothing to wait for is the one that starts.
+      -- The first message that did not wait starts.
       return
     end
   end
@@ -163,7 +163,7 @@ function on.turn_started(timeline, update, changed)
   for index = 1, #timeline.blocks do
     local block = timeline.blocks[index]
     if block.status == "queued" and not block.held then
-      -- It comes behind what was answered while it waited, and the others behind it.
+      -- It moves behind the last answer, and the other waiting messages behind it.
       timeline.blocks[index] = { kind = "moved", text = "" }
       block.status, status = status, "queued"
       changed[index] = true
@@ -172,28 +172,28 @@ function on.turn_started(timeline, update, changed)
   end
 end
 
---- A message of the user's in a stored part, or one that the model was told in the middle of a turn; some agents also
---- repeat the one that was sent.
+--- A message of the user in a stored part, or one that has steered a turn. Some agents also repeat the message that
+--- was sent.
 function on.user(timeline, update, changed)
   local steering = not update.turn and waiting.remove(timeline, changed, { status = "steering" })
   if steering then
-    steering.status, steering.given = "steered", update.given
+    steering.status, steering.attachments = "steered", update.given
     return append.block(timeline, steering, changed)
   end
   local sent = timeline.blocks[last_sent(timeline)]
   if sent and sent.text == update.text and not update.turn then
     return
   end
-  local block = { kind = "user", text = update.text, status = "sent", turn = update.turn, given = update.given }
+  local block = { kind = "user", text = update.text, status = "sent", turn = update.turn, attachments = update.given }
   append.block(timeline, block, changed)
 end
 
---- The engine has begun the turn of the message that was sent, and stored it.
+--- The engine has stored the message and begun its turn.
 function on.turn(timeline, update, changed)
   local index = last_sent(timeline)
   local block = index and timeline.blocks[index]
   if block then
-    block.turn, block.given = update.turn, update.given
+    block.turn, block.attachments = update.turn, update.given
     changed[index] = update.given and true
   end
 end
@@ -215,7 +215,7 @@ local function text_piece(timeline, update, changed)
   if index then
     timeline.blocks[index].text = timeline.blocks[index].text .. update.text
   else
-    -- Providers like to begin with empty lines.
+    -- Providers often begin with empty lines.
     local text = update.text:gsub("^%s*\n", "")
     index = append.block(timeline, { kind = update.type, id = update.message, text = text, status = "open" }, changed)
   end
@@ -235,7 +235,7 @@ function on.thought_done(timeline, update, changed)
   end
 end
 
---- Text that was a thought becomes one; a thought that was text is told again as that.
+--- Turns a text into a thought, or a thought into a text.
 function on.retold(timeline, update, changed)
   local above = above_of(timeline, update)
   local blocks = above and (above.children or {}) or timeline.blocks
@@ -253,7 +253,7 @@ function on.retold(timeline, update, changed)
   changed[above and timeline.tools[update.parent] or index] = true
 end
 
---- How a call can have ended.
+--- Final states of a call.
 local ENDED = { completed = true, failed = true, stopped = true }
 
 function on.tool(timeline, update, changed)
@@ -272,9 +272,9 @@ function on.tool(timeline, update, changed)
       block[field] = update[field]
     end
   end
-  -- What a command prints while it is being stopped may come after its end.
+  -- Output of a command may come after it was stopped.
   local is_late = update.status == "in_progress" and ENDED[block.status]
-  -- Until the answer nothing of it goes on.
+  -- It pauses until the answer.
   local waits = block.status == "waiting" and not ENDED[update.status]
   if update.status and not is_late and not waits then
     block.status = update.status
@@ -292,16 +292,16 @@ function on.approval(timeline, update, changed)
   local block = block_of(timeline, update.tool)
   if block then
     block.status = "waiting"
-    timeline.asked[update.request], changed[timeline.tools[update.tool]] = update.tool, true
+    timeline.requests[update.request], changed[timeline.tools[update.tool]] = update.tool, true
     runs.fold(timeline, timeline.tools[update.tool], changed, block)
   end
 end
 
 function on.approval_closed(timeline, update, changed)
   timeline.approvals = math.max(0, timeline.approvals - 1)
-  local tool = timeline.asked[update.request]
+  local tool = timeline.requests[update.request]
   local block = block_of(timeline, tool)
-  timeline.asked[update.request] = nil
+  timeline.requests[update.request] = nil
   if block and block.status == "waiting" then
     block.status, changed[timeline.tools[tool]] = "in_progress", true
   end
@@ -317,7 +317,7 @@ end
 
 function on.retry(timeline, update, changed)
   timeline.state = "retrying"
-  -- The next attempt begins the answer again.
+  -- The next attempt repeats the answer from the beginning.
   append.end_text(timeline, changed)
   local last = timeline.retry and timeline.retry.index == #timeline.blocks
   local index = last and timeline.retry.index
@@ -332,7 +332,7 @@ function on.retry(timeline, update, changed)
   draw_retry(timeline, changed)
 end
 
---- A second of the countdown has gone by.
+--- A second of the countdown is over.
 function on.second(timeline, _, changed)
   if timeline.retry and timeline.retry.left > 0 then
     timeline.retry.left = timeline.retry.left - 1
@@ -340,7 +340,7 @@ function on.second(timeline, _, changed)
   end
 end
 
---- The plan is one block, at the place where it was last changed.
+--- The plan is one block, at the place of its last change.
 function on.plan(timeline, update, changed)
   local text = table.concat(lines.plan_lines(update.steps), "\n")
   timeline.steps = update.steps
@@ -353,7 +353,7 @@ function on.plan(timeline, update, changed)
   changed[#timeline.blocks] = true
 end
 
---- So many commands run in the background.
+--- The number of commands in the background.
 function on.running(timeline, update)
   timeline.running = update.count
 end
@@ -391,7 +391,7 @@ local ENDINGS = {
   refusal = { "warning", "The model refused to answer. Rephrase the message, or choose another model." },
 }
 
---- What is open of a block, and of what stands under it, is over.
+--- Closes a block and the blocks under it.
 ---@param block agent.Block
 ---@return boolean changed
 local function settle_block(block)
@@ -411,7 +411,7 @@ local function settle_block(block)
   return changed
 end
 
---- What is still open was cut off; agents do not always say so.
+--- Closes all open blocks. Some agents do not close them at the end of a turn.
 ---@param timeline agent.Timeline
 ---@param changed table<integer, true>
 local function settle(timeline, changed)
@@ -441,9 +441,9 @@ function on.turn_done(timeline, update, changed)
   if not ending then
     return
   end
-  -- A failure that was tried again is one failure, and one line.
-  local given_up = update.error and retry and retry.index == #timeline.blocks
-  local index = given_up and retry.index or append.block(timeline, { kind = "notice", text = "" }, changed)
+  -- A retried failure is one failure, in one line.
+  local is_last = update.error and retry and retry.index == #timeline.blocks
+  local index = is_last and retry.index or append.block(timeline, { kind = "notice", text = "" }, changed)
   timeline.blocks[index].severity, timeline.blocks[index].text = ending[1], ending[2]
   changed[index] = true
 end

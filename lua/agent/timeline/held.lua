@@ -1,16 +1,16 @@
--- Pure: actions that wait until the chat is open, in their order. A message among them is a block that waits.
+-- Pure: actions that wait until the chat is open, in order. A message among them is a waiting block.
 local M = {}
 
 ---@class agent.Held
 ---@field action string   see states.lua
----@field text? string    of the user's; it is never lost
+---@field text? string    typed by the user, never lost
 ---@field id? string      of that text
 ---@field run fun(verdict: agent.Verdict)
 
 ---@param timeline agent.Timeline
 ---@param changed table<integer, true>
----@param drop fun(block: agent.Block): boolean whether this one goes
----@param status? agent.Status of its block; nil removes that
+---@param drop fun(block: agent.Block): boolean whether to remove this one
+---@param status? agent.Status of its block; nil removes the block
 local function take(timeline, changed, drop, status)
   for index, block in ipairs(timeline.blocks) do
     if block.held and drop(block) then
@@ -27,12 +27,12 @@ end
 ---@param on table<string, fun(timeline: agent.Timeline, update: table, changed: table<integer, true>)>
 ---@param add fun(timeline: agent.Timeline, block: agent.Block, changed: table<integer, true>): integer
 function M.handle(on, add)
-  --- Something begins that the chat's actions wait for.
+  --- Begins an opening, for which the chat's actions wait.
   function on.opening(timeline, update)
     table.insert(timeline.openings, update.opening)
   end
 
-  --- It is over, whichever way.
+  --- Ends it.
   function on.opened(timeline, update)
     timeline.openings = vim.tbl_filter(function(opening)
       return opening ~= update.opening
@@ -43,12 +43,12 @@ function M.handle(on, add)
     timeline.is_closing = true
   end
 
-  --- The chat stays after all.
+  --- The chat stays open.
   function on.not_closing(timeline)
     timeline.is_closing = nil
   end
 
-  --- An action waits: `held` is an agent.Held.
+  --- Holds an action: `held` is an agent.Held.
   function on.held(timeline, update, changed)
     local held = update.held
     table.insert(timeline.held, held)
@@ -57,7 +57,7 @@ function M.handle(on, add)
     end
   end
 
-  --- They wait no longer: they are done, or without `held` given up.
+  --- Removes a held action, or all without `held`.
   function on.unheld(timeline, update, changed)
     local held = update.held
     timeline.held = vim.tbl_filter(function(one)
@@ -71,7 +71,7 @@ function M.handle(on, add)
   return on
 end
 
---- The texts of what waits, in order.
+--- The texts of held messages, in order.
 ---@param timeline agent.Timeline
 ---@return string[]
 function M.texts(timeline)

@@ -1,4 +1,4 @@
--- Pure: a session as a list of blocks, and how each update changes it. Views draw the blocks that changed.
+-- Pure: a session as a list of blocks, changed by updates. Views draw the changed blocks.
 local handlers = require("agent.timeline.handlers")
 local waiting = require("agent.timeline.waiting")
 
@@ -8,33 +8,33 @@ local M = {}
 ---|"completed"|"failed"|"stopped"
 
 ---@class agent.Block
----@field kind "user"|"text"|"thought"|"tool"|"run"|"notice"|"plan"|"files"|"moved"  the last one is nothing any longer
+---@field kind "user"|"text"|"thought"|"tool"|"run"|"notice"|"plan"|"files"|"moved"  "moved" is empty
 ---@field text string
 ---@field id? string            of a tool call or a message
 ---@field status? agent.Status
 ---@field severity? "info"|"warning"|"error"
 ---@field title? string         of a tool call
----@field what? string         kind of a tool call, as ACP names it
----@field calls? agent.Block[]  of a run: the tool calls that stand in its line, and the thoughts between them
----@field into? integer         of what has moved into the line of others: its block
+---@field what? string         kind of a tool call, as in ACP
+---@field calls? agent.Block[]  of a run: its tool calls, and the thoughts between them
+---@field into? integer         of a moved block: the run that contains it
 ---@field summary? string
----@field lines? integer        written so far, while a call's arguments stream in
----@field is_rewritten? boolean  of a text that is over: it is not what it was with more at its end
----@field draft? string        the end of what it is writing, while its arguments stream in
+---@field lines? integer        written so far, while the arguments of a call stream in
+---@field is_rewritten? boolean  of a closed text: it was changed, not extended
+---@field draft? string        the end of the text that it writes, while its arguments stream in
 ---@field output? string
----@field is_diff? boolean      the output is the diff of what was written
+---@field is_diff? boolean      the output is the diff of a write
 ---@field path? string
 ---@field added? integer
 ---@field removed? integer
 ---@field seconds? number       of a thought
 ---@field expanded? boolean
----@field files? table[]       that a turn has changed, see ShownFile in protocol/ui.ts
+---@field files? table[]       changed in a turn, see ShownFile in protocol/ui.ts
 ---@field files_of? integer     that turn
----@field children? agent.Block[]  of a tool call: what stands under it
----@field depth? integer       of a tool call: how many it stands under
----@field given? string[]        of a message of the user's: what was handed over with it
+---@field children? agent.Block[]  of a tool call: blocks under it
+---@field depth? integer       of a tool call: number of calls above it
+---@field attachments? string[]  of a user's message: their labels
 ---@field held? agent.Held        of a message that waits for the chat to open
----@field turn? integer          of a message of the user's: the turn that it began, from 1 within the session
+---@field turn? integer          of a user's message: the turn that it began, from 1 within the session
 
 ---@class agent.Retry
 ---@field index integer          of its block
@@ -46,20 +46,20 @@ local M = {}
 ---@class agent.Timeline
 ---@field blocks agent.Block[]
 ---@field state "idle"|"starting"|"working"|"waiting"|"retrying"|"stopping"|"folding"
----@field asks_alone? boolean   what waits for the user belongs to no turn
----@field is_folding? boolean   room is being made, and no turn has begun since
----@field openings agent.Opening[]      what the chat waits for before it is open
----@field held agent.Held[]      actions that wait for it
----@field is_closing? boolean    the chat is about to be closed for good
+---@field asks_alone? boolean   the pending approval belongs to no turn
+---@field is_folding? boolean   the context window is being compacted, between turns
+---@field openings agent.Opening[]      the chat is open once all of them have ended
+---@field held agent.Held[]      actions that wait until then
+---@field is_closing? boolean    the chat is about to close for good
 ---@field session? string       id under which it is stored
 ---@field title? string         of the session
 ---@field root? string
 ---@field provider? string
 ---@field model? string
 ---@field sandbox? string
----@field mode? string          of the agent, as it calls it
----@field commands? { name: string, description: string }[]  that the agent has
----@field options? { id: string, name: string, value: string }[]  of the agent, as they are set
+---@field mode? string          of the agent, as the agent names it
+---@field commands? { name: string, description: string }[]  of the agent
+---@field options? { id: string, name: string, value: string }[]  of the agent, with their values
 ---@field steps? { step: string, status: string }[]  of the plan
 ---@field running? integer       commands in the background
 ---@field used? integer          tokens of the context window
@@ -67,13 +67,13 @@ local M = {}
 ---@field cost? number            dollars of the session so far
 ---@field retry? agent.Retry     the countdown on screen
 ---@field approvals integer      that wait
----@field asked table<integer, string>   request → the tool call that it is about
----@field tools table<string, integer>   tool call → its block, or the one that it stands in
----@field nested table<string, agent.Block>  tool call that stands under another one
+---@field requests table<integer, string>   request → its tool call
+---@field tools table<string, integer>   tool call → its block, or the run that contains it
+---@field nested table<string, agent.Block>  tool call under another one
 
 ---@return agent.Timeline
 function M.new()
-  return { blocks = {}, state = "idle", openings = {}, held = {}, approvals = 0, asked = {}, tools = {}, nested = {} }
+  return { blocks = {}, state = "idle", openings = {}, held = {}, approvals = 0, requests = {}, tools = {}, nested = {} }
 end
 
 --- Messages that wait.
@@ -85,10 +85,10 @@ function M.waiting(timeline)
   end, timeline.blocks)
 end
 
---- Blocks of what an agent does: it has the message that they answer.
+--- Blocks of an agent's work: the agent has the message before them.
 local ANSWERS = { text = true, thought = true, tool = true, run = true, plan = true }
 
---- The message of a turn of which nothing came, not even that it is stored. Notices may stand below it.
+--- The message of a turn that has produced nothing yet and is not stored. Notices may stand below it.
 ---@param timeline agent.Timeline
 ---@return agent.Block?
 local function unstored_block(timeline)
@@ -109,7 +109,7 @@ function M.unstored(timeline)
   return block and block.text
 end
 
---- Messages that are on their way: no log has them, as far as is known here. In the order of the chat.
+--- Messages that no log has, as far as is known here, in the order of the chat.
 ---@param timeline agent.Timeline
 ---@return agent.Block[]
 function M.on_the_way(timeline)
@@ -117,8 +117,8 @@ function M.on_the_way(timeline)
   return vim.list_extend(blocks, M.waiting(timeline))
 end
 
---- Messages that come back into the input when the supervisor is gone, in the order of the chat. It never had those
---- that wait for the chat to open.
+--- Messages that return to the input when the supervisor is gone, in the order of the chat. It never had messages that
+--- wait for the chat to open.
 ---@param timeline agent.Timeline
 ---@return string[] texts
 ---@return boolean unstored the first one was sent, and is not stored
@@ -144,7 +144,7 @@ function M.apply(timeline, update)
   return changed
 end
 
---- A stored part of a session, from its updates. Nothing of it goes on.
+--- A stored part of a session, from its updates. All of its blocks are closed.
 ---@param updates table[]
 ---@return agent.Timeline
 function M.replay(updates)
@@ -162,10 +162,10 @@ function M.replay(updates)
   return timeline
 end
 
---- Puts an older part before what is there, which may go on meanwhile.
+--- Puts an older part before the present blocks.
 ---@param timeline agent.Timeline
 ---@param older agent.Timeline
----@return integer count of the blocks that came
+---@return integer count of new blocks
 function M.prepend(timeline, older)
   local count = #older.blocks
   table.move(timeline.blocks, 1, #timeline.blocks, count + 1)
@@ -191,7 +191,7 @@ function M.prepend(timeline, older)
   return count
 end
 
---- The turn that a block belongs to; nil before the first one that is stored.
+--- The turn of a block; nil before the first stored one.
 ---@param timeline agent.Timeline
 ---@param index integer
 ---@return integer? turn

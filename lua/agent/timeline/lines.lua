@@ -18,9 +18,9 @@ local function lines_of(block)
       or block.status == "stopped" and " (not sent)"
       or ""
     local lines = vim.split(block.text .. note, "\n")
-    if block.given then
+    if block.attachments then
       table.insert(lines, fences.missing(lines))
-      table.insert(lines, "▸ " .. table.concat(block.given, " · "))
+      table.insert(lines, "▸ " .. table.concat(block.attachments, " · "))
     end
     return lines
   end
@@ -44,7 +44,7 @@ local function lines_of(block)
   return vim.split(block.text, "\n")
 end
 
---- The same, and nothing of a block makes code of what comes after it. What still grows is closed at its end, see
+--- The same, with open code blocks closed, so that no later text becomes code. Growing text is closed at its end, see
 --- handlers.lua.
 ---@param block agent.Block
 ---@return string[]
@@ -78,7 +78,7 @@ function M.duration(seconds)
   return M.seconds(seconds)
 end
 
---- Whole ones.
+--- Whole seconds.
 ---@param seconds number
 ---@return string
 function M.seconds(seconds)
@@ -113,7 +113,7 @@ end
 
 local COUNTS = { ["%+%d+"] = "AgentAdded", ["−%d+"] = "AgentRemoved" }
 
---- Where the counts at the end of a line stand.
+--- The positions of the counts at the end of a line.
 ---@param line string
 ---@return agent.Mark[]
 function M.count_marks(line)
@@ -162,7 +162,7 @@ end
 
 local RUNNING = { pending = true, in_progress = true, waiting = true }
 
---- How much of what a tool prints is shown while it runs and its block is closed.
+--- Output lines of a running call in a closed block.
 local LIVE_LINES, LIVE_CHARACTERS = 5, 200
 
 ---@param output string[]
@@ -193,7 +193,7 @@ local function tool_header(block)
   return header
 end
 
---- What stands under a call: a line for each call and thought, and texts; or the last ones, without texts.
+--- The blocks under a call: a line for each call and thought, and texts; or the last ones, without texts.
 ---@param block agent.Block
 ---@param all boolean
 ---@return string[]
@@ -233,10 +233,10 @@ function M.tool_lines(block)
   return lines
 end
 
---- The line of calls that only look, or each of them below it.
+--- A run of read-only calls: one line, or each call below it.
 ---@param block agent.Block
 ---@return string[]
----@return table<integer, agent.Block> calls and thoughts that stand in these lines, from 1
+---@return table<integer, agent.Block> calls and thoughts of these lines, from 1
 function M.run_lines(block)
   local lines, calls = { ("%s %s"):format(M.icons[block.status], runs.header(block)) }, {}
   for _, call in ipairs(block.expanded and block.calls or {}) do

@@ -1,13 +1,12 @@
--- Pure: calls that only look, one after the other, are one line that says what they are about, with the thoughts
--- between them.
+-- Pure: joins successive read-only calls, and the thoughts between them, into one line that says what they read.
 local M = {}
 
---- So many calls become one line.
+--- Calls that make a line.
 local FEWEST = 3
---- What a line names of them.
+--- Names in a line.
 local MOST_NAMED = 3
 
---- Kinds of calls, as ACP names them, and what they did.
+--- Kinds of calls, as in ACP, and their verbs.
 local LOOKS = { read = "looked", search = "searched" }
 
 local GOES_WELL = { pending = true, in_progress = true, completed = true }
@@ -26,7 +25,7 @@ local function is_passed(block)
   return is_thought or block ~= nil and block.kind == "moved"
 end
 
---- The next place of a call that may stand in the same line, thoughts or not; nil if there is none.
+--- The next position of a call in the same line; nil if there is none.
 ---@param blocks agent.Block[]
 ---@param at integer
 ---@param step 1|-1
@@ -34,14 +33,14 @@ end
 local function beside(blocks, at, step)
   repeat
     at = at + step
-    -- What has gone into a line is not gone through again.
+    -- Joined blocks are skipped.
     at = blocks[at] and step < 0 and blocks[at].into or at
   until not is_passed(blocks[at])
   local block = blocks[at]
   return block and (block.kind == "run" or is_look(block)) and at or nil
 end
 
---- What stands, or would stand, in one line with the call at this place: calls and the thoughts between them.
+--- The calls and thoughts in one line with the call at this position.
 ---@param blocks agent.Block[]
 ---@param index integer
 ---@return integer first place
@@ -77,13 +76,13 @@ function M.open(run)
   end, run.kind == "run" and run.calls or {})
 end
 
---- Those that have not ended make one that has not.
+--- The line has ended once all calls have.
 ---@param run agent.Block
 local function set_status(run)
   run.status = #M.open(run) > 0 and "in_progress" or "completed"
 end
 
---- Each of its calls and thoughts stands for itself again.
+--- Splits it into separate blocks.
 ---@param timeline agent.Timeline
 ---@param index integer
 ---@param changed table<integer, true>
@@ -107,8 +106,8 @@ local function dissolve(timeline, index, changed)
   return places
 end
 
---- Puts the call at this place and those beside it into one line, if they are enough. One that has failed, waits for
---- the user or was stopped leaves its line.
+--- Joins the call at this position with those beside it, if they are enough. A call that has failed, was stopped or
+--- waits for the user leaves its line.
 ---@param timeline agent.Timeline
 ---@param index integer
 ---@param changed table<integer, true>
@@ -150,7 +149,7 @@ function M.fold(timeline, index, changed, call)
   end
 end
 
---- What a call is about: its title without the verb.
+--- The subject of a call: its title without the verb.
 ---@param call agent.Block
 ---@return string
 local function subject(call)
@@ -197,7 +196,7 @@ function M.header(run)
   return ("%s  %s%s"):format(table.concat(parts, ", "), table.concat(names, ", ", 1, math.min(#names, MOST_NAMED)), more)
 end
 
---- What a search has found: each file with the number of its matches; nil if the output is of another form.
+--- Files of a search result with their numbers of matches; nil if the output has another form.
 ---@param output string as engine/tools/search/format.ts writes it
 ---@return string[]?
 function M.found(output)

@@ -1,17 +1,17 @@
--- Pure: the phase of a chat, and what each action does in it. This table is the only place that decides what waits.
+-- Pure: the phase of a chat, and the effect of each action in it. Only this table decides which actions wait.
 local M = {}
 
 ---@alias agent.Phase "opening"|"ready"|"running"|"stopping"|"closing"
 
 ---@alias agent.Verdict
 ---| "now"      do it
----| "hold"     do it once the chat is open, after what waits already
+---| "hold"     do it once the chat is open, after the actions held before
 ---| "queue"    send it; the supervisor runs it after the turn
 ---| "steer"    send it into the turn
 ---| "stop"     stop the turn
----| "give_up"  give up what is being opened; what waits comes back into the input
+---| "give_up"  cancel the opening; held messages return to the input
 ---| "back"     put its text into the input
----| "refuse"   say why in one line
+---| "refuse"   report the reason in one line
 ---| "nothing"
 
 ---@type agent.Phase[]
@@ -31,7 +31,8 @@ local RULES = {
   other = { "now", "now", "now", "now", "now" },
 }
 
---- The kind of each action. "other" is what the chat's phase does not matter to: the screen, other chats, the project.
+--- The kind of each action. The phase does not matter to "other" actions: they concern the screen, other chats or the
+--- project.
 ---@type table<string, string>
 M.KINDS = {
   send = "message",
@@ -90,7 +91,7 @@ M.KINDS = {
   health = "other",
 }
 
---- Phases by the state of the turn.
+--- The phase by the state of the turn.
 ---@type table<string, agent.Phase>
 local PHASE_OF = {
   idle = "ready",
@@ -115,7 +116,7 @@ end
 --- The state that the user reads.
 ---@param timeline agent.Timeline
 ---@return string
-function M.shown(timeline)
+function M.display(timeline)
   local phase = M.phase(timeline)
   return (phase == "opening" or phase == "closing") and phase or timeline.state
 end
@@ -128,7 +129,7 @@ function M.verdict(action, timeline)
   return rule[vim.fn.index(M.PHASES, M.phase(timeline)) + 1]
 end
 
---- What to say of an action that a phase refuses.
+--- The error message by phase.
 local REFUSALS = {
   opening = "Cannot run :Agent %s: the chat is opening. Wait, or use :Agent stop.",
   running = "Cannot run :Agent %s: a turn is running. Stop it first.",
@@ -136,7 +137,7 @@ local REFUSALS = {
   closing = "Cannot run :Agent %s: the chat is being closed. Open another one.",
 }
 
---- Nil if the action is not refused.
+--- The error message of an action that the phase refuses.
 ---@param action string
 ---@param timeline agent.Timeline
 ---@return string? line

@@ -1,14 +1,14 @@
--- Pure: tables of markdown, with their columns under each other.
+-- Pure: aligns the columns of markdown tables.
 local fences = require("agent.timeline.fences")
 
 local M = {}
 
---- Columns of a line that is still a line: wider tables stay as they are.
+--- Columns of the widest aligned table.
 local WIDEST = 200
---- Bytes of a row; longer ones are not even looked at.
+--- Bytes of the longest row that is parsed.
 local LONGEST = 4000
 
---- The cells of a row; a bar behind a backslash, or in code, belongs to its cell.
+--- The cells of a row. A bar behind a backslash, or in code, belongs to its cell.
 ---@param line string
 ---@return string[]
 local function cells(line)
@@ -90,7 +90,7 @@ local function aligned(rows)
   return lines
 end
 
---- The same text with its tables aligned; those in code stay as they are.
+--- The same text with its tables aligned, except in code.
 ---@param text string
 ---@return string
 function M.align(text)

@@ -1,10 +1,10 @@
--- Messages of the user's that wait while a turn runs.
+-- Messages that wait while a turn runs.
 local M = {}
 
---- States of their blocks: they wait for the turn's end, or for its next step.
+--- States of their blocks: they wait for the end of the turn, or for its next step.
 M.STATES = { queued = true, steering = true }
 
---- Takes away the first block with these fields.
+--- Removes the first block with these fields.
 ---@param timeline agent.Timeline
 ---@param changed table<integer, true>
 ---@param fields table<string, string>
@@ -24,17 +24,17 @@ end
 ---@param on table<string, fun(timeline: agent.Timeline, update: table, changed: table<integer, true>)>
 ---@param add fun(timeline: agent.Timeline, block: agent.Block, changed: table<integer, true>): integer
 function M.handle(on, add)
-  --- A message for the turn that runs.
+  --- A message for the running turn.
   function on.steering(timeline, update, changed)
     add(timeline, { kind = "user", text = update.text, status = "steering", id = update.id }, changed)
   end
 
-  --- It did not come into the turn.
+  --- It has not reached the turn.
   function on.unsteered(timeline, update, changed)
     M.remove(timeline, changed, { status = "steering", id = update.id })
   end
 
-  --- One that waited for the turn's end was taken back.
+  --- A message was taken back before the end of the turn.
   function on.taken_back(timeline, update, changed)
     M.remove(timeline, changed, { status = "queued", text = update.text })
   end

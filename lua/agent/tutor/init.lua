@@ -26,7 +26,7 @@ local M = {}
 ---@field tab? integer       the tab page with the lessons
 ---@field tabs table<integer, "lessons"|"other">  that one, and tab pages opened from it
 ---@field page? agent.TutorPage
----@field shown? string     text on the page
+---@field text? string     text on the page
 ---@field prepared? boolean  the model has the lesson's script
 ---@field lesson integer    number; past the last one at the end
 ---@field seen agent.TutorSeen
@@ -133,10 +133,10 @@ end
 local function show_file()
   local file = vim.fn.bufadd(path(FILE))
   local windows = vim.api.nvim_tabpage_list_wins(tutor.tab)
-  local is_shown = vim.iter(windows):any(function(window)
+  local is_visible = vim.iter(windows):any(function(window)
     return vim.api.nvim_win_get_buf(window) == file
   end)
-  if not is_shown then
+  if not is_visible then
     local window = vim.api.nvim_open_win(file, false, { split = "below", win = tutor.page.window })
     vim.bo[file].buflisted = true
     vim.wo[window].winfixheight = false
@@ -153,10 +153,10 @@ local function show()
     return keys[name] or ":Agent review " .. name
   end)
   local is_late = lesson ~= nil and not tutor.prepared
-  if is_late or tutor.shown == title .. text or not tutor.page:is_open() then
+  if is_late or tutor.text == title .. text or not tutor.page:is_open() then
     return
   end
-  tutor.shown = title .. text
+  tutor.text = title .. text
   tutor.page:show(title, text)
   tutor.views.chats.fit()
 end

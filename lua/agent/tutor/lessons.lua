@@ -30,7 +30,7 @@ end
 
 ---@param seen agent.TutorSeen
 ---@return boolean
-local function was_asked(seen)
+local function has_asked(seen)
   return seen.waiting > 0 or seen.answered > 0 or seen.turns > 0
 end
 
@@ -79,7 +79,7 @@ say Done, as far as you allowed it.
       {
         text = "Press `i`, type  `keep my token in .env`  and send it with `<C-s>`.\n"
           .. "The chat shows the answer and the file that was read for it.",
-        done = was_asked,
+        done = has_asked,
       },
       {
         text = "`<Esc>` `<Tab>` goes to the approval. `a` allows the edit, `r` rejects it.\n"
@@ -101,7 +101,7 @@ say The command is done, as far as you allowed it.
     steps = {
       {
         text = "Send  `sort the guests`  (`i` and `<C-s>` again).\nThe agent runs a command in a sandbox.",
-        done = was_asked,
+        done = has_asked,
       },
       {
         text = "`<Esc>` `<Tab>` goes to the approval. `a` keeps the changes, `r` discards them.\n"

@@ -45,7 +45,7 @@ function M.start(folder, on)
     return nil, problem
   end
   table.insert(command, folder)
-  local printed, said, is_fetching = "", {}, false
+  local printed, output, is_fetching = "", {}, false
   local model = setmetatable({ waiting = {} }, Model)
   model.job = vim.fn.jobstart(command, {
     on_stdout = function(_, data)
@@ -56,15 +56,15 @@ function M.start(folder, on)
       end
     end,
     on_stderr = function(_, lines)
-      vim.list_extend(said, lines)
+      vim.list_extend(output, lines)
       if not is_fetching and table.concat(lines, "\n"):find("Download") then
         is_fetching = true
         say.info("fetching the plugin's dependencies, once …")
       end
     end,
     on_exit = function(_, code)
-      local text = table.concat(said, "\n")
-      on.ended(process.offline(text) or process.ending(code, said))
+      local text = table.concat(output, "\n")
+      on.ended(process.offline(text) or process.ending(code, output))
     end,
   })
   return model

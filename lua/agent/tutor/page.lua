@@ -42,14 +42,14 @@ Page.__index = Page
 local function parts(text)
   local lines, typed = {}, {}
   for line in vim.gsplit(text, "\n") do
-    local shown = ""
+    local plain = ""
     for index, part in ipairs(vim.split(line, "`")) do
       if index % 2 == 0 then
-        table.insert(typed, { row = #lines, from = #shown, to = #shown + #part })
+        table.insert(typed, { row = #lines, from = #plain, to = #plain + #part })
       end
-      shown = shown .. part
+      plain = plain .. part
     end
-    table.insert(lines, shown)
+    table.insert(lines, plain)
   end
   return lines, typed
 end

@@ -1,4 +1,4 @@
--- The border of the agent's floats: the user's 'winborder', as far as a title and keys can stand in it.
+-- The border of the agent's floats: the user's 'winborder', if it can hold a title and keys.
 
 ---@return string|string[]
 return function()

@@ -1,4 +1,4 @@
--- Pure: numbers and names as people read them.
+-- Pure: numbers and names for people.
 local M = {}
 
 --- 980, 12.3k, 128k, 1.2M
@@ -32,7 +32,7 @@ function M.milliseconds(milliseconds)
   return (milliseconds < 9950 and "%.1f s" or "%.0f s"):format(milliseconds / 1000)
 end
 
---- The beginning of a text, in at most so many columns.
+--- The beginning of a text, at most this many columns.
 ---@param text string
 ---@param width integer
 ---@return string
@@ -49,7 +49,7 @@ function M.cut(text, width)
   return part
 end
 
---- The end of a text, in at most so many columns.
+--- The end of a text, at most this many columns.
 ---@param text string
 ---@param width integer
 ---@return string
@@ -67,7 +67,7 @@ function M.cut_start(text, width)
   return part
 end
 
---- The supervisor has made one line of it; a float that cannot be drawn would be one that nobody can answer.
+--- Makes sure of one line. The supervisor does it too, but an approval that cannot be drawn could not be answered.
 ---@param text string
 ---@return string
 function M.one_line(text)

@@ -1,8 +1,8 @@
--- Highlight groups: all `default`, linked to standard ones, so that any colour scheme fits. Where a scheme's own cannot
--- be read on the background of its floats, they are made so.
+-- Highlight groups: all `default` and linked to standard groups, so that they follow any colour scheme. Where a
+-- scheme's colours are unreadable on its floats, they are corrected.
 local M = {}
 
---- Each group, what it links to, and what it is for.
+--- Each group, its link, and its use.
 ---@type { [1]: string, [2]: string, [3]: string }[]
 M.groups = {
   { "AgentUser", "Title", "your messages" },
@@ -26,14 +26,14 @@ M.groups = {
   { "AgentNormal", "NormalFloat", "text of floating windows" },
 }
 
---- What floats look like where a scheme's are so different from other windows that its colours do not fit them.
+--- Colours of floats if the scheme's floats differ too much from its windows.
 local PLAIN = { AgentBorder = "Normal", AgentNormal = "Normal" }
 
---- Contrasts from 1 to 21: the least to read by, and the most that the background of floats has to that of windows.
+--- Contrasts from 1 to 21: the least for text, and the most between the backgrounds of floats and windows.
 --- Source: WCAG 2.2, "contrast ratio", 1.4.11.
 local LEAST, MOST = 3, 1.5
 
---- Of xterm: 16 colours, then a cube of 6 levels.
+--- Colours of xterm: 16, then a cube of 6 levels.
 -- stylua: ignore
 local BASIC = { 0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
   0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff }
@@ -47,7 +47,7 @@ local function rgb(red, green, blue)
   return math.floor(red) * 65536 + math.floor(green) * 256 + math.floor(blue)
 end
 
----@param number integer of a terminal's colour
+---@param number integer of a terminal colour
 ---@return integer
 local function of_terminal(number)
   if number < 16 then
@@ -104,7 +104,7 @@ local function colour(highlight, key)
   return number and of_terminal(number)
 end
 
---- The same hue, lighter or darker, that can be read on this background; nil if it can be read already.
+--- The same hue, lighter or darker, readable on this background; nil if it is readable already.
 ---@param highlight table
 ---@param base { fg: integer, bg: integer }
 ---@return table?
@@ -130,11 +130,11 @@ local function readable(highlight, base)
   return vim.tbl_extend("force", highlight, { fg = better })
 end
 
---- What was put in the place of a link.
+--- Replacements of links.
 ---@type table<string, table>
 local changed = {}
 
---- Puts something in the place of the link, or of what was put there before, but never of what others have set.
+--- Replaces the link or the previous replacement, but never a colour of somebody else.
 ---@param name string
 ---@param link string
 ---@param highlight? table  nil: the link
@@ -147,9 +147,9 @@ local function replace(name, link, highlight)
   end
 end
 
---- The colours of text and of what is behind it, in the agent's floats.
+--- The colours of text and background in the agent's floats.
 ---@return { fg: integer, bg: integer }
----@return boolean plain they are those of other windows
+---@return boolean is_plain they are those of other windows
 local function base_colours()
   local is_dark = vim.o.background == "dark"
   local normal, float = look("Normal"), look("NormalFloat")

@@ -1,4 +1,4 @@
--- Keys and what they do, in lines that are as wide as there is room.
+-- Keys and their actions, fitted into lines.
 local M = {}
 
 local GAP = "  "
@@ -9,7 +9,7 @@ local function line(words)
   return (" %s "):format(table.concat(words, GAP))
 end
 
---- As many as one line has room for.
+--- As many as one line can hold.
 ---@param words string[] the most important first
 ---@param width integer columns
 ---@return string
@@ -55,9 +55,9 @@ local function key(word)
   return word:match("^%S+")
 end
 
---- Keys of which none may be cut, for the footer of a float and, where that is too narrow, a line above the text.
---- What is too long even so is said shorter, and then left away: a key stands alone.
----@param words string[] each a key, a blank and what it does
+--- Keys for the footer of a float, of which none may be cut. A narrow window also uses the winbar, then shorter words,
+--- then keys alone.
+---@param words string[] each a key, a space and its action
 ---@param width integer columns of the window
 ---@return string footer
 ---@return string winbar empty if one line is enough

@@ -1,10 +1,10 @@
--- A message that has no room in the last line: whole, in a float at the bottom that takes no focus. It goes with the
--- next key or after a while, and stands in `:messages`.
+-- A message that does not fit into the last line: a float at the bottom that takes no focus and closes with the next
+-- key or after a while. `:messages` keeps it.
 local api = vim.api
 
 local M = {}
 
---- Milliseconds that it stays, and in which a key does not take it away: it was meant for something else.
+--- Milliseconds that it stays, and in which a key does not close it: that key was meant for something else.
 local STAYS, GRACE = 12000, 400
 
 local HIGHLIGHTS = { [vim.log.levels.WARN] = "WarningMsg", [vim.log.levels.ERROR] = "ErrorMsg" }
@@ -14,20 +14,20 @@ local namespace = api.nvim_create_namespace("agent.message")
 ---@class agent.Message
 ---@field window integer
 ---@field buffer integer
----@field since integer  when it was shown, in milliseconds
+---@field since integer  when it was drawn, in milliseconds
 
----@class agent.Said
+---@class agent.MessageLine
 ---@field line string
 ---@field level? integer     of vim.log.levels
----@field is_kept? boolean   it stands in `:messages`
+---@field is_kept? boolean   `:messages` has it
 
 ---@type agent.Message?
-local shown
+local current
 local clock ---@type uv.uv_timer_t?
 
 local function close()
-  local old = shown
-  shown = nil
+  local old = current
+  current = nil
   vim.on_key(nil, namespace)
   if clock then
     clock:stop()
@@ -37,7 +37,7 @@ local function close()
   end
 end
 
---- Puts a text into `:messages`. Neovim does not ask for a key meanwhile, and with the next redraw wants none.
+--- Adds a text to `:messages`, without a prompt for a key now or with the next redraw.
 ---@param text string
 ---@param highlight? string
 local function remember(text, highlight)
@@ -48,7 +48,7 @@ local function remember(text, highlight)
   vim.o.more, vim.o.messagesopt = more, messagesopt
 end
 
---- Where it stands: above the last line and the statusline.
+--- Its place: above the last line and the statusline.
 ---@param rows integer
 ---@return table config
 local function place(rows)
@@ -69,12 +69,12 @@ end
 
 ---@param message agent.Message
 ---@param first integer line from 0
----@return integer rows from there to the end
+---@return integer rows from the line to the end
 local function rows_from(message, first)
   return api.nvim_win_text_height(message.window, { start_row = first }).all
 end
 
---- Older lines go where they would take more than a third of the screen.
+--- Removes older lines if they take more than a third of the screen.
 ---@param message agent.Message
 local function make_room(message)
   local first = api.nvim_buf_line_count(message.buffer) - 1
@@ -100,36 +100,36 @@ end
 ---@param line string
 ---@param level? integer
 local function draw(line, level)
-  local at = shown and api.nvim_buf_line_count(shown.buffer) or 0
-  shown = shown or open()
-  shown.since = vim.uv.now()
-  api.nvim_buf_set_lines(shown.buffer, at, -1, true, { line })
+  local at = current and api.nvim_buf_line_count(current.buffer) or 0
+  current = current or open()
+  current.since = vim.uv.now()
+  api.nvim_buf_set_lines(current.buffer, at, -1, true, { line })
   local mark = { end_col = #line, hl_group = HIGHLIGHTS[level] or "MsgArea" }
-  api.nvim_buf_set_extmark(shown.buffer, namespace, at, 0, mark)
-  make_room(shown)
+  api.nvim_buf_set_extmark(current.buffer, namespace, at, 0, mark)
+  make_room(current)
 end
 
---- Shows lines, below those that are shown already.
----@param lines agent.Said[]
----@param kept? string  what stands in `:messages` beside them
+--- Shows lines, below those on the screen.
+---@param lines agent.MessageLine[]
+---@param kept? string  further text for `:messages`
 function M.show(lines, kept)
   if kept then
     remember(kept)
   end
-  if shown and not api.nvim_win_is_valid(shown.window) then
+  if current and not api.nvim_win_is_valid(current.window) then
     close()
   end
-  for _, said in ipairs(lines) do
-    if not said.is_kept then
-      remember(said.line, HIGHLIGHTS[said.level])
+  for _, message in ipairs(lines) do
+    if not message.is_kept then
+      remember(message.line, HIGHLIGHTS[message.level])
     end
-    draw(said.line, said.level)
+    draw(message.line, message.level)
   end
   vim.cmd.redraw()
   clock = clock or assert(vim.uv.new_timer())
   clock:start(STAYS, 0, vim.schedule_wrap(close))
   vim.on_key(function(_, typed)
-    if typed ~= "" and shown and vim.uv.now() - shown.since > GRACE then
+    if typed ~= "" and current and vim.uv.now() - current.since > GRACE then
       vim.on_key(nil, namespace)
       vim.schedule(close)
     end

@@ -1,4 +1,4 @@
---- Leaves Insert mode in a buffer that takes no text: a click goes from window to window in any mode.
+--- Leaves Insert mode in a read-only buffer: a click changes the window in any mode.
 ---@param buffer integer
 return function(buffer)
   vim.api.nvim_create_autocmd("BufEnter", {

@@ -1,10 +1,10 @@
--- A window to read in, over everything, until a key closes it.
+-- A float to read in, above all windows, until a key closes it.
 local border = require("agent.ui.border")
 local prose = require("agent.ui.prose")
 
 local M = {}
 
---- Also a line with columns: a word, and blanks.
+--- Also wraps a line with columns below its second column.
 local LIST = prose.LIST .. [[\|^\S\+\s\{2,}]]
 
 ---@param window integer
@@ -13,7 +13,7 @@ local function has_more_below(window)
   return vim.fn.line("w$", window) < vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(window))
 end
 
---- In the middle of the screen, as tall as its lines want; the title says what is out of sight.
+--- Opens it in the middle of the screen, as tall as its lines. The title counts the lines out of sight.
 ---@param window integer
 ---@param title string
 local function fit(window, title)
@@ -33,7 +33,7 @@ end
 ---@param lines string[]
 ---@param title string
 ---@param footer string
----@param closing? string[] keys that close it beside q, <Esc> and <CR>
+---@param closing? string[] keys that close it, besides q, <Esc> and <CR>
 ---@return integer buffer
 ---@return fun() close
 function M.open(lines, title, footer, closing)

@@ -1,18 +1,17 @@
--- How text to read looks in a window of the plugin's own: whole words, each line below its own beginning, and nothing
--- beside it.
+-- Options of windows for reading: whole words, indented continuation lines, and no columns beside the text.
 local M = {}
 
---- Bullets, numbers, and the marks of the chat's own lines, for 'formatlistpat'.
+--- Bullets, numbers, and the marks of the chat's lines, for 'formatlistpat'.
 M.LIST = [[^\s*\%(\d\+[.)]\|[-*+>✓✗■…?▸☐]\|[AMDR?]\)\s\+]]
 
---- Of windows.
+--- Window options.
 M.OPTIONS = {
   wrap = true,
   linebreak = true,
   smoothscroll = true,
   breakindent = true,
   breakindentopt = "list:-1",
-  -- Where the first line goes on from above, and the last one below, three letters would be "<<<" and "@@@".
+  -- Where the first line continues from above, or the last one below, Neovim would show "<<<" and "@@@".
   list = true,
   listchars = "tab:  ,precedes:…",
   fillchars = "eob: ,lastline:…",
@@ -21,7 +20,7 @@ M.OPTIONS = {
   signcolumn = "no",
   foldcolumn = "0",
   foldenable = false,
-  -- The user's may look at all of the text.
+  -- The user's value may evaluate the whole text.
   foldmethod = "manual",
   spell = false,
   cursorline = false,
@@ -30,8 +29,8 @@ M.OPTIONS = {
   colorcolumn = "",
 }
 
----@param window integer whose buffer is the plugin's own
----@param list? string  another pattern than LIST
+---@param window integer with a buffer of the plugin
+---@param list? string  a pattern instead of LIST
 function M.style(window, list)
   for name, value in pairs(M.OPTIONS) do
     vim.api.nvim_set_option_value(name, value, { win = window, scope = "local" })

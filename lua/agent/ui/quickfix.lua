@@ -1,4 +1,4 @@
--- The quickfix window, as tall as Neovim makes it but no more than a third of the screen.
+-- Opens the quickfix window, at most a third of the screen tall.
 
 return function()
   vim.cmd(("botright copen %d"):format(math.max(3, math.min(10, math.floor(vim.o.lines / 3)))))

@@ -1,5 +1,5 @@
--- What the user is told outside of the chat: one line after "agent:". It begins in lower case, and has no full stop
--- if it is one sentence. Whatever comes from elsewhere is made so. It never asks for a key, however long it is.
+-- Messages outside of the chat: one line after "agent:", in lower case, without a full stop after a single sentence.
+-- They never ask for a key, whatever their length.
 local M = {}
 
 --- Names that keep their capital.
@@ -17,7 +17,8 @@ function M.line(text)
   return "agent: " .. (is_one and text:gsub("%.$", "") or text)
 end
 
---- Whether vim.notify is the one that Neovim brings, which writes into the last line. It is compiled into Neovim,
+--- True if vim.notify is Neovim's own, which writes into the last line. Compiled Lua mostly lacks the name of its
+--- file.
 --- mostly without the name of its file.
 ---@return boolean
 local function writes_line()
@@ -25,16 +26,17 @@ local function writes_line()
   return source == "?" or source == "=?" or vim.startswith(source, "@vim/")
 end
 
---- Milliseconds in which Neovim may not have drawn, and would ask for a key after another message.
+--- Milliseconds in which Neovim may not have redrawn; another message would then ask for a key.
 local DRAWN = 200
 
----@type agent.Said?
+---@type agent.MessageLine?
 local in_last_line
 
---- Columns that a ruler and a half-typed command have in the last line.
+--- Columns of the ruler and of a half-typed command in the last line.
 local RULER, SHOWCMD = 18, 10
 
---- Columns of the last line that a message may have. In a float Neovim draws the ruler there, over the message, which
+--- Columns of a message in the last line. In a float Neovim draws the ruler over the message, which v:echospace does
+--- not count.
 --- v:echospace does not count.
 ---@return integer
 local function room()
@@ -45,27 +47,27 @@ local function room()
   return left
 end
 
---- What has no room in the last line, or would push another one up, is shown above it.
----@param said agent.Said
----@param kept? string  more of it, for `:messages`
-local function show(said, kept)
-  local has_room = vim.o.cmdheight > 0 and vim.api.nvim_strwidth(said.line) <= room()
+--- Shows a message above the last line if it does not fit, or would push another one up.
+---@param message agent.MessageLine
+---@param kept? string  further text for `:messages`
+local function show(message, kept)
+  local has_room = vim.o.cmdheight > 0 and vim.api.nvim_strwidth(message.line) <= room()
   if kept or in_last_line or not has_room then
-    local lines = in_last_line and { in_last_line, said } or { said }
+    local lines = in_last_line and { in_last_line, message } or { message }
     in_last_line = nil
     return require("agent.ui.message").show(lines, kept)
   end
-  said.is_kept, in_last_line = true, said
+  message.is_kept, in_last_line = true, message
   vim.defer_fn(function()
-    in_last_line = in_last_line ~= said and in_last_line or nil
+    in_last_line = in_last_line ~= message and in_last_line or nil
   end, DRAWN)
-  vim.notify(said.line, said.level)
+  vim.notify(message.line, message.level)
 end
 
---- Columns of a notification in a box of somebody else's, and of what is around it.
+--- Columns of a notification in another plugin's box, and of the box around it.
 local BOX, AROUND = 60, 8
 
---- Many of those who show a message in a box cut what is wider than the screen: that is given to them in lines.
+--- Many plugins cut a message that is wider than the screen, so they get it in lines.
 ---@param line string
 ---@return string
 local function fit_box(line)
@@ -86,7 +88,7 @@ end
 
 ---@param text string
 ---@param level? integer of vim.log.levels
----@param kept? string  more of it, for `:messages`
+---@param kept? string  further text for `:messages`
 local function tell(text, level, kept)
   if vim.v.exiting ~= vim.NIL then
     return
@@ -97,7 +99,7 @@ local function tell(text, level, kept)
   elseif not writes_line() then
     return vim.notify(fit_box(line), level)
   end
-  -- Later: within a request to Neovim a message asks for a key at once.
+  -- Later: within a request to Neovim a message asks for a key.
   vim.schedule(function()
     show({ line = line, level = level }, kept)
   end)
@@ -113,7 +115,7 @@ function M.warn(text)
   tell(text, vim.log.levels.WARN)
 end
 
---- The first that fits into the last line; the last one if none does.
+--- The first text that fits into the last line, else the last one.
 ---@param texts string[]
 ---@return string
 function M.fitting(texts)
@@ -130,7 +132,7 @@ function M.error(text)
   tell(text, vim.log.levels.ERROR)
 end
 
---- Says the first line of an error of our own code; all of it stands in `:messages`.
+--- Shows the first line of an error in our own code; `:messages` keeps all of it.
 ---@param problem any with a traceback
 function M.bug(problem)
   tell(tostring(problem), vim.log.levels.ERROR, tostring(problem))

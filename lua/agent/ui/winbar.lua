@@ -1,7 +1,7 @@
--- The line above a window's text. Plugins that give one to every window leave the agent's windows theirs.
+-- Sets winbars. Plugins that set one in every window leave these alone.
 local M = {}
 
---- A window of one row has no room for it, and Neovim would complain.
+--- A window of one row has no room for a winbar: Neovim reports an error.
 ---@param win integer
 ---@param text string
 local function put(win, text)
@@ -18,7 +18,7 @@ function M.set(win, text)
   put(win, text)
 end
 
---- It is as any window's again.
+--- Restores the winbar of an ordinary window.
 ---@param win integer
 function M.leave(win)
   vim.w[win].agent_winbar = nil
@@ -35,9 +35,9 @@ local function restore()
 end
 
 local group = vim.api.nvim_create_augroup("agent.winbar", {})
--- Which window an option was set for the event does not say.
+-- The event does not name the window.
 vim.api.nvim_create_autocmd("OptionSet", { group = group, pattern = "winbar", callback = restore })
--- What is set within another autocommand has no event of its own.
+-- Options that an autocommand sets have no event.
 local EVENTS = { "WinEnter", "BufEnter", "BufWinEnter", "WinScrolled", "WinResized", "InsertEnter", "InsertLeave" }
 vim.list_extend(EVENTS, { "CursorMoved", "CursorMovedI", "CursorHold", "CursorHoldI" })
 vim.api.nvim_create_autocmd(EVENTS, { group = group, callback = restore })

@@ -1,9 +1,10 @@
--- Completes what a message may mention: "@" files, buffers, symbols and words, "#" tools, and "/" at its beginning, for
--- prompts. By 'completefunc', and as soon as one of them is typed. What is not known yet comes later: nobody waits.
+-- Completes mentions in a message: "@" for files, buffers, symbols and words, "#" for tools, and "/" at the beginning
+-- for prompts and sub-commands. It works by 'completefunc' and while typing. Lists that are not known yet are
+-- requested and shown later.
 local client = require("agent.client")
 local find = require("agent.reload.find")
 local format = require("agent.ui.format")
-local given = require("agent.context.given")
+local attachment = require("agent.context.attachment")
 local matching = require("agent.chat.complete.matching")
 local server = require("agent.server")
 local slash = require("agent.chat.complete.slash")
@@ -12,37 +13,37 @@ local M = {}
 
 --- Rows of the menu.
 local MOST = 50
---- Milliseconds after which a list is asked for anew.
+--- Milliseconds after which a list is requested again.
 local FRESH = 10000
 
---- Milliseconds in which a list may come before another menu is answered without it.
+--- Milliseconds that another menu waits for a list.
 local PATIENCE = 500
 
---- Another plugin, or a language client, shows the menu.
+--- True if another plugin or a language client shows the menu.
 local is_left = false
 
---- Who waits for a list, by buffer.
+--- Callbacks that wait for a list, by buffer.
 ---@type table<integer, fun()>
 local waiting = {}
 
---- What the words stand for, beside those of given.lua.
+--- Descriptions of the words, besides those of attachment.lua.
 local WORDS = { "diff", "session", "symbol:" }
 
 ---@class agent.Known
 ---@field list string[]
----@field asked integer  when, in milliseconds
----@field is_new boolean  nothing has come yet
+---@field since integer  when the request was sent, in milliseconds
+---@field is_new boolean  no answer has come yet
 
 --- By chat and kind.
 ---@type table<string, agent.Known>
 local known = {}
 
---- Where what is being typed begins.
+--- The start of the mention before the cursor.
 ---@param line string before the cursor
 ---@return integer? column from 0
 ---@return string? lead with its first character
 local function lead_of(line)
-  -- A message that begins with it calls a prompt.
+  -- At the beginning of a message it calls a prompt.
   if line:find("^/[%w_-]*$") and vim.api.nvim_win_get_cursor(0)[1] == 1 then
     return 0, line
   end
@@ -67,7 +68,7 @@ local function lead_here()
   return lead_of(vim.api.nvim_get_current_line():sub(1, column))
 end
 
---- Shows what has come meanwhile, if the same is still being typed.
+--- Shows a list that has come, if the same mention is still being typed.
 ---@param buffer integer
 local function show_again(buffer)
   if vim.api.nvim_get_current_buf() == buffer and vim.api.nvim_get_mode().mode:find("^i") then
@@ -75,7 +76,7 @@ local function show_again(buffer)
   end
 end
 
---- What is known by now; asks for it if that is nothing, or old.
+--- The known list; requests it if it is unknown or old.
 ---@param chat agent.Chat
 ---@param kind string
 ---@param ask fun(done: fun(list: string[]))
@@ -83,8 +84,8 @@ end
 local function known_of(chat, kind, ask)
   local key = ("%d %s"):format(chat.id, kind)
   local entry = known[key]
-  if not entry or vim.uv.now() - entry.asked > FRESH then
-    entry = { list = entry and entry.list or {}, asked = vim.uv.now(), is_new = entry == nil }
+  if not entry or vim.uv.now() - entry.since > FRESH then
+    entry = { list = entry and entry.list or {}, since = vim.uv.now(), is_new = entry == nil }
     known[key] = entry
     local buffer = chat.input.buffer
     ask(function(list)
@@ -137,7 +138,7 @@ local function tools(chat)
   end)
 end
 
---- As items of the menu.
+--- Makes items of the menu.
 ---@param chat agent.Chat
 ---@return table[]
 local function prompts(chat)
@@ -161,7 +162,7 @@ local function add_names(symbols, names)
   end
 end
 
---- Symbols of open buffers, as their language servers name them.
+--- Symbols of open buffers, from their language servers.
 ---@param chat agent.Chat
 ---@return string[]
 local function symbols(chat)
@@ -185,7 +186,7 @@ local function symbols(chat)
   end)
 end
 
---- Names of open files, as the project's list has them.
+--- Names of open files, as in the project's list.
 ---@param chat agent.Chat
 ---@return string[]
 local function open_files(chat)
@@ -204,7 +205,7 @@ local function open_files(chat)
   end, names)
 end
 
---- As much of the end of a name as fits beside the menu's notes.
+--- The end of a name, as far as it fits beside the menu's notes.
 ---@param text string
 ---@return string
 local function shortened(text)
@@ -221,7 +222,7 @@ local function item(mark, name, note)
 end
 
 ---@param chat agent.Chat
----@param base string what is typed behind the "@"
+---@param base string the text after "@"
 ---@return table[]
 local function mentions(chat, base)
   local symbol = base:match("^symbol:(.*)$")
@@ -240,7 +241,7 @@ local function mentions(chat, base)
       end
     end
   end
-  local words = vim.list_extend(given.words(), WORDS)
+  local words = vim.list_extend(attachment.words(), WORDS)
   table.sort(words)
   add(
     vim.tbl_filter(function(word)
@@ -279,7 +280,7 @@ end
 ---@type table<integer, agent.Chat>
 local chats = setmetatable({}, { __mode = "v" })
 
---- As 'completefunc' is called.
+--- Called by 'completefunc'.
 ---@param find_start 0|1
 ---@param base string
 ---@return integer|table[]
@@ -291,13 +292,13 @@ function M.func(find_start, base)
   return chat and items_of(chat, base) or {}
 end
 
---- From now on somebody else shows the menu.
+--- Leaves the menu to another plugin.
 function M.leave_menu()
   is_left = true
 end
 
---- What completes before the cursor, for another menu, in the shape of a language server's answer. It is incomplete:
---- with the next letter it is asked for again.
+--- Completes for another menu, in the shape of a language server's answer. The answer is incomplete, so that the next
+--- letter asks again.
 ---@param buffer integer
 ---@param line string        up to the cursor
 ---@param row integer        of it, from 0
@@ -319,7 +320,7 @@ function M.ask(buffer, line, row, done)
     for index, one in ipairs(items_of(chat, lead --[[@as string]])) do
       items[index] = {
         label = one.word,
-        -- They are matched and in order already.
+        -- The items are matched and in order already.
         filterText = lead,
         sortText = ("%03d"):format(index),
         detail = one.menu,
@@ -340,7 +341,7 @@ function M.ask(buffer, line, row, done)
   vim.defer_fn(answer, PATIENCE)
 end
 
---- Shows the menu for what is being typed, if that is something that can be mentioned.
+--- Shows the menu for the mention before the cursor.
 function M.show()
   local column, lead = lead_here()
   local chat = column and chats[vim.api.nvim_get_current_buf()]
@@ -348,19 +349,19 @@ function M.show()
     return
   end
   local items = items_of(chat, lead --[[@as string]])
-  -- A word that is whole needs no menu over the next line.
+  -- A complete word needs no menu over the next line.
   local is_done = #items == 1 and items[1].word == lead
   vim.fn.complete(column + 1, is_done and {} or items)
 end
 
---- Completes in the input's buffer.
+--- Completes in the buffer of the input.
 ---@param buffer integer
 ---@param chat agent.Chat
 function M.attach(buffer, chat)
   chats[buffer] = chat
   server.complete(buffer, M.ask, M.leave_menu)
   vim.bo[buffer].completefunc = "v:lua.require'agent.chat.complete'.func"
-  -- What is typed stays as it is until something is chosen.
+  -- Typed text stays until the user chooses an item.
   vim.bo[buffer].completeopt = "menuone,noinsert,noselect"
   vim.api.nvim_create_autocmd({ "TextChangedI", "TextChangedP" }, {
     buffer = buffer,

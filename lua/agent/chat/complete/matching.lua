@@ -1,7 +1,7 @@
--- Pure: the names of a long list that fit what is typed, in time for the next letter.
+-- Pure: the names of a long list that fit the typed text, found before the next letter.
 local M = {}
 
---- Milliseconds to look for better ones, and names that are looked at in one go.
+--- Milliseconds for the search, and names of one step.
 local BUDGET, SLICE = 15, 2000
 
 ---@return fun(): boolean
@@ -12,11 +12,11 @@ local function budget()
   end
 end
 
---- Of each list what was put into lower case.
+--- Lower-case copies of each list.
 ---@type table<string[], table<integer, string>>
 local lowered = setmetatable({}, { __mode = "k" })
 
---- Those that have the letters in order, the best first: of all, or of as many as there is time for.
+--- Names with the letters in this order, the best first. Searches as many as time allows.
 ---@param names string[]
 ---@param base string
 ---@param most integer
@@ -41,11 +41,11 @@ local function fuzzy(names, base, most)
   end, vim.list_slice(found, 1, most))
 end
 
---- How well a name fits that contains what is wanted.
+--- Ranks a name that contains the wanted text.
 ---@param text string
 ---@param wanted string
 ---@param from integer where it is first
----@return 1|2|3 its last part begins so, it begins so, or neither
+---@return 1|2|3 its last part begins with it, it begins with it, or neither
 local function rank_of(text, wanted, from)
   if from == 1 or text:find("/" .. wanted, from - 1, true) then
     local last = (text:match("^.*()/") or 0) + 1
@@ -54,7 +54,7 @@ local function rank_of(text, wanted, from)
   return 3
 end
 
---- The best first: by rank, of one rank the shortest, then those that have the letters in order.
+--- Sorts by rank, then by length; names with the letters apart come last.
 ---@param names string[] not changed after the first call
 ---@param base string
 ---@param most integer

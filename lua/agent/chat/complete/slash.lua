@@ -1,4 +1,4 @@
--- A message "/name" that calls a sub-command of :Agent, unless a prompt or the agent itself has that name.
+-- A message "/name" calls a sub-command of :Agent, unless a prompt or the agent itself has that name.
 local client = require("agent.client")
 local input = require("agent.chat.input")
 
@@ -13,7 +13,7 @@ local function is_the_agents(chat, name)
   end)
 end
 
---- What it opens is not to be typed into, unless it says so itself.
+--- Runs an action in Normal mode: its windows are not for typing, unless it says so.
 ---@param run fun()
 local function in_normal_mode(run)
   if not vim.api.nvim_get_mode().mode:find("^i") then
@@ -23,11 +23,11 @@ local function in_normal_mode(run)
   vim.cmd.stopinsert()
 end
 
---- Carries the sub-command out, once it is known that nothing else has its name; then it is no message. While the chat
---- is being opened it waits as one.
+--- Runs the sub-command once nothing else is known to have its name. While the chat is opening, it waits as a message
+--- does.
 ---@param chat agent.Chat
 ---@param text string
----@param send fun() what to do with a message
+---@param send fun() sends the text as a message
 function M.call_or(chat, text, send)
   local name = text:match("^/([%l-]+)")
   local run = name and not is_the_agents(chat, name) and chat.peers.sub_command(text:sub(2))
@@ -54,7 +54,7 @@ function M.call_or(chat, text, send)
   end)
 end
 
---- Sub-commands as items of the menu, those that have arguments of their own to be typed too.
+--- Sub-commands as items of the menu.
 ---@param chat agent.Chat
 ---@return table[]
 function M.items(chat)

@@ -1,13 +1,13 @@
--- Unsent messages on disk: one file per chat in the state folder, so that several Neovims share it. A Neovim locks a file
--- of its own while it lives. Drafts of one that has ended go to whoever renames their file first. All of it runs in
+-- Unsent messages on disk: one file per chat in the state folder, which several Neovims share. A running Neovim locks
+-- a file of its own. Drafts of one that has ended belong to the first that renames their file. The code runs in
 -- coroutines: Neovim waits for the disk only when it exits.
 local config = require("agent.config")
 
 local M = {}
 
---- Seconds after which nobody misses a draft: 30 days.
+--- Seconds after which a draft is deleted: 30 days.
 local OLDEST = 30 * 24 * 60 * 60
---- Bytes of a file: a larger draft is not kept.
+--- Bytes of the largest draft that is kept.
 local MOST = 4 * 1024 * 1024
 
 --- Random name of this Neovim.
@@ -17,10 +17,10 @@ local me = vim.uv.random(8):gsub(".", function(byte)
 end)
 
 ---@class agent.DraftFile
----@field wanted? string   what the file should hold; nil removes it
+---@field wanted? string   content that the file should have; nil removes it
 ---@field written? string  what it holds
 ---@field busy? boolean
----@field done fun()[]     called once the file is as wanted
+---@field done fun()[]     called once the file has the wanted content
 
 --- Files of this Neovim, by number. Another chat may take a file that is not listed.
 ---@type table<integer, agent.DraftFile>
@@ -33,7 +33,7 @@ local is_exiting = false
 ---@type fun(problem: string)?
 local report
 
---- Options cannot be read in a coroutine.
+--- Coroutines cannot read options.
 ---@type string
 local folder
 
@@ -53,7 +53,7 @@ local function name_of(number)
   return ("%s-%d.json"):format(me, number)
 end
 
---- Calls a function of libuv; the coroutine goes on when it is done.
+--- Calls a function of libuv; the coroutine continues when it is done.
 ---@param call string
 ---@param ... any
 ---@return any result
@@ -72,14 +72,14 @@ local function await(call, ...)
   return coroutine.yield()
 end
 
---- Nothing waits for the other end of a pipe.
+--- Opening a pipe must not wait for its other end.
 local READ = vim.uv.constants.O_RDONLY + (vim.uv.constants.O_NONBLOCK or 0)
 
 ---@type fun(descriptor: integer, operation: integer): integer
 local flock
 local EXCLUSIVE, SHARED, AT_ONCE = 2, 1, 4
 do
-  -- Without LuaJIT, or where the system has no such call, nothing is kept.
+  -- Without LuaJIT, or without this call, no drafts are kept.
   local has_flock, found = pcall(function()
     local ffi = require("ffi")
     ffi.cdef("int flock(int fd, int operation);")
@@ -90,10 +90,10 @@ do
   end
 end
 
---- How often a lock is tried that another Neovim holds while it looks.
+--- Attempts to take a lock that another Neovim holds while it looks.
 local TRIES = 100
 
---- Others see from now on that this Neovim lives.
+--- Locks the file that shows other Neovims that this one lives.
 ---@return string? problem
 local function take_lock()
   if lock then
@@ -133,7 +133,7 @@ local function write(path, text)
     problem = select(2, await("rename", path .. "~", path))
   end
   if problem and lock and not await("stat", path_of(me .. ".lock")) then
-    -- The folder is gone: it is made anew.
+    -- The folder is gone; the next attempt makes it again.
     await("close", lock)
     lock = nil
   end
@@ -148,7 +148,7 @@ local function tell(problem)
   end
 end
 
---- Makes the file what it should be, also if that changes meanwhile.
+--- Writes the wanted content, which may change meanwhile.
 ---@param number integer
 local function update(number)
   local file = files[number]
@@ -178,7 +178,7 @@ local function update(number)
   end
 end
 
---- Makes another file of this Neovim's; nothing is written yet.
+--- Allots another file of this Neovim; nothing is written yet.
 ---@return integer number
 function M.new()
   last = last + 1
@@ -192,12 +192,12 @@ end
 ---@param done? fun()
 function M.write(number, value, done)
   if is_exiting then
-    -- The supervisor ends too, and its messages come back into buffers that are empty by now.
+    -- The supervisor ends too, and returns its messages into buffers that are already empty.
     return
   end
   find_folder()
   if value and not lock then
-    -- Where that fails, writing fails too, and says so.
+    -- If this fails, writing fails too and reports it.
     pcall(vim.fn.mkdir, folder, "p", "0700")
   end
   local file = files[number]
@@ -212,7 +212,7 @@ function M.write(number, value, done)
   end
 end
 
---- From now on another chat may take the file.
+--- Releases the file for other chats.
 ---@param number integer
 function M.release(number)
   files[number] = nil
@@ -245,7 +245,7 @@ local function read(name)
   return text
 end
 
---- A worktree may be gone: what was typed there belongs to its project, see worktree_place.ts.
+--- A draft of a removed worktree belongs to its project, see worktree_place.ts.
 ---@param root string
 ---@return string root
 local function project_of(root)
@@ -264,18 +264,18 @@ end
 ---@field root string
 ---@field session? string
 ---@field title? string
----@field time integer       when the user last changed it, seconds since 1970
----@field is_exact? boolean  written at exit: nothing was sent after that
+---@field time integer       of the user's last change, seconds since 1970
+---@field is_exact? boolean  written at exit: nothing was sent afterwards
 ---@field messages agent.DraftMessage[]
----@field was? string[]      ids of what was taken into it
+---@field was? string[]      ids of the messages that it contains
 
 ---@class agent.DraftMessage
 ---@field id string
 ---@field text string
----@field given? agent.Given[]  lines that go along
----@field is_sent? boolean      it may be in the log
+---@field given? agent.Attachment[]  selected lines
+---@field is_sent? boolean      the log may have it
 
---- Throws unless the value is a draft: another program, or another version of this one, may have written the file.
+--- Throws unless the value is a draft: another program or version may have written the file.
 ---@param draft any
 local function check(draft)
   vim.validate("root", draft.root, "string")
@@ -288,12 +288,12 @@ local function check(draft)
     vim.validate("id", message.id, "string")
     vim.validate("text", message.text, "string")
     vim.validate("given", message.given, "table", true)
-    for _, given in ipairs(message.given or {}) do
-      vim.validate("text", given.text, "string")
-      vim.validate("label", given.label, "string", given.type == "file")
-      vim.validate("path", given.path, "string", given.type == "text")
-      vim.validate("first", given.first, "number", given.type == "text")
-      vim.validate("last", given.last, "number", given.type == "text")
+    for _, attachment in ipairs(message.given or {}) do
+      vim.validate("text", attachment.text, "string")
+      vim.validate("label", attachment.label, "string", attachment.type == "file")
+      vim.validate("path", attachment.path, "string", attachment.type == "text")
+      vim.validate("first", attachment.first, "number", attachment.type == "text")
+      vim.validate("last", attachment.last, "number", attachment.type == "text")
     end
   end
 end
@@ -304,7 +304,7 @@ local function is_recent(time)
   return os.time() - time <= OLDEST
 end
 
---- Drafts that nobody has, the newest first; removes what is too old.
+--- Drafts without a chat, the newest first. Deletes old ones.
 ---@return { name: string, draft: agent.Draft }[]
 local function list()
   local found, taken, alive = {}, {}, {}
@@ -335,7 +335,7 @@ local function list()
       end
     end
   end
-  -- A Neovim that was killed may leave a draft and what it was made of.
+  -- A Neovim that was killed may leave a draft and the drafts that it contains.
   found = vim.tbl_filter(function(one)
     one.draft.messages = vim.tbl_filter(function(message)
       return not taken[message.id]
@@ -351,9 +351,9 @@ local function list()
   return found
 end
 
---- Takes the newest draft that is wanted.
+--- Takes the newest wanted draft.
 ---@param is_wanted fun(draft: agent.Draft): boolean
----@param done fun(draft: agent.Draft, number: integer, others: integer)  not called if there is none
+---@param done fun(draft: agent.Draft, number: integer, others: integer)  not called without a draft
 function M.take(is_wanted, done)
   find_folder()
   done = vim.schedule_wrap(done)
@@ -361,7 +361,7 @@ function M.take(is_wanted, done)
     local wanted = vim.tbl_filter(function(one)
       return is_wanted(one.draft)
     end, list())
-    -- Without the lock the taken file would seem to be free.
+    -- Without the lock the taken file would look free.
     local has_lock = wanted[1] and not take_lock()
     for index, one in ipairs(has_lock and wanted or {}) do
       local number = M.new()
@@ -374,9 +374,9 @@ function M.take(is_wanted, done)
   end)()
 end
 
---- Brings all files up to date at once; no draft is written afterwards.
+--- Writes all files at once. Later drafts are not written.
 function M.finish()
-  -- Only what the disk says: what others have scheduled may fail by now, and Neovim would ask for a key.
+  -- Runs only callbacks of the disk: scheduled functions of others may fail now, and Neovim would wait for a key.
   vim.wait(1000, function()
     return not vim.iter(vim.tbl_values(files)):any(function(file)
       return file.busy

@@ -1,5 +1,5 @@
--- Unsent messages outlive Neovim. Typed text, waiting messages and messages without a log entry are kept on disk and come
--- back into the input of a later chat. They are never sent on their own.
+-- Keeps unsent messages on disk. Typed text, waiting messages and messages without a log entry come back into the
+-- input of a later chat. They are never sent automatically.
 local client = require("agent.client")
 local files = require("agent.chat.drafts.files")
 local say = require("agent.ui.say")
@@ -7,9 +7,9 @@ local timeline = require("agent.timeline")
 
 ---@class agent.Drafts
 ---@field chat agent.Chat
----@field file? integer           number of the file that keeps its messages
----@field draft? agent.ChatDraft  draft that came back into the input
----@field elsewhere table<string, true>  messages that come back in another way
+---@field file? integer           number of the file with its messages
+---@field draft? agent.ChatDraft  draft that has come back into the input
+---@field elsewhere table<string, true>  messages that another room keeps
 ---@field doubtful table<agent.DraftMessage[], true>  messages of a lost supervisor that a log may have
 local Drafts = {}
 Drafts.__index = Drafts
@@ -21,8 +21,8 @@ function Drafts.new(chat)
 end
 
 ---@class agent.ChatDraft
----@field id string       of the message that it is now
----@field was string[]    ids of the messages that it was
+---@field id string       of the message in the input
+---@field was string[]    ids of the messages that it contains
 ---@field text string
 ---@field time integer
 ---@field session? string
@@ -30,7 +30,7 @@ end
 --- Milliseconds between a key and the write.
 local PAUSE = 200
 
---- Updates that change which messages are unsent, or their session.
+--- Updates that change the unsent messages or their session.
 local CHANGES = {
   submitted = true,
   steering = true,
@@ -46,7 +46,7 @@ local CHANGES = {
   ready = true,
 }
 
---- Chats with something to write, and chats with a file.
+--- Chats with changes to write, and chats with a file.
 ---@type table<agent.Chat, true>
 local changed, kept = {}, {}
 local timer = assert(vim.uv.new_timer())
@@ -55,7 +55,7 @@ files.on_problem(function(problem)
   say.warn(("cannot keep unsent messages: %s. They are lost when Neovim exits."):format(problem))
 end)
 
---- The draft that came back, as long as it is in the input.
+--- The draft that has come back, while it is in the input.
 ---@param chat agent.Chat
 ---@return agent.ChatDraft?
 local function current(chat)
@@ -77,14 +77,14 @@ local function draft_of(chat)
   local elsewhere = chat.drafts.elsewhere
   for _, block in ipairs(timeline.on_the_way(line)) do
     if block.id and not elsewhere[block.text] then
-      local given = chat.selections.by_message[block.text]
-      table.insert(messages, { id = block.id, text = block.text, given = given, is_sent = true })
+      local attachments = chat.selections.by_message[block.text]
+      table.insert(messages, { id = block.id, text = block.text, given = attachments, is_sent = true })
     end
   end
-  local text, given = chat.input:unsent(), chat.selections.all
+  local text, attachments = chat.input:unsent(), chat.selections.all
   local is_old = #messages == 0 and draft and draft.text == text
-  if vim.trim(text) ~= "" and not elsewhere[text] or given[1] then
-    table.insert(messages, { id = chat.input.id, text = text, given = given })
+  if vim.trim(text) ~= "" and not elsewhere[text] or attachments[1] then
+    table.insert(messages, { id = chat.input.id, text = text, given = attachments })
   end
   return messages[1]
     and {
@@ -124,7 +124,7 @@ local function save_changed()
   end
 end
 
---- The input has changed.
+--- Called after a change of the input.
 function Drafts:keep()
   changed[self.chat] = true
   if not timer:is_active() then
@@ -142,7 +142,7 @@ function Drafts:keep_messages(updates)
   end
 end
 
---- The chat is about to close: the project's next chat gets its draft.
+--- Called before the chat closes: the project's next chat gets its draft.
 function Drafts:leave()
   local draft = not self.chat.is_quiet and draft_of(self.chat) or nil
   changed[self.chat], kept[self.chat] = nil, nil
@@ -158,7 +158,7 @@ function Drafts:leave()
   end
 end
 
---- Something else keeps this message, which is about to be sent.
+--- Leaves a message that is about to be sent to another room.
 ---@param text string
 function Drafts:keep_elsewhere(text)
   self.elsewhere[text] = true
@@ -177,10 +177,10 @@ end
 local function show(chat, draft, others)
   local texts = {}
   for _, message in ipairs(draft.messages) do
-    -- Images are not kept, and another one may have the number.
+    -- Images are not kept, and another image may have this number.
     table.insert(texts, (message.text:gsub("@image:%d+", "(image)")))
-    for _, given in ipairs(message.given or {}) do
-      chat.selections:add(given)
+    for _, attachment in ipairs(message.given or {}) do
+      chat.selections:add(attachment)
     end
   end
   chat.input:add(vim.trim(table.concat(texts, "\n\n")))
@@ -193,7 +193,7 @@ local function show(chat, draft, others)
   chat:apply({ { type = "notice", severity = "info", text = text } })
 end
 
---- Leaves out messages that a log has. An engine that is about to end logs none of the others.
+--- Filters out messages that a log has. An engine that is about to end logs none of the others.
 ---@param chat agent.Chat
 ---@param messages agent.DraftMessage[]
 ---@param done fun(messages: agent.DraftMessage[])
@@ -206,7 +206,7 @@ local function without_logged(chat, messages, done)
     return done(messages)
   end
   client.request(chat, "withdraw_messages", { ids = ids }, function(result)
-    -- Without an answer the user decides: nothing is lost.
+    -- Without an answer the user decides, so that nothing is lost.
     local logged = result and result.logged or {}
     done(vim.tbl_filter(function(message)
       return not vim.list_contains(logged, message.id)
@@ -214,11 +214,11 @@ local function without_logged(chat, messages, done)
   end)
 end
 
---- The supervisor is gone. Of the messages on their way it may have sent some, which another one has to look up.
+--- Called after the supervisor is lost. It may have sent some messages, so another supervisor looks them up.
 ---@param was_running boolean
 ---@param done fun(texts: string[]) gets those that no log has
 function Drafts:unlogged(was_running, done)
-  -- When Neovim exits, so does the supervisor: no other one is started then.
+  -- At exit no other supervisor is started.
   local is_doubtful = was_running and vim.v.exiting == vim.NIL
   local messages = vim.tbl_map(function(block)
     local is_sent = is_doubtful and block.status ~= "queued" and block.id ~= nil
@@ -256,13 +256,13 @@ local function put(chat, draft, file, others)
     local text = chat.input:unsent()
     chat.drafts.draft = { id = chat.input.id, was = was, text = text, time = draft.time, session = draft.session }
   end
-  -- If Neovim is killed in between, both files stay: `was` tells them apart.
+  -- If Neovim is killed in between, both files stay; `was` tells them apart.
   save(chat, function()
     files.write(file, nil, release)
   end)
 end
 
---- Takes the newest draft of the session that the chat shows; without a session that of its project.
+--- Takes the newest draft of the chat's session, else of its project.
 function Drafts:take()
   local root, session = self.chat.timeline.root or self.chat:place().root, self.chat.timeline.session
   files.take(function(draft)

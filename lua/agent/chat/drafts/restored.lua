@@ -1,4 +1,4 @@
--- A session file of :mksession holds the windows of the plugin's buffers, and nothing of what was in them.
+-- Session files of :mksession hold the windows of the plugin's buffers without their text.
 
 ---@param buffer integer
 ---@return boolean
@@ -6,7 +6,7 @@ local function is_named(buffer)
   return vim.api.nvim_buf_is_loaded(buffer) and vim.startswith(vim.api.nvim_buf_get_name(buffer), "agent://")
 end
 
---- Closes the windows that a session file has brought back empty.
+--- Closes the empty windows that a session file has restored.
 return vim.schedule_wrap(function()
   local named = vim.tbl_filter(is_named, vim.api.nvim_list_bufs())
   if #named > 0 or package.loaded["agent.chat"] then

@@ -1,4 +1,4 @@
--- A source for blink.cmp: what a message may mention. Its `module` in the option `sources.providers`.
+-- A source for blink.cmp that completes mentions. Its `module` in the option `sources.providers`.
 -- Shape: blink.cmp.Source, in lua/blink/cmp/sources/lib/types.lua of Saghen/blink.cmp.
 local complete = require("agent.chat.complete")
 

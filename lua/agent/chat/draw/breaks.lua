@@ -1,11 +1,11 @@
--- Breaks between paragraphs, `---`, as lines across the window.
+-- Draws breaks between paragraphs (`---`) as lines across the window.
 local fences = require("agent.timeline.fences")
 
 local M = {}
 
 local LINE = ("─"):rep(200)
 
---- A longer text is drawn without them: where its code is would have to be found with each line that comes.
+--- Longer texts are drawn without lines: each new line would need a search for code.
 local MOST_LINES = 5000
 
 ---@param lines string[]
@@ -17,12 +17,12 @@ local function is_rule(lines, at)
   end
   local marks = lines[at]:gsub("%s", "")
   local is_line = #marks >= 3 and marks == marks:sub(1, 1):rep(#marks)
-  -- Below a text it makes a heading of that.
+  -- Below a line of text it makes a heading.
   local stands_alone = (lines[at - 1] or ""):find("^%s*$") or (lines[at - 1] or ""):find("^%s*[`~]")
   return is_line and stands_alone ~= nil
 end
 
---- Draws those of a text, from a line on; the last line may go on.
+--- Draws the breaks of a text from a line on. The last line may be incomplete.
 ---@param buffer integer
 ---@param namespace integer
 ---@param lines string[] of the text

@@ -1,15 +1,14 @@
--- The colours of a diff's own language, by tree-sitter where there is a parser. What was removed and what is there now
--- are two texts.
+-- Highlights a diff in its own language, if tree-sitter has a parser. Old and new text are parsed separately.
 local deep = require("agent.deep")
 
 local M = {}
 
---- Lines of a diff that are coloured.
+--- Highlighted lines of a diff.
 local MOST_LINES = 500
---- Over the colour of the line, whose background stays.
+--- Above the line's highlight, whose background stays.
 local PRIORITY = 205
 
---- Bytes before the code in a line: the indent, and the sign.
+--- Bytes before the code in a line: the indent and the sign.
 local BEFORE = 3
 
 ---@param path? string
@@ -24,7 +23,7 @@ end
 ---@param mark fun(row: integer, from: integer, to: integer, group: string)
 ---@param language string
 ---@param code string[]
----@param rows table<integer, integer>  line of the code, from 0 → row; those without one are not coloured
+---@param rows table<integer, integer>  line of the code, from 0 → row; other lines are not highlighted
 local function colour(mark, language, code, rows)
   local query = vim.treesitter.query.get(language, "highlights")
   local text = table.concat(code, "\n") .. "\n"
@@ -46,7 +45,7 @@ local function colour(mark, language, code, rows)
   end
 end
 
---- Colours the lines of a block below its first one.
+--- Highlights the lines of a block below its first one.
 ---@param buffer integer
 ---@param namespace integer
 ---@param block agent.Block
@@ -63,7 +62,7 @@ function M.draw(buffer, namespace, block, lines, row)
     for side, of in pairs(sides) do
       if sign == side or sign == " " then
         table.insert(of.code, code)
-        -- What is on both sides is coloured once.
+        -- Lines on both sides are highlighted once.
         of.rows[#of.code - 1] = (sign == side or side == "+") and row + offset - 1 or nil
       end
     end

@@ -1,15 +1,15 @@
--- The markdown of a transcript, for Neovim's own highlighter. It is parsed only where it is shown: Neovim would parse
--- all of it, and look for other languages in all of it, with each piece of an answer.
+-- Highlights a transcript's markdown with Neovim's highlighter, but parses only visible rows. Neovim would parse the
+-- whole text, and search it for other languages, with each piece of an answer.
 local deep = require("agent.deep")
 local fences = require("agent.timeline.fences")
 
 local M = {}
 
---- Neovim's query for a language, but that it hides nothing. While a window has a line that could be hidden, each change
---- draws all of the window; and code is shown as it is.
+--- Neovim's query for a language without its concealing. A line to conceal would make each change redraw the whole
+--- window, and code is shown literally.
 ---@param language string
 ---@return string query
----@return integer count of what it would hide
+---@return integer count of concealing patterns
 local function shows_all(language)
   local texts = vim.tbl_map(function(path)
     return table.concat(vim.fn.readfile(path), "\n")
@@ -17,15 +17,15 @@ local function shows_all(language)
   return table.concat(texts, "\n"):gsub("%(#set!%s[^()]*conceal[^()]*%)", "")
 end
 
---- What is hidden of prose where the cursor is not. Underscores stay: they may be those of a name. So do long addresses:
---- Neovim wraps a line as if nothing of it were hidden, and would leave a gap.
+--- Concealed parts of prose, except in the cursor's line. Underscores stay: they may belong to a name. Long addresses
+--- stay: Neovim wraps a line as if nothing were concealed, and would leave a gap.
 local HIDES = [[
 ((emphasis_delimiter) @conceal (#eq? @conceal "*") (#set! conceal ""))
 (inline_link "[" @conceal "]" @conceal "(" @conceal (link_destination) @conceal @_to ")" @conceal
   (#match? @_to "^.{1,40}$") (#set! conceal ""))
 ]]
 
---- Marks and bytes of one paragraph: the time to parse it grows with the square of its marks, and Neovim waits.
+--- Limits of one paragraph: the time to parse it grows with the square of its marks, and Neovim waits.
 local MOST_MARKS, MOST_BYTES = 1500, 10000
 
 ---@param line string
@@ -34,15 +34,15 @@ local function marks_in(line)
   return select(2, line:gsub("[*_~`]", ""))
 end
 
---- An empty line, a heading, an item of a list or a row of a table: it is in no paragraph with the line above.
+--- An empty line, a heading, a list item or a table row begins a new paragraph.
 ---@param line string
 ---@return boolean
 local function begins_anew(line)
   return not line:find("%S") or line:find("^%s*[-*+#|]+%s") ~= nil or line:find("^%s*%d+[.)]%s") ~= nil
 end
 
---- The rows of a piece, without paragraphs that would take too long: those stay as they are. So does all of a piece
---- that would end Neovim.
+--- The rows of a piece without paragraphs that would take too long, which stay plain. A piece that would crash Neovim
+--- stays plain as a whole.
 ---@param buffer integer
 ---@param piece { [1]: integer, [2]: integer } rows, the last one exclusive
 ---@return { [1]: integer, [2]: integer }[]
@@ -77,7 +77,7 @@ local function without_long_paragraphs(buffer, piece)
   return pieces
 end
 
---- What to parse for these rows, or for all.
+--- The regions to parse for these rows, or for all.
 ---@param range any as LanguageTree:parse() takes it
 ---@param renderer agent.Renderer
 ---@param buffer integer of the renderer
@@ -107,7 +107,7 @@ local function regions_of(range, renderer, buffer)
   return #regions > 0 and regions or deep.NOTHING
 end
 
---- What stands beside each other in a document means the same without what is before it.
+--- The top nodes of a document mean the same without the nodes before them.
 ---@param node TSNode
 ---@param renderer agent.Renderer
 local function note_cuts(node, renderer)
@@ -115,7 +115,7 @@ local function note_cuts(node, renderer)
     local row, column = child:start()
     if child:type() == "section" then
       note_cuts(child, renderer)
-    -- Blanks before it could be taken for a part of it.
+    -- Leading spaces could make it part of a node before it.
     elseif column == 0 then
       renderer:cut(row)
     end
@@ -128,7 +128,7 @@ end
 function M.start(buffer, renderer)
   local parser = assert(vim.treesitter.get_parser(buffer, "markdown"))
   local parse, is_parsing = parser.parse, false
-  -- The methods and what they take: runtime/lua/vim/treesitter/languagetree.lua of Neovim 0.12.
+  -- Source of the methods: runtime/lua/vim/treesitter/languagetree.lua of Neovim 0.12.
   function parser:parse(range, on_parse)
     if not is_parsing then
       self:set_included_regions(regions_of(range, renderer, buffer))
@@ -155,7 +155,7 @@ function M.start(buffer, renderer)
       highlight()
     end
   end
-  -- Code has the queries of its language, which may hide quotes.
+  -- Code uses the queries of its language, which may conceal quotes.
   parser:register_cbs({
     on_child_added = function(child)
       local language = child:lang()

@@ -1,4 +1,4 @@
--- Colours of the blocks' lines, as marks over them.
+-- Highlights the lines of blocks with extmarks.
 local breaks = require("agent.chat.draw.breaks")
 local diff_syntax = require("agent.chat.draw.diff_syntax")
 local text = require("agent.timeline.lines")
@@ -15,18 +15,18 @@ local STATUS_GROUPS = {
   failed = "AgentToolFailed",
   stopped = "AgentToolWaiting",
 }
---- By its icon.
+--- Status by icon.
 local STATUS_OF = { [text.icons.completed] = "completed", [text.icons.in_progress] = "in_progress" }
 local SEVERITY_GROUPS = { info = "AgentNotice", warning = "AgentWarning", error = "AgentError" }
 
---- By the first character behind the indent.
+--- Group by the first character after the indent.
 local DIFF_GROUPS = { ["+"] = "AgentDiffAdd", ["-"] = "AgentDiffDelete", ["@"] = "AgentHint" }
 
---- What has come to a text.
+--- Draws new lines of a text.
 ---@param buffer integer
 ---@param lines string[] of all of it
 ---@param row integer of its first one
----@param from integer the line that has grown
+---@param from integer the line that has changed
 function M.extend(buffer, lines, row, from)
   breaks.draw(buffer, namespace, lines, row, from)
 end
@@ -38,7 +38,7 @@ function M.clear(buffer, first, last)
   vim.api.nvim_buf_clear_namespace(buffer, namespace, first, last)
 end
 
---- Marks go over the markdown highlighting: a file name with underscores is not emphasis.
+--- Marks override the markdown highlighting: a file name with underscores is not emphasis.
 ---@param buffer integer
 ---@param row integer
 ---@param from integer
@@ -65,7 +65,7 @@ end
 
 ---@param buffer integer
 ---@param block agent.Block
----@param lines string[] of the block, as they stand in the buffer
+---@param lines string[] of the block, as in the buffer
 ---@param row integer of the first one
 function M.draw(buffer, block, lines, row)
   M.clear(buffer, row, row + #lines)
@@ -77,7 +77,7 @@ function M.draw(buffer, block, lines, row)
   for offset, line in ipairs(lines) do
     local at = row + offset - 1
     if block.kind == "user" then
-      M.mark(buffer, at, 0, #line, block.given and offset == #lines and "AgentHint" or "AgentUser")
+      M.mark(buffer, at, 0, #line, block.attachments and offset == #lines and "AgentHint" or "AgentUser")
       vim.api.nvim_buf_set_extmark(buffer, namespace, at, 0, {
         virt_text = { { offset == 1 and "❯ " or "  ", "AgentUser" } },
         virt_text_pos = "inline",

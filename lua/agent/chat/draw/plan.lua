@@ -1,4 +1,4 @@
--- The plan of the session, where it can be seen all the time.
+-- The plan of the session, which stays visible.
 local popup = require("agent.ui.popup")
 local say = require("agent.ui.say")
 local text = require("agent.timeline.lines")
@@ -14,7 +14,7 @@ function Plan.new(chat)
   return setmetatable({ chat = chat }, Plan)
 end
 
---- "2/5 run the tests": the step at work, of a plan that is not done; nil without one.
+--- "2/5 run the tests": the current step of an unfinished plan.
 ---@return string?
 function Plan:line()
   local steps = self.chat.timeline.steps
@@ -33,7 +33,7 @@ function Plan:line()
   return ("%d/%d %s"):format(at, #steps, steps[at].step)
 end
 
---- Shows all of its steps.
+--- Shows all steps.
 function Plan:show()
   local steps = self.chat.timeline.steps
   if not steps or #steps == 0 then

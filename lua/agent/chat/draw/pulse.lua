@@ -1,5 +1,5 @@
--- The sign of life: a spinner and seconds where something waits. One timer for all chats, and only while one that is at
--- work is seen.
+-- Signs of life: a spinner and seconds where something runs. One timer serves all chats, and only while one with a
+-- running turn is visible.
 local config = require("agent.config")
 local states = require("agent.timeline.states")
 local text = require("agent.timeline.lines")
@@ -8,10 +8,10 @@ local M = {}
 
 --- Milliseconds between two frames; without frames only the seconds change.
 local TICK, SECOND = 150, 1000
---- Blocks from the end that are looked through for calls that run.
+--- Blocks from the end in which it looks for running calls.
 local MOST_LOOKED_AT = 100
 
---- States in which somebody else is waited for than the user.
+--- States in which the chat waits for anybody but the user.
 local BUSY = {
   starting = true,
   working = true,
@@ -26,25 +26,25 @@ local namespace = vim.api.nvim_create_namespace("agent.pulse")
 
 ---@type uv.uv_timer_t?
 local timer
---- Chats at work → since when, in milliseconds of uv.now.
+--- Chats with a running turn → start, in milliseconds of uv.now.
 ---@type table<agent.Chat, integer>
 local at_work = setmetatable({}, { __mode = "k" })
---- When something came for such a chat last.
+--- Time of the last update of such a chat.
 ---@type table<agent.Chat, integer>
 local heard = setmetatable({}, { __mode = "k" })
---- Blocks that wait → since when.
+--- Running blocks → start.
 ---@type table<agent.Block, integer>
 local waits = setmetatable({}, { __mode = "k" })
---- A statusline shows the state of a chat that is hidden.
+--- True if a statusline shows the state of a hidden chat.
 local is_watched = false
 
 ---@param chat agent.Chat
 ---@return boolean
 local function is_busy(chat)
-  return BUSY[states.shown(chat.timeline)] == true and chat.queue.paused ~= "paused"
+  return BUSY[states.display(chat.timeline)] == true and chat.queue.paused ~= "paused"
 end
 
---- The frame of this moment; nil without frames.
+--- The current frame; nil without frames.
 ---@return string?
 local function frame()
   local frames = config.get().ui.spinner
@@ -52,7 +52,7 @@ local function frame()
     or nil
 end
 
---- Nothing before there is a whole one.
+--- Nil before the first second is over.
 ---@param since? integer
 ---@return string?
 local function seconds(since)
@@ -109,7 +109,7 @@ local function mark_block(chat, index)
   end
 end
 
---- Marks the lines that wait, of the turn that goes on.
+--- Marks the running lines of the current turn.
 ---@param chat agent.Chat
 local function mark(chat)
   clear(chat)
@@ -126,7 +126,7 @@ local function mark(chat)
       break
     end
   end
-  -- Text that grows is a sign of its own.
+  -- Growing text needs no sign.
   local is_text = last and blocks[last].kind == "text" and blocks[last].status == "open"
   local time = seconds(heard[chat])
   local sign = table.concat({ frame() or time, frame() and time }, " ")
@@ -173,7 +173,7 @@ local function start()
   end
 end
 
---- Something has come for a chat, or it is shown: what of it waits has a sign of life from here on.
+--- Starts or updates the signs after an update, or when the chat is shown.
 ---@param chat agent.Chat
 ---@param changed? table<integer, true> indexes of blocks
 function M.beat(chat, changed)
@@ -184,7 +184,7 @@ function M.beat(chat, changed)
     waits[block] = is_waiting(block) and (waits[block] or now) or nil
   end
   if not is_busy(chat) then
-    -- The time that the user takes is a part of the turn's.
+    -- The time that the user takes is part of the turn.
     at_work[chat] = chat.timeline.state == "waiting" and at_work[chat] or nil
     if not vim.iter(at_work):any(is_busy) then
       stop()
@@ -210,7 +210,7 @@ function M.state(chat, words)
   return table.concat(vim.list_extend({ words, seconds(at_work[chat]) }, { frame() }), " ")
 end
 
---- Somebody shows the state of chats that are hidden: it is drawn anew while they are at work.
+--- Called by a statusline: redraws it while a hidden chat has a running turn.
 function M.watch()
   if not is_watched then
     is_watched = true

@@ -1,21 +1,21 @@
--- Draws blocks into a buffer, append-only: a block is written when it comes, and after that only what changed
--- in it. The rest of the buffer is never touched, so a long session costs no more than a short one.
+-- Draws blocks into a buffer: appends new ones, and later rewrites only their changes. The rest of the buffer stays
+-- untouched, so a long session costs no more than a short one.
 local marks = require("agent.chat.draw.marks")
 local text = require("agent.timeline.lines")
 
 ---@class agent.Drawn
----@field lines string[]     as they stand in the buffer, without the empty one before
+---@field lines string[]     as in the buffer, without the empty one before
 ---@field gap integer        empty lines before the block
----@field taken integer      bytes of the text that are drawn; text blocks only
----@field is_prose boolean      markdown of the model's
----@field cuts integer[]      of its lines, from 1: those that markdown.lua may begin to parse at
+---@field taken integer      drawn bytes of the text; text blocks only
+---@field is_prose boolean      markdown of the model
+---@field cuts integer[]      lines from 1 at which markdown.lua may begin to parse
 
 ---@class agent.Renderer
 ---@field buffer integer
 ---@field drawn agent.Drawn[]
 ---@field total integer lines in the buffer
----@field head integer  lines above the first block, which say that there are older ones
----@field near? { index: integer, row: integer }  the block that was looked for last, and its first line
+---@field head integer  lines above the first block, about older messages
+---@field near? { index: integer, row: integer }  the last block that was looked up, and its first line
 local Renderer = {}
 Renderer.__index = Renderer
 
@@ -27,8 +27,8 @@ function Renderer.new(buffer)
   return setmetatable({ buffer = buffer, drawn = {}, total = 0, head = 0 }, Renderer)
 end
 
---- First line of a block's own text, from 0; counted from the end, where the changes are, or from the block that was
---- looked for last: all of a long turn may change at once.
+--- First line of a block's own text, from 0. It counts from the end, where most changes are, or from the last block
+--- that was looked up: all of a long turn may change at once.
 ---@param index integer
 ---@return integer
 function Renderer:row(index)
@@ -48,14 +48,14 @@ function Renderer:row(index)
   return row
 end
 
---- The lines of a block, as they stand in the buffer.
+--- The lines of a block, as in the buffer.
 ---@param index integer
 ---@return string[]
 function Renderer:lines(index)
   return self.drawn[index].lines
 end
 
---- Each block's index and first line, from the first one on.
+--- Each block's index and first line, in order.
 ---@return fun(): integer?, integer?
 function Renderer:rows()
   local index, row = 0, self.head
@@ -70,7 +70,7 @@ function Renderer:rows()
   end
 end
 
---- The block that a line of the buffer belongs to.
+--- The block of a line in the buffer.
 ---@param row integer from 0
 ---@return integer? index
 function Renderer:block_at(row)
@@ -84,10 +84,10 @@ function Renderer:block_at(row)
   end
 end
 
---- What is markdown in these rows, each piece by itself: a block of prose, or less of it where cuts are known.
+--- The markdown pieces of these rows: a block of prose each, or less where cuts are known.
 ---@param first integer from 0
 ---@param last integer
----@return { [1]: integer, [2]: integer }[] pieces their rows, the last one exclusive
+---@return { [1]: integer, [2]: integer }[] pieces rows, the last one exclusive
 function Renderer:prose(first, last)
   local pieces = {}
   local from, to = self:block_at(first) or 1, self:block_at(last) or #self.drawn
@@ -107,7 +107,7 @@ function Renderer:prose(first, last)
   return pieces
 end
 
---- Notes where a block of markdown begins. What still grows at its end has no cut there.
+--- Notes where a markdown block begins. The growing end of a text gets no cut.
 ---@param row integer from 0
 function Renderer:cut(row)
   local index = self:block_at(row)
@@ -126,7 +126,7 @@ local function is_short(block)
   return block.kind == "tool" or block.kind == "thought" or block.kind == "run"
 end
 
---- The block above, of those that are shown.
+--- The visible block above.
 ---@param blocks agent.Block[]
 ---@param index integer
 ---@return agent.Block?
@@ -161,14 +161,14 @@ function Renderer:append(index, block, before)
   local lines = text.lines(block)
   local gap = gap_between(before, block)
   local written = gap == 1 and vim.list_extend({ "" }, lines) or lines
-  -- A buffer is never without a line: the first block takes the place of the empty one.
+  -- A buffer always has a line: the first block replaces the empty one.
   vim.api.nvim_buf_set_lines(self.buffer, self.total == 0 and 0 or -1, -1, false, written)
   self.drawn[index] = drawn_of(block, lines, gap)
   self.total = self.total + #written
   marks.draw(self.buffer, block, lines, self.total - #lines)
 end
 
---- Text only grows: what is new goes behind what stands there.
+--- Appends the new part of a growing text.
 ---@param index integer
 ---@param block agent.Block
 function Renderer:extend(index, block)
@@ -202,7 +202,7 @@ function Renderer:replace(index, block)
   marks.draw(self.buffer, block, drawn.lines, row)
 end
 
---- Takes away what has moved elsewhere.
+--- Removes the lines of a block that has moved into another one.
 ---@param index integer
 ---@param blocks agent.Block[]
 function Renderer:remove(index, blocks)
@@ -214,7 +214,7 @@ function Renderer:remove(index, blocks)
   if next_one and next_one.gap == 1 and gap_between(above(blocks, index), next_block) == 0 then
     next_one.gap, last = 0, last + 1
   end
-  -- The marks would go over to the next line.
+  -- Otherwise the marks would move to the next line.
   marks.clear(self.buffer, first, last)
   vim.api.nvim_buf_set_lines(self.buffer, first, last, false, {})
   self.total = self.total - (last - first)
@@ -243,7 +243,7 @@ function Renderer:draw(blocks, changed)
   vim.bo[self.buffer].modified = false
 end
 
---- Where each window on the buffer stands.
+--- The view of each window on the buffer.
 ---@return table<integer, vim.fn.winsaveview.ret>
 function Renderer:views()
   local views = {}
@@ -253,13 +253,13 @@ function Renderer:views()
   return views
 end
 
---- Puts the views where they were, with so many lines more above them.
+--- Restores the views after lines were added above them.
 ---@param views table<integer, vim.fn.winsaveview.ret>
 ---@param head integer lines above the first block before
 ---@param added integer
 function Renderer:keep_views(views, head, added)
   for window, view in pairs(views) do
-    -- From what is no longer there to the first line that still is.
+    -- Moves from a removed line to the first remaining one.
     view.lnum = math.max(view.lnum, head + 1) + added
     view.topline = math.max(1, view.topline + added)
     vim.api.nvim_win_call(window, function()
@@ -268,7 +268,7 @@ function Renderer:keep_views(views, head, added)
   end
 end
 
---- The lines of the first blocks and what parts them from the next one; notes the blocks as drawn.
+--- The lines of the first blocks, with the gap to the next one; notes the blocks as drawn.
 ---@param blocks agent.Block[]
 ---@param count integer
 ---@return string[] lines
@@ -296,11 +296,10 @@ function Renderer:lines_before(blocks, count)
   return lines, count + first
 end
 
---- Draws the first `count` blocks above those that are drawn already. The view and the cursor of each window stay
---- at their text.
+--- Draws the first `count` blocks above the present ones. View and cursor of each window stay at their text.
 ---@param blocks agent.Block[]
 ---@param count integer
----@param more boolean there are still older ones
+---@param more boolean older blocks are not loaded yet
 function Renderer:prepend(blocks, count, more)
   local views = self:views()
   local was_empty, head = self.total == 0, self.head
@@ -314,7 +313,7 @@ function Renderer:prepend(blocks, count, more)
   vim.api.nvim_buf_set_lines(self.buffer, 0, was_empty and -1 or head, false, lines)
   vim.bo[self.buffer].modifiable = false
   vim.bo[self.buffer].modified = false
-  -- The marks of what was the first line may have stayed at the first line.
+  -- Marks of the former first line may have stayed at the first line.
   marks.clear(self.buffer, 0, #lines)
   if more then
     marks.mark(self.buffer, 0, 0, #OLDER, "AgentHint")

@@ -1,13 +1,13 @@
--- Where something may stand that must hide neither the input nor the end of the chat.
+-- Finds a place for a float that hides neither the input nor the end of the chat.
 local dock = require("agent.chat.dock")
 local window = require("agent.chat.window")
 
 local M = {}
 
---- Columns and rows below which a place is too small to read in.
+--- Columns and rows below which text is unreadable.
 local NARROWEST, LOWEST = 22, 6
 
---- Over the transcript: below its text if that leaves room, else over the older part of it.
+--- Over the transcript: below its text if there is room, else over the older part.
 ---@param windows agent.Windows
 ---@param rows integer
 ---@return agent.Room
@@ -23,13 +23,13 @@ local function over(windows, rows)
   return { row = top + 1 + below, col = left, rows = rows, columns = vim.api.nvim_win_get_width(win) }
 end
 
---- Nothing needs room any longer, or the chat that gave it is hidden.
+--- Gives the room back.
 function M.give_back()
   dock.close()
 end
 
----@param windows agent.Windows of the tab page that is shown
----@param rows integer so many at most, borders included; 0 gives the room back
+---@param windows agent.Windows on the current tab page
+---@param rows integer the most, borders included; 0 gives the room back
 ---@return agent.Room? room nil if there is none
 function M.make(windows, rows)
   if windows.layout ~= "float" then

@@ -1,15 +1,15 @@
--- How much of the screen a chat takes.
+-- The size of a chat.
 local config = require("agent.config")
 
 local M = {}
 
---- Shares of the screen where the user names no size.
+--- Default shares of the screen.
 M.FLOAT, M.SPLIT = 0.8, 0.4
 
---- Columns that a screen has at the most to be used whole by a float.
+--- A float uses the whole width of screens with at most this many columns.
 M.NARROW = 60
 
---- A share of the whole, or an absolute size, kept within what fits.
+--- A share of the whole, or an absolute size, within bounds.
 ---@param size number
 ---@param whole integer
 ---@return integer
@@ -18,9 +18,9 @@ function M.fit(size, whole)
   return math.max(10, math.min(wanted, whole - 2))
 end
 
---- Columns of the chat. Longer lines are hard to read: unless the user says how wide it is, it has a limit.
+--- Columns of the chat. Without an option for the width it is limited, because long lines are hard to read.
 ---@param share number
----@param least? integer if there are so many
+---@param least? integer if the screen has as many
 ---@return integer
 function M.columns(share, least)
   local options = config.get().ui

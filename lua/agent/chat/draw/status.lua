@@ -1,4 +1,4 @@
--- What a chat says of itself in one line: winbar, statusline, lists.
+-- The state of a chat in one line: for the winbar, statuslines and lists.
 local config = require("agent.config")
 local format = require("agent.ui.format")
 local projects = require("agent.projects")
@@ -29,19 +29,19 @@ local STATES = {
   closing = "closing",
 }
 
---- Columns that the step of the plan has at least.
+--- Columns that the step of the plan gets at least.
 local PLAN = 24
 
 --- The parts of the line, in their order.
 local ORDER = { "project", "mode", "model", "effort", "tokens", "cost", "running", "state", "paused" }
 
---- What is said in fewer words, or not at all, where there is too little room: one after the other.
+--- Ways to shorten the line, in this order.
 ---@type { [1]: string, [2]: fun(text: string): string? }[]
 local SHORTER = {
   {
     "model",
     function(name)
-      -- Without who offers it, and its date.
+      -- Without provider and date.
       return (name:match("[^/]+$") or name):gsub("%-%d%d%d%d%d%d%d%d$", ""):gsub("%-%d%d%d%d%-%d%d%-%d%d$", "")
     end,
   },
@@ -67,10 +67,10 @@ local SHORTER = {
 --- In words, without a sign of life.
 ---@return string
 function Status:state()
-  return self.chat.queue.paused == "paused" and self.chat.queue.paused or STATES[states.shown(self.chat.timeline)]
+  return self.chat.queue.paused == "paused" and self.chat.queue.paused or STATES[states.display(self.chat.timeline)]
 end
 
---- The name of its project, where chats of more than one are open. A worktree is always named.
+--- The name of its project, if chats of several projects are open. A worktree is always named.
 ---@return string?
 function Status:project()
   local root = self.chat.timeline.root
@@ -83,7 +83,7 @@ function Status:project()
   return root and not (is_one and projects.worktree(root) ~= root) and projects.name(root, roots) or nil
 end
 
---- A text of this chat, for where the chat is not in view.
+--- Puts the project's name before a text that is shown elsewhere.
 ---@param text string
 ---@return string
 function Status:with_project(text)
@@ -105,7 +105,7 @@ function Status:line(room)
     tokens = line.used and line.size and ("%s of %s tokens"):format(format.count(line.used), format.count(line.size)),
     cost = line.cost and format.money(line.cost),
     running = (line.running or 0) > 0 and ("%d running"):format(line.running) or nil,
-    state = self.chat.queue.paused ~= "paused" and pulse.state(self.chat, STATES[states.shown(line)]) or nil,
+    state = self.chat.queue.paused ~= "paused" and pulse.state(self.chat, STATES[states.display(line)]) or nil,
     paused = self.chat.queue.paused,
   }
   local function text()
@@ -135,10 +135,10 @@ function Status:label()
   local text = line.title and line.title ~= "" and line.title
     or first and vim.trim(first.text):gsub("\n.*", " …")
     or "(empty)"
-  return ("%d  %s  %s"):format(self.chat.id, STATES[states.shown(line)], format.cut(self:with_project(text), 60))
+  return ("%d  %s  %s"):format(self.chat.id, STATES[states.display(line)], format.cut(self:with_project(text), 60))
 end
 
---- The step of the plan, or the title, as far as there is room for it beside the rest.
+--- The step of the plan or the title, shortened to fit.
 ---@param room integer columns
 ---@return string
 function Status:short_title(room)
@@ -147,7 +147,7 @@ function Status:short_title(room)
     return title
   end
   if room < 8 then
-    -- How far the plan is has always room.
+    -- The number of the step always fits.
     return self.chat.plan:line() and title:match("^%d+/%d+") or ""
   end
   return format.cut(title, room)
@@ -162,7 +162,7 @@ function Status:show()
   local kept = plan and math.min(vim.api.nvim_strwidth(plan), PLAN) + 3 or 0
   local status = self:line(width - kept)
   local title = self:short_title(width - vim.api.nvim_strwidth(status) - 3)
-  -- Where there is too little room the state is left, and how far the plan is.
+  -- In a narrow window the state and the number of the step stay.
   local text = " " .. (title == "" and "" or title .. " · "):gsub("%%", "%%%%") .. "%<" .. status:gsub("%%", "%%%%")
   winbar.set(self.chat.windows.transcript, text)
   self.chat.queue:show()

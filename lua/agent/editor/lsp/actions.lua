@@ -1,4 +1,4 @@
---- Renaming and code actions: what they would change, as whole texts.
+--- Renames and code actions: their changes as whole texts.
 local buffers = require("agent.editor.lsp.buffers")
 local clients = require("agent.editor.lsp.clients")
 local edit = require("agent.editor.lsp.edit")
@@ -8,7 +8,7 @@ local symbol = require("agent.editor.lsp.symbol")
 
 local M = {}
 
---- Titles that are listed when the caller has to choose.
+--- Listed titles when the caller has to choose.
 local MOST = 40
 
 ---@param what string
@@ -39,7 +39,7 @@ local function word_at(buf, row, col)
   return symbol.word_at(vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or "", col)
 end
 
---- Where the symbol is defined, if it has the same name there: from a place of use some servers rename only that
+--- The definition of the symbol, if it has the same name there: at a place of use some servers rename only in that
 --- file, and give the import an alias.
 ---@param client vim.lsp.Client
 ---@param place agent.lsp.Place
@@ -76,7 +76,7 @@ local function definition(client, place)
   return { textDocument = { uri = vim.uri_from_bufnr(buf) }, position = range.start }, buf
 end
 
---- In a task. Nothing where the server has nothing to rename there.
+--- In a task. Nil where the server cannot rename.
 ---@param place agent.lsp.Place
 ---@param new_name string
 ---@return table? answer
@@ -91,16 +91,16 @@ function M.rename(place, new_name)
   end
   local problem ---@type string?
   for _, client in ipairs(able) do
-    local params, buf, said = definition(client, place)
-    if not said then
+    local params, buf, message = definition(client, place)
+    if not message then
       params = vim.tbl_extend("error", params or place.params(client), { newName = new_name })
       local result
-      result, said = clients.request(client, method, params, buf or place.buf)
+      result, message = clients.request(client, method, params, buf or place.buf)
       if result and (result.changes or result.documentChanges) then
         return edits(("Renaming to %s"):format(new_name), result, client, place.roots)
       end
     end
-    problem = problem or said
+    problem = problem or message
   end
   return nil, problem
 end
@@ -122,7 +122,7 @@ local function matches(offer, wanted)
   return not title or offer.action.title:lower() == title
 end
 
---- One that is nothing but a command of the server cannot be shown before it acts.
+--- A bare command of the server cannot be previewed.
 ---@param offer agent.lsp.Offer
 ---@return boolean
 local function is_possible(offer)
@@ -130,7 +130,7 @@ local function is_possible(offer)
   return type(action.command) ~= "string" and (action.edit ~= nil or action.command == nil)
 end
 
---- What the user's own diagnostics on these lines are, in the server's words.
+--- The user's diagnostics on these lines, in the server's words.
 ---@param buf integer
 ---@param client vim.lsp.Client
 ---@param row integer
@@ -184,7 +184,7 @@ local function offers(place, kind)
   return found, problem
 end
 
---- The action's edit, which some servers make only now.
+--- The edit of the action; some servers make it only now.
 ---@param offer agent.lsp.Offer
 ---@param place agent.lsp.Place
 ---@return table answer
@@ -206,7 +206,7 @@ local function resolve(offer, place)
   return refuse(title, "the server gives no edit for it")
 end
 
---- In a task: the edits of the one action that was chosen, or the titles of those that are offered.
+--- In a task: the edits of the chosen action, or the titles of all offers.
 ---@param place agent.lsp.Place
 ---@param wanted { kind?: string, title?: string }
 ---@return table? answer

@@ -1,5 +1,5 @@
---- The buffer of a file, for its language servers. A file that is not open is loaded as a hidden, unlisted buffer
---- and unloaded again when nothing has asked about it for a while.
+--- The buffer of a file for its language servers. A file that is not open is loaded into a hidden, unlisted buffer,
+--- and unloaded after a while without questions.
 local api = vim.api
 local codec = require("agent.reload.codec")
 local disk = require("agent.reload.disk")
@@ -13,14 +13,14 @@ M.idle_ms = 60000
 
 ---@class agent.lsp.Hidden
 ---@field used integer     uv.now() of the last use
----@field existed boolean  the buffer was there before, unloaded
+---@field existed boolean  the buffer existed before, unloaded
 
 ---@type table<integer, agent.lsp.Hidden>
 local hidden = {}
 local timer ---@type uv.uv_timer_t?
 local group = api.nvim_create_augroup("agent.editor.lsp", {})
 
---- From now on it is a buffer like any other.
+--- Makes it an ordinary buffer.
 ---@param buf integer
 local function give_to_user(buf)
   hidden[buf] = nil
@@ -48,7 +48,7 @@ local function unload(buf, entry)
   pcall(api.nvim_buf_delete, buf, { force = true, unload = entry.existed })
 end
 
---- Unloads what is idle.
+--- Unloads idle buffers.
 function M.sweep()
   timer = nil
   local now, next_due = vim.uv.now(), nil ---@type integer, integer?
@@ -74,8 +74,8 @@ local function touch(buf)
   end
 end
 
---- Without autocommands: linters and language servers run programs of the project for a file that is opened, and
---- nobody has opened this one. `:silent!`, so that the file's message does not stop at a prompt.
+--- Loads without autocommands: linters and language servers run programs of the project for an opened file, and the
+--- user has not opened this one. `:silent!`, so that messages do not wait for a key.
 ---@param buf integer
 local function read(buf)
   local modelines = vim.o.modelines
@@ -84,7 +84,7 @@ local function read(buf)
   vim.o.modelines = modelines
 end
 
---- Neovim's own settings for the type of file, and not the user's: comments are told apart by them.
+--- Sets Neovim's own options for the filetype, not the user's: comment strings depend on them.
 ---@param buf integer
 ---@param filetype string
 local function set_filetype(buf, filetype)
@@ -104,7 +104,7 @@ local function set_filetype(buf, filetype)
   vim.o.eventignore = ignored
 end
 
---- Language servers attach by file type; it may not have been looked for.
+--- Language servers attach by filetype, which may not be detected yet.
 ---@param buf integer
 ---@param path string
 local function detect_filetype(buf, path)
@@ -120,9 +120,9 @@ end
 ---@return integer? buf
 local function load(path)
   local existed = vim.fn.bufexists(path) == 1
-  -- By the name that the user would give: it is what the statusline shows once the file is opened.
+  -- By the name that the user would use: the statusline shows it once the file is opened.
   local buf = vim.fn.bufadd(vim.fn.fnamemodify(path, ":."))
-  -- Without a swap file nothing asks about one that is there already.
+  -- Without a swap file there is no question about an existing one.
   vim.bo[buf].swapfile = false
   hidden[buf] = { used = vim.uv.now(), existed = existed }
   read(buf)
@@ -145,7 +145,7 @@ local function load(path)
     nested = true,
     callback = function()
       give_to_user(buf)
-      -- What was left out when it was read.
+      -- Settings that were left out when it was read.
       api.nvim_exec_autocmds("BufReadPost", { buffer = buf })
     end,
   })
@@ -154,7 +154,7 @@ end
 
 ---@param path string absolute
 ---@return integer? buf
----@return string? reason one sentence, if there is no buffer
+---@return string? reason one sentence without a buffer
 function M.open(path)
   local buf = find.buffers(path)[1]
   if buf then
@@ -177,7 +177,7 @@ function M.open(path)
   return buf
 end
 
---- The file is about to go: a buffer that nobody sees must not keep its text, as one that the user opened does.
+--- Called before the file goes: a hidden buffer must not keep its text, as a buffer of the user's does.
 ---@param path string
 function M.drop(path)
   for _, buf in ipairs(find.buffers(path)) do
@@ -188,14 +188,14 @@ function M.drop(path)
   end
 end
 
---- Loaded here, and used by nobody else.
+--- Loaded here and not otherwise used.
 ---@param buf integer
 ---@return boolean
 function M.is_hidden(buf)
   return hidden[buf] ~= nil
 end
 
---- Buffers that were loaded here and that nobody else uses.
+--- Buffers that were loaded here and are not otherwise used.
 ---@return integer[]
 function M.hidden()
   return vim.tbl_keys(hidden)

@@ -1,20 +1,20 @@
---- Neovim's own language clients: which serve a buffer, and requests to them that end in time.
+--- Neovim's language clients: finds those of a buffer, and sends them requests with a time limit.
 local find = require("agent.reload.find")
 local task = require("agent.editor.lsp.task")
 
 local M = {}
 
---- A server that starts is waited for this long, and its answer that long. Milliseconds.
+--- Milliseconds to wait for a starting server, and for an answer.
 M.start_ms = 5000
 M.answer_ms = 5000
 
---- The server could not answer for a reason that passes: it was busy with another version of the text.
+--- Error codes of a passing reason: the server was busy with another version of the text.
 local CANCELLED, CONTENT_MODIFIED, SERVER_CANCELLED = -32800, -32801, -32802
 local PASSING = { [CANCELLED] = true, [CONTENT_MODIFIED] = true, [SERVER_CANCELLED] = true }
 local RETRY_MS = 50
 
---- What to call when a request ends without an answer, by client and request. Neovim cancels requests of others
---- before it asks for diagnostics itself, and tells nobody that a request was cancelled but in this event.
+--- Callbacks for requests that end without an answer, by client and request. Neovim cancels requests of others before
+--- it requests diagnostics itself, and only this event tells.
 ---@type table<string, fun()>
 local on_cancel = {}
 
@@ -26,13 +26,13 @@ vim.api.nvim_create_autocmd("LspRequest", {
     if cancelled and event.data.request.type == "cancel" then
       cancelled()
     elseif cancelled and event.data.request.type == "complete" then
-      -- The answer, if there is one, is handed out right after this.
+      -- The answer, if there is one, comes right after this.
       vim.schedule(cancelled)
     end
   end,
 })
 
---- What a server that lacks a method is said to lack.
+--- The feature that a server lacks when it lacks a method.
 local NOUNS = {
   ["textDocument/definition"] = "definitions",
   ["textDocument/references"] = "references",
@@ -46,26 +46,26 @@ local NOUNS = {
   ["workspace/symbol"] = "workspace symbols",
 }
 
---- With those that are starting: Neovim keeps them apart by this field.
+--- Includes starting clients, which Neovim marks with this field.
 ---@param buf integer
 ---@return vim.lsp.Client[]
 local function all(buf)
   return require("agent.server").others({ bufnr = buf, _uninitialized = true })
 end
 
---- Clients that have not become ready in time; nobody waits for them again.
+--- Clients that did not become ready in time. Nobody waits for them again.
 ---@type table<integer, true>
-local given_up = {}
+local abandoned = {}
 
 ---@param buf integer
 ---@return vim.lsp.Client[]
 local function starting(buf)
   return vim.tbl_filter(function(client)
-    return not client.initialized and not given_up[client.id]
+    return not client.initialized and not abandoned[client.id]
   end, all(buf))
 end
 
---- The clients of the buffer that are ready. Waits, in a task, for those that are starting.
+--- The ready clients of the buffer. Waits, in a task, for starting ones.
 ---@param buf integer
 ---@return vim.lsp.Client[]
 function M.ready(buf)
@@ -73,7 +73,7 @@ function M.ready(buf)
     return #starting(buf) == 0
   end, M.start_ms)
   for _, client in ipairs(starting(buf)) do
-    given_up[client.id] = true
+    abandoned[client.id] = true
   end
   return require("agent.server").others({ bufnr = buf })
 end
@@ -88,7 +88,7 @@ function M.names(clients)
   return ("The language server%s %s"):format(#names > 1 and "s" or "", table.concat(names, " and "))
 end
 
---- Why no client of the buffer is ready.
+--- The reason why no client of the buffer is ready.
 ---@param buf integer
 ---@param left? string[] names of servers that were not started
 ---@return string one sentence
@@ -145,7 +145,7 @@ local function request_once(client, method, params, buf, limit)
   return in_time, err, result
 end
 
---- In a task: one request, its answer or one sentence.
+--- In a task: one request; returns its answer or an error.
 ---@param client vim.lsp.Client
 ---@param method string
 ---@param params table
@@ -162,8 +162,8 @@ function M.request(client, method, params, buf, limit)
     elseif not err then
       return result ~= vim.NIL and result or nil, nil
     elseif not PASSING[err.code] or vim.uv.now() + RETRY_MS >= stop then
-      local said = tostring(err.message or err.code):gsub("%s+", " "):sub(1, 300)
-      return nil, ("The language server %s answered with an error: %s"):format(client.name, said)
+      local message = tostring(err.message or err.code):gsub("%s+", " "):sub(1, 300)
+      return nil, ("The language server %s answered with an error: %s"):format(client.name, message)
     end
     task.await(function() end, RETRY_MS)
   end
@@ -173,7 +173,7 @@ end
 ---@field client vim.lsp.Client
 ---@field result any
 
---- In a task: the same request to all clients that know the method, at the same time.
+--- In a task: sends the same request to all clients that support the method, at the same time.
 ---@param clients vim.lsp.Client[]
 ---@param method string
 ---@param buf integer
@@ -190,8 +190,8 @@ function M.ask(clients, method, buf, params)
   local problem ---@type string?
   local results = task.all(vim.tbl_map(function(client)
     return function()
-      local result, said = M.request(client, method, params(client), buf)
-      problem = problem or said
+      local result, message = M.request(client, method, params(client), buf)
+      problem = problem or message
       return result
     end
   end, able))
@@ -218,7 +218,7 @@ function M.of_project(roots)
   end, require("agent.server").others())
 end
 
---- Whether a language server may answer for the project: one that runs, or one that may be started.
+--- True if a language server of the project runs or may be started.
 ---@param roots string[]
 ---@return boolean
 function M.may_serve(roots)

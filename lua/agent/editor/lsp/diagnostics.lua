@@ -1,4 +1,4 @@
---- Diagnostics as Neovim holds them, brought up to date first.
+--- Neovim's diagnostics, after an update.
 local clients = require("agent.editor.lsp.clients")
 local find = require("agent.reload.find")
 local locations = require("agent.editor.lsp.locations")
@@ -9,7 +9,7 @@ local M = {}
 
 local PULL = "textDocument/diagnostic"
 
---- More of one file are only counted.
+--- Most diagnostics of a file; further ones are counted.
 local MOST = 200
 
 ---@class agent.lsp.Diagnostic
@@ -22,7 +22,7 @@ local MOST = 200
 
 local SEVERITIES = { "error", "warning", "info", "hint" }
 
---- What a server's providers of diagnostics are called; one without a name is "".
+--- Names of a server's diagnostic providers; one without a name is "".
 ---@param client vim.lsp.Client
 ---@return string[]
 local function providers(client)
@@ -39,13 +39,13 @@ local function providers(client)
   return vim.tbl_keys(names)
 end
 
---- Asks for the diagnostics and lets Neovim's own handler keep them, as it does for windows in view.
+--- Requests the diagnostics. Neovim's own handler keeps them, as for visible windows.
 ---@param client vim.lsp.Client
 ---@param buf integer
 ---@param limit integer milliseconds
----@return agent.lsp.Said
+---@return agent.lsp.Freshness
 local function pull(client, buf, limit)
-  local said = "current" ---@type agent.lsp.Said
+  local freshness = "current" ---@type agent.lsp.Freshness
   for _, name in ipairs(providers(client)) do
     local params = {
       identifier = name ~= "" and name or nil,
@@ -57,16 +57,16 @@ local function pull(client, buf, limit)
       local context = { method = PULL, client_id = client.id, bufnr = buf, params = params }
       pcall(handler, nil, result, context)
     else
-      said = "unknown"
+      freshness = "unknown"
     end
   end
-  return said
+  return freshness
 end
 
 ---@param diagnostic vim.Diagnostic
 ---@param line? string the text of its line
 ---@return agent.lsp.Diagnostic
-local function told(diagnostic, line)
+local function entry_of(diagnostic, line)
   local code = diagnostic.code
   return {
     severity = SEVERITIES[diagnostic.severity] or "error",
@@ -94,19 +94,19 @@ local function file(path, buf, diagnostics)
   local lines = vim.api.nvim_buf_is_loaded(buf) and vim.api.nvim_buf_get_lines(buf, 0, -1, false) or {}
   local list = {} ---@type agent.lsp.Diagnostic[]
   for index = 1, math.min(#diagnostics, MOST) do
-    list[index] = told(diagnostics[index], lines[diagnostics[index].lnum + 1])
+    list[index] = entry_of(diagnostics[index], lines[diagnostics[index].lnum + 1])
   end
   return { path = path, diagnostics = list, total = #diagnostics }
 end
 
---- In a task: the diagnostics of a buffer, after its servers have spoken about its present text.
+--- In a task: the diagnostics of a buffer, after its servers have seen its present text.
 ---@param path string
 ---@param buf integer
 ---@param attached vim.lsp.Client[]
 ---@param patient boolean see published.wait
 ---@return table answer
 function M.of_file(path, buf, attached, patient)
-  local said = task.all(vim.tbl_map(function(client)
+  local freshness = task.all(vim.tbl_map(function(client)
     return function()
       if client:supports_method(PULL, buf) then
         return pull(client, buf, patient and published.first_ms or published.limit_ms)
@@ -114,14 +114,17 @@ function M.of_file(path, buf, attached, patient)
       return published.wait(client, buf, patient)
     end
   end, attached))
+  local function some(value)
+    return vim.list_contains(freshness, value) and value
+  end
   return {
     kind = "diagnostics",
     files = { file(path, buf, vim.diagnostic.get(buf)) },
-    said = vim.list_contains(said, "unknown") and "unknown" or vim.list_contains(said, "late") and "late" or "current",
+    said = some("unknown") or some("late") or "current",
   }
 end
 
---- In a task. The file has just been written: servers that check on saving are told so, too.
+--- In a task, after a write: notifies servers that check on saving.
 ---@param buf integer
 ---@param attached vim.lsp.Client[]
 function M.written(buf, attached)
@@ -137,7 +140,7 @@ function M.written(buf, attached)
       client:notify("textDocument/didSave", { textDocument = { uri = vim.uri_from_bufnr(buf) }, text = text })
     end
   end
-  -- Neovim asks for diagnostics of its own then, which cancels those who were earlier.
+  -- Then Neovim requests diagnostics itself, which cancels earlier requests.
   task.await(function(finish)
     vim.schedule(function()
       vim.schedule(finish)
@@ -145,7 +148,7 @@ function M.written(buf, attached)
   end)
 end
 
---- What Neovim knows at this moment about the files below a folder.
+--- The present diagnostics of the files below a folder.
 ---@param roots string[]
 ---@return table answer
 function M.of_all(roots)

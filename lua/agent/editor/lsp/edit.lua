@@ -1,5 +1,5 @@
---- A server's edits as whole texts. Nothing is applied here: the engine writes the texts as it writes any other,
---- after it has asked where it has to.
+--- A server's edits as whole texts. Nothing is applied here: the engine writes the texts like any others, after asking
+--- where needed.
 local codec = require("agent.reload.codec")
 local disk = require("agent.reload.disk")
 local find = require("agent.reload.find")
@@ -9,10 +9,10 @@ local M = {}
 
 ---@class agent.lsp.FileEdit
 ---@field path string
----@field before? string  nothing for a file that is to be created
+---@field before? string  nil for a new file
 ---@field after string
 
---- Where each line begins and ends, without its ending. Bytes; the end is one past the last.
+--- Begin and end of each line without its ending, in bytes; the end is exclusive.
 ---@param text string
 ---@return integer[] starts
 ---@return integer[] ends
@@ -45,7 +45,7 @@ local function offset(text, starts, ends, position, encoding)
   return first + locations.to_byte(line, position.character, encoding)
 end
 
---- The line ending of most of a text's lines.
+--- The most frequent line ending of a text.
 ---@param text string
 ---@return string
 local function ending_of(text)
@@ -54,8 +54,8 @@ local function ending_of(text)
   return crlf > 0 and crlf * 2 >= lf and "\r\n" or "\n"
 end
 
---- Pure: the text after a server's edits, whose ranges all are those of the text before. Edits of the same place
---- stand in the order of the list.
+--- Pure: applies a server's edits, whose ranges all refer to the original text. Edits of the same place apply in the
+--- order of the list.
 ---@param text string
 ---@param edits lsp.TextEdit[]
 ---@param encoding "utf-8"|"utf-16"|"utf-32"
@@ -95,7 +95,7 @@ function M.apply(text, edits, encoding)
   return table.concat(parts)
 end
 
---- The text that stands for the file now: the buffer's, else the disk's.
+--- The present text of the file: the buffer's, else the disk's.
 ---@param path string
 ---@return string? text without byte order mark
 ---@return string? problem
@@ -113,7 +113,7 @@ local function read(path)
   return (codec.strip_bom(bytes))
 end
 
---- The files that an edit touches, by path, in the order in which they come.
+--- The files of an edit, by path, in order.
 ---@class agent.lsp.Plan
 ---@field roots string[]
 ---@field encoding string
@@ -189,12 +189,12 @@ local function create(plan, operation)
   end
 end
 
---- Every text that a workspace edit changes.
+--- All texts that a workspace edit changes.
 ---@param edit lsp.WorkspaceEdit
 ---@param encoding string
 ---@param roots string[]  real paths of the workspace
 ---@return agent.lsp.FileEdit[]? files
----@return string? problem why it cannot be done, to go on after "because"
+---@return string? problem reason why it is impossible, to follow "because"
 function M.texts(edit, encoding, roots)
   local plan = { roots = roots, encoding = encoding, files = {}, by_path = {} } ---@type agent.lsp.Plan
   local changes = {} ---@type table[]

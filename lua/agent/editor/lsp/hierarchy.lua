@@ -1,11 +1,11 @@
---- Who calls and is called, what a type extends and what extends it.
+--- Callers and callees, super- and subtypes.
 local clients = require("agent.editor.lsp.clients")
 local locations = require("agent.editor.lsp.locations")
 local task = require("agent.editor.lsp.task")
 
 local M = {}
 
---- Overloads and merged declarations give several items; the first few tell the story.
+--- Overloads and merged declarations give several items; the first few are enough.
 local MOST_ITEMS = 3
 local MOST_RELATED = 200
 
@@ -17,7 +17,7 @@ local MOST_RELATED = 200
 ---@class agent.lsp.Direction
 ---@field relation "incoming"|"outgoing"|"super"|"sub"
 ---@field method string
----@field field? string  where the related item stands in an element of the answer
+---@field field? string  field of an answer's element with the related item
 
 ---@type table<string, agent.lsp.Direction>
 local DIRECTIONS = {
@@ -74,21 +74,21 @@ function M.of(place, prepare, directions)
     return nil, problem
   end
   local client = answer.client
-  local of, asked = {}, {} ---@type agent.lsp.Symbol[], (fun(): agent.lsp.Related[])[]
+  local of, requests = {}, {} ---@type agent.lsp.Symbol[], (fun(): agent.lsp.Related[])[]
   local failed ---@type string?
   for index = 1, math.min(#answer.result, MOST_ITEMS) do
     local item = answer.result[index]
     of[index] = locations.symbol(item, 0)
     for _, name in ipairs(directions) do
-      asked[#asked + 1] = function()
-        local related, said = follow(client, item, DIRECTIONS[name], place)
-        failed = failed or said
+      requests[#requests + 1] = function()
+        local related, message = follow(client, item, DIRECTIONS[name], place)
+        failed = failed or message
         return related
       end
     end
   end
   local related = {} ---@type agent.lsp.Related[]
-  for _, some in ipairs(task.all(asked)) do
+  for _, some in ipairs(task.all(requests)) do
     vim.list_extend(related, some)
   end
   if #related == 0 and failed then

@@ -1,7 +1,7 @@
---- Between what servers count in (UTF-8, UTF-16 or UTF-32 units from 0) and what the engine is told.
+--- Converts between the servers' positions (UTF-8, UTF-16 or UTF-32 units from 0) and the engine's.
 local M = {}
 
---- More are only counted.
+--- Most locations; further ones are counted.
 local MOST = 500
 
 ---@class agent.lsp.Location
@@ -17,18 +17,18 @@ local MOST = 500
 ---@field depth integer
 ---@field location agent.lsp.Location
 
---- A field that JSON's null may stand in.
+--- The value of a field that may be JSON's null.
 ---@generic T
 ---@param value T
 ---@return T?
-local function given(value)
+local function without_null(value)
   if value == vim.NIL or value == "" then
     return nil
   end
   return value
 end
 
---- The path of a file, or the address of what is no file.
+--- The path of a file, or the address of anything else.
 ---@param uri string
 ---@return string
 function M.path(uri)
@@ -46,14 +46,14 @@ function M.location(uri, range)
     return { path = M.path(uri), line = 1, end_line = 1 }
   end
   local first, last = range.start.line, range["end"].line
-  -- A range that ends where a line begins does not take that line in.
+  -- A range that ends at the beginning of a line excludes that line.
   if last > first and range["end"].character == 0 then
     last = last - 1
   end
   return { path = M.path(uri), line = first + 1, end_line = math.max(first, last) + 1 }
 end
 
---- Of a Location, several of them, or several LocationLinks; each line once.
+--- Reads a Location, several of them, or several LocationLinks; each line once.
 ---@param results any[]
 ---@return agent.lsp.Location[] locations
 ---@return integer total
@@ -82,15 +82,15 @@ local function kind_name(kind)
   return tostring(vim.lsp.protocol.SymbolKind[kind] or "Symbol"):lower()
 end
 
---- A DocumentSymbol, SymbolInformation, WorkspaceSymbol or item of a hierarchy.
+--- Reads a DocumentSymbol, SymbolInformation, WorkspaceSymbol or item of a hierarchy.
 ---@param item table
 ---@param depth integer
----@param uri? string of the document, where the item does not bring its own
+---@param uri? string of the document, for items without one
 ---@return agent.lsp.Symbol
 function M.symbol(item, depth, uri)
   local location = item.location and M.location(item.location.uri, item.location.range)
     or M.location(item.uri or uri --[[@as string]], item.range)
-  local begin = given(item.selectionRange)
+  local begin = without_null(item.selectionRange)
   if begin then
     location.line = begin.start.line + 1
     location.end_line = math.max(location.line, location.end_line)
@@ -98,14 +98,14 @@ function M.symbol(item, depth, uri)
   return {
     name = item.name,
     kind = kind_name(item.kind),
-    detail = given(item.detail),
-    container = given(item.containerName),
+    detail = without_null(item.detail),
+    container = without_null(item.containerName),
     depth = depth,
     location = location,
   }
 end
 
---- All symbols of an answer, those inside of others after them.
+--- All symbols of an answer, nested ones after their parents.
 ---@param items table[]
 ---@param uri string
 ---@param into? agent.lsp.Symbol[]
@@ -115,7 +115,7 @@ function M.flatten(items, uri, into, depth)
   into, depth = into or {}, depth or 0
   for _, item in ipairs(items) do
     into[#into + 1] = M.symbol(item, depth, uri)
-    local children = given(item.children)
+    local children = without_null(item.children)
     if children then
       M.flatten(children, uri, into, depth + 1)
     end
@@ -123,7 +123,7 @@ function M.flatten(items, uri, into, depth)
   return into
 end
 
---- Byte in the line → the position that a server means by it.
+--- Byte in the line → position for a server.
 ---@param buf integer
 ---@param row integer from 0
 ---@param col integer bytes from 0
@@ -134,7 +134,7 @@ function M.to_server(buf, row, col, encoding)
   return { line = row, character = vim.str_utfindex(line, encoding, math.min(col, #line), false) }
 end
 
---- A server's position in a line → byte in the line, from 0. What lies behind the end is the end.
+--- A server's position in a line → byte in the line, from 0. Positions after the end are the end.
 ---@param line string
 ---@param character integer
 ---@param encoding "utf-8"|"utf-16"|"utf-32"
@@ -143,7 +143,7 @@ function M.to_byte(line, character, encoding)
   return vim.str_byteindex(line, encoding, math.min(character, #line), false)
 end
 
---- Byte in the line, from 0 → characters as people count them, from 1.
+--- Byte in the line, from 0 → character, from 1.
 ---@param line string
 ---@param col integer
 ---@return integer
@@ -151,7 +151,7 @@ function M.to_character(line, col)
   return vim.str_utfindex(line, "utf-32", math.min(col, #line), false) + 1
 end
 
---- Characters as people count them, from 1 → byte in the line, from 0.
+--- Character, from 1 → byte in the line, from 0.
 ---@param line string
 ---@param character integer
 ---@return integer

@@ -1,4 +1,4 @@
---- Where a question is asked: the file's buffer with its clients, and the places in it that may be meant.
+--- The place of a question: the buffer with its clients, and possible positions in it.
 local buffers = require("agent.editor.lsp.buffers")
 local clients = require("agent.editor.lsp.clients")
 local find = require("agent.reload.find")
@@ -8,7 +8,7 @@ local symbol = require("agent.editor.lsp.symbol")
 
 local M = {}
 
---- Places of a name that are tried until a server knows something about one: the first may be in a comment.
+--- Positions of a name to try until a server knows one: the first may be in a comment.
 local TRIES = 4
 local TRIES_OF_LINE = 6
 
@@ -153,11 +153,11 @@ function M.each(request, roots, policy, what, ask)
   local stop = vim.uv.now() + clients.answer_ms
   local problem ---@type string?
   for _, position in ipairs(found) do
-    local answer, said = ask(place_at(file, position, lines[position.row + 1], request))
+    local answer, message = ask(place_at(file, position, lines[position.row + 1], request))
     if answer then
       return answer
     end
-    problem = problem or said
+    problem = problem or message
     if vim.uv.now() >= stop then
       break
     end

@@ -136,13 +136,13 @@ local function settle(speaker, word)
 end
 
 --- What a server has said of a buffer: something about its present text, only about an earlier one, or nothing yet.
----@alias agent.lsp.Said "current"|"late"|"unknown"
+---@alias agent.lsp.Freshness "current"|"late"|"unknown"
 
 --- In a task: waits until the client has spoken about the buffer's present text, or the limit comes.
 ---@param client vim.lsp.Client
 ---@param buf integer
 ---@param patient boolean wait for the whole limit
----@return agent.lsp.Said
+---@return agent.lsp.Freshness
 function M.wait(client, buf, patient)
   local speaker, text = speaker_of(client), text_of(buf)
   local allowed = not patient and limit(speaker, client, buf) or speaker.words[buf] and M.limit_ms or M.first_ms

@@ -1,14 +1,14 @@
--- What the user has on screen, as the model is told of it.
+-- The user's screen, as the model sees it.
 local find = require("agent.reload.find")
 
 local M = {}
 
 local MOST_BUFFERS = 20
 
---- Of a terminal, lines and characters.
+--- Lines and characters of a terminal.
 local MOST_LINES, MOST_TEXT = 20, 1500
 
----@class agent.Shown see protocol/surroundings.ts; paths are absolute
+---@class agent.Surroundings see protocol/surroundings.ts; paths are absolute
 ---@field current? { path: string, line: integer, modified: boolean }
 ---@field buffers { path: string, modified: boolean }[]
 ---@field errors integer
@@ -16,7 +16,7 @@ local MOST_LINES, MOST_TEXT = 20, 1500
 ---@field terminal? { command: string, text: string }
 ---@field servers? boolean whether a language server runs for the project, or any is enabled
 
---- The last lines of a terminal on the tab page of this window, of the one used last.
+--- The last lines of the terminal on this window's tab page that was used last.
 ---@param window integer
 ---@return { command: string, text: string }?
 local function terminal(window)
@@ -31,7 +31,7 @@ local function terminal(window)
   if not found then
     return nil
   end
-  -- Below the end of what was printed a terminal has empty lines.
+  -- A terminal has empty lines below its output.
   local last = found.linecount
   local lines ---@type string[]
   repeat
@@ -54,12 +54,12 @@ local function terminal(window)
   return { command = found.name:match("//%d+:(.*)$") or found.name, text = vim.fn.strcharpart(text, from) }
 end
 
----@param window integer the one that the user came from
----@param is_told fun(path: string): boolean whether the model is told of a file
----@return agent.Shown
-function M.get(window, is_told)
+---@param window integer the window that the user came from
+---@param may_name fun(path: string): boolean whether the model may know of a file
+---@return agent.Surroundings
+function M.get(window, may_name)
   local infos = vim.tbl_filter(function(info)
-    return find.is_file_buffer(info.bufnr) and is_told(find.origin(info.bufnr))
+    return find.is_file_buffer(info.bufnr) and may_name(find.origin(info.bufnr))
   end, vim.fn.getbufinfo({ buflisted = 1, bufloaded = 1 }))
   table.sort(infos, function(a, b)
     return a.lastused ~= b.lastused and a.lastused > b.lastused or a.lastused == b.lastused and a.bufnr < b.bufnr
@@ -70,7 +70,7 @@ function M.get(window, is_told)
   end
   local current
   local buffer = vim.api.nvim_win_get_buf(window)
-  if find.is_file_buffer(buffer) and is_told(find.origin(buffer)) then
+  if find.is_file_buffer(buffer) and may_name(find.origin(buffer)) then
     current = {
       path = find.origin(buffer),
       line = vim.api.nvim_win_get_cursor(window)[1],
@@ -81,7 +81,7 @@ function M.get(window, is_told)
   local counts = { [severity.ERROR] = 0, [severity.WARN] = 0 }
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     local found = vim.diagnostic.count(buf)
-    if next(found) and is_told(find.origin(buf)) then
+    if next(found) and may_name(find.origin(buf)) then
       for level in pairs(counts) do
         counts[level] = counts[level] + (found[level] or 0)
       end

@@ -1,16 +1,16 @@
--- What only Neovim knows of what a message hands over, see protocol/given.ts. Files are read by the engine.
+-- Attachments that only Neovim knows, see protocol/given.ts. The engine reads files.
 local find = require("agent.reload.find")
 
 local M = {}
 
----@alias agent.Given table see protocol/given.ts
+---@alias agent.Attachment table see protocol/given.ts
 
---- Lines of a terminal that are handed over.
+--- Attached lines of a terminal.
 local TERMINAL_LINES = 200
---- Entries of a list, lines and bytes of a text: no model is sent more.
+--- Limits: entries of a list, lines and bytes of a text.
 local MOST_PLACES, MOST_LINES, MOST_BYTES = 1000, 50000, 500000
 
---- Images that were pasted, by number.
+--- Pasted images, by number.
 ---@type string[] in base64
 local images = {}
 
@@ -29,17 +29,17 @@ local function text_of(buffer, first, last)
   last = math.min(last, first + MOST_LINES - 1)
   local text = table.concat(vim.api.nvim_buf_get_lines(buffer, first - 1, last, false), "\n")
   if #text > MOST_BYTES then
-    -- A letter is not cut.
+    -- Keeps characters whole.
     text = text:sub(1, MOST_BYTES + vim.str_utf_start(text, MOST_BYTES + 1)):gsub("[\192-\255]$", "")
   end
   return text
 end
 
---- Lines of a buffer that the user has selected.
+--- The selected lines of a buffer.
 ---@param buffer integer
 ---@param first integer from 1
 ---@param last integer
----@return agent.Given
+---@return agent.Attachment
 function M.selection(buffer, first, last)
   last = math.min(last, vim.api.nvim_buf_line_count(buffer))
   local text = text_of(buffer, first, last)
@@ -51,16 +51,16 @@ function M.selection(buffer, first, last)
   return { type = "file", path = path, first = first, last = last, selected = true, text = text }
 end
 
---- What a selection is called.
----@param selection agent.Given
----@param name? string  of its file, the path unless told
+--- The label of a selection.
+---@param selection agent.Attachment
+---@param name? string  of its file; default: the path
 ---@return string "src/app.ts L6–8"
 function M.label(selection, name)
   return selection.label or ("%s %s"):format(name or selection.path, range(selection.first, selection.last))
 end
 
 ---@param buffer integer
----@return agent.Given?
+---@return agent.Attachment?
 local function of_buffer(buffer)
   if find.is_file_buffer(buffer) then
     return { type = "file", path = find.origin(buffer) }
@@ -82,8 +82,8 @@ local function path_of(buffer)
   return find.is_file_buffer(buffer) and find.origin(buffer) or nil
 end
 
---- Each word, and what it stands for. @param window the one that the user came from
----@type table<string, fun(window: integer): agent.Given[]>
+--- Attachments by word. @param window the window that the user came from
+---@type table<string, fun(window: integer): agent.Attachment[]>
 local words = {}
 
 function words.buffer(window)
@@ -164,7 +164,7 @@ function words.terminal()
   return { { type = "text", label = label, text = table.concat(lines, "\n") } }
 end
 
---- The words that stand for what Neovim knows.
+--- The words for attachments of Neovim.
 ---@return string[]
 function M.words()
   local names = vim.tbl_keys(words)
@@ -172,25 +172,25 @@ function M.words()
   return names
 end
 
---- Keeps an image for the message that will name it.
+--- Keeps an image for the message that mentions it.
 ---@param base64 string
----@return string word that names it, with its "@"
+---@return string word that mentions it, with its "@"
 function M.keep_image(base64)
   table.insert(images, base64)
   return ("@image:%d"):format(#images)
 end
 
---- What a message may mention: the engine decides what of it is a mention.
+--- The attachments that a message may mention. The engine decides which words are mentions.
 ---@param message string
----@param window integer the one that the user came from
----@return agent.Given[]
+---@param window integer the window that the user came from
+---@return agent.Attachment[]
 function M.of(message, window)
   local all, seen = {}, {}
   for word in message:gmatch("@(%l+)") do
     if words[word] and not seen[word] then
       seen[word] = true
-      for _, given in ipairs(words[word](window)) do
-        table.insert(all, vim.tbl_extend("force", given, { mention = word }))
+      for _, attachment in ipairs(words[word](window)) do
+        table.insert(all, vim.tbl_extend("force", attachment, { mention = word }))
       end
     end
   end
