@@ -7,7 +7,7 @@ import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";
 import { PLUGIN } from "../support/agent.ts";
 import { CAPS, measure, TODO } from "./caps.ts";
-import { cycleOf, longFunctions, LUA_RULES, luaModules, roomOf } from "./lua_rooms.ts";
+import { cycleOf, longFunctions, LUA_RULES, luaModules, participles, roomOf } from "./lua_rooms.ts";
 
 const AGENT = join(PLUGIN, "denops/agent");
 const LONGEST = 500;
@@ -310,6 +310,11 @@ Deno.test("Lua: every room requires only the rooms of its row; no cycles between
   assert.deepEqual([...rules.keys()].filter((room) => !all.some(({ path }) => roomOf(path) === room)), []);
   assert.equal(cycleOf(rules), undefined);
   assert.equal(cycleOf(new Map(all.map(({ path, requires }) => [path, requires]))), undefined);
+});
+
+Deno.test("Lua: no variable or function is named by a participle", async () => {
+  const rest = (await luaModules()).filter(({ path }) => path !== "config.lua");
+  assert.deepEqual(rest.flatMap(participles), []);
 });
 
 Deno.test(`Lua: no function is over ${CAPS.function} lines`, async () => {

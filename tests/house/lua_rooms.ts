@@ -124,6 +124,22 @@ export function longFunctions({ path, text }: LuaModule, most: number): readonly
   return long;
 }
 
+const PARTICIPLES = "told|asked|shown|given|said|judged|handed|deeds|accesses";
+
+/** Variables, parameters and functions that are named by a participle. Fields on the wire keep their names. */
+export function participles({ path, text }: LuaModule): readonly string[] {
+  const code = text.replace(/--.*$/gm, "").replace(/"(?:[^"\\\n]|\\.)*"/g, '""').replace(
+    /\[\[.*?\]\]/gs,
+    '""',
+  );
+  const name = `(?:${PARTICIPLES})\\b`;
+  const used = new RegExp(
+    `(?<![.:\\w])${name}(?!\\s*=[^=])|\\blocal (?:\\w+, )*${name}|function [\\w.:]*[.:]${name}`,
+    "g",
+  );
+  return [...code.matchAll(used)].map(([found]) => `${path} names ${found}`);
+}
+
 /** A cycle in a graph, or nothing. */
 export function cycleOf(graph: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined {
   const done = new Set<string>();
