@@ -17,7 +17,7 @@ local M = {}
 ---@type agent.Phase[]
 M.PHASES = { "opening", "ready", "running", "stopping", "closing" }
 
---- What each kind of action does, phase by phase.
+--- The verdict of each kind of action, by phase.
 ---@type table<string, agent.Verdict[]>
 local RULES = {
   --          opening    ready      running  stopping   closing

@@ -122,7 +122,7 @@ local function load(path)
   local existed = vim.fn.bufexists(path) == 1
   -- By the name that the user would use: the statusline shows it once the file is opened.
   local buf = vim.fn.bufadd(vim.fn.fnamemodify(path, ":."))
-  -- Without a swap file there is no question about an existing one.
+  -- Without a swap file Neovim does not ask about an existing one.
   vim.bo[buf].swapfile = false
   hidden[buf] = { used = vim.uv.now(), existed = existed }
   read(buf)
