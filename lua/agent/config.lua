@@ -8,10 +8,9 @@ local M = {}
 --- The user's options.
 ---@type agent.OptionValues?
 local user
---- The problems were reported.
-local told = false
---- Old names were reported. Once is enough for a Neovim.
-local told_renamed = false
+local are_problems_reported = false
+--- Once is enough for a Neovim.
+local are_names_reported = false
 
 --- Options of the current tab page, over all others.
 ---@type table<string, any>
@@ -20,11 +19,14 @@ local laid_over = {}
 ---@type table<string, any>?
 local in_force
 
----@param options table
+--- The options of setup().
+---@type table
+local from_setup = {}
+
 ---@return agent.OptionValues
-local function read(options)
+local function read()
   local global = vim.g.agent
-  local found = values.read(type(global) == "table" and global or {}, options)
+  local found = values.read(type(global) == "table" and global or {}, from_setup)
   if global ~= nil and type(global) ~= "table" then
     table.insert(found.problems, "vim.g.agent must be a table")
   end
@@ -34,16 +36,16 @@ local function read(options)
 end
 
 ---@return agent.OptionValues
-local function given()
-  user = user or read({})
+local function current()
+  user = user or read()
   return user
 end
 
 --- Reports problems in one line, once after each setup(), and old names once.
 ---@param say fun(text: string)
 function M.tell(say)
-  local problems, renamed = M.current_problems(), told_renamed and {} or M.renamed()
-  local lines = vim.list_extend(told and {} or vim.list_slice(problems), renamed)
+  local problems, renamed = M.current_problems(), are_names_reported and {} or M.renamed()
+  local lines = vim.list_extend(are_problems_reported and {} or vim.list_slice(problems), renamed)
   if lines[1] then
     local more = #lines > 1 and (" (and %d more, see :checkhealth agent)"):format(#lines - 1) or ""
     -- Later: Neovim waits three seconds before it begins to insert while a message is on the screen.
@@ -51,25 +53,25 @@ function M.tell(say)
       say(lines[1] .. more)
     end)
   end
-  told, told_renamed = true, told_renamed or #renamed > 0
+  are_problems_reported, are_names_reported = true, are_names_reported or #renamed > 0
 end
 
 --- The user's options over vim.g.agent over the defaults. Invalid values keep their defaults.
 ---@param options? table
 function M.set(options)
-  user, in_force, told = read(options or {}), nil, false
+  from_setup, user, in_force, are_problems_reported = options or {}, nil, nil, false
 end
 
 --- One line for each problem of the effective options.
 ---@return string[]
 function M.current_problems()
-  return given().problems
+  return current().problems
 end
 
 --- A sentence for each old name that the user has set.
 ---@return string[]
 function M.renamed()
-  return given().renamed
+  return current().renamed
 end
 
 ---@param by_name table<string, any>
@@ -111,7 +113,7 @@ end
 --- Callers must not change the result.
 ---@return table<string, any>
 function M.get()
-  in_force = in_force or vim.tbl_deep_extend("force", over_defaults(given().by_name), laid_over)
+  in_force = in_force or vim.tbl_deep_extend("force", over_defaults(current().by_name), laid_over)
   return in_force
 end
 
@@ -122,7 +124,7 @@ function M.lay_over(options)
 end
 
 --- The options of the supervisor and the engine, in the shape of UserConfig.
----@param options? table<string, any> the effective ones unless given
+---@param options? table<string, any> the effective ones by default
 ---@return table
 function M.for_supervisor(options)
   options = options or M.get()
@@ -138,7 +140,7 @@ function M.for_supervisor(options)
       sent[option.key or part or option.name] = (group and options[group] or options)[part or option.name]
     end
   end
-  sent.safe_to_write = schema.read_json("policy/defaults.json").safe_to_write
+  sent.safe_to_write = vim.list_slice(schema.safe_to_write())
   for _, pair in ipairs(options.files.safe_to_write) do
     if type(pair) == "table" then
       table.insert(sent.safe_to_write, { glob = pair[1], safe = pair[2] })

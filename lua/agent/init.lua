@@ -79,7 +79,10 @@ function M.setup(options)
   vim.validate("options", options, "table", true)
   local config = require("agent.config")
   config.set(options)
-  config.tell(say.error)
+  -- Later, so that nothing is read at startup.
+  vim.schedule(function()
+    config.tell(say.error)
+  end)
 end
 
 --- One line for a statusline: model, tokens, state; empty before the first use.

@@ -32,7 +32,7 @@ M.oldest_deno = "2.8"
 
 ---@param path string  in denops/agent
 ---@return table
-function M.read_json(path)
+local function read_json(path)
   local file = assert(io.open(vim.fs.joinpath(require("agent.config.scripts")(), path)))
   local text = file:read("*a")
   file:close()
@@ -41,11 +41,13 @@ end
 
 ---@type agent.Schema?
 local schema
+---@type table[]?
+local safe_to_write
 
 ---@return agent.Schema
 function M.get()
   if not schema then
-    schema = M.read_json("protocol/options.json")
+    schema = read_json("protocol/options.json")
     schema.by_name, schema.groups = {}, {}
     for _, option in ipairs(schema.options) do
       schema.by_name[option.name] = option
@@ -55,6 +57,13 @@ function M.get()
     end
   end
   return schema
+end
+
+--- The built-in rows of files.safe_to_write, with glob, safe and reason. The engine reads the same file.
+---@return table[]
+function M.safe_to_write()
+  safe_to_write = safe_to_write or read_json("policy/defaults.json").safe_to_write
+  return safe_to_write
 end
 
 ---@param name string

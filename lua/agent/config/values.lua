@@ -1,5 +1,4 @@
 -- Reads the user's tables of options into values by full option names.
-local near = require("agent.config.near")
 local schema = require("agent.config.schema")
 
 local M = {}
@@ -82,7 +81,7 @@ local function read_group(values, group, options, model)
     elseif schema.get().groups[group .. ".*"] then
       read_group(values, group .. ".*", value, tostring(part))
     else
-      local meant = near(name)
+      local meant = require("agent.config.near")(name)
       report_unknown(values, M.written(name, model), meant and M.written(meant, model or "name"))
     end
   end
@@ -112,7 +111,7 @@ local function read(values, options)
     elseif known.groups[name] then
       read_group(values, name, value)
     elseif not known.renamed[name] then
-      local meant = near(tostring(name))
+      local meant = require("agent.config.near")(tostring(name))
       report_unknown(values, tostring(name), meant and as_table(meant))
     end
   end
