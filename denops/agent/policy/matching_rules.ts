@@ -27,7 +27,7 @@ export type LineRules =
   | { readonly verdict: "allow"; readonly rules: readonly Rule[] };
 
 /** Kinds of rules on command lines: what runs in a look or writes, what has leave to write git's data, the network. */
-export type LineRuleKind = Extract<RuleKind, "run" | "git" | "network">;
+type LineRuleKind = Extract<RuleKind, "run" | "git" | "network">;
 
 /** The verdict of the rules on a command line: deny or ask if they name any part, allow only if they name all. */
 export function lineRules(

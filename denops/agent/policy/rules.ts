@@ -11,7 +11,7 @@ import { agentProblem, hostProblem, toolProblem } from "./remote_rules.ts";
 
 /** Strongest first. */
 export const RULE_SOURCES = ["session", "project", "user"] as const;
-export type RuleSource = (typeof RULE_SOURCES)[number];
+type RuleSource = (typeof RULE_SOURCES)[number];
 
 /** Strongest last. */
 export const RULE_VERDICTS = ["allow", "ask", "deny"] as const;
@@ -61,7 +61,7 @@ const PROBLEMS: Readonly<Record<RuleKind, (pattern: string) => string | undefine
 };
 
 /** The options that hold patterns. */
-export interface PatternOptions {
+interface PatternOptions {
   readonly rules: Readonly<Record<RuleVerdict, readonly string[]>>;
   readonly safe_to_write: readonly SafeToWrite[];
   readonly deny_read: readonly string[];

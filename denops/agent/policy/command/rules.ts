@@ -152,7 +152,7 @@ export function specificity(pattern: string): number {
 }
 
 /** A pattern that means exactly these words. */
-export function quotePattern(words: readonly string[]): string {
+function quotePattern(words: readonly string[]): string {
   return words.map((word) => {
     const escaped = word.replace(/[\\*]/g, "\\$&");
     if (word !== "" && !/[\s'"]/.test(word)) return escaped;

@@ -91,7 +91,7 @@ const WRITES =
 const CONNECTS = /https?:|\b(urllib|urlopen|requests|fetch|socket|httpx|aiohttp|Net::HTTP|LWP)\b/;
 
 /** Code of any language: the texts in it may be commands, and some names tell. */
-export function judgeCode(code: string, scene: Scene): Judgement {
+function judgeCode(code: string, scene: Scene): Judgement {
   const level = WRITES.test(code) || REMOVES.test(code) ? "write" : "look";
   const found = [judged("medium", "runs code", level, CONNECTS.test(code))];
   if (code.includes(UNKNOWN)) {

@@ -41,7 +41,7 @@ export interface AgentEvents {
 }
 
 /** What one kind of agent has beyond the protocol. */
-export interface AgentExtension {
+interface AgentExtension {
   /** Methods of notifications that it sends. */
   readonly notifications: readonly string[];
   /** `_meta` of what the client can. */

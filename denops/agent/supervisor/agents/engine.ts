@@ -62,7 +62,7 @@ export interface EngineEvents extends AgentEvents {
 }
 
 /** What the engine says of a session that it goes on with. */
-export interface Resumed extends SessionMeta {
+interface Resumed extends SessionMeta {
   /** Name of the model that it goes on with. */
   readonly model?: string;
 }

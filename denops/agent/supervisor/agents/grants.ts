@@ -36,7 +36,7 @@ function list(paths: readonly string[]): string {
 const YOUNG_OBJECTS = "--v8-flags=--max-semi-space-size=1";
 
 /** What of them Deno knows of. */
-export type DenoGrants = Omit<EngineGrants, "scratch" | "certificates">;
+type DenoGrants = Omit<EngineGrants, "scratch" | "certificates">;
 
 export function denoArguments(grants: DenoGrants): readonly string[] {
   const { roots, state, hidden, host, plugin } = grants;

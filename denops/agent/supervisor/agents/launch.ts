@@ -13,7 +13,7 @@ import { withRealCertificates } from "../system/network.ts";
 import { ensureStateFolder, projectState, scratchFolder } from "../system/project_state.ts";
 import { gitPaths, type Sandbox, sandbox } from "../system/sandbox.ts";
 
-export const PLUGIN = fileURLToPath(new URL("../../../../", import.meta.url));
+const PLUGIN = fileURLToPath(new URL("../../../../", import.meta.url));
 
 export interface Launch extends AgentCommand {
   readonly grants: EngineGrants;

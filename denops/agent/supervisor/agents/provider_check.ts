@@ -11,7 +11,7 @@ const LIMIT_MS = 2_000;
 const SHOWN = 8;
 
 /** `unknown`: it answers, but cannot be asked this. */
-export interface ProviderCheck {
+interface ProviderCheck {
   readonly state: "ok" | "error" | "unknown";
   /** One line, without the key. */
   readonly text: string;

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { type BranchOptions, exists, Git, ownRepository, writesOf } from "./repository.ts";
 
-export type MadeBranch =
+type MadeBranch =
   | { readonly type: "made"; readonly branch: string }
   /** Half a sentence. */
   | { readonly type: "refused"; readonly why: string }

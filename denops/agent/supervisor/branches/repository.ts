@@ -16,7 +16,7 @@ export interface BranchOptions {
   readonly sandboxed: boolean;
 }
 
-export type OwnRepository =
+type OwnRepository =
   | { readonly type: "repository"; readonly repository: Repository }
   /** Half a sentence. */
   | { readonly type: "refused"; readonly why: string }
@@ -48,9 +48,9 @@ export async function writesOf({ common }: Repository): Promise<Writes> {
 }
 
 /** What a command may do beyond reading; `longest` in milliseconds. */
-export type GitOptions = Pick<RunPlace, "writes" | "direct" | "longest">;
+type GitOptions = Pick<RunPlace, "writes" | "direct" | "longest">;
 
-export interface Ran {
+interface Ran {
   readonly code: number;
   readonly text: string;
   readonly complaint: string;

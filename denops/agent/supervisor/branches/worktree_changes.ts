@@ -9,7 +9,7 @@ import type { Git } from "./repository.ts";
 import type { DiskListing } from "./worktree_disk.ts";
 
 /** Relative to the work tree. `before`: there was a file where it began. */
-export interface ChangedPath {
+interface ChangedPath {
   readonly path: string;
   readonly before: boolean;
 }
@@ -36,7 +36,7 @@ export async function baseOf(git: Git, head: string | undefined, name: string): 
 }
 
 /** Committed or not, but for what git ignores. @throws {Error} one line */
-export async function changedPaths(git: Git, base: string): Promise<readonly ChangedPath[]> {
+async function changedPaths(git: Git, base: string): Promise<readonly ChangedPath[]> {
   const diff = await git.run(["diff", ...DIFF, base, "--"]);
   const others = await git.run(["ls-files", "-z", "--others", "--exclude-standard"]);
   for (const { code, complaint } of [diff, others]) {

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { encodeHex } from "../system/hex.ts";
 import { exists } from "./repository.ts";
 
-export interface DiskEntry {
+interface DiskEntry {
   /** Bytes; 0 for a folder. */
   readonly size: number;
   readonly isFolder: boolean;

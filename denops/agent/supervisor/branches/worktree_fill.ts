@@ -11,7 +11,7 @@ export const LONGEST_CHECKOUT_MS = 600_000;
 const SUBMODULE = "160000";
 const LARGEST_ATTRIBUTES = 1_000_000;
 
-export interface FilledWorktree {
+interface FilledWorktree {
   /** Names of filters that attributes ask for. */
   readonly filters: readonly string[];
   /** Paths. */

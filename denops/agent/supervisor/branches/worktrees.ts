@@ -21,7 +21,7 @@ export interface WorktreeOptions extends BranchOptions {
   readonly prefix: string | undefined;
 }
 
-export interface MadeWorktree {
+interface MadeWorktree {
   readonly name: string;
   readonly path: string;
   /** The project's folder. */
@@ -37,7 +37,7 @@ export interface MadeWorktree {
   readonly submodules: readonly string[];
 }
 
-export type Removed =
+type Removed =
   /** `branch`: it stays, for it has these commits. */
   | { readonly removed: true; readonly branch?: string; readonly commits: number }
   /** Files would be lost. `listing`: consents to the loss of just these, in the next call. */

@@ -12,7 +12,7 @@ import { traceIntoFile } from "../system/trace_file.ts";
 /** An engine takes some 60 MB and restarts in a third of a second. */
 const IDLE_MS = 600_000;
 
-export interface ProjectsPorts {
+interface ProjectsPorts {
   /** Neovim's environ(), undefined if Neovim does not answer; never rejects. */
   environment(): Promise<unknown>;
   /** Whether a chat has an open session in this project. */

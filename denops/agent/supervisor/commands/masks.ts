@@ -146,7 +146,7 @@ export class MaskFinder {
   }
 }
 
-export interface MaskedRoot {
+interface MaskedRoot {
   readonly root: string;
   /** Before the names of a root that is not the primary one: "lib/". */
   readonly prefix: string;

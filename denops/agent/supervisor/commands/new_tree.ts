@@ -14,7 +14,7 @@ const MOST_NAMES = 64;
 
 type Found = OverlayEntry["type"] | "other";
 
-export interface NewTreePath {
+interface NewTreePath {
   /** The real path; what is missing on the way counts as a folder. */
   readonly path: string;
   /** All that was passed on the way, links included. */

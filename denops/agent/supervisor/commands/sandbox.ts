@@ -20,7 +20,7 @@ import type { CommandSpec } from "./runner.ts";
 import { TrackedFiles } from "./tracked.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
 
-export type CommandHold = "bubblewrap" | "seatbelt" | "none";
+type CommandHold = "bubblewrap" | "seatbelt" | "none";
 
 async function findHold(
   user: Pick<UserConfig, "sandbox">,
@@ -41,7 +41,7 @@ type SandboxOptions = Pick<
 type Store = OverlayOptions["store"];
 
 /** Where what is not kept goes; or why nothing can, half a sentence. */
-export type Rehearses =
+type Rehearses =
   | { readonly works: true; readonly store: Store }
   | { readonly works: false; readonly reason: string };
 

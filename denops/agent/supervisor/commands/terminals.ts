@@ -19,7 +19,7 @@ export interface Grant {
   readonly agreed: boolean;
 }
 
-export interface TerminalPorts {
+interface TerminalPorts {
   /** Once for a command that may run. */
   spend(sessionId: string, input: TerminalMeta): Grant | undefined;
   /** Asks about a command that was not announced; it is approved as it comes back. */
@@ -37,7 +37,7 @@ export interface TerminalPorts {
 }
 
 /** A command in the background. */
-export interface BackgroundJob {
+interface BackgroundJob {
   readonly id: string;
   readonly command: string;
   /** How it has ended, in words; undefined while it runs. */

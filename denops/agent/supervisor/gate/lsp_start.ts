@@ -5,7 +5,7 @@
 import type { LspPolicy, LspQuestion, LspResponse, LspServer } from "../../protocol/lsp.ts";
 import { LspAnswer } from "../../protocol/lsp.ts";
 
-export interface LspStartPorts {
+interface LspStartPorts {
   readonly option: "ask" | "always" | "never";
   /** The editor's answer, unchecked. @throws {Error} one line */
   editor(servers: LspPolicy): Promise<unknown>;

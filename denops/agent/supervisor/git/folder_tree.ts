@@ -14,7 +14,7 @@ const SLICE_MS = 10;
 /** Projects that are remembered. */
 const MOST_TREES = 8;
 
-export interface Folder {
+interface Folder {
   readonly path: string;
   /** Something in it is named `.git`. */
   readonly git: boolean;

@@ -28,7 +28,7 @@ const CommandNote = z.object({
   }),
   made: z.array(Made),
 });
-export type CommandNote = z.infer<typeof CommandNote>;
+type CommandNote = z.infer<typeof CommandNote>;
 
 const LARGEST_NOTE = 100_000_000;
 const LOCK = "lock";

@@ -8,7 +8,7 @@ import { type GitFinds, gitFinds, type GitFolder, namedBy, type ObeyedFile } fro
 import { configText, isHarmless, type Setting, settingsOf } from "../system/git/git_settings.ts";
 import { type Aside, putAside } from "./put_aside.ts";
 
-export interface SweepPlace {
+interface SweepPlace {
   readonly root: string;
   /** All of the workspace: no program is taken from there. */
   readonly roots: readonly string[];

@@ -18,7 +18,7 @@ export interface DescribedPlace {
   readonly rules: FileRules;
 }
 
-export interface DescribedFile {
+interface DescribedFile {
   readonly text: string;
   /** The file's, without its end. */
   readonly name: string;

@@ -6,7 +6,7 @@ import { type DescribedPlace, eachDescribed } from "./described_files.ts";
 
 const FOLDERS = { own: join("agent", "agents"), projects: [join(".agents", "agents")] };
 
-export interface ModeFiles {
+interface ModeFiles {
   readonly modes: readonly OwnMode[];
   /** One line each. */
   readonly problems: readonly string[];

@@ -30,7 +30,7 @@ const MOST_RULES_TEXT = 64 * 1024;
 /** In Neovim's folder of settings. */
 export const OWN_RULES = ["agent", "AGENTS.md"] as const;
 
-export interface SurroundingsOptions extends SearchOptions {
+interface SurroundingsOptions extends SearchOptions {
   /** Neovim's folder of settings; undefined where there is none. */
   readonly configDir: string | undefined;
 }

@@ -22,7 +22,7 @@ interface Delivery {
   readonly merge: Merge | undefined;
 }
 
-export interface ChatPorts extends ChatSessionPorts {
+interface ChatPorts extends ChatSessionPorts {
   /** The turn is over: closes its approvals and questions. */
   settle(): void;
 }
@@ -33,7 +33,7 @@ const LAST_WORDS_MS = 40;
 const STUCK_MS = 5_000;
 
 /** What the user sends. */
-export type QueuedMessage = Pick<
+type QueuedMessage = Pick<
   Extract<Action, { type: "prompt" }>,
   "id" | "text" | "given" | "shown" | "remember" | "edit" | "merge"
 >;

@@ -10,7 +10,7 @@ import type { UserQuestions } from "../gate/questions.ts";
 import type { EditorQuestions } from "../screen/editor_questions.ts";
 import { Chat } from "./chat.ts";
 
-export interface ChatsPorts {
+interface ChatsPorts {
   push(update: Update): void;
   notice(chat: number, severity: Severity, text: string): void;
   /** Neovim's environ(), undefined if Neovim does not answer; never rejects. */

@@ -14,7 +14,7 @@ import { SHOWN } from "./sandbox/shown.ts";
 import { userGit } from "./git/user_git.ts";
 import { wholeFile } from "./whole_file.ts";
 
-export interface LookUp {
+interface LookUp {
   readonly root: string;
   readonly roots: readonly string[];
   /** False: the user has switched sandboxes off. */

@@ -5,7 +5,7 @@ const NAMES = ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY"];
 const PROXIES = [...NAMES, ...NAMES.map((name) => name.toLowerCase())];
 
 /** Each names a file of CAs. Deno reads the last one only for the store "system". */
-export const CERTIFICATES = ["DENO_CERT", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"];
+const CERTIFICATES = ["DENO_CERT", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"];
 
 /** Hosts on this machine, as NO_PROXY has them. */
 const LOOPBACK = ["127.0.0.1", "localhost", "::1", "127.0.0.0/8", "0.0.0.0"];

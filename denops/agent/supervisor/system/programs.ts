@@ -131,9 +131,9 @@ export const PROFILES = {
   },
 } as const satisfies Record<string, Profile>;
 
-export type ProfileName = keyof typeof PROFILES;
+type ProfileName = keyof typeof PROFILES;
 
-export type ProgramOptions = Omit<Deno.CommandOptions, "clearEnv" | "detached" | "env"> & {
+type ProgramOptions = Omit<Deno.CommandOptions, "clearEnv" | "detached" | "env"> & {
   readonly env: Readonly<Record<string, string>>;
   /** It leads a session and a process group of its own, for {@link killGroup}. */
   readonly leadsGroup?: boolean;

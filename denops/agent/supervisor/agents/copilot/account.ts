@@ -7,7 +7,7 @@ import { gitHubOf, type World } from "./github.ts";
 import { hasOwnLogin, oauthTokens } from "./logins.ts";
 import { type CopilotModel, defaultModel, modelProblem, otherWire } from "./models.ts";
 
-export interface CopilotAccount {
+interface CopilotAccount {
   readonly address: string;
   /** Of the models that are asked in another wire format than the provider's. */
   readonly wires: readonly ModelWire[];
@@ -24,7 +24,7 @@ export async function copilotAccount(user: UserConfig, world: World): Promise<Co
   };
 }
 
-export interface AccountModel {
+interface AccountModel {
   readonly name: string;
   /** For options that the user has not set. */
   readonly abilities: Partial<Pick<SharedConfig, "context_window" | "vision" | "native_tools">>;

@@ -30,7 +30,7 @@ const Exchanged = z.object({
   endpoints: z.object({ api: z.string().optional() }).nullish(),
 });
 
-export interface CopilotKey {
+interface CopilotKey {
   readonly key: string;
   /** When another one is to be asked for, in milliseconds since 1970. */
   readonly expires: number;

@@ -30,14 +30,14 @@ const Polled = z.union([
   }),
 ]);
 
-export interface DeviceCode {
+interface DeviceCode {
   /** What the user types. */
   readonly code: string;
   /** Where: an address of GitHub's. */
   readonly url: string;
 }
 
-export interface DevicePorts {
+interface DevicePorts {
   readonly fetch: Fetch;
   /** @throws when it is aborted */
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;

@@ -70,7 +70,7 @@ export function gitHubHeaders(oauth: string): Record<string, string> {
   };
 }
 
-export interface GitHubAnswer {
+interface GitHubAnswer {
   readonly status: number;
   /** Undefined if it is no JSON. */
   readonly body: unknown;

@@ -49,7 +49,7 @@ export interface OverlayChanges {
 }
 
 /** Absolute paths of folders. */
-export interface Layers {
+interface Layers {
   /** What the command wrote. Folders in it are made readable to their owner. */
   readonly upper: string;
   /** The root as it is. */

@@ -16,7 +16,7 @@ export interface Repository {
   readonly kind: "main" | "worktree" | "submodule";
 }
 
-export type FoundRepository =
+type FoundRepository =
   | { readonly type: "repository"; readonly repository: Repository }
   /** `why`: half a sentence. */
   | { readonly type: "refused"; readonly why: string }

@@ -99,7 +99,7 @@ function homeMounts(home: string, gitConfig: string | undefined): readonly Mount
 }
 
 /** The real folders of the option command_write that are there. */
-export function writtenFolders(paths: readonly string[], home: string | undefined): readonly string[] {
+function writtenFolders(paths: readonly string[], home: string | undefined): readonly string[] {
   return paths.flatMap((path) => {
     const named = expanded(path, home);
     const real = named === undefined ? undefined : realPath(named);

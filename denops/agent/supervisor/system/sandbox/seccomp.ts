@@ -12,7 +12,7 @@ import { REFUSED } from "./refused_calls.ts";
 
 export type Architecture = "x86_64" | "aarch64";
 
-export interface FilterOptions {
+interface FilterOptions {
   readonly architecture: Architecture;
   /** Unix sockets may be made; a pair of connected ones always may. */
   readonly unixSockets: boolean;
