@@ -48,7 +48,8 @@ function text(letters: number, times: number): Order {
 }
 
 const STOPPED = /The engine stopped \(/;
-const ENDED = (why: string) => new RegExp(`The engine stopped \\(it ${why}.*\\)\\. The next message goes on`);
+const ENDED = (why: string) =>
+  new RegExp(`The engine stopped \\(it ${why}.*\\)\\. The next message continues`);
 
 const FLOODS: readonly Flood[] = [
   {

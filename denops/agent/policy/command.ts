@@ -25,7 +25,7 @@ export interface CommandVerdict {
   readonly parsed: boolean;
   /** Made of literal words and plain syntax alone: a rule may cover it. */
   readonly plain: boolean;
-  /** What to propose where nothing was asked for. */
+  /** The proposed level if the model requested none. */
   readonly access: CommandAccess;
 }
 

@@ -6,7 +6,7 @@ import { type FileDecision, mayRead, mayWrite } from "./file_access.ts";
 import { type Rule, ruleText } from "./rules.ts";
 import { agentRule, fetchRule, fileRule, mcpRule } from "./matching_rules.ts";
 
-/** What the gate knows when it decides. */
+/** The gate's knowledge when it decides. */
 export interface Circumstances extends CommandCircumstances {
   /** Why the engine asks, one line: said where no rule speaks of it. */
   readonly reason: string;
@@ -20,7 +20,7 @@ export interface Judged {
   readonly suggestion: string | undefined;
 }
 
-/** What nobody knows is not allowed. */
+/** Unknown access is denied. */
 export const UNKNOWN: FileDecision = {
   verdict: "deny",
   rule: "unknown access",
@@ -46,7 +46,7 @@ export function decide(access: Access, circumstances: Circumstances): Judged {
     case "ask":
       return { ...judged(asked(access.text)), always: true };
     case "effects":
-      // What they are the supervisor alone knows; see decide_effects.ts.
+      // Only the supervisor knows the effects; see decide_effects.ts.
       return judged(UNKNOWN);
     case "agent": {
       // A sub-agent gets no leave that the engine does not have: what it does is judged call by call.
@@ -91,7 +91,7 @@ function judgeFiles(files: readonly FileAccess[], { rules, reason }: Circumstanc
   if (writes.length > 0 && allowing.length === writes.length) {
     return judged({ verdict: "allow", rule: [...new Set(allowing)].join(", ") });
   }
-  // The smallest rule that would have answered: this one file. What means something in a glob stands for itself.
+  // The smallest rule that would have answered: this one file. Escapes the special characters of globs.
   const [only] = writes;
   const suggestion = writes.length === 1 && only !== undefined
     ? ruleText({ kind: "write", pattern: only.path.named.replace(/[*?[\]{}()!\\]/g, "\\$&") })

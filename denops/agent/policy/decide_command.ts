@@ -69,7 +69,7 @@ export function decideCommand(
       ...more,
     };
   };
-  // What asks by itself an allow rule would have answered.
+  // An allow rule would have answered this question.
   const ask = (rule: string, reason: string) =>
     decided({ verdict: "ask", rule, reason }, { suggestion: suggested(verdict, asked) });
   const askAlways = (rule: string, reason: string) =>
@@ -102,7 +102,7 @@ export function decideCommand(
   if (allowing !== undefined) return allow([allowing, texts(network) ?? []].flat().join(", "));
   if (commands !== "ask") {
     if (level === "look" && verdict.severity !== "high") return allow("look");
-    // What it changes is asked about when it is known; what it reads is read by then.
+    // The user approves its changes once they are known; by then it has read its files.
     const reads = verdict.commands.some((one) => one.level === "look" && one.severity === "high");
     if (rehearses && (level === "try" || level === "write") && !reads) return allow(level, asked, false);
   }

@@ -38,7 +38,7 @@ export function judgeEffect(
   return { state: "kept" };
 }
 
-/** Whether a person is asked. What cannot be kept is only told. @param agreed to the command, before it ran */
+/** Whether a person is asked. Changes that cannot be kept are only reported. @param agreed to the command, before it ran */
 export function decideEffects(
   effects: readonly JudgedEffect[],
   agreed: boolean,

@@ -40,7 +40,7 @@ export function againstMode(access: Access, mode: ModeAccess): FileDecision | un
   }
 }
 
-/** What programs keep in hidden folders is no documentation. */
+/** Files of programs in hidden folders are not documentation. */
 function isDocs(path: NamedPath): boolean {
   return namesOf(path).every((name) =>
     DOCS.some((glob) => matchesGlob(glob, name)) && !name.split("/").some((part) => part.startsWith("."))

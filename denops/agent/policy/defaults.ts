@@ -1,4 +1,4 @@
-/** Which files are sensitive unless the user says otherwise; Lua reads the same list. */
+/** The default sensitive files; Lua reads the same list. */
 import lists from "./defaults.json" with { type: "json" };
 
 /**

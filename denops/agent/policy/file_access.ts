@@ -1,4 +1,4 @@
-/** Which files may be read and written, and which need a person's word. Pure. */
+/** Which files agents may read and write, and which need approval. Pure. */
 import type { FileRules, SafeToWrite } from "../protocol/config.ts";
 import { lastMatcher, matchesGlob } from "./glob.ts";
 import { touchesKeys } from "./manifest.ts";
@@ -17,7 +17,7 @@ export function namesOf(path: NamedPath): readonly string[] {
   return path.named === path.relative ? [path.relative] : [path.relative, path.named];
 }
 
-/** Git's own files hold credentials and settings: nothing hands them over by itself. */
+/** Git's own files hold credentials and settings: they are never sent automatically. */
 export function isInGit(path: NamedPath): boolean {
   return namesOf(path).some((name) => /(^|\/)\.git(\/|$)/i.test(name));
 }

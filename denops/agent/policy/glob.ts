@@ -60,7 +60,7 @@ export function isCostly(glob: string): boolean {
     (glob.match(/[{,]/g) ?? []).length > MOST_BRACES || /[?*+@!]\(/.test(glob);
 }
 
-/** What is wrong with a glob, as the end of a sentence; undefined if nothing is. */
+/** A glob's problem, as the end of a sentence; undefined if it is valid. */
 export function globProblem(glob: string): string | undefined {
   if (glob === "") return "is empty";
   if (/^([\\/]|[a-z]:|~\/|\.\.?\/)/i.test(glob)) {

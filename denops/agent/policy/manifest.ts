@@ -22,7 +22,7 @@ type KeyPath = string;
 export function changedKeys(name: string, { before, after }: TextChange): readonly KeyPath[] | undefined {
   const parse = parserOf(name);
   if (parse === undefined) return undefined;
-  // What is deleted names nothing.
+  // A deleted file names no program.
   if (after === undefined) return [];
   if (after.length > LONGEST || (before?.length ?? 0) > LONGEST) return undefined;
   try {

@@ -7,7 +7,7 @@ import { matchesGlob } from "./glob.ts";
 import { agentMatches, hostMatches, toolMatches } from "./remote_rules.ts";
 import { type Rule, RULE_SOURCES, RULE_VERDICTS, ruleText, type RuleVerdict } from "./rules.ts";
 
-/** The rule that decides on a file; undefined if none speaks of it. */
+/** The rule that decides on a file; undefined if none matches. */
 export function fileRule(
   rules: readonly Rule[],
   kind: "read" | "write",
@@ -16,7 +16,7 @@ export function fileRule(
   const names = namesOf(path);
   return deciding(rules, kind, (pattern, verdict) => {
     const matches = (name: string) => matchesGlob(pattern, name);
-    // What is forbidden under one of a link's names is forbidden; what is allowed must be so under both.
+    // A file denied under one of a link's names is denied; an allowed file must be allowed under both.
     return verdict === "allow" ? names.every(matches) : names.some(matches);
   });
 }
@@ -62,17 +62,17 @@ export function suggestRules(line: CommandVerdict, kind: LineRuleKind): readonly
   return suggestPatterns(line)?.map((pattern) => ruleText({ kind, pattern }));
 }
 
-/** The rule that decides on fetching an address; undefined if none speaks of it. */
+/** The rule that decides on fetching an address; undefined if none matches. */
 export function fetchRule(rules: readonly Rule[], url: string): Rule | undefined {
   return deciding(rules, "fetch", (pattern) => hostMatches(pattern, url));
 }
 
-/** The rule that decides on calling a tool of an MCP server; undefined if none speaks of it. */
+/** The rule that decides on a tool call of an MCP server; undefined if none matches. */
 export function mcpRule(rules: readonly Rule[], server: string, tool: string): Rule | undefined {
   return deciding(rules, "mcp", (pattern) => toolMatches(pattern, server, tool));
 }
 
-/** The rule that decides on starting an agent; undefined if none speaks of it. @param name of a mode, or of a foreign agent */
+/** The rule that decides on starting an agent; undefined if none matches. @param name of a mode, or of a foreign agent */
 export function agentRule(rules: readonly Rule[], name: string): Rule | undefined {
   return deciding(rules, "agent", (pattern) => agentMatches(pattern, name));
 }

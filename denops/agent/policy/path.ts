@@ -6,11 +6,11 @@
  */
 import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
 
-/** What the file system says; both engine and supervisor pass Deno's own. */
+/** The file system; both engine and supervisor pass Deno's own. */
 export interface PathLookups {
   /** The path with every symbolic link resolved; undefined if nothing is there. */
   realPath(path: string): Promise<string | undefined>;
-  /** What stands at the path itself, links not followed; undefined if nothing is there. */
+  /** The kind of the path itself, links not followed; undefined if it does not exist. */
   kind(path: string): Promise<"file" | "directory" | "symlink" | "other" | undefined>;
 }
 
@@ -29,7 +29,7 @@ export class PathError extends Error {
   override readonly name = "PathError";
 }
 
-/** What Linux takes at most; without a limit the way up through a model's thousands of folders takes a second. */
+/** Linux's limit. Without one, a path of thousands of folders takes a second. */
 const LONGEST_PATH = 4_095;
 const LONGEST_NAME = 255;
 

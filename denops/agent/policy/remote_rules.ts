@@ -3,7 +3,7 @@
  * who is started by `agent(explore)`. Pure.
  */
 
-/** What is wrong with a pattern of hosts, as the end of a sentence; undefined if nothing is. */
+/** The problem of a pattern of hosts, as the end of a sentence; undefined if it is valid. */
 export function hostProblem(pattern: string): string | undefined {
   if (/[/@?#]/.test(pattern)) return "must be a host alone, such as docs.python.org";
   if (parseHost(pattern) === undefined) {
@@ -45,7 +45,7 @@ function parseUrl(url: string): { readonly name: string; readonly port: string }
   return { name, port: port === "" ? (protocol === "https:" ? "443" : "80") : port };
 }
 
-/** What is wrong with a pattern of tools, as the end of a sentence; undefined if nothing is. */
+/** The problem of a pattern of tools, as the end of a sentence; undefined if it is valid. */
 export function toolProblem(pattern: string): string | undefined {
   return /^[^\s/]+\/[^\s/]+$/.test(pattern) ? undefined : "must be server/tool, where * is any of them";
 }
@@ -56,7 +56,7 @@ export function toolMatches(pattern: string, server: string, tool: string): bool
   return more === undefined && covers(wantedServer, server) && covers(wantedTool, tool);
 }
 
-/** What is wrong with a pattern of agents, as the end of a sentence; undefined if nothing is. */
+/** The problem of a pattern of agents, as the end of a sentence; undefined if it is valid. */
 export function agentProblem(pattern: string): string | undefined {
   return /^[^\s/()]+$/.test(pattern) ? undefined : "must be a mode's or an agent's name, where * is any text";
 }

@@ -39,7 +39,7 @@ export async function resolveInRoots(
   return await inside(primary, input);
 }
 
-/** What a path is called where it is shown and matched; undefined outside of all roots. @param path absolute, real */
+/** The name of a path on screen and in rules; undefined outside of all roots. @param path absolute, real */
 export function nameInRoots(path: string, roots: readonly string[]): string | undefined {
   const root = roots.find((one) => isInside(path, one));
   if (root === undefined) return undefined;

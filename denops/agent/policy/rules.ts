@@ -30,7 +30,7 @@ export function ruleText(rule: Pick<Rule, "kind" | "pattern">): string {
   return `${rule.kind}(${rule.pattern})`;
 }
 
-/** The rule of a text. @throws {Error} one line: which rule, and what is wrong with it. */
+/** The rule of a text. @throws {Error} one line: the rule, and its problem */
 export function parseRule(text: string, verdict: RuleVerdict, source: RuleSource): Rule {
   const [, kind, inside] = /^\s*(\w+)\((.*)\)\s*$/s.exec(text) ?? [];
   const pattern = inside?.trim();
@@ -67,7 +67,7 @@ interface PatternOptions {
   readonly deny_read: readonly string[];
 }
 
-/** What is wrong with the patterns of the user's options, one line each: which option, which pattern, and what. */
+/** Problems with the patterns of the user's options, one line each. */
 export function patternProblems(options: PatternOptions): readonly string[] {
   const lists = RULE_VERDICTS.flatMap((verdict) =>
     options.rules[verdict].flatMap((text) => {
@@ -91,7 +91,7 @@ export function patternProblems(options: PatternOptions): readonly string[] {
 }
 
 /**
- * Which files an engine may read and write under these rules. It asks about writes that are not safe, and the gate
+ * The files that an engine may read and write under these rules. It asks about unsafe writes, and the gate
  * then answers by the rule.
  */
 export function fileRules(
@@ -108,7 +108,7 @@ export function fileRules(
   };
 }
 
-/** Globs of all that commands do not see: a command reads without asking. */
+/** Globs of the files that commands cannot see, because commands read without asking. */
 export function hiddenFiles({ deny_read, read_rules }: FileRules): string[] {
   return [...deny_read, ...read_rules.deny, ...read_rules.ask];
 }

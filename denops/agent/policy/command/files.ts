@@ -1,4 +1,4 @@
-/** What the paths mean that programs are given to delete, copy, change, unpack or fetch. */
+/** Judges the paths that programs delete, copy, change, unpack or fetch. */
 import { has, valuesOf } from "./options.ts";
 import { judgeDelete, judgeRead, judgeWrite, UNKNOWN } from "./places.ts";
 import { argumentsOf } from "./programs.ts";
@@ -32,7 +32,7 @@ export const judgeCopy: Judge = (args, scene, name) => {
         // `cp .bashrc ~` writes ~/.bashrc; into "." a file keeps its place.
         ...when(/^[^*?[￼]+$/.test(file) && !/^\.?\/?$/.test(target), judgeWrite(`${target}/${file}`, scene)),
         ...when(name === "mv" && away.severity === "critical", away),
-        // Whoever writes through the link writes there.
+        // Writing through the link writes there.
         ...when(name === "ln", judgeWrite(source, scene)),
       ];
     }),
@@ -50,7 +50,7 @@ export const judgeMode: Judge = (args, scene, name) => {
   }));
 };
 
-/** What find takes for a test, so that it does not mean all files. */
+/** Tests of find, which then does not match all files. */
 const TESTS =
   /^-(i?name|i?path|i?wholename|i?regex|type|size|[acm]?(time|min)|newer\w*|empty|user|group|perm|inum|links)$/;
 

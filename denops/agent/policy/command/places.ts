@@ -1,4 +1,4 @@
-/** What it means to write, delete or read at a path that a command names. By name alone: no file is looked at. Pure. */
+/** Judges writes, deletions and reads at a path that a command names. By name alone: no file is looked at. Pure. */
 import { posix } from "node:path";
 import { judged, type Judgement, judgementOf, READS, rows } from "./severity.ts";
 

@@ -11,7 +11,7 @@ import { type Judgement, judgementOf, rows } from "./severity.ts";
 const DESTROYS =
   "~~\\b(drop|truncate|delete|alter|grant|revoke|shutdown|into\\s+outfile|load_file|flush(all|db)|deleteMany|dropDatabase|remove\\()";
 
-/** What stands before a folder of this machine that a container gets. */
+/** Prefixes of a folder of this machine that a container gets. */
 const MOUNT = "(^|\\s)(-[a-z]*v[=\\s]?|--volume[=\\s]|--mount[=\\s]\\S*(source|src)=)";
 
 const ROWS = String.raw`

@@ -96,7 +96,7 @@ const SCRIPTS = /^(npm|pnpm|yarn|bun|npx|cargo|uv|poetry|make|gmake|deno|bundle|
 /** They run a program of the project by its name: it is that one whose options count. */
 export const RUNNER =
   /^(npx|bunx|uvx|((uv|poetry|pipenv|pdm|rye|hatch|pixi) run|bundle exec|(npm|pnpm|yarn) exec)) /;
-/** What such a program may not be, unless a rule names it. */
+/** A runner starts none of these, unless a rule names it. */
 const SHELLS =
   /^-|^(\w*sh|env|xargs|timeout|nice|nohup|sudo|exec|command|busybox|python[\d.]*|node|perl|ruby)$/;
 

@@ -41,7 +41,7 @@ function readWords(pattern: string): { readonly words: Words; readonly open: str
   return { words, open };
 }
 
-/** What is wrong with a pattern, as the end of a sentence; undefined if nothing is. */
+/** A pattern's problem, as the end of a sentence; undefined if it is valid. */
 export function patternProblem(pattern: string): string | undefined {
   const { words, open } = readWords(pattern);
   if (open !== "") return `needs a closing ${open}`;
@@ -77,8 +77,8 @@ function matches(pattern: Words, words: readonly string[], named: readonly boole
 
 /**
  * True if an allow rule of this pattern covers the command, of a line that is plain: exactly these words, and nothing
- * besides that the rule does not name. What starts another command is covered by a rule without `*` only, and what runs
- * its input by none. A rule on what only reads, such as `git diff *` or `cat *`, is meant for reading what is no secret.
+ * besides that the rule does not name. Only a rule without `*` covers a command that starts
+ * another one; no rule covers one that runs its input. A rule on what only reads, such as `git diff *` or `cat *`, is meant for reading what is no secret.
  */
 export function covers(pattern: string, command: SimpleCommand): boolean {
   const { words, severity, level, starts } = command;
@@ -95,7 +95,7 @@ export function covers(pattern: string, command: SimpleCommand): boolean {
   return own.severity !== "none" || own.access !== "look";
 }
 
-/** What changes the shell itself changes what the words after it mean. */
+/** A command that changes the shell changes the meaning of later words. */
 function redefines([name = "", ...args]: readonly string[]): boolean {
   if (name === "set") return !args.every((arg) => /^-[euxo]+$|^pipefail$/.test(arg));
   return REDEFINES.test(name) || (name === "printf" && args[0]?.startsWith("-v") === true);
@@ -133,7 +133,7 @@ function withoutLeadingOptions(args: readonly string[]): readonly (readonly stri
   return found;
 }
 
-/** The words of a pattern up to its first `*`; of a word that holds one, what stands in it. */
+/** The words of a pattern up to its first `*`, with the literal characters of the word that holds it. */
 function literalWords(pattern: Words): readonly string[] {
   const end = pattern.findIndex((texts) => texts.length > 1);
   const last = pattern[end];

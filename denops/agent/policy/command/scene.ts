@@ -1,8 +1,8 @@
-/** What a judge of one command sees of the line around it, and what it hands back. */
+/** The context of one command for its judge, and the judge's result. */
 import type { Places } from "./places.ts";
 import type { Judgement, Risk } from "./severity.ts";
 
-/** What a command reads from its input, as far as the line says it. */
+/** A command's input, as far as the line shows it. */
 export type Input =
   | { readonly kind: "nothing" }
   | { readonly kind: "text"; readonly text: string }
@@ -10,7 +10,7 @@ export type Input =
   | { readonly kind: "names"; readonly names: readonly string[] }
   | { readonly kind: "unknown" };
 
-/** What matters for the line as a whole. */
+/** Results for the whole line. */
 export type Fact = "downloads" | "decodes" | "runs unknown text";
 
 export interface Scene {
@@ -21,7 +21,7 @@ export interface Scene {
   note(fact: Fact): void;
   /** A file that the line makes. */
   made(path: string): void;
-  /** What it means to run this file. */
+  /** The judgement of running this file. */
   runs(path: string): Judgement;
   /** Judges a command that this one starts. */
   run(words: readonly string[], input?: Input): void;

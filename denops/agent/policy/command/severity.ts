@@ -15,7 +15,7 @@ export interface Judgement {
   readonly severity: Risk;
   /** Half a sentence that goes on from the command's own text: "deletes a folder". */
   readonly reason: string;
-  /** What it has to be allowed to change. A guess: what holds is the sandbox. */
+  /** The access that it needs. A guess: the sandbox enforces it. */
   readonly level: CommandLevel;
   readonly network: boolean;
 }

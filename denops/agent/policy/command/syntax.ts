@@ -34,7 +34,7 @@ export const PLAIN_SYNTAX: ReadonlySet<string> = new Set(
   Redirect FileDescriptor Word Literal SingleQuoted DoubleQuoted`.split(/\s+/),
 );
 
-/** The parser passes over some tokens that bash does not: `env (`. What is between statements must be nothing. */
+/** The parser passes over some tokens that bash does not: `env (`. The text between statements must be empty. */
 export function leavesOut({ commands, pos, end }: ParsedScript, source: string): boolean {
   // The bodies of here-documents stand there too.
   if (source.includes("<<")) return false;

@@ -18,7 +18,7 @@ import { BREAK, expandParts, expandText, expandWord, type ExpansionScope, isLite
 export interface SimpleCommand extends Judgement {
   /** Expanded as far as the text alone says; what is not known is the character U+FFFC. */
   readonly words: readonly string[];
-  /** As it stands in the line. */
+  /** Its text in the line. */
   readonly text: string;
   /** Another command of the line starts it: `timeout 5 ls`, `sh -c 'ls'`. That one is listed too. */
   readonly inner: boolean;
@@ -92,7 +92,7 @@ export class Reader {
     outer.folder = scope.folder;
   }
 
-  /** Whatever the parser says about it, each piece of the text may be a command. */
+  /** Each piece of the text may be a command, whatever the parser says. */
   #unparsed({ pos, end }: shell.ParsedScript, scope: Scope): void {
     const text = scope.source.slice(pos, end);
     const first = this.parsed;
@@ -167,7 +167,7 @@ export class Reader {
 
   #command(node: shell.Command, scope: Scope): void {
     const text = scope.source.slice(node.pos, node.end);
-    // What stands before a command is set for it alone, what an export names for the line.
+    // An assignment before a command applies to it alone, an export to the line.
     const declares = /^(export|declare|typeset|local|readonly)$/.test(node.name?.value ?? "");
     this.#children(node, node.name === undefined || declares ? scope : { ...fork(scope), input: NOTHING });
     const words = this.#words(node, scope);

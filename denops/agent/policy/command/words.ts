@@ -5,7 +5,7 @@ import { UNKNOWN } from "./places.ts";
 export interface ExpansionScope {
   /** The variables of which the line says the value. */
   readonly variables: ReadonlyMap<string, string>;
-  /** What `$(…)` prints, if that is known. */
+  /** The output of `$(…)`, if it is known. */
   output(script: ParsedScript): string | undefined;
 }
 

@@ -74,7 +74,7 @@ export function unwrap([name = "", ...args]: readonly string[], scene: Scene): J
   return worst(own, ...assigned);
 }
 
-/** What xargs reads becomes further words, or stands in the place of a hole. */
+/** The input of xargs becomes further words, or replaces a placeholder. */
 function feed(words: readonly string[], given: Arguments, scene: Scene): void {
   const input = has(given, "-a --arg-file") ? { kind: "unknown" } as const : scene.input;
   const [hole] = [...valuesOf(given, "-I -J --replace"), ...(has(given, "-i") ? ["{}"] : [])];

@@ -34,7 +34,7 @@ export function modelActions(
   };
 }
 
-/** Why there are no models is part of the answer. */
+/** The answer says why it has no models. */
 async function showModels({ chats, push }: ActionContext, action: ActionOf<"models">): Promise<void> {
   const { request, provider: name } = action;
   const answer = { type: "models", request } as const;

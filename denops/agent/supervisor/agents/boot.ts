@@ -36,7 +36,7 @@ export async function boot(
   return { process: spawnAgent(launch), launch, model };
 }
 
-/** What Neovim knows before anything is asked: its options, where the user is, and its environ(). */
+/** Neovim's options, the user's place and environ(), sent before the first request. */
 const Hint = z.object({
   config: UserConfig,
   place: z.object({ root: z.string() }),
@@ -54,7 +54,7 @@ interface Early {
 
 let early: Promise<Early | undefined> = Promise.resolve(undefined);
 
-/** A local server may be slow to answer. */
+/** Timeout for slow local servers. */
 const PATIENCE_MS = 100;
 
 /**
@@ -113,7 +113,7 @@ export async function endEarly(): Promise<void> {
   await Promise.all(ending);
 }
 
-/** An engine that nobody talks to ends by itself; one that has not by then is killed. Milliseconds. */
+/** An engine without a client exits; after this time it is killed. Milliseconds. */
 const LONGEST_END_MS = 10_000;
 
 const ending = new Set<Promise<void>>();
@@ -130,13 +130,13 @@ export function endBoot(booting: Promise<Boot>): void {
  * both have just begun.
  */
 async function endProcess(process: Deno.ChildProcess): Promise<void> {
-  // It may have been taken, and have ended.
+  // Its new owner may have ended it.
   await process.stdin.close().catch(() => {});
   const timer = setTimeout(() => {
     try {
       process.kill("SIGKILL");
     } catch {
-      // It has ended at this moment.
+      // It has just exited.
     }
   }, LONGEST_END_MS);
   await process.status;

@@ -24,23 +24,23 @@ import { Arrival } from "./arrival.ts";
 import { Gather } from "./gather.ts";
 import type { AgentProcess } from "./process.ts";
 
-/** An agent that has not answered `initialize` by then is not going to. */
+/** Timeout for `initialize`. */
 const START_MS = 60_000;
 /** The protocol's "resource not found". */
 const NOT_FOUND = -32002;
 
 type Meta = Readonly<Record<string, unknown>>;
 
-/** What an agent asks and tells. */
+/** An agent's requests and notifications. */
 export interface AgentEvents {
-  /** Returns at once, so that order holds. */
+  /** Returns at once, to keep the order. */
   update(notification: SessionNotification): void;
   permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
   question(request: CreateElicitationRequest): Promise<CreateElicitationResponse>;
   readonly terminals: Terminals;
 }
 
-/** What one kind of agent has beyond the protocol. */
+/** One agent's extensions to the protocol. */
 interface AgentExtension {
   /** Methods of notifications that it sends. */
   readonly notifications: readonly string[];
@@ -55,7 +55,7 @@ export class AgentConnection implements AsyncDisposable {
   readonly process: AgentProcess;
   readonly #connection: ClientConnection;
   readonly #arrival: Arrival;
-  /** Of an agent that is not ours, which may tell each token by itself. */
+  /** For other agents, which may send each token separately. */
   readonly #gather: Gather | undefined;
   #abilities: AgentCapabilities = {};
 
@@ -89,14 +89,14 @@ export class AgentConnection implements AsyncDisposable {
       await Promise.race([connection.#initialize(extension), failed, timeout(START_MS)]);
       return connection;
     } catch (error) {
-      // When the process has died, its own words say more than the closed pipe.
+      // A dead process's own output says more than the closed pipe.
       const how = await connection.process.hasEnded();
       await connection[Symbol.asyncDispose]();
       throw how === undefined ? error : new Error(cannotStart(how));
     }
   }
 
-  /** What it said that it can do. */
+  /** Its capabilities. */
   get abilities(): AgentCapabilities {
     return this.#abilities;
   }
@@ -109,7 +109,7 @@ export class AgentConnection implements AsyncDisposable {
   }
 
   /**
-   * Goes on with a stored session; undefined if it is not stored (any longer), or the agent stores none.
+   * Resumes a stored session; undefined if the agent does not have it or stores none.
    * @param roots the project's folder first
    * @throws {RequestError} one line
    */
@@ -151,7 +151,7 @@ export class AgentConnection implements AsyncDisposable {
       const params = { sessionId, prompt, ...meta };
       return await this.#connection.agent.request(methods.agent.session.prompt, params);
     } catch (error) {
-      // A closed pipe is seen before the end of the process, which says more.
+      // The pipe closes before the process exits, and its exit says more.
       if (this.#connection.signal.aborted) return await new Promise<never>(() => {});
       throw error;
     } finally {
@@ -170,7 +170,7 @@ export class AgentConnection implements AsyncDisposable {
     this.#connection.agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {});
   }
 
-  /** Nothing more of it is heard. @param why what `process.ended` then says */
+  /** Ignores it from here on. @param why the reason that `process.ended` gives */
   kill(why: string): void {
     this.process.kill(why);
     this.#connection.close();
@@ -181,7 +181,7 @@ export class AgentConnection implements AsyncDisposable {
     await this.process[Symbol.asyncDispose]();
   }
 
-  /** What has come by now is told. */
+  /** Delivers everything received so far. */
   async #allTold(): Promise<void> {
     await this.#arrival.caughtUp();
     this.#gather?.flush();
@@ -191,7 +191,7 @@ export class AgentConnection implements AsyncDisposable {
     try {
       return await ask();
     } catch (error) {
-      // How the process ended says more than the closed pipe.
+      // The process's exit says more than the closed pipe.
       if (!this.#connection.signal.aborted) throw error;
       throw new Error(cannotStart(await this.process.ended));
     }

@@ -35,7 +35,7 @@ import type { Arrival } from "./arrival.ts";
 import { AgentConnection, type AgentEvents } from "./connection.ts";
 import type { AgentProcess } from "./process.ts";
 
-/** Methods of ours that an engine may use. */
+/** Our own methods that an engine may use. */
 function offeredMethods(): string[] {
   const told = SCREEN_NOTIFICATION_NAMES.filter((name) => name !== "trace" || isTracing());
   return [...told, ...SCREEN_REQUEST_NAMES].map(method);
@@ -50,27 +50,27 @@ export type EngineAnswers = {
   ) => Promise<ScreenResult<Name>>;
 };
 
-/** Name of a notification → what hears it. They return at once, so that order holds. */
+/** Name of a notification → its listener. Listeners return at once, to keep the order. */
 export type EngineListeners = {
   readonly [Name in ScreenNotification]: (sessionId: string, told: Told<Name>) => void;
 };
 
-/** What comes from the engine. */
+/** The engine's requests and notifications. */
 export interface EngineEvents extends AgentEvents {
   readonly answers: EngineAnswers;
   readonly listeners: EngineListeners;
 }
 
-/** What the engine says of a session that it goes on with. */
+/** The engine's answer about a resumed session. */
 interface Resumed extends SessionMeta {
-  /** Name of the model that it goes on with. */
+  /** Name of its model. */
   readonly model?: string;
 }
 
 /** Source: jsonrpc.org/specification, "Error object". */
 const METHOD_NOT_FOUND = -32601;
 
-/** An agent that is asked what only ours knows. */
+/** The agent does not support a request of ours. */
 export class UnableError extends Error {}
 
 export class Engine implements AsyncDisposable {
@@ -80,7 +80,7 @@ export class Engine implements AsyncDisposable {
     this.#agent = agent;
   }
 
-  /** Resolves when the engine has answered `initialize`. @throws {Error} one line, with what it said. */
+  /** Resolves once the engine has answered `initialize`. @throws {Error} one line, with its error output */
   static async start(process: AgentProcess, config: EngineConfig, events: EngineEvents): Promise<Engine> {
     const extensions = offeredMethods();
     const told: InitializeMeta = { extensions, config };
@@ -204,7 +204,7 @@ function listen<Name extends ScreenNotification>(
   const schema = z.intersection(ofSession, SCREEN_NOTIFICATIONS[name]);
   app.onNotification(method(name), schema, ({ params }) => {
     const { sessionId, ...told } = params;
-    // What was parsed as the row says is what the row says.
+    // The row's schema has just parsed it.
     arrival.handle(() => hear(sessionId, told as Told<Name>));
   });
 }
@@ -219,12 +219,12 @@ function serve<Name extends ScreenRequest>(
   const schema = z.intersection(ofSession, SCREEN_REQUESTS[name].params);
   app.onRequest(method(name), schema, async ({ params, signal }) => {
     const { sessionId, ...asked } = params;
-    // What came before is done before: a buffer follows a write before it is asked for its text.
+    // Earlier updates come first: a buffer follows a write before it is asked for its text.
     await arrival.caughtUp();
     try {
       return await answer(sessionId, asked as ScreenParams<Name>, signal);
     } catch (error) {
-      // Else the other side learns only that something is wrong.
+      // Otherwise the engine gets no reason.
       throw new RequestError(-32603, messageOf(error));
     }
   });

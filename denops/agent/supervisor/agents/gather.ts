@@ -1,4 +1,4 @@
-/** Joins what an agent says that tells each token by itself. */
+/** Joins the updates of agents that send each token separately. */
 import type { SessionNotification } from "../../deps/acp_sdk.ts";
 import { Pace } from "../../shared/pace.ts";
 
@@ -46,7 +46,7 @@ function pieceOf({ update }: SessionNotification): Piece | undefined {
   return { kind, message: update.messageId ?? undefined, text: update.content.text };
 }
 
-/** One for two, where the second goes on with the first. */
+/** One update for two, if the second continues the first. */
 function joined(first: SessionNotification, next: SessionNotification): SessionNotification | undefined {
   const [before, piece] = [pieceOf(first), pieceOf(next)];
   if (before === undefined || piece === undefined || first.sessionId !== next.sessionId) return undefined;

@@ -1,4 +1,4 @@
-/** What the engine may do, as flags of Deno and as mounts of bubblewrap. Pure, so that health can print them. */
+/** The engine's permissions, as Deno flags and as bubblewrap mounts. Pure, so that health can print them. */
 import { join } from "node:path";
 import { networkEnvironment } from "../system/network.ts";
 import type { SystemLayout } from "../system/sandbox.ts";
@@ -35,7 +35,7 @@ function list(paths: readonly string[]): string {
 /** Megabytes of each half of V8's young generation: it grows to 16 and is not given back, for no less work. */
 const YOUNG_OBJECTS = "--v8-flags=--max-semi-space-size=1";
 
-/** What of them Deno knows of. */
+/** The permissions that Deno enforces. */
 type DenoGrants = Omit<EngineGrants, "scratch" | "certificates">;
 
 export function denoArguments(grants: DenoGrants): readonly string[] {

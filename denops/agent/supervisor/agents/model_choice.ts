@@ -12,7 +12,7 @@ export const ModelChoice = z.object({
 });
 export type ModelChoice = z.infer<typeof ModelChoice>;
 
-/** Which host gets a session's messages, and whose key goes there, is the user's to say: no engine does. */
+/** The user alone decides which host gets a session's messages and key. */
 export class ModelBook extends SessionBook<ModelChoice> {
   constructor(stateDir: string) {
     super(stateDir, "models", ModelChoice);

@@ -34,7 +34,7 @@ export class Offers {
     this.#lists = new ModelLists((url, init) => world.fetch(url, init));
   }
 
-  /** What the provider lists, with the user's prices. Undefined: it lists nothing. @throws {Error} one line */
+  /** The provider's models, with the user's prices. Undefined: it lists nothing. @throws {Error} one line */
   async models(provider: Provider, user: UserConfig): Promise<readonly ListedModel[] | undefined> {
     const listing = await this.#withKey(provider, user);
     return (await this.#lists.of(listing))?.map((model) => withOptions(model, provider, user));
@@ -68,7 +68,7 @@ export class Offers {
     return [...all.filter(({ ready }) => ready), ...all.filter(({ ready }) => !ready)];
   }
 
-  /** What was told of one may be of a while ago: its key may have ended. @throws {Error} one line */
+  /** The known key may have expired. @throws {Error} one line */
   async #withKey(provider: Provider, user: UserConfig): Promise<Provider> {
     if (provider.key_expires === undefined) return provider;
     const key = await renewedKey(user, this.#world, { address: provider.base_url, refused: false });

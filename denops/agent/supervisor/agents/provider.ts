@@ -1,4 +1,4 @@
-/** Which model the engine talks to, and its key. Keys are read here and go to the engine's stdin only. */
+/** The engine's model and key. Keys are read here and go to the engine's stdin only. */
 import {
   type EngineConfig,
   type ModelConfig,

@@ -58,7 +58,7 @@ interface Folder {
   readonly packages: readonly string[];
   readonly hiddenFolders: readonly string[];
   readonly files: readonly string[];
-  /** What they lead to can change while the folder does not. */
+  /** Their targets can change while the folder does not. */
   readonly links: readonly string[];
   readonly entries: number;
   /** What cannot be listed now may be after a command has changed its mode: it is hidden whole. */
@@ -219,7 +219,7 @@ function collect(
       const info = real === undefined ? undefined : statOf(real);
       if (real === undefined || info === undefined) continue;
       if (!info.isDirectory) files.add(real);
-      // What leads to a root or out of all of them hides nothing.
+      // A link to a root, or out of all roots, hides nothing.
       else if (roots.some(({ root }) => isBelow(real, root)) && !isBelow(link, real)) folders.add(real);
     }
   }

@@ -122,7 +122,7 @@ export class NewTree {
     return [...new Set([...old, ...this.#children.get(folder) ?? []])];
   }
 
-  /** Links among the changes, and those that stand in a folder with a change at any depth. */
+  /** Links among the changes, and links in folders with a change at any depth. */
   #linksAround(): readonly KnownLink[] {
     const folders = new Set<string>(this.#roots);
     for (const path of this.#changed.keys()) {

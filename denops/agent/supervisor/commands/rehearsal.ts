@@ -21,7 +21,7 @@ export interface Effect extends Partial<Change> {
   readonly refused?: string;
 }
 
-/** What is not kept, and why. */
+/** Dropped changes, and why. */
 interface Left {
   readonly path: string;
   readonly why: string;
@@ -91,7 +91,7 @@ export class Rehearsal implements AsyncDisposable {
     });
   }
 
-  /** What was there has changed since the command began. */
+  /** The original has changed since the command began. */
   #conflict({ path, before }: Change, root: number): Pick<Effect, "refused"> {
     if (before === undefined || before === "folder") return {};
     const info = infoAt(join(this.#overlay.lower(root), path));
@@ -124,7 +124,7 @@ export class Rehearsal implements AsyncDisposable {
     return { ...defined({ before: was }), after: is };
   }
 
-  /** What is agreed to, and only that, may be fetched from now on. @param why what is not to be kept */
+  /** From now on the engine may fetch the approved changes, and no others. @param why what is not to be kept */
   keep(why: (effect: Effect) => string | undefined): void {
     const reasons = this.#effects.map((effect) => effect.refused ?? why(effect));
     this.#sources = this.#effects.filter((_, index) => reasons[index] === undefined);

@@ -16,7 +16,7 @@ export interface CommandSpec {
   readonly program: string;
   /** Up to the shell's own. */
   readonly args: readonly string[];
-  /** What the sandbox reads before the command begins; the command itself gets no input. */
+  /** The sandbox's own input. The command gets none. */
   readonly input?: Uint8Array<ArrayBuffer>;
   /** What the shell itself does first: its limits. */
   readonly prelude?: string | undefined;
@@ -46,7 +46,7 @@ export type CommandEnd =
  * which folder it is in.
  */
 const WRAPPER = `exec 5>&2 2>&1; trap 'printf "\\0%s\\0" "$PWD" 2>/dev/null >&5' EXIT; eval "$1" 5>&-`;
-/** What such a claim looks like. */
+/** The form of such a claim. */
 // deno-lint-ignore no-control-regex -- no path holds the character around it
 const CLAIM = /\u0000([^\u0000]*)\u0000$/;
 /** Characters of that way that are kept: the sandbox's own complaint is short. */
@@ -84,7 +84,7 @@ export class RunningCommand implements AsyncDisposable {
     this.ended = this.#run(onOutput, () => spec.sweep());
   }
 
-  /** What was printed so far, plain. */
+  /** The output so far, plain. */
   get output(): string {
     const printed = plainText(this.#buffer.text + this.#aside.replace(CLAIM, ""));
     return printed + this.#swept.map((line) => `\n[${line}]`).join("");

@@ -1,4 +1,4 @@
-/** How commands of one workspace are run on this machine, and what holds them. */
+/** Runs the commands of one workspace in this machine's sandbox. */
 import { basename } from "node:path";
 import { globMatcher } from "../../policy/glob.ts";
 import { type CommandAccess, hasNetwork, levelOf } from "../../protocol/commands.ts";
@@ -26,7 +26,7 @@ async function findHold(
   user: Pick<UserConfig, "sandbox">,
   roots: readonly string[],
 ): Promise<CommandHold> {
-  // Lines are read as bash reads them, and the sandbox is entered through it.
+  // Command lines are parsed as bash, and bash enters the sandbox.
   if (user.sandbox === "off" || await findProgram("bash", roots) === undefined) return "none";
   if ((await sandbox(roots)).level === "bubblewrap" && architecture() !== undefined) return "bubblewrap";
   if (Deno.build.os !== "darwin") return "none";
@@ -40,7 +40,7 @@ type SandboxOptions = Pick<
 
 type Store = OverlayOptions["store"];
 
-/** Where what is not kept goes; or why nothing can, half a sentence. */
+/** Where dropped changes go; or half a sentence about why overlays do not work. */
 type Rehearses =
   | { readonly works: true; readonly store: Store }
   | { readonly works: false; readonly reason: string };
@@ -69,7 +69,7 @@ export class CommandSandbox {
   }
 
   /**
-   * What holds commands here. It is found once: what was judged under a sandbox never runs without one, even if that is
+   * The sandbox of commands here. It is found once: a command judged under a sandbox never runs without one, even if that is
    * gone meanwhile.
    */
   hold(): Promise<CommandHold> {
@@ -159,14 +159,14 @@ export class CommandSandbox {
     const roots = this.#overlaid(level);
     const caches = keepsCaches(access) ? [] : this.#caches(roots);
     const scratch = level === "try" ? await this.#scratch() : undefined;
-    // What may be kept may be large.
+    // Changes that may be kept may be large.
     const store = level === "write" && (await this.#support("disk")).works ? "disk" : found.store;
     const folders = scratch === undefined ? caches : [...caches, scratch];
     const options = { roots, caches: folders, state: this.#user.state_dir, store };
     return await Rehearsal.start(options, level === "write");
   }
 
-  /** The scratch folders of the project's sessions; undefined where they cannot be had. */
+  /** The scratch folders of the project's sessions; undefined if unavailable. */
   async #scratch(): Promise<string | undefined> {
     const [root = ""] = this.#roots;
     return await projectState(root, this.#user.state_dir).then(scratchFolder).catch(() => undefined);
@@ -262,7 +262,7 @@ export class CommandSandbox {
   }
 }
 
-/** What it writes to folders of command_write stays, and that was agreed to. */
+/** The user approved that its writes to folders of command_write stay. */
 function keepsCaches(access: CommandAccess): boolean {
   return levelOf(access) === "write" && hasNetwork(access);
 }

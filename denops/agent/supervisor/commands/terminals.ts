@@ -30,7 +30,7 @@ interface TerminalPorts {
     sessionId: string,
     grant: Grant,
   ): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">>;
-  /** What was printed so far, for the screen. */
+  /** Shows the output so far. */
   show(sessionId: string, toolCallId: string, output: string): void;
   /** So many of the session's commands run in the background. */
   running(sessionId: string, count: number): void;
@@ -242,10 +242,10 @@ export class Terminals implements AsyncDisposable {
     this.#ending.add(ending);
   }
 
-  /** What was not kept is gone with it. */
+  /** Changes that were not kept are gone with it. */
   async #end({ command, ended, rehearsal }: Terminal): Promise<void> {
     await command[Symbol.asyncDispose]();
-    // What cannot be removed is swept away at the next start.
+    // The next start sweeps the remaining files.
     await rehearsal?.[Symbol.asyncDispose]().catch(() => {});
     await ended;
   }
@@ -282,7 +282,7 @@ export class Terminals implements AsyncDisposable {
   }
 }
 
-/** What plain ACP does not tell of a command. */
+/** Details of a command beyond plain ACP. */
 const UNTOLD = { timeout: 600, background: false, direct: true } as const;
 
 const NOT_APPROVED = "the command was not approved";

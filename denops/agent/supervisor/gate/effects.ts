@@ -1,4 +1,4 @@
-/** What a command would change, as it is judged and shown. */
+/** A command's changes, judged and grouped for the approval. */
 import { dirname, join } from "node:path";
 import { diffLines } from "../../deps/diff.ts";
 import {
@@ -18,9 +18,9 @@ import { middleCut, visible } from "../screen/visible.ts";
 
 /** Where a file, a folder or a link becomes another of these, its end and its beginning are judged one by one. */
 interface Judged extends JudgedEffect {
-  /** What is kept or not. */
+  /** The change that is kept or dropped as a whole. */
   readonly effect: Effect;
-  /** What of it this is about. */
+  /** The part of it that this row judges. */
   readonly part: Effect;
   /** Relative to the project. */
   readonly name: string;
@@ -31,12 +31,12 @@ interface Row {
   readonly parts: ReadonlySet<Judged>;
 }
 
-/** Rows of one state: folders stand for what is in them as far as that is needed. */
+/** Rows of one state; beyond it, files are grouped by folder. */
 const MOST_ROWS = 100;
-/** Characters of all texts that are shown. */
+/** Characters of all texts on screen. */
 const MOST_TEXT = 1_000_000;
 const LONGEST_DIFF_MS = 50;
-/** The screen waits for as long as that. */
+/** Time limit, because the screen waits. */
 const MOST_TIME_MS = 200;
 
 const LEFT_OUT = "the user left it out";
@@ -101,7 +101,7 @@ export class EffectsReview {
     const around = foldersAround(chosen);
     for (const one of this.#judged) if (isFolder(one.part) && around.has(one.effect.path)) chosen.add(one);
     const open = new Set(this.#judged.filter((one) => !chosen.has(one)).map(({ effect }) => effect));
-    // What stays in the place of a folder leaves no room for what is in that.
+    // A file that stays in a folder's place leaves no room for the folder's files.
     const closed = new Map([...open].filter(isReplaced).map((effect) => [effect.path, effect]));
     const kept = new Set(
       [...chosen].map(({ effect }) => effect).filter((effect) =>
@@ -148,7 +148,7 @@ function isReplaced({ before, after }: Effect): boolean {
   return before !== undefined && before !== "folder" && after?.type === "folder";
 }
 
-/** What is known of the nearest folder that a path is in. */
+/** The row of the nearest folder that contains a path. */
 function nearestAround<Known>(path: string, known: ReadonlyMap<string, Known>): Known | undefined {
   if (known.size === 0) return undefined;
   for (let at = dirname(path); at !== dirname(at); at = dirname(at)) {
@@ -158,7 +158,7 @@ function nearestAround<Known>(path: string, known: ReadonlyMap<string, Known>): 
   return undefined;
 }
 
-/** Where something else stays in the place of a folder there is no room for what is in that. */
+/** Another entry in a folder's place leaves no room for the folder's files. */
 function withoutRoom(judged: readonly Judged[]): readonly Judged[] {
   const staying = new Map(
     judged.filter(({ state, effect }) => state !== "kept" && isReplaced(effect))
@@ -313,7 +313,7 @@ function noteOf({ before, after }: Effect): string {
   return "not shown as text";
 }
 
-/** What a diff does not tell. */
+/** Changes that a diff does not show. */
 function modeNote({ before, after }: Effect, isSame: boolean): string {
   if (after?.type !== "file") return "";
   if (isSame) return `mode ${after.mode.toString(8)}`;

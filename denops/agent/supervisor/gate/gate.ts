@@ -45,13 +45,13 @@ import { Waiting } from "../screen/waiting.ts";
 
 export type { GateContext } from "./shown.ts";
 
-/** What the user said; undefined: the turn was stopped. */
+/** The user's answer; undefined if the turn was stopped. */
 interface UserAnswer {
   readonly option: ApprovalChoice;
   readonly reason?: string | undefined;
   readonly rule?: string | undefined;
   readonly command?: string | undefined;
-  /** Rows of a command's effects that are kept; each row's own state says it unless told. */
+  /** Rows of a command's effects to keep; by default each row's own state decides. */
   readonly kept?: readonly number[] | undefined;
 }
 
@@ -59,11 +59,11 @@ export class Gate {
   readonly #push: (update: Update) => void;
   readonly #nextRequest: () => number;
   readonly #waiting = new Waiting<UserAnswer | undefined>();
-  /** Commands that wait for an answer: shows another text in the place of the one that is asked about. */
+  /** Waiting commands: each function shows an edited command. */
   readonly #edits = new Map<number, (command: string) => void>();
   /** Approved commands that have not run yet. */
   readonly #granted = new Map<string, Grant & { readonly chat: number }>();
-  /** Command lines that the user has allowed for a chat's session. */
+  /** Command lines that the user allowed for a chat's session. */
   readonly #session = new Set<string>();
 
   constructor(push: (update: Update) => void, nextRequest: () => number) {
@@ -71,17 +71,17 @@ export class Gate {
     this.#nextRequest = nextRequest;
   }
 
-  /** False if nothing waits under this number any more. */
+  /** False if no request of this number waits. */
   answer(request: number, answer: UserAnswer): boolean {
     return this.#waiting.settle(request, answer);
   }
 
-  /** The user has changed the command of a request that waits. Nothing is approved by that. */
+  /** The user edits the command of a waiting request. This approves nothing. */
   edit(request: number, command: string): void {
     this.#edits.get(request)?.(command);
   }
 
-  /** The turn of this chat is over: whatever waits is cancelled, and nothing approved stays so. */
+  /** A chat's turn is over: cancels its requests and drops its approvals. */
   settle(chat: number): void {
     this.#waiting.settleAll(`chat ${chat}`, undefined);
     for (const [key, grant] of this.#granted) {
@@ -89,7 +89,7 @@ export class Gate {
     }
   }
 
-  /** Answers a permission request of an engine. */
+  /** Answers an engine's permission request. */
   async permission(
     request: RequestPermissionRequest,
     given: GateContext,
@@ -123,7 +123,7 @@ export class Gate {
     return grant;
   }
 
-  /** Asks about a command that its agent did not ask about; undefined if it may not run. */
+  /** Asks the user about a command for which its agent requested no permission; undefined if it may not run. */
   async command(
     sessionId: string,
     input: CommandInput,
@@ -138,7 +138,7 @@ export class Gate {
     return access && { ...input, command, access, rehearsed, toolCallId };
   }
 
-  /** Whether a language server may be started; undefined: the turn was stopped. */
+  /** Whether a language server may start; undefined if the turn was stopped. */
   async startServer({ name, command }: LspServer, context: GateContext): Promise<boolean | undefined> {
     const title = `start the language server ${name}: ${command}`;
     const access = { kind: "ask", about: "server", text: title } as const;
@@ -147,7 +147,7 @@ export class Gate {
     return answer && answer.option !== OPTION.reject;
   }
 
-  /** Whether the supervisor itself may write a file that is in no project. */
+  /** Whether the supervisor may write a file outside of all projects. */
   async ownWrite(
     { path, before, after }: {
       readonly path: string;
@@ -212,7 +212,7 @@ export class Gate {
     const answer = await this.#ask(toolCall, at(input.command, judged.asked), first, context, shown);
     if (answer === undefined) return CANCELLED;
     if (answer.option === OPTION.reject) return response(request, answer);
-    // What runs is what was shown last, and the rules may have changed since.
+    // The last version on screen runs, and the rules may have changed since.
     const command = answer.command ?? input.command;
     const last = judge(command).judged;
     if (last.decision.verdict === "deny") {
@@ -226,7 +226,7 @@ export class Gate {
     return response(request, answer, { access: last.asked, rehearsed: last.rehearsed });
   }
 
-  /** What a command would change was listed when it had ended, and that list is what is agreed to. */
+  /** The user approves the list of changes that was made when the command ended. */
   async #effects(
     request: RequestPermissionRequest,
     { accesses, force }: Asked & { readonly accesses: AccessOf<"effects"> },
@@ -351,7 +351,7 @@ function forSubagent(given: GateContext, { title, access }: NonNullable<Asked["a
 const UNSAID = "the agent asks";
 const NAMELESS = "a tool call";
 
-/** Whatever rules and sandbox make of a command, it runs at no other access than the mode's. */
+/** A command never gets more access than the mode's. */
 function held(
   judged: CommandDecision,
   accesses: AccessOf<"command">,
@@ -376,7 +376,7 @@ function sessionKey(chat: number, { command, cwd, access, rehearsed }: ApprovedC
   return JSON.stringify([chat, command, cwd, access, rehearsed]);
 }
 
-/** What was shown before, with what is wrong as the reason. */
+/** The previous view, with the problem as the reason. */
 function orProblem(show: () => ApprovalView, before: ApprovalView): ApprovalView {
   try {
     return show();

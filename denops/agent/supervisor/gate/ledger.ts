@@ -1,4 +1,4 @@
-/** What a project's sessions have cost, a sum a day; kept in the supervisor's state folder. */
+/** The daily cost of a project's sessions, stored in the supervisor's state folder. */
 import { dirname, join } from "node:path";
 import { z } from "../../deps/zod.ts";
 import { encodeHex } from "../system/hex.ts";

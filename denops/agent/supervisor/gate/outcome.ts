@@ -1,4 +1,4 @@
-/** The user's word in an agent's own options. Pure. */
+/** Maps the user's answer to an agent's own options. Pure. */
 import type {
   PermissionOption,
   PermissionOptionKind,
@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<ApprovalChoice, readonly PermissionOptionKind[]>> =
 
 export const CANCELLED: RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
 
-/** An agent without an option that says it is told that the request was cancelled: then nothing is done. */
+/** Cancels the request if the agent offers no matching option: it then does nothing. */
 export function outcomeOf(
   choice: ApprovalChoice,
   options: readonly PermissionOption[],
@@ -31,7 +31,7 @@ export function outcomeOf(
   return { outcome: { outcome: "selected", optionId, _meta: { [META]: meta } } };
 }
 
-/** What an answer that lets the agent go on says besides; undefined if it does not. */
+/** The details of an approval; undefined if the answer is a rejection. */
 export function approvalOf(
   { outcome }: RequestPermissionResponse,
   options: readonly PermissionOption[],

@@ -25,14 +25,14 @@ export class UserQuestions {
     this.#waiting.settle(request, { answer });
   }
 
-  /** The turn of this chat is over. */
+  /** A chat's turn is over. */
   settle(chat: number): void {
     this.#waiting.settleAll(`chat ${chat}`, "cancelled");
   }
 
   async ask(asked: CreateElicitationRequest, chat: number): Promise<CreateElicitationResponse> {
     const field = firstField(asked);
-    // Forms of several fields, and pages to open, are not shown: the agent is told so.
+    // Forms with several fields and pages to open are unsupported: the agent gets a refusal.
     if (field === undefined) return { action: "decline" };
     const request = this.#nextRequest();
     const options = (ours(QuestionMeta, asked._meta)?.options ?? []).slice(0, MOST_OPTIONS)

@@ -58,7 +58,7 @@ export class RuleBook {
     return [...this.#session.get(chat) ?? [], ...this.#current(), ...this.#user];
   }
 
-  /** What holds for a session holds for it in another engine too. @param before the book of the engine of before */
+  /** Session rules also apply in the next engine of the session. @param before the book of the engine of before */
   carryOver(chat: number, before: RuleBook): void {
     this.#session.set(chat, [...before.#session.get(chat) ?? []]);
   }
@@ -110,7 +110,7 @@ export class RuleBook {
 
 const NO_FILE = "none";
 
-/** What changes with every change of the file. @throws {Error} one line if there is no knowing */
+/** Changes with the file. @throws {Error} one line if there is no knowing */
 function stampOf(path: string): string {
   try {
     const { mtime, size, ino } = Deno.statSync(path);

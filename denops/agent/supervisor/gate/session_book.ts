@@ -1,4 +1,4 @@
-/** What the user has chosen for each session, kept in the supervisor's state folder: no engine can change it. */
+/** The user's choices for each session, stored in the supervisor's state folder, where no engine can change them. */
 import { join } from "node:path";
 import { z } from "../../deps/zod.ts";
 

@@ -1,4 +1,4 @@
-/** What an approval shows, by the kind of access. */
+/** The contents of an approval, by the kind of access. */
 import { relative } from "node:path";
 import type { RequestPermissionRequest } from "../../deps/acp_sdk.ts";
 import type { CommandDecision } from "../../policy/decide_command.ts";
@@ -17,7 +17,7 @@ import { defined } from "../../shared/records.ts";
 import type { ApprovalLog } from "./approval_log.ts";
 import type { RuleBook } from "./rule_book.ts";
 
-/** Where a request comes from. */
+/** The chat and the project of a request. */
 export interface GateContext {
   readonly chat: number;
   /** The title of the sub-agent that asks. */
@@ -26,21 +26,21 @@ export interface GateContext {
   readonly rules: RuleBook;
   readonly log: ApprovalLog;
   readonly commands: UserConfig["commands"];
-  /** What the mode of the turn may change. */
+  /** The access of the turn's mode. */
   readonly mode: ModeAccess;
-  /** Which files may be written. */
+  /** The rules for files. */
   readonly files: FileRules;
   /** Real paths. */
   readonly roots: readonly string[];
   /** Commands can be run over overlays. */
   readonly rehearses: boolean;
-  /** What a command of a session would change, by the id of its terminal. */
+  /** A session's ended command and its changes, by the id of its terminal. */
   ended(sessionId: string, terminal: string): EndedCommand | undefined;
-  /** What commands would see; undefined where no operating system's sandbox holds them. */
+  /** The files that commands see; undefined without a sandbox. */
   readonly view: CommandView | undefined;
 }
 
-/** What an agent asks for. */
+/** An agent's request. */
 export interface Asked {
   readonly accesses: Access;
   /** One line. */

@@ -47,7 +47,7 @@ export class FolderTree {
     return tree;
   }
 
-  /** Those with something of git in them. What is inside of a folder `.git` is not looked at, links are not followed. */
+  /** Those with something of git in them. Skips the contents of `.git` folders and does not follow links. */
   async look(): Promise<readonly Folder[]> {
     const seen = new Map<string, Known>();
     const open = [this.#root];

@@ -24,7 +24,7 @@ export interface GitFolder {
   readonly files: Readonly<Record<string, ObeyedFile>>;
 }
 
-/** What is there of git in a project. All paths are absolute. */
+/** The git files of a project. All paths are absolute. */
 export interface GitFinds {
   readonly repositories: Readonly<Record<string, GitFolder>>;
   /** Files and links of the name `.git`, with what they name. */

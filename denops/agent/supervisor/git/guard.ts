@@ -18,7 +18,7 @@ export interface GitGuard {
   readonly guarded: readonly string[];
   /**
    * To be called once, after the command, also if it was never started: removes what was made for the mounts, and puts
-   * aside what the command has left for git to run. What was done, one line each.
+   * aside what the command has left for git to run. Changes that were undone, one line each.
    */
   sweep(): Promise<readonly string[]>;
 }
@@ -86,7 +86,7 @@ export function gitOverlaid(
   };
 }
 
-/** What a command that the end of its supervisor has cut off has left behind. What was done, one line each. */
+/** What a command that the end of its supervisor has cut off has left behind. Changes that were undone, one line each. */
 export async function sweepAfterCrash(
   root: string,
   state: string,
@@ -205,7 +205,7 @@ function gitMounts(place: GitPlace): Mounts {
   const own = place.type === "linked" ? place.own : common;
   const below = gitFoldersBelow(common);
   const isWorktree = (folder: string) => /[\\/]worktrees[\\/][^\\/]+$/.test(folder);
-  // What other worktrees are about is not this one's to change.
+  // A command must not change the data of other worktrees.
   const others = below.filter((folder) => isWorktree(folder) && folder !== own);
   const open = [common, ...below.filter((folder) => !others.includes(folder))];
   const guarded = [...(place.type === "linked" ? [place.file] : []), ...others];

@@ -55,7 +55,7 @@ async function repositorySettings(root: string, roots: readonly string[]): Promi
   }
 }
 
-/** Whatever the condition of an include is. A file that cannot be read says nothing. */
+/** Includes count whatever their condition is. A file that cannot be read says nothing. */
 async function withIncludes(files: readonly string[], roots: readonly string[]): Promise<readonly Setting[]> {
   const all: Setting[] = [];
   const queue = new Set(files);

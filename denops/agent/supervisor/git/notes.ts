@@ -47,7 +47,7 @@ export class CommandNotes {
     return new CommandNotes(folder);
   }
 
-  /** Makes what is missing, as the note says. What other commands that run have made is this one's too. */
+  /** Makes what is missing, as the note says. Folders and files that other running commands made also count for this one. */
   async begin(note: CommandNote, mounted: readonly string[]): Promise<AsyncDisposable> {
     using _alone = await this.#alone();
     const shared = this.#made().filter(({ path }) => mounted.includes(path));

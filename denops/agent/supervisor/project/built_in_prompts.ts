@@ -1,7 +1,7 @@
 /** Prompt templates that are there without a file. A file of the same name takes the place of one. */
 import type { PromptTemplate } from "../../shared/user_files/prompt_file.ts";
 
-/** What is meant where no code is selected. */
+/** The default without a selection. */
 const MEANT = "The code that is meant is what is selected or named, else the function at the user's cursor.";
 
 export const BUILT_IN_PROMPTS: readonly PromptTemplate[] = [

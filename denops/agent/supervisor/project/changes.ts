@@ -1,4 +1,4 @@
-/** What git knows of changes, without what may not be read. */
+/** Git's changes, without unreadable files. */
 import type { SearchRequest, SearchResponse } from "../../protocol/search.ts";
 import { plainText } from "../system/output.ts";
 import type { SearchPlace } from "./place.ts";
@@ -82,7 +82,7 @@ class Git {
   }
 
   /**
-   * What git prints of files that may be read.
+   * Git's output for readable files.
    * @param names commands that print the names of all files that the text may speak of
    * @throws {Error} one line
    */

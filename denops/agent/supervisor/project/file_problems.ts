@@ -1,4 +1,4 @@
-/** What is wrong with the files by which the user and the project tell agents something. */
+/** Problems with files of rules and prompts. */
 import { join } from "node:path";
 import { mayRead } from "../../policy/file_access.ts";
 import { isInside } from "../../policy/path.ts";
@@ -8,10 +8,10 @@ import type { DescribedPlace } from "./described_files.ts";
 import { promptFiles } from "./prompt_files.ts";
 import { OWN_RULES } from "./surroundings.ts";
 
-/** Of a larger one nobody would read the end. */
+/** Larger files would never be read to the end. */
 const MOST_BYTES = 1024 * 1024;
 
-/** Of files of rules and prompts, one line each; modes tell their own. */
+/** One line each; modes report their own problems. */
 export async function fileProblems(place: DescribedPlace): Promise<readonly string[]> {
   const [{ problems }, ...rules] = await Promise.all([promptFiles(place), ...rulesProblems(place)]);
   return [...rules.flatMap((problem) => problem ?? []), ...problems];

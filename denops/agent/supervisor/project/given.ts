@@ -1,4 +1,4 @@
-/** What Neovim hands over with a message → blocks of a prompt, as any agent of the protocol takes them. Pure. */
+/** Attachments of a message → blocks of a prompt, for any agent of the protocol. Pure. */
 import { pathToFileURL } from "node:url";
 import type { ContentBlock } from "../../deps/acp_sdk.ts";
 import { mayRead } from "../../policy/file_access.ts";
@@ -40,7 +40,7 @@ function blockOf(one: Given, rules: Rules): ContentBlock {
   }
 }
 
-/** What a message asks for that calls a prompt template. @param text with the arguments filled in */
+/** The prompt template that a message calls. @param text with its arguments */
 export function promptBlock(name: string, text: string): ContentBlock {
   const label = `prompt ${name}`;
   return textBlock(label, text, { _meta: { [META]: { label, prompt: true } satisfies GivenMeta } });
@@ -55,7 +55,7 @@ function textBlock(name: string, text: string, meta: Pick<ContentBlock, "_meta">
   return { type: "resource", resource: { uri, text: plainText(text) }, ...meta };
 }
 
-/** Of files that may not be read unasked, or are not in the project, nothing is said. */
+/** Omits files outside of the project and files that need approval. */
 function placesText(
   places: Extract<Given, { type: "places" }>["places"],
   { roots, rules }: Rules,

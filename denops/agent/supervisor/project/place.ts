@@ -18,7 +18,7 @@ export class SearchPlace implements RunPlace {
   readonly sandboxed: boolean;
   /** Relative to the root; "." for the root itself. */
   readonly within: string;
-  /** What stands before the paths of a root that is not the primary one: "lib/". */
+  /** The prefix of paths in a secondary root: "lib/". */
   readonly prefix: string;
   readonly rules: ReadOptions;
   readonly #decisions = new Map<string, FileDecision>();
@@ -46,7 +46,7 @@ export class SearchPlace implements RunPlace {
     const found = await resolveInRoots(path === "" ? "." : path, roots, lookups);
     const decision = mayRead(found, rules);
     if (decision.verdict === "deny") throw new Error(decision.reason);
-    // Of a folder each file is judged by itself.
+    // In a folder, each file is judged separately.
     if (decision.verdict === "ask" && await lookups.kind(found.path) !== "directory") {
       const reason = `${found.named} is read only after the user is asked (${decision.rule}); use read`;
       throw new Error(reason);

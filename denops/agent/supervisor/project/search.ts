@@ -48,7 +48,7 @@ function wanted(glob: string | undefined): readonly string[] {
 }
 
 /**
- * What the model may not read is not found. Later globs win, so these come last. They end at a newline in a name, and
+ * Files that the model may not read are not found. Later globs win, so these come last. They end at a newline in a name, and
  * so do lines of results: such names are left out.
  */
 function denied(globs: readonly string[]): readonly string[] {

@@ -65,7 +65,7 @@ export async function fileNames(options: SearchOptions): Promise<readonly string
   return (await listed(options, AbortSignal.timeout(LONGEST_MS), MOST_COMPLETED))?.paths ?? [];
 }
 
-/** What was found in time. */
+/** The results that arrived in time. */
 async function listed(
   options: SearchOptions,
   signal: AbortSignal,

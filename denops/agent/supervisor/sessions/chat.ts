@@ -32,14 +32,14 @@ const LAST_WORDS_MS = 40;
 /** An engine that has not ended its turn so long after a stop is killed. */
 const STUCK_MS = 5_000;
 
-/** What the user sends. */
+/** A message of the user. */
 type QueuedMessage = Pick<
   Extract<Action, { type: "prompt" }>,
   "id" | "text" | "given" | "shown" | "remember" | "edit" | "merge"
 >;
 
 /**
- * What a chat does. See the phases of lua/agent/timeline/states.lua: `stopping` is `#stopping` here, because the next
+ * The state of a chat. See the phases of lua/agent/timeline/states.lua: `stopping` is `#stopping` here, because the next
  * turn may already be opening while the engine still ends a stopped one. "between": it changes something between turns.
  */
 type TurnState =
@@ -72,7 +72,7 @@ export class Chat {
     return this.#stopping === undefined;
   }
 
-  /** What the running turn may change, otherwise the next one. */
+  /** The access of the running turn, otherwise of the next one. */
   get access(): ModeAccess {
     return this.#state.phase === "running" ? this.#state.access : this.session.access;
   }
@@ -241,7 +241,7 @@ export class Chat {
         setTimeout(() => engine.kill(why), STUCK_MS),
       );
     };
-    // A mode applies from the next turn on. What the user requests by name may write in any mode.
+    // A mode applies from the next turn on. Explicit requests may write in any mode.
     const isPlain = [remember, edit, merge].every((part) => part === undefined);
     this.#state = { phase: "running", access: isPlain ? this.session.access : "write", stop };
     const answered: Promise<PromptResponse> = Promise.race([died, engine.prompt(sessionId, blocks, details)])

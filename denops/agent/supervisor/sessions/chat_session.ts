@@ -50,7 +50,7 @@ export class ChatSession {
     return this.#connection.session?.project.root;
   }
 
-  /** What the next turn may change. */
+  /** The next turn's access. */
   get access(): ModeAccess {
     return this.#mode.access(this.#connection.session?.project.client.modes);
   }

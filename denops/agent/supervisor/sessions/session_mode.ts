@@ -27,7 +27,7 @@ export class SessionMode {
     return this.#choice !== undefined;
   }
 
-  /** What the next turn may change. @param modes undefined if no session is open */
+  /** The next turn's access. @param modes undefined if no session is open */
   access(modes: Modes | undefined): ModeAccess {
     if (this.#choice === undefined || modes?.problem(this.#choice)) return "read";
     return (this.#narrowed ?? this.#choice).access;

@@ -49,7 +49,7 @@ function abilitiesOf({ context_window, vision, tools }: CopilotModel): AccountMo
   };
 }
 
-/** Somebody has logged in by `:Agent login copilot`. What other editors have is used only if it is asked for. */
+/** Somebody has logged in by `:Agent login copilot`. Other editors' logins are used only on request. */
 export async function hasCopilotLogin({ providers, state_dir }: UserConfig): Promise<boolean> {
   return await hasOwnLogin(gitHubOf(providers.copilot).host, state_dir);
 }

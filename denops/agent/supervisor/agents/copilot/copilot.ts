@@ -127,7 +127,7 @@ async function listed(
   return answer?.status === 200 ? copilotModels(answer.body) : undefined;
 }
 
-/** What is left of the account, one line; undefined if nobody tells. */
+/** The remaining quota, one line; undefined if GitHub does not report it. */
 export async function copilotQuota(user: Options, world: World): Promise<string | undefined> {
   const github = gitHubOf(user.providers.copilot);
   for (const oauth of await oauthTokens(github.host, user.state_dir, world.env)) {

@@ -31,7 +31,7 @@ const Polled = z.union([
 ]);
 
 interface DeviceCode {
-  /** What the user types. */
+  /** The code that the user types. */
   readonly code: string;
   /** Where: an address of GitHub's. */
   readonly url: string;

@@ -26,10 +26,10 @@ export interface World {
 }
 
 export interface GitHub {
-  /** What a person visits: "https://github.com". */
+  /** The website: "https://github.com". */
   readonly web: string;
   readonly api: string;
-  /** What logins are kept under: "github.com". */
+  /** The key of stored logins: "github.com". */
   readonly host: string;
 }
 

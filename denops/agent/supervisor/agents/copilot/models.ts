@@ -27,12 +27,12 @@ export interface CopilotModel extends ListedModel {
   readonly isForbidden: boolean;
 }
 
-/** What is no chat model, or cannot be read, is left out. Undefined: this is no list. */
+/** Omits unreadable models and those that are not for chat. Undefined: this is no list. */
 export function copilotModels(body: unknown): readonly CopilotModel[] | undefined {
   return List.safeParse(body).data?.data.flatMap((each) => {
     const listed = Listed.safeParse(each).data;
     if (listed === undefined) return [];
-    // What is not offered, or forbidden, is known too.
+    // Includes models that are not offered or are disabled.
     const { model_picker_enabled: _, policy: __, ...rest } = listed;
     const [model] = modelsOf({ data: [rest] }) ?? [];
     return model === undefined ? [] : [{ ...model, ...copilotFacts(listed) }];

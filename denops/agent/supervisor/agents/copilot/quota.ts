@@ -1,5 +1,5 @@
 /**
- * What is left of an account's Copilot. Source: `/copilot_internal/user` as Zed, CopilotChat.nvim and codecompanion.nvim
+ * The remaining quota of a Copilot account. Source: `/copilot_internal/user` as Zed, CopilotChat.nvim and codecompanion.nvim
  * read it; accounts without a subscription have counts of their own ("free_limited_copilot").
  */
 import { z } from "../../../deps/zod.ts";

@@ -50,7 +50,7 @@ export interface OverlayChanges {
 
 /** Absolute paths of folders. */
 interface Layers {
-  /** What the command wrote. Folders in it are made readable to their owner. */
+  /** Written by the command. Folders in it are made readable to their owner. */
   readonly upper: string;
   /** The root as it is. */
   readonly lower: string;

@@ -51,7 +51,7 @@ export class OverlayUsage {
           if (used.files > this.#limits.files || used.bytes > this.#limits.bytes) return used;
         }
       } catch {
-        // What is gone or closed meanwhile has none.
+        // Files that were deleted meanwhile count as empty.
       }
     }
     return used;
