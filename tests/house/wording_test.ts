@@ -63,7 +63,16 @@ function translated(text: string): readonly string[] {
 
 Deno.test("words: the documentation is plain English", async () => {
   const wrong: string[] = [];
-  for (const name of ["README.md", "AGENTS.md", "CONTRIBUTING.md", "CHANGELOG.md", "doc/agent.txt"]) {
+  for (
+    const name of [
+      "README.md",
+      "AGENTS.md",
+      "CONTRIBUTING.md",
+      "CHANGELOG.md",
+      "ARCHITECTURE.md",
+      "doc/agent.txt",
+    ]
+  ) {
     wrong.push(...translated(await Deno.readTextFile(join(PLUGIN, name))).map((text) => `${name}: ${text}`));
   }
   assert.deepEqual(wrong, []);
