@@ -7,8 +7,8 @@ import { ask, startTypescript, toolResults, turn, TYPESCRIPT } from "../support/
 import { scratch } from "../support/project.ts";
 
 /** Rules of all these tests, so that they share a program: a file each that nobody writes, reads or may read unasked. */
-const OPTIONS = `files = { safe_to_write = { { "**/*", true }, { "src/held.ts", false } } }, ` +
-  `rules = { ask = { "read(**/asked.ts)" } }, files = { deny_read = { "**/secret.ts" } }`;
+const OPTIONS = `rules = { ask = { "read(**/asked.ts)" } }, ` +
+  `files = { safe_to_write = { { "**/*", true }, { "src/held.ts", false } }, deny_read = { "**/secret.ts" } }`;
 
 function start(script: string, options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
   return startTypescript("utf-8", script, { options: OPTIONS, lines: 60, ...options });

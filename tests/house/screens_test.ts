@@ -85,12 +85,12 @@ Deno.test("the screen of the README: a real command waits with what it would cha
     script: RELEASE,
     columns: 80,
     lines: 31,
-    options: "title = false, spinner = false",
+    options: "sessions = { title = false }, ui = { spinner = false }",
     mined: false,
     project: { "build.sh": BUILD, "src/version.ts": 'export const version = "1.3.9";\n' },
   });
   const { nvim, project } = agent;
-  await nvim.lua(`require("agent").setup({ width = 1 })`);
+  await nvim.lua(`require("agent").setup({ ui = { width = 1 } })`);
   await nvim.command("Agent release 1.4.0");
   await nvim.waitForScreen("a keep");
   await expectScreen(nvim, "readme");
