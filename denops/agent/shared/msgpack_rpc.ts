@@ -6,6 +6,7 @@
  * and `:help api`. Neovim's handles (buffer, window, tabpage) are extension types 0, 1 and 2
  * whose payload is a MessagePack integer; they are decoded to plain numbers.
  */
+import { messageOf } from "./errors.ts";
 import { decode, decodeMultiStream, encode, ExtensionCodec } from "../deps/msgpack.ts";
 import type { BytePipe } from "./byte_pipe.ts";
 
@@ -110,7 +111,7 @@ export class MsgpackRpc {
       const result = await this.#call(this.#onRequest, method, params);
       this.#send([1, id, null, result ?? null]);
     } catch (error) {
-      this.#send([1, id, error instanceof Error ? error.message : String(error), null]);
+      this.#send([1, id, messageOf(error), null]);
     }
   }
 }

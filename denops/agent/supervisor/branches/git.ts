@@ -3,6 +3,7 @@
  * lets it write nothing but the repository's own folder: a new branch where HEAD is changes no file.
  */
 import { join } from "node:path";
+import { messageOf } from "../../shared/errors.ts";
 import { type BranchOptions, exists, Git, ownRepository, writesOf } from "./repository.ts";
 
 type MadeBranch =
@@ -46,7 +47,7 @@ export async function makeBranch(name: string, options: BranchOptions): Promise<
   try {
     return await make(name, new Git(options));
   } catch (error) {
-    return { type: "refused", why: `git failed: ${error instanceof Error ? error.message : error}` };
+    return { type: "refused", why: `git failed: ${messageOf(error)}` };
   }
 }
 

@@ -10,6 +10,7 @@ import type { Merge, ShownWorktree } from "../../protocol/worktrees.ts";
 import { visible } from "../screen/visible.ts";
 import { makeWorktreesFolder, originOf, worktreesOf } from "../system/worktree_place.ts";
 import type { Repository } from "../system/git/repository.ts";
+import { messageOf } from "../../shared/errors.ts";
 import { type BranchOptions, exists, Git, ownRepository, writesOf } from "./repository.ts";
 import { baseOf, lossOf, mergeOf, type WorktreeLoss } from "./worktree_changes.ts";
 import { digestOf, type DiskListing, listDisk, recoverWorktrees, removeListed } from "./worktree_disk.ts";
@@ -204,7 +205,7 @@ export class Worktrees {
       if (await removeListed(this.path(name), listing)) return true;
     } catch (error) {
       await this.#refill(name, listing);
-      const why = error instanceof Error ? error.message : error;
+      const why = messageOf(error);
       throw new Error(`Cannot remove the worktree ${name}: ${why}.`);
     }
     await this.#refill(name, listing);

@@ -1,6 +1,7 @@
 /** Whether the operating system can hold the engine and commands, and where the programs for that are. */
 import { join } from "node:path";
 import { isInside } from "../../policy/path.ts";
+import { messageOf } from "../../shared/errors.ts";
 import { trustedPath } from "./environment.ts";
 import { neovimEnvironment } from "./neovim_environment.ts";
 import { openProgram } from "./programs.ts";
@@ -60,7 +61,7 @@ async function probe(bwrap: string | undefined): Promise<Sandbox> {
   } catch (error) {
     return {
       level: "deno",
-      reason: `bubblewrap does not start: ${error instanceof Error ? error.message : error}`,
+      reason: `bubblewrap does not start: ${messageOf(error)}`,
     };
   }
 }

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { z } from "../../../deps/zod.ts";
+import { messageOf } from "../../../shared/errors.ts";
 
 /** By host, or by host and application: "github.com:Iv1.b507a08c87ecfe98". */
 const Logins = z.record(z.string(), z.unknown());
@@ -62,7 +63,7 @@ export async function saveLogin(host: string, oauth: string, stateDir: string): 
     await Deno.rename(temporary, path);
   } catch (error) {
     await Deno.remove(temporary).catch(() => {});
-    throw new Error(`Cannot keep the login in ${path}: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`Cannot keep the login in ${path}: ${messageOf(error)}`);
   }
 }
 
