@@ -1,4 +1,4 @@
--- The supervisor in a process of our own.
+-- The supervisor in a process of the plugin.
 local config = require("agent.config")
 local program = require("agent.host.program")
 local schema = require("agent.config.schema")
@@ -11,7 +11,7 @@ Process.__index = Process
 
 local M = {}
 
---- How many lines of stderr are kept.
+--- Kept lines of stderr.
 local KEPT = 20
 
 ---@return string
@@ -19,10 +19,10 @@ local function config_flag()
   return "--config=" .. vim.fs.normalize(vim.fs.joinpath(scripts(), "../../deno.json"))
 end
 
---- Deno's own words for a module that is neither in its cache nor to be had.
+--- Deno's messages for a module that is neither cached nor reachable.
 local OFFLINE = { "Failed loading http", "Failed caching npm package", "error sending request", "dns error" }
 
---- One line that says what to run, if that is what went wrong.
+--- One line with the command to run, after such a message.
 ---@param output string Deno's words
 ---@return string?
 function M.offline(output)
@@ -39,8 +39,8 @@ function M.offline(output)
   return "Cannot fetch the plugin's dependencies. Run this once when online: " .. table.concat(command, " ")
 end
 
---- What is wrong with this Deno, as far as it says itself.
----@param output string what --version printed
+--- The problem of this Deno version; nil if it is supported.
+---@param output string of --version
 ---@return string?
 function M.version_problem(output)
   local version = output:match("^deno (%d+%.%d+%.%d+)")
@@ -49,7 +49,7 @@ function M.version_problem(output)
   end
 end
 
---- How the process ended: its code or signal, and the line that tells what went wrong.
+--- The end of the process: its code or signal, and the line with the reason.
 ---@param code integer
 ---@param output string[]
 ---@return string
@@ -70,12 +70,12 @@ function M.ending(code, output)
   return telling and ("(%s): %s"):format(how, telling) or ("(%s)."):format(how)
 end
 
---- Closes the connection; the process ends by itself.
+--- Closes the connection, after which the process exits.
 function Process:stop()
   pcall(vim.fn.chanclose, self.channel)
 end
 
---- What runs one of the plugin's modules in Deno; nil and why nothing can.
+--- The command for a module of the plugin in Deno; nil and the reason if Deno is missing.
 ---@param script string below scripts()
 ---@param flags string[]
 ---@return string[]?
@@ -96,7 +96,7 @@ end
 ---@return agent.Process?
 ---@return string? problem
 function M.start(on)
-  -- The first as for the engine, see supervisor/agents/grants.ts.
+  -- The same for the engine, see supervisor/agents/grants.ts.
   local command, none = M.command("standalone.ts", { "--v8-flags=--max-semi-space-size=1", "-A" })
   if not command then
     return nil, none

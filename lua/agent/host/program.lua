@@ -1,8 +1,8 @@
 -- Programs that Neovim starts for the plugin.
 local M = {}
 
---- The program on the PATH, but not in a folder of the project: a tool may have written it, and what Neovim starts runs
---- outside of every sandbox. nil if there is none; what the user has named by a path is taken as it is.
+--- The program on the PATH, but not in a folder of the project: a tool may have written it, and Neovim starts it
+--- outside of every sandbox. nil without one. A path of the user's is used as it is.
 ---@param program string
 ---@return string?
 function M.find(program)
@@ -15,7 +15,7 @@ function M.find(program)
     local path = vim.startswith(folder, "/") and vim.uv.fs_realpath(vim.fs.joinpath(folder, program))
     local is_inside = path
       and vim.iter(roots):any(function(root)
-        -- Neither is ever a project.
+        -- These are never projects.
         return root ~= "/" and root ~= home and vim.startswith(path, root .. "/")
       end)
     if path and not is_inside and vim.fn.executable(path) == 1 then

@@ -149,7 +149,7 @@ local function detect_fileformat(text, current, keep_mixed)
   return all_crlf and not shows_cr and "dos" or "unix"
 end
 
---- Lines of a text that has the given line ending. What does not fit stays in the lines.
+--- Splits a text with the given line ending into lines. Other endings stay in the lines.
 ---@param text string
 ---@param fileformat "unix"|"dos"|"mac"
 ---@return string[] lines
@@ -253,7 +253,7 @@ function M.encode(text)
   return bytes and vim.iconv(bytes, encoding, "utf-8") == joined and bytes or nil
 end
 
---- What a loaded buffer holds.
+--- The text of a loaded buffer.
 ---@param buf integer
 ---@return agent.reload.Text
 function M.of_buffer(buf)

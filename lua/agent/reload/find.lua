@@ -1,4 +1,4 @@
---- Which buffers show a file. Names are compared after links are resolved, never as patterns.
+--- Finds the buffers of a file. Names are compared after links are resolved, never as patterns.
 local api = vim.api
 local uv = vim.uv
 

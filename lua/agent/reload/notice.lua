@@ -1,4 +1,4 @@
---- What the user is told, in one line: what happened to which file and what to do.
+--- Messages for the user, in one line: what happened to which file and what to do.
 local M = {}
 
 ---@param path string

@@ -1,4 +1,4 @@
---- What Neovim believes about the file behind a buffer: its time stamps, its flags and its undo file.
+--- Neovim's knowledge of the file behind a buffer: time stamps, flags and undo file.
 ---
 --- Neovim keeps two times of a file. `b_mtime` serves `:checktime` and its automatic forms (W11, W12,
 --- 'autoread'), `b_mtime_read` serves `:write` ("changed since reading it"). A FileChangedShell
@@ -138,9 +138,9 @@ function M.has_writer(buf)
   return has_autocmd("BufWriteCmd", buf)
 end
 
---- Does the file differ from what Neovim last saw? Asks nothing and shows nothing, and neither will
---- Neovim by itself (W12) until the file changes again; `:write` still asks. Not known where the user has
---- FileChangedShell autocommands: those are the user's own answer and are not run on this occasion.
+--- True if the file differs from Neovim's last version. Shows no message; nor will Neovim (W12) until the file changes
+--- again, but `:write` still asks. Unknown where the user has FileChangedShell autocommands: those are the user's own
+--- answer and are not run on this occasion.
 ---@param buf integer  a modified buffer
 ---@return "same"|"changed"|"unknown"
 function M.hush(buf)
@@ -177,8 +177,8 @@ function M.deleted(buf)
   end)
 end
 
---- Makes `:write` fail (E13) instead of silently replacing a file that Neovim never read. For a buffer
---- of a new file there is no older time stamp that would do it.
+--- Makes `:write` fail (E13) instead of silently replacing a file that Neovim never read. No older time stamp would do
+--- this for the buffer of a new file.
 ---@param buf integer
 function M.guard(buf)
   take_stamp(buf, true) -- takes back "new file", which would bring W13

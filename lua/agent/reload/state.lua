@@ -1,4 +1,4 @@
---- What has to be remembered about a buffer until it is written or read again.
+--- The state of a buffer until it is written or read again.
 local api = vim.api
 local codec = require("agent.reload.codec")
 
@@ -71,8 +71,7 @@ function M.was_written(buf, time)
   return time ~= nil and written[buf] ~= nil and written[buf].time >= time
 end
 
---- The buffers that Neovim has written since then, and what it wrote last, as `:write` gave it but in UTF-8. What was
---- large is left out.
+--- The buffers that Neovim has written since then, with the text of the last write in UTF-8. Large texts are left out.
 ---@param time number  milliseconds since 1970
 ---@return table<integer, string>
 function M.written_since(time)

@@ -1,5 +1,5 @@
---- Tools and buffers: what the user sees is what tools read, and what tools write goes into it. A file that a buffer
---- shows is written by Neovim itself, between two keys of the user's: so neither side can write over the other.
+--- Shares unsaved text between tools and buffers: tools read what the user sees, and their writes go into the buffer.
+--- Neovim itself writes a file with a buffer, between two keys of the user, so neither side can overwrite the other.
 local apply = require("agent.reload.apply")
 local codec = require("agent.reload.codec")
 local disk = require("agent.reload.disk")
@@ -109,8 +109,8 @@ local function write_into(buf, args)
   return { written = true, saved = saved, before = before, text = codec.join(codec.of_buffer(buf)) }
 end
 
---- The same for a buffer without unsaved changes, which stays so: it is written at once. What Neovim cannot write
---- this way is left to the tool, and the buffer follows.
+--- The same for a buffer without unsaved changes: it is written at once and stays unmodified. If Neovim cannot write
+--- it this way, the tool writes the file and the buffer follows.
 ---@param buf integer
 ---@param args agent.reload.WriteUnsaved
 ---@return agent.reload.WriteUnsavedResult
@@ -130,7 +130,7 @@ local function write_through(buf, args)
     return { written = false }
   end
   if applied == "changed" and not save.save_over(buf) then
-    -- The tool's own write says what is wrong.
+    -- The tool's own write reports the problem.
     apply.apply(buf, merged, mine)
     stamp.set_unmodified(buf)
     return { written = false }

@@ -18,7 +18,7 @@ local TRIES_OF_LINE = 6
 ---@field clients vim.lsp.Client[]
 ---@field roots string[]
 
---- A position in a file, as the answer names it and as each client counts it.
+--- A position in a file, for the answer and in each client's units.
 ---@class agent.lsp.Place: agent.lsp.File
 ---@field row integer
 ---@field col integer
@@ -32,14 +32,14 @@ function M.nothing(reason)
   return { kind = "nothing", reason = reason }
 end
 
---- What stands in the way of an answer: a server that somebody has to be asked about first.
+--- A reason not to answer: a server that the user must be asked about first.
 ---@param missing agent.lsp.Missing[]
 local function ask_first(missing)
   error({ kind = "not_running", servers = missing }, 0)
 end
 
---- In a task: the file's buffer and its clients, loaded and started if need be and if that may be.
---- Raises the answer if somebody has to be asked first.
+--- In a task: loads the file's buffer and starts its clients, if allowed. Raises an answer if the user must be asked
+--- first.
 ---@param path string
 ---@param roots string[]
 ---@param policy agent.lsp.Policy
@@ -108,7 +108,7 @@ local function positions(request, lines, leaders)
       return {}, ("“%s” is not in the file."):format(request.symbol)
     end
     if row then
-      -- Somebody meant this line: another one is another thing.
+      -- The question names this line, so another one would be wrong.
       found = vim.tbl_filter(function(position)
         return position.row == found[1].row
       end, found)
@@ -123,7 +123,7 @@ local function positions(request, lines, leaders)
   end
   local words = symbol.words(lines[row + 1])
   if request.op == "code_action" then
-    -- Asked about the line as a whole.
+    -- The question is about the whole line.
     words = { words[1] }
   end
   local found = {} ---@type agent.lsp.Position[]
@@ -133,7 +133,7 @@ local function positions(request, lines, leaders)
   return found
 end
 
---- In a task: asks at each place that may be meant until there is an answer.
+--- In a task: asks at each possible position until there is an answer.
 ---@param request table
 ---@param roots string[]
 ---@param policy agent.lsp.Policy

@@ -1,36 +1,36 @@
---- Which text a server's published diagnostics are about. Neovim keeps what servers say but not of which version
---- they say it, so the publications are listened to here, on their way to Neovim's own handler.
+--- Finds the text version of a server's published diagnostics. Neovim keeps diagnostics without their version, so this
+--- module listens to publications on their way to Neovim's own handler.
 local task = require("agent.editor.lsp.task")
 
 local M = {}
 
 local METHOD = "textDocument/publishDiagnostics"
 
---- A server gets this long to speak about a text, counted from when the text came. Milliseconds.
+--- Milliseconds for a server to publish diagnostics of a text, from the time of the text.
 M.limit_ms = 3000
---- It gets this long for the first word about a file, if somebody wants to know what is in it.
+--- Milliseconds for the first publication about a file, if a caller wants its diagnostics.
 M.first_ms = 5000
 
---- Servers that do not say which version they mean often speak twice, of the syntax first and of the types later:
---- silence is waited for, half as long as the first word took, within these limits. Types of a file that was never
---- checked before take longest: then the slowest first word counts.
+--- Servers without versions often publish twice: syntax first, types later. So it waits for silence, half as long as
+--- the first publication took, within these limits. Types of a file that was never checked take longest: then the
+--- slowest first publication counts.
 local SETTLE_MIN_MS, SETTLE_MAX_MS = 200, 1500
 --- The least limit for a clean file, see `limit`.
 local SHORT_MS = 1000
 
 ---@class agent.lsp.Word
 ---@field version integer  of the buffer's text
----@field exact boolean    the server named the version itself
+---@field exact boolean    the server named the version
 ---@field at integer       uv.now()
 ---@field count integer    publications about the buffer so far
 
 ---@class agent.lsp.Speaker
 ---@field words table<integer, agent.lsp.Word>  by buffer
----@field latency? integer  time that it took when it last spoke about a text for the first time
+---@field latency? integer  time of its last first publication about a text
 ---@field slowest integer  the longest latency so far
----@field heard boolean    it has published something
----@field misses integer   waits that ended without a word
----@field patience integer  misses after which one that was never heard is taken for one that does not publish
+---@field heard boolean    it has published diagnostics
+---@field misses integer   waits without a publication
+---@field patience integer  misses after which a silent server counts as one that never publishes
 
 ---@type table<integer, agent.lsp.Speaker>
 local speakers = {}
@@ -41,14 +41,14 @@ local texts = {}
 ---@type fun()[]
 local waiting = {}
 
---- The version that servers are told; `changedtick` moves on without a change, too.
+--- The version for servers; `changedtick` also changes without an edit.
 ---@param buf integer
 ---@return integer
 local function version_of(buf)
   return vim.lsp.util.buf_versions[buf]
 end
 
---- When the present text of the buffer came, as far as is known.
+--- The time of the buffer's present text, as far as known.
 ---@param buf integer
 ---@return { version: integer, at: integer }
 local function text_of(buf)
@@ -86,7 +86,7 @@ local function hear(speaker, params)
   end
 end
 
---- Listens to a client from now on.
+--- Listens to a client from here on.
 ---@param client vim.lsp.Client
 ---@return agent.lsp.Speaker
 local function speaker_of(client)
@@ -97,7 +97,7 @@ local function speaker_of(client)
   speaker = { words = {}, heard = false, misses = 0, patience = 1, slowest = 0 }
   speakers[client.id] = speaker
   local handlers = client.handlers
-  -- A table of its own: clients may share the one of their configuration.
+  -- A table of its own: clients may share their configuration's.
   client.handlers = setmetatable({
     [METHOD] = function(err, params, ctx, ...)
       local handler = handlers[METHOD] or vim.lsp.handlers[METHOD]
@@ -113,8 +113,8 @@ local function speaker_of(client)
   return speaker
 end
 
---- The limit of a wait. Many servers publish only what differs, so an edit that keeps a file clean is met with
---- silence: in a clean file a server is waited for a few times as long as it took the last time.
+--- The limit of a wait. Many servers publish only differences, so an edit that keeps a file clean gets silence: for a
+--- clean file the limit is a few times the server's last latency.
 ---@param speaker agent.lsp.Speaker
 ---@param client vim.lsp.Client
 ---@param buf integer
@@ -135,13 +135,13 @@ local function settle(speaker, word)
   return math.min(SETTLE_MAX_MS, math.max(SETTLE_MIN_MS, math.floor(latency / 2)))
 end
 
---- What a server has said of a buffer: something about its present text, only about an earlier one, or nothing yet.
+--- The freshness of a server's diagnostics of a buffer: current, late or unknown.
 ---@alias agent.lsp.Freshness "current"|"late"|"unknown"
 
---- In a task: waits until the client has spoken about the buffer's present text, or the limit comes.
+--- In a task: waits until the client has published diagnostics of the present text, or for the limit.
 ---@param client vim.lsp.Client
 ---@param buf integer
----@param patient boolean wait for the whole limit
+---@param patient boolean waits for the whole limit
 ---@return agent.lsp.Freshness
 function M.wait(client, buf, patient)
   local speaker, text = speaker_of(client), text_of(buf)
@@ -153,7 +153,7 @@ function M.wait(client, buf, patient)
     if current and (word.exact or now - word.at >= settle(speaker, word)) then
       return "current"
     elseif not speaker.heard and speaker.misses >= speaker.patience then
-      -- It does not publish at all: there is nothing to wait for.
+      -- It never publishes, so it does not wait.
       return "current"
     elseif now >= stop then
       speaker.misses = speaker.misses + (current and 0 or 1)
@@ -165,22 +165,22 @@ function M.wait(client, buf, patient)
   end
 end
 
---- The text of the buffer has just changed: servers are told at once, and their time runs from now.
+--- Called after a change of the text: servers get it at once, and their time begins.
 ---@param client vim.lsp.Client
 ---@param buf integer
 function M.flush(client, buf)
   text_of(buf)
   pcall(function()
-    -- Neovim gathers changes for 150 ms and has no public function that sends them earlier.
+    -- Neovim delays changes for 150 ms and has no public function to send them earlier.
     require("vim.lsp._changetracking").flush(client, buf)
   end)
 end
 
---- What was said before anybody listened counts as said about the present text.
+--- Diagnostics from before count as about the present text.
 ---@param client vim.lsp.Client
 local function meet(client)
   local speaker = speaker_of(client)
-  -- Its files may have been clean, and silence be all that it has to say.
+  -- Its files may have been clean, so it has stayed silent.
   speaker.patience = 3
   for buf in pairs(client.attached_buffers) do
     speaker.words[buf] = { version = version_of(buf), exact = true, at = vim.uv.now(), count = 2 }

@@ -1,29 +1,29 @@
---- Which of the configured servers a file gets that no window shows. One that runs already is attached; to start
---- another one is to run the project's code outside of any sandbox, so that is done for those only that may be.
+--- Attaches language servers to a file without a window. Running servers are attached. Starting another one runs the
+--- project's code outside of any sandbox, so only allowed servers start.
 local task = require("agent.editor.lsp.task")
 
 local M = {}
 
---- A configuration that looks for its root in a process takes as long as that.
+--- A configuration may search for its root in a process, which takes time.
 local ROOT_MS = 1000
 
 ---@class agent.lsp.Policy
----@field policy "start"|"running"|"ask"  start whatever is configured, nothing, or what was agreed to
----@field start? string[]  names that may be started
----@field leave? string[]  names that nobody is asked about again
+---@field policy "start"|"running"|"ask"  starts all configured servers, none, or the allowed ones
+---@field start? string[]  names of allowed servers
+---@field leave? string[]  names that the user has declined
 
 ---@class agent.lsp.Missing
 ---@field name string
 ---@field command string
 ---@field root string
 
---- With those that are starting: Neovim keeps them apart by this field.
+--- Includes starting clients, which Neovim marks with this field.
 ---@return vim.lsp.Client[]
 local function running()
   return require("agent.server").others({ _uninitialized = true })
 end
 
---- In a task: the enabled configurations for this file, each with the root that it has here.
+--- In a task: the enabled configurations for this file, each with its root.
 ---@param buf integer
 ---@return vim.lsp.ClientConfig[]
 local function configurations(buf)
@@ -52,7 +52,7 @@ local function configurations(buf)
   return found
 end
 
---- As vim.lsp.start sees it: would this client be used, and no other one started?
+--- As in vim.lsp.start: true if this client would be used instead of a new one.
 ---@param client vim.lsp.Client
 ---@param config vim.lsp.Config
 ---@return boolean
@@ -69,7 +69,7 @@ local function serves(client, config)
     end)
 end
 
---- Servers that were started by other means than vim.lsp.enable serve files of their type below their root.
+--- Servers that were not started by vim.lsp.enable serve files of their type below their root.
 ---@param client vim.lsp.Client
 ---@param buf integer
 ---@return boolean
@@ -83,18 +83,18 @@ local function is_of_others(client, buf)
   end)
 end
 
---- The command as the user's configuration has it, for a person.
+--- The command of the user's configuration, for the screen.
 ---@param config vim.lsp.Config
 ---@return string
 local function command(config)
   return type(config.cmd) == "table" and table.concat(config.cmd, " ") or "a function of your configuration"
 end
 
---- In a task: gives a buffer that nobody sees its servers.
+--- In a task: attaches servers to a hidden buffer.
 ---@param buf integer
 ---@param policy agent.lsp.Policy
 ---@return agent.lsp.Missing[] missing that somebody has to be asked about
----@return string[] left names of those that do not run, and are not to be started
+---@return string[] left names of those that must not start
 function M.attach(buf, policy)
   local missing, left = {}, {} ---@type agent.lsp.Missing[], string[]
   for _, config in ipairs(configurations(buf)) do

@@ -1,11 +1,11 @@
---- Finds a symbol in a text by its name: models name things better than they count columns. Pure.
+--- Pure: finds a symbol in a text by its name. Models name things better than they count columns.
 local M = {}
 
 ---@class agent.lsp.Position
 ---@field row integer  from 0
 ---@field col integer  in bytes, from 0
 
---- Does an identifier go on over this character? CJK characters form words of their own classes.
+--- True if an identifier continues over this character. CJK characters form words of their own classes.
 ---@param char string
 ---@return boolean
 local function is_word(char)
@@ -46,7 +46,7 @@ local function is_whole(line, first, last)
   return begins and ends
 end
 
---- Bytes at which the text begins in the line, whole words only.
+--- Byte positions of the text in the line, whole words only.
 ---@param line string
 ---@param regex vim.regex
 ---@return integer[] columns from 0
@@ -80,7 +80,7 @@ local function search(lines, text, ignore_case)
   return found
 end
 
---- Nearest line first; in a line, and at the same distance, in the order of the text.
+--- Nearest line first, then the order of the text.
 ---@param positions agent.lsp.Position[]
 ---@param row? integer
 ---@return agent.lsp.Position[]
@@ -127,7 +127,7 @@ local function below_owner(lines, owner, name, row)
   end, found)
 end
 
---- Is the place in a comment, as far as the line itself tells?
+--- True if the position is in a comment, judged by its line alone.
 ---@param line string
 ---@param col integer
 ---@param leaders string[]
@@ -145,7 +145,7 @@ local function in_comment(line, col, leaders)
   return false
 end
 
---- What stands in a comment goes behind what does not.
+--- Sorts positions in comments behind all others.
 ---@param lines string[]
 ---@param positions agent.lsp.Position[]
 ---@param leaders string[]
@@ -187,11 +187,11 @@ local function places(lines, symbol, row)
   return {}
 end
 
---- Where the symbol stands, the best place first. Case counts unless nothing is found with it.
+--- Positions of the symbol, the best first. Ignores case only if there is no other match.
 ---@param lines string[]
 ---@param symbol string
 ---@param row? integer from 0; nearest to it first
----@param leaders? string[] what comments begin with, such as "//"
+---@param leaders? string[] beginnings of comments, such as "//"
 ---@return agent.lsp.Position[]
 function M.find(lines, symbol, row, leaders)
   return comments_last(lines, places(lines, symbol, row), leaders or {})

@@ -1,4 +1,4 @@
---- Waiting without blocking Neovim: a task is a coroutine that callbacks wake up again.
+--- Waits without blocking Neovim: a task is a coroutine that callbacks resume.
 local M = {}
 
 ---@param thread thread
@@ -25,11 +25,11 @@ function M.run(fn, done)
   end))
 end
 
---- Inside of a task: calls `start` and waits until that calls what it is given, at most `limit` milliseconds.
+--- Inside of a task: calls `start` and waits for its callback, at most `limit` milliseconds.
 ---@param start fun(finish: fun(...: any))
 ---@param limit? integer
 ---@return boolean in_time
----@return any ... what `finish` was called with
+---@return any ... arguments of `finish`
 function M.await(start, limit)
   local thread = assert(coroutine.running(), "not in a task")
   local timer ---@type uv.uv_timer_t?
@@ -63,11 +63,11 @@ function M.await(start, limit)
   return vim.F.unpack_len(result)
 end
 
---- Waits until `holds` gives something, looking at it every few milliseconds.
+--- Checks every few milliseconds until `holds` returns a value.
 ---@generic T
 ---@param holds fun(): T?
 ---@param limit integer milliseconds
----@return T? value nothing if the limit came first
+---@return T? value nil after the limit
 function M.until_true(holds, limit)
   local stop = vim.uv.now() + limit
   local value = holds()
@@ -80,10 +80,10 @@ function M.until_true(holds, limit)
   return value
 end
 
---- Runs all of them at the same time and waits for all; an error in one of them is raised here.
+--- Runs all functions at the same time and waits for all. Raises the error of any.
 ---@generic T
 ---@param fns (fun(): T?)[]
----@return table<integer, T> results by index; a function that returned nothing leaves a gap
+---@return table<integer, T> results by index; a function without result leaves a gap
 function M.all(fns)
   local results, problem, left = {}, nil, #fns ---@type table<integer, any>, string?, integer
   if left == 0 then
