@@ -13,8 +13,6 @@ export const TODO: readonly string[] = [
   "engine/agent/gather/given.ts: imports",
   "engine/agent/subagents/subagent.ts: function",
   "engine/agent/turn/batch.ts: function",
-  "engine/agent/turn/loop.ts: function",
-  "engine/agent/turn/loop.ts: imports",
   "engine/agent/turn/step.ts: function",
   "engine/llm/assemble.ts: function",
   "engine/llm/client.ts: function",

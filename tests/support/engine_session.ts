@@ -1,7 +1,7 @@
 /** One session of the real engine with a scripted model, in a folder of its own; without a screen. */
 import assert from "node:assert/strict";
 import { noEditor } from "../../denops/agent/engine/acp/editor.ts";
-import { loopRunner } from "../../denops/agent/engine/agent/turn/loop.ts";
+import { loopRunner } from "../../denops/agent/engine/agent/turn/loop_runner.ts";
 import type { Runner, TurnEnd } from "../../denops/agent/engine/agent/turn/runner.ts";
 import { MODES } from "../../denops/agent/engine/context/modes.ts";
 import { view } from "../../denops/agent/engine/context/view.ts";

@@ -11,7 +11,7 @@ import { ModelLists } from "../models/ask_models.ts";
 import { messageStream } from "../shared/message_stream.ts";
 import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp/serve.ts";
-import { loopRunner } from "./agent/turn/loop.ts";
+import { loopRunner } from "./agent/turn/loop_runner.ts";
 import { NO_RUNNER } from "./agent/turn/runner.ts";
 import { EditQuality } from "./checkpoint/edit_quality.ts";
 import { Reviews } from "./checkpoint/review/reviews.ts";

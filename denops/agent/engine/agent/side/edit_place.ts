@@ -11,7 +11,7 @@ import { ImageRoom } from "../../tools/files/image_room.ts";
 import { shownPath } from "../../tools/files/workspace.ts";
 import { ask } from "../permission/ask.ts";
 import { type BatchPorts, runBatch } from "../turn/batch.ts";
-import { maySpend } from "../turn/limits.ts";
+import { maySpend } from "../turn/policies/limits.ts";
 import type { Measured } from "../turn/meter.ts";
 import { Repeats } from "../turn/repeats.ts";
 import type { RunnerPorts, TurnEnd } from "../turn/runner.ts";

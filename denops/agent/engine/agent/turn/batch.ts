@@ -24,7 +24,7 @@ import {
   type ToolResult,
   writtenBy,
 } from "../../tools/define.ts";
-import type { Baseline, WriteChecks } from "./write_checks.ts";
+import type { Baseline, WriteChecks } from "./policies/write_checks.ts";
 
 /** More calls than this are answered with an error. */
 const MOST_CALLS = 15;

@@ -3,6 +3,9 @@ import { z } from "../../../deps/zod.ts";
 import { CHOSEN, type Mode, MODES } from "../../context/modes.ts";
 import { wordsOf } from "../../log/entries.ts";
 import type { UserMessage } from "../../log/events.ts";
+import { defined } from "../../../shared/records.ts";
+import type { Measured } from "./meter.ts";
+import type { RunnerPorts } from "./runner.ts";
 import { askSmall, jsonIn, type SmallQuestionPorts } from "../side/small_question.ts";
 
 /** Characters of the message, and of the model's last words before it, that the model gets. */
@@ -11,8 +14,24 @@ const MOST_BEFORE = 1_000;
 
 const Intent = z.object({ mode: z.enum(["ask", "deep-explore", "agent"]) });
 
+/** Chooses the mode of a turn in mode auto, and names it in the chat. */
+export async function autoMode(
+  message: UserMessage,
+  { mode, meter, messages, emit }: RunnerPorts,
+  { model, environment }: Pick<SmallQuestionPorts, "model" | "environment">,
+  signal: AbortSignal,
+): Promise<Mode> {
+  const count = (measured: Measured) => meter.count(measured, MODES.intent, [], { model });
+  const before = messages().findLast((one) => one.type === "assistant_message");
+  // A model that is still being loaded would answer late.
+  await model.prepare(signal);
+  const row = await chooseMode(message, before?.text ?? "", { model, environment, count }, signal);
+  emit({ type: "notice", severity: "info", text: `Mode auto chose ${row.name} for this message.` });
+  return { ...mode, ...row, ...defined({ model: mode.model }) };
+}
+
 /** An unclear answer chooses agent. @param before the model's last words */
-export async function chooseMode(
+async function chooseMode(
   message: UserMessage,
   before: string,
   ports: SmallQuestionPorts,

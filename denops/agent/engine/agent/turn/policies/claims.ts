@@ -1,7 +1,7 @@
 /** Whether an answer may say that it has changed something. The words that people and models use are never looked at. */
-import { z } from "../../../deps/zod.ts";
-import { MODES } from "../../context/modes.ts";
-import { askSmall, jsonIn, type SmallQuestionPorts } from "../side/small_question.ts";
+import { z } from "../../../../deps/zod.ts";
+import { MODES } from "../../../context/modes.ts";
+import { askSmall, jsonIn, type SmallQuestionPorts } from "../../side/small_question.ts";
 
 const QUOTED = /```[\s\S]*?(?:```|(?![\s\S]))|`[^`\n]*`|^>.*$/gm;
 /** Of Latin, Chinese and Japanese, Arabic, Armenian and Ethiopic. */

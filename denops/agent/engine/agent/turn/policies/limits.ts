@@ -1,8 +1,8 @@
 /** The limits of a turn: over one it goes on only with a yes, asked for like any approval. */
-import type { Emit } from "../../log/events.ts";
-import type { AskApproval } from "../../ports.ts";
-import { ruleOf } from "../permission/permission.ts";
-import type { Spending } from "./budget.ts";
+import type { Emit } from "../../../log/events.ts";
+import type { AskApproval } from "../../../ports.ts";
+import { ruleOf } from "../../permission/permission.ts";
+import type { Spending } from "../budget.ts";
 
 interface Asker {
   readonly emit: Emit;

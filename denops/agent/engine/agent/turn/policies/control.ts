@@ -1,5 +1,5 @@
 /** Notes of the loop to the model about the state of a turn. One function builds their packets. */
-import type { ControlNote } from "../../log/entries.ts";
+import type { ControlNote } from "../../../log/entries.ts";
 
 /** Why the turn goes on although the model has stopped, or has to be told something. */
 export type ControlState = Extract<

@@ -1,8 +1,8 @@
 /** Turns that end without a change, in any language: which of them are sent on, and which pay for a question. */
 import assert from "node:assert/strict";
-import { END_TURN, startEngine } from "../../../../../tests/support/engine_session.ts";
-import type { FileRules } from "../../../protocol/config.ts";
-import { CHOSEN } from "../../context/modes.ts";
+import { END_TURN, startEngine } from "../../../../../../tests/support/engine_session.ts";
+import type { FileRules } from "../../../../protocol/config.ts";
+import { CHOSEN } from "../../../context/modes.ts";
 import { isQuestion, mayBeTask, printsCode } from "./claims.ts";
 
 const FILES = { "a.txt": "alpha\n" };

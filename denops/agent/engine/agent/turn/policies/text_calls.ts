@@ -1,9 +1,9 @@
 /** What a session remembers of the calls that its model has written into its text, and what the model is told with their results. */
-import type { AssistantEntry, ControlNote } from "../../log/entries.ts";
-import type { Plan } from "../../ports.ts";
-import { END_MARK } from "../../llm/end_mark.ts";
-import { RESULTS_STATE } from "../../llm/text_tools/request.ts";
-import { isUnread } from "../../llm/text_tools/tools.ts";
+import type { AssistantEntry, ControlNote } from "../../../log/entries.ts";
+import type { Plan } from "../../../ports.ts";
+import { END_MARK } from "../../../llm/end_mark.ts";
+import { RESULTS_STATE } from "../../../llm/text_tools/request.ts";
+import { isUnread } from "../../../llm/text_tools/tools.ts";
 import { controlPacket } from "./control.ts";
 import { openSteps } from "./nudges.ts";
 

@@ -1,7 +1,7 @@
 /** Answers that have ended before their end: what the model is told, so that it goes on. */
-import type { ControlNote } from "../../log/entries.ts";
-import type { StopReason } from "../../log/events.ts";
-import type { StepEnd } from "./step.ts";
+import type { ControlNote } from "../../../log/entries.ts";
+import type { StopReason } from "../../../log/events.ts";
+import type { StepEnd } from "../step.ts";
 
 type Finish = Extract<StepEnd, { type: "answered" }>["finish"];
 

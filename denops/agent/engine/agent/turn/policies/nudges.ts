@@ -1,11 +1,11 @@
 /** Nudges: notes to a model that ends its turn too early. One in a turn, whatever its cause; of a call that it only shows, a few. */
-import type { Mode } from "../../context/modes.ts";
-import type { ControlNote } from "../../log/entries.ts";
-import type { Plan } from "../../ports.ts";
-import { END_MARK } from "../../llm/end_mark.ts";
+import type { Mode } from "../../../context/modes.ts";
+import type { ControlNote } from "../../../log/entries.ts";
+import type { Plan } from "../../../ports.ts";
+import { END_MARK } from "../../../llm/end_mark.ts";
 import { isQuestion, mayBeTask, printsCode } from "./claims.ts";
 import { controlNote, type ControlState } from "./control.ts";
-import type { TurnWork } from "./turn_work.ts";
+import type { TurnWork } from "../turn_work.ts";
 
 /** An answer without calls, and what the turn has come to. */
 export interface Stop {

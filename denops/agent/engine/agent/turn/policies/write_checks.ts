@@ -2,11 +2,11 @@
  * What the language servers say about the files that a turn writes: after each write to the model at once, and
  * once more before the turn may end. Only errors count, and first those that were not there before.
  */
-import type { LspDiagnostic } from "../../../protocol/lsp.ts";
-import type { LanguageServers } from "../../ports.ts";
-import type { AccessPath } from "../../../protocol/access.ts";
-import { type Workspace } from "../../tools/files/workspace.ts";
-import { counted, diagnosticLine } from "../../tools/lsp/show.ts";
+import type { LspDiagnostic } from "../../../../protocol/lsp.ts";
+import type { LanguageServers } from "../../../ports.ts";
+import type { AccessPath } from "../../../../protocol/access.ts";
+import { type Workspace } from "../../../tools/files/workspace.ts";
+import { counted, diagnosticLine } from "../../../tools/lsp/show.ts";
 
 /** Files of one call, and of one turn, that are asked about. */
 const MOST_FILES = 30;

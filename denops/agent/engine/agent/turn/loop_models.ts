@@ -1,0 +1,59 @@
+/** The models of one session, each with the tools in the form that it is offered them. */
+import { briefly } from "../../context/brief.ts";
+import type { Environment } from "../../context/sections.ts";
+import type { Mode } from "../../context/modes.ts";
+import type { Model } from "../../llm/model.ts";
+import type { ClientAbilities, Tool } from "../../tools/define.ts";
+import { editFormOf } from "../../../models/families.ts";
+import type { EditForm, EngineConfig, ListedModel } from "../../../protocol/config.ts";
+
+export interface LoopOptions {
+  readonly config: EngineConfig;
+  readonly environment: Environment;
+  readonly model: Model;
+  /** Writes summaries in the model's place. */
+  readonly summarizer?: Model | undefined;
+  /** Another one of the same provider. */
+  modelOf(name: string, listed?: ListedModel): Model;
+  readonly tools: readonly Tool[];
+  /** What the client does for tools. */
+  readonly abilities: Partial<ClientAbilities>;
+}
+
+interface ModelWithTools {
+  readonly model: Model;
+  readonly form: EditForm;
+  readonly tools: readonly Tool[];
+  /** The same with short descriptions, for small models. */
+  readonly brief: readonly Tool[];
+}
+
+export class LoopModels {
+  /** Tools that the client makes possible. */
+  readonly offered: readonly Tool[];
+  readonly #options: LoopOptions;
+  readonly #models = new Map<string, ModelWithTools>();
+
+  constructor(options: LoopOptions) {
+    this.#options = options;
+    const { tools, abilities } = options;
+    this.offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
+  }
+
+  /** The model of a mode. */
+  of({ model: name = this.#options.model.name, listed }: Pick<Mode, "model" | "listed">): ModelWithTools {
+    const key = JSON.stringify([name, listed]);
+    return this.#models.getOrInsertComputed(key, () => this.#make(name, listed));
+  }
+
+  #make(name: string, listed: ListedModel | undefined): ModelWithTools {
+    const { config, model, modelOf } = this.#options;
+    const form = config.model_options[name]?.edit_form ?? config.edit_form ?? editFormOf(name);
+    const tools = this.offered.map((tool) =>
+      tool.forms === undefined ? tool : { ...tool, spec: tool.forms.spec(form) }
+    );
+    const brief = tools.map((tool) => ({ ...tool, spec: briefly(tool.spec) }));
+    const isOwn = name === model.name && listed === undefined;
+    return { model: isOwn ? model : modelOf(name, listed), form, tools, brief };
+  }
+}

@@ -1,0 +1,116 @@
+/** Builds the ports of a turn from those of the session. */
+import { againstMode } from "../../../policy/decide_mode.ts";
+import { familyOf, thinksNever } from "../../../models/families.ts";
+import { defined } from "../../../shared/records.ts";
+import { MODES, within } from "../../context/modes.ts";
+import { modeText, view } from "../../context/view.ts";
+import { causesOf } from "../gather/context_page.ts";
+import { Prefix } from "../gather/prefix.ts";
+import { Room } from "../gather/room.ts";
+import { listNow, missingTools, oldSpecs, refusalOf, toolList } from "../settings/offered.ts";
+import type { LoopModels, LoopOptions } from "./loop_models.ts";
+import type { Measured } from "./meter.ts";
+import { claimsChange } from "./policies/claims.ts";
+import { TextCalls } from "./policies/text_calls.ts";
+import { WriteChecks } from "./policies/write_checks.ts";
+import type { ContextPorts, RunnerPorts } from "./runner.ts";
+import type { TurnPorts } from "./turn_ports.ts";
+
+type InputPorts = Omit<ContextPorts, "messages" | "history" | "chosen"> & Pick<RunnerPorts, "unattended">;
+
+export class LoopPorts {
+  readonly room = new Room();
+  readonly prefix = new Prefix();
+  readonly #textCalls = new TextCalls();
+  readonly #options: LoopOptions;
+  readonly #models: LoopModels;
+
+  constructor(options: LoopOptions, models: LoopModels) {
+    this.#options = options;
+    this.#models = models;
+  }
+
+  /** What a request of this mode is built from. The list of tools is the one that was sent first. */
+  inputs({ switches, offered, hasServers, oldModel, project, mode, scratch, unattended }: InputPorts) {
+    const { environment } = this.#options;
+    const { model, form, tools: all, brief } = this.#models.of(mode);
+    const { name, small, oneByOne } = model;
+    const tools = small ? brief : all;
+    const list = [familyOf(name), form, ...small ? ["small"] : []].join(" ");
+    const facts = { mode, small, form, thinks: !thinksNever(name), hasServers, switches };
+    const isOld = oldModel !== undefined && familyOf(oldModel) === familyOf(name);
+    const sent = offered.get(list) ??
+      (isOld ? oldSpecs(tools, name, facts) : toolList(tools, facts).map(({ spec }) => spec));
+    return {
+      list,
+      environment,
+      model: name,
+      small,
+      oneByOne,
+      isSubagent: unattended === true,
+      tools: listNow(sent, tools, switches),
+      project: project(),
+      scratch,
+    };
+  }
+
+  /** The tools that are switched off count from the next turn on. */
+  of(ports: RunnerPorts): TurnPorts {
+    const { config, summarizer, abilities } = this.#options;
+    const { mode, workspace } = ports;
+    const { model } = this.#models.of(mode);
+    return {
+      ...ports,
+      ...this.#requests(ports),
+      model,
+      summarizer,
+      room: this.room,
+      textCalls: this.#textCalls,
+      inMode: (other) =>
+        this.of({ ...ports, mode: { ...other, ...defined({ model: mode.model, effort: mode.effort }) } }),
+      decide: (access, granted) => againstMode(access, mode.access) ?? ports.decide(access, granted),
+      context: {
+        workspace,
+        session: ports.state,
+        access: mode.access,
+        ...abilities,
+        agents: ports.agents,
+      },
+      tried: (edit) => ports.meter.tried(edit, model),
+      claimsChange: async (request, answer, signal) => {
+        if (ports.meter.spending.reached() !== undefined) return false;
+        const count = (measured: Measured) => ports.meter.count(measured, MODES.claim, [], { model });
+        const { environment } = this.#options;
+        return await claimsChange(request, answer, { model, environment, count }, signal);
+      },
+      checks: abilities.languages && new WriteChecks(abilities.languages, workspace),
+      maxIterations: mode.limits.iterations ?? config.max_iterations,
+    };
+  }
+
+  /** The ports that build requests, and know the tools in them. */
+  #requests(ports: RunnerPorts) {
+    let inputs = this.inputs(ports);
+    const { mode, switches } = ports;
+    const { model, tools: all, brief } = this.#models.of(mode);
+    const tools = (inputs.small ? brief : all).filter((tool) => !switches.isOff(tool));
+    const now = () => ({ ...inputs, project: ports.project() });
+    return {
+      tools,
+      view: (row, more = []) => view([...ports.messages(), ...more], within(row, mode), now()),
+      listed: () => inputs.tools.map(({ name }) => name),
+      missingTools: () => missingTools(mode, inputs.tools, tools),
+      modeText: () => modeText(mode, now()),
+      refusalOf: (tool, args) => refusalOf(tool, args, mode, all, switches),
+      shortened: () => {
+        const before = inputs.small;
+        inputs = this.inputs(ports);
+        return inputs.small && !before;
+      },
+      sent: (prompt) => {
+        if (prompt.tools.length > 0) ports.offered.set(inputs.list, inputs.tools);
+        this.prefix.note(prompt, causesOf(ports, model.name), model.price);
+      },
+    } satisfies Partial<TurnPorts>;
+  }
+}

@@ -1,0 +1,69 @@
+/** The loop as the runner of a session. */
+import { CHOSEN, type Mode, MODES } from "../../context/modes.ts";
+import { outline } from "../../context/outline.ts";
+import { view } from "../../context/view.ts";
+import type { MessageEntry } from "../../log/entries.ts";
+import type { UserMessage } from "../../log/events.ts";
+import { contextPage } from "../gather/context_page.ts";
+import { askAside } from "../side/aside.ts";
+import { editTurn } from "../side/edit_place.ts";
+import { mergeTurn } from "../side/merge_worktree.ts";
+import { rememberTurn } from "../side/remember.ts";
+import { askTitle } from "../side/title.ts";
+import { autoMode } from "./intent.ts";
+import { runTurn } from "./loop.ts";
+import { LoopModels, type LoopOptions } from "./loop_models.ts";
+import { LoopPorts } from "./loop_ports.ts";
+import type { Runner, RunnerPorts } from "./runner.ts";
+
+export function loopRunner(options: LoopOptions): Runner {
+  const { config, tools } = options;
+  const environment = { ...options.environment, sandboxed: config.sandboxed };
+  const models = new LoopModels(options);
+  const parts = new LoopPorts({ ...options, environment }, models);
+  const modeOf = async (message: UserMessage, ports: RunnerPorts, signal: AbortSignal): Promise<Mode> => {
+    const { mode, meter } = ports;
+    const { model } = models.of(mode);
+    // Over a cap nothing more is sent; the question of the cap comes with the first request.
+    if (mode.name !== CHOSEN.auto.name || meter.spending.reached() !== undefined) return mode;
+    return await autoMode(message, ports, { model, environment }, signal);
+  };
+  return {
+    model: options.model,
+    modelOf: (mode) => models.of(mode).model,
+    tools: models.offered,
+    title: (exchange, count, signal) =>
+      askTitle({ model: models.of(exchange.mode ?? {}).model, environment, count }, exchange, signal),
+    context(ports) {
+      const inputs = parts.inputs(ports);
+      const { mode } = ports;
+      const sections = outline(view(ports.messages(), mode, inputs), mode, inputs);
+      const { contextWindow: window, windowFrom } = models.of(mode).model;
+      return {
+        ...contextPage(sections, ports, { window, windowFrom, tools: models.offered }),
+        ...parts.prefix.broken,
+      };
+    },
+    async runTurn(message, ports, signal) {
+      const mode = await modeOf(message, ports, signal);
+      await models.of(mode).model.prepare(signal);
+      return await runTurn(message, parts.of({ ...ports, mode }), signal);
+    },
+    instead({ remember, edit, merge }, ports, signal) {
+      const own = parts.of(ports);
+      if (remember !== undefined) return rememberTurn(remember, own, signal);
+      if (merge !== undefined) return mergeTurn(merge, own, signal);
+      const promptOf = (messages: readonly MessageEntry[]) =>
+        view(messages, MODES.edit, { environment, tools: [] });
+      return edit && own.model.prepare(signal).then(() => editTurn(edit, { ...own, promptOf }, signal));
+    },
+    aside: (question, hear, ports, signal) => askAside(question, hear, parts.of(ports), signal),
+    subagent: (mode) =>
+      loopRunner({
+        ...options,
+        model: models.of(mode).model,
+        tools: tools.filter(({ ofUser }) => !ofUser),
+      }),
+    compact: (focus, ports, signal) => parts.room.make({ type: "asked", focus }, parts.of(ports), signal),
+  };
+}
