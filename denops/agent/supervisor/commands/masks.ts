@@ -19,6 +19,8 @@ export type Masks =
 const MOST_ENTRIES = 1_000_000;
 /** Things that are masked: bubblewrap reads the list of all mounts again for each one, 1,000 take it seconds. */
 const MOST_MASKS = 1_000;
+/** Files in hidden folders whose other names are looked for. */
+const MOST_HIDDEN = 50_000;
 /** A folder that holds more of them and nothing else is hidden whole. */
 const MOST_IN_FOLDER = 50;
 /**
@@ -108,7 +110,11 @@ export class MaskFinder {
       return { complete: false, reason, ...atMost(folders, files) };
     }
     this.#known = known;
-    const linked = await this.#otherNames(files, walk.changed);
+    const linked = await this.#otherNames(files, folders, walk.changed);
+    if (linked === undefined) {
+      const reason = `its hidden folders have more than ${MOST_HIDDEN} files to look for hard links`;
+      return { complete: false, reason, ...atMost(folders, files) };
+    }
     const all = [...new Set([...files, ...linked])];
     if (all.length + folders.length > MOST_MASKS) {
       const reason = "it has too many files that may not be read";
@@ -117,11 +123,19 @@ export class MaskFinder {
     return { complete: true, folders, files: all };
   }
 
-  /** Other names of the same files. */
-  async #otherNames(files: readonly string[], changed: boolean): Promise<readonly string[]> {
+  /** Finds hard links to hidden files. @returns undefined if the hidden folders have too many files */
+  async #otherNames(
+    files: readonly string[],
+    folders: readonly string[],
+    changed: boolean,
+  ): Promise<readonly string[] | undefined> {
     const inodes = new Set<string>();
     const stamps: string[] = [];
-    for (const path of files) {
+    const breath = new Breath();
+    const inFolders = await filesBelow(folders, breath);
+    if (inFolders === undefined) return undefined;
+    for (const path of [...files, ...inFolders]) {
+      await breath.take();
       const info = statOf(path);
       if (info === undefined || !info.isFile || (info.nlink ?? 1) < 2) continue;
       inodes.add(`${info.dev}:${info.ino}`);
@@ -131,7 +145,6 @@ export class MaskFinder {
     const key = stamps.join(" ");
     if (!changed && this.#linked.key === key) return this.#linked.paths;
     const paths: string[] = [];
-    const breath = new Breath();
     for (const folder of this.#known.flatMap((one) => [...one.keys()])) {
       for (const entry of entriesOf(folder) ?? []) {
         if (!entry.isFile) continue;
@@ -160,6 +173,24 @@ class Breath {
     await new Promise((resolve) => setTimeout(resolve, 0));
     this.#last = performance.now();
   }
+}
+
+/** Undefined if they are too many. */
+async function filesBelow(
+  folders: readonly string[],
+  breath: Breath,
+): Promise<readonly string[] | undefined> {
+  const files: string[] = [];
+  const waiting = [...folders];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    for (const { name, isFile, isDirectory } of entriesOf(folder) ?? []) {
+      if (isFile) files.push(join(folder, name));
+      else if (isDirectory) waiting.push(join(folder, name));
+    }
+    if (files.length + waiting.length > MOST_HIDDEN) return undefined;
+    await breath.take();
+  }
+  return files;
 }
 
 class Walk {

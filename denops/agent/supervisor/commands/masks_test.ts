@@ -187,6 +187,13 @@ Deno.test("other names of a masked file are masked, made before or after the fir
   await Deno.link(join(root, "a/.env"), join(root, "b/after.txt"));
   const second = await find(finder, root);
   for (const name of ["before.txt", "after.txt"]) assert.ok(covers(second, join(root, "b", name)), name);
+  // A folder that is hidden whole has files with other names too.
+  await write(join(root, ".ssh/deep/key"));
+  await Deno.link(join(root, ".ssh/deep/key"), join(root, "b/key.txt"));
+  await tick(dirname(root));
+  const third = await find(finder, root);
+  assert.ok(covers(third, join(root, "b/key.txt")));
+  assert.ok(!covers(third, join(root, "b/x.txt")));
 });
 
 Deno.test("what a denied link leads to is masked, also when that comes later", async () => {
