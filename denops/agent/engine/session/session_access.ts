@@ -7,6 +7,9 @@ import type { Access, FileAccess } from "../../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../../protocol/config.ts";
 import { filesOf } from "../tools/define.ts";
 
+/** The project's own, which the engine's sandbox does not let it write. */
+const GIT_FOLDER = /^\.git(?:\/|$)/i;
+
 export class SessionAccess {
   /** As they were when the last tool call began. */
   #rules: FileRules;
@@ -44,6 +47,9 @@ export class SessionAccess {
   decide(accesses: Access, granted: ReadonlySet<string>): FileDecision {
     const { kind } = accesses;
     if (kind === "file") {
+      if (accesses.files.some(({ access, path }) => access === "write" && GIT_FOLDER.test(path.relative))) {
+        return { verdict: "deny", rule: ".git", reason: ".git is closed to tools; use git's own commands" };
+      }
       const isOwn = ({ access, path }: FileAccess) => access === "write" && this.#isScratch(path.path);
       const others = accesses.files.filter((file) => !isOwn(file));
       if (others.length === 0) return { verdict: "allow", rule: "scratch folder" };

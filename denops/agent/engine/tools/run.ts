@@ -73,7 +73,10 @@ export const run = defineTool({
         const report = await commands.run(final, context.callId, signal);
         if (report.folder !== undefined) context.session.folder = report.folder;
         return {
-          text: prefix + reportText(report, approved.access, final.command, final.rehearsed),
+          text: prefix + inMode(
+            context.access,
+            reportText(report, approved.access, final.command, final.rehearsed),
+          ),
           summary: report.end,
           failed: report.failed || signal.aborted,
           ...(report.effects === undefined ? {} : { effects: report.effects }),
@@ -87,6 +90,14 @@ const UNHELD = new ToolError(
   "Not run: nothing here holds a command to looking, and this mode changes nothing. Use other tools.",
   "nothing holds it to looking",
 );
+
+/** A mode that only reads refuses more access: its hints do not propose any. */
+function inMode(access: ToolContext["access"], report: string): string {
+  return access === "write" ? report : report.replace(
+    /call it again with access [^\n]*$/,
+    "this mode only reads: go on without, or say what is missing",
+  );
+}
 
 /** Clients that know no levels run commands as they run them: nothing is known to be held. */
 function settled({ access }: ApprovedChanges): ApprovedCommand["access"] {

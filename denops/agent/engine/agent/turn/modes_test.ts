@@ -124,6 +124,38 @@ Deno.test("a mode's own limit of steps holds, and a change of the mode with the 
   await assert.rejects(Deno.stat(project.path("new.ts")));
 });
 
+Deno.test("the project's .git is refused without a question, and a mode that reads proposes no more access", async () => {
+  const report = { output: "mkdir: cannot create: Read-only file system", end: "exit code 1", failed: true };
+  const commands = {
+    run: () => Promise.resolve(report),
+    startInBackground: () => Promise.resolve("1"),
+    output: () => Promise.resolve(report),
+    stop: () => Promise.resolve(report),
+    isRunning: () => false,
+  };
+  const script = [
+    'call write {"path": ".git/hooks/x", "content": "x"}',
+    'call run {"command": "mkdir a", "access": "look"}',
+    "say Done.",
+  ].join("\n---\n");
+  const play = async (mode: string) => {
+    await using engine = await startEngine({
+      script,
+      abilities: { commands },
+      config: { mode, title: false },
+      ask: () => ({ answer: "allow_once", access: "look" }),
+    });
+    await engine.prompt("Go");
+    return { results: engine.results(), asked: engine.asked };
+  };
+  const agent = await play("agent");
+  assert.match(agent.results[0] ?? "", /^Not allowed: \.git is closed to tools; use git's own commands/);
+  assert.match(agent.results[1] ?? "", /call it again with access write/);
+  assert.equal(agent.asked.length, 1);
+  const plan = await play("plan");
+  assert.match(plan.results[1] ?? "", /this mode only reads: go on without, or say what is missing$/);
+});
+
 Deno.test("plan: a turn that has looked around ends in a plan, or is asked for one once", async () => {
   const plan = 'call update_plan {"steps": [{"step": "a", "status": "pending"}]}';
   await using engine = await startEngine({
