@@ -12,7 +12,7 @@ local Renderer = require("agent.chat.draw.renderer")
 local tables = require("agent.timeline.tables")
 
 --- Characters of the smaller text. Four times as much may cost eight times as much; a quadratic step costs 16 times.
-local SIZE, TIMES, MOST, TRIES = 5000, 4, 8, 7
+local SIZE, TIMES, MOST, TRIES = 5000, 4, 8, 15
 --- Shorter work is too short for the clock: it is repeated. Seconds.
 local SHORTEST = 0.001
 --- No work is that long, not even on a machine that is slow: the rest of it is not waited for. Seconds of CPU time.
@@ -121,7 +121,7 @@ local function limited(act)
   return ok and problem or math.huge
 end
 
----@return number ratio the second best
+---@return number ratio of the lowest costs
 local function growth(work, shape)
   local function text(size)
     return (shape[2] or "") .. shape[1]:rep(math.floor(size / #shape[1])) .. (shape[3] or "")
@@ -132,23 +132,20 @@ local function growth(work, shape)
     times = times * 2
   end
   --- As much input on both sides, so that both make as much garbage.
-  local function ratio()
-    local before = cost(work, small, times * TIMES) / TIMES
-    return cost(work, large, times) / before
+  local before = cost(work, small, times * TIMES) / TIMES
+  local after = cost(work, large, times)
+  if after / before <= MOST then
+    return after / before
   end
-  local first = ratio()
-  if first <= MOST then
-    return first
-  end
-  local ratios = {}
+  -- Other programs can only make either of them dearer.
   for _ = 1, TRIES do
     collectgarbage()
     collectgarbage("stop")
-    table.insert(ratios, ratio())
+    before = math.min(before, cost(work, small, times * TIMES) / TIMES)
+    after = math.min(after, cost(work, large, times))
     collectgarbage("restart")
   end
-  table.sort(ratios)
-  return ratios[2]
+  return after / before
 end
 
 local failed = 0
