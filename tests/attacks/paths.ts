@@ -216,7 +216,7 @@ export function attacks(base: string): readonly Attack[] {
     ["a hook through a link to the root", "self/.git/hooks/pre-commit", GIT_FILE],
     ["a hook through a link of its own", "hook.txt", { ...GIT_FILE, delete_file: "asked" }],
     ["another folder for git", ".git/commondir", only(["write_file", "move_file to"], "guarded")],
-    ["git's folder in capitals", ".GIT/config", SENSITIVE_NAME],
+    ["git's folder in capitals", ".GIT/config", { ...MERE_NAME, write_file: "guarded" }],
 
     ["a link to a file", "to-file", LED_OUT],
     ["a relative link to a file", "to-file-relative", LED_OUT],

@@ -125,10 +125,14 @@ async function play(
 
 /** What a change says that a person is asked about, and rejects or allows. */
 const ASKED = {
-  [OPTION.reject]: { asked: /^The user rejected this\..*$/, guarded: /^The user rejected this\..*$/ },
+  [OPTION.reject]: {
+    asked: /^The user rejected this\..*$/,
+    guarded: /^(The user rejected this\..*|Not allowed: \.git is closed to tools; .+)$/,
+  },
   [OPTION.allowOnce]: {
     asked: /^(Created|Replaced|Deleted) [^\n]+\.$/,
-    guarded: /^(Cannot (write|move|delete) .+: .+|path has a control character: .+)$/,
+    guarded:
+      /^(Cannot (write|move|delete) .+: .+|path has a control character: .+|Not allowed: \.git is closed to tools; .+)$/,
   },
 } as const;
 

@@ -7,8 +7,10 @@ import type { Access, FileAccess } from "../../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../../protocol/config.ts";
 import { filesOf } from "../tools/define.ts";
 
-/** The project's own, which the engine's sandbox does not let it write. */
-const GIT_FOLDER = /^\.git(?:\/|$)/i;
+/** In the project's own `.git`, which the engine's sandbox does not let it write. A link from elsewhere may be deleted. */
+function isOwnGit({ relative, named }: ResolvedPath): boolean {
+  return /^\.git(?:\/|$)/i.test(relative) && /(?:^|\/)\.git(?:\/|$)/i.test(named);
+}
 
 export class SessionAccess {
   /** As they were when the last tool call began. */
@@ -47,7 +49,7 @@ export class SessionAccess {
   decide(accesses: Access, granted: ReadonlySet<string>): FileDecision {
     const { kind } = accesses;
     if (kind === "file") {
-      if (accesses.files.some(({ access, path }) => access === "write" && GIT_FOLDER.test(path.relative))) {
+      if (accesses.files.some(({ access, path }) => access === "write" && isOwnGit(path))) {
         return { verdict: "deny", rule: ".git", reason: ".git is closed to tools; use git's own commands" };
       }
       const isOwn = ({ access, path }: FileAccess) => access === "write" && this.#isScratch(path.path);

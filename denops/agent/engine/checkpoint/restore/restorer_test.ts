@@ -254,7 +254,7 @@ Deno.test("half an undo after a kill says how far it came, and goes on; what the
   const again = folder.again();
   await again.recover();
   assert.deepEqual(folder.notices, [
-    "The undo of turn 1 was cut off: 1 of 2 files are done. `:Agent undo 1` goes on.",
+    "The undo of turn 1 was cut off: 1 of 2 files are done. `:Agent undo 1` continues.",
   ]);
   assert.match(again.takeNote() ?? "", /taken back changes that you made, in: a\.txt\./);
   const { signal } = new AbortController();

@@ -30,12 +30,12 @@ const SAID: readonly (readonly [output: string, access: CommandAccess, hint: Reg
   [
     "error: failed to open: /home/u/.cargo/registry/cache/x.crate\nCaused by: Read-only file system (os error 30)",
     "write+network",
-    /~\/\.cargo is read-only for commands; .*command_write/,
+    /~\/\.cargo is read-only for commands; .*shell\.write/,
   ],
   [
     "go: open /home/u/go/pkg/mod/cache/lock: read-only file system",
     "write+network",
-    /~\/go\/pkg\/mod is .*command_write/,
+    /~\/go\/pkg\/mod is .*shell\.write/,
   ],
   [
     "Errno::EROFS: Read-only file system @ dir_s_mkdir - /var/lib/gems",
