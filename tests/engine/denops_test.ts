@@ -93,6 +93,8 @@ expect And the README?
 say It needs no change.
 `);
     const { nvim, project, server } = agent;
+    // With a cold cache the server takes longer than `host = "auto"` waits for it.
+    await nvim.waitFor("vim.fn['denops#plugin#is_loaded']('agent') == 1");
     await nvim.command("Agent rename greet to salute");
     await nvim.waitForScreen("a once");
     await nvim.keys("a");

@@ -43,9 +43,9 @@ interface Background {
   readonly toolCall: string;
 }
 
-/** @prop since milliseconds since 1970 */
 interface Seen {
   readonly scan: Scan;
+  /** Milliseconds since 1970. */
   readonly since: number;
 }
 
@@ -65,7 +65,7 @@ export class Recorder implements Checkpoints {
   readonly #scanner: Scanner;
   #background: Background[] = [];
   #late: LateChanges[] = [];
-  /** What is known of the project while commands run in the background, and since when: milliseconds since 1970. */
+  /** The project as it was seen last while commands run in the background. */
   #seen: Seen | undefined;
   /** The project at the end of the last turn, and the calls whose background commands outlived it. */
   #outlived: Seen & { readonly toolCalls: readonly string[] } | undefined;

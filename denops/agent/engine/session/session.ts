@@ -60,7 +60,7 @@ export class Session {
     this.#meter = this.#newMeter();
     this.#titling = this.#newTitling();
     this.steering = new Steering((message, note, event) => {
-      record.hasMessage(message);
+      record.noteMessage(message);
       record.append([note, event]);
       ports.publish(event);
     });
@@ -181,8 +181,8 @@ export class Session {
       choose(this.#record.memory, change, page());
       this.#record.remember();
     }
-    const { lines: _, ...shown } = page();
-    return shown;
+    const { lines: _, ...answer } = page();
+    return answer;
   }
 
   /** A prompt runs or waits, or sub-agents are at work. */

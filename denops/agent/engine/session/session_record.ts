@@ -120,7 +120,7 @@ export class SessionRecord {
   }
 
   /** Nothing more can be stored in this turn: it gets its end when the next one begins. */
-  cutOff(): void {
+  markCutOff(): void {
     this.#isCutOff = true;
   }
 
@@ -162,8 +162,8 @@ export class SessionRecord {
     this.remember();
   }
 
-  /** Stores the user's message of this id as one that the log has. */
-  hasMessage(id: string | undefined): void {
+  /** Remembers that the log has the user's message of this id. */
+  noteMessage(id: string | undefined): void {
     if (id !== undefined) this.memory.messages.set(id, true);
   }
 

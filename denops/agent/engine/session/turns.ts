@@ -72,7 +72,7 @@ export class Turns {
     try {
       return await this.#run(handed, request, mode, signal);
     } catch (error) {
-      record.cutOff();
+      record.markCutOff();
       controller.abort();
       if (error instanceof TurnError) return { type: "failed", error };
       throw error;
@@ -131,7 +131,7 @@ export class Turns {
     const notice = await store.ensure();
     await files.scratch?.make();
     const { parts, problems, note } = await this.#handOver(handed, signal);
-    record.hasMessage(messageId);
+    record.noteMessage(messageId);
     const prompt = record.begin(parts, model().name, branch);
     for (const text of [notice, this.#unpriced.notice(config, model()), ...problems]) {
       if (text !== undefined) record.warn(text);
@@ -149,13 +149,13 @@ export class Turns {
     await surroundings?.end();
     const tidied = await files.scratch?.tidy();
     if (tidied !== undefined) record.warn(tidied);
-    const isUntitled = titling.take(end);
+    const wantsTitle = titling.take(end);
     record.emit(
       end.type === "stopped"
         ? { type: "turn_done", reason: end.reason }
         : { type: "turn_failed", kind: end.error.kind, message: end.error.message },
     );
-    if (isUntitled) titling.ask(prompt, record.history.messages);
+    if (wantsTitle) titling.ask(prompt, record.history.messages);
     return end;
   }
 

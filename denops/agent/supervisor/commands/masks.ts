@@ -112,7 +112,7 @@ export class MaskFinder {
     this.#known = known;
     const linked = await this.#otherNames(files, folders, walk.changed);
     if (linked === undefined) {
-      const reason = `its hidden folders have more than ${MOST_HIDDEN} files to look for hard links`;
+      const reason = "its hidden folders have too many files to check for hard links";
       return { complete: false, reason, ...atMost(folders, files) };
     }
     const all = [...new Set([...files, ...linked])];

@@ -50,12 +50,13 @@ export function loopRunner(options: LoopOptions): Runner {
       return await runTurn(message, parts.of({ ...ports, mode }), signal);
     },
     instead({ remember, edit, merge }, ports, signal) {
-      const own = parts.of(ports);
-      if (remember !== undefined) return rememberTurn(remember, own, signal);
-      if (merge !== undefined) return mergeTurn(merge, own, signal);
+      const turnPorts = parts.of(ports);
+      if (remember !== undefined) return rememberTurn(remember, turnPorts, signal);
+      if (merge !== undefined) return mergeTurn(merge, turnPorts, signal);
       const promptOf = (messages: readonly MessageEntry[]) =>
         view(messages, MODES.edit, { environment, tools: [] });
-      return edit && own.model.prepare(signal).then(() => editTurn(edit, { ...own, promptOf }, signal));
+      return edit &&
+        turnPorts.model.prepare(signal).then(() => editTurn(edit, { ...turnPorts, promptOf }, signal));
     },
     aside: (question, hear, ports, signal) => askAside(question, hear, parts.of(ports), signal),
     subagent: (mode) =>

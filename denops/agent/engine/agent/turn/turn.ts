@@ -26,7 +26,7 @@ export class Turn {
   iteration = 1;
   /** Requests that the turn may make. */
   limit: number;
-  readonly #own: TurnPorts;
+  readonly #sessionPorts: TurnPorts;
   #repeats = new Repeats();
   #initiator: Initiator;
   /** The last prompt that was sent. */
@@ -39,7 +39,7 @@ export class Turn {
     signal: AbortSignal,
     readonly restart: (mode: Mode) => Promise<TurnEnd>,
   ) {
-    this.#own = ports;
+    this.#sessionPorts = ports;
     const emit = (event: AgentEvent) => {
       this.work.note(event);
       ports.emit(event);
@@ -68,7 +68,7 @@ export class Turn {
       meter.count(room.estimated(prompt, measured), mode, tools, { model, prompt: facts });
     };
     // A call that is cut off with its answer has not failed: the work does not hear of it.
-    const { emit } = this.#own;
+    const { emit } = this.#sessionPorts;
     const step = { model, tools, emit, newCallId: ports.newCallId, count, initiator: this.#initiator };
     const end = await runStep(step, prompt, signal);
     if (end.type === "answered") this.#initiator = "agent";
