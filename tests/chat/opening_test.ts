@@ -199,3 +199,11 @@ test("a chat that is deleted leaves its texts to the next one", async (agent) =>
   await waitForInput(nvim, "too late\n\na draft");
   assert.deepEqual(server.problems, []);
 });
+
+test("a chat that opens while another one closes gets its text", async (agent) => {
+  const { nvim } = agent;
+  await begin(agent, "a chat that closes");
+  await nvim.keys("ia draft<Esc>");
+  await nvim.lua("local chats = require('agent.chat'); chats.close(chats.get()); vim.cmd('Agent new')");
+  await waitForInput(nvim, "a draft");
+});

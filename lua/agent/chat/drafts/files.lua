@@ -20,6 +20,7 @@ end)
 ---@field wanted? string   content that the file should have; nil removes it
 ---@field written? string  what it holds
 ---@field busy? boolean
+---@field is_left? boolean another chat may take the file once it is written
 ---@field done fun()[]     called once the file has the wanted content
 
 --- Files of this Neovim, by number. Another chat may take a file that is not listed.
@@ -218,6 +219,35 @@ function M.release(number)
   files[number] = nil
 end
 
+--- Writes a file for the next chat that takes one, or removes it. Returns at once.
+---@param number integer
+---@param value? table  nil removes it
+function M.leave(number, value)
+  files[number].is_left = true
+  M.write(number, value, function()
+    M.release(number)
+  end)
+end
+
+--- Waits for the files that chats have left and that are still being written.
+local function wait_for_left()
+  local thread = coroutine.running()
+  local function continue()
+    assert(coroutine.resume(thread))
+  end
+  for _, file in ipairs(vim.tbl_values(files)) do
+    if file.is_left then
+      if file.busy then
+        table.insert(file.done, continue)
+      else
+        -- Its release is scheduled.
+        vim.schedule(continue)
+      end
+      coroutine.yield()
+    end
+  end
+end
+
 ---@param name string of a Neovim
 ---@return boolean
 local function is_alive(name)
@@ -358,6 +388,7 @@ function M.take(is_wanted, done)
   find_folder()
   done = vim.schedule_wrap(done)
   coroutine.wrap(function()
+    wait_for_left()
     local wanted = vim.tbl_filter(function(one)
       return is_wanted(one.draft)
     end, list())

@@ -149,10 +149,7 @@ function Drafts:leave()
   if not (draft or self.file) then
     return
   end
-  local file = self.file or files.new()
-  files.write(file, draft, function()
-    files.release(file)
-  end)
+  files.leave(self.file or files.new(), draft)
   if draft then
     say.info("unsent text comes back in the project's next chat")
   end

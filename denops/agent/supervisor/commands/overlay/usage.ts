@@ -4,11 +4,16 @@ import { join } from "node:path";
 import type { Limits } from "./changes.ts";
 import { infoAt } from "./layer.ts";
 
+/** Counting takes at most a 20th of the time. */
+const COUNT_SHARE = 20;
+
 export class OverlayUsage {
   readonly #folder: string;
   readonly #limits: Limits;
   /** As much must be free on the file system, or the folder is counted again. */
   #least: Limits | undefined;
+  /** When it is counted again even so: other programs may have freed as much as was written here. */
+  #due = 0;
   #asked: Promise<boolean> | undefined;
 
   constructor(folder: string, limits: Limits) {
@@ -22,14 +27,21 @@ export class OverlayUsage {
     return this.#asked;
   }
 
-  /** Counts only if the file system has lost enough since it last did, and at first. What is gone is past no limit. */
+  /**
+   * Counts if the file system has lost enough since the last count, or if that is long ago. A folder that is gone is past
+   * no limit.
+   */
   async #look(): Promise<boolean> {
     const info = await statfs(this.#folder).catch(() => undefined);
     if (info === undefined) return false;
     const free = { bytes: info.bavail * info.bsize, files: info.ffree };
     const least = this.#least;
-    if (least !== undefined && free.bytes >= least.bytes && free.files >= least.files) return false;
+    const isEnough = least !== undefined && free.bytes >= least.bytes && free.files >= least.files;
+    const start = performance.now();
+    if (isEnough && start < this.#due) return false;
     const used = await this.#count();
+    const end = performance.now();
+    this.#due = end + (end - start) * COUNT_SHARE;
     this.#least = {
       bytes: free.bytes - (this.#limits.bytes - used.bytes),
       files: free.files - (this.#limits.files - used.files),
