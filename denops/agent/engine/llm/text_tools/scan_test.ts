@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { runs } from "../../../../../tests/support/runs.ts";
 import { assertEachLinear } from "../../../../../tests/support/growth.ts";
-import { IS_FULL } from "../../../../../tests/support/sample.ts";
+import { IS_FULL, sample } from "../../../../../tests/support/sample.ts";
 import { TOOLS } from "../../tools/registry.ts";
 import { syntaxesOf } from "./registry.ts";
 import { Grammar } from "./grammar.ts";
@@ -177,7 +177,7 @@ const HOSTILE = [
 ];
 
 Deno.test("hostile texts are read in time in proportion", async () => {
-  await assertEachLinear(HOSTILE, (piece, size) => {
+  await assertEachLinear(sample(HOSTILE, 12), (piece, size) => {
     const text = piece.repeat(size / piece.length);
     return () => {
       extract(text, grammar);
@@ -200,7 +200,7 @@ const LONG: readonly (readonly [begin: string, more: string])[] = [
 ];
 
 Deno.test("a long answer in small pieces takes time in proportion, and is shown as it comes", async () => {
-  await assertEachLinear(LONG, ([begin, more], size) => {
+  await assertEachLinear(sample(LONG, 4), ([begin, more], size) => {
     const text = begin + more.repeat(size / more.length);
     return () => {
       const partial = new Partial(grammar);
