@@ -131,7 +131,7 @@ async function makeFolders(home: string): Promise<Record<string, string>> {
 }
 
 /** Deno's cache holds no one's settings, and a child without it would download its packages again. */
-function denoCache(): Record<string, string> {
+export function denoCache(): { readonly DENO_DIR: string } {
   const { DENO_DIR, HOME = "/", XDG_CACHE_HOME } = Deno.env.toObject();
   const cache = XDG_CACHE_HOME ?? join(HOME, Deno.build.os === "darwin" ? "Library/Caches" : ".cache");
   return { DENO_DIR: DENO_DIR ?? join(cache, "deno") };
