@@ -1,5 +1,4 @@
 /** Fills Deno's caches for the engine, so that no test pays for it and no chat speaks of a download. */
-import { join } from "node:path";
 import { fillCodeCache } from "../../denops/agent/supervisor/agents/code_cache.ts";
 import { ensureDependencies } from "../../denops/agent/supervisor/agents/dependencies.ts";
 import { denoCache } from "../../tests/support/nvim_process.ts";
