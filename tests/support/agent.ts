@@ -64,6 +64,13 @@ export function providerOptions(wire: WireName, url: string, state: string): str
     `providers = { test = { wire = "${wire}", base_url = "${url}", api_key = "env:TEST_API_KEY" } }`;
 }
 
+/** Lua as in an init.lua: the user's options and what else an init.lua holds. */
+export function initLua(options: AgentOptions, server: ModelServer, state: Scratch): string {
+  const { wire = "openai_chat", options: extra = "", lua = "" } = options;
+  const url = options.baseUrl ?? baseUrl(wire, server);
+  return `vim.g.agent = { ${providerOptions(wire, url, state.root)}, ${extra} }\n${lua}`;
+}
+
 /** The plugin's own files in a folder where they may be changed. */
 export async function copyOfPlugin(): Promise<Scratch> {
   const copy = await scratch();
@@ -74,22 +81,19 @@ export async function copyOfPlugin(): Promise<Scratch> {
 }
 
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
-  const { script, wire = "openai_chat", project: files = GREET, options: extra = "", lua = "", env = {} } =
-    options;
+  const { script, project: files = GREET, env = {}, beside, mined = true } = options;
   await using stack = new AsyncDisposableStack();
-  const { beside, mined = true } = options;
   const project = beside?.project ?? stack.use(await scratch(files, { git: true, mined }));
   const state = beside?.state ?? stack.use(await scratch(await fullCache()));
   const server = beside?.server ?? options.server ??
     stack.use(await ModelServer.start(script, { secrets: [SECRET] }));
-  const url = options.baseUrl ?? baseUrl(wire, server);
   const nvim = stack.use(
     await ChildNvim.start({
       ...options,
       cwd: options.cwd ?? project.root,
       runtime: [options.plugin ?? PLUGIN, ...(options.runtime ?? [])],
       env: { TEST_API_KEY: SECRET, ...minedEnvironment(project.root), ...env },
-      lua: `vim.g.agent = { ${providerOptions(wire, url, state.root)}, ${extra} }\n${lua}`,
+      lua: initLua(options, server, state),
     }),
   );
   const owned = stack.move();

@@ -17,6 +17,11 @@ export const FORGET = `
 local before = _G.before_tests
 for name, value in pairs(before.ui) do vim.ui[name] = value end
 vim.notify = before.notify
+for _, autocommand in ipairs(vim.api.nvim_get_autocmds({ event = "User" })) do
+  if not autocommand.group then
+    vim.api.nvim_del_autocmd(autocommand.id)
+  end
+end
 local chats = require("agent.chat")
 vim.iter(chats.list()):each(function(chat)
   chat:revive()

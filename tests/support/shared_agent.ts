@@ -14,7 +14,7 @@
  * ```
  */
 import { join } from "node:path";
-import { type AgentOptions, GREET, type RunningAgent, startAgent } from "./agent.ts";
+import { type AgentOptions, GREET, initLua, type RunningAgent, startAgent } from "./agent.ts";
 import { assertNoMarks } from "./mines.ts";
 import { FORGET, REMEMBER } from "./neovim_reset.ts";
 import { commitAll, removeTree, within } from "./project.ts";
@@ -44,7 +44,8 @@ export function inOneNeovim(options: AgentOptions): (name: string, body: Body, i
 
 /**
  * A program that later tests use again. It begins with the project's files, its first commit, one window
- * with an empty buffer (or the last of `files`), no chat, and a server that knows of nothing before. The state folder
+ * with an empty buffer (or the last of `files`), no chat, these options, and a server that knows of nothing before. Its
+ * `lua` runs again; it may set Neovim's options, `vim.ui` and ungrouped autocommands for `User`. The state folder
  * is that of the tests before: sessions, rules and what the engine has learnt stay.
  */
 export async function sharedAgent(options: AgentOptions): Promise<RunningAgent> {
@@ -75,14 +76,12 @@ Deno.test.afterAll(async () => {
 });
 
 async function take(options: AgentOptions): Promise<Shared> {
-  // Each test may choose these anew.
-  const { script: _, project: __, files: ___, columns: ____, lines: _____, ...fixed } = options;
-  const key = JSON.stringify(fixed);
+  const key = JSON.stringify(fixed(options));
   const agents = idle.get(key) ?? [];
   idle.set(key, agents);
   const used = agents.pop();
   if (used !== undefined) await reset(used, options);
-  const agent = used ?? await startAgent({ ...options, lua: `${options.lua ?? ""}\n${REMEMBER}` });
+  const agent = used ?? await startAgent({ ...options, lua: `${REMEMBER}\n${options.lua ?? ""}` });
   const leave = async () => {
     if ((await within(0, agent.nvim.exited)).done) return await agent[Symbol.asyncDispose]();
     agents.push(agent);
@@ -90,15 +89,20 @@ async function take(options: AgentOptions): Promise<Shared> {
   return { agent, leave };
 }
 
+/** What a program keeps from its start: each test may choose the rest anew. Other options mean another engine. */
+function fixed({ env, runtime, plugin, cwd, commands, nvim, clearEnv }: AgentOptions) {
+  return { env, runtime, plugin, cwd, commands, nvim, clearEnv };
+}
+
 async function reset(agent: RunningAgent, options: AgentOptions): Promise<void> {
-  const { nvim, server, project } = agent;
+  const { nvim, server, project, state } = agent;
   const { project: files = GREET, columns = 80, lines = 24, script } = options;
   await nvim.keys("<Esc><C-\\><C-n>");
   await nvim.lua("require('agent').stop()");
   await nvim.waitFor(`require("agent").status():find("ready$")`);
   // What was said of a review last has reached the engine: it would meet the next test's files.
   if (await nvim.lua(`return package.loaded["agent.review.files"] ~= nil`)) await ask(agent);
-  await nvim.lua(`${FORGET} require("agent").setup({})`);
+  await nvim.lua(`${FORGET}\n${initLua(options, server, state)}\nrequire("agent").setup({})`);
   for await (const { name } of Deno.readDir(project.root)) await removeTree(join(project.root, name));
   for (const [path, content] of Object.entries(files)) await project.write(path, content);
   await commitAll(project.root, options.mined);
