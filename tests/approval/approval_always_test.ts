@@ -8,6 +8,7 @@ const call = (command: string, more: object = {}) =>
 
 const test = inOneNeovim({
   script: "",
+  group: "always",
   options: `sessions = { title = false }, shell = { commands = "ask" }`,
 });
 

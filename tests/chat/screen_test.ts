@@ -88,8 +88,12 @@ for (const layout of ["right", "bottom"]) {
     await nvim.waitForScreen("It stands in one file.");
     await nvim.waitForScreen("· ready");
     const id = await nvim.lua<number>(`return require("agent.chat").current().id`);
+    // The number's further digits take the place of blanks.
+    const blanks = " ".repeat(`${id}`.length - 1);
     const masked = (screen: string) =>
-      screen.replaceAll(new RegExp(`(agent://\\w+/)${id}\\b`, "g"), (_, name) => `${name}1`);
+      screen.replaceAll(new RegExp(`(agent://\\w+/)${id}\\b( \\[-\\])?`, "g"), (_, name, sign = "") => {
+        return `${name}1${sign}${blanks}`;
+      });
     await expectScreen(nvim, `layout-${layout}`, masked);
   });
 }

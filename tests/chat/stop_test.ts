@@ -27,7 +27,7 @@ function lastBody({ server }: RunningAgent): string {
   return JSON.stringify(server.requests.at(-1)?.body);
 }
 
-const OPTIONS = { script: "", options: `rules = { allow = { "run(sleep *)" } }` };
+const OPTIONS = { script: "", group: "stop", options: `rules = { allow = { "run(sleep *)" } }` };
 const test = inOneNeovim(OPTIONS);
 
 async function begin({ nvim, server }: RunningAgent, script: string): Promise<void> {

@@ -1,17 +1,17 @@
 /** What a turn does is seen while it does it: files, diffs, jobs, the plan, waiting, and answers that end before their end. */
 import assert from "node:assert/strict";
-import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
+import { type RunningAgent, startAgent } from "../support/agent.ts";
 import { transcript, waitForTurn } from "../support/chat.ts";
 import type { ChildNvim } from "../support/nvim.ts";
 import { waitUntil } from "../support/project.ts";
-import { sharedAgent } from "../support/shared_agent.ts";
+import { sharedAgent, type SharedOptions } from "../support/shared_agent.ts";
 
 const OPTIONS = "sessions = { title = false }";
-/** Of a program that nothing but the tests of timers has used: a review of changes has some of its own. */
-const TIMED = `${OPTIONS}, ui = { notify_with = "osc9" }`;
+/** Nothing but the tests of timers uses this program: a review of changes has some of its own. */
+const TIMED = { group: "timers", options: `${OPTIONS}, ui = { notify_with = "osc9" }` };
 
 /** A program that the tests share, with more options of the user's. */
-async function start(options: string, own: Partial<AgentOptions>): Promise<RunningAgent> {
+async function start(options: string, own: Partial<SharedOptions>): Promise<RunningAgent> {
   const agent = await sharedAgent({ script: "", options: OPTIONS, ...own });
   await agent.nvim.lua(`require("agent").setup({ ${options} })`);
   return agent;
@@ -38,7 +38,7 @@ async function timers(nvim: ChildNvim): Promise<number> {
 Deno.test("without frames there are seconds, and with false there is neither", async () => {
   await using agent = await start("ui = { spinner = {} }", {
     script: "wait first\nsay Yes.",
-    options: TIMED,
+    ...TIMED,
   });
   const { nvim, server } = agent;
   await nvim.lua(`_G.real, sent = vim.api.nvim_ui_send, {}
@@ -70,7 +70,7 @@ wait thought
 call run_terminal_command {"command": "until [ -e go ]; do sleep 0.05; done", "access": "look", "direct": true}
 ---
 say Done.`;
-  await using agent = await start(COMMANDS, { script, columns: 60, options: TIMED });
+  await using agent = await start(COMMANDS, { script, columns: 60, ...TIMED });
   const { nvim, server, project } = agent;
   const idle = await timers(nvim);
   await nvim.command("Agent Wait for it");

@@ -1,11 +1,11 @@
 /** Sessions outlive Neovim, the supervisor and the engine. Whole program. */
 import assert from "node:assert/strict";
-import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
+import { type RunningAgent, startAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { waitUntil } from "../support/project.ts";
 import { expectScreen } from "../support/screenshot.ts";
 import { reached } from "../support/server.ts";
-import { sharedAgent } from "../support/shared_agent.ts";
+import { endEngines, sharedAgent, type SharedOptions } from "../support/shared_agent.ts";
 import { storeSession } from "../support/stored_session.ts";
 
 /** Not asked for a title, so that each request is one of the script's. */
@@ -29,18 +29,9 @@ say Half of an answer
 wait never
 `;
 
-function start(options: Partial<AgentOptions> & { readonly script: string }): Promise<RunningAgent> {
-  return startAgent({ options: OPTIONS, ...options });
-}
-
 /** One whose project may have sessions of earlier tests. */
-function share(script: string): Promise<RunningAgent> {
-  return sharedAgent({ script, options: OPTIONS });
-}
-
-/** Another Neovim on the same project, after the first has ended or beside it. */
-function another(agent: RunningAgent, options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
-  return start({ script: "", beside: agent, ...options });
+function share(script: string, more: Partial<SharedOptions> = {}): Promise<RunningAgent> {
+  return sharedAgent({ script, options: OPTIONS, ...more });
 }
 
 /** All lines of the current chat's transcript. */
@@ -72,28 +63,80 @@ async function talk(agent: RunningAgent): Promise<void> {
   await waitForTurn(nvim);
 }
 
-Deno.test("after a restart :Agent resume shows what was there, and the model is sent all of it", async () => {
-  await using agent = await start({ script: TALK });
-  await talk(agent);
-  const before = await lines(agent);
-  await agent.nvim.quit();
+const CLOSE_ALL = `local chats = require("agent.chat") vim.iter(chats.list()):each(chats.close)`;
 
-  await using again = await another(agent, { files: ["README.md"] });
-  const { nvim, server } = again;
-  await nvim.command("Agent resume");
-  await waitForChat(nvim, "Half of an answer");
-  assert.deepEqual(await lines(again), before);
-  await nvim.waitForScreen("rename greet to salute · scripted · 2k of 128k tokens · ready");
-  await expectScreen(nvim, "resumed-80x24");
+Deno.test("two Neovims on one project", async (test) => {
+  await using first = await share(TALK, { hasOwnState: true });
+  await talk(first);
+  const before = await lines(first);
+  await endEngines(first);
+  await using second = await startAgent({
+    ...{ script: "", options: OPTIONS, beside: first },
+    files: ["README.md"],
+  });
+  const { server } = first;
 
-  server.play("new-history\nexpect Go on\nsay As I said.");
-  await say(nvim, "Go on");
-  await waitForChat(nvim, "As I said.");
-  for (const text of ["rename greet to salute", "Edited src/greet.ts", "Half of an answer", "Go on"]) {
-    assert.ok(sent(again).includes(text), text);
-  }
-  assert.deepEqual(server.problems, []);
-  assert.deepEqual((await lines(again)).slice(0, before.length), before);
+  await test.step(":Agent resume shows what was there, and the model is sent all of it", async () => {
+    const { nvim } = second;
+    await nvim.command("Agent resume");
+    await waitForChat(nvim, "Half of an answer");
+    assert.deepEqual(await lines(second), before);
+    await nvim.waitForScreen("rename greet to salute · scripted · 2k of 128k tokens · ready");
+    await expectScreen(nvim, "resumed-80x24");
+
+    server.play("new-history\nexpect Go on\nsay As I said.");
+    await say(nvim, "Go on");
+    await waitForChat(nvim, "As I said.");
+    await waitForTurn(nvim);
+    for (const text of ["rename greet to salute", "Edited src/greet.ts", "Half of an answer", "Go on"]) {
+      assert.ok(sent(second).includes(text), text);
+    }
+    assert.deepEqual(server.problems, []);
+    assert.deepEqual((await lines(second)).slice(0, before.length), before);
+  });
+
+  await test.step("whoever opens what is in use is told what to do, and goes on with a copy", async () => {
+    const { nvim } = first;
+    await nvim.command("Agent sessions");
+    await nvim.waitForScreen(/rename greet to salute .* · in use/);
+    await nvim.keys("<CR>");
+    await waitForChat(nvim, "open in another Neovim. Continue with a copy: use :Agent session fork.");
+    const [chat, requests] = [await chatNumber(first), server.requests.length];
+    server.play("new-history\nexpect Mine now\nsay A copy it is.");
+    await say(nvim, "Mine now");
+    await waitForChat(nvim, "This session is open in another Neovim.");
+    await waitForTurn(nvim);
+    assert.equal(server.requests.length, requests);
+    await nvim.keys("<Esc><Cmd>Agent fork<CR>");
+    await nvim.waitFor(`require("agent.chat").current().id > ${chat}`);
+    await waitForChat(nvim, "As I said.");
+    await say(nvim, "Mine now");
+    await waitForChat(nvim, "A copy it is.");
+    assert.ok(sent(first).includes("Edited src/greet.ts"));
+    // The other one's goes on untouched.
+    server.play("new-history\nexpect Still mine\nexpect-not Mine now\nsay Yours.");
+    await say(second.nvim, "Still mine");
+    await waitForChat(second.nvim, "Yours.");
+    assert.deepEqual(server.problems, []);
+  });
+
+  await test.step("a turn that died with its Neovim was interrupted", async () => {
+    server.play("new-history\nsay The first half\nwait here\nsay and the second.");
+    await second.nvim.command("Agent new");
+    await second.nvim.command("Agent Hello");
+    await reached(server, "here");
+    await waitForChat(second.nvim, "The first half");
+    second.nvim.kill("SIGKILL");
+    await second.nvim.exited;
+    await endEngines(first);
+    await first.nvim.command("Agent resume");
+    await waitForChat(first.nvim, "Interrupted before its end.");
+    assert.deepEqual(await transcript(first.nvim), [
+      "Hello",
+      "The first half",
+      `Interrupted before its end. Send "continue" to go on.`,
+    ]);
+  });
 });
 
 Deno.test("the list: newest first, with what there was; the one that is open here is gone back to", async () => {
@@ -117,33 +160,6 @@ Deno.test("the list: newest first, with what there was; the one that is open her
   assert.equal(await chatNumber(agent), first);
   await nvim.keys("<Esc><Cmd>Agent chats<CR>");
   await nvim.waitForScreen(new RegExp(`2: ${second} {2}ready {2}the second topic`));
-});
-
-Deno.test("two Neovims: the second one is told what to do, and goes on with a copy", async () => {
-  await using agent = await share(TALK);
-  await talk(agent);
-  await using second = await another(agent);
-  const { nvim, server } = second;
-  await nvim.command("Agent sessions");
-  await nvim.waitForScreen(/rename greet to salute .* · in use/);
-  await nvim.keys("<CR>");
-  await waitForChat(nvim, "open in another Neovim. Continue with a copy: use :Agent session fork.");
-  server.play("new-history\nexpect Mine now\nsay A copy it is.");
-  await say(nvim, "Mine now");
-  await waitForChat(nvim, "This session is open in another Neovim.");
-  await waitForTurn(nvim);
-  assert.equal(server.requests.length, 4);
-  await nvim.keys("<Esc><Cmd>Agent fork<CR>");
-  await nvim.waitFor(`require("agent.chat").current().id == 2`);
-  await waitForChat(nvim, "Half of an answer");
-  await say(nvim, "Mine now");
-  await waitForChat(nvim, "A copy it is.");
-  assert.ok(sent(second).includes("Edited src/greet.ts"));
-  // The first one's goes on untouched.
-  server.play("new-history\nexpect Still mine\nexpect-not Mine now\nsay Yours.");
-  await say(agent.nvim, "Still mine");
-  await waitForChat(agent.nvim, "Yours.");
-  assert.deepEqual(server.problems, []);
 });
 
 Deno.test("a fork at a message goes back to before it, with the message to be changed", async () => {
@@ -171,20 +187,24 @@ Deno.test("a fork at a message goes back to before it, with the message to be ch
 });
 
 Deno.test("rename, archive and delete", async () => {
-  await using agent = await start({ script: TALK });
+  await using agent = await share(TALK, { hasOwnState: true });
   const { nvim } = agent;
   await nvim.lua(`_G.changed = {}
     vim.api.nvim_create_autocmd("User", { pattern = "AgentSessionChanged", callback = function(event)
       table.insert(_G.changed, event.data.chat .. " " .. event.data.title)
     end })`);
   await talk(agent);
+  const chat = await chatNumber(agent);
   await nvim.keys('<Esc><Cmd>Agent rename "The great renaming"<CR>');
   await nvim.waitForScreen("The great renaming · scripted");
   // A session and its first title may arrive together.
-  assert.deepEqual((await nvim.lua<string[]>("return _G.changed")).filter((change) => change !== "1 "), [
-    "1 rename greet to salute",
-    "1 The great renaming",
-  ]);
+  assert.deepEqual(
+    (await nvim.lua<string[]>("return _G.changed")).filter((change) => change !== `${chat} `),
+    [
+      `${chat} rename greet to salute`,
+      `${chat} The great renaming`,
+    ],
+  );
 
   await nvim.keys('<Cmd>Agent rename ""<CR>');
   await nvim.waitForScreen("Title: The great renaming");
@@ -207,7 +227,7 @@ Deno.test("rename, archive and delete", async () => {
   await nvim.keys("2<CR>");
   await nvim.waitForScreen("the session is deleted");
   await nvim.waitForScreenGone("Agent ──");
-  assert.equal(await nvim.lua("return vim.fn.bufnr('^agent://chat/1$')"), -1);
+  assert.equal(await nvim.lua(`return vim.fn.bufnr("^agent://chat/${chat}$")`), -1);
   await nvim.command("Agent resume");
   await nvim.waitForScreen("this project has no sessions yet");
   await nvim.command("messages clear | Agent sessions");
@@ -215,11 +235,11 @@ Deno.test("rename, archive and delete", async () => {
 });
 
 Deno.test("a search fills the quickfix list; an entry opens its session at the turn", async () => {
-  await using agent = await start({ script: TALK, files: ["README.md"] });
+  await using agent = await share(TALK, { files: ["README.md"], hasOwnState: true });
   const { nvim } = agent;
   await talk(agent);
   await nvim.keys("<Esc>");
-  await nvim.lua(`local chats = require("agent.chat") vim.iter(chats.list()):each(chats.close)`);
+  await nvim.lua(CLOSE_ALL);
   assert.equal(await nvim.lua("return vim.fn.bufnr('^agent://chat/')"), -1);
   await nvim.command('Agent! sessions "Edited greet"');
   await nvim.waitFor(`vim.bo.buftype == "quickfix"`);
@@ -294,21 +314,4 @@ Deno.test("a session of 300 turns: keys alone lead up to the first message, and 
   });
   const questions = (await lines(agent)).filter((line) => line.startsWith("question "));
   assert.deepEqual(questions, Array.from({ length: 300 }, (_, at) => `question ${at + 1}`));
-});
-
-Deno.test("an engine that is gone while a stored session is opened: it is read by another one", async () => {
-  await using agent = await start({ script: "say The first half\nwait here\nsay and the second." });
-  await agent.nvim.command("Agent Hello");
-  await reached(agent.server, "here");
-  await waitForChat(agent.nvim, "The first half");
-  agent.nvim.kill("SIGKILL");
-  await agent.nvim.exited;
-  await using again = await another(agent);
-  await again.nvim.command("Agent resume");
-  await waitForChat(again.nvim, "Interrupted before its end.");
-  assert.deepEqual(await transcript(again.nvim), [
-    "Hello",
-    "The first half",
-    `Interrupted before its end. Send "continue" to go on.`,
-  ]);
 });

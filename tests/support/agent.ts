@@ -45,7 +45,7 @@ export const GREET = {
 };
 
 /** A state folder's files that say that Deno's cache is full: the runner of the tests has filled it. */
-async function fullCache(): Promise<Readonly<Record<string, string>>> {
+export async function fullCache(): Promise<Readonly<Record<string, string>>> {
   const folder = Deno.env.get("AGENT_TEST_STATE");
   if (folder === undefined) return {};
   const files = (await Array.fromAsync(Deno.readDir(folder))).filter(({ isFile }) => isFile);

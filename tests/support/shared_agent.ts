@@ -14,16 +14,24 @@
  * ```
  */
 import { join } from "node:path";
-import { type AgentOptions, GREET, initLua, type RunningAgent, startAgent } from "./agent.ts";
+import { storedSessions } from "../../denops/agent/supervisor/sessions/stored_sessions.ts";
+import { type AgentOptions, fullCache, GREET, initLua, type RunningAgent, startAgent } from "./agent.ts";
 import { assertNoMarks } from "./mines.ts";
 import { FORGET, REMEMBER } from "./neovim_reset.ts";
-import { commitAll, removeTree, within } from "./project.ts";
+import { commitAll, removeTree, scratch, waitUntil, within } from "./project.ts";
 import { ask } from "./review.ts";
 
 type Body = (agent: RunningAgent) => Promise<void>;
 
+export interface SharedOptions extends AgentOptions {
+  /** True: the state folder is new. */
+  readonly hasOwnState?: boolean;
+  /** Only tests of this group use the program. */
+  readonly group?: string;
+}
+
 /** Registers tests that share a program with these options. A test that fails leaves it to nobody. */
-export function inOneNeovim(options: AgentOptions): (name: string, body: Body, ignore?: boolean) => void {
+export function inOneNeovim(options: SharedOptions): (name: string, body: Body, ignore?: boolean) => void {
   return (name, body, ignore = false) =>
     Deno.test({
       name,
@@ -46,9 +54,9 @@ export function inOneNeovim(options: AgentOptions): (name: string, body: Body, i
  * A program that later tests use again. It begins with the project's files, its first commit, one window
  * with an empty buffer (or the last of `files`), no chat, these options, and a server that knows of nothing before. Its
  * `lua` runs again; it may set Neovim's options, `vim.ui` and ungrouped autocommands for `User`. The state folder
- * is that of the tests before: sessions, rules and what the engine has learnt stay.
+ * is that of the tests before, unless `hasOwnState`: sessions, rules and what the engine has learnt stay.
  */
-export async function sharedAgent(options: AgentOptions): Promise<RunningAgent> {
+export async function sharedAgent(options: SharedOptions): Promise<RunningAgent> {
   const { agent, leave } = await take(options);
   return {
     ...agent,
@@ -60,38 +68,73 @@ export async function sharedAgent(options: AgentOptions): Promise<RunningAgent> 
   };
 }
 
+/** Closes all chats and ends the engines. The next one knows only what is stored. */
+export async function endEngines({ nvim, state }: RunningAgent): Promise<void> {
+  await nvim.lua(`
+    local chats = require("agent.chat")
+    vim.iter(chats.list()):each(chats.close)
+    for _, host in ipairs(require("agent.host").all()) do
+      local supervisor = vim.fn.jobpid(host.process.channel)
+      for _, engine in ipairs(vim.api.nvim_get_proc_children(supervisor)) do
+        vim.uv.kill(engine, "sigkill")
+      end
+    end`);
+  await waitUntil("the sessions to be closed", async () => {
+    return (await storedSessions(state.root)).every(({ open }) => !open);
+  });
+}
+
 interface Shared {
   readonly agent: RunningAgent;
   /** The next test may have it, if the test has not ended it. */
   leave(): Promise<void>;
 }
 
+interface Program {
+  readonly agent: RunningAgent;
+  /** What is disposed after it. */
+  readonly states: AsyncDisposableStack;
+}
+
 /** Programs that no test uses, by what tells them apart. */
-const idle = new Map<string, RunningAgent[]>();
+const idle = new Map<string, Program[]>();
 
 Deno.test.afterAll(async () => {
   const all = [...idle.values()].flat();
   idle.clear();
-  await Promise.all(all.map((agent) => agent[Symbol.asyncDispose]()));
+  await Promise.all(all.map(end));
 });
 
-async function take(options: AgentOptions): Promise<Shared> {
-  const key = JSON.stringify(fixed(options));
-  const agents = idle.get(key) ?? [];
-  idle.set(key, agents);
-  const used = agents.pop();
-  if (used !== undefined) await reset(used, options);
-  const agent = used ?? await startAgent({ ...options, lua: `${REMEMBER}\n${options.lua ?? ""}` });
-  const leave = async () => {
-    if ((await within(0, agent.nvim.exited)).done) return await agent[Symbol.asyncDispose]();
-    agents.push(agent);
+async function end({ agent, states }: Program): Promise<void> {
+  await agent[Symbol.asyncDispose]();
+  await states.disposeAsync();
+}
+
+async function take({ hasOwnState = false, ...chosen }: SharedOptions): Promise<Shared> {
+  const key = JSON.stringify(fixed(chosen));
+  const programs = idle.get(key) ?? [];
+  idle.set(key, programs);
+  const used = programs.pop();
+  const states = used?.states ?? new AsyncDisposableStack();
+  const state = hasOwnState ? states.use(await scratch(await fullCache())) : undefined;
+  const options = state === undefined
+    ? chosen
+    : { ...chosen, options: `state_dir = ${JSON.stringify(state.root)}, ${chosen.options ?? ""}` };
+  if (used !== undefined) await reset(used.agent, options);
+  const agent = used?.agent ?? await startAgent({ ...options, lua: `${REMEMBER}\n${options.lua ?? ""}` });
+  const program = { agent, states };
+  return {
+    agent: { ...agent, state: state ?? agent.state, [Symbol.asyncDispose]: () => end(program) },
+    async leave() {
+      if ((await within(0, agent.nvim.exited)).done) await end(program);
+      else programs.push(program);
+    },
   };
-  return { agent, leave };
 }
 
 /** What a program keeps from its start: each test may choose the rest anew. Other options mean another engine. */
-function fixed({ env, runtime, plugin, cwd, commands, nvim, clearEnv }: AgentOptions) {
-  return { env, runtime, plugin, cwd, commands, nvim, clearEnv };
+function fixed({ group, env, runtime, plugin, cwd, commands, nvim, clearEnv }: SharedOptions) {
+  return { group, env, runtime, plugin, cwd, commands, nvim, clearEnv };
 }
 
 async function reset(agent: RunningAgent, options: AgentOptions): Promise<void> {
