@@ -177,6 +177,8 @@ export const GUARDS: Readonly<Record<string, string>> = guards([
   ...["clean", "smudge"].map((name) => [`filter.mine.${name}`, "cat"] as const),
   ["diff.mine.textconv", "cat"],
   ["merge.mine.driver", "git merge-file %A %O %B"],
+  // No second process after a commit.
+  ["maintenance.auto", "false"],
 ]);
 
 function guards(settings: readonly (readonly [string, string])[]): Record<string, string> {

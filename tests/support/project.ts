@@ -127,7 +127,9 @@ const USER = "[user]\n\tname = Test\n\temail = test@example.invalid\n";
 
 /** @param mined as in `scratch` */
 export async function commitAll(root: string, mined = true): Promise<void> {
-  await git(root, "init", "--quiet", "--initial-branch=main");
+  // Without the examples of hooks.
+  await git(root, "init", "--quiet", "--initial-branch=main", "--template=");
+  for (const folder of ["hooks", "info"]) await Deno.mkdir(join(root, ".git", folder));
   // In the repository itself, so that a commit works there whatever else is configured.
   await Deno.writeTextFile(join(root, ".git/config"), USER, { append: true });
   await git(root, "add", "--all");
