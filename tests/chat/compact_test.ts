@@ -1,9 +1,9 @@
 /** A long session makes room in the model's window, and the user can take that back. Whole program. */
 import assert from "node:assert/strict";
-import { type RunningAgent, startAgent } from "../support/agent.ts";
+import type { RunningAgent } from "../support/agent.ts";
 import { disconnected, reached } from "../support/server.ts";
 import { say, waitForChat, waitForTurn } from "../support/chat.ts";
-import { sharedAgent } from "../support/shared_agent.ts";
+import { endEngines, sharedAgent } from "../support/shared_agent.ts";
 
 const FILES = Object.fromEntries(
   Array.from({ length: 8 }, (_, at) => [`f${at}.ts`, `// file ${at}\n`.padEnd(4_000, "const line = 1;\n")]),
@@ -46,7 +46,6 @@ Deno.test("a stop ends it: the connection is closed, nothing is folded, and the 
   assert.deepEqual(server.problems, []);
 });
 
-// Last: it ends the program.
 Deno.test("compact: a line says what was folded, a restart keeps it, undo brings all back", async () => {
   await using agent = await sharedAgent({ script: SCRIPT, project: FILES, options });
   const { nvim, server } = agent;
@@ -61,17 +60,16 @@ Deno.test("compact: a line says what was folded, a restart keeps it, undo brings
   await waitForTurn(nvim);
   assert.match(sent(agent), /No new libraries\..*Read all files/);
   assert.doesNotMatch(sent(agent), /\/\/ file 1/);
-  await nvim.quit();
 
-  await using other = await startAgent({ script: "", beside: agent, options });
-  await other.nvim.command("Agent resume");
-  await waitForChat(other.nvim, "a summary stands for");
-  await other.nvim.command("Agent compact undo");
-  await waitForChat(other.nvim, "The model sees the folded messages again.");
-  await other.nvim.keys("<Esc>:Agent compact undo<CR>");
-  await other.nvim.waitForScreen("nothing is folded");
-  await other.nvim.command("Agent send And now?");
-  await waitForChat(other.nvim, "Whole.");
+  await endEngines(agent);
+  await nvim.command("Agent resume");
+  await waitForChat(nvim, "a summary stands for");
+  await nvim.command("Agent compact undo");
+  await waitForChat(nvim, "The model sees the folded messages again.");
+  await nvim.keys("<Esc>:Agent compact undo<CR>");
+  await nvim.waitForScreen("nothing is folded");
+  await nvim.command("Agent send And now?");
+  await waitForChat(nvim, "Whole.");
   assert.doesNotMatch(sent(agent), /No new libraries/);
   assert.match(sent(agent), /\/\/ file 1/);
   assert.deepEqual(server.problems, []);

@@ -1,10 +1,9 @@
 /** GitHub Copilot from the login to the bill. Whole program. */
 import assert from "node:assert/strict";
-import { ChildNvim } from "../support/nvim.ts";
-import { PLUGIN } from "../support/agent.ts";
 import { say, waitForChat, waitForTurn } from "../support/chat.ts";
 import { CopilotServer, OAUTH, USER_CODE } from "../support/copilot_server.ts";
-import { scratch, waitUntil } from "../support/project.ts";
+import { waitUntil } from "../support/project.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 const SCRIPT = `
 call read_file {"path": "src/greet.ts"}
@@ -26,27 +25,26 @@ vim.g.clipboard = {
   paste = { ["+"] = function() return _G.clipboard end, ["*"] = function() return {} end },
 }
 `;
+const RELOAD = `
+vim.g.loaded_clipboard_provider = nil
+vim.cmd.runtime("autoload/provider/clipboard.vim")
+`;
 
 /** @param options Lua fields in the place of the choice of Copilot */
-async function start(server: CopilotServer, options = `provider = "copilot", ${server.lua}`) {
-  await using stack = new AsyncDisposableStack();
-  const project = stack.use(
-    await scratch({ "src/greet.ts": "export const greet = 'Hello';\n" }, { git: true }),
-  );
-  const home = stack.use(await scratch());
-  const state = home.path("state");
-  const nvim = stack.use(
-    await ChildNvim.start({
-      cwd: project.root,
-      runtime: [PLUGIN],
-      columns: 100,
-      lines: 40,
-      env: { XDG_CONFIG_HOME: home.path("config") },
-      lua: `${WORLD} vim.g.agent = { state_dir = "${state}", sessions = { title = false }, ${options} }`,
-    }),
-  );
-  const owned = stack.move();
-  return { nvim, project, home, state, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+async function start(server: CopilotServer, options = `model = nil, provider = "copilot", ${server.lua}`) {
+  const agent = await sharedAgent({
+    script: "",
+    project: { "src/greet.ts": "export const greet = 'Hello';\n" },
+    columns: 100,
+    lines: 40,
+    options: `sessions = { title = false }, ${options}`,
+    lua: `${WORLD} ${RELOAD}`,
+  });
+  const end = async () => {
+    await agent.nvim.lua(`vim.g.clipboard = nil ${RELOAD}`);
+    await agent[Symbol.asyncDispose]();
+  };
+  return { ...agent, [Symbol.asyncDispose]: end };
 }
 
 Deno.test("copilot: log in by a code, work, see what is left, log out", async () => {
@@ -66,7 +64,7 @@ Deno.test("copilot: log in by a code, work, see what is left, log out", async ()
   assert.deepEqual(await nvim.waitFor("#_G.opened > 0 and _G.opened"), [`${server.web}/login/device`]);
   await nvim.waitForScreen("agent: logged in to Copilot");
   await nvim.waitForScreenGone("Your code");
-  assert.equal(((await Deno.stat(`${state}/logins/copilot.json`)).mode ?? 0) & 0o777, 0o600);
+  assert.equal(((await Deno.stat(state.path("logins/copilot.json"))).mode ?? 0) & 0o777, 0o600);
 
   await nvim.command("Agent! Salute instead of Hello");
   await waitForChat(nvim, "It salutes.");
@@ -97,7 +95,7 @@ Deno.test("copilot: log in by a code, work, see what is left, log out", async ()
 
   await nvim.command("Agent logout copilot");
   await nvim.waitForScreen("agent: logged out of Copilot");
-  await assert.rejects(Deno.stat(`${state}/logins/copilot.json`), Deno.errors.NotFound);
+  await assert.rejects(Deno.stat(state.path("logins/copilot.json")), Deno.errors.NotFound);
 });
 
 Deno.test("copilot: a login is stopped by a key, and by its window's end; its failure is said", async () => {
@@ -132,7 +130,7 @@ Deno.test("copilot: a login is stopped by a key, and by its window's end; its fa
     "no window of the login",
     async () => await nvim.lua("return vim.fn.winnr('$')") === 1,
   );
-  await assert.rejects(Deno.stat(`${agent.state}/logins/copilot.json`), Deno.errors.NotFound);
+  await assert.rejects(Deno.stat(agent.state.path("logins/copilot.json")), Deno.errors.NotFound);
   assert.ok(server.polls.length <= most, "no stopped login is asked about any more");
 });
 
@@ -144,12 +142,14 @@ Deno.test("copilot: a session of another provider goes on there, with the login 
     copilot = { github_url = "${github_url}", github_api_url = "${github_api_url}", base_url = "${base_url}" },
   }`;
   await using agent = await start(server, options);
-  const { nvim, home } = agent;
+  const { nvim } = agent;
   await nvim.command("Agent One?");
   await waitForChat(nvim, "First.");
   await waitForTurn(nvim);
   assert.equal(server.seen.length, 0);
-  await home.write("config/github-copilot/apps.json", server.appsJson());
+  const folder = await nvim.lua<string>(`return vim.env.XDG_CONFIG_HOME .. "/github-copilot"`);
+  await Deno.mkdir(folder);
+  await Deno.writeTextFile(`${folder}/apps.json`, server.appsJson());
   await nvim.command("Agent provider copilot");
   await waitUntil("the other engine", () => server.keys === 1);
   await nvim.command("Agent Two?");
@@ -157,5 +157,6 @@ Deno.test("copilot: a session of another provider goes on there, with the login 
   await waitForTurn(nvim);
   assert.equal(server.chats.length, 1);
   assert.ok(server.chats[0]?.body.includes("First."), "it has what was said before");
+  await Deno.remove(folder, { recursive: true });
   assert.deepEqual([...server.problems, ...server.model.problems], []);
 });

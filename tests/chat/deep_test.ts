@@ -15,21 +15,19 @@ const DEEP = [
   ),
 ];
 
-const OPTIONS = {
-  project: { "notes.md": "# Notes\n", "AGENTS.md": "# Rules\n" },
-  options: "sessions = { title = false }",
-};
+const OPTIONS = "sessions = { title = false }";
+/** In the window that is not the chat's. */
 const EDITOR = `
-  vim.cmd.edit("notes.md")
+  vim.cmd("wincmd t")
+  vim.cmd.edit(...)
   vim.treesitter.start(0, "markdown")
   vim.wo.foldmethod, vim.wo.foldexpr = "expr", "v:lua.vim.treesitter.foldexpr()"`;
 
 Deno.test("an answer that is deep is shown, also as code, streamed, and in a preview of the session", async () => {
   const pieces = DEEP.flatMap((text) => [text, `\`\`\`markdown\n${text}\n\`\`\``]);
   await using agent = await sharedAgent({
-    ...OPTIONS,
+    options: OPTIONS,
     script: [...pieces, "The end."].join("\n\n").replaceAll(/^/gm, "say "),
-    files: [],
   });
   const { nvim } = agent;
   await nvim.lua(`require("agent").send("Go")`);
@@ -54,21 +52,25 @@ Deno.test("an answer that is deep is shown, also as code, streamed, and in a pre
 });
 
 Deno.test("a file that becomes deep loses its colours, in its buffer and in the comparison of an approval", async () => {
-  for (const deep of DEEP) {
+  const notes = DEEP.map((_, at) => [`notes${at}.md`, "# Notes\n"]);
+  const rules = DEEP.map((_, at) => [`${at}/AGENTS.md`, "# Rules\n"]);
+  await using agent = await sharedAgent({
+    options: `${OPTIONS}, review = { show_diffs = "open" }`,
+    project: Object.fromEntries([...notes, ...rules]),
+    script: "",
+  });
+  const { nvim, server } = agent;
+  for (const [at, deep] of DEEP.entries()) {
+    const note = `notes${at}.md`;
     const write = (path: string) =>
       `call write_file ${JSON.stringify({ path, content: `# Now\n\n${deep}\n` })}\n---\n`;
-    const script = `call read_file {"path": "notes.md"}\n---\n${write("notes.md")}${
-      write("AGENTS.md")
-    }say Written.`;
-    await using agent = await sharedAgent({
-      ...OPTIONS,
-      options: 'sessions = { title = false }, review = { show_diffs = "open" }',
-      script,
-    });
-    const { nvim } = agent;
-    await nvim.lua(EDITOR);
+    server.play(
+      `call read_file {"path": "${note}"}\ncall read_file {"path": "${at}/AGENTS.md"}\n---\n` +
+        `${write(note)}${write(`${at}/AGENTS.md`)}say Written.`,
+    );
+    await nvim.lua(EDITOR, note);
     await nvim.lua(`require("agent").send("Go")`);
-    await nvim.waitForScreen("write AGENTS.md");
+    await nvim.waitForScreen(`write ${at}/AGENTS.md`);
     await nvim.waitForScreen("d diff");
     await nvim.command("Agent approval");
     await nvim.waitFor(`vim.api.nvim_win_get_config(0).relative ~= ""`);
@@ -78,9 +80,10 @@ Deno.test("a file that becomes deep loses its colours, in its buffer and in the 
     await nvim.keys("q");
     await nvim.keys("a");
     await waitForTurn(nvim);
-    await nvim.lua(`vim.cmd.drop("notes.md")`);
+    await nvim.lua("vim.cmd.drop(...)", note);
     await nvim.waitFor(`vim.fn.getline(1) == "# Now"`);
     await nvim.command("normal! zx");
     await nvim.command("redraw");
   }
+  assert.deepEqual(server.problems, []);
 });

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { CHOOSABLE_EFFORTS } from "../../denops/agent/protocol/config.ts";
 import { objects } from "../model/model_messages.ts";
-import { startAgent } from "../support/agent.ts";
 import { transcript, waitForTurn } from "../support/chat.ts";
 import type { ChildNvim } from "../support/nvim.ts";
 import { waitUntil } from "../support/project.ts";
+import { endEngines, sharedAgent } from "../support/shared_agent.ts";
 
 /** The transcript's lines as one text. */
 async function shown(nvim: ChildNvim): Promise<string> {
@@ -31,12 +31,11 @@ say Third answer.
 `;
 
 Deno.test("thoughts in the text are folded, and an effort is chosen, sent, shown and kept", async () => {
-  const options = 'sessions = { title = false }, effort = "low"';
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
     script: SCRIPT,
-    options,
+    options: 'sessions = { title = false }, effort = "low"',
     lua: `vim.ui.select = function(items, options, done)
-      listed = { options.prompt, vim.tbl_map(function(item) return item.name end, items) }
+      _G.efforts = { options.prompt, vim.tbl_map(function(item) return item.name end, items) }
       done(items[5])
     end`,
   });
@@ -57,7 +56,7 @@ Deno.test("thoughts in the text are folded, and an effort is chosen, sent, shown
   ]);
   await nvim.command("Agent effort");
   await nvim.waitForScreen("effort high");
-  assert.deepEqual(await nvim.lua("return listed"), ["Effort (now low)", CHOOSABLE_EFFORTS]);
+  assert.deepEqual(await nvim.lua("return _G.efforts"), ["Effort (now low)", CHOOSABLE_EFFORTS]);
   await nvim.waitForScreen("agent: effort high, from the next message on");
   await nvim.command("Agent effort none");
   await nvim.waitForScreen("effort none");
@@ -73,24 +72,22 @@ Deno.test("thoughts in the text are folded, and an effort is chosen, sent, shown
   assert.equal(both.match(/Thought for/g)?.length, 2, both);
   assert.doesNotMatch(both, /think>|Second thoughts/);
   assert.deepEqual(sent(), { enable_thinking: false, thinking: false });
-  nvim.kill("SIGTERM");
-  await nvim.exited;
 
-  await using later = await startAgent({ script: "", options, beside: agent });
-  await later.nvim.command("Agent resume");
-  await later.nvim.waitForScreen("Second answer.");
-  assert.equal((await shown(later.nvim)).replace(/for .*/g, ""), both.replace(/for .*/g, ""));
-  await later.nvim.command("Agent And then?");
-  await later.nvim.waitForScreen("Third answer.");
-  await later.nvim.waitForScreen("effort none");
-  await waitForTurn(later.nvim);
+  await endEngines(agent);
+  await nvim.command("Agent resume");
+  await nvim.waitForScreen("Second answer.");
+  assert.equal((await shown(nvim)).replace(/for .*/g, ""), both.replace(/for .*/g, ""));
+  await nvim.command("Agent And then?");
+  await nvim.waitForScreen("Third answer.");
+  await nvim.waitForScreen("effort none");
+  await waitForTurn(nvim);
   assert.deepEqual(sent(), { enable_thinking: false, thinking: false });
   const said = objects(server.requests.at(-1)?.body.messages).filter(({ role }) => role === "assistant");
   assert.deepEqual(said.map(({ content }) => content), ["Hello.", "Second answer."]);
-  await later.nvim.command("Agent effort default");
+  await nvim.command("Agent effort default");
   await waitUntil("the winbar", async () =>
     !/effort/.test(
-      await later.nvim.lua<string>(
+      await nvim.lua<string>(
         `return require("agent.chat").current().status:line()`,
       ),
     ));

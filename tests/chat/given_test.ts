@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { mentionsIn } from "../../denops/agent/engine/context/mentions.ts";
 import { messagesOf, objects, string, withoutMode } from "../model/model_messages.ts";
-import { type AgentOptions, GREET, type RunningAgent, startAgent } from "../support/agent.ts";
+import { type AgentOptions, GREET, type RunningAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
-import { sharedAgent } from "../support/shared_agent.ts";
+import { endEngines, sharedAgent } from "../support/shared_agent.ts";
 import { pngFile } from "../support/pictures.ts";
-import { scratch } from "../support/project.ts";
+import { scratch, waitUntil } from "../support/project.ts";
 
 const PROJECT = { ...GREET, ".env": "KEY=secret\n", "src/other.ts": "export const other = 1;\n" };
 
@@ -77,11 +77,9 @@ test("words stand for what only Neovim knows, and their names are shown below th
   assert.match(buffers, /other = 1/);
   assert.doesNotMatch(buffers, /secret/);
   await waitForChat(nvim, "Not handed over: .env may hold secrets and is not readable");
-  await using later = await startAgent({ ...HERE, beside: agent });
-  await later.nvim.command("Agent resume");
-  await later.nvim.waitFor(
-    `vim.list_contains(vim.api.nvim_buf_get_lines(vim.fn.bufnr("^agent://chat/1$"), 0, -1, false), "${label}")`,
-  );
+  await endEngines(agent);
+  await nvim.command("Agent resume");
+  await waitUntil("the label", async () => (await transcript(nvim)).includes(label));
   assert.equal(await project.read(".env"), "KEY=secret\n");
 });
 

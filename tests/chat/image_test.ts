@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { type WireName, WIRES } from "../../denops/agent/protocol/providers.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { messagesOf } from "../model/model_messages.ts";
-import { baseUrl, SECRET, startAgent } from "../support/agent.ts";
+import { baseUrl, SECRET } from "../support/agent.ts";
 import { pngFile } from "../support/pictures.ts";
 import { sample } from "../support/sample.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 const PNG = pngFile(320, 240);
 const PROJECT = { "docs/logo.png": PNG, "README.md": "![logo](docs/logo.png)\n" };
@@ -15,9 +16,8 @@ Deno.test("an image reaches a model that sees byte for byte, on each wire, and t
   const provider = (name: string, wire: WireName) =>
     `${name} = { wire = "${wire}", base_url = "${baseUrl(wire, server)}", api_key = "env:TEST_API_KEY" }`;
   const providers = [provider("test", "openai_chat"), ...WIRES.map((wire) => provider(`by_${wire}`, wire))];
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
     script: "",
-    server,
     project: PROJECT,
     options: `sessions = { title = false }, providers = { ${providers.join(", ")} }`,
   });

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { MODE_FACTS } from "../../denops/agent/protocol/modes.ts";
 import { objects, string } from "../model/model_messages.ts";
-import { type AgentOptions, GREET, type RunningAgent, startAgent } from "../support/agent.ts";
+import { type AgentOptions, GREET, type RunningAgent } from "../support/agent.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
 import { waitUntil } from "../support/project.ts";
-import { sharedAgent } from "../support/shared_agent.ts";
+import { endEngines, sharedAgent } from "../support/shared_agent.ts";
 import { treeOf } from "../support/trees.ts";
 
 const OPTIONS = "sessions = { title = false }";
@@ -212,7 +212,7 @@ say Only looking.
 `;
 
 // Last: it kills the program.
-Deno.test("a mode is chosen in the input, a plan is started with a key, and another Neovim goes on in the mode", async () => {
+Deno.test("a mode is chosen in the input, a plan is started with a key, and another engine goes on in the mode", async () => {
   await using agent = await start(PLAN, MODE, { lines: 60 });
   const { nvim, server, project } = agent;
   assert.deepEqual(
@@ -254,27 +254,25 @@ Deno.test("a mode is chosen in the input, a plan is started with a key, and anot
   await nvim.lua(`vim.ui.select = function(_, options) _G.prompt = options.prompt end`);
   await nvim.command("tabclose | Agent mode");
   await nvim.waitFor(`_G.prompt == "Mode (now plan)"`);
-  nvim.kill("SIGTERM");
-  await nvim.exited;
-  await using later = await startAgent({ script: "", options: `${OPTIONS}, ${MODE}`, beside: agent });
-  await later.nvim.lua(`
+  await endEngines(agent);
+  await nvim.lua(`
     _G.modes = {}
     require("agent.client").listen(function(batch)
       for _, update in ipairs(batch) do
         table.insert(_G.modes, update.type == "agent_state" and update.mode or nil)
       end
     end)`);
-  await later.nvim.command("Agent resume");
-  await later.nvim.waitForScreen("plan · ");
-  await later.nvim.command("Agent And now?");
-  await later.nvim.waitForScreen("Only looking.");
-  await later.nvim.waitForScreen("plan · ");
-  await waitForTurn(later.nvim);
+  await nvim.command("Agent resume");
+  await nvim.waitForScreen("plan · ");
+  await nvim.command("Agent And now?");
+  await nvim.waitForScreen("Only looking.");
+  await nvim.waitForScreen("plan · ");
+  await waitForTurn(nvim);
   assert.match(
     modesIn(server.requests.at(-1)?.body),
     /<mode_\w+>plan:[^]*<mode_\w+>agent:[^]*<mode_\w+>plan:/,
   );
   // The chat that opens does not begin another session, in the mode of the options, beside the stored one.
-  assert.deepEqual([...new Set(await later.nvim.lua<string[]>("return _G.modes"))], ["plan"]);
+  assert.deepEqual([...new Set(await nvim.lua<string[]>("return _G.modes"))], ["plan"]);
   assert.deepEqual(server.problems, []);
 });

@@ -1,8 +1,9 @@
-/** What another agent does under a call stands under that call, also in a narrow window and after a restart. */
+/** What another agent does under a call stands under that call, also in a narrow window and when the session is resumed. */
 import assert from "node:assert/strict";
-import { copyOfPlugin, PLUGIN, startAgent } from "../support/agent.ts";
+import { copyOfPlugin, PLUGIN } from "../support/agent.ts";
 import { transcript, waitForTurn } from "../support/chat.ts";
 import type { ChildNvim } from "../support/nvim.ts";
+import { endEngines, sharedAgent } from "../support/shared_agent.ts";
 import { expectScreen } from "../support/screenshot.ts";
 
 const PLAY = `
@@ -39,13 +40,13 @@ async function scriptedPlugin() {
 }
 
 async function expand(nvim: ChildNvim): Promise<void> {
-  await nvim.lua("vim.api.nvim_set_current_win(vim.fn.bufwinid('^agent://chat/1$'))");
+  await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
   await nvim.keys("gg/explore<CR><Tab>");
 }
 
 Deno.test("what stands under a call is shown under it while it runs, then folded; a resumed session shows the same", async () => {
   await using plugin = await scriptedPlugin();
-  await using agent = await startAgent({ script: "", plugin: plugin.root, columns: 40, lines: 30 });
+  await using agent = await sharedAgent({ script: "", plugin: plugin.root, columns: 40, lines: 30 });
   const { nvim } = agent;
   await nvim.command("Agent Go");
   await nvim.waitForScreen("a once");
@@ -70,17 +71,11 @@ Deno.test("what stands under a call is shown under it while it runs, then folded
   await expectScreen(nvim, "nested-40x30");
   const expanded = await transcript(nvim);
 
-  await using next = await startAgent({
-    script: "",
-    plugin: plugin.root,
-    beside: agent,
-    columns: 40,
-    lines: 30,
-  });
-  await next.nvim.command("Agent resume");
-  await next.nvim.waitForScreen("Done with it.");
-  assert.deepEqual((await transcript(next.nvim)).slice(0, folded.length), folded);
-  await expand(next.nvim);
-  await next.nvim.waitForScreen("It is in one file.");
-  assert.deepEqual((await transcript(next.nvim)).slice(0, expanded.length), expanded);
+  await endEngines(agent);
+  await nvim.command("Agent resume");
+  await nvim.waitForScreen("Done with it.");
+  assert.deepEqual((await transcript(nvim)).slice(0, folded.length), folded);
+  await expand(nvim);
+  await nvim.waitForScreen("It is in one file.");
+  assert.deepEqual((await transcript(nvim)).slice(0, expanded.length), expanded);
 });

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import type { Update } from "../../denops/agent/protocol/ui.ts";
 import type { PaceClock } from "../../denops/agent/shared/pace.ts";
 import { Pump } from "../../denops/agent/supervisor/screen/pump.ts";
-import { startAgent } from "../support/agent.ts";
 import { transcript, waitForTurn } from "../support/chat.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 /** A pump, and a Neovim that takes a batch only when it is told to. */
 class Stage implements Disposable {
@@ -145,7 +145,7 @@ Deno.test("whatever is pushed, when and in which pieces: each chat's text arrive
 });
 
 Deno.test("a flood of 5,000 tokens arrives whole and in order, and Neovim answers all the time", async () => {
-  await using agent = await startAgent({ script: "flood 5000", columns: 80, lines: 40 });
+  await using agent = await sharedAgent({ script: "flood 5000", columns: 80, lines: 40 });
   const { nvim, server } = agent;
   await nvim.command("Agent Flood me");
   await waitForTurn(nvim);

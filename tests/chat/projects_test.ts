@@ -1,8 +1,9 @@
 /** Two projects in one Neovim: each message goes to the project that the user is in. In a real Neovim. */
 import assert from "node:assert/strict";
-import { GREET, startAgent } from "../support/agent.ts";
+import { GREET } from "../support/agent.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
 import { scratch } from "../support/project.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 const FILE = "src/greet.ts";
 const EDIT = `call read_file {"path": "${FILE}"}\n---\n` +
@@ -11,7 +12,7 @@ const EDIT = `call read_file {"path": "${FILE}"}\n---\n` +
 Deno.test("a chat belongs to the project of the window's working folder, and is named by it", async () => {
   await using two = await scratch({ ...GREET, "lib/package.json": "{}", "lib/a.ts": "\n" }, { git: true });
   await using plain = await scratch({ "notes.txt": "\n", "inner/package.json": "{}", "inner/a.ts": "\n" });
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
     script: `say Hi.\n---\n${EDIT}\n---\nsay Done.\n---\nsay Again.`,
     project: { ...GREET, "sub/package.json": "{}", "sub/a.ts": "\n" },
     options: "sessions = { title = false }, attach = { 'file' }",
@@ -25,6 +26,7 @@ Deno.test("a chat belongs to the project of the window's working folder, and is 
   await waitForChat(nvim, "Hi.");
   await waitForTurn(nvim);
   assert.ok(!(await nvim.screen()).includes(`${name(project.root)} ·`), "one project needs no name");
+  const first = Number(await current("id"));
   await nvim.keys("<Esc>q");
   const demo = await project.read(FILE);
   await nvim.command(`tabnew | tcd ${two.root} | edit ${FILE}`);
@@ -47,7 +49,9 @@ Deno.test("a chat belongs to the project of the window's working folder, and is 
   await nvim.waitForScreen(`${name(project.root)} ·`);
   assert.match(
     (await nvim.lua<string[]>("return _G.listed")).join("\n"),
-    new RegExp(`1  ready  ${name(project.root)}: hello\n2  ready  ${name(two.root)}: make greet`),
+    new RegExp(
+      `${first}  ready  ${name(project.root)}: hello\n${first + 1}  ready  ${name(two.root)}: make greet`,
+    ),
   );
   // A chip for a file of another project would lie: it is not sent.
   assert.ok(!(await nvim.screen()).includes(`${FILE}:`));
@@ -73,7 +77,7 @@ Deno.test("a chat belongs to the project of the window's working folder, and is 
     assert.equal(await current(), two.root, look);
   }
   await nvim.command(`only! | lcd ${project.root}`);
-  assert.equal(await current("id"), 1, "the window's own folder");
+  assert.equal(await current("id"), first, "the window's own folder");
 
   // In a folder that is in no project the file decides, and only once.
   await nvim.command(`tabnew | tcd ${plain.root} | edit inner/a.ts`);
@@ -86,6 +90,6 @@ Deno.test("a chat belongs to the project of the window's working folder, and is 
   assert.equal(await current(), two.root);
   assert.deepEqual(
     await nvim.lua("return vim.tbl_map(function(chat) return chat.id end, require('agent.chat').list())"),
-    [1, 2, 3, 4],
+    [0, 1, 2, 3].map((at) => first + at),
   );
 });

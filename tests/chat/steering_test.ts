@@ -107,7 +107,7 @@ Deno.test("a stop gives what was to steer back to the input; what comes too late
 
 Deno.test("a stop that overtakes what was to steer gives it back too, and nothing more is sent", async () => {
   const prompts = Array.from({ length: 300 }, (_, at) => [`.agents/commands/p${at}.md`, "Explain it."]);
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
     script: "wait here\nsay Never.\n---\nsay Nobody asked.",
     project: Object.fromEntries(prompts),
   });

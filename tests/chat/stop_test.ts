@@ -1,8 +1,8 @@
 /** <C-c>: at once on screen, at the model's server too, and nothing is lost. */
 import assert from "node:assert/strict";
-import { PLUGIN, type RunningAgent, startAgent } from "../support/agent.ts";
+import { PLUGIN, type RunningAgent } from "../support/agent.ts";
 import { chatShows, pressStop, say, transcript, waitForChat } from "../support/chat.ts";
-import { inOneNeovim, sharedAgent } from "../support/shared_agent.ts";
+import { endEngines, inOneNeovim, sharedAgent } from "../support/shared_agent.ts";
 import { ChildNvim } from "../support/nvim.ts";
 import { marked } from "../support/processes.ts";
 import { waitUntil } from "../support/project.ts";
@@ -124,9 +124,9 @@ const SLOW_KEY = `vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, {
   providers = { test = { api_key = "cmd:cat key" } },
 })`;
 
-Deno.test("while the engine is starting: the model is never asked", async () => {
-  await using agent = await startAgent({ script: "", lua: SLOW_KEY });
+test("while the engine is starting: the model is never asked", async (agent) => {
   const { nvim, server, project } = agent;
+  await nvim.lua(`${SLOW_KEY} require("agent").setup({})`);
   assert.ok((await new Deno.Command("mkfifo", { args: [project.path("key")] }).output()).success);
   await nvim.command("Agent Hello");
   await nvim.waitForScreen("· working");
@@ -212,6 +212,8 @@ const GONE = "The engine stopped (it did not react to a stop within 5 s).";
 test(
   "an engine that hangs: the turn ends at once, and the next message gets a new engine",
   async (agent) => {
+    // Only the engine of this test is to hang.
+    await endEngines(agent);
     await begin(agent, "say The first half of the answer\nwait here\nsay and never the second.");
     const { nvim, server } = agent;
     await waitForChat(nvim, "The first half of the answer");

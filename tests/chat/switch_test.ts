@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { PRESETS } from "../../denops/agent/protocol/providers.ts";
 import { ModelServer } from "../model/model_server.ts";
-import { SECRET, startAgent } from "../support/agent.ts";
+import { SECRET } from "../support/agent.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
 import type { ChildNvim } from "../support/nvim.ts";
 import { waitUntil } from "../support/project.ts";
+import { endEngines, sharedAgent } from "../support/shared_agent.ts";
 
 const FIRST = `
 call read_file {"path": "src/greet.ts"}
@@ -91,12 +92,12 @@ Deno.test("a session changes its model, then its provider, with all calls, resul
     `sessions = { title = false }, models = { ["claude-x"] = { price = { input = 3, output = 15 } } }, providers = { ${
       providers.join(", ")
     } }`;
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
     script: "",
-    server: first,
     options: options(test, other, broken),
     lua: PICK,
     lines: 40,
+    hasOwnState: true,
   });
   const { nvim, project } = agent;
   assert.deepEqual(await nvim.lua(`return require("agent.menus.models").providers`), Object.keys(PRESETS));
@@ -165,36 +166,32 @@ Deno.test("a session changes its model, then its provider, with all calls, resul
   await nvim.waitForScreen("large");
   assert.deepEqual([...first.problems, ...second.problems], []);
 
-  nvim.kill("SIGTERM");
-  await nvim.exited;
-  {
-    await using later = await startAgent({
-      script: "",
-      options: options(test, other).replace("input = 3", "input = 3000"),
-      beside: agent,
-    });
-    await later.nvim.command("Agent resume");
-    await later.nvim.waitForScreen("claude-x · ");
-    await later.nvim.command("Agent And now?");
-    await waitForChat(later.nvim, "Going on.");
-    await waitForTurn(later.nvim);
-    // The price of the options of this moment, for some thousand tokens.
-    await later.nvim.waitForScreen(/of 100k tokens · \$[1-9]/);
-    assert.equal(second.requests.length, 3);
-    await later.nvim.command("Agent fork");
-    await later.nvim.waitFor(`require("agent.chat").current().id == 2`);
-    await later.nvim.command("Agent And here?");
-    await waitForChat(later.nvim, "From the copy.");
-    await waitForTurn(later.nvim);
-    assert.equal(second.requests.at(-1)?.body.model, "claude-x");
-  }
-  await using without = await startAgent({ script: "", options: options(test), beside: agent });
-  await without.nvim.command("Agent resume");
-  await waitForChat(without.nvim, "Going on.");
-  await without.nvim.command("Agent And then?");
-  await waitForTurn(without.nvim);
-  await waitForChat(without.nvim, "This session continues with the provider of your options.");
-  await waitForChat(without.nvim, "Still the first provider.");
+  await endEngines(agent);
+  const dearer = options(test, other).replace("input = 3", "input = 3000");
+  await nvim.lua(`require("agent").setup({ ${dearer} })`);
+  await nvim.command("Agent resume");
+  await nvim.waitForScreen("claude-x · ");
+  await nvim.command("Agent And now?");
+  await waitForChat(nvim, "Going on.");
+  await waitForTurn(nvim);
+  // The price of the options of this moment, for some thousand tokens.
+  await nvim.waitForScreen(/of 100k tokens · \$[1-9]/);
+  assert.equal(second.requests.length, 3);
+  await nvim.command("Agent fork");
+  await nvim.waitFor(`#require("agent.chat").list() == 2`);
+  await nvim.command("Agent And here?");
+  await waitForChat(nvim, "From the copy.");
+  await waitForTurn(nvim);
+  assert.equal(second.requests.at(-1)?.body.model, "claude-x");
+
+  await endEngines(agent);
+  await nvim.lua(`require("agent").setup({ ${options(test)} })`);
+  await nvim.command("Agent resume");
+  await waitForChat(nvim, "Going on.");
+  await nvim.command("Agent And then?");
+  await waitForTurn(nvim);
+  await waitForChat(nvim, "This session continues with the provider of your options.");
+  await waitForChat(nvim, "Still the first provider.");
   assert.equal(first.requests.at(-1)?.body.model, "scripted");
   assert.deepEqual([...first.problems, ...second.problems], []);
 });
@@ -227,11 +224,9 @@ Deno.test("while a turn runs another provider waits for its end, what is queued 
     own("other", "anthropic_messages", second.url),
     own("dead", "openai_chat", "http://127.0.0.1:65529/v1"),
   ];
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
     script: "",
-    server: first,
     options: `sessions = { title = false }, providers = { ${providers.join(", ")} }`,
-    allowPrompt: true,
   });
   const { nvim } = agent;
   await nvim.command("Agent");

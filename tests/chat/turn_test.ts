@@ -1,10 +1,10 @@
 /** What a turn does is seen while it does it: files, diffs, jobs, the plan, waiting, and answers that end before their end. */
 import assert from "node:assert/strict";
-import { type RunningAgent, startAgent } from "../support/agent.ts";
+import type { RunningAgent } from "../support/agent.ts";
 import { transcript, waitForTurn } from "../support/chat.ts";
 import type { ChildNvim } from "../support/nvim.ts";
 import { waitUntil } from "../support/project.ts";
-import { sharedAgent, type SharedOptions } from "../support/shared_agent.ts";
+import { endEngines, sharedAgent, type SharedOptions } from "../support/shared_agent.ts";
 
 const OPTIONS = "sessions = { title = false }";
 /** Nothing but the tests of timers uses this program: a review of changes has some of its own. */
@@ -269,8 +269,8 @@ Deno.test("the list of changed files grows during the turn, and <CR> opens one",
   assert.equal(nvim.text().match(/Changed \d/g)?.length, 1, nvim.text());
 
   // What is stored is the end alone.
-  await using after = await startAgent({ script: "", beside: agent });
-  await after.nvim.command("Agent resume");
-  await after.nvim.waitForScreen(/That was all\.[^]*Changed 2 files/);
-  assert.equal(after.nvim.text().match(/Changed \d/g)?.length, 1);
+  await endEngines(agent);
+  await nvim.command("Agent resume");
+  await nvim.waitForScreen(/That was all\.[^]*Changed 2 files/);
+  assert.equal(nvim.text().match(/Changed \d/g)?.length, 1);
 });

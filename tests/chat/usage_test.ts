@@ -4,10 +4,11 @@ import { UserConfig } from "../../denops/agent/protocol/config.ts";
 import { engineConfig as configOf } from "../../denops/agent/supervisor/agents/provider.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { engineConfig, startEngine } from "../support/acp.ts";
-import { SECRET, startAgent } from "../support/agent.ts";
+import { SECRET } from "../support/agent.ts";
 import { waitForTurn } from "../support/chat.ts";
 import { scratch } from "../support/project.ts";
 import { expectScreen } from "../support/screenshot.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 const SCRIPT = `
 say I look.
@@ -32,16 +33,19 @@ usage 1200 30
 const OPTIONS =
   "sessions = { title = false }, models = { scripted = { price = { input = 3, output = 15, cached_read = 0.3 } } }";
 
-/** Times and days differ from run to run: they are covered, in as many columns. */
+/** Times, days and chats differ from run to run: they are covered, in as many columns. */
 function masked(screen: string): string {
   return screen.replaceAll(/(built in|sent after) \d+(?:\.\d)? m?s/g, "$1 N")
     .replaceAll(/ *\d+(?:\.\d)? m?s(?= )/g, (time) => "N s".padStart(time.length))
     .replaceAll(/\d{4}-\d\d-\d\d(?= {3})/g, "YYYY-MM-DD")
+    // The number of the chat.
+    .replace(/(?<=a\/\/i\/)(\d+)( +a\/\/usage)/, (_, id, name) => `1${name}${" ".repeat(id.length - 1)}`)
     .replaceAll(/\d+ tools/g, "N tools");
 }
 
 Deno.test("the usage at 80×40, 120×40 and 40×40", async () => {
-  await using agent = await startAgent({ script: SCRIPT, columns: 80, lines: 40, options: OPTIONS });
+  const size = { columns: 80, lines: 40 };
+  await using agent = await sharedAgent({ script: SCRIPT, ...size, options: OPTIONS, hasOwnState: true });
   const { nvim, server } = agent;
   await nvim.command("Agent rename greet to salute everywhere");
   await nvim.waitForScreen("Done.");
