@@ -1,6 +1,6 @@
 /** What an error of fetch itself means, in words. Pure. */
 
-export interface ConnectionProblem {
+interface ConnectionProblem {
   /** Goes on from "Cannot reach …: ". */
   readonly reason: string;
   /** A sentence. */
@@ -9,7 +9,7 @@ export interface ConnectionProblem {
   readonly retryable: boolean;
 }
 
-export interface Server {
+interface Server {
   /** Where the key comes from. */
   readonly keySource: string;
   /** The command that starts it, if one is known. */

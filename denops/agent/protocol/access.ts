@@ -62,7 +62,7 @@ export const Access = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("nothing") }),
 ]);
 export type Access = z.infer<typeof Access>;
-export type AccessKind = Access["kind"];
+type AccessKind = Access["kind"];
 export type AccessOf<Kind extends AccessKind> = Extract<Access, { kind: Kind }>;
 
 /** Kinds of the user's rules: a command is spoken of by three, any other access by its own name. */

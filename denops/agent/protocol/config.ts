@@ -8,7 +8,7 @@ import { WIRES } from "./providers.ts";
 export type { Price, ProviderOptions, SafeToWrite } from "./option_shapes.ts";
 
 /** Globs of the rules for reading. They add to `deny_read`; deny is stronger. */
-export const ReadRules = z.object({ deny: list(z.string()).default([]), ask: list(z.string()).default([]) });
+const ReadRules = z.object({ deny: list(z.string()).default([]), ask: list(z.string()).default([]) });
 
 /** The engine decides by these which files it may read and write. */
 export const FileRules = z.object({
@@ -43,7 +43,7 @@ export type Budget = z.infer<typeof Budget>;
 const { price: _, ...abilities } = MODEL_OPTIONS;
 
 /** The text to replace, the whole file, or OpenAI's patch text. */
-export const EDIT_FORMS = MODEL_OPTIONS.edit_form.unwrap().options;
+const EDIT_FORMS = MODEL_OPTIONS.edit_form.unwrap().options;
 export type EditForm = (typeof EDIT_FORMS)[number];
 
 /** How much a model is to think before it answers, from the least. */

@@ -9,7 +9,7 @@ export const WIRES = ["openai_chat", "openai_responses", "anthropic_messages", "
 export type WireName = (typeof WIRES)[number];
 
 /** What else differs from wire to wire: where a provider is asked, and how about its models. */
-export interface WireFacts {
+interface WireFacts {
   /** Where answers are asked for; added to `base_url`. */
   readonly path: string;
   /** The list of models, and one of them; added to `base_url`. */

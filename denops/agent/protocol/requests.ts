@@ -30,7 +30,7 @@ const SessionRow = z.object({
   /** Another Neovim has it open. */
   open: z.boolean(),
 });
-export type SessionRow = z.infer<typeof SessionRow>;
+type SessionRow = z.infer<typeof SessionRow>;
 
 export const TurnFile = z.object({
   path: z.string(),
@@ -169,7 +169,7 @@ const UsageRow = z.object({
   /** Of a turn. */
   edits: Edits.optional(),
 });
-export type UsageRow = z.infer<typeof UsageRow>;
+type UsageRow = z.infer<typeof UsageRow>;
 
 /** A piece of what a request sends. */
 const ContextPart = z.object({

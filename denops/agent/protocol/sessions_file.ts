@@ -11,7 +11,7 @@ export const LARGEST_SESSIONS_FILE = 512 * 1024;
 /** Characters. */
 export const LONGEST_SESSION_TITLE = 120;
 
-export const SESSION_STATES = ["running", "waiting", "done", "stopped", "failed"] as const;
+const SESSION_STATES = ["running", "waiting", "done", "stopped", "failed"] as const;
 export type SessionState = (typeof SESSION_STATES)[number];
 
 const ListedSession = z.object({

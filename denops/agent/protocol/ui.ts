@@ -350,7 +350,7 @@ interface Handed {
   readonly given?: readonly string[];
 }
 
-export interface ShownRule {
+interface ShownRule {
   readonly verdict: string;
   readonly rule: string;
   readonly source: string;

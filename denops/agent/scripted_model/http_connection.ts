@@ -14,7 +14,7 @@ export interface HttpRequest {
   readonly body: string;
 }
 
-export type HttpHeaders = Readonly<Record<string, string>>;
+type HttpHeaders = Readonly<Record<string, string>>;
 
 const utf8 = new TextEncoder();
 const lineEnd = utf8.encode("\r\n");

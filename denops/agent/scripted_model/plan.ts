@@ -15,7 +15,7 @@ export type Content =
   | { readonly kind: "call_piece"; readonly index: number; readonly text: string }
   | { readonly kind: "call_end"; readonly index: number };
 
-export type Delta = Content | Control | Ending;
+type Delta = Content | Control | Ending;
 
 type Call = Extract<Part, { kind: "call" }>;
 

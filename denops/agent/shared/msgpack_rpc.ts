@@ -11,7 +11,7 @@ import { decode, decodeMultiStream, encode, ExtensionCodec } from "../deps/msgpa
 import type { BytePipe } from "./byte_pipe.ts";
 
 /** Answers a request of the other side, or takes a notification (its result is then unused). */
-export type RpcHandler = (method: string, params: readonly unknown[]) => unknown;
+type RpcHandler = (method: string, params: readonly unknown[]) => unknown;
 
 /** The other side answered a request with an error; `message` is its text. */
 class RpcError extends Error {

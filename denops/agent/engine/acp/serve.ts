@@ -57,7 +57,7 @@ const LISTED: ReadonlySet<AgentEvent["type"]> = new Set([
   "title",
 ]);
 
-export interface AcpOptions {
+interface AcpOptions {
   readonly review: Pick<ReviewOptions, "reviews" | "store">;
   /** Real paths of the only folders that this engine may touch, the project first. */
   readonly roots: readonly string[];

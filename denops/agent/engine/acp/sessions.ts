@@ -40,13 +40,13 @@ export interface Archive {
   readonly list: SessionList;
 }
 
-export interface Open {
+interface Open {
   readonly session: Session;
   readonly sender: UpdateSender;
 }
 
 /** Makes the session of this id: a new one, or the stored one. @param roots real paths, the project first */
-export type Start = (client: AgentContext, id: string, roots: readonly string[]) => Open;
+type Start = (client: AgentContext, id: string, roots: readonly string[]) => Open;
 
 export class AcpSessions {
   readonly #archive: Archive;

@@ -25,7 +25,7 @@ export interface TakenBack extends CarriedOut {
   readonly turn: number;
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   readonly store: CheckpointStore;
   readonly session: string;
   readonly restorer: Restorer;

@@ -16,7 +16,7 @@ import { netChanges } from "./review/net.ts";
 import { textOf } from "./restore/plan.ts";
 import { Restorer, type RestorerOptions } from "./restore/restorer.ts";
 
-export interface HoldBackOptions extends RestorerOptions {
+interface HoldBackOptions extends RestorerOptions {
   readonly store: CheckpointStore;
   /** Where it is recorded what is put back: no command in the background has done that. */
   readonly recorder: Pick<CheckpointStore, "begin" | "finish">;

@@ -34,7 +34,7 @@ const MOST_WATCHED = 2_000;
 /** As git's rule for racily clean entries: a file this young may change again without a trace in its times. */
 const UNSETTLED_MS = 2_000;
 
-export type Index = ReadonlyMap<string, Snapshot>;
+type Index = ReadonlyMap<string, Snapshot>;
 
 export interface Scan {
   readonly index: Index;
@@ -298,7 +298,7 @@ function storing(contents: Contents): ContentSink {
 }
 
 /** What lies between two scans. A file that kept its number and its content under another name was moved. */
-export function scanChanges(before: Scan, after: Scan): readonly FileRecord[] {
+function scanChanges(before: Scan, after: Scan): readonly FileRecord[] {
   const records: FileRecord[] = [];
   for (const path of new Set([...before.index.keys(), ...after.index.keys()])) {
     const [was, is] = [before.index.get(path) ?? ABSENT, after.index.get(path) ?? ABSENT];

@@ -14,7 +14,7 @@ import { recover } from "./restore/recovery.ts";
 import { Restorer, type RestorerOptions } from "./restore/restorer.ts";
 import { TurnFiles } from "./turn_files.ts";
 
-export interface SessionCheckpointsOptions extends RestorerOptions, RecorderOptions {
+interface SessionCheckpointsOptions extends RestorerOptions, RecorderOptions {
   readonly store: CheckpointStore;
   /** The folder for what is kept beside the project; undefined where there is none. */
   readonly state?: string | undefined;

@@ -12,7 +12,7 @@ interface Place {
   readonly size: number;
 }
 
-export interface SpoolOptions {
+interface SpoolOptions {
   /** Where there is room; undefined: where the system has its temporary files. */
   readonly folder: string | undefined;
   readonly journal: WriteJournal;

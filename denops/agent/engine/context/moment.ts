@@ -17,7 +17,7 @@ export interface Edit {
   readonly after: string | undefined;
 }
 
-export interface Moment {
+interface Moment {
   readonly git: Surroundings["git"];
   readonly shown: Shown | undefined;
   /** YYYY-MM-DD */
@@ -118,7 +118,7 @@ function counted(count: number, word: string): string {
 const READ_AGAIN = "read it again before you use it";
 
 /** Of an edit: one line, or its diff below it. */
-export interface ToldEdit {
+interface ToldEdit {
   readonly edit: Edit;
   readonly text: string;
   /** The model knows the new text from it. */

@@ -11,7 +11,7 @@ const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
  */
 const LOOKS = 8;
 
-export class OpenFile implements Disposable {
+class OpenFile implements Disposable {
   readonly #handle: number;
   /** Bytes, when it was opened. */
   readonly size: number;

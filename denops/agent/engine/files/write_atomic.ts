@@ -2,7 +2,7 @@
 import { basename, dirname, join } from "node:path";
 import type { WriteJournal } from "../ports.ts";
 
-export interface WriteRules {
+interface WriteRules {
   /**
    * Is what is there still what was looked at? Asked when all that takes time is done, right before the file takes its
    * place; if not, nothing is written.

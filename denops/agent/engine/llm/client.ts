@@ -42,7 +42,7 @@ export type ModelEvent =
   | { readonly type: "cancelled" }
   | { readonly type: "failed"; readonly error: TurnError };
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly wire: AnyWire;
   readonly endpoint: Endpoint;
   readonly target: Target;

@@ -54,7 +54,7 @@ export interface Model {
   stream(prompt: Prompt, signal: AbortSignal, initiator?: Initiator): AsyncGenerator<ModelEvent, void>;
 }
 
-export interface ModelPorts {
+interface ModelPorts {
   readonly fetch?: typeof fetch;
   /** What was learnt of models before. */
   readonly facts?: ModelFacts;

@@ -11,7 +11,7 @@ import { hasImages, withoutImages } from "./vision.ts";
  */
 export type Refused = Refusable | "temperature" | "images" | "tools" | "calls" | "memory";
 
-export interface RefusalPorts {
+interface RefusalPorts {
   readonly abilities: Pick<Abilities, "imagesRefused" | "callsRefused" | "parallel" | "memoryRefused">;
   /** The request with its calls in text; undefined: the user says that it has tools. */
   inText(request: ModelRequest): ModelRequest | undefined;

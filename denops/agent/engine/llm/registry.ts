@@ -10,7 +10,7 @@ import { openaiResponses } from "./wire/openai_responses.ts";
 import type { Delta, Wire } from "./wire/wire.ts";
 
 /** A wire with its state inside, so that callers need not know the state's type. */
-export interface Decoder {
+interface Decoder {
   step(frame: string): readonly Delta[];
 }
 

@@ -59,7 +59,7 @@ export interface StoredCheckpoint extends NewCheckpoint {
   readonly files: readonly StoredFile[];
 }
 
-export interface StoredFile extends FileRecord {
+interface StoredFile extends FileRecord {
   /** The checkpoint that took this change back. */
   readonly undoneBy?: number;
 }

@@ -5,7 +5,7 @@ import type { AgentEvent, Emit, FileChange } from "../log/events.ts";
 /** The least time between two lists while a sub-agent works. Milliseconds. */
 const PAUSE = 500;
 
-export interface ChangedFilesPorts {
+interface ChangedFilesPorts {
   readonly checkpoints: {
     /** Returns the changes of background commands. */
     late(): Promise<readonly { readonly toolCall: string; readonly changes: readonly FileChange[] }[]>;

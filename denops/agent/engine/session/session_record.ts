@@ -20,7 +20,7 @@ export function memoryOf(id: string, store: Store): Memory {
   return new Memory(store.session(id) === undefined ? [] : store.remembered(id));
 }
 
-export interface RecordPorts {
+interface RecordPorts {
   readonly id: string;
   /** The project's folder. */
   readonly root: string;

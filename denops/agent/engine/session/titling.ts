@@ -6,7 +6,7 @@ import type { UserMessage } from "../log/events.ts";
 import type { Measured, Meter, MeteredModel } from "../agent/turn/meter.ts";
 import type { Runner, TurnEnd } from "../agent/turn/runner.ts";
 
-export interface TitlingPorts {
+interface TitlingPorts {
   /** The option `title`. */
   readonly wanted: boolean;
   readonly runner: Pick<Runner, "title">;

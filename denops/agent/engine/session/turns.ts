@@ -31,7 +31,7 @@ export interface TurnRequest {
   readonly messageId?: string | undefined;
 }
 
-export interface TurnParts {
+interface TurnParts {
   readonly record: SessionRecord;
   readonly files: SessionFiles;
   readonly modes: SessionModes;

@@ -18,7 +18,7 @@ import type { Database } from "./database.ts";
 type Row = Readonly<Record<string, unknown>>;
 
 /** Type, mode and blob as columns. */
-export type SnapshotColumns = readonly [type: string | null, mode: number | null, blob: string | null];
+type SnapshotColumns = readonly [type: string | null, mode: number | null, blob: string | null];
 
 export class SqliteCheckpoints implements CheckpointStore {
   readonly contents: Blobs;

@@ -5,7 +5,7 @@ import type { AgentEvent } from "../log/events.ts";
 type Piece = Extract<AgentEvent, { type: "token" | "thought" }>;
 
 /** Pieces that follow each other: the place of the first, the text of all, and the places of the others. */
-export interface Run<Place> {
+interface Run<Place> {
   readonly place: Place;
   readonly event: Piece;
   readonly others: readonly Place[];

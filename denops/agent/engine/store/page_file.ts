@@ -11,7 +11,7 @@ const FRAME_HEADER = 24;
 const PAGE_SIZES = [8192, 4096];
 
 /** A page's entry in the map that a database with auto_vacuum keeps of its pages. */
-export interface PageOwner {
+interface PageOwner {
   readonly type: "root" | "free" | "overflow" | "tree";
   /** The page above this one; 0 for a root or a free page. */
   readonly parent: number;

@@ -9,7 +9,7 @@ import type { Sql } from "./sql.ts";
 const LONG = 8_000;
 const SHARED = 1_000;
 
-export interface TextBlobs {
+interface TextBlobs {
   putText(text: string): string;
   /** Undefined if it is in none. */
   findText(text: string): string | undefined;

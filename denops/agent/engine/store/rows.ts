@@ -25,7 +25,7 @@ export class SqlRows implements RowSource {
   }
 }
 
-export function columnsOf(connection: DatabaseSync, table: string): readonly string[] {
+function columnsOf(connection: DatabaseSync, table: string): readonly string[] {
   return connection.prepare("SELECT name FROM pragma_table_info(?)").all(table).map(({ name }) =>
     String(name)
   );

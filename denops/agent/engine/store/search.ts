@@ -14,7 +14,7 @@ const MOST_OUTPUT = 2_000;
 const EXCERPT_WORDS = 24;
 const MOST_PLACES = 100;
 
-export interface SearchText {
+interface SearchText {
   readonly session: string;
   readonly turn: number;
   /** Of the entry that has the text. */

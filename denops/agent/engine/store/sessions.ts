@@ -8,7 +8,7 @@ import { SessionMemory } from "./memory.ts";
 import { type Hit, search } from "./search.ts";
 import { TurnLog } from "./turn_log.ts";
 
-export interface SessionSummary extends StoredSession {
+interface SessionSummary extends StoredSession {
   /** Files that its tools and commands have changed. */
   readonly files: number;
   /** Of all its requests. */

@@ -15,7 +15,7 @@ import type { Sql } from "./sql.ts";
 /** Of deflate: a turn's end waits for it. */
 const LEVEL = 4;
 
-export interface Entry {
+interface Entry {
   readonly turn: number;
   /** Rises within a turn. */
   readonly seq: number;
@@ -25,7 +25,7 @@ export interface Entry {
   readonly entry: LogEntry | undefined;
 }
 
-export interface NewEntry {
+interface NewEntry {
   readonly session: string;
   readonly turn: number;
   readonly seq: number;
@@ -38,7 +38,7 @@ export interface NewEntry {
   readonly size: number;
 }
 
-export interface Wanted {
+interface Wanted {
   /** Others are not decoded. */
   kind(kind: string): boolean;
   readonly bareDiffs?: boolean | undefined;

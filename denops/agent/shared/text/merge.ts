@@ -7,14 +7,14 @@ import { diffArrays } from "../../deps/diff.ts";
 /** Texts that differ so much are taken as one change. */
 const LONGEST_MS = 1_000;
 
-export interface Conflict {
+interface Conflict {
   /** Line of `ours`, from 1, where its lines begin. */
   readonly line: number;
   readonly ours: readonly string[];
   readonly theirs: readonly string[];
 }
 
-export type Merged =
+type Merged =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly conflicts: readonly Conflict[] };
 

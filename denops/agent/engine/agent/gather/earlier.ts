@@ -6,7 +6,7 @@ import type { EarlierSession } from "./given.ts";
 /** Sessions whose titles are looked at, the newest first. */
 const MOST_SESSIONS = 500;
 
-export interface Sessions {
+interface Sessions {
   readonly store: Pick<Store, "folds" | "messages">;
   /** The newest first. */
   readonly sessions: { page(after: undefined, most: number): readonly StoredSession[] };

@@ -73,7 +73,7 @@ interface RoomPorts {
 }
 
 /** "refused": the provider has said that the prompt is too long. */
-export type Cause =
+type Cause =
   | { readonly type: "full" | "refused" }
   /** They are in no log yet. `cut`: as they would be stored if nothing was folded. */
   | { readonly type: "results"; readonly whole: readonly ResultEntry[]; readonly cut: readonly ResultEntry[] }

@@ -32,7 +32,7 @@ const LONGEST_MS = 1_800;
 /** A message waits for that long; what takes longer is left out, and the chat names it. */
 const SLOW_MS = 2_000;
 
-export interface SurroundingsPorts {
+interface SurroundingsPorts {
   readonly workspace: Workspace;
   /** Those of the workspace. */
   readonly views: Views;

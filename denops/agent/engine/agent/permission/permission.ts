@@ -16,7 +16,7 @@ export interface PermissionPorts {
   allowForSession(accesses: Access): void;
 }
 
-export type Permission =
+type Permission =
   | {
     readonly refusal?: undefined;
     readonly rule: string;

@@ -12,7 +12,7 @@ import type { AskApproval, HeldFile, HoldBack } from "../../ports.ts";
 import { files } from "../../tools/define.ts";
 import { namesFile } from "../gather/named_files.ts";
 
-export interface TrapPorts {
+interface TrapPorts {
   readonly emit: Emit;
   readonly ask: AskApproval;
   readonly holdBack: HoldBack;

@@ -15,7 +15,7 @@ import { oldList } from "../../tools/old/old_list.ts";
 import type { SessionTools } from "./session_tools.ts";
 
 /** What the list depends on. */
-export interface ListFacts {
+interface ListFacts {
   readonly mode: Pick<Mode, "tools">;
   /** It is told of fewer tools. */
   readonly small: boolean;

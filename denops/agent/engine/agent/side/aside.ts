@@ -10,7 +10,7 @@ import type { AsideTold, Runner, RunnerPorts } from "../turn/runner.ts";
 import type { StepPorts } from "../turn/step.ts";
 import type { Measured, Meter } from "../turn/meter.ts";
 
-export interface AsidePorts {
+interface AsidePorts {
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly meter: Meter;

@@ -16,7 +16,7 @@ import type { Measured } from "../turn/meter.ts";
 import { Repeats } from "../turn/repeats.ts";
 import type { RunnerPorts, TurnEnd } from "../turn/runner.ts";
 
-export interface EditPorts extends RunnerPorts, BatchPorts {
+interface EditPorts extends RunnerPorts, BatchPorts {
   readonly model: Model;
   /** What is sent with these messages alone. */
   promptOf(messages: readonly MessageEntry[]): Prompt;

@@ -19,7 +19,7 @@ import { RememberedMap } from "../permission/memory.ts";
 import { Meter } from "../turn/meter.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "../turn/runner.ts";
 
-export interface SubagentOptions {
+interface SubagentOptions {
   /** Of its session, which is stored. */
   readonly id: string;
   /** One line. */

@@ -34,7 +34,7 @@ const MOST_CALLS = 5;
 /** Characters of an id that a model is told: they are its session's first. */
 const SHORT_ID = 8;
 
-export interface SubagentsPorts {
+interface SubagentsPorts {
   readonly session: string;
   readonly root: string;
   readonly store: Store;

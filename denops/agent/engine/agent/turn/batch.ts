@@ -49,7 +49,7 @@ export interface BatchPorts extends PermissionPorts, CheckpointPorts {
   refreshRules(): Promise<void>;
 }
 
-export interface BatchMemory {
+interface BatchMemory {
   /** What the batches of one turn remember of each other. */
   readonly repeats: Repeats;
   /** From 1. */

@@ -19,7 +19,7 @@ export function costOf(usage: Usage, price: Price | undefined): number | undefin
 type Counter = "turn" | "session" | "day";
 
 /** What a session has cost in all its life, and how often the user has raised its cap. */
-export interface SessionSpending {
+interface SessionSpending {
   readonly amount: number;
   readonly raised: number;
 }

@@ -14,7 +14,7 @@ const ASK_FOR_SUMMARY =
 
 const NO_ANSWER = "[No answer.]";
 
-export interface FinishPorts {
+interface FinishPorts {
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly meter: Meter;

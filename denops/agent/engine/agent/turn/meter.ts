@@ -43,7 +43,7 @@ export class Clock {
 /** What answers, as the log of usage names it. */
 export type MeteredModel = Pick<Model, "provider" | "name" | "contextWindow" | "price">;
 
-export interface MeterPorts {
+interface MeterPorts {
   readonly session: string;
   /** Number of the turn that runs, or ran last. */
   turn(): number;

@@ -3,10 +3,10 @@ import { type Contents, sameSnapshot, type Snapshot } from "../../log/checkpoint
 import { type DecodedText, decodeText, encodeText } from "../../../shared/text/text.ts";
 import { conflictText, merge3 } from "../../../shared/text/merge.ts";
 
-export type FileImage = Extract<Snapshot, { type: "file" }>;
+type FileImage = Extract<Snapshot, { type: "file" }>;
 
 /** Three images of one place. */
-export interface Sides {
+interface Sides {
   readonly now: Snapshot;
   /** As the agent left it. */
   readonly left: Snapshot;
@@ -14,13 +14,13 @@ export interface Sides {
   readonly then: Snapshot;
 }
 
-export type Decision =
+type Decision =
   | { readonly outcome: "unchanged" }
   | { readonly outcome: "restored" | "merged"; readonly image: Snapshot }
   | { readonly outcome: "conflict" | "skipped"; readonly text: string };
 
 /** Larger files are not compared line by line. */
-export const LARGEST_TEXT = 20_000_000;
+const LARGEST_TEXT = 20_000_000;
 
 export function decide({ now, left, then }: Sides, contents: Contents): Decision {
   if (sameSnapshot(now, then)) return { outcome: "unchanged" };

@@ -20,7 +20,7 @@ import { decide, textOf } from "./plan.ts";
 import { pauses } from "../../../shared/pauses.ts";
 import { Disk, PlannedTree } from "./planned_tree.ts";
 
-export interface PlannerOptions {
+interface PlannerOptions {
   readonly contents: Contents;
   readonly editor: Editor;
   /** Real paths. */

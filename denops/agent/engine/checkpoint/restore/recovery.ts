@@ -17,7 +17,7 @@ import { pauses } from "../../../shared/pauses.ts";
 import type { Recorder } from "../recorder.ts";
 import { lstat, takeSnapshot } from "../snapshot.ts";
 
-export interface RecoveryOptions {
+interface RecoveryOptions {
   readonly session: string;
   readonly store: CheckpointStore;
   /** Real paths. */

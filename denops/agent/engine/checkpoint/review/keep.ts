@@ -26,7 +26,7 @@ import { lstat } from "../snapshot.ts";
 import { Spool } from "../spool.ts";
 import type { TurnFiles } from "../turn_files.ts";
 
-export interface KeeperOptions extends Omit<RestorerOptions, "store" | "syncsNew"> {
+interface KeeperOptions extends Omit<RestorerOptions, "store" | "syncsNew"> {
   readonly session: string;
   readonly contents: Contents;
   /** Where it is recorded while it goes on. */

@@ -46,7 +46,7 @@ function carried(
 }
 
 /** What is to be reviewed after a checkpoint. */
-export interface ReviewStep {
+interface ReviewStep {
   /** Paths of which there is nothing to review any more. */
   readonly removed: readonly string[];
   readonly put: readonly StoredReview[];

@@ -17,7 +17,7 @@ import { textOf } from "../restore/plan.ts";
 import { carryEdits, reviewsAfter } from "./review_state.ts";
 import { takeSnapshot } from "../snapshot.ts";
 
-export interface ReviewUpdate {
+interface ReviewUpdate {
   readonly path: string;
   readonly baseline?: string | undefined;
   readonly settled: boolean;

@@ -7,7 +7,7 @@ import { textOf } from "../restore/plan.ts";
 /** Texts that differ so much are not followed any further. */
 const LONGEST_MS = 500;
 
-export interface Origin {
+interface Origin {
   /** @param before only what is older than this checkpoint */
   versions(path: string, before?: number): Iterable<Version>;
   readonly contents: Contents;

@@ -11,7 +11,7 @@ import { folded, type Folds, foldsInForce, withoutDroppedPins } from "./folds.ts
 /** No text has more characters a token on average: what is longer fits into no window. */
 const CHARACTERS_A_TOKEN = 8;
 
-export interface WindowOptions {
+interface WindowOptions {
   readonly store: Pick<Store, "folds" | "messages" | "sizes" | "turn">;
   readonly session: string;
   /** Tokens that fit. */
@@ -21,7 +21,7 @@ export interface WindowOptions {
 }
 
 /** Where a message stands: after `skip` messages of its turn. */
-export interface Place {
+interface Place {
   readonly turn: number;
   readonly skip: number;
 }

@@ -42,7 +42,7 @@ export interface Server {
   running?(model: string, look: Look): Promise<Running | undefined>;
 }
 
-export interface Running {
+interface Running {
   /** Tokens. */
   readonly window: number | undefined;
   /** Bytes of memory, and how many of them are on the GPU. */

@@ -5,7 +5,7 @@
 import type { Effort } from "../../../protocol/config.ts";
 import type { ModelRequest } from "../../log/messages.ts";
 
-export interface Thinking {
+interface Thinking {
   /** Of the request's body. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly maxTokens: number;

@@ -9,7 +9,7 @@ import type { Sql } from "../sql.ts";
 /** Of the new database, once it is complete. */
 const READY_SUFFIX = ".salvaged";
 
-export interface Salvaged {
+interface Salvaged {
   /** Path of the damaged file. */
   readonly aside: string;
   /** Number of sessions in the new file. */

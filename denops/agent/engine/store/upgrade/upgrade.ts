@@ -11,10 +11,10 @@ import { schemaOf, SCHEMAS } from "./schema.ts";
 import type { Sql } from "../sql.ts";
 
 /** Of the copy from before the last upgrade. */
-export const BACKUP_SUFFIX = ".backup";
+const BACKUP_SUFFIX = ".backup";
 
 /** SQLite's message. */
-export const DAMAGED = "database disk image is malformed";
+const DAMAGED = "database disk image is malformed";
 
 /** A version of SCHEMAS; 0 is empty. */
 type Found = number | "other";

@@ -13,7 +13,7 @@ export function meantTool<Tool extends { readonly name: string }>(
   return names.named(written) ?? names.named(toolOf(bareName(written))?.name ?? "");
 }
 
-export interface MeantCall<Tool> {
+interface MeantCall<Tool> {
   /** Undefined if there is no such tool. */
   readonly tool: Tool | undefined;
   /** As they were written; the tool fits them. */

@@ -69,7 +69,7 @@ export async function hasAllNamesIn(path: string, folders: readonly string[]): P
   return missing === 0;
 }
 
-export interface ImageFile {
+interface ImageFile {
   readonly bytes: Uint8Array;
   /** Of the file, in bytes. */
   readonly size: number;

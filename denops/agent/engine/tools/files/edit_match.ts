@@ -92,7 +92,7 @@ function asThere(text: string, { end }: Replacement, edit: Edit, ending: LineEnd
 
 /** Compares whole lines from `at` on; gives how to write the new ones, or undefined if they do not match. */
 export type Tier = (have: readonly Line[], at: number, want: readonly Line[]) => Rewrite | undefined;
-export type Rewrite = (line: string) => string;
+type Rewrite = (line: string) => string;
 
 export const trailingTier: Tier = (have, at, want) =>
   want.every((line, index) => have[at + index]?.trimmed === line.trimmed) ? (line) => line : undefined;

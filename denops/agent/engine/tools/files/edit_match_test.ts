@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { runs } from "../../../../../tests/support/runs.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import { applyEdits } from "./edit_match.ts";
-import { EDIT_CASES } from "./edit_match_cases.ts";
+import { EDIT_CASES } from "../../../../../tests/support/edit_match_cases.ts";
 
 for (const { what, text, edits, after } of EDIT_CASES) {
   Deno.test(`edit: ${what}`, () => {

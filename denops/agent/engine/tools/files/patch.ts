@@ -13,7 +13,7 @@ interface HunkLine {
   readonly text: string;
 }
 
-export interface Hunk {
+interface Hunk {
   /** Its first line in the patch, from 1. */
   readonly line: number;
   /** Lines of the file that stand before it, in this order. */

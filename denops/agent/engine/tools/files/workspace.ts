@@ -40,7 +40,7 @@ interface DiskFile extends Omit<TextFile, "unsaved"> {
   readonly bytes: Uint8Array;
 }
 
-export interface WrittenFile extends FileChange {
+interface WrittenFile extends FileChange {
   /** What of the file did not survive the write: one sentence. */
   readonly note?: string;
 }
@@ -52,7 +52,7 @@ const NOTES: Readonly<Record<Written, string | undefined>> = {
   "other names": "Its other names (hard links) outside of the project keep the old text.",
 };
 
-export interface WorkspaceOptions {
+interface WorkspaceOptions {
   /** Real path of the project. */
   readonly roots: readonly string[];
   readonly editor: Editor;

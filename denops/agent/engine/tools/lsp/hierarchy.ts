@@ -9,7 +9,7 @@ import { counted, lineRange, placed, symbolName } from "./show.ts";
 
 const MOST = 50;
 
-export type Relation = LspRelated["relation"];
+type Relation = LspRelated["relation"];
 
 /** One heading for each relation, with what stands in it. */
 export async function showHierarchy(

@@ -7,7 +7,7 @@ export type ControlState = Extract<
   "need_fixes" | "nothing_done" | "call_shown" | "plan_open" | "no_plan"
 >;
 
-export interface ControlPacket {
+interface ControlPacket {
   readonly state: ControlState;
   readonly iteration: number;
   readonly maxIterations: number;

@@ -8,7 +8,7 @@ import { controlNote, type ControlState } from "./control.ts";
 import type { TurnWork } from "../turn_work.ts";
 
 /** An answer without calls, and what the turn has come to. */
-export interface Stop {
+interface Stop {
   /** In the user's words. */
   readonly request: string;
   readonly answer: string;

@@ -39,7 +39,7 @@ export interface Baseline {
   readonly files: readonly { readonly path: AccessPath; readonly before: Errors }[];
 }
 
-export interface Report {
+interface Report {
   /** For the model. */
   readonly text: string;
   /** For the screen: "1 new error"; empty if there is none. */

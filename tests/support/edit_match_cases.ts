@@ -1,9 +1,9 @@
 /** What an edit does to a text: the corpus of edit_match_test.ts. */
-import type { applyEdits } from "./edit_match.ts";
+import type { applyEdits } from "../../denops/agent/engine/tools/files/edit_match.ts";
 
 type Edit = Parameters<typeof applyEdits>[1][number];
 
-export interface EditCase {
+interface EditCase {
   readonly what: string;
   readonly text: string;
   readonly edits: readonly Edit[];
