@@ -1,5 +1,6 @@
 /** Answers that show, quote, document or announce a call. None of them may run anything. */
 import { CALL_FORMATS } from "./formats.ts";
+import { type Frame, oneLine, prefixed } from "./frames.ts";
 
 export interface ShownCall {
   readonly what: string;
@@ -7,11 +8,6 @@ export interface ShownCall {
   readonly text: string;
 }
 
-/** How an answer shows a call. */
-type Frame = readonly [what: string, text: (call: string) => string];
-
-const oneLine = (call: string) => call.replace(/\s*\n\s*/g, " ");
-const prefixed = (call: string, prefix: string) => call.replace(/^/gm, prefix);
 const numbered = (call: string, text: (number: number, line: string) => string) =>
   call.split("\n").map((line, at) => text(at + 1, line)).join("\n");
 
@@ -165,12 +161,12 @@ const USUAL = ["Hermes, Qwen 2.5 and 3", "Claude's older format", "Qwen 2.5 Code
 
 const DELETE = [{ name: "delete_file", arguments: { path: "keep.txt" } }];
 
-const usual = CALL_FORMATS.filter(({ who }) => USUAL.includes(who));
+export const USUAL_FORMATS = CALL_FORMATS.filter(({ who }) => USUAL.includes(who));
 const others = CALL_FORMATS.filter(({ who }) => !USUAL.includes(who));
 
 export const SHOWN_CALLS: readonly ShownCall[] = FRAMES.flatMap(([what, text], index) => {
   const turns = [index * 2, index * 2 + 1].flatMap((at) => others[at % others.length] ?? []);
-  return [...usual, ...turns].map((format) => ({
+  return [...USUAL_FORMATS, ...turns].map((format) => ({
     what: `${what}: ${format.who}`,
     model: format.model,
     text: text(format.write(DELETE)),

@@ -45,7 +45,7 @@ export async function runTurn(message: UserMessage, ports: TurnPorts, signal: Ab
     const verdict = await first(policies, (policy) => policy.afterAnswer?.(answer));
     if (verdict === "again") continue;
     if (verdict !== undefined) return verdict;
-    if (answer.message.calls.length === 0) return await turn.finish(answer.message.text);
+    if (answer.message.calls.length === 0) return await turn.finish(answer.message);
     await turn.runCalls(answer);
     if (signal.aborted) return turn.interrupted("cancelled");
     const end = await first(policies, (policy) => policy.afterResults?.(answer));

@@ -115,6 +115,31 @@ Deno.test("a model with calls of its own that ends in one as text is asked for a
   checkEvents(engine.events);
 });
 
+Deno.test("a call in text that its words announce does not run, and the model is asked to make it or to leave it", async () => {
+  const call = object("delete_file", { path: "keep.txt" });
+  const asked = "expect shows a call of delete_file, which did not run\nexpect write nothing after it";
+  for (
+    const answer of [
+      `The model then emits:\n\n${call}`,
+      `Das Modell schreibt dann:\n\n${call}`,
+      `The call would look like this:\n\n${call}\n\nIt deletes the file.`,
+    ]
+  ) {
+    for (const isMeant of [true, false]) {
+      await using engine = await play(
+        isMeant
+          ? [said(answer), `${asked}\n${said(call)}`, "say Deleted.\nsay [TASK_COMPLETE]"]
+          : [said(answer), `${asked}\nsay [TASK_COMPLETE]`],
+        { "keep.txt": "kept\n" },
+      );
+      assert.deepEqual(await engine.prompt("How is keep.txt deleted?"), END_TURN);
+      const kept = await engine.project.read("keep.txt").catch(() => undefined);
+      assert.equal(kept, isMeant ? undefined : "kept\n", answer);
+      assert.deepEqual(engine.server.problems, []);
+    }
+  }
+});
+
 Deno.test("a model in text that shows its call in a fence is told how to make it, three times in a turn", async () => {
   const call = object("read_file", { path: "a.txt" });
   const fenced = said(`\`\`\`json\n${call}\n\`\`\``);

@@ -31,6 +31,8 @@ export class Turn {
   #initiator: Initiator;
   /** The last prompt that was sent. */
   #prompt: Prompt | undefined;
+  /** Words that ended an answer, and no call since. */
+  #hasAnswered = false;
 
   /** @param restart runs the turn again in another mode */
   constructor(
@@ -99,6 +101,9 @@ export class Turn {
   }
 
   append(message: MessageEntry): void {
+    if (message.type === "assistant_message") {
+      this.#hasAnswered = message.calls.length === 0 && (this.#hasAnswered || message.text.trim() !== "");
+    }
     this.ports.append(message);
   }
 
@@ -106,10 +111,11 @@ export class Turn {
     this.ports.emit({ type: "notice", severity, text });
   }
 
-  /** Ends the turn; an empty answer is followed by a summary. */
-  async finish(answer: string): Promise<TurnEnd> {
+  /** Ends the turn; an empty answer is followed by a summary, unless it only says that the answer before it was the last. */
+  async finish({ text, complete }: Pick<Answered["message"], "text" | "complete">): Promise<TurnEnd> {
     const { ports, work, signal } = this;
-    const cut = answer.trim() === "" ? await summarize(ports, work, signal) : undefined;
+    const isEmpty = text.trim() === "" && !(complete === true && this.#hasAnswered);
+    const cut = isEmpty ? await summarize(ports, work, signal) : undefined;
     return cut === undefined
       ? { type: "stopped", reason: "end_turn" }
       : this.interrupted("cancelled", cut.stopped);

@@ -2,10 +2,13 @@
  * Where a place in an answer stands as Markdown: at the top level, or in code, a quotation, a list, a table, a listing.
  * A call that stands in one of these is shown, not made. Values are of one place and never change.
  */
+import { leadOf } from "./lead.ts";
 
 export interface Layout {
   /** The fence that is open. */
   readonly fence?: string | undefined;
+  /** The name of an element that a line has begun and none has ended. */
+  readonly tag?: string | undefined;
   /** The end of the thought that is open. */
   readonly thought?: string | undefined;
   /** Backticks that have opened a code span in this paragraph, and close it. */
@@ -34,15 +37,24 @@ export function afterWords(layout: Layout, words: string): Layout {
 }
 
 /** On the next line. */
-export function afterLine({ fence, ticks, head, last }: Layout): Layout {
+export function afterLine({ fence, ticks, head, last, tag }: Layout): Layout {
   const isBlank = head.trim() === "";
   const [, mark = ""] = FENCE.exec(head) ?? [];
-  const next = { head: "", last: isBlank ? last : head };
+  const next = { head: "", last: isBlank ? last : head, ...tagAfter(tag, fence === undefined ? head : "") };
   if (fence !== undefined) {
     const isClosed = mark.startsWith(fence) && head.trim() === mark;
     return isClosed ? { ...next, ticks: 0 } : { ...next, fence, ticks: 0 };
   }
   return mark === "" ? { ...next, ticks: isBlank ? 0 : ticks } : { ...next, fence: mark, ticks: 0 };
+}
+
+/** The opening tag at the beginning of a line, except tags that models put around their answers. */
+const ELEMENT =
+  /^<((?!(?:answer|response|reply|final|action|output|tool|function|invoke|br|hr|img|p)\b)[a-z][\w-]*)(?:\s[^<>]*)?>/;
+
+function tagAfter(open: string | undefined, line: string): Pick<Layout, "tag"> {
+  const tag = open ?? ELEMENT.exec(line)?.[1];
+  return tag === undefined || line.includes(`</${tag}>`) ? {} : { tag };
 }
 
 function ticksAfter(open: number, words: string): number {
@@ -55,7 +67,7 @@ function ticksAfter(open: number, words: string): number {
 }
 
 /** A mark of a list, a quotation, a table, a heading, a comment, a listing, or a label. */
-const MARKED = /^\s*(?:[-*+>|#]|\/\/|<!--|\d+[.)\t|:]|\d+ \||\p{L}[.)](?:\s|$))/u;
+const MARKED = /^\s*(?:[>|]|[-*+](?:\s|$)|[ivx]+[.)]|\/\/|<!--|\d+[.)\t|:]|\d+ \||\p{L}[.)](?:\s|$))/u;
 const LABEL = /[:=|]\s*$/;
 const OPENED = /["'“‘«»„「『([{`]\s*$/;
 const WORDS = /\p{L}[\p{L}\p{N}_'.-]*/gu;
@@ -64,49 +76,14 @@ const CODE = /^(?: {4}| {0,3}\t)/;
 /** What a line is a part of that is indented by less. */
 const ITEM = /^ {2}|[:|]\s*$/;
 
-/** Whether a call that begins here is only shown. */
-export function isShown({ fence, ticks, head, last }: Layout): boolean {
+/** How a call that begins here is only shown: as a part of something, or by the words that introduce it. */
+export function shownAs({ fence, ticks, head, last, tag }: Layout): "part" | "announced" | undefined {
   const isPart = head.startsWith("  ") && (MARKED.test(last) || ITEM.test(last));
-  if (fence !== undefined || ticks > 0 || CODE.test(head) || isPart) return true;
-  if (TAG.test(last) && !last.includes("</")) return true;
-  if (head.trim() === "") return isAnnounced(last);
+  if (fence !== undefined || tag !== undefined || ticks > 0 || CODE.test(head) || isPart) return "part";
+  if (TAG.test(last) && !last.includes("</")) return "part";
+  const isLine = head.trim() === "";
   const words = head.match(WORDS)?.length ?? 0;
-  return MARKED.test(head) || OPENED.test(head) || words === 0 || (words === 1 && LABEL.test(head)) ||
-    isAnnounced(head);
-}
-
-/** Words for an example, which are also parts of paths. */
-const EXAMPLE = new RegExp(
-  "(?<![\\w./-])(?:examples?|for instance|to illustrate|illustration|hypothetical\\w*|snippet|usage|template)(?![\\w./-]*\\w)|" +
-    "beispiel|exempe?l|ejemplo|esempio|voorbeeld|przykład|například|például|esimerkiksi|eksempel|" +
-    "contoh|örne[kğ]|например|пример|наприклад|приклад|παράδειγμα|例如|比如|示例|例子|例え|の例|예를 들|예시|ví dụ|مثال|" +
-    "उदाहरण|לדוגמה|ตัวอย่าง",
-  "iu",
-);
-/** How what comes is announced as shown, at the end of a sentence. */
-const SHOWN = new RegExp(
-  [
-    String.raw`\b(?:such as|namely|as follows|like (?:this|so|these)|looks? like)$`,
-    String.raw`\b(?:would|could|can|might|may) (?:look|write|be)(?: \S+){0,2}$`,
-    String
-      .raw`\b(?:the|this|following) (?:format|syntax|call) (?:is|of .* is|would be)$|\b(?:this|following) (?:format|syntax)$`,
-    String.raw`\b(?:sample|expected) (?:output|answer|call|response)`,
-    String.raw`\b(?:must|do|should|don't|never) ?(?:not )?(?:run|call|use|execute|write|do)(?: \w+)?$`,
-    "sieht ?.* aus$|ressemble à ceci$|se ve así$|格式如下$|次のよう",
-  ].join("|"),
-  "iu",
-);
-const QUOTES =
-  /\b(?:docs?|documentation|readme|page|file|log|prompt|spec|manual|model|models|agent|you|they|he|she|user)\b[^.]{0,30}\b(?:shows?|says?|said|contains?|writes?|wrote|emits?|answers?|answered)$/iu;
-/** Who goes to work announces no example, and quotes nobody. */
-const INTENT = /\b(?:let me|let's|i'll|i will|i'm|i am|i need|i want|what|whether|how)\b/iu;
-
-/** Its last sentence alone counts, unless it ends with a full stop: then it announces nothing. */
-export function isAnnounced(line: string): boolean {
-  const sentences = line.replace(/`[^`]*`/g, "").trim().split(/(?<=[.!?…])\s+(?=\p{Lu})|[。！？]/u);
-  const last = sentences.findLast((sentence) => sentence.trim() !== "")?.trim() ?? "";
-  const words = last.replace(/[\s:：*_]+$/u, "");
-  if (/\b(?:e\.?g|i\.?e|ex)\.?$/i.test(words)) return true;
-  if (/[.!?…]$/u.test(words)) return false;
-  return SHOWN.test(words) || EXAMPLE.test(words) || (QUOTES.test(words) && !INTENT.test(words));
+  if (OPENED.test(isLine ? last : head)) return "part";
+  if (!isLine && (MARKED.test(head) || words === 0 || (words === 1 && LABEL.test(head)))) return "part";
+  return leadOf(isLine ? last : head, isLine) === "made" ? undefined : "announced";
 }

@@ -1,6 +1,7 @@
 /** The calls in an answer's text, and what of it may be shown while it comes. */
 import type { Grammar } from "./grammar.ts";
-import { isAnnounced, TOP } from "./layout.ts";
+import { TOP } from "./layout.ts";
+import { leadOf } from "./lead.ts";
 import { Scanner } from "./scanner.ts";
 import { isUnread, type TextCall } from "./tools.ts";
 
@@ -12,7 +13,7 @@ export interface Extracted {
   readonly written: string;
   /** It has the same call again and again: of those it is the first alone, and what follows is of no use. */
   readonly isLoop: boolean;
-  /** A call that stands by itself and is not made, as words follow it. */
+  /** A call that stands by itself and is not made, as words follow or announce it. */
   readonly shown: TextCall | undefined;
 }
 
@@ -50,7 +51,7 @@ function callInFence(text: string, grammar: Grammar): TextCall | undefined {
   if (FENCE.test(lines.at(-1) ?? "")) lines.pop();
   const open = lines.findLastIndex((line) => FENCE.test(line));
   const before = lines.slice(0, Math.max(0, open)).findLast((line) => line.trim() !== "") ?? "";
-  return open === -1 || isAnnounced(before)
+  return open === -1 || leadOf(before) === "shown"
     ? undefined
     : extract(lines.slice(open + 1).join("\n"), grammar).calls[0];
 }

@@ -6,7 +6,7 @@ import { Cursor } from "../../../shared/text/cursor.ts";
 import { isEndMark } from "../end_mark.ts";
 import { THOUGHTS } from "../thoughts.ts";
 import { type Grammar, RESULTS } from "./grammar.ts";
-import { afterLine, afterWords, isShown, type Layout, TOP } from "./layout.ts";
+import { afterLine, afterWords, type Layout, shownAs, TOP } from "./layout.ts";
 import type { TextCall } from "./tools.ts";
 
 export interface Span {
@@ -166,22 +166,28 @@ export class Scanner {
 
   /** @returns behind the call; undefined if there is none */
   #call(at: number): number | undefined {
-    const isOnlyShown = this.#row.length === 0 && isShown(this.#layout);
     for (const { syntax, atLine } of this.#grammar.marksAt(this.#text, at)) {
       if (syntax === undefined || (atLine && !this.#isAtLine)) continue;
       const cursor = this.#cursor.from(at);
       const calls = syntax.read(cursor, this.#grammar.tools);
       if (cursor.metEnd && !this.#isWhole) {
-        if (!isOnlyShown && syntax.weak !== true) this.#writing = at;
+        if (syntax.weak !== true && this.#shownAs() === undefined) this.#writing = at;
         return this.#frozen = at;
       }
       if (calls === undefined) continue;
-      if (isOnlyShown || this.#grammar.isQuoted(this.#text.slice(at, cursor.at))) this.#row = [];
+      const shown = this.#shownAs();
+      const isQuoted = this.#grammar.isQuoted(this.#text.slice(at, cursor.at));
+      if (shown === "announced" && !isQuoted) this.#shown = calls[0];
+      if (shown !== undefined || isQuoted) this.#row = [];
       // What parts it from the one before it is of no use to anybody.
       else this.#row.push({ begin: this.#row.at(-1)?.end ?? at, end: cursor.at, calls });
       return cursor.at;
     }
     return undefined;
+  }
+
+  #shownAs(): ReturnType<typeof shownAs> {
+    return this.#row.length === 0 ? shownAs(this.#layout) : undefined;
   }
 
   /** A thought in the middle of an answer. @returns behind its opening mark */

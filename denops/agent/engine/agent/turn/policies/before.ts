@@ -9,7 +9,7 @@ export function stepLimit(turn: Turn): TurnPolicy {
   return {
     async beforeRequest() {
       if (turn.iteration <= turn.limit) return undefined;
-      if (ports.unattended === true) return await turn.finish("");
+      if (ports.unattended === true) return await turn.finish({ text: "" });
       if (!await mayStepOn(ports, turn.limit, ports.maxIterations, signal)) {
         return turn.interrupted("max_iterations");
       }
