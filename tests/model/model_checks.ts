@@ -18,11 +18,11 @@ import {
 import { checkImages } from "./model_image_checks.ts";
 import { checkResponses } from "./model_response_checks.ts";
 import { signatureOf } from "../../denops/agent/scripted_model/wire_anthropic.ts";
-import type { Wire } from "../../denops/agent/scripted_model/wires.ts";
+import type { ScriptedWire } from "../../denops/agent/scripted_model/wires.ts";
 
 /** All that is wrong with a request; `headers` have lower-case names. */
 export function checkRequest(
-  wire: Wire,
+  wire: ScriptedWire,
   headers: Readonly<Record<string, string>>,
   body: JsonObject,
 ): string[] {
@@ -92,7 +92,7 @@ export function excerpt(text: string, from = 0, length = 120): string {
   }`;
 }
 
-function checkBody(wire: Wire, body: JsonObject): string[] {
+function checkBody(wire: ScriptedWire, body: JsonObject): string[] {
   const found: string[] = [];
   if (!string(body.model)) found.push("there is no model");
   if (body.stream !== true) found.push("stream is not true");
@@ -121,7 +121,7 @@ function checkAnthropic(headers: Readonly<Record<string, string>>, body: JsonObj
   return found;
 }
 
-function checkTools(wire: Wire, body: JsonObject): string[] {
+function checkTools(wire: ScriptedWire, body: JsonObject): string[] {
   if (body.tools === undefined) return [];
   const tools = objects(body.tools);
   if (tools.length === 0) return /^openai/.test(wire) ? ["tools is empty, leave it out"] : [];
@@ -147,7 +147,7 @@ function checkTools(wire: Wire, body: JsonObject): string[] {
   });
 }
 
-function checkRoles(wire: Wire, messages: readonly SentMessage[]): string[] {
+function checkRoles(wire: ScriptedWire, messages: readonly SentMessage[]): string[] {
   const anthropic = wire === "anthropic_messages";
   const legal = anthropic ? ["user", "assistant"] : ["system", "developer", "user", "assistant", "tool"];
   const isSystem = ({ role }: SentMessage) => !anthropic && (role === "system" || role === "developer");
@@ -167,7 +167,7 @@ function checkRoles(wire: Wire, messages: readonly SentMessage[]): string[] {
   return found;
 }
 
-function checkContent(wire: Wire, body: JsonObject, messages: readonly SentMessage[]): string[] {
+function checkContent(wire: ScriptedWire, body: JsonObject, messages: readonly SentMessage[]): string[] {
   const found = messages.flatMap((message, at) => {
     const empty = message.role === "assistant" && message.calls.length === 0 && message.text.trim() === "";
     return empty ? [`message ${at} (assistant) is empty`] : [];
@@ -204,7 +204,7 @@ function checkBlocks(label: string, blocks: readonly JsonObject[]): string[] {
   return found;
 }
 
-function checkChatMessage(wire: Wire, label: string, message: JsonObject): string[] {
+function checkChatMessage(wire: ScriptedWire, label: string, message: JsonObject): string[] {
   const found: string[] = [];
   const calls = objects(message.tool_calls);
   const text = typeof message.content === "string" ||
@@ -230,7 +230,7 @@ function checkChatMessage(wire: Wire, label: string, message: JsonObject): strin
  * reasoning_content must be passed back with calls.
  */
 function checkService(
-  wire: Wire,
+  wire: ScriptedWire,
   { model, messages: sent }: JsonObject,
   messages: readonly SentMessage[],
 ): string[] {
@@ -268,7 +268,7 @@ function checkService(
 }
 
 /** Every call has exactly one result, right after the message that called, and no result is without a call. */
-function checkCalls(wire: Wire, messages: readonly SentMessage[]): string[] {
+function checkCalls(wire: ScriptedWire, messages: readonly SentMessage[]): string[] {
   const found: string[] = [];
   const ids = new Set<string>();
   let open: SentCall[] = [];
@@ -296,7 +296,7 @@ function checkCalls(wire: Wire, messages: readonly SentMessage[]): string[] {
 }
 
 /** Ollama's older versions know no ids: the tool's name has to do. */
-function belongs(wire: Wire, call: SentCall, result: SentResult): boolean {
+function belongs(wire: ScriptedWire, call: SentCall, result: SentResult): boolean {
   if (wire !== "ollama" || (result.id !== undefined && call.id !== undefined)) {
     return call.id !== undefined && call.id === result.id;
   }

@@ -3,9 +3,13 @@ import { checkPrefix, checkRequest, checkSecrets } from "./model_checks.ts";
 import { historyKey, type JsonObject, transcript } from "./model_messages.ts";
 import { signatureOf } from "../../denops/agent/scripted_model/wire_anthropic.ts";
 import { chatBody, chatHeaders } from "./model_requests.ts";
-import type { Wire } from "../../denops/agent/scripted_model/wires.ts";
+import type { ScriptedWire } from "../../denops/agent/scripted_model/wires.ts";
 
-function problems(wire: Wire, messages: readonly unknown[], extra: JsonObject = {}): readonly string[] {
+function problems(
+  wire: ScriptedWire,
+  messages: readonly unknown[],
+  extra: JsonObject = {},
+): readonly string[] {
   return checkRequest(wire, chatHeaders(wire), { ...chatBody(wire, messages), ...extra });
 }
 

@@ -14,7 +14,7 @@ import {
   sentOf,
   string,
 } from "./model_messages.ts";
-import type { Wire } from "../../denops/agent/scripted_model/wires.ts";
+import type { ScriptedWire } from "../../denops/agent/scripted_model/wires.ts";
 
 const LARGEST_IMAGE = 5 * 1024 * 1024;
 const LARGEST_REQUEST = 32_000_000;
@@ -29,7 +29,11 @@ const MAGIC: Readonly<Record<string, string>> = {
   "image/webp": "RIFF",
 };
 
-export function checkImages(wire: Wire, body: JsonObject, messages: readonly SentMessage[]): string[] {
+export function checkImages(
+  wire: ScriptedWire,
+  body: JsonObject,
+  messages: readonly SentMessage[],
+): string[] {
   const images = messages.flatMap(({ images }) => images);
   const found = messages.flatMap((message, at) => {
     const label = `message ${at} (${message.role})`;
@@ -49,7 +53,7 @@ export function checkImages(wire: Wire, body: JsonObject, messages: readonly Sen
   return found;
 }
 
-function checkImage(wire: Wire, label: string, type: string | undefined, data: string): string[] {
+function checkImage(wire: ScriptedWire, label: string, type: string | undefined, data: string): string[] {
   if (data.length > LARGEST_IMAGE) return [`${label}: an image of ${data.length} bytes of base64`];
   let start: string;
   try {
@@ -65,7 +69,7 @@ function checkImage(wire: Wire, label: string, type: string | undefined, data: s
 }
 
 /** The shape around the images. */
-function checkParts(wire: Wire, at: number, message: JsonObject): string[] {
+function checkParts(wire: ScriptedWire, at: number, message: JsonObject): string[] {
   const label = `message ${at} (${message.role})`;
   if (wire === "ollama") {
     const sound = message.images === undefined || Array.isArray(message.images) && message.images.length > 0;

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { GIF, pngFile } from "../support/pictures.ts";
 import { checkRequest } from "./model_checks.ts";
 import { chatBody, chatHeaders } from "./model_requests.ts";
-import type { Wire } from "../../denops/agent/scripted_model/wires.ts";
+import type { ScriptedWire } from "../../denops/agent/scripted_model/wires.ts";
 
 const PNG = pngFile(2, 2).toBase64();
 const user = { role: "user", content: "Hi" };
 
-function problems(wire: Wire, ...messages: readonly unknown[]): readonly string[] {
+function problems(wire: ScriptedWire, ...messages: readonly unknown[]): readonly string[] {
   return checkRequest(wire, chatHeaders(wire), chatBody(wire, messages));
 }
 

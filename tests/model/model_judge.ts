@@ -1,14 +1,14 @@
 /** Collects what is wrong with the requests to a model, over the whole life of a server. */
-import type { HttpRequest } from "../../denops/agent/scripted_model/http_connection.ts";
+import type { ReceivedRequest } from "../../denops/agent/scripted_model/http_connection.ts";
 import { checkPrefix, checkRequest, checkSecrets, excerpt } from "./model_checks.ts";
 import { historyKey, type JsonObject, transcript } from "./model_messages.ts";
 import type { Answer } from "../../denops/agent/scripted_model/answer.ts";
-import type { Wire } from "../../denops/agent/scripted_model/wires.ts";
+import type { ScriptedWire } from "../../denops/agent/scripted_model/wires.ts";
 
 /** A request for an answer, as far as it could be read. */
 export interface ChatRequest {
-  readonly wire: Wire;
-  readonly http: HttpRequest;
+  readonly wire: ScriptedWire;
+  readonly http: ReceivedRequest;
   /** Nothing if the body was no JSON object. */
   readonly body: JsonObject | undefined;
   /** What is new since the model's last answer, decoded. */
@@ -61,15 +61,15 @@ export class Judge {
     ];
   }
 
-  other(label: string, http: HttpRequest): void {
+  other(label: string, http: ReceivedRequest): void {
     this.#problems.push(...this.#secretsIn(http).map((problem) => `${label}: ${problem}`));
   }
 
-  #secretsIn({ path, body }: HttpRequest): string[] {
+  #secretsIn({ path, body }: ReceivedRequest): string[] {
     return checkSecrets(this.#secrets, { URL: path, body });
   }
 
-  #history(wire: Wire, body: JsonObject, isNew: boolean): string[] {
+  #history(wire: ScriptedWire, body: JsonObject, isNew: boolean): string[] {
     const session = historyKey(wire, body);
     const before = this.#transcripts.get(session);
     const now = transcript(wire, body);

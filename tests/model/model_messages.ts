@@ -1,5 +1,5 @@
 /** What a request to a model says, apart from how its wire says it. Pure; takes any JSON. */
-import type { Wire } from "../../denops/agent/scripted_model/wires.ts";
+import type { ScriptedWire } from "../../denops/agent/scripted_model/wires.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -58,7 +58,7 @@ export function sentOf(body: JsonObject): readonly JsonObject[] {
   return objects(body.messages ?? body.input);
 }
 
-export function messagesOf(wire: Wire, body: JsonObject): readonly SentMessage[] {
+export function messagesOf(wire: ScriptedWire, body: JsonObject): readonly SentMessage[] {
   if (wire === "openai_responses") return itemMessages(objects(body.input));
   return objects(body.messages).map(wire === "anthropic_messages" ? anthropicMessage : chatMessage);
 }
@@ -82,7 +82,7 @@ export function newestUserText(messages: readonly SentMessage[]): string {
  * The messages as JSON, one text each; Anthropic's `system` and OpenAI's `instructions` are the first. Without cache
  * marks, and with Anthropic's short forms written out, so that equal prompts are equal texts.
  */
-export function transcript(wire: Wire, body: JsonObject): readonly string[] {
+export function transcript(wire: ScriptedWire, body: JsonObject): readonly string[] {
   const messages = sentOf(body);
   if (wire === "openai_responses") {
     const system = body.instructions === undefined ? [] : [{ role: "system", content: body.instructions }];
@@ -99,7 +99,7 @@ export function transcript(wire: Wire, body: JsonObject): readonly string[] {
 }
 
 /** Histories are told apart by their first user message. */
-export function historyKey(wire: Wire, body: JsonObject): string {
+export function historyKey(wire: ScriptedWire, body: JsonObject): string {
   const all = transcript(wire, body);
   const extra = all.length - sentOf(body).length;
   const first = sentOf(body).findIndex((message) => message.role === "user");

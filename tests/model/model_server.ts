@@ -9,9 +9,9 @@
  * server.problems; // []
  * ```
  */
-import { HttpConnection, type HttpRequest } from "../../denops/agent/scripted_model/http_connection.ts";
+import { HttpConnection, type ReceivedRequest } from "../../denops/agent/scripted_model/http_connection.ts";
 import { CLAIM, TITLES } from "../../denops/agent/engine/context/side_prompts.ts";
-import { Answers, Gates } from "../../denops/agent/scripted_model/answers.ts";
+import { Gates, ScriptedAnswers } from "../../denops/agent/scripted_model/answers.ts";
 import { ClientGone, deliver, isDisconnection } from "../../denops/agent/scripted_model/delivery.ts";
 import { Judge } from "./model_judge.ts";
 import { Milestones } from "./milestones.ts";
@@ -30,7 +30,7 @@ import {
 import type { Answer, Script } from "../../denops/agent/scripted_model/answer.ts";
 import { parseScript } from "../../denops/agent/scripted_model/script.ts";
 import type { Reply } from "../../denops/agent/scripted_model/encoder.ts";
-import { countCalls, encode, errorBody, type Wire } from "../../denops/agent/scripted_model/wires.ts";
+import { countCalls, encode, errorBody, type ScriptedWire } from "../../denops/agent/scripted_model/wires.ts";
 
 export interface ModelServerOptions {
   /** 0, the default, takes any free port. */
@@ -47,7 +47,7 @@ export interface ModelServerOptions {
 }
 
 export interface RecordedRequest {
-  readonly wire: Wire;
+  readonly wire: ScriptedWire;
   readonly method: string;
   readonly path: string;
   /** Names in lower case. */
@@ -70,7 +70,7 @@ type Recording = { -readonly [K in keyof RecordedRequest]: RecordedRequest[K] };
 interface Aside {
   readonly name: string;
   readonly prompt?: string;
-  readonly answers: Answers;
+  readonly answers: ScriptedAnswers;
   requests: JsonObject[];
 }
 
@@ -78,7 +78,7 @@ const NUDGE = /"state":\s*"(?:nothing_done|plan_open)"/;
 const LEAVES_IT = "say Nothing was changed.\nusage 0 0\nrepeat";
 const NO_CLAIM = 'say {"claims_change": false}\nusage 0 0\nrepeat';
 
-const endpoints: readonly (readonly [suffix: string, wire: Wire])[] = [
+const endpoints: readonly (readonly [suffix: string, wire: ScriptedWire])[] = [
   ["/v1/chat/completions", "openai_chat"],
   ["/v1/responses", "openai_responses"],
   ["/v1/messages", "anthropic_messages"],
@@ -88,7 +88,7 @@ const endpoints: readonly (readonly [suffix: string, wire: Wire])[] = [
 export class ModelServer implements AsyncDisposable {
   readonly url: string;
   readonly #listener: Deno.TcpListener;
-  readonly #answers: Answers;
+  readonly #answers: ScriptedAnswers;
   readonly #titles: Aside;
   readonly #claims: Aside;
   readonly #nudges: Aside;
@@ -109,11 +109,21 @@ export class ModelServer implements AsyncDisposable {
   }
 
   private constructor(script: string | Script, options: ModelServerOptions) {
-    this.#answers = new Answers(parsed(script));
+    this.#answers = new ScriptedAnswers(parsed(script));
     const { titles = "say Scripted title\nusage 0 0\nrepeat", claims = NO_CLAIM } = options;
-    this.#titles = { name: "title", prompt: TITLES, answers: new Answers(parsed(titles)), requests: [] };
-    this.#nudges = { name: "nudge", answers: new Answers(parsed(LEAVES_IT)), requests: [] };
-    this.#claims = { name: "claim", prompt: CLAIM, answers: new Answers(parsed(claims)), requests: [] };
+    this.#titles = {
+      name: "title",
+      prompt: TITLES,
+      answers: new ScriptedAnswers(parsed(titles)),
+      requests: [],
+    };
+    this.#nudges = { name: "nudge", answers: new ScriptedAnswers(parsed(LEAVES_IT)), requests: [] };
+    this.#claims = {
+      name: "claim",
+      prompt: CLAIM,
+      answers: new ScriptedAnswers(parsed(claims)),
+      requests: [],
+    };
     this.#secrets = options.secrets ?? [];
     this.#judge = new Judge(this.#secrets);
     this.#onWrite = options.onWrite;
@@ -227,7 +237,7 @@ export class ModelServer implements AsyncDisposable {
     }
   }
 
-  async #handle(http: HttpConnection, request: HttpRequest): Promise<void> {
+  async #handle(http: HttpConnection, request: ReceivedRequest): Promise<void> {
     const path = request.path.replace(/\?.*$/, "");
     const wire = endpoints.find(([suffix]) => request.method === "POST" && path.endsWith(suffix))?.[1];
     if (wire !== undefined) return await this.#chat(http, request, wire);
@@ -249,7 +259,7 @@ export class ModelServer implements AsyncDisposable {
     }, body);
   }
 
-  async #chat(http: HttpConnection, request: HttpRequest, wire: Wire): Promise<void> {
+  async #chat(http: HttpConnection, request: ReceivedRequest, wire: ScriptedWire): Promise<void> {
     const at = performance.now();
     const { method, path, headers } = request;
     const value = parsedJson(request.body);
@@ -289,7 +299,7 @@ export class ModelServer implements AsyncDisposable {
   }
 
   /** Whether a request is for no answer of the script. */
-  #asideOf(wire: Wire, body: JsonObject, text: string, userText: string): Aside | undefined {
+  #asideOf(wire: ScriptedWire, body: JsonObject, text: string, userText: string): Aside | undefined {
     const asked = [this.#titles, this.#claims].find(({ prompt = "" }) => isAskedBy(prompt, wire, body));
     if (asked !== undefined) return asked;
     if (!NUDGE.test(text)) return undefined;
@@ -301,8 +311,8 @@ export class ModelServer implements AsyncDisposable {
   async #aside(
     aside: Aside,
     http: HttpConnection,
-    request: HttpRequest,
-    wire: Wire,
+    request: ReceivedRequest,
+    wire: ScriptedWire,
     body: JsonObject,
   ): Promise<void> {
     const { name, answers, requests } = aside;
@@ -322,7 +332,7 @@ export class ModelServer implements AsyncDisposable {
     }
   }
 
-  #reply(request: HttpRequest, body: JsonObject, number: number, answer: Answer): Reply {
+  #reply(request: ReceivedRequest, body: JsonObject, number: number, answer: Answer): Reply {
     const firstCall = this.#calls + 1;
     this.#calls += countCalls(answer);
     return {
@@ -338,7 +348,7 @@ export class ModelServer implements AsyncDisposable {
   }
 }
 
-function isAskedBy(prompt: string, wire: Wire, body: JsonObject): boolean {
+function isAskedBy(prompt: string, wire: ScriptedWire, body: JsonObject): boolean {
   return transcript(wire, body)[0]?.includes(JSON.stringify(prompt).slice(1, -1)) ?? false;
 }
 

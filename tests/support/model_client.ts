@@ -7,7 +7,7 @@ import { wire } from "../../denops/agent/engine/llm/registry.ts";
 import type { ModelRequest } from "../../denops/agent/engine/log/messages.ts";
 import type { TurnError } from "../../denops/agent/shared/errors.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
-import { HttpConnection, type HttpRequest } from "../../denops/agent/scripted_model/http_connection.ts";
+import { HttpConnection, type ReceivedRequest } from "../../denops/agent/scripted_model/http_connection.ts";
 import { request, user } from "./histories.ts";
 import { KEY } from "./key.ts";
 
@@ -111,7 +111,7 @@ function checkLine(message: string): void {
  * about models it does not know.
  */
 export function serve(
-  answer: (http: HttpConnection, request: HttpRequest) => Promise<void>,
+  answer: (http: HttpConnection, request: ReceivedRequest) => Promise<void>,
 ): AsyncDisposable & { readonly url: string } {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const tasks = new Set<Promise<void>>();

@@ -21,7 +21,7 @@
  */
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
-import { HttpConnection, type HttpRequest } from "../../denops/agent/scripted_model/http_connection.ts";
+import { HttpConnection, type ReceivedRequest } from "../../denops/agent/scripted_model/http_connection.ts";
 import { isObject, type JsonObject } from "../model/model_messages.ts";
 
 interface Answer {
@@ -89,7 +89,7 @@ export async function servePlay(file: string, size?: number): Promise<PlayedServ
   const given = new Map<string, number>();
   const bodies: JsonObject[] = [];
 
-  async function answer(http: HttpConnection, { method, path, body }: HttpRequest): Promise<void> {
+  async function answer(http: HttpConnection, { method, path, body }: ReceivedRequest): Promise<void> {
     const asked = `${method} ${path.replace(/\?.*$/, "")}`;
     const own = answers.filter((one) => one.path === asked);
     const fitting = own.length > 0 ? own : common.filter((one) => one.path === asked);

@@ -250,7 +250,7 @@ export interface HeldFile {
   readonly texts?: { readonly before?: string; readonly after: string };
 }
 
-export interface Taken {
+export interface HeldBackChanges {
   readonly held: readonly HeldFile[];
   /** What could not be put back. */
   readonly left: readonly { readonly path: string; readonly why: string }[];
@@ -263,7 +263,7 @@ export type IsTrap = (path: string, toolCall: string, change: () => TextChange |
 /** Puts back what commands have changed. */
 export interface HoldBack {
   /** Of the changes since it was called last, of any command, those that are traps become what they were. */
-  take(isTrap: IsTrap): Promise<Taken>;
+  take(isTrap: IsTrap): Promise<HeldBackChanges>;
   /** As the command had left it. */
   place(file: HeldFile): Promise<{ readonly changes: readonly FileChange[]; readonly failure?: string }>;
 }
@@ -428,7 +428,7 @@ export interface SubagentReport {
 }
 
 /** Other agents that work for a session, each with a log and a view of its own. */
-export interface Subagents {
+export interface SubagentPort {
   /** What starting it is judged by. @param access of the session's mode @throws {ToolError} if it may not be started */
   accessOf(task: SubagentTask, access: ModeAccess): Access;
   /** @param call under which its actions are shown @throws {ToolError} */

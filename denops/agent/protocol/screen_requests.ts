@@ -8,7 +8,7 @@ import { FileRules } from "./config.ts";
 import { LspQuestion, LspResponse } from "./lsp.ts";
 import { changeKind, TurnFile } from "./requests.ts";
 import { Surroundings, SurroundingsWanted } from "./surroundings.ts";
-import { Span } from "./trace.ts";
+import { TraceSpan } from "./trace.ts";
 import { SearchRequest, SearchResponse } from "./search.ts";
 
 const path = z.string();
@@ -125,14 +125,16 @@ export const SCREEN_NOTIFICATIONS = {
   /** More of the answer to an `aside` of this id; what it has become in the end the answer itself says. */
   aside: z.object({ id: z.string(), text: z.string() }),
   /** Where the time went; wanted only while somebody traces. */
-  trace: z.object({ spans: z.array(Span).max(10_000) }),
+  trace: z.object({ spans: z.array(TraceSpan).max(10_000) }),
 } as const;
 
 export type ScreenRequest = keyof typeof SCREEN_REQUESTS;
 export type ScreenParams<Name extends ScreenRequest> = z.infer<(typeof SCREEN_REQUESTS)[Name]["params"]>;
 export type ScreenResult<Name extends ScreenRequest> = z.infer<(typeof SCREEN_REQUESTS)[Name]["result"]>;
 export type ScreenNotification = keyof typeof SCREEN_NOTIFICATIONS;
-export type Told<Name extends ScreenNotification> = z.infer<(typeof SCREEN_NOTIFICATIONS)[Name]>;
+export type NotificationParams<Name extends ScreenNotification> = z.infer<
+  (typeof SCREEN_NOTIFICATIONS)[Name]
+>;
 
 export const SCREEN_REQUEST_NAMES = Object.keys(SCREEN_REQUESTS) as readonly ScreenRequest[];
 export const SCREEN_NOTIFICATION_NAMES = Object.keys(SCREEN_NOTIFICATIONS) as readonly ScreenNotification[];

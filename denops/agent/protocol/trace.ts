@@ -10,7 +10,7 @@
  */
 import { z } from "../deps/zod.ts";
 
-export const Span = z.object({
+export const TraceSpan = z.object({
   name: z.string().max(40),
   /** Microseconds since 1970: the one clock that Neovim, the supervisor and the engine in its sandbox share. */
   at: z.number(),
@@ -19,16 +19,16 @@ export const Span = z.object({
   /** Spans of one row lie beside each other or within each other: a call's id, or "". */
   row: z.string().max(100),
 });
-export type Span = z.infer<typeof Span>;
+export type TraceSpan = z.infer<typeof TraceSpan>;
 
 /** Spans are passed on together. */
 const INTERVAL_MS = 100;
 
 class Trace {
-  readonly #pass: (spans: Span[]) => void;
-  #spans: Span[] = [];
+  readonly #pass: (spans: TraceSpan[]) => void;
+  #spans: TraceSpan[] = [];
 
-  constructor(pass: (spans: Span[]) => void) {
+  constructor(pass: (spans: TraceSpan[]) => void) {
     this.#pass = pass;
   }
 
@@ -48,6 +48,6 @@ class Trace {
 export let trace: Trace | undefined;
 
 /** @param pass is given what has ended since the last time; the first one to come gets it all */
-export function startTrace(pass: (spans: Span[]) => void): void {
+export function startTrace(pass: (spans: TraceSpan[]) => void): void {
   trace ??= new Trace(pass);
 }

@@ -3,10 +3,10 @@
 export const STOP_REASONS = ["end_turn", "length", "tool_calls", "content_filter"] as const;
 type KnownReason = (typeof STOP_REASONS)[number];
 /** With "=" before it a wire's own word. */
-export type StopReason = KnownReason | `=${string}`;
+export type ScriptedStop = KnownReason | `=${string}`;
 
 /** The wire's word for it. */
-export function wordOf(stop: StopReason, words: Readonly<Record<KnownReason, string>>): string {
+export function wordOf(stop: ScriptedStop, words: Readonly<Record<KnownReason, string>>): string {
   return isKnown(stop) ? words[stop] : stop.slice(1);
 }
 
@@ -15,7 +15,7 @@ function isKnown(stop: string): stop is KnownReason {
 }
 
 /** One thing that happens in the course of an answer, in the order of the script. */
-export type Part =
+export type ScriptedPart =
   | { readonly kind: "say"; readonly text: string }
   | { readonly kind: "think"; readonly text: string }
   | { readonly kind: "call"; readonly name: string; readonly arguments: string }
@@ -49,7 +49,7 @@ export type HttpAnswer =
   | { readonly kind: "html" };
 
 /** Tokens; `input` is the whole prompt and includes `cached`. */
-export interface Usage {
+export interface ScriptedUsage {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
@@ -64,9 +64,9 @@ export interface Expectation {
 export interface Answer {
   /** Line of its first directive. */
   readonly line: number;
-  readonly parts: readonly Part[];
-  readonly stop: StopReason | undefined;
-  readonly usage: Usage | undefined;
+  readonly parts: readonly ScriptedPart[];
+  readonly stop: ScriptedStop | undefined;
+  readonly usage: ScriptedUsage | undefined;
   readonly when: string | undefined;
   readonly expectations: readonly Expectation[];
   readonly interleave: boolean;
@@ -81,6 +81,6 @@ export interface Script {
 }
 
 /** Whether nothing comes after `part`; in a parsed answer only the last part can be such. */
-export function endsAnswer({ kind }: Part): boolean {
+export function endsAnswer({ kind }: ScriptedPart): boolean {
   return kind === "cut" || kind === "eof" || kind === "error" || kind === "status" || kind === "html";
 }

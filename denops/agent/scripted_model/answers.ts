@@ -2,7 +2,7 @@
 import type { Answer, Script } from "./answer.ts";
 
 /** Hands out the answers of a script. */
-export class Answers {
+export class ScriptedAnswers {
   #script: Script;
   #left: Answer[];
 

@@ -1,5 +1,5 @@
 /** The arguments of the script's directives (see model_script.ts): each is checked where it is read. */
-import type { HttpAnswer, Usage } from "./answer.ts";
+import type { HttpAnswer, ScriptedUsage } from "./answer.ts";
 
 /** A directive's argument: `text` is the rest of its line, `more` the indented lines below it. */
 export interface Argument {
@@ -34,7 +34,7 @@ export function integer(text: string, least: number): number {
     : wrong(`it takes a whole number from ${least}`);
 }
 
-export function usage(text: string): Usage {
+export function usage(text: string): ScriptedUsage {
   const [input, output, cached = "0", ...rest] = text.trim().split(/\s+/);
   if (input === undefined || output === undefined || rest.length > 0) {
     return wrong("use usage IN OUT [CACHED]");

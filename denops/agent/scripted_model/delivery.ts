@@ -1,7 +1,7 @@
 /** Puts the steps of an answer on a connection, as long as the client is there. */
 import type { HttpConnection } from "./http_connection.ts";
 import { type Gates, sleep } from "./answers.ts";
-import { contentType, type Step, type Wire } from "./wires.ts";
+import { contentType, type ScriptedWire, type ScriptStep } from "./wires.ts";
 
 /** The client went away in the middle of an answer. */
 export class ClientGone extends Error {}
@@ -9,8 +9,8 @@ export class ClientGone extends Error {}
 /** @throws {ClientGone} or the socket's error if the client goes away before the last step. */
 export async function deliver(
   http: HttpConnection,
-  wire: Wire,
-  steps: Iterable<Step>,
+  wire: ScriptedWire,
+  steps: Iterable<ScriptStep>,
   gates: Gates,
   onWrite?: (bytes: Uint8Array) => void,
 ): Promise<void> {

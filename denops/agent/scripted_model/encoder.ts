@@ -1,5 +1,5 @@
 /** What the wires share. */
-import type { StopReason, Usage } from "./answer.ts";
+import type { ScriptedStop, ScriptedUsage } from "./answer.ts";
 import type { Content } from "./plan.ts";
 
 /** What an answer takes over from its request. */
@@ -27,5 +27,5 @@ export interface Encoder {
   content(delta: Content): readonly string[];
   error(type: string | undefined, message: string): readonly string[];
   /** The last frame is the mark of the end, which `nodone` leaves out. */
-  end(stop: StopReason, usage: Usage): readonly string[];
+  end(stop: ScriptedStop, usage: ScriptedUsage): readonly string[];
 }

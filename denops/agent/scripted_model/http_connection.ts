@@ -5,7 +5,7 @@
  */
 import { STATUS_CODES } from "node:http";
 
-export interface HttpRequest {
+export interface ReceivedRequest {
   readonly method: string;
   /** As it was sent, with the query. */
   readonly path: string;
@@ -37,7 +37,7 @@ export class HttpConnection implements Disposable {
   }
 
   /** The next request with its whole body; nothing when the client has gone or wants no more. */
-  async next(): Promise<HttpRequest | undefined> {
+  async next(): Promise<ReceivedRequest | undefined> {
     if (!this.#keepAlive) return undefined;
     const first = await this.#line();
     if (first === undefined) return undefined;

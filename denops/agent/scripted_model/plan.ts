@@ -1,5 +1,5 @@
 /** An answer of a script as a stream of deltas that no wire has shaped yet. Pure. */
-import type { Answer, Control, Ending, Part } from "./answer.ts";
+import type { Answer, Control, Ending, ScriptedPart } from "./answer.ts";
 
 /** What the model says, piece by piece; `index` counts the calls of the answer from 0. */
 export type Content =
@@ -17,7 +17,7 @@ export type Content =
 
 type Delta = Content | Control | Ending;
 
-type Call = Extract<Part, { kind: "call" }>;
+type Call = Extract<ScriptedPart, { kind: "call" }>;
 
 /** Characters in a piece of a call's arguments when the script does not say `pieces`. */
 const argumentPiece = 10;
@@ -46,8 +46,8 @@ export function* plan(answer: Answer, firstCall: number): Generator<Delta> {
 }
 
 /** Every part by itself; with `interleave`, calls that follow each other together. */
-function groups(answer: Answer): readonly (readonly Part[])[] {
-  const result: Part[][] = [];
+function groups(answer: Answer): readonly (readonly ScriptedPart[])[] {
+  const result: ScriptedPart[][] = [];
   for (const part of answer.parts) {
     const last = result.at(-1);
     if (answer.interleave && part.kind === "call" && last?.[0]?.kind === "call") last.push(part);

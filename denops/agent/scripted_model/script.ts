@@ -32,7 +32,14 @@
  * `repeat` (is never used up), `new-history` (earlier messages may differ).
  */
 
-import { type Answer, endsAnswer, type Expectation, type Part, type Script, STOP_REASONS } from "./answer.ts";
+import {
+  type Answer,
+  endsAnswer,
+  type Expectation,
+  type Script,
+  type ScriptedPart,
+  STOP_REASONS,
+} from "./answer.ts";
 import {
   type Argument,
   compactObject,
@@ -56,7 +63,7 @@ class ScriptError extends Error {
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 interface Draft extends Mutable<Omit<Answer, "parts" | "expectations">> {
-  readonly parts: Part[];
+  readonly parts: ScriptedPart[];
   readonly expectations: Expectation[];
 }
 
@@ -153,7 +160,7 @@ function run(draft: Draft, line: string, number: number, more: readonly string[]
   if (draft.parts.length > before) checkEnding(draft.parts, before);
 }
 
-function checkEnding(parts: readonly Part[], before: number): void {
+function checkEnding(parts: readonly ScriptedPart[], before: number): void {
   const ending = parts.slice(0, before).find(endsAnswer);
   if (ending !== undefined) wrong(`nothing can follow ${ending.kind}`);
   const added = parts[before];
@@ -205,6 +212,6 @@ function addText(draft: Draft, kind: "say" | "think", text: string): void {
   else draft.parts.push({ kind, text: goesOn ? `\n${text}` : text });
 }
 
-function isControl(part: Part): boolean {
+function isControl(part: ScriptedPart): boolean {
   return part.kind === "slow" || part.kind === "wait" || part.kind === "split" || part.kind === "pieces";
 }

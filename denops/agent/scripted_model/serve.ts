@@ -6,9 +6,9 @@
  * removes the folder that it was started with.
  */
 import { z } from "../deps/zod.ts";
-import { Answers, Gates } from "./answers.ts";
+import { Gates, ScriptedAnswers } from "./answers.ts";
 import { ClientGone, deliver, isDisconnection } from "./delivery.ts";
-import { HttpConnection, type HttpRequest } from "./http_connection.ts";
+import { HttpConnection, type ReceivedRequest } from "./http_connection.ts";
 import { parseScript } from "./script.ts";
 import { countCalls, encode, errorBody } from "./wires.ts";
 
@@ -32,7 +32,7 @@ const Order = z.union([
 
 const gates = new Gates();
 let script = parseScript("");
-let answers = new Answers(script);
+let answers = new ScriptedAnswers(script);
 let requests = 0;
 let calls = 0;
 
@@ -48,10 +48,10 @@ function asksForClaim([system]: z.infer<typeof Body>["messages"]): boolean {
   return typeof system?.content === "string" && system.content.includes('"claims_change"');
 }
 
-async function answer(http: HttpConnection, request: HttpRequest): Promise<void> {
+async function answer(http: HttpConnection, request: ReceivedRequest): Promise<void> {
   const body = Body.parse(JSON.parse(request.body));
   if (beginsTurn(body.messages.map(({ role }) => role)) && !asksForClaim(body.messages)) {
-    answers = new Answers(script);
+    answers = new ScriptedAnswers(script);
     gates.closeOpened();
   }
   const next = asksForClaim(body.messages) ? noClaim : answers.take("");

@@ -1,6 +1,6 @@
 /** Anthropic's messages as named server-sent events. */
 import type { Content } from "./plan.ts";
-import { type Answer, type Usage, wordOf } from "./answer.ts";
+import { type Answer, type ScriptedUsage, wordOf } from "./answer.ts";
 import type { Encoder, Reply } from "./encoder.ts";
 
 const stopReasons = {
@@ -110,7 +110,7 @@ function message(answer: Answer, reply: Reply): unknown {
 }
 
 /** `input_tokens` is what was neither read from the cache nor written to it. */
-function inputTokens({ input, cached }: Usage) {
+function inputTokens({ input, cached }: ScriptedUsage) {
   return { input_tokens: input - cached, cache_creation_input_tokens: 0, cache_read_input_tokens: cached };
 }
 

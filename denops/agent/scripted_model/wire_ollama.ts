@@ -1,6 +1,6 @@
 /** Ollama's chat as one JSON object per line; a tool call is always whole. */
 import type { Content } from "./plan.ts";
-import { type Answer, type Usage, wordOf } from "./answer.ts";
+import { type Answer, type ScriptedUsage, wordOf } from "./answer.ts";
 import type { Encoder, Reply } from "./encoder.ts";
 
 /** Ollama has no word for refusals, and its calls end with `stop`. */
@@ -63,7 +63,7 @@ function parsed(text: string): unknown {
 }
 
 /** Durations are nanoseconds; counts of 0 are left out, as Go's omitempty does. */
-function metrics({ input, output }: Usage): Readonly<Record<string, number>> {
+function metrics({ input, output }: ScriptedUsage): Readonly<Record<string, number>> {
   return {
     total_duration: 4883583458,
     load_duration: 1334875,

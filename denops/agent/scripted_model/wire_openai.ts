@@ -1,6 +1,6 @@
 /** OpenAI's chat completions as server-sent events; reasoning as DeepSeek, xAI, vLLM and others send it. */
 import type { Content } from "./plan.ts";
-import { type Answer, type Usage, wordOf } from "./answer.ts";
+import { type Answer, type ScriptedUsage, wordOf } from "./answer.ts";
 import type { Encoder, Reply } from "./encoder.ts";
 
 const finishReasons = {
@@ -71,7 +71,7 @@ function shape(delta: Content): unknown {
   }
 }
 
-function tokens({ input, output, cached }: Usage): unknown {
+function tokens({ input, output, cached }: ScriptedUsage): unknown {
   return {
     prompt_tokens: input,
     completion_tokens: output,

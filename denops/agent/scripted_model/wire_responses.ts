@@ -3,7 +3,7 @@
  * the event before it.
  */
 import type { Content } from "./plan.ts";
-import { type Answer, type Usage, wordOf } from "./answer.ts";
+import { type Answer, type ScriptedUsage, wordOf } from "./answer.ts";
 import { signatureOf } from "./wire_anthropic.ts";
 import type { Encoder, Reply } from "./encoder.ts";
 
@@ -211,7 +211,7 @@ function inputIn(text: string): string {
   }
 }
 
-function tokens({ input, output, cached }: Usage): unknown {
+function tokens({ input, output, cached }: ScriptedUsage): unknown {
   return {
     input_tokens: input,
     input_tokens_details: { cached_tokens: cached, cache_write_tokens: 0 },

@@ -13,9 +13,9 @@ import { plan } from "./plan.ts";
 import { type Answer, type Control, endsAnswer, type HttpAnswer } from "./answer.ts";
 import type { Encoder, Reply } from "./encoder.ts";
 
-export type Wire = "openai_chat" | "openai_responses" | "anthropic_messages" | "ollama";
+export type ScriptedWire = "openai_chat" | "openai_responses" | "anthropic_messages" | "ollama";
 
-export type Step =
+export type ScriptStep =
   | { readonly kind: "send"; readonly bytes: Uint8Array<ArrayBuffer> }
   | {
     readonly kind: "respond";
@@ -25,7 +25,7 @@ export type Step =
   }
   | Exclude<Control, { kind: "garbage" }>;
 
-const encoders: Readonly<Record<Wire, (answer: Answer, reply: Reply) => Encoder>> = {
+const encoders: Readonly<Record<ScriptedWire, (answer: Answer, reply: Reply) => Encoder>> = {
   openai_chat: openaiEncoder,
   openai_responses: responsesEncoder,
   anthropic_messages: anthropicEncoder,
@@ -35,7 +35,7 @@ const encoders: Readonly<Record<Wire, (answer: Answer, reply: Reply) => Encoder>
 const utf8 = new TextEncoder();
 
 /** The steps of `answer` on `wire`. */
-export function* encode(wire: Wire, answer: Answer, reply: Reply): Generator<Step> {
+export function* encode(wire: ScriptedWire, answer: Answer, reply: Reply): Generator<ScriptStep> {
   const instead = answer.parts.some((part) => part.kind === "status" || part.kind === "html");
   const encoder = encoders[wire](answer, reply);
   let produced = 0;
@@ -64,13 +64,13 @@ export function countCalls(answer: Answer): number {
   return answer.parts.filter((part) => part.kind === "call").length;
 }
 
-export function contentType(wire: Wire): string {
+export function contentType(wire: ScriptedWire): string {
   if (wire === "openai_chat") return "text/event-stream; charset=utf-8";
   return wire === "ollama" ? "application/x-ndjson" : "text/event-stream";
 }
 
 /** The JSON body of an HTTP error in the provider's shape. */
-export function errorBody(wire: Wire, code: number, message: string, request: number): string {
+export function errorBody(wire: ScriptedWire, code: number, message: string, request: number): string {
   if (wire === "ollama") return JSON.stringify({ error: message });
   if (wire === "anthropic_messages") {
     const error = {
@@ -101,7 +101,7 @@ const openaiErrors: Readonly<Record<number, readonly [type: string, code: string
   429: ["requests", "rate_limit_exceeded"],
 };
 
-function httpAnswer(wire: Wire, answer: HttpAnswer, reply: Reply): Step {
+function httpAnswer(wire: ScriptedWire, answer: HttpAnswer, reply: Reply): ScriptStep {
   if (answer.kind === "html") {
     const body =
       "<!DOCTYPE html>\n<html><head><title>Sign in</title></head>\n<body><h1>Sign in to the network</h1></body></html>\n";
@@ -114,11 +114,11 @@ function httpAnswer(wire: Wire, answer: HttpAnswer, reply: Reply): Step {
 }
 
 /** A line of its own: a blank line ends it where an event ends so. */
-function garbage(wire: Wire, bytes: Uint8Array): Step {
+function garbage(wire: ScriptedWire, bytes: Uint8Array): ScriptStep {
   const end = utf8.encode(wire === "ollama" ? "\n" : "\n\n");
   return { kind: "send", bytes: new Uint8Array([...bytes, ...end]) };
 }
 
-function* send(frames: readonly string[]): Generator<Step> {
+function* send(frames: readonly string[]): Generator<ScriptStep> {
   for (const frame of frames) yield { kind: "send", bytes: utf8.encode(frame) };
 }

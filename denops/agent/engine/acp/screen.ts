@@ -2,12 +2,12 @@
 import { type AgentContext, RequestError } from "../../deps/acp_sdk.ts";
 import { method } from "../../protocol/extensions.ts";
 import {
+  type NotificationParams,
   SCREEN_REQUESTS,
   type ScreenNotification,
   type ScreenParams,
   type ScreenRequest,
   type ScreenResult,
-  type Told,
 } from "../../protocol/screen_requests.ts";
 
 export class Screen {
@@ -44,7 +44,7 @@ export class Screen {
   }
 
   /** Nothing to a client that does not know it. */
-  tell<Name extends ScreenNotification>(name: Name, told: Told<Name>): void {
+  tell<Name extends ScreenNotification>(name: Name, told: NotificationParams<Name>): void {
     if (!this.has(name)) return;
     // A failed write means that the client is gone; the connection's end says so too.
     this.#client.notify(method(name), { sessionId: this.#sessionId, ...told }).catch(() => {});

@@ -1,5 +1,5 @@
 /** Sessions over ACP: which are open here, which are stored, and what the user does with them. */
-import type { Told } from "../../protocol/screen_requests.ts";
+import type { NotificationParams } from "../../protocol/screen_requests.ts";
 import {
   type AgentApp,
   type AgentContext,
@@ -200,7 +200,7 @@ export class AcpSessions {
   }
 
   /** What more there is of an answer beside the turns. */
-  tellAside(id: string, told: Told<"aside">): void {
+  tellAside(id: string, told: NotificationParams<"aside">): void {
     this.#open.get(id)?.sender.screen.tell("aside", told);
   }
 

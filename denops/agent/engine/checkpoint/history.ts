@@ -9,7 +9,7 @@ import type {
 } from "../log/checkpoints.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { netChanges } from "./review/net.ts";
-import type { Plan } from "./restore/planner.ts";
+import type { RestorePlan } from "./restore/planner.ts";
 import type { CarriedOut, Restorer } from "./restore/restorer.ts";
 
 export interface TurnChanges {
@@ -92,7 +92,7 @@ export class History {
   }
 
   /** Plans a restore; the plan is empty if no file was changed since the turn began. */
-  async preview(turn: number, signal: AbortSignal): Promise<Plan> {
+  async preview(turn: number, signal: AbortSignal): Promise<RestorePlan> {
     return await this.#options.restorer.plan(this.#since(turn).map(({ files }) => files), signal);
   }
 

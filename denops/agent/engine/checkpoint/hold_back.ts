@@ -11,7 +11,7 @@ import {
   type Snapshot,
 } from "../log/checkpoints.ts";
 import type { FileChange } from "../log/events.ts";
-import type { HeldFile, HoldBack, IsTrap, Taken } from "../ports.ts";
+import type { HeldBackChanges, HeldFile, HoldBack, IsTrap } from "../ports.ts";
 import { netChanges } from "./review/net.ts";
 import { textOf } from "./restore/plan.ts";
 import { Restorer, type RestorerOptions } from "./restore/restorer.ts";
@@ -68,7 +68,7 @@ export class CommandHoldBack implements HoldBack {
     this.#last = cut === undefined ? options.store.newest() : cut.id - 1;
   }
 
-  async take(isTrap: IsTrap): Promise<Taken> {
+  async take(isTrap: IsTrap): Promise<HeldBackChanges> {
     const { store, session, turn } = this.#options;
     const fresh = store.list(session, { after: this.#last }).filter(({ kind }) => kind === "command");
     const paths = new Set(fresh.flatMap(({ files }) => files.map(({ path }) => path)));

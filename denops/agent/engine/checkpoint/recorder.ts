@@ -17,7 +17,7 @@ import type { CheckpointedCall, Checkpoints, Editor, PendingCheckpoint } from ".
 import { encodeText, PLAIN } from "../../shared/text/text.ts";
 import { fileChanges } from "./file_changes.ts";
 import { textOf } from "./restore/plan.ts";
-import { type Scan, SCAN_LIMITS, Scanner, type ScannerOptions } from "./scanner.ts";
+import { type ProjectScan, ProjectScanner, SCAN_LIMITS, type ScannerOptions } from "./scanner.ts";
 import { takeSnapshot } from "./snapshot.ts";
 
 export interface RecorderOptions extends Pick<ScannerOptions, "isWatched"> {
@@ -44,7 +44,7 @@ interface Background {
 }
 
 interface Seen {
-  readonly scan: Scan;
+  readonly scan: ProjectScan;
   /** Milliseconds since 1970. */
   readonly since: number;
 }
@@ -62,7 +62,7 @@ export interface LateChanges {
 
 export class Recorder implements Checkpoints {
   readonly #options: RecorderOptions;
-  readonly #scanner: Scanner;
+  readonly #scanner: ProjectScanner;
   #background: Background[] = [];
   #late: LateChanges[] = [];
   /** The project as it was seen last while commands run in the background. */
@@ -76,7 +76,7 @@ export class Recorder implements Checkpoints {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#scanner = new Scanner(options);
+    this.#scanner = new ProjectScanner(options);
     this.aliveMs = options.aliveMs ?? ALIVE_MS;
   }
 
@@ -103,7 +103,7 @@ export class Recorder implements Checkpoints {
     return { done: () => this.#commandDone(id, before, since) };
   }
 
-  async #commandDone(id: number, before: Scan, since: number): Promise<readonly FileChange[]> {
+  async #commandDone(id: number, before: ProjectScan, since: number): Promise<readonly FileChange[]> {
     try {
       return await patiently(() => this.#keepChanges(id, before, since));
     } catch (error) {
@@ -115,7 +115,7 @@ export class Recorder implements Checkpoints {
     }
   }
 
-  async #keepChanges(id: number, before: Scan, since: number): Promise<readonly FileChange[]> {
+  async #keepChanges(id: number, before: ProjectScan, since: number): Promise<readonly FileChange[]> {
     const { store } = this.#options;
     const now = Date.now();
     const after = await this.#scanner.scan(before);
@@ -145,7 +145,7 @@ export class Recorder implements Checkpoints {
     });
   }
 
-  #changes(before: Scan, after: Scan): readonly FileChange[] {
+  #changes(before: ProjectScan, after: ProjectScan): readonly FileChange[] {
     return fileChanges(this.#scanner.changes(before, after), this.#options.store);
   }
 
@@ -339,7 +339,10 @@ export class Recorder implements Checkpoints {
   }
 }
 
-function withImages(scan: Scan, images: readonly (readonly [path: string, image: Snapshot])[]): Scan {
+function withImages(
+  scan: ProjectScan,
+  images: readonly (readonly [path: string, image: Snapshot])[],
+): ProjectScan {
   const index = new Map(scan.index);
   for (const [path, image] of images) {
     if (image.type === "absent") index.delete(path);

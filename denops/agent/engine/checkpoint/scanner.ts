@@ -36,7 +36,7 @@ const UNSETTLED_MS = 2_000;
 
 type Index = ReadonlyMap<string, Snapshot>;
 
-export interface Scan {
+export interface ProjectScan {
   readonly index: Index;
   /** The file system's own numbers of files. */
   readonly numbers: ReadonlyMap<string, number>;
@@ -60,7 +60,7 @@ interface Found {
   readonly info: Deno.FileInfo;
 }
 
-export class Scanner {
+export class ProjectScanner {
   readonly #options: ScannerOptions;
   #known: Map<string, ScannedFile> | undefined;
 
@@ -69,7 +69,7 @@ export class Scanner {
   }
 
   /** What the last scan has seen, of whichever process. */
-  last(): Scan {
+  last(): ProjectScan {
     const known = [...this.#load().values()];
     return {
       index: new Map(known.map(({ path, image }) => [path, image])),
@@ -83,7 +83,7 @@ export class Scanner {
    * @param before what its rules ignored stays ignored: a command that changes the rules creates nothing by that
    * @returns undefined if there is too much
    */
-  async scan(before?: Scan): Promise<Scan | undefined> {
+  async scan(before?: ProjectScan): Promise<ProjectScan | undefined> {
     const { store } = this.#options;
     const known = this.#load();
     try {
@@ -98,16 +98,16 @@ export class Scanner {
   }
 
   /** As `scan`, where nothing can be stored: contents are told apart, and not kept. */
-  look(before: Scan): Promise<Scan | undefined> {
+  look(before: ProjectScan): Promise<ProjectScan | undefined> {
     return this.#scan(before, new Map(this.#load()), HASHES, () => {});
   }
 
   async #scan(
-    before: Scan | undefined,
+    before: ProjectScan | undefined,
     known: Map<string, ScannedFile>,
     contents: ContentSink,
     done: (changed: readonly ScannedFile[], gone: readonly string[]) => void,
-  ): Promise<Scan | undefined> {
+  ): Promise<ProjectScan | undefined> {
     const { roots } = this.#options;
     const ignored = new Map(roots.map((root) => [root, new Ignored(root)]));
     const started = Date.now();
@@ -142,9 +142,9 @@ export class Scanner {
   }
 
   /** What lies between two scans; if one of them could not see all, as far as both did. */
-  changes(before: Scan, after: Scan): readonly FileRecord[] {
+  changes(before: ProjectScan, after: ProjectScan): readonly FileRecord[] {
     if (!before.partial && !after.partial) return scanChanges(before, after);
-    const seen = (scan: Scan): Scan => ({
+    const seen = (scan: ProjectScan): ProjectScan => ({
       ...scan,
       index: new Map([...scan.index].filter(([path]) => this.#isWatched(path))),
     });
@@ -298,14 +298,14 @@ function storing(contents: Contents): ContentSink {
 }
 
 /** What lies between two scans. A file that kept its number and its content under another name was moved. */
-function scanChanges(before: Scan, after: Scan): readonly FileRecord[] {
+function scanChanges(before: ProjectScan, after: ProjectScan): readonly FileRecord[] {
   const records: FileRecord[] = [];
   for (const path of new Set([...before.index.keys(), ...after.index.keys()])) {
     const [was, is] = [before.index.get(path) ?? ABSENT, after.index.get(path) ?? ABSENT];
     if (!sameSnapshot(was, is)) records.push({ path, before: was, after: is });
   }
   // A new file may get the number of one that was deleted.
-  const key = (scan: Scan, path: string, image: Snapshot) =>
+  const key = (scan: ProjectScan, path: string, image: Snapshot) =>
     image.type === "file" && scan.numbers.has(path) ? `${scan.numbers.get(path)} ${image.blob}` : undefined;
   const gone = new Map(
     records.filter(({ after }) => after.type === "absent").map((record) => [

@@ -9,7 +9,7 @@ import { History, type TakenBack, type TurnChanges } from "./history.ts";
 import { agentsPart } from "./agents_part.ts";
 import { netChanges } from "./review/net.ts";
 import { type LateChanges, Recorder, type RecorderOptions } from "./recorder.ts";
-import type { Plan } from "./restore/planner.ts";
+import type { RestorePlan } from "./restore/planner.ts";
 import { recover } from "./restore/recovery.ts";
 import { Restorer, type RestorerOptions } from "./restore/restorer.ts";
 import { TurnFiles } from "./turn_files.ts";
@@ -106,7 +106,7 @@ export class SessionCheckpoints implements Checkpoints, Keeper {
     return this.#files.list(records);
   }
 
-  async preview(turn: number, signal: AbortSignal): Promise<Plan> {
+  async preview(turn: number, signal: AbortSignal): Promise<RestorePlan> {
     await this.recover();
     return await this.#history.preview(turn, signal);
   }

@@ -4,7 +4,7 @@
  */
 import type { Family } from "../../models/families.ts";
 import type { ModeName } from "../../protocol/modes.ts";
-import { list, type Section, type SectionInputs } from "./sections.ts";
+import { list, type PromptSection, type SectionInputs } from "./sections.ts";
 
 interface ModeWords {
   readonly lines: readonly string[];
@@ -110,7 +110,7 @@ const WRITING: Readonly<Record<Family, string>> = {
   default: "",
 };
 
-export function modeSection(name: ModeName): Section {
+export function modeSection(name: ModeName): PromptSection {
   const { lines, answer, writes } = WORDS[name];
   const toUser = answer === undefined ? [ASK] : [answer, ASK];
   return {

@@ -3,7 +3,7 @@ import type { Effort, ListedModel } from "../../protocol/config.ts";
 import { covers, MODE_FACTS, type ModeAccess, type ModeName, type OwnMode } from "../../protocol/modes.ts";
 import { modeSection } from "./mode_sections.ts";
 import type { ToolPart } from "../calls/old_names.ts";
-import { AGENT_SECTIONS, fixed, type Section } from "./sections.ts";
+import { AGENT_SECTIONS, fixed, type PromptSection } from "./sections.ts";
 import { CLAIM, EDIT, INTENT, TITLES } from "./side_prompts.ts";
 
 export interface Mode {
@@ -13,9 +13,9 @@ export interface Mode {
   readonly title?: string;
   readonly description?: string;
   /** Of the system prompt, from stable to volatile. */
-  readonly sections: readonly Section[];
+  readonly sections: readonly PromptSection[];
   /** What is told with the first message in this mode: the system prompt is the same in all of them. */
-  readonly told?: readonly Section[];
+  readonly told?: readonly PromptSection[];
   /** What its calls may change, whatever is agreed to: see policy/decide_mode.ts. */
   readonly access: ModeAccess;
   /**

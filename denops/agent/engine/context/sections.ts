@@ -25,7 +25,7 @@ export interface SectionInputs {
   readonly scratch?: string | undefined;
 }
 
-export interface Section {
+export interface PromptSection {
   /** As it is listed: "environment". */
   readonly name: string;
   /** Empty: there is nothing to say. */
@@ -35,7 +35,12 @@ export interface Section {
 }
 
 /** One that is the same for everybody. @param brief for small models: "" for nothing, undefined for the same */
-export function fixed(name: string, title: string, lines: readonly string[] = [], brief?: string): Section {
+export function fixed(
+  name: string,
+  title: string,
+  lines: readonly string[] = [],
+  brief?: string,
+): PromptSection {
   const text = list(title, lines);
   return { name, text: () => text, ...(brief === undefined ? {} : { brief: () => brief }) };
 }
@@ -76,7 +81,7 @@ const search = fixed("search", "How you look around:", [
   "Stop looking when you can act or name the place.",
 ], "");
 
-const tools: Section = {
+const tools: PromptSection = {
   name: "tools",
   text: ({ project: { mark }, oneByOne }) =>
     list("Rules for tools:", [
@@ -144,14 +149,14 @@ const NOTES: Readonly<Record<Family, string>> = {
   default: "",
 };
 
-const family: Section = { name: "family", text: ({ family }) => NOTES[family] };
+const family: PromptSection = { name: "family", text: ({ family }) => NOTES[family] };
 
-const rules: Section = {
+const rules: PromptSection = {
   name: "rules",
   text: ({ project }) => rulesText(project.rules, project),
 };
 
-const environment: Section = {
+const environment: PromptSection = {
   name: "environment",
   text({ environment: { roots: [root = "", ...others], os, sandboxed }, project: { manifests } }) {
     const more = others.length === 0 ? "" : `; other folders of the workspace are ${others.join(", ")}`;
@@ -171,7 +176,7 @@ function shellText(sandboxed: boolean | undefined): string {
   }
 }
 
-const tree: Section = {
+const tree: PromptSection = {
   name: "tree",
   text: ({ project }) =>
     project.tree === "" ? "" : `Files when the session began, ignored ones left out:\n${project.tree}`,
@@ -180,7 +185,7 @@ const tree: Section = {
 };
 
 /** Another one in each session: all that sessions have in common stands before it. */
-const scratch: Section = {
+const scratch: PromptSection = {
   name: "scratch folder",
   text: ({ scratch }) =>
     scratch === undefined
@@ -188,7 +193,7 @@ const scratch: Section = {
       : `For notes and throw-away scripts of your own, outside of the project and its review: ${scratch}`,
 };
 
-export const AGENT_SECTIONS: readonly Section[] = [
+export const AGENT_SECTIONS: readonly PromptSection[] = [
   ...[identity, work, change, search, tools, commands, care, answers, family],
   ...[rules, environment, tree, scratch],
 ];

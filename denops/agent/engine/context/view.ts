@@ -9,7 +9,7 @@ import { type Image, type Message, Prompt, type ToolSpec } from "../log/messages
 import { isRefused } from "./refused.ts";
 import type { Mode } from "./modes.ts";
 import { NO_PROJECT, type Project } from "./project.ts";
-import type { Environment, Section } from "./sections.ts";
+import type { Environment, PromptSection } from "./sections.ts";
 
 export interface ViewInputs {
   readonly environment: Environment;
@@ -58,7 +58,7 @@ export function view(
 
 /** The system prompt, section by section; those with nothing to say are left out. */
 export function systemParts(
-  sections: readonly Section[],
+  sections: readonly PromptSection[],
   inputs: ViewInputs,
 ): readonly { readonly name: string; readonly text: string }[] {
   const { environment, model = "", small = false, oneByOne = false, isSubagent = false, scratch } = inputs;

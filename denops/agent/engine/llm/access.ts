@@ -16,7 +16,7 @@ const SHORTEST_SECRET = 8;
 
 type Provider = ModelConfig["provider"];
 
-export class Access {
+export class ProviderCredentials {
   readonly #provider: Provider;
   readonly #renew: RenewKey | undefined;
   #key: Pick<Provider, "api_key" | "key_expires">;

@@ -7,7 +7,7 @@ import type { Author, Initiator, KeptFor, Prompt } from "../log/messages.ts";
 import type { ModelFacts } from "../ports.ts";
 import { Abilities } from "./abilities/abilities.ts";
 import { SMALL_WINDOW } from "./abilities/window.ts";
-import { Access, type RenewKey, requestHeaders } from "./access.ts";
+import { ProviderCredentials, type RenewKey, requestHeaders } from "./access.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
 import { oneCallEach } from "./one_call.ts";
@@ -73,7 +73,7 @@ export function createModel(
   const { provider } = config;
   const wireName = wireFor(provider, config.model);
   const ownWire = wire(wireName);
-  const access = new Access(provider, renew);
+  const access = new ProviderCredentials(provider, renew);
   const target: Target = {
     baseUrl: access.endpoint.baseUrl,
     provider: provider.name,

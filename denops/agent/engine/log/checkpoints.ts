@@ -65,7 +65,7 @@ interface StoredFile extends FileRecord {
 }
 
 /** What undo, redo or restore has taken back. */
-export interface Taken {
+export interface UndoneChanges {
   /** Checkpoints whose changes of these paths were. */
   readonly checkpoints: readonly number[];
   readonly paths: ReadonlySet<string>;
@@ -124,7 +124,7 @@ export interface CheckpointStore {
   /** What makes these still runs. */
   setAlive(ids: readonly number[]): void;
   /** What has changed in the end; a checkpoint without changes is forgotten. */
-  finish(id: number, files: readonly FileRecord[], taken?: Taken): void;
+  finish(id: number, files: readonly FileRecord[], taken?: UndoneChanges): void;
   /** In the order in which they were made; all unless told. */
   list(session: string, which?: WhichCheckpoints): readonly StoredCheckpoint[];
   /** Turns with finished checkpoints of tools and commands, newest first. @param before only earlier ones */

@@ -3,7 +3,7 @@ import type { RequestResult } from "../../protocol/requests.ts";
 import { ToolError, TurnError } from "../../shared/errors.ts";
 import type { Handed } from "../agent/gather/given.ts";
 import { choose, type ContextChange } from "../agent/gather/context_page.ts";
-import { Surroundings } from "../agent/gather/surroundings.ts";
+import { SurroundingsGatherer } from "../agent/gather/surroundings.ts";
 import type { Memory } from "../agent/permission/memory.ts";
 import { SessionModes } from "../agent/settings/session_modes.ts";
 import { SessionTools } from "../agent/settings/session_tools.ts";
@@ -31,7 +31,7 @@ export class Session {
   readonly #record: SessionRecord;
   readonly #files: SessionFiles;
   readonly #meter: Meter;
-  readonly #surroundings: Surroundings | undefined;
+  readonly #surroundings: SurroundingsGatherer | undefined;
   readonly #titling: Titling;
   readonly #turns: Turns;
   readonly #closing = new AbortController();
@@ -240,11 +240,11 @@ export class Session {
     });
   }
 
-  #newSurroundings(): Surroundings | undefined {
+  #newSurroundings(): SurroundingsGatherer | undefined {
     const { surroundings } = this.#ports;
     const { workspace, views, access } = this.#files;
     const { memory, history, state } = this.#record;
-    return surroundings && new Surroundings({
+    return surroundings && new SurroundingsGatherer({
       workspace,
       views,
       memory,

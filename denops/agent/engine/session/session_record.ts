@@ -10,7 +10,7 @@ import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } fr
 import { type Facts, Memory } from "../agent/permission/memory.ts";
 import { LEFT_OPEN, missing } from "../agent/turn/interrupted.ts";
 import type { Store, TurnBegun } from "../ports.ts";
-import type { SessionState } from "../tools/define.ts";
+import type { ToolMemory } from "../tools/define.ts";
 import { defined } from "../../shared/records.ts";
 import { LogWriter } from "./log_writer.ts";
 
@@ -43,7 +43,7 @@ export class SessionRecord {
   readonly memory: Memory;
   /** As it is in the store. */
   readonly history: HistoryWindow;
-  readonly state: SessionState;
+  readonly state: ToolMemory;
   /** @param wanted the model's own id, or "" @returns one that no other call of the session has */
   readonly newCallId: (wanted: string) => string;
   readonly #ports: RecordPorts;

@@ -3,7 +3,7 @@ import type { Shown } from "../../protocol/surroundings.ts";
 import { TurnError } from "../../shared/errors.ts";
 import { askRead } from "../agent/gather/ask_read.ts";
 import { type Handed, type HandedOver, handOver } from "../agent/gather/given.ts";
-import type { Surroundings } from "../agent/gather/surroundings.ts";
+import type { SurroundingsGatherer } from "../agent/gather/surroundings.ts";
 import type { SessionModes } from "../agent/settings/session_modes.ts";
 import type { SessionTools } from "../agent/settings/session_tools.ts";
 import type { Subagents } from "../agent/subagents/subagents.ts";
@@ -37,7 +37,7 @@ interface TurnParts {
   readonly modes: SessionModes;
   readonly tools: SessionTools;
   readonly meter: Meter;
-  readonly surroundings: Surroundings | undefined;
+  readonly surroundings: SurroundingsGatherer | undefined;
   readonly agents: Subagents;
   readonly steering: Steering;
   readonly titling: Titling;

@@ -9,7 +9,7 @@ import {
   type ScannedFile,
   type Snapshot,
   type StoredCheckpoint,
-  type Taken,
+  type UndoneChanges,
   type WhichCheckpoints,
 } from "../log/checkpoints.ts";
 import type { Blobs } from "./blobs.ts";
@@ -63,7 +63,7 @@ export class SqliteCheckpoints implements CheckpointStore {
     );
   }
 
-  finish(id: number, files: readonly FileRecord[], taken?: Taken): void {
+  finish(id: number, files: readonly FileRecord[], taken?: UndoneChanges): void {
     this.#database.transaction(() => {
       const row = this.#database.get("SELECT session, turn, kind FROM checkpoints WHERE id = ?", id);
       if (row === undefined) return;
@@ -105,7 +105,7 @@ export class SqliteCheckpoints implements CheckpointStore {
   }
 
   /** What an undo has taken back stands again when the undo is. */
-  #setTaken(session: string, kind: CheckpointKind, id: number, { checkpoints, paths }: Taken): void {
+  #setTaken(session: string, kind: CheckpointKind, id: number, { checkpoints, paths }: UndoneChanges): void {
     const [ids, names] = [JSON.stringify(checkpoints), JSON.stringify([...paths])];
     const among = "path IN (SELECT value FROM json_each(?))";
     if (kind === "redo") {

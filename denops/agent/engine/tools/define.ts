@@ -13,7 +13,7 @@ import type { Image, ToolSpec } from "../log/messages.ts";
 import type { Access, AccessPath, FileAccess } from "../../protocol/access.ts";
 import type { CommandAccess } from "../../protocol/commands.ts";
 import type { ModeAccess } from "../../protocol/modes.ts";
-import type { Commands, Effects, LanguageServers, Plan, Questions, Search, Subagents } from "../ports.ts";
+import type { Commands, Effects, LanguageServers, Plan, Questions, Search, SubagentPort } from "../ports.ts";
 import {
   argumentsIn,
   type ArgumentsSchema,
@@ -41,7 +41,7 @@ export interface ToolResult {
 }
 
 /** What tools of one session remember from call to call. */
-export interface SessionState {
+export interface ToolMemory {
   /** Where the next command starts, relative to the root. */
   folder: string;
   plan: Plan;
@@ -60,11 +60,11 @@ export interface ToolContext extends Partial<ClientAbilities> {
   /** What the mode may change. */
   readonly access: ModeAccess;
   readonly workspace: Workspace;
-  readonly session: SessionState;
+  readonly session: ToolMemory;
   readonly images: ImageRoom;
   readonly callId: string;
   /** Undefined for a sub-agent. */
-  readonly agents?: Subagents | undefined;
+  readonly agents?: SubagentPort | undefined;
 }
 
 export interface PreparedCall {

@@ -17,6 +17,7 @@ import {
   REQUESTS,
 } from "../../protocol/requests.ts";
 import {
+  type NotificationParams,
   SCREEN_NOTIFICATION_NAMES,
   SCREEN_NOTIFICATIONS,
   SCREEN_REQUEST_NAMES,
@@ -25,7 +26,6 @@ import {
   type ScreenParams,
   type ScreenRequest,
   type ScreenResult,
-  type Told,
 } from "../../protocol/screen_requests.ts";
 import { LONGEST_NAME, oneLine } from "../screen/visible.ts";
 import { isTracing } from "../system/trace_file.ts";
@@ -52,7 +52,7 @@ export type EngineAnswers = {
 
 /** Name of a notification → its listener. Listeners return at once, to keep the order. */
 export type EngineListeners = {
-  readonly [Name in ScreenNotification]: (sessionId: string, told: Told<Name>) => void;
+  readonly [Name in ScreenNotification]: (sessionId: string, told: NotificationParams<Name>) => void;
 };
 
 /** The engine's requests and notifications. */
@@ -205,7 +205,7 @@ function listen<Name extends ScreenNotification>(
   app.onNotification(method(name), schema, ({ params }) => {
     const { sessionId, ...told } = params;
     // The row's schema has just parsed it.
-    arrival.handle(() => hear(sessionId, told as Told<Name>));
+    arrival.handle(() => hear(sessionId, told as NotificationParams<Name>));
   });
 }
 

@@ -2,7 +2,7 @@
  * The file that AGENT_TRACE names, in the "JSON Array Format" of Chrome's trace events, which needs no closing bracket:
  * so several processes append to it, each with one write for whole lines. Neovim begins it (lua/agent/trace.lua).
  */
-import { type Span, startTrace } from "../../protocol/trace.ts";
+import { startTrace, type TraceSpan } from "../../protocol/trace.ts";
 import { neovimEnvironment } from "./neovim_environment.ts";
 
 /** More than one supervisor has engines. */
@@ -22,11 +22,11 @@ export function isTracing(): boolean {
 }
 
 /** Takes the spans of one more engine. It has no number of its own outside of its sandbox: it gets one. */
-export function engineTrace(): (spans: readonly Span[]) => void {
+export function engineTrace(): (spans: readonly TraceSpan[]) => void {
   return path === undefined ? () => {} : writer(path, "engine", Deno.pid * ENGINES + ++engines);
 }
 
-function writer(file: string, name: string, pid: number): (spans: readonly Span[]) => void {
+function writer(file: string, name: string, pid: number): (spans: readonly TraceSpan[]) => void {
   const rows = new Map<string, number>();
   const meta = (name: string, tid: number, label: string) => ({
     ...{ name, ph: "M", pid, tid, args: { name: label } },

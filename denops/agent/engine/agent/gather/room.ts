@@ -25,7 +25,7 @@ import type { Prompt, ToolCall } from "../../log/messages.ts";
 import { isRecord } from "../../calls/json_schema.ts";
 import { meantBy } from "../permission/meant_by.ts";
 import type { Model } from "../../llm/model.ts";
-import type { SessionState, Tool } from "../../tools/define.ts";
+import type { Tool, ToolMemory } from "../../tools/define.ts";
 import { ask } from "../permission/ask.ts";
 import type { Measured, Meter } from "../turn/meter.ts";
 
@@ -61,7 +61,7 @@ interface RoomPorts {
   /** Those that are offered. */
   readonly tools: readonly Tool[];
   readonly meter: Meter;
-  readonly state: Pick<SessionState, "plan">;
+  readonly state: Pick<ToolMemory, "plan">;
   readonly history: SeenHistory;
   readonly chosen: Chosen;
   emit(event: AgentEvent): void;

@@ -54,7 +54,7 @@ const FRESH_MS = 60_000;
 /** There is one project. */
 const THE_PROJECT = "project";
 
-export class Surroundings {
+export class SurroundingsGatherer {
   readonly #ports: SurroundingsPorts;
   readonly #rules: RulesFiles;
   readonly #edits: UserEdits;
@@ -230,7 +230,7 @@ export class Surroundings {
   }
 
   /** The same for a sub-agent, who was told what stands in the prompt. */
-  rulesFor(workspace: Workspace): Surroundings["rulesOf"] {
+  rulesFor(workspace: Workspace): SurroundingsGatherer["rulesOf"] {
     const { rules: told } = this.#ports.memory;
     const rules = new RulesFiles(workspace, { rules: told, folderRules: new Map() });
     rules.listed = this.#known.files?.rules ?? [];

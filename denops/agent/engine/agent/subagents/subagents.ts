@@ -7,8 +7,8 @@ import type {
   Remembered,
   Store,
   StoredSubagent,
+  SubagentPort,
   SubagentReport,
-  Subagents as Port,
   SubagentTask,
   UsageLog,
 } from "../../ports.ts";
@@ -75,7 +75,7 @@ interface AtWork extends Begun {
   readonly ended: Promise<SubagentReport>;
 }
 
-export class Subagents implements Port {
+export class Subagents implements SubagentPort {
   readonly #ports: SubagentsPorts;
   readonly #slots = new Slots(AT_A_TIME);
   readonly #writes = new OneByOne();

@@ -6,11 +6,11 @@ import type { Project } from "../../context/project.ts";
 import { TurnError } from "../../../shared/errors.ts";
 import type { ControlNote, FoldEntry, MessageEntry } from "../../log/entries.ts";
 import type { StopReason, UserMessage } from "../../log/events.ts";
-import type { Subagents } from "../../ports.ts";
+import type { SubagentPort } from "../../ports.ts";
 import type { SessionMeta } from "../../../protocol/extensions.ts";
 import type { RequestResult } from "../../../protocol/requests.ts";
 import type { ToolSpec } from "../../log/messages.ts";
-import type { SessionState, Tool } from "../../tools/define.ts";
+import type { Tool, ToolMemory } from "../../tools/define.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
 import type { CheckpointPorts } from "../permission/checkpointed.ts";
 import type { Measured, Meter, MeteredModel } from "./meter.ts";
@@ -28,7 +28,7 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   /** The session's. */
   readonly mode: Mode;
   readonly workspace: Workspace;
-  readonly state: SessionState;
+  readonly state: ToolMemory;
   readonly meter: Meter;
   /** Before each call: what it may do is judged by the rules of that moment. @throws {Error} if there is no knowing them */
   refreshRules(): Promise<void>;
@@ -59,7 +59,7 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   /** An id that no other call of the session has, for one that was given, or "". */
   newCallId(given: string): string;
   /** Undefined: it can start none. */
-  readonly agents?: Subagents | undefined;
+  readonly agents?: SubagentPort | undefined;
   /** What the user says and does meanwhile. Absent: nobody sees this turn. */
   readonly steering?: Steering | undefined;
   /** The session goes on in a mode that changes nothing, until the user chooses one. */

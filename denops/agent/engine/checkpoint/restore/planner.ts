@@ -39,7 +39,7 @@ export interface Restored {
 }
 
 /** What is to be done to one path. */
-export interface Step {
+export interface RestoreStep {
   readonly path: string;
   readonly now: Snapshot;
   readonly image: Snapshot;
@@ -58,11 +58,11 @@ export interface BufferStep {
   readonly mode: number | undefined;
 }
 
-export interface Plan {
+export interface RestorePlan {
   /** By path; folders are not told of. */
   readonly files: readonly Restored[];
   /** By path. */
-  readonly steps: ReadonlyMap<string, Step>;
+  readonly steps: ReadonlyMap<string, RestoreStep>;
   readonly buffers: ReadonlyMap<string, BufferStep>;
   /** Every path whose changes are not taken back; with the folders that stay for them. */
   readonly left: ReadonlySet<string>;
@@ -86,7 +86,7 @@ export async function planTaking(
   changes: Changes,
   options: PlannerOptions,
   signal: AbortSignal,
-): Promise<Plan> {
+): Promise<RestorePlan> {
   const backwards = pieces(changes).toReversed().map(takingsOf);
   const disk = options.disk ?? new Disk(options.contents, options.roots);
   const unsaved = new Map<string, string | undefined>();
@@ -177,8 +177,8 @@ class Pass {
     }
   }
 
-  async plan(): Promise<Plan> {
-    const steps = new Map<string, Step>();
+  async plan(): Promise<RestorePlan> {
+    const steps = new Map<string, RestoreStep>();
     for (const [path, image] of this.#tree.planned) {
       const now = await this.#disk.at(path);
       if (sameSnapshot(now, image)) continue;

@@ -2,16 +2,16 @@
 import type { PreviewFile } from "../../../protocol/requests.ts";
 import { type Contents, sameSnapshot, type Snapshot } from "../../log/checkpoints.ts";
 import { textOf } from "./plan.ts";
-import type { Plan, Restored } from "./planner.ts";
+import type { Restored, RestorePlan } from "./planner.ts";
 
-export function previewFiles(plan: Plan, contents: Contents): PreviewFile[] {
+export function previewFiles(plan: RestorePlan, contents: Contents): PreviewFile[] {
   return plan.files.filter(({ outcome }) => outcome !== "unchanged")
     .map((file) => ({ ...shown(file, plan, contents), ...file }));
 }
 
 type Sides = Pick<PreviewFile, "kind" | "now" | "then" | "opaque">;
 
-function shown({ path, from }: Restored, { steps, buffers }: Plan, contents: Contents): Sides {
+function shown({ path, from }: Restored, { steps, buffers }: RestorePlan, contents: Contents): Sides {
   const buffer = buffers.get(path);
   if (buffer !== undefined) {
     return { kind: "modified", now: buffer.unsaved, then: buffer.merged, opaque: false };

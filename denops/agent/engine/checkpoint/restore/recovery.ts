@@ -8,7 +8,7 @@ import {
   sameSnapshot,
   type Snapshot,
   type StoredCheckpoint,
-  type Taken,
+  type UndoneChanges,
 } from "../../log/checkpoints.ts";
 import { isTurns, markedBy, redoable } from "../history.ts";
 import { netChanges } from "../review/net.ts";
@@ -151,7 +151,7 @@ function isAsPlanned(found: Snapshot, planned: Snapshot): boolean {
   return isOnTheWay ? found.type === "folder" : sameSnapshot(found, planned);
 }
 
-function takenBy(cut: StoredCheckpoint, paths: ReadonlySet<string>, store: CheckpointStore): Taken {
+function takenBy(cut: StoredCheckpoint, paths: ReadonlySet<string>, store: CheckpointStore): UndoneChanges {
   const { session, kind, target = 0, id } = cut;
   const older = store.list(session, { since: kind === "redo" ? cut.turn : target }).filter((one) =>
     one.finished && one.id < id

@@ -7,7 +7,7 @@ import {
   type NewCheckpoint,
   sameSnapshot,
   type Snapshot,
-  type Taken,
+  type UndoneChanges,
 } from "../../log/checkpoints.ts";
 import { messageOf } from "../../../shared/errors.ts";
 import type { FileChange } from "../../log/events.ts";
@@ -17,7 +17,7 @@ import { encodeText } from "../../../shared/text/text.ts";
 import { fileChanges } from "../file_changes.ts";
 import type { Changes } from "../review/net.ts";
 import { opened } from "./opened.ts";
-import { type BufferStep, type Plan, planTaking, type Restored, type Step } from "./planner.ts";
+import { type BufferStep, planTaking, type Restored, type RestorePlan, type RestoreStep } from "./planner.ts";
 import { ChangedError, putBack, removeIt } from "./put_back.ts";
 import { pauses } from "../../../shared/pauses.ts";
 import type { Disk } from "./planned_tree.ts";
@@ -49,7 +49,7 @@ interface Failed extends Restored {
   readonly isUntouched?: boolean;
 }
 
-type Act = (step: Step) => Promise<void>;
+type Act = (step: RestoreStep) => Promise<void>;
 
 export class Restorer {
   readonly #options: RestorerOptions;
@@ -62,7 +62,7 @@ export class Restorer {
    * @param changes each `before` is what is to come back, each `after` how the agent has left it
    * @param disk what has been looked at already
    */
-  plan(changes: Changes, signal: AbortSignal, disk?: Disk): Promise<Plan> {
+  plan(changes: Changes, signal: AbortSignal, disk?: Disk): Promise<RestorePlan> {
     const { store: { contents }, editor, roots } = this.#options;
     return planTaking(changes, { contents, editor, roots, ...(disk === undefined ? {} : { disk }) }, signal);
   }
@@ -72,10 +72,10 @@ export class Restorer {
    * @param taken the checkpoints whose changes these are, and their paths; they count as taken back as far as they were
    */
   async carryOut(
-    plan: Plan,
+    plan: RestorePlan,
     checkpoint: NewCheckpoint,
     signal: AbortSignal,
-    taken?: Taken,
+    taken?: UndoneChanges,
   ): Promise<CarriedOut> {
     const { store } = this.#options;
     const steps = [...plan.steps.values()].sort((a, b) => a.path.length - b.path.length);
@@ -117,10 +117,10 @@ export class Restorer {
    * What is to come comes first, from the top down; then goes what is to go, from the bottom up, but for the other end
    * of a move that has failed.
    */
-  async #carryOutSteps(steps: readonly Step[], failures: Map<string, Failed>): Promise<void> {
+  async #carryOutSteps(steps: readonly RestoreStep[], failures: Map<string, Failed>): Promise<void> {
     const places = new Map(steps.flatMap(({ path, from }) => from === undefined ? [] : [[from, path]]));
     const pause = pauses();
-    const act = async (step: Step, how: Act) => {
+    const act = async (step: RestoreStep, how: Act) => {
       await pause();
       const failed = await this.#act(step, how);
       if (failed !== undefined) failures.set(step.path, { path: step.path, outcome: "skipped", ...failed });
@@ -140,7 +140,7 @@ export class Restorer {
     }
   }
 
-  async #put(step: Step): Promise<void> {
+  async #put(step: RestoreStep): Promise<void> {
     const { path, now, image, from } = step;
     if (now.type !== "absent" && image.type === "folder" && now.type !== "folder") await removeIt(path);
     const there = from === undefined ? ABSENT : await this.#look(from);
@@ -150,7 +150,7 @@ export class Restorer {
     } else await putBack(path, step, this.#options);
   }
 
-  async #remove(step: Step): Promise<void> {
+  async #remove(step: RestoreStep): Promise<void> {
     await removeIt(step.path);
     if (step.image.type !== "absent") await putBack(step.path, step, this.#options);
   }
@@ -180,7 +180,7 @@ export class Restorer {
   }
 
   /** @returns why it was not done */
-  async #act(step: Step, act: Act): Promise<Pick<Failed, "text" | "isUntouched"> | undefined> {
+  async #act(step: RestoreStep, act: Act): Promise<Pick<Failed, "text" | "isUntouched"> | undefined> {
     const { path, now, image } = step;
     try {
       await this.#checkFolder(path);
@@ -203,7 +203,7 @@ export class Restorer {
   }
 
   /** What this step has made of its path, whatever others make of it now: theirs is no change of ours. */
-  async #after(step: Step, failed: Failed | undefined): Promise<Snapshot> {
+  async #after(step: RestoreStep, failed: Failed | undefined): Promise<Snapshot> {
     const { path, now, image } = step;
     if (failed?.isUntouched) return now;
     if (failed === undefined && this.#isKnown(step)) return image;
@@ -222,7 +222,7 @@ export class Restorer {
   }
 
   /** What was written where nothing was is as it was to be, whatever others make of it now. */
-  #isKnown(step: Step): boolean {
+  #isKnown(step: RestoreStep): boolean {
     const { image } = step;
     return isNewFile(step) && image.type === "file" && image.mode !== undefined &&
       this.#options.store.contents.size(image.blob) <= LARGEST_KEPT;
@@ -247,16 +247,16 @@ export class Restorer {
   }
 }
 
-function isNewFile({ now, image, from }: Step): boolean {
+function isNewFile({ now, image, from }: RestoreStep): boolean {
   return now.type === "absent" && image.type === "file" && from === undefined;
 }
 
-function withTemporary(step: Step): Step {
+function withTemporary(step: RestoreStep): RestoreStep {
   return isNewFile(step) ? { ...step, temporary: temporaryFor(step.path) } : step;
 }
 
 /** What comes later is made of what is in the way now. */
-function isRemoval({ now, image }: Step): boolean {
+function isRemoval({ now, image }: RestoreStep): boolean {
   return image.type === "absent" || (now.type === "folder" && image.type !== "folder");
 }
 

@@ -8,7 +8,7 @@ import { jsonHeaders } from "../wire/json.ts";
 import type { Endpoint } from "../wire/wire.ts";
 import { seesByName } from "../vision.ts";
 import { askServers, serversAt } from "./registry.ts";
-import { type Look, type Server, Told } from "./told.ts";
+import { type Look, ReportedAbilities, type Server } from "./reported.ts";
 import { SMALL_WINDOW, type Window, windowOf } from "./window.ts";
 
 /** What a server tells is believed for so long; what it refuses, for longer. */
@@ -30,7 +30,7 @@ export class Abilities {
   readonly #look: Look;
   readonly #glance: Look;
   readonly #listedWindow: number | undefined;
-  #told: Told = {};
+  #told: ReportedAbilities = {};
   /** When what was told has to be asked for anew. */
   #until = 0;
   #asking: Promise<void> | undefined;
@@ -187,13 +187,13 @@ export class Abilities {
     const affordable = this.#facts.get(this.#key("memory"), TOLD_MS)?.value;
     if (typeof affordable === "number") this.#affordable = affordable;
     const fact = this.#facts.get(this.#key("told"), TOLD_MS);
-    const known = Told.safeParse(fact?.value);
+    const known = ReportedAbilities.safeParse(fact?.value);
     if (fact === undefined || !known.success) return;
     this.#told = known.data;
     this.#until = fact.time + TOLD_MS;
   }
 
-  #learn(told: Told): void {
+  #learn(told: ReportedAbilities): void {
     this.#told = told;
     this.#until = Date.now() + TOLD_MS;
     this.#facts.put(this.#key("told"), told);

@@ -3,7 +3,7 @@
  * router with several models reads which is meant from the query, and loads none for the question.
  */
 import { z } from "../../../deps/zod.ts";
-import { ModelList, type Server } from "./told.ts";
+import { ModelList, type Server } from "./reported.ts";
 
 const Props = z.object({
   /** Of one slot, as it was started. */

@@ -4,7 +4,7 @@
  * not without.
  */
 import { z } from "../../../deps/zod.ts";
-import type { Server } from "./told.ts";
+import type { Server } from "./reported.ts";
 
 const List = z.object({
   data: z.array(z.object({

@@ -3,7 +3,7 @@
  * ProcessModelResponse); capabilities in types/model/capability.go.
  */
 import { z } from "../../../deps/zod.ts";
-import type { Look, Server, Told } from "./told.ts";
+import type { Look, ReportedAbilities, Server } from "./reported.ts";
 
 /** A local model's context costs memory; an agent needs some. */
 const WINDOW = 32_768;
@@ -66,7 +66,7 @@ export const ollama: Server = {
 };
 
 /** What `think` takes, where abilities alone are named. Source: docs/capabilities/thinking.mdx. */
-function thinkingOf(model: string, abilities: readonly string[]): Told["thinking"] {
+function thinkingOf(model: string, abilities: readonly string[]): ReportedAbilities["thinking"] {
   if (!abilities.includes("thinking")) return undefined;
   return /gpt-?oss/i.test(model) ? ["low", "medium", "high"] : [true, false];
 }

@@ -3,7 +3,7 @@ import type { WireName } from "../../../protocol/providers.ts";
 import { llamaCpp } from "./llama_cpp.ts";
 import { lmStudio } from "./lm_studio.ts";
 import { ollama } from "./ollama.ts";
-import type { Look, Server, Told } from "./told.ts";
+import type { Look, ReportedAbilities, Server } from "./reported.ts";
 import { vllm } from "./vllm.ts";
 
 /** In the order in which they are asked: those first that the same question tells apart. */
@@ -16,7 +16,11 @@ export function serversAt(wire: WireName, baseUrl: string): readonly Server[] {
 }
 
 /** What the first of them tells that is there; nothing, if none is. @throws {Error} if it cannot be reached */
-export async function askServers(servers: readonly Server[], model: string, look: Look): Promise<Told> {
+export async function askServers(
+  servers: readonly Server[],
+  model: string,
+  look: Look,
+): Promise<ReportedAbilities> {
   const asked = new Map<string, Promise<unknown>>();
   const once: Look = (path, body) => {
     const answer = asked.get(path) ?? look(path, body);

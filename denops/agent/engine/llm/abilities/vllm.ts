@@ -1,5 +1,5 @@
 /** vLLM's `/v1/models`. Source: github.com/vllm-project/vllm, vllm/entrypoints/openai: ModelCard.max_model_len. */
-import { ModelList, type Server } from "./told.ts";
+import { ModelList, type Server } from "./reported.ts";
 
 export const vllm: Server = {
   name: "vLLM",

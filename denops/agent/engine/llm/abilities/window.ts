@@ -1,5 +1,5 @@
 /** How many tokens a model is taken to have, and who says so. Pure. */
-import type { Told } from "./told.ts";
+import type { ReportedAbilities } from "./reported.ts";
 
 /** Where nobody says. */
 const DEFAULT_WINDOW = 128_000;
@@ -18,7 +18,7 @@ export interface Window {
  * @param asksFor what a request asks for unless somebody says, where it is the request that decides
  */
 export function windowOf(
-  told: Told,
+  told: ReportedAbilities,
   user: number | undefined,
   asksFor: number | undefined,
   listed?: number,

@@ -23,7 +23,7 @@ interface Hunk {
   readonly atEnd: boolean;
 }
 
-export type Section =
+export type PatchSection =
   | { readonly type: "add"; readonly path: string; readonly text: string }
   | { readonly type: "delete"; readonly path: string }
   | { readonly type: "update"; readonly path: string; readonly to?: string; readonly hunks: readonly Hunk[] };
@@ -51,9 +51,9 @@ export function pathsOfPatch(patch: string): readonly string[] {
 }
 
 /** @throws {ToolError} with the line that is wrong */
-export function parsePatch(patch: string): readonly Section[] {
+export function parsePatch(patch: string): readonly PatchSection[] {
   const lines = envelope(patch.split(/\r?\n/));
-  const sections: Section[] = [];
+  const sections: PatchSection[] = [];
   for (let at = 1; at < lines.length;) {
     const line = lines[at] ?? "";
     const [, kind, path = ""] = HEADER.exec(line.trim()) ?? [];
@@ -90,7 +90,13 @@ function endOfSection(lines: readonly string[], from: number): number {
   return end === -1 ? lines.length : end;
 }
 
-function section(kind: string, path: string, all: readonly string[], from: number, end: number): Section {
+function section(
+  kind: string,
+  path: string,
+  all: readonly string[],
+  from: number,
+  end: number,
+): PatchSection {
   const lines = all.slice(from, end);
   switch (kind) {
     case "Add": {

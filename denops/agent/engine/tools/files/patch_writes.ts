@@ -4,7 +4,7 @@ import { ToolError } from "../../../shared/errors.ts";
 import type { Diff, FileChange } from "../../log/events.ts";
 import { countsOf, lineDiff } from "../../log/line_diff.ts";
 import { counted, files, type PreparedCall, type ToolResult } from "../define.ts";
-import { applyHunks, parsePatch, type Section } from "./patch.ts";
+import { applyHunks, parsePatch, type PatchSection } from "./patch.ts";
 import { outcomeOf, shownPath, type TextFile, type Workspace } from "./workspace.ts";
 
 /** Of one patch: somebody has to look at them. */
@@ -57,7 +57,7 @@ export async function preparePatch(
 }
 
 async function planSection(
-  section: Section,
+  section: PatchSection,
   plan: Map<string, Planned>,
   workspace: Workspace,
   signal: AbortSignal,

@@ -3,7 +3,7 @@ import { z } from "../../../deps/zod.ts";
 import type { WireName } from "../../../protocol/providers.ts";
 
 /** What it does not tell is undefined. */
-export const Told = z.object({
+export const ReportedAbilities = z.object({
   /** As the server is called. */
   server: z.string().optional(),
   tools: z.boolean().optional(),
@@ -21,7 +21,7 @@ export const Told = z.object({
   /** Tokens that the user has set with the server. */
   set: z.int().min(1).optional(),
 });
-export type Told = Readonly<z.infer<typeof Told>>;
+export type ReportedAbilities = Readonly<z.infer<typeof ReportedAbilities>>;
 
 /**
  * One question, on the provider's own host. @param path from the server's root @param body of a POST
@@ -37,7 +37,7 @@ export interface Server {
   /** The window is what a request asks for: tokens, unless somebody says. */
   readonly asksFor?: number;
   /** @returns undefined if it is no such server. @throws {Error} of `look` */
-  ask(model: string, look: Look): Promise<Told | undefined>;
+  ask(model: string, look: Look): Promise<ReportedAbilities | undefined>;
   /** Once it has answered: how the model runs. @throws {Error} of `look` */
   running?(model: string, look: Look): Promise<Running | undefined>;
 }
