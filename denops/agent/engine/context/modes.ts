@@ -24,6 +24,8 @@ export interface Mode {
    * with them. "listed": so they do, and the answer is to be text. "none": not even that.
    */
   readonly tools: "all" | "listed" | "none" | readonly string[];
+  /** In mode auto the model has read the user's message as an order. */
+  readonly isOrder?: true;
   /** A turn that looks around is to end in a plan. */
   readonly plans?: true;
   /** The model's name; the session's unless told. */

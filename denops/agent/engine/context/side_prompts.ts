@@ -10,7 +10,7 @@ export const EDIT =
 
 export const INTENT =
   'You choose the mode for a message to a coding agent. Answer with JSON alone: {"mode": NAME}.\n' +
-  '- "ask": a question that a few look-ups answer, or plain talk.\n' +
+  '- "ask": a question that a few look-ups answer, a greeting, thanks, or plain talk.\n' +
   '- "deep-explore": explain or analyse how a large part of the code works.\n' +
   '- "agent": change or create something, run a program that does, continue such work, or anything unclear.';
 

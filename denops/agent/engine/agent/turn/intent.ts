@@ -40,5 +40,6 @@ async function chooseMode(
   const earlier = before === "" ? "" : `<agent>\n${before.slice(-MOST_BEFORE)}\n</agent>\n`;
   const text = `${earlier}<user>\n${wordsOf(message).slice(0, MOST_TEXT)}\n</user>`;
   const reply = await askSmall(MODES.intent, text, ports, signal);
-  return CHOSEN[Intent.safeParse(jsonIn(reply)).data?.mode ?? "agent"];
+  const { mode } = Intent.safeParse(jsonIn(reply)).data ?? {};
+  return { ...CHOSEN[mode ?? "agent"], ...mode === "agent" ? { isOrder: true } : {} };
 }

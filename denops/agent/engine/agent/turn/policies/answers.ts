@@ -98,6 +98,7 @@ export function nudging(turn: Turn): TurnPolicy {
         mode: ports.mode,
         plan: ports.state.plan,
         work,
+        questionTool: ports.tools.find(({ needs }) => needs === "questions")?.name,
         canWrite: ports.tools.some(({ readOnly }) => !readOnly),
         callsInText: ports.model.textForm !== undefined,
         shownCall,

@@ -30,6 +30,8 @@ interface Turn {
   readonly script: readonly string[];
   readonly claims?: string;
   readonly mode?: string;
+  /** The tool that asks the user is offered. */
+  readonly canAsk?: true;
   /** Questions whether the answer claims a change. */
   readonly questions: number;
   /** What becomes of a.txt. */
@@ -73,6 +75,58 @@ const TURNS: readonly Turn[] = [
     script: [PLAN, "say Fertig. [TASK_COMPLETE]", `${NUDGE.plan}\n${READ}`, EDIT, "say Fertig."],
     questions: 0,
     text: "omega\n",
+  },
+  {
+    what: "a step of the plan is open, and the model asks whether to go on",
+    request: "Benenne alpha um",
+    script: [
+      PLAN,
+      "say Soll ich weitermachen?",
+      `${NUDGE.plan}\nexpect ask with the tool ask_user\n${READ}`,
+      EDIT,
+      "say Fertig.",
+    ],
+    canAsk: true,
+    questions: 0,
+    text: "omega\n",
+  },
+  {
+    what: "a step of the plan is open, and the model asks where it has no tool to ask with",
+    request: "Benenne alpha um",
+    script: [PLAN, "say In was?"],
+    questions: 0,
+    text: "alpha\n",
+  },
+  {
+    what: "a step of the plan is open, and the model insists on its question",
+    request: "Benenne alpha um",
+    script: [PLAN, "say In was?", `${NUDGE.plan}\nsay In was?`],
+    canAsk: true,
+    questions: 0,
+    text: "alpha\n",
+  },
+  {
+    what: "mode auto takes a polite question for an order, and a change is claimed",
+    request: "Could you rename alpha?",
+    mode: CHOSEN.auto.name,
+    script: [
+      'say {"mode": "agent"}',
+      `new-history\n${READ}`,
+      "say I have renamed it.",
+      `${NUDGE.claim}\n${EDIT}`,
+      "say I have renamed it.",
+    ],
+    claims: YES,
+    questions: 1,
+    text: "omega\n",
+  },
+  {
+    what: "mode auto takes a greeting for plain talk",
+    request: "Hello",
+    mode: CHOSEN.auto.name,
+    script: ['expect a greeting\nsay {"mode": "ask"}', "new-history\nsay Hello. Tell me what to do."],
+    questions: 0,
+    text: "alpha\n",
   },
   ...[
     "Ich habe alpha in omega umbenannt.",
@@ -149,12 +203,13 @@ const TURNS: readonly Turn[] = [
   },
 ];
 
-for (const { what, request, script, claims, mode, questions, text } of TURNS) {
+for (const { what, request, script, claims, mode, canAsk, questions, text } of TURNS) {
   Deno.test(`done means done: ${what}`, async () => {
     await using engine = await startEngine({
       files: FILES,
       script: script.join("\n---\n"),
       ...(claims === undefined ? {} : { claims }),
+      ...(canAsk === true ? { abilities: { questions: { ask: () => Promise.resolve(undefined) } } } : {}),
       config: { title: false, ...(mode === undefined ? {} : { mode }) },
     });
     assert.deepEqual(await engine.prompt(request), END_TURN);

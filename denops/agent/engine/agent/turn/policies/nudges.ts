@@ -16,11 +16,13 @@ interface Stop {
   readonly isComplete: boolean;
   readonly iteration: number;
   readonly maxIterations: number;
-  readonly mode: Pick<Mode, "access" | "plans">;
+  readonly mode: Pick<Mode, "access" | "plans" | "isOrder">;
   /** Its calls stand in its text, so that it is easily taken for done. */
   readonly callsInText: boolean;
   /** The tool of a call that the answer shows and that was not made. */
   readonly shownCall?: string | undefined;
+  /** The name of the tool that asks the user, if it is offered. */
+  readonly questionTool: string | undefined;
   /** A tool is offered that can change something. */
   readonly canWrite: boolean;
   readonly work: Pick<TurnWork, "hasCalled" | "hasPlanned" | "hasWritten" | "failedEdit">;
@@ -65,8 +67,7 @@ const ROWS: readonly Row[] = [
   },
   {
     state: "nothing_done",
-    applies: (stop) =>
-      stop.callsInText && wroteNothing(stop) && mayBeTask(stop.request) && printsCode(stop.answer),
+    applies: (stop) => stop.callsInText && wroteNothing(stop) && isTask(stop) && printsCode(stop.answer),
     note: () =>
       "You have shown code, but no call of this turn has written it to a file. Write it with the tools. If you only " +
       `meant to show it, answer ${END_MARK}.`,
@@ -74,19 +75,24 @@ const ROWS: readonly Row[] = [
   },
   {
     state: "plan_open",
-    applies: (stop) => stop.mode.access !== "read" && isPlanLeft(stop) && !isQuestion(stop.answer),
-    note: ({ plan, callsInText }) =>
+    applies: (stop) =>
+      stop.mode.access !== "read" && isPlanLeft(stop) &&
+      (stop.questionTool !== undefined || !isQuestion(stop.answer)),
+    note: ({ plan, callsInText, answer, questionTool }) =>
       `Your plan has open steps: ${
         openSteps(plan).join("; ")
       }. Carry out the first of them, or update the plan if ` +
       "they are done or no longer wanted. If you cannot go on, say why." +
+      (isQuestion(answer)
+        ? ` If you cannot go on without the user's decision, ask with the tool ${questionTool}.`
+        : "") +
       (callsInText ? ` When all is done, end with ${END_MARK}.` : ""),
     notice: "The plan has open steps; the model is asked to go on.",
   },
   {
     state: "nothing_done",
     applies: async (stop) =>
-      wroteNothing(stop) && mayBeTask(stop.request) && stop.answer.trim() !== "" &&
+      wroteNothing(stop) && isTask(stop) && stop.answer.trim() !== "" &&
       !isQuestion(stop.answer) &&
       await stop.claimsChange(),
     note: () =>
@@ -136,13 +142,19 @@ export class Nudges {
   }
 }
 
+/** A polite order ends in a question mark too. */
+function isTask({ mode, request }: Stop): boolean {
+  return mode.isOrder === true || mayBeTask(request);
+}
+
 function wroteNothing({ mode, canWrite, work }: Stop): boolean {
   return mode.access !== "read" && canWrite && !work.hasWritten;
 }
 
 /** Steps are open, and this turn has to do with them. A model with calls in its text stops early after a write too. */
-function isPlanLeft({ plan, work, request, callsInText, isComplete }: Stop): boolean {
-  const concerns = work.hasPlanned || (work.hasCalled && mayBeTask(request));
+function isPlanLeft(stop: Stop): boolean {
+  const { plan, work, callsInText, isComplete } = stop;
+  const concerns = work.hasPlanned || (work.hasCalled && isTask(stop));
   const isEarly = !work.hasWritten || (callsInText && !isComplete);
   return openSteps(plan).length > 0 && concerns && isEarly;
 }
