@@ -8,19 +8,74 @@ import {
 } from "../../protocol/commands.ts";
 import { META, ours } from "../../protocol/extensions.ts";
 import { ToolError } from "../../shared/errors.ts";
+import { defined } from "../../shared/records.ts";
 import type { CommandReport, Commands, Effects } from "../ports.ts";
 import type { Screen } from "./screen.ts";
 
-export function acpCommands(client: AgentContext, screen: Screen, sessionId: string): Commands {
-  const background = new Map<string, string>();
+export class AcpCommands implements Commands {
+  readonly #client: AgentContext;
+  readonly #screen: Screen;
+  readonly #sessionId: string;
+  /** Id of a background command → its terminal. */
+  readonly #background = new Map<string, string>();
   /** Calls whose background command has not ended. */
-  const running = new Set<string>();
+  readonly #running = new Set<string>();
 
-  const create = async (input: ApprovedCommand, toolCallId: string): Promise<string> => {
+  constructor(client: AgentContext, screen: Screen, sessionId: string) {
+    this.#client = client;
+    this.#screen = screen;
+    this.#sessionId = sessionId;
+  }
+
+  async run(input: ApprovedCommand, toolCallId: string, signal: AbortSignal): Promise<CommandReport> {
+    const terminalId = await this.#create(input, toolCallId);
+    const stop = () => void this.#kill(terminalId).catch(() => {});
+    signal.addEventListener("abort", stop, { once: true });
+    let effects: Effects | undefined;
+    try {
+      if (signal.aborted) stop();
+      // A stopped turn does not wait for a command that takes its time to die.
+      await Promise.race([this.#exit(terminalId), aborted(signal)]);
+      const { effects: found, ...soFar } = await this.#report(terminalId);
+      // It is being stopped, though it may not have ended yet.
+      if (signal.aborted) return { ...soFar, end: "stopped" };
+      effects = found;
+      return { ...soFar, ...defined({ effects }) };
+    } finally {
+      signal.removeEventListener("abort", stop);
+      if (effects === undefined) this.#release(terminalId);
+    }
+  }
+
+  async startInBackground(input: ApprovedCommand, toolCallId: string): Promise<string> {
+    const terminalId = await this.#create(input, toolCallId);
+    const id = `cmd_${this.#background.size + 1}`;
+    this.#background.set(id, terminalId);
+    this.#running.add(toolCallId);
+    this.#exit(terminalId).catch(() => {}).finally(() => this.#running.delete(toolCallId));
+    return id;
+  }
+
+  isRunning(callId: string): boolean {
+    return this.#running.has(callId);
+  }
+
+  async output(id: string): Promise<CommandReport> {
+    return await this.#report(this.#terminalOf(id));
+  }
+
+  async stop(id: string): Promise<CommandReport> {
+    const terminalId = this.#terminalOf(id);
+    await this.#kill(terminalId);
+    await this.#exit(terminalId);
+    return await this.#report(terminalId);
+  }
+
+  async #create(input: ApprovedCommand, toolCallId: string): Promise<string> {
     const meta: TerminalMeta = { ...input, toolCallId };
     try {
-      const { terminalId } = await client.request(methods.client.terminal.create, {
-        sessionId,
+      const { terminalId } = await this.#client.request(methods.client.terminal.create, {
+        sessionId: this.#sessionId,
         command: "sh",
         args: ["-c", input.command],
         cwd: input.cwd,
@@ -30,88 +85,56 @@ export function acpCommands(client: AgentContext, screen: Screen, sessionId: str
     } catch (error) {
       throw new ToolError(`Cannot run the command: ${reasonOf(error)}.`);
     }
-  };
+  }
 
-  const release = (terminalId: string) =>
-    void client.request(methods.client.terminal.release, { sessionId, terminalId }).catch(() => {});
+  #exit(terminalId: string) {
+    const { waitForExit } = methods.client.terminal;
+    return this.#client.request(waitForExit, { sessionId: this.#sessionId, terminalId });
+  }
 
-  const effectsOf = (terminal: string, effects: CommandEffects): Effects => ({
-    ...effects,
-    terminal,
-    agreed: (from, signal) => screen.ask("kept_changes", { terminalId: terminal, from }, signal),
-    contents: (from, signal) => screen.ask("kept_contents", { terminalId: terminal, from }, signal),
-    [Symbol.dispose]: () => release(terminal),
-  });
+  #kill(terminalId: string) {
+    return this.#client.request(methods.client.terminal.kill, { sessionId: this.#sessionId, terminalId });
+  }
 
-  const report = async (terminalId: string): Promise<CommandReport> => {
-    const answer = await client.request(methods.client.terminal.output, { sessionId, terminalId });
+  #release(terminalId: string): void {
+    const { release } = methods.client.terminal;
+    this.#client.request(release, { sessionId: this.#sessionId, terminalId }).catch(() => {});
+  }
+
+  async #report(terminalId: string): Promise<CommandReport> {
+    const { output: method } = methods.client.terminal;
+    const answer = await this.#client.request(method, { sessionId: this.#sessionId, terminalId });
     const { output, exitStatus } = answer;
-    const end = ours(TerminalEnd, answer._meta);
     if (!exitStatus) return { output, end: "still running", failed: false };
+    const { text, folder, effects } = ours(TerminalEnd, answer._meta) ?? {};
     const code = exitStatus.exitCode ?? undefined;
-    const text = end?.text ?? (code === undefined ? `ended by ${exitStatus.signal}` : `exit code ${code}`);
     return {
       output,
-      end: text,
+      end: text ?? (code === undefined ? `ended by ${exitStatus.signal}` : `exit code ${code}`),
       failed: code !== 0,
-      ...(end?.folder === undefined ? {} : { folder: end.folder }),
-      ...(end?.effects === undefined ? {} : { effects: effectsOf(terminalId, end.effects) }),
+      ...defined({ folder, effects: effects && this.#effectsOf(terminalId, effects) }),
     };
-  };
+  }
 
-  const terminalOf = (id: string): string => {
-    const terminalId = background.get(id);
-    if (terminalId === undefined) {
-      const known = [...background.keys()].join(", ");
-      throw new ToolError(
-        `Unknown command id ${id}. ${known === "" ? "None was started." : `Known ids: ${known}.`}`,
-      );
-    }
-    return terminalId;
-  };
+  #effectsOf(terminal: string, effects: CommandEffects): Effects {
+    return {
+      ...effects,
+      terminal,
+      agreed: (from, signal) => this.#screen.ask("kept_changes", { terminalId: terminal, from }, signal),
+      contents: (from, signal) => this.#screen.ask("kept_contents", { terminalId: terminal, from }, signal),
+      [Symbol.dispose]: () => this.#release(terminal),
+    };
+  }
 
-  return {
-    async run(input, toolCallId, signal) {
-      const terminalId = await create(input, toolCallId);
-      const stop = () =>
-        void client.request(methods.client.terminal.kill, { sessionId, terminalId }).catch(() => {});
-      signal.addEventListener("abort", stop, { once: true });
-      let effects: Effects | undefined;
-      try {
-        if (signal.aborted) stop();
-        const exit = client.request(methods.client.terminal.waitForExit, { sessionId, terminalId });
-        // A stopped turn does not wait for a command that takes its time to die.
-        await Promise.race([exit, aborted(signal)]);
-        const { effects: found, ...soFar } = await report(terminalId);
-        // It is being stopped, though it may not have ended yet.
-        if (signal.aborted) return { ...soFar, end: "stopped" };
-        effects = found;
-        return effects === undefined ? soFar : { ...soFar, effects };
-      } finally {
-        signal.removeEventListener("abort", stop);
-        if (effects === undefined) release(terminalId);
-      }
-    },
-    async startInBackground(input, toolCallId) {
-      const terminalId = await create(input, toolCallId);
-      const id = `cmd_${background.size + 1}`;
-      background.set(id, terminalId);
-      running.add(toolCallId);
-      client.request(methods.client.terminal.waitForExit, { sessionId, terminalId }).catch(() => {})
-        .finally(() => running.delete(toolCallId));
-      return id;
-    },
-    isRunning: (callId) => running.has(callId),
-    async output(id) {
-      return await report(terminalOf(id));
-    },
-    async stop(id) {
-      const terminalId = terminalOf(id);
-      await client.request(methods.client.terminal.kill, { sessionId, terminalId });
-      await client.request(methods.client.terminal.waitForExit, { sessionId, terminalId });
-      return await report(terminalId);
-    },
-  };
+  /** @throws {ToolError} */
+  #terminalOf(id: string): string {
+    const terminalId = this.#background.get(id);
+    if (terminalId !== undefined) return terminalId;
+    const known = [...this.#background.keys()].join(", ");
+    throw new ToolError(
+      `Unknown command id ${id}. ${known === "" ? "None was started." : `Known ids: ${known}.`}`,
+    );
+  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-/** What the screen asks about stored sessions: the answers to `_agent/session_*`. */
+/** What the screen requests of sessions: the answers to `_agent/session_*` and its like. */
 import { handedOf } from "./handed.ts";
 import { exportJson, exportMarkdown } from "./export.ts";
 import { outline, pageOf } from "./history.ts";
@@ -9,14 +9,8 @@ import type { Capabilities } from "./updates.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { titleLine } from "../log/title.ts";
 
-/** @param withheld what may not be in a recording */
-export function sessionAnswers(
-  archive: Archive,
-  open: AcpSessions,
-  can: () => Capabilities,
-  withheld: () => Withheld,
-): Answers {
-  const { store, sessions, locks, list } = archive;
+/** Answers about sessions that are open here. */
+export function openSessionAnswers(open: AcpSessions): Answers {
   return {
     tools: at(({ sessionId, toggle }) => {
       const session = open.get(sessionId);
@@ -49,8 +43,6 @@ export function sessionAnswers(
       steering.takeBack(id);
       return { end: "taken_back" };
     },
-    withdraw_messages: ({ ids }) =>
-      Promise.resolve({ logged: [...sessions.withdrawUnlogged(ids, Date.now())] }),
     pause: async ({ sessionId, paused }) => {
       const { steering } = open.get(sessionId);
       if (paused) return { paused: await steering.pause() };
@@ -61,6 +53,20 @@ export function sessionAnswers(
       await open.get(sessionId).rereadRules();
       return {};
     },
+  };
+}
+
+/** Answers about stored sessions. @param withheld what no recording may contain */
+export function storedSessionAnswers(
+  archive: Archive,
+  open: AcpSessions,
+  can: () => Capabilities,
+  withheld: () => Withheld,
+): Answers {
+  const { store, sessions, locks, list } = archive;
+  return {
+    withdraw_messages: ({ ids }) =>
+      Promise.resolve({ logged: [...sessions.withdrawUnlogged(ids, Date.now())] }),
     session_list: async ({ archived }) => {
       const elsewhere = await locks.openElsewhere();
       return {

@@ -40,22 +40,22 @@ export interface Archive {
   readonly list: SessionList;
 }
 
-interface Open {
+export interface AcpSession {
   readonly session: Session;
   readonly sender: UpdateSender;
 }
 
 /** Makes the session of this id: a new one, or the stored one. @param roots real paths, the project first */
-type Start = (client: AgentContext, id: string, roots: readonly string[]) => Open;
+type Start = (client: AgentContext, id: string, roots: readonly string[]) => AcpSession;
 
 export class AcpSessions {
   readonly #archive: Archive;
   /** Real paths of the folders that this engine may touch, the project first. */
   readonly #roots: readonly string[];
   readonly #start: Start;
-  readonly #open = new Map<string, Open>();
+  readonly #open = new Map<string, AcpSession>();
   /** One session is opened once, whoever asks for it meanwhile. */
-  readonly #opening = new Map<string, Promise<Open>>();
+  readonly #opening = new Map<string, Promise<AcpSession>>();
 
   constructor(archive: Archive, roots: readonly string[], start: Start) {
     this.#archive = archive;
@@ -63,13 +63,18 @@ export class AcpSessions {
     this.#start = start;
   }
 
-  async begin(client: AgentContext, cwd: string, others: readonly string[]): Promise<Open> {
+  async begin(client: AgentContext, cwd: string, others: readonly string[]): Promise<AcpSession> {
     const roots = await this.#granted(cwd, others);
     return await this.#take(client, crypto.randomUUID(), roots);
   }
 
   /** @throws {RequestError} one line, if it is not there or another engine has it open */
-  async resume(client: AgentContext, id: string, cwd: string, others: readonly string[]): Promise<Open> {
+  async resume(
+    client: AgentContext,
+    id: string,
+    cwd: string,
+    others: readonly string[],
+  ): Promise<AcpSession> {
     const roots = await this.#granted(cwd, others);
     const known = this.#open.get(id) ?? this.#opening.get(id);
     if (known !== undefined) return await known;
@@ -78,14 +83,14 @@ export class AcpSessions {
     return await opening;
   }
 
-  async #resume(client: AgentContext, id: string, roots: readonly string[]): Promise<Open> {
+  async #resume(client: AgentContext, id: string, roots: readonly string[]): Promise<AcpSession> {
     const { call, turns, ended } = this.stored(id);
     // Its log has one writer; a second turn of it is the user's.
     if (call !== undefined && turns === 1 && ended === undefined) throw new RequestError(-32603, AT_WORK);
     return await this.#take(client, id, roots);
   }
 
-  async #take(client: AgentContext, id: string, roots: readonly string[]): Promise<Open> {
+  async #take(client: AgentContext, id: string, roots: readonly string[]): Promise<AcpSession> {
     const { locks } = this.#archive;
     const free = await locks.take(id).catch((error) => {
       throw new RequestError(-32603, `Cannot use the state folder: ${messageOf(error)}`);
@@ -160,7 +165,7 @@ export class AcpSessions {
   }
 
   /** Sends everything that a screen of this session shows. */
-  replay({ session: { id }, sender }: Open, can: Capabilities): void {
+  replay({ session: { id }, sender }: AcpSession, can: Capabilities): void {
     const { store } = this.#archive;
     const newest = store.turn(id);
     for (let first = 1; first <= newest; first += LOADED_TURNS) {

@@ -8,6 +8,7 @@ import {
   type UsageMeta,
 } from "../../protocol/extensions.ts";
 import { trace } from "../../protocol/trace.ts";
+import { defined } from "../../shared/records.ts";
 import { Screen } from "./screen.ts";
 import type { AgentEvent, Diff, StopReason } from "../log/events.ts";
 
@@ -78,6 +79,8 @@ export class UpdateSender {
   }
 }
 
+type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
+
 /** A client that does not know whose text it is would show it as the answer. */
 const SAID: ReadonlySet<AgentEvent["type"]> = new Set(["token", "thought", "thought_done", "retold"]);
 
@@ -102,79 +105,37 @@ export class Updates {
     }
     switch (event.type) {
       case "token":
-        return { sessionUpdate: "agent_message_chunk", ...chunk(event.message, event.text), ...under(event) };
       case "thought":
-        return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, event.text), ...under(event) };
-      case "thought_done": {
-        const _meta = { [META]: { milliseconds: event.milliseconds, ...parentOf(event) } };
-        return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, ""), _meta };
-      }
-      case "retold": {
-        const meta: RetoldMeta = { was: event.was, ...parentOf(event) };
-        return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, ""), _meta: { [META]: meta } };
-      }
+      case "thought_done":
+      case "retold":
+        return chunkUpdate(event);
       case "tool_writing":
-        return this.#tool(event.id, { title: event.title, status: "pending" }, {
-          tool: event.tool,
-          lines: event.lines,
-          ...(event.draft === undefined ? {} : { draft: event.draft }),
-          ...parentOf(event),
-        });
-      case "tool_start": {
-        const { id, tool, title, kind, paths } = event.call;
-        const locations = paths.map((path) => ({ path }));
-        const meta = { ...(tool === undefined ? {} : { tool }), ...parentOf(event) };
-        return this.#tool(id, { title, kind, status: "pending", locations }, meta);
-      }
+      case "tool_start":
       case "tool_running":
-        return this.#tool(event.id, { status: "in_progress" }, { rule: event.rule });
       case "tool_done":
-        return this.#toolDone(event);
-      case "plan": {
-        // The plan of the session is one.
-        if (event.parent !== undefined) return undefined;
-        const entries = event.steps.map(({ step, status }) => ({
-          content: step,
-          status,
-          priority: "medium" as const,
-        }));
-        return { sessionUpdate: "plan", entries };
+        return this.#toolUpdate(event);
+      case "plan":
+        // A sub-agent's plan is not the session's.
+        return event.parent === undefined ? planUpdate(event) : undefined;
+      case "retry": {
+        const { reason, waitMs, attempt, tries } = event;
+        const next = `attempt ${attempt + 1} of ${tries}`;
+        return this.#notice("warning", `${reason} Retrying in ${Math.ceil(waitMs / 1_000)} s, ${next}.`);
       }
-      case "retry":
-        return this.#notice(
-          "warning",
-          `${event.reason} Retrying in ${Math.ceil(event.waitMs / 1_000)} s, attempt ${
-            event.attempt + 1
-          } of ${event.tries}.`,
-        );
       case "usage":
         return this.#usage(event);
       case "mode":
         return { sessionUpdate: "current_mode_update", currentModeId: event.mode };
       case "notice":
         return this.#notice(event.severity, event.text);
-      case "title": {
-        const isNew = event.title !== this.#title;
-        this.#title = event.title;
-        return {
-          sessionUpdate: "session_info_update",
-          ...(isNew ? { title: event.title } : {}),
-          ...(event.began === undefined ? {} : { _meta: { [META]: event.began } }),
-        };
-      }
+      case "title":
+        return this.#titleUpdate(event);
       case "user_message":
         // The calls of a turn end with it.
         this.#announced.clear();
         return undefined;
       case "steered":
-        return {
-          sessionUpdate: "user_message_chunk",
-          messageId: `steered-${event.id}`,
-          content: { type: "text", text: event.text },
-          ...(event.given === undefined
-            ? {}
-            : { _meta: { [META]: { given: event.given } satisfies Partial<TurnMeta> } }),
-        };
+        return steeredUpdate(event);
       case "turn_files":
       case "turn_done":
       case "turn_failed":
@@ -186,7 +147,17 @@ export class Updates {
     }
   }
 
-  #usage(event: Extract<AgentEvent, { type: "usage" }>): SessionUpdate {
+  #titleUpdate({ title, began }: EventOf<"title">): SessionUpdate {
+    const isNew = title !== this.#title;
+    this.#title = title;
+    return {
+      sessionUpdate: "session_info_update",
+      ...(isNew ? { title } : {}),
+      ...(began === undefined ? {} : { _meta: { [META]: began } }),
+    };
+  }
+
+  #usage(event: EventOf<"usage">): SessionUpdate {
     const { usage, window, cost, sessionCost, purpose } = event;
     // A request aside leaves the session as long as it is.
     if (purpose === undefined) this.#used = usage.input + usage.output;
@@ -200,13 +171,29 @@ export class Updates {
     };
   }
 
-  #toolDone(event: Extract<AgentEvent, { type: "tool_done" }>): SessionUpdate {
-    const content: ToolCallContent[] = event.diff === undefined
-      ? [{ type: "content", content: { type: "text", text: event.output.slice(0, LONGEST_OUTPUT) } }]
-      : diffContents(event.diff);
-    const stopped = event.stopped === undefined ? {} : { stopped: event.stopped };
-    const meta = { summary: event.summary, ...diffCounts(event.diff), ...stopped };
-    return this.#tool(event.id, { status: event.status, content }, meta);
+  #toolUpdate(event: EventOf<"tool_writing" | "tool_start" | "tool_running" | "tool_done">): SessionUpdate {
+    switch (event.type) {
+      case "tool_writing": {
+        const { id, title, tool, lines, draft } = event;
+        const meta = { tool, lines, ...defined({ draft }), ...parentOf(event) };
+        return this.#tool(id, { title, status: "pending" }, meta);
+      }
+      case "tool_start": {
+        const { id, tool, title, kind, paths } = event.call;
+        const locations = paths.map((path) => ({ path }));
+        const meta = { ...defined({ tool }), ...parentOf(event) };
+        return this.#tool(id, { title, kind, status: "pending", locations }, meta);
+      }
+      case "tool_running":
+        return this.#tool(event.id, { status: "in_progress" }, { rule: event.rule });
+      case "tool_done": {
+        const { id, status, summary, output, diff, stopped } = event;
+        const content: ToolCallContent[] = diff === undefined
+          ? [{ type: "content", content: { type: "text", text: output.slice(0, LONGEST_OUTPUT) } }]
+          : diffContents(diff);
+        return this.#tool(id, { status, content }, { summary, ...diffCounts(diff), ...defined({ stopped }) });
+      }
+    }
   }
 
   #tool(id: string, fields: ToolFields, meta: ToolMeta): SessionUpdate {
@@ -222,6 +209,37 @@ export class Updates {
     if (this.#can.notices) return { sessionUpdate: "notice", severity, title };
     return { sessionUpdate: "agent_message_chunk", ...chunk(crypto.randomUUID(), `\n\n${title}\n\n`) };
   }
+}
+
+function chunkUpdate(event: EventOf<"token" | "thought" | "thought_done" | "retold">): SessionUpdate {
+  switch (event.type) {
+    case "token":
+      return { sessionUpdate: "agent_message_chunk", ...chunk(event.message, event.text), ...under(event) };
+    case "thought":
+      return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, event.text), ...under(event) };
+    case "thought_done": {
+      const _meta = { [META]: { milliseconds: event.milliseconds, ...parentOf(event) } };
+      return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, ""), _meta };
+    }
+    case "retold": {
+      const meta: RetoldMeta = { was: event.was, ...parentOf(event) };
+      return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, ""), _meta: { [META]: meta } };
+    }
+  }
+}
+
+function planUpdate({ steps }: EventOf<"plan">): SessionUpdate {
+  const entries = steps.map(({ step, status }) => ({ content: step, status, priority: "medium" as const }));
+  return { sessionUpdate: "plan", entries };
+}
+
+function steeredUpdate({ id, text, given }: EventOf<"steered">): SessionUpdate {
+  return {
+    sessionUpdate: "user_message_chunk",
+    messageId: `steered-${id}`,
+    content: { type: "text", text },
+    ...(given === undefined ? {} : { _meta: { [META]: { given } satisfies Partial<TurnMeta> } }),
+  };
 }
 
 type ToolFields =

@@ -1,0 +1,24 @@
+/** What the client of a session does for tools. */
+import type { AgentContext } from "../../deps/acp_sdk.ts";
+import type { ClientAbilities } from "../tools/define.ts";
+import { AcpCommands } from "./commands.ts";
+import { screenServers } from "./editor.ts";
+import type { Moment } from "./moment.ts";
+import { acpQuestions } from "./questions.ts";
+import type { Screen } from "./screen.ts";
+import { acpSearch } from "./search.ts";
+import type { Capabilities } from "./updates.ts";
+
+export function clientAbilities(
+  client: AgentContext,
+  screen: Screen,
+  moment: Moment,
+  { id, can }: { readonly id: string; readonly can: Capabilities },
+): Partial<ClientAbilities> {
+  return {
+    ...(can.terminals ? { commands: new AcpCommands(client, screen, id) } : {}),
+    ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
+    ...(screen.has("search") ? { search: acpSearch(screen) } : {}),
+    ...(screen.has("lsp") ? { languages: screenServers(screen, moment) } : {}),
+  };
+}

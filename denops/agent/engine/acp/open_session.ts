@@ -1,0 +1,93 @@
+/** Opens a session for a client: its runner, its editor, and how its events reach the screen. */
+import type { AgentContext } from "../../deps/acp_sdk.ts";
+import type { EngineConfig, ListedModel } from "../../protocol/config.ts";
+import type { ScreenResult } from "../../protocol/screen_requests.ts";
+import { startTrace } from "../../protocol/trace.ts";
+import { earlierSession } from "../agent/gather/earlier.ts";
+import type { Runner } from "../agent/turn/runner.ts";
+import type { AgentEvent } from "../log/events.ts";
+import type { UsageLog } from "../ports.ts";
+import { Session } from "../session/session.ts";
+import type { ClientAbilities } from "../tools/define.ts";
+import { clientAbilities } from "./abilities.ts";
+import { linkMaker } from "./checkpoints.ts";
+import type { ConnectedClient } from "./connected_client.ts";
+import { offerModels } from "./modes.ts";
+import { Moment } from "./moment.ts";
+import { permissionAsker } from "./permissions.ts";
+import { Screen } from "./screen.ts";
+import type { AcpSession, Archive } from "./sessions.ts";
+import { UpdateSender } from "./updates.ts";
+
+/** Events that change the list of sessions. */
+const LISTED: ReadonlySet<AgentEvent["type"]> = new Set([
+  "user_message",
+  "turn_done",
+  "turn_failed",
+  "title",
+]);
+
+export interface SessionOptions {
+  readonly usage: UsageLog;
+  readonly archive: Archive;
+  /** One line for the user about the state folder, which the next turn reports. */
+  notice(): string | undefined;
+  /** Models that the provider lists. @throws {Error} one line */
+  models(config: EngineConfig): Promise<readonly ListedModel[] | undefined>;
+  /** @param abilities what the client does for tools @param renew requests a valid key from the client, if it gives any */
+  runner(
+    config: EngineConfig,
+    abilities: Partial<ClientAbilities>,
+    renew: ((refused: boolean, signal: AbortSignal) => Promise<ScreenResult<"provider_key">>) | undefined,
+  ): Runner;
+}
+
+/** @param roots real paths, the project first @throws {RequestError} one line, without a configuration */
+export function openSession(
+  options: SessionOptions,
+  connected: ConnectedClient,
+  client: AgentContext,
+  { id, roots }: { readonly id: string; readonly roots: readonly string[] },
+): AcpSession {
+  const { can, config } = connected;
+  const { list, store } = options.archive;
+  const sender = new UpdateSender(client, id, can);
+  const screen = new Screen(client, id, can.extensions);
+  const moment = new Moment(screen);
+  const ask = permissionAsker(client, id);
+  if (screen.has("trace")) startTrace((spans) => screen.tell("trace", { spans }));
+  const abilities = clientAbilities(client, screen, moment, { id, can });
+  const renew = screen.has("provider_key")
+    ? (refused: boolean, signal: AbortSignal) => screen.ask("provider_key", { refused }, signal)
+    : undefined;
+  let early: string | undefined;
+  const session = new Session(id, roots, {
+    config,
+    runner: options.runner(config, abilities, renew),
+    store,
+    usage: options.usage,
+    editor: connected.editorOf(client, id),
+    makeLink: linkMaker(screen),
+    ask: (request, signal) => list.whileWaiting(id, () => ask(request, signal)),
+    ...(screen.has("before_call") ? { fileRules: () => moment.rules() } : {}),
+    surroundings: screen.has("surroundings")
+      ? { ask: (wanted, signal) => screen.ask("surroundings", wanted, signal) }
+      : {},
+    commands: abilities.commands,
+    given: { abilities, earlier: (word) => earlierSession(options.archive, id, word) },
+    publish(event) {
+      if (event.type !== "notice" || event.text !== early) sender.send(event);
+      if (LISTED.has(event.type)) list.note();
+    },
+  });
+  // After the answer, because the client does not know the session before.
+  setTimeout(() => {
+    early = options.notice();
+    if (early !== undefined) sender.send({ type: "notice", severity: "warning", text: early });
+    session.prepare();
+    session.checkpoints.recover().catch(() => {});
+    // Our own client requests the list when it shows it.
+    if (can.extensions.size === 0) offerModels(session.modes, options.models(config), sender);
+  }, 0);
+  return { session, sender };
+}
