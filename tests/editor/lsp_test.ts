@@ -23,7 +23,7 @@ function columnOf(text: string): number {
 }
 
 for (const encoding of sample(ENCODINGS, 1)) {
-  Deno.test(`the model looks around in code that no window shows (${encoding})`, async () => {
+  Deno.test(`the model looks around in code that no window shows, then renames a symbol in all files (${encoding})`, async () => {
     await using agent = await start(
       encoding,
       turn(
@@ -92,20 +92,15 @@ for (const encoding of sample(ENCODINGS, 1)) {
       1,
       "no buffer was listed",
     );
-  });
 
-  Deno.test(`a symbol is renamed in all files, and an open buffer follows (${encoding})`, async () => {
-    const script = turn(["rename_symbol", {
-      path: "src/main.ts",
-      symbol: "greet",
-      line: 5,
-      new_name: "salute",
-    }]);
-    await using agent = await start(encoding, script, { files: ["src/greet.ts", "src/main.ts"] });
+    // An open buffer follows.
+    for (const file of ["src/greet.ts", "src/main.ts"]) await agent.nvim.command(`edit ${file}`);
     // A server that has checked nothing yet may be slower than a turn waits, and its errors then look like new ones.
     await agent.nvim.waitFor("#vim.diagnostic.get(0) == 2");
     await agent.nvim.command("bwipeout");
-    const [renamed] = await ask(agent);
+    const where = { path: "src/main.ts", symbol: "greet", line: 5 };
+    agent.server.play(turn(["rename_symbol", { ...where, new_name: "salute" }]));
+    const renamed = (await ask(agent, "rename it")).at(-1);
     assert.equal(
       renamed?.replace(/\n\[Auto-diagnostics\] 2 errors from before:[^]*/, ""),
       "Renamed greet to salute in 2 files:\n── src/greet.ts (+1 −1) ──\n" +
@@ -122,7 +117,9 @@ for (const encoding of sample(ENCODINGS, 1)) {
     assert.equal(await agent.nvim.lua(line), "export function salute(name: string): string {");
     assert.equal(await agent.nvim.lua("return vim.bo[vim.fn.bufnr('src/greet.ts')].modified"), false);
   });
+}
 
+for (const encoding of sample(ENCODINGS.toReversed(), 1)) {
   Deno.test(`code actions are listed, and the chosen one is written (${encoding})`, async () => {
     const imports =
       'import { Circle } from "./shape.ts";\nexport const area = "😀" + greet(String(new Circle(2)));\n';
