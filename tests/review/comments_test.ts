@@ -1,7 +1,17 @@
 /** A review in rounds: comments on lines, sent together. Whole program. */
 import assert from "node:assert/strict";
+import type { RunningAgent } from "../support/agent.ts";
 import { waitUntil } from "../support/project.ts";
-import { FILE, hunks, restarted, reviewedShared, turn, write } from "../support/review.ts";
+import {
+  FILE,
+  hunks,
+  restarted,
+  reviewed,
+  reviewedShared,
+  settledSoon,
+  turn,
+  write,
+} from "../support/review.ts";
 
 const TWO = FILE.replace("line 6", "LINE 6").replace("line 12", "LINE 12");
 
@@ -51,12 +61,69 @@ Deno.test("comments go with their lines, are changed, listed and sent with unsav
   await nvim.lua(`require("agent").setup()`);
 });
 
-Deno.test("comments on what was deleted, before the change and without a name; they stay over a restart until they are sent", async () => {
-  // The last test: it ends the program.
-  await using agent = await reviewedShared({
-    script: `${turn(write(TWO.replace("LINE 6\n", "")))}\n---\nexpect Scratch?\nsay Because.`,
-  });
-  const { nvim, project, server, state } = agent;
+const DELETED = TWO.replace("LINE 6\n", "");
+
+/** Changes of lines, and of whole files. */
+const CHANGES = `
+call read_file {"path": "a.txt"}
+call read_file {"path": "b.txt"}
+call read_file {"path": "old.txt"}
+call read_file {"path": "gone.txt"}
+---
+${write(TWO)}
+${write(DELETED, "b.txt")}
+call write_file {"path": "new.txt", "content": "fresh\\nlines\\n"}
+call delete_file {"path": "gone.txt"}
+call move_file {"from": "old.txt", "to": "moved.txt"}
+---
+say Done.
+---
+expect Scratch?
+say Because.
+`;
+
+Deno.test("hunks, created files and comments survive :bdelete, other edits on disk and a restart; kept hunks stay kept", async () => {
+  const project = { "a.txt": FILE, "b.txt": FILE, "old.txt": "old\n", "gone.txt": "gone 1\ngone 2\n" };
+  await using agent = await reviewed({ script: CHANGES, project });
+  const { nvim } = agent;
+  const rest = [{ row: 12, added: ["LINE 12"], removed: ["line 12"] }];
+  await nvim.keys("6Ggrk");
+  await nvim.command("bdelete | edit a.txt");
+  await settledSoon(agent, 1);
+  assert.deepEqual(await hunks(agent), rest);
+  await nvim.command("bdelete");
+  await agent.project.write("a.txt", "elsewhere\n" + TWO);
+  await nvim.command("edit a.txt");
+  await settledSoon(agent, 1);
+  assert.deepEqual(await hunks(agent), [{ ...rest[0], row: 13 }]);
+  await nvim.keys("1Gdd");
+  // What was said last must reach the engine before all of it ends.
+  await nvim.command("write");
+  await comment(agent);
+  await nvim.quit();
+
+  await agent.project.write("b.txt", `above\n${await agent.project.read("b.txt")}`);
+  await using second = await restarted(agent, ["a.txt", "new.txt"]);
+  assert.equal(second.nvim.text().includes("LINE 12"), true);
+  assert.equal(await second.nvim.lua("return package.loaded['agent.review']"), undefined);
+  await second.nvim.command("Agent review");
+  await second.nvim.waitForScreen("+2 −0  fresh");
+  await settledSoon(second, 1);
+  assert.deepEqual(await hunks(second), rest);
+  await second.nvim.command("Agent review undo file");
+  assert.equal(await agent.project.read("a.txt"), FILE.replace("line 6", "LINE 6"));
+  await second.nvim.command("cclose | buffer new.txt");
+  await settledSoon(second, 1);
+  await second.nvim.command("Agent review undo file");
+  await second.nvim.waitFor(`not vim.uv.fs_stat("new.txt")`);
+  await sendComments(second);
+});
+
+/** Comments on what was deleted, before the change and without a name. */
+async function comment(agent: RunningAgent): Promise<void> {
+  const { nvim, state } = agent;
+  await nvim.command("edit b.txt");
+  await settledSoon(agent, 2);
   await nvim.keys("gg]rgrmWhy gone?<CR>");
   await nvim.waitForScreen("▎ Why gone?");
   await nvim.keys("ggVgrm漢字漢字 wide<CR>");
@@ -67,31 +134,32 @@ Deno.test("comments on what was deleted, before the change and without a name; t
   await nvim.keys(":tabclose<CR>:tabnew<CR>ifree text<Esc>:Agent review comment<CR>Scratch?<CR>");
   await nvim.waitForScreen("▎ Scratch?");
   assert.equal([...Deno.readDirSync(state.path("comments"))].length, 4);
-  await nvim.quit();
+}
 
-  await project.write("a.txt", `above\n${await project.read("a.txt")}`);
-  await using second = await restarted(agent, ["a.txt"]);
-  await second.nvim.command("Agent review comments");
-  await second.nvim.waitForScreen("▎ 漢字漢字 wide");
+/** They stay until they are sent. */
+async function sendComments({ nvim, server, state }: RunningAgent): Promise<void> {
+  await nvim.command("edit b.txt");
+  await nvim.command("Agent review comments");
+  await nvim.waitForScreen("▎ 漢字漢字 wide");
   assert.deepEqual(
-    await second.nvim.lua(
+    await nvim.lua(
       "return vim.tbl_map(function(one) return { one.lnum, one.text } end, vim.fn.getqflist())",
     ),
     [[1, "Scratch?"], [2, "漢字漢字 wide"], [6, "Why gone?"], [6, "This was needed"]],
   );
-  await second.nvim.command("cclose");
-  await second.nvim.command("Agent review send");
-  await second.nvim.waitFor(`require("agent").status():find("ready$")`);
+  await nvim.command("cclose");
+  await nvim.command("Agent review send");
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
   assert.deepEqual(server.problems, []);
   const text = server.requests.at(-1)?.text ?? "";
   for (
     const part of [
       "an unnamed buffer:1\n> free text\n\nScratch?",
-      "\n\na.txt:2\n> line 1\n\n漢字漢字 wide",
-      "a.txt:6 (before your changes)\n> line 6\n\nThis was needed",
-      "a.txt:6 (you have deleted there)\n> line 6\n\nWhy gone?",
+      "\n\nb.txt:2\n> line 1\n\n漢字漢字 wide",
+      "b.txt:6 (before your changes)\n> line 6\n\nThis was needed",
+      "b.txt:6 (you have deleted there)\n> line 6\n\nWhy gone?",
     ]
   ) assert.ok(text.includes(part), `${part}\n\n${text}`);
   await waitUntil("no comment to be kept", () => [...Deno.readDirSync(state.path("comments"))].length === 0);
-  assert.ok(!second.nvim.text().includes("▎"));
-});
+  assert.ok(!nvim.text().includes("▎"));
+}

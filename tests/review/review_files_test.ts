@@ -9,9 +9,7 @@ import {
   hunks,
   lines,
   modified,
-  restarted,
   review,
-  reviewed,
   reviewedShared,
   settledSoon,
   turn,
@@ -300,37 +298,4 @@ test("what a review does on a key costs no more than in proportion to the hunks 
     const least = Math.max(few[name] ?? Infinity, 2);
     assert.ok((many[name] ?? Infinity) < 10 * least, JSON.stringify({ name, few, many }));
   }
-});
-
-Deno.test("hunks and created files survive :bdelete, other edits on disk and a restart; kept hunks stay kept", async () => {
-  await using agent = await reviewed({ script: FILES, project: PROJECT });
-  const { nvim, project } = agent;
-  const rest = [{ row: 12, added: ["LINE 12"], removed: ["line 12"] }];
-  await nvim.keys("6Ggrk");
-  await nvim.command("bdelete | edit a.txt");
-  await settledSoon(agent, 1);
-  assert.deepEqual(await hunks(agent), rest);
-  await nvim.command("bdelete");
-  await project.write("a.txt", "elsewhere\n" + TWO);
-  await nvim.command("edit a.txt");
-  await settledSoon(agent, 1);
-  assert.deepEqual(await hunks(agent), [{ ...rest[0], row: 13 }]);
-  await nvim.keys("1Gdd");
-  // What was said last must reach the engine before all of it ends.
-  await nvim.command("write");
-  await nvim.quit();
-
-  await using again = await restarted(agent, ["a.txt", "new.txt"]);
-  assert.equal(again.nvim.text().includes("LINE 12"), true);
-  assert.equal(await again.nvim.lua("return package.loaded['agent.review']"), undefined);
-  await again.nvim.command("Agent review");
-  await again.nvim.waitForScreen("+2 −0  fresh");
-  await settledSoon(again, 1);
-  assert.deepEqual(await hunks(again), rest);
-  await again.nvim.command("Agent review undo file");
-  assert.equal(await project.read("a.txt"), ONE);
-  await again.nvim.command("cclose | buffer new.txt");
-  await settledSoon(again, 1);
-  await again.nvim.command("Agent review undo file");
-  await again.nvim.waitFor(`not vim.uv.fs_stat("new.txt")`);
 });

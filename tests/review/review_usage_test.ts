@@ -1,12 +1,13 @@
 /** What the user makes of hunks is counted, by turn and by how the model has written the edit. Whole program. */
-import { FILE, reviewed, turn } from "../support/review.ts";
+import { FILE, reviewedShared, turn } from "../support/review.ts";
 
 Deno.test("hunks that were kept, changed and undone are in the usage", async () => {
   const patch = ["*** Begin Patch", "*** Update File: a.txt"];
   for (const number of [3, 6, 12]) patch.push("@@", `-line ${number}`, `+LINE ${number}`);
   patch.push("*** End Patch");
-  await using agent = await reviewed({
+  await using agent = await reviewedShared({
     script: turn(`call edit_file ${JSON.stringify({ patch: patch.join("\n") })}`),
+    hasOwnState: true,
     options: 'models = { ["*"] = { edit_form = "patch" } }',
   });
   const { nvim, project } = agent;

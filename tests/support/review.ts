@@ -1,16 +1,8 @@
 /** What the tests of reviews share. */
 import type { RequestResult } from "../../denops/agent/protocol/requests.ts";
-import {
-  type AgentOptions,
-  baseUrl,
-  PLUGIN,
-  providerOptions,
-  type RunningAgent,
-  SECRET,
-  startAgent,
-} from "./agent.ts";
+import { baseUrl, PLUGIN, providerOptions, type RunningAgent, SECRET, startAgent } from "./agent.ts";
 import { ChildNvim } from "./nvim.ts";
-import { sharedAgent } from "./shared_agent.ts";
+import { sharedAgent, type SharedOptions } from "./shared_agent.ts";
 
 export const FILE = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`).join("\n") + "\n";
 
@@ -23,7 +15,7 @@ export function write(content: string, path = "a.txt"): string {
   return `call write_file ${JSON.stringify({ path, content })}`;
 }
 
-export interface ReviewOptions extends AgentOptions {
+export interface ReviewOptions extends SharedOptions {
   /** What the user does before the turn. */
   readonly before?: (agent: RunningAgent) => Promise<unknown>;
 }
@@ -39,7 +31,7 @@ export async function reviewedShared(options: ReviewOptions): Promise<RunningAge
 }
 
 async function reviewIn(
-  start: (options: AgentOptions) => Promise<RunningAgent>,
+  start: (options: SharedOptions) => Promise<RunningAgent>,
   { before, ...options }: ReviewOptions,
 ): Promise<RunningAgent> {
   const agent = await start({ project: { "a.txt": FILE }, files: ["a.txt"], ...options });
