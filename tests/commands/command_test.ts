@@ -1,7 +1,7 @@
 /** Commands: what the model gets of them, what the user sees, and what they cannot do. Whole program. */
 import assert from "node:assert/strict";
 import { type RunningAgent, startAgent } from "../support/agent.ts";
-import { inOneNeovim } from "../support/shared_agent.ts";
+import { inOneNeovim, sharedAgent } from "../support/shared_agent.ts";
 import { waitUntil } from "../support/project.ts";
 
 /** Answers every approval as the user would with `a`. */
@@ -80,10 +80,10 @@ test("live output is on the screen while the command runs, and stop ends it at o
   await waitUntil("the sleeper to be gone", async () => !(await running(mark)));
 });
 
-Deno.test("commands in the background: output, stop, and their end with Neovim", async () => {
+Deno.test("commands in the background: output, stop, and their end with Neovim; no key is in their environment", async () => {
   const mark = `sleep 33${Math.floor(Math.random() * 1e6)}`;
   {
-    await using agent = await startAgent(ANSWERED);
+    await using agent = await startAgent({ ...ANSWERED, env: { MY_TOKEN: "secret-token-1", LC_TIME: "C" } });
     const results = await run(
       agent,
       call(`echo serving; touch ready; ${mark}`, { background: true }),
@@ -93,26 +93,18 @@ Deno.test("commands in the background: output, stop, and their end with Neovim",
       'call command_output {"id": "cmd_1"}',
       'call stop_command {"id": "cmd_1"}',
       'call command_output {"id": "cmd_9"}',
+      call("env"),
     );
     assert.match(results[0] ?? "", /in the background as cmd_1/);
     assert.match(results[3] ?? "", /serving\n\[still running\]/);
     assert.match(results[4] ?? "", /serving\n\[stopped\]/);
     assert.match(results[5] ?? "", /Unknown command id cmd_9. Known ids: cmd_1, cmd_2/);
+    assert.doesNotMatch(results[6] ?? "", /TEST_API_KEY|sk-test|MY_TOKEN|NVIM|AGENT_MARK/);
+    assert.match(results[6] ?? "", /CI=1/);
+    assert.match(results[6] ?? "", /LC_TIME=C/);
     assert.ok(await running(mark), "the second one goes on after the turn");
   }
   await waitUntil("the second one to end with Neovim", async () => !(await running(mark)));
-});
-
-Deno.test("the environment holds no key and nothing of the user's but the usual", async () => {
-  await using agent = await startAgent({
-    script: "say Nothing yet.",
-    lua: APPROVE,
-    env: { MY_TOKEN: "secret-token-1", LC_TIME: "C" },
-  });
-  const [result] = await run(agent, call("env"));
-  assert.doesNotMatch(result ?? "", /TEST_API_KEY|sk-test|MY_TOKEN|NVIM|AGENT_MARK/);
-  assert.match(result ?? "", /CI=1/);
-  assert.match(result ?? "", /LC_TIME=C/);
 });
 
 testAsked("the exact command is what is asked, edited and run", async ({ nvim, server }) => {
@@ -162,7 +154,7 @@ async function running(mark: string): Promise<boolean> {
 
 Deno.test("without a sandbox each command asks, runs, and ends with all that it started", async () => {
   const options = `sandbox = "off", rules = { allow = { "run(echo *)" } }`;
-  await using agent = await startAgent({ script: "say Nothing yet.", lua: APPROVE, options });
+  await using agent = await sharedAgent({ script: "", lua: APPROVE, options, hasOwnState: true });
   const mark = `sleep 36${Math.floor(Math.random() * 1e6)}`;
   const [first, second, third] = await run(
     agent,
@@ -207,7 +199,7 @@ testAsked("looks ask by the option commands", async (agent) => {
 });
 
 Deno.test("looks ask by the option's earlier name too, which is told", async () => {
-  await using agent = await startAgent({ script: LOOK, options: "allow_safe_commands = false" });
+  await using agent = await sharedAgent({ script: LOOK, options: "allow_safe_commands = false" });
   await asksForLook(agent);
   const messages = await agent.nvim.lua<string>(`return vim.fn.execute("messages")`);
   const notice = "agent: option allow_safe_commands is now shell.commands";

@@ -9,7 +9,8 @@ import { type RunningAgent, startAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { assertNoMarks } from "../support/mines.ts";
 import { surroundings } from "../../denops/agent/supervisor/project/surroundings.ts";
-import { git, waitUntil } from "../support/project.ts";
+import { git, scratch, waitUntil } from "../support/project.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 import { sample } from "../support/sample.ts";
 
 const SECRETS = { env: "canary-env-41", token: "canary-token-42", outside: "canary-outside-43" };
@@ -25,7 +26,7 @@ const READ_ALL = { deny_read: [], read_rules: { deny: [], ask: [] } };
 
 /** @param sandbox "auto", or "off": Deno's permissions alone */
 async function start(sandbox: string, script: string): Promise<RunningAgent> {
-  const agent = await startAgent({
+  const agent = await sharedAgent({
     script,
     project: PROJECT,
     options: `sessions = { title = false }, sandbox = "${sandbox}"`,
@@ -151,7 +152,8 @@ for (const sandbox of sample(["auto", "off"], 1)) {
   });
 
   Deno.test(`a .git that leads to another repository is not looked at, and the chat says so (${name})`, async () => {
-    await using other = await startAgent({ script: "", project: { "s.txt": `${SECRETS.outside}\n` } });
+    await using other = await scratch({ "s.txt": `${SECRETS.outside}\n` }, { git: true });
+    // A program that has looked at its own .git knows where it is.
     await using agent = await startAgent({
       script:
         `call find_code_changes {"base": "HEAD"}\n---\ncall find_code_changes {"query": "canary"}\n---\nsay Done.`,
@@ -159,13 +161,13 @@ for (const sandbox of sample(["auto", "off"], 1)) {
     });
     const { nvim, project } = agent;
     await Deno.rename(project.path(".git"), `${dirname(project.root)}/${crypto.randomUUID()}`);
-    await Deno.writeTextFile(project.path(".git"), `gitdir: ${other.project.path(".git")}\n`);
+    await Deno.writeTextFile(project.path(".git"), `gitdir: ${other.path(".git")}\n`);
     await nvim.command("Agent look");
     await waitForChat(nvim, "Done.");
     assert.match((await transcript(nvim)).join(" "), /Git is not used here: /);
     const sent = JSON.stringify(agent.server.requests.map(({ body }) => body));
     assert.ok(!sent.includes(SECRETS.outside));
-    await assertNoMarks(other.project.root);
+    await assertNoMarks(other.root);
   });
 
   Deno.test(`ordinary files that tools run: the change asks, a dependency does not (${name})`, async () => {
@@ -211,7 +213,7 @@ for (const sandbox of sample(["auto", "off"], 1)) {
       }),
       "say Done.",
     ];
-    await using agent = await startAgent({
+    await using agent = await sharedAgent({
       script: script.join("\n---\n"),
       project: Object.fromEntries(NAMES.map((path) => [path, "needle\n"])),
       options: `sessions = { title = false }, ui = { layout = "right" }, sandbox = "${sandbox}"`,

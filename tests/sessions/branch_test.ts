@@ -1,23 +1,17 @@
 /** With the option git_branch each session works on a branch of its own. Whole program, real repositories. */
 import assert from "node:assert/strict";
-import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
+import type { RunningAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { objects, string } from "../model/model_messages.ts";
 import { git, scratch, waitUntil } from "../support/project.ts";
 import { reached } from "../support/server.ts";
-import { sharedAgent } from "../support/shared_agent.ts";
+import { endEngines, sharedAgent } from "../support/shared_agent.ts";
 
+const NO_BRANCH = "sessions = { title = false }";
 const OPTIONS = 'sessions = { title = false, git_branch = "agent/" }';
 
-function start(options: Partial<AgentOptions> & { readonly script: string }): Promise<RunningAgent> {
-  return startAgent({ options: OPTIONS, ...options });
-}
-
-/** One that earlier tests have used; these options are for the chats that it opens from now on. */
-async function share(script: string, options: string): Promise<RunningAgent> {
-  const agent = await sharedAgent({ script, options: "sessions = { title = false }" });
-  await agent.nvim.lua(`require("agent").setup({ ${options} })`);
-  return agent;
+function share(script: string, options = OPTIONS): Promise<RunningAgent> {
+  return sharedAgent({ script, options });
 }
 
 function branch({ project }: RunningAgent): Promise<string> {
@@ -35,12 +29,12 @@ async function said(agent: RunningAgent): Promise<readonly string[]> {
 }
 
 Deno.test("the first message makes a branch; changes stay, undo is of the files, a resume says what is checked out", async () => {
-  await using agent = await start({
-    script: 'call read_file {"path": "src/greet.ts"}\n' +
+  await using agent = await share(
+    'call read_file {"path": "src/greet.ts"}\n' +
       '---\ncall edit_file {"path": "src/greet.ts", "old_str": "greet", "new_str": "salute"}\n' +
       "---\nsay Renamed.\n---\nsay Not again.",
-  });
-  const { nvim, project } = agent;
+  );
+  const { nvim, project, server } = agent;
   await project.write("README.md", "# mine\n");
   await nvim.command("Agent Rename greet, please");
   await waitForChat(nvim, "Renamed.");
@@ -59,41 +53,35 @@ Deno.test("the first message makes a branch; changes stay, undo is of the files,
   await nvim.waitForScreen("undid turn 1");
   assert.equal(await git(project.root, "status", "--porcelain"), " M README.md");
   assert.equal(await branch(agent), made);
-  await nvim.quit();
+  const resumed = async (last: string, answer: string) => {
+    await endEngines(agent);
+    server.play(`new-history\nsay ${answer}`);
+    await nvim.command("Agent resume");
+    await waitForChat(nvim, last);
+    await say(nvim, "Go on");
+    await waitForChat(nvim, answer);
+    await waitForTurn(nvim);
+  };
 
   // On its branch there is nothing to say.
-  {
-    await using same = await start({ script: "", beside: agent });
-    same.server.play("new-history\nsay Here again.");
-    await same.nvim.command("Agent resume");
-    await waitForChat(same.nvim, "Not again.");
-    await say(same.nvim, "Go on");
-    await waitForChat(same.nvim, "Here again.");
-    await waitForTurn(same.nvim);
-    assert.deepEqual(await said(same), []);
-    await same.nvim.quit();
-  }
+  await resumed("Not again.", "Here again.");
+  assert.deepEqual(await said(agent), []);
+
   await git(project.root, "switch", "--quiet", "main");
-  await using again = await start({ script: "", beside: agent });
-  again.server.play("new-history\nsay As I said.");
-  await again.nvim.command("Agent resume");
-  await waitForChat(again.nvim, "Here again.");
-  await say(again.nvim, "Go on");
-  await waitForChat(again.nvim, "As I said.");
-  await waitForTurn(again.nvim);
-  const shown = (await transcript(again.nvim)).join(" ");
+  await resumed("Here again.", "As I said.");
+  const shown = (await transcript(nvim)).join(" ");
   assert.ok(
     shown.includes(
       `This session was on branch ${made}; now main is checked out. The session continues without switching.`,
     ),
     shown,
   );
-  assert.equal(await branch(again), "main");
-  assert.deepEqual(await agentBranches(again), [made]);
+  assert.equal(await branch(agent), "main");
+  assert.deepEqual(await agentBranches(agent), [made]);
 });
 
 Deno.test("without the option no branch is made", async () => {
-  await using agent = await share("say Hi.", "");
+  await using agent = await share("say Hi.", NO_BRANCH);
   await agent.nvim.command("Agent Hello");
   await waitForChat(agent.nvim, "Hi.");
   await waitForTurn(agent.nvim);
@@ -102,7 +90,7 @@ Deno.test("without the option no branch is made", async () => {
 });
 
 Deno.test("after a switch and an edit outside the next message tells git's state of that moment", async () => {
-  await using agent = await share("say Hm.\nrepeat", "");
+  await using agent = await share("say Hm.\nrepeat", NO_BRANCH);
   const { nvim, project, server } = agent;
   const told = async () => {
     const before = server.requests.length;
@@ -130,7 +118,7 @@ Deno.test("after a switch and an edit outside the next message tells git's state
 });
 
 Deno.test("where no branch can be made it is said once, and the turn goes on", async () => {
-  await using agent = await share("say Hi.\n---\nsay Hi again.", OPTIONS);
+  await using agent = await share("say Hi.\n---\nsay Hi again.");
   const { nvim, project } = agent;
   await git(project.root, "switch", "--quiet", "--detach");
   await nvim.command("Agent open");
@@ -149,7 +137,7 @@ Deno.test("where no branch can be made it is said once, and the turn goes on", a
 });
 
 Deno.test("a session without a message has no branch, its first message does, also in a language without Latin letters", async () => {
-  await using agent = await share("say Hi.", OPTIONS);
+  await using agent = await share("say Hi.");
   const { nvim } = agent;
   await nvim.lua(`vim.api.nvim_create_autocmd("User", {
     pattern = "AgentReady", once = true, callback = function() vim.g.is_ready = true end })

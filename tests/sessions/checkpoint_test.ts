@@ -3,10 +3,9 @@ import assert from "node:assert/strict";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { projectState } from "../../denops/agent/supervisor/system/project_state.ts";
-import { baseUrl, PLUGIN, providerOptions, type RunningAgent, SECRET, startAgent } from "../support/agent.ts";
+import type { RunningAgent } from "../support/agent.ts";
 import { transcript } from "../support/chat.ts";
-import { ChildNvim } from "../support/nvim.ts";
-import { inOneNeovim } from "../support/shared_agent.ts";
+import { endEngines, inOneNeovim, sharedAgent } from "../support/shared_agent.ts";
 import { waitUntil } from "../support/project.ts";
 
 const A = "one\ntwo\nthree\nfour\nfive\n";
@@ -178,7 +177,7 @@ test("links that a command has made are undone, and a file that has become one s
 });
 
 Deno.test("where only Deno's permissions hold the engine, an undo says which link it cannot bring back", async () => {
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
     script: "say Nothing yet.",
     project: { "a.txt": A },
     options: `sandbox = "off"`,
@@ -280,23 +279,16 @@ test("while a turn runs nothing is taken back", async (agent) => {
   await say(agent, "undo", "undid turn 1: 1 file restored");
 });
 
-Deno.test("in another Neovim the stored session shows the list, and is undone", async () => {
-  await using agent = await startAgent({ script: "", project: { "a.txt": A }, lua: APPROVE });
-  const { nvim, project, server, state } = agent;
+Deno.test("after a restart of the engine the stored session shows the list, and is undone", async () => {
+  await using agent = await sharedAgent({ script: "", project: { "a.txt": A }, lua: APPROVE });
+  const { nvim, project } = agent;
   await turn(agent, EDIT);
-  await nvim.quit();
-  await using second = await ChildNvim.start({
-    cwd: project.root,
-    runtime: [PLUGIN],
-    env: { TEST_API_KEY: SECRET },
-    lua: `vim.g.agent = { ${providerOptions("openai_chat", baseUrl("openai_chat", server), state.root)} }`,
-  });
-  const again = { ...agent, nvim: second };
-  await second.command("edit a.txt");
-  await second.command("Agent resume");
-  await waitUntil("the list of files", async () => (await transcript(second)).includes("  M a.txt  +1 −1"));
-  await second.keys("<Esc>");
-  await say(again, "undo", "undid turn 1: 1 file restored");
+  await endEngines(agent);
+  await nvim.command("edit a.txt");
+  await nvim.command("Agent resume");
+  await waitUntil("the list of files", async () => (await transcript(nvim)).includes("  M a.txt  +1 −1"));
+  await nvim.keys("<Esc>");
+  await say(agent, "undo", "undid turn 1: 1 file restored");
   assert.equal(await project.read("a.txt"), A);
-  assert.equal((await lines(again, "a.txt"))[1], "two");
+  assert.equal((await lines(agent, "a.txt"))[1], "two");
 });

@@ -1,24 +1,25 @@
 /** Without a model everything works that asks none. */
 import assert from "node:assert/strict";
-import { SECRET, startAgent } from "../support/agent.ts";
+import { SECRET } from "../support/agent.ts";
 import { chatShows, say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { waitUntil } from "../support/project.ts";
+import { endEngines, sharedAgent } from "../support/shared_agent.ts";
 
 const WRITE = 'call write_file {"path": "a.txt", "content": "one\\n"}\n---\nsay Written.';
 const PROBLEM = "Cannot use test: TEST_API_KEY is not set.";
 
 Deno.test("without a key sessions are listed, read, reviewed and undone; a message says why it is not sent", async () => {
-  await using first = await startAgent({ script: WRITE, options: "sessions = { title = false }" });
-  await first.nvim.command("Agent Write it");
-  await waitForChat(first.nvim, "Written.");
-  await waitForTurn(first.nvim);
-  await first.nvim.quit();
-
-  await using agent = await startAgent({
-    ...{ script: "", beside: first, env: { TEST_API_KEY: "" } },
+  await using agent = await sharedAgent({
+    script: WRITE,
     options: "sessions = { title = false }, ui = { notify = false }",
+    hasOwnState: true,
   });
   const { nvim, project, server } = agent;
+  await nvim.command("Agent Write it");
+  await waitForChat(nvim, "Written.");
+  await waitForTurn(nvim);
+  await endEngines(agent);
+  await nvim.lua(`vim.env.TEST_API_KEY = ""`);
   await nvim.command("Agent sessions");
   await nvim.waitForScreen("Write it");
   await nvim.keys("<CR>");
@@ -32,9 +33,7 @@ Deno.test("without a key sessions are listed, read, reviewed and undone; a messa
 
   await nvim.command("Agent Go on");
   await waitForChat(nvim, PROBLEM);
-  await nvim.waitFor(
-    "vim.api.nvim_buf_get_lines(vim.fn.bufnr('^agent://input/1$'), 0, -1, false)[1] == 'Go on'",
-  );
+  await nvim.waitFor(`require("agent.chat").current().input:text() == "Go on"`);
   assert.equal(server.requests.length, 2);
 
   await nvim.command("Agent new");

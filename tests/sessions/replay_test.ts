@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ModelServer } from "../model/model_server.ts";
 import { PLUGIN, SECRET, startAgent } from "../support/agent.ts";
+import { sample } from "../support/sample.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
 
 const SCRIPT = `
@@ -65,7 +66,7 @@ Deno.test("a recording is played in another folder: the same transcript and file
   assert.ok(text.includes("#@ file src/greet.ts\n#| export function greet() {}\n"), text);
 
   for (
-    const path of [
+    const path of sample([
       ".git/config",
       "a/.GIT/config",
       ".g\u200cit/x",
@@ -73,7 +74,7 @@ Deno.test("a recording is played in another folder: the same transcript and file
       "a/../.git/x",
       "GIT~1/x",
       "../x",
-    ]
+    ], 2)
   ) {
     await project.write("hostile.replay", text.replace("#@ file src/greet.ts", `#@ file ${path}`));
     const { success, stderr } = await replay(project.path("hostile.replay"));

@@ -1,13 +1,13 @@
 /** A session's scratch folder: in the prompt, written and run unasked, the same after a restart, gone with the session. */
 import assert from "node:assert/strict";
-import { GREET, startAgent } from "../support/agent.ts";
 import { say, waitForChat, waitForTurn } from "../support/chat.ts";
 import { waitUntil } from "../support/project.ts";
+import { endEngines, sharedAgent } from "../support/shared_agent.ts";
 import { objects, string } from "../model/model_messages.ts";
 
 Deno.test("the model's own notes: no approval, no hunk, nothing to undo; the prompt stays over a restart", async () => {
   const options = "sessions = { title = false }";
-  await using agent = await startAgent({ script: "say Hm.", project: GREET, options });
+  await using agent = await sharedAgent({ script: "say Hm.", options, hasOwnState: true });
   const { nvim, server } = agent;
   const system = () => string(objects(server.requests.at(-1)?.body.messages)[0]?.content) ?? "";
   await nvim.command("Agent Hello");
@@ -29,18 +29,17 @@ Deno.test("the model's own notes: no approval, no hunk, nothing to undo; the pro
   await nvim.waitForScreen("nothing to undo");
   await nvim.keys(":Agent review<CR>");
   await nvim.waitForScreen("nothing to review");
-  await nvim.quit();
 
-  await using other = await startAgent({ script: "", beside: agent, options });
+  await endEngines(agent);
   server.play("say Again.");
-  await other.nvim.command("Agent resume");
-  await waitForChat(other.nvim, "Noted.");
-  await other.nvim.command("Agent send Go on");
-  await waitForChat(other.nvim, "Again.");
-  await waitForTurn(other.nvim);
+  await nvim.command("Agent resume");
+  await waitForChat(nvim, "Noted.");
+  await nvim.command("Agent send Go on");
+  await waitForChat(nvim, "Again.");
+  await waitForTurn(nvim);
   assert.equal(system(), before);
   assert.deepEqual(server.problems, []);
-  await other.nvim.lua(`vim.ui.select = function(_, _, done) done("", 2) end`);
-  await other.nvim.keys("<Esc><Cmd>Agent delete<CR>");
+  await nvim.lua(`vim.ui.select = function(_, _, done) done("", 2) end`);
+  await nvim.keys("<Esc><Cmd>Agent delete<CR>");
   await waitUntil("the folder to go", () => Deno.lstat(folder).then(() => false, () => true));
 });

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { SessionsFile } from "../../denops/agent/protocol/sessions_file.ts";
 import { storedSessions } from "../../denops/agent/supervisor/sessions/stored_sessions.ts";
 import { projectState } from "../../denops/agent/supervisor/system/project_state.ts";
-import { startAgent } from "../support/agent.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
 import { scratch, waitUntil } from "../support/project.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 const ID = "00000000-0000-4000-8000-00000000000";
 
@@ -19,7 +19,8 @@ function file(root: string, change: Partial<SessionsFile["sessions"][number]> = 
 }
 
 Deno.test("the list: this project, states, words, other projects, and what the keys do", async () => {
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
+    hasOwnState: true,
     script:
       "say The first answer.\n---\nnew-history\nsay The second answer.\n---\nstatus 400 no\n---\nnew-history\nrepeat\nsay Elsewhere.",
     project: { "one/.git/HEAD": "", "one/a.txt": "a\n", "two/.git/HEAD": "", "two/b.txt": "b\n" },
@@ -123,7 +124,8 @@ Deno.test("the list: this project, states, words, other projects, and what the k
 });
 
 Deno.test("the preview of a session that was deleted meanwhile says so, without an error message", async () => {
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
+    hasOwnState: true,
     script: "say One.\n---\nnew-history\nsay Two.",
     options: "sessions = { title = false }",
     columns: 100,

@@ -7,9 +7,14 @@ import { MIGRATIONS } from "../../denops/agent/engine/store/upgrade/migrations.t
 import { Database, DATABASE_FILE } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { projectState } from "../../denops/agent/supervisor/system/project_state.ts";
-import { type RunningAgent, startAgent } from "../support/agent.ts";
+import type { RunningAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat } from "../support/chat.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 import { storeSession } from "../support/stored_session.ts";
+
+function start(script: string): Promise<RunningAgent> {
+  return sharedAgent({ script, hasOwnState: true });
+}
 
 /** The folder of the project's state, before an engine has begun. */
 function stateOf({ state, project }: RunningAgent): Promise<string> {
@@ -17,7 +22,7 @@ function stateOf({ state, project }: RunningAgent): Promise<string> {
 }
 
 Deno.test("a damaged database is set aside, which is said once; a session that can be read is resumed", async () => {
-  await using agent = await startAgent({ script: "expect And now?\nsay Two.\n---\nsay Three.\nrepeat" });
+  await using agent = await start("expect And now?\nsay Two.\n---\nsay Three.\nrepeat");
   const { nvim, server, project } = agent;
   const folder = await stateOf(agent);
   const path = join(folder, DATABASE_FILE);
@@ -56,7 +61,7 @@ Deno.test("a damaged database is set aside, which is said once; a session that c
 });
 
 Deno.test("a damaged database is told once to a message that is sent before the engine has started", async () => {
-  await using agent = await startAgent({ script: "say Two." });
+  await using agent = await start("say Two.");
   const { nvim } = agent;
   await Deno.writeFile(join(await stateOf(agent), DATABASE_FILE), new Uint8Array(50_000).fill(7));
   await nvim.command("Agent Hello");
@@ -66,7 +71,7 @@ Deno.test("a damaged database is told once to a message that is sent before the 
 });
 
 Deno.test("a session of an earlier agent.nvim is resumed", async () => {
-  await using agent = await startAgent({ script: "expect On\nsay Two.\n" });
+  await using agent = await start("expect On\nsay Two.\n");
   const { nvim, server } = agent;
   const folder = await stateOf(agent);
   const old = new URL("../store/schemas/39559bc7.db.gz", import.meta.url);
@@ -79,7 +84,7 @@ Deno.test("a session of an earlier agent.nvim is resumed", async () => {
 });
 
 Deno.test("sessions of a newer agent.nvim are left alone, and one line says why nothing starts", async () => {
-  await using agent = await startAgent({ script: "say Two.\nrepeat" });
+  await using agent = await start("say Two.\nrepeat");
   const { nvim, server } = agent;
   const folder = await stateOf(agent);
   const newer = MIGRATIONS.length + 1;
