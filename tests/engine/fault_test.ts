@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { type WireName, WIRES } from "../../denops/agent/protocol/providers.ts";
 import { ModelServer } from "../model/model_server.ts";
-import { baseUrl, type RunningAgent, startAgent } from "../support/agent.ts";
+import { baseUrl, type RunningAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { END_TURN, startEngine } from "../support/engine_session.ts";
-import { IS_FULL } from "../support/sample.ts";
+import { IS_FULL, sample } from "../support/sample.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
 
 const AGAIN = "\n---\nexpect And now?\nsay All is well again.\n";
@@ -94,10 +94,10 @@ async function goesOn({ nvim, server }: RunningAgent): Promise<void> {
   assert.deepEqual(server.problems, []);
 }
 
-Deno.test("whatever fails, one line says so, and the next message works", async (test) => {
+Deno.test("in Neovim one line says what fails, and the next message works", async (test) => {
   await using agent = await sharedAgent({ script: "" });
   const { nvim, server } = agent;
-  for (const [at, { name, script, kept = [], line }] of FAULTS.entries()) {
+  for (const [at, { name, script, kept = [], line }] of sample(FAULTS, 4).entries()) {
     await test.step(name, async () => {
       if (at > 0) await nvim.command("Agent new");
       await nvim.keys("<Esc>");
@@ -123,7 +123,21 @@ async function answer(wire: WireName, script: string) {
   assert.equal(said(), `${text}All is well again.`);
   assert.deepEqual(engine.server.problems, []);
   const line = end.type === "failed" ? end.error.message : end.reason;
-  return { line, text, reasons, sent: JSON.stringify(engine.server.requests.at(-1)?.body) };
+  return {
+    url: engine.server.url,
+    line,
+    text,
+    reasons,
+    sent: JSON.stringify(engine.server.requests.at(-1)?.body),
+  };
+}
+
+for (const { name, script, kept = [], line } of FAULTS) {
+  Deno.test(`${name}: one line says so, and the next message works`, async () => {
+    const { url, ...end } = await answer("openai_chat", script);
+    assert.equal(end.line, line.replace("URL", `${url}/v1`).replace("scripted", "model-1"));
+    assert.equal(end.text, kept.join(""));
+  });
 }
 
 for (const wire of WIRES.filter((name) => name !== "openai_chat")) {
@@ -137,7 +151,7 @@ for (const wire of WIRES.filter((name) => name !== "openai_chat")) {
 Deno.test("nobody at the address: one line at once, and it works when the server is there", async () => {
   const port = freePort();
   const url = `http://127.0.0.1:${port}`;
-  await using agent = await startAgent({ script: "", baseUrl: `${url}/v1` });
+  await using agent = await sharedAgent({ script: "", baseUrl: `${url}/v1` });
   const { nvim } = agent;
   await nvim.command("Agent Hello");
   const line = `Cannot reach ${url}/v1: connection refused. Is the server running? Check base_url.`;

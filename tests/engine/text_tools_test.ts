@@ -1,6 +1,5 @@
 /** The main job with models that have no tool calls of their own, as servers of this machine send what they write. */
 import assert from "node:assert/strict";
-import { startAgent } from "../support/agent.ts";
 import { transcript } from "../support/chat.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
 
@@ -53,7 +52,7 @@ say It needs no change.
 `;
 
 Deno.test("a project is changed by calls in text, with an approval, and no mark is ever shown", async () => {
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
     script: QWEN_CODER,
     wire: "ollama",
     files: ["src/greet.ts"],
@@ -184,7 +183,11 @@ say Done.
 `;
 
 Deno.test("a server without tool calls says so once, and the job is done all the same", async () => {
-  await using agent = await startAgent({ script: LLAMA_CPP, files: ["src/greet.ts"] });
+  await using agent = await sharedAgent({
+    ...{ script: LLAMA_CPP, files: ["src/greet.ts"] },
+    // What the engine learns of the model is stored.
+    hasOwnState: true,
+  });
   const { nvim, project, server } = agent;
   await nvim.command("Agent rename greet");
   await nvim.waitForScreen("Done.");

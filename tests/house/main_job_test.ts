@@ -1,8 +1,8 @@
 /** The main job, whole: a real Neovim, supervisor and engine; only the model is scripted. */
 import assert from "node:assert/strict";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";
-import { baseUrl, providerOptions } from "../support/agent.ts";
-import { inOneNeovim } from "../support/shared_agent.ts";
+import { sample } from "../support/sample.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 const SCRIPT = `
 think I should look at the file first.
@@ -23,13 +23,10 @@ expect And the README?
 say It needs no change.
 `;
 
-const test = inOneNeovim({ script: SCRIPT, files: ["src/greet.ts"] });
-
-for (const wire of WIRES) {
-  test(`a project is changed, with an approval, and the session goes on (${wire})`, async (agent) => {
-    const { nvim, project, server, state } = agent;
-    const options = providerOptions(wire, baseUrl(wire, server), state.root);
-    await nvim.lua(`require("agent").setup({ ${options} })`);
+for (const wire of sample(WIRES, 2)) {
+  Deno.test(`a project is changed, with an approval, and the session goes on (${wire})`, async () => {
+    await using agent = await sharedAgent({ script: SCRIPT, wire, files: ["src/greet.ts"] });
+    const { nvim, project, server } = agent;
     await nvim.command("Agent rename greet to salute everywhere");
 
     await nvim.waitForScreen("? write .env");

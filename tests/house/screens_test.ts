@@ -1,7 +1,7 @@
 /** The screens that the help and README show, as a user sees them. `deno task docs` copies them from tests/screens. */
 import assert from "node:assert/strict";
 import type { ApprovalUpdate } from "../../denops/agent/protocol/ui.ts";
-import { PLUGIN, startAgent } from "../support/agent.ts";
+import { PLUGIN } from "../support/agent.ts";
 import { waitForTurn } from "../support/chat.ts";
 import { ChildNvim } from "../support/nvim.ts";
 import { expectScreen } from "../support/screenshot.ts";
@@ -31,8 +31,9 @@ status 401 no
 `;
 
 Deno.test("the screens of the help: a chat with a diff, an approval, the list of sessions", async () => {
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
     script: SCRIPT,
+    hasOwnState: true,
     columns: COLUMNS,
     lines: 40,
     options: `sessions = { title = false }, ui = { spinner = false }, review = { show_diffs = "open" }`,
@@ -61,6 +62,7 @@ Deno.test("the screens of the help: a chat with a diff, an approval, the list of
   const masked = (text: string) =>
     text.replaceAll(/\b\d\d:\d\d\b/g, "14:02").replace(/, \d{4}-\d\d-\d\d/, ", 2026-11-20");
   await expectScreen(nvim, "help-sessions", masked);
+  await nvim.keys("q");
 });
 
 const BUILD = `

@@ -126,6 +126,8 @@ Deno.test("files that cannot be used are named, and the turn goes on; rules that
   await using agent = await sharedAgent({
     script: "say Hi.\nrepeat",
     options: "sessions = { title = false }",
+    // An engine that runs has read its modes.
+    hasOwnState: true,
     project: {
       "a.ts": "",
       ".agents/agents/loud.md": "---\nmode: nonsense\n---\n",

@@ -145,13 +145,13 @@ const RUNS = [
 const PARTS = LEVELS.flatMap((level) => RUNS.map((run) => ({ level, ...run })));
 
 /**
- * A run of all tests tries a third of the paths with each tool, each in one of the tests that have this tool;
+ * A run of all tests tries a fifth of the paths with each tool, each in one of the tests that have this tool;
  * `deno task attack` tries all in all of them. All files are read: models may write only what they have read.
  */
 function share(calls: readonly Call[], part: number): readonly Call[] {
   if (IS_FULL) return calls;
   return calls.filter(({ probe, path }) => {
-    if (probe.tool !== "read_file" && path % 3 > 0) return false;
+    if (probe.tool !== "read_file" && path % 5 > 0) return false;
     const able = [...PARTS.keys()].filter((at) => PARTS[at]?.probes.includes(probe));
     return probe.tool === "read_file" || able[(path + CHANGING.indexOf(probe) + 1) % able.length] === part;
   });
