@@ -67,9 +67,11 @@ async function gone({ nvim }: RunningAgent, end: "quit" | "SIGKILL" | "SIGHUP"):
   else await nvim.end(end);
 }
 
+const MARK = crypto.randomUUID();
+
 const SCRIPT = `wait here\n${READ}\n---\nsay Nobody asked.`;
 
-Deno.test("unsent messages come back after :qa and the end of the terminal, once and unsent; what a log has stays where it is", async () => {
+Deno.test("unsent messages come back after :qa and the end of the terminal, once and unsent; what a log has stays; two Neovims take a draft each", async () => {
   await using agent = await startAgent({ script: SCRIPT, files: ["README.md"] });
   const { server, state } = agent;
   await typeAll(agent);
@@ -107,7 +109,7 @@ Deno.test("unsent messages come back after :qa and the end of the terminal, once
     end))`);
   await gone(second, "SIGHUP");
 
-  await using third = await startAgent({ script: "", beside: agent });
+  await using third = await startAgent({ script: "", beside: agent, env: { AGENT_TEST_MARK: MARK } });
   // This time the session is chosen before a chat is on the screen.
   await third.nvim.command("Agent resume");
   await waitForInput(third.nvim, UNSENT);
@@ -116,12 +118,14 @@ Deno.test("unsent messages come back after :qa and the end of the terminal, once
   await third.nvim.command("Agent new");
   await third.nvim.waitFor(`#require("agent.chat").list() == 2`);
   assert.equal(await input(third.nvim), "");
-  // Neovim quits while a chat is being opened: it starts nothing that it would wait for.
-  await third.nvim.lua(`vim.schedule(function()
-    vim.cmd("Agent new --worktree there") vim.cmd("Agent Held") vim.cmd("qa!")
+  await third.nvim.lua(`vim.iter(require("agent.chat").list()):each(function(chat)
+    chat.input:set("")
+    chat.selections:drop()
   end)`);
-  await third.nvim.quit();
-  assert.deepEqual(await kept(agent), ["Held", UNSENT]);
+  await waitForKept(agent);
+  const logged = await loseSupervisor(agent, third);
+  await takeDrafts(agent, third, logged);
+  await takeOneEach(agent);
 });
 
 /** A file as a Neovim leaves it that was killed. */
@@ -132,28 +136,26 @@ async function leave({ project, state }: RunningAgent, name: string, draft: obje
   await Deno.writeTextFile(join(state.path("drafts"), `${name}-1.json`), text);
 }
 
-const MARK = crypto.randomUUID();
 const DAY = 24 * 60 * 60;
 
-Deno.test("two Neovims take a draft each; a closed chat leaves its own; old ones and those of other projects stay away", async () => {
-  await using agent = await startAgent({
-    script: "say Hello.\n---\nsay Hello again.\n---\nwait here\nsay Never.",
-    env: { AGENT_TEST_MARK: MARK },
-  });
-  const { nvim, server, state } = agent;
+/** @returns the ids of messages that are logged */
+async function loseSupervisor(agent: RunningAgent, { nvim }: RunningAgent): Promise<readonly string[]> {
+  const { server, state } = agent;
+  const [database = ""] = [...Deno.readDirSync(state.root)]
+    .map(({ name }) => state.path(`${name}/agent.db`)).filter((path) => existsSync(path));
+  using stored = new DatabaseSync(database, { readOnly: true });
+  const logged = () =>
+    stored.prepare("SELECT name FROM memory WHERE topic = 'message'").all().map(({ name }) => String(name));
+  const earlier = logged();
+  server.restart("say Hello.\n---\nsay Hello again.\n---\nwait here\nsay Never.");
   await nvim.command("Agent Hello");
   await waitForChat(nvim, "Hello.");
   await waitForTurn(nvim);
   await nvim.command("Agent! Hello again");
   await waitForChat(nvim, "Hello again.");
   await waitForTurn(nvim);
-  const [database = ""] = [...Deno.readDirSync(state.root)]
-    .map(({ name }) => state.path(`${name}/agent.db`)).filter((path) => existsSync(path));
-  using stored = new DatabaseSync(database, { readOnly: true });
-  const logged = stored.prepare("SELECT name FROM memory WHERE topic = 'message'").all().map(({ name }) =>
-    name
-  );
-  assert.equal(logged.length, 2);
+  const added = logged().filter((name) => !earlier.includes(name));
+  assert.equal(added.length, 2);
 
   // The supervisor is killed before it tells that a message is logged.
   await nvim.lua(`local client = require("agent.client")
@@ -171,7 +173,16 @@ Deno.test("two Neovims take a draft each; a closed chat leaves its own; old ones
   await waitForInput(nvim, "Queued");
   await nvim.lua(`require("agent.client").receive = receive require("agent.chat").current().input:set("")`);
   await waitForKept(agent);
+  return added;
+}
 
+/** A closed chat leaves its draft; old ones and those of other projects stay away. */
+async function takeDrafts(
+  agent: RunningAgent,
+  { nvim }: RunningAgent,
+  logged: readonly string[],
+): Promise<void> {
+  const { state } = agent;
   // Neovim was killed after the engine had logged them, and before it knew.
   const messages = [...logged, "aa"].map((id, index) => ({ id, text: `text ${index}`, is_sent: true }));
   await leave(agent, "aa", { messages });
@@ -226,8 +237,11 @@ Deno.test("two Neovims take a draft each; a closed chat leaves its own; old ones
   await nvim.lua(`require("agent.chat").current().input:set("")`);
   await waitForKept(agent, "bb", "dd\n\ntyped on", "ee", "text 2");
   await Deno.remove(state.path("drafts/ee-1.json"));
-  await gone(agent, "SIGKILL");
+  await nvim.end("SIGKILL");
+}
 
+async function takeOneEach(agent: RunningAgent): Promise<void> {
+  const { server, state } = agent;
   await using one = await startAgent({ script: "", beside: agent });
   await using other = await startAgent({ script: "", beside: agent });
   const before = await names(agent);
@@ -255,11 +269,17 @@ Deno.test("two Neovims take a draft each; a closed chat leaves its own; old ones
   await waitForKept(agent, "bb", "dd\n\ntyped on", "ee", "text 2");
   assert.deepEqual((await inputs()).sort(), ["", "ee"]);
 
-  // When their terminals are closed, Neovim empties its buffers before autocommands run.
-  for (const next of [one, other]) await gone(next, "SIGHUP");
-  assert.deepEqual(await kept(agent), ["bb", "dd\n\ntyped on", "ee", "text 2"]);
+  const [full, empty] = await input(one.nvim) === "ee" ? [one, other] : [other, one];
+  // When its terminal is closed, Neovim empties its buffers before autocommands run.
+  await gone(full, "SIGHUP");
+  // Neovim quits while a chat is being opened: it starts nothing that it would wait for.
+  await empty.nvim.lua(`vim.schedule(function()
+    vim.cmd("Agent new --worktree there") vim.cmd("Agent Held") vim.cmd("qa!")
+  end)`);
+  await empty.nvim.quit();
+  assert.deepEqual(await kept(agent), ["Held", "bb", "dd\n\ntyped on", "ee", "text 2"]);
   assert.equal(server.requests.length, 3);
-});
+}
 
 /** In the second one the supervisor and then Neovim are killed. Another one is played in tests/sessions/loss_test.ts. */
 const SEEDS = IS_FULL ? Array.from({ length: 30 }, (_, index) => index + 1) : [2];
