@@ -117,7 +117,7 @@ Deno.test("a model with calls of its own that ends in one as text is asked for a
 
 Deno.test("a call in text that its words announce does not run, and the model is asked to make it or to leave it", async () => {
   const call = object("delete_file", { path: "keep.txt" });
-  const asked = "expect shows a call of delete_file, which did not run\nexpect write nothing after it";
+  const asked = "expect shows a call of delete_file, which did not run\nexpect answer with the call alone";
   for (
     const answer of [
       `The model then emits:\n\n${call}`,

@@ -69,7 +69,7 @@ function ticksAfter(open: number, words: string): number {
 /** A mark of a list, a quotation, a table, a heading, a comment, a listing, or a label. */
 const MARKED = /^\s*(?:[>|]|[-*+](?:\s|$)|[ivx]+[.)]|\/\/|<!--|\d+[.)\t|:]|\d+ \||\p{L}[.)](?:\s|$))/u;
 const LABEL = /[:=|]\s*$/;
-const OPENED = /["'“‘«»„「『([{`]\s*$/;
+const OPENED = /(?:[=-]>|→|["'“‘«»„「『([{`])\s*$/;
 const WORDS = /\p{L}[\p{L}\p{N}_'.-]*/gu;
 const TAG = /^\s*<(?:!--|pre|code|samp|kbd|blockquote|details|example)\b[^\n]*$/i;
 const CODE = /^(?: {4}| {0,3}\t)/;

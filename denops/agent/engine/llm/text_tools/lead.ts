@@ -25,13 +25,17 @@ export function leadOf(line: string, isLine = true): Lead {
 
 function lastSentence(line: string): string {
   const sentences = line.trim().split(/(?<=[.!?…])[)"*_]*\s+(?=[\p{Lu}\p{Lo}])|(?<=[。！？])/u);
-  return sentences.findLast((sentence) => /[\p{L}\p{N}]/u.test(sentence))?.trim() ?? "";
+  const told = sentences.filter((sentence) => /[\p{L}\p{N}]/u.test(sentence.replace(INTERJECTION, "")));
+  return (told.at(-1) ?? sentences.at(-1) ?? "").trim();
 }
 
 /** The last clause that tells of an action counts. */
 function saidOf(sentence: string): Lead | undefined {
   if (/\bfor (?:example|instance)\b/i.test(sentence) || WAITING.test(sentence)) return "shown";
-  const clauses = sentence.replace(MARKS, "").replace(/^((?:and )?(?:now|next|first|then|finally)),/i, "$1")
+  const clauses = sentence.replace(MARKS, "").replace(
+    /^((?:and )?(?:now|next|first|then|finally|last step))[,:]/i,
+    "$1",
+  )
     .split(CLAUSES);
   const isAbout = POINTING.test(sentence) || TELLING.test(sentence);
   const own = clauses.findLastIndex((clause, at) =>
@@ -82,7 +86,7 @@ const TELLING =
 const WAITING =
   /\b(?:your|their) (?:permission|approval|confirmation|consent|go-ahead|ok|okay)\b|\b(?:you|user|they) (?:confirms?|approves?|agrees?|says? (?:yes|so))\b|^(?:please )?(?:tell me|let me know|say|confirm|approve)\b/i;
 const CONDITION =
-  /^(?:if|once|when(?:ever)?|should|unless|suppos|imagin|assum|were|in case|as soon as|until|without|had i|provided|wenn|falls|sobald|si\s|quand|lorsque|cuando|se\s|quando|als\s|zodra|jeśli|gdyby|pokud|если|когда|якщо|eğer|jika|kalau|nếu|如果|假如|假设|要是|もし|만약|إذا|لو\s|अगर|यदि)/iu;
+  /^(?:if|once|when(?:ever)?|should|unless|suppos|imagin|assum|were|in case|as soon as|until|without|had i|provided|wenn|falls|sobald|si\s|quand|lorsque|cuando|se\s|quando|als\s(?:je|u|de|het|er)\s|zodra|jeśli|gdyby|pokud|если|когда|якщо|eğer|jika|kalau|nếu|如果|假如|假设|要是|もし|만약|إذا|لو\s|अगर|यदि)/iu;
 
 /** Verbs of writing a call rather than of doing something. */
 const WRITE =
@@ -91,17 +95,21 @@ const WRITE =
 const NO_WORK =
   /^(?:think|mean|guess|believe|suggest|recommend|propose|expect|remember|recall|understand|know|suppos\w*|assum\w*|imagin\w*|pretend|quote|paste|cite|illustrate|demonstrate|refuse|decline|avoid|leave|stop|wait|pause|never|not|no|once|previously|recently|earlier|usually|often|sometimes|always|normally|typically|cannot|\w+n['’]t|was|were|had|did|ran|wrote|sent|made|gave|got|took|said|saw|found|began|chose|meant|thought|put|(?!need|proceed|feed|embed|speed)\w{2,}ed)$/i;
 const FIRST_PERSON =
-  /(?<![\p{L}'’./-])(?<!\b(?:what|which|(?<!so )that|calls?|one|way|text|format|message) )(?:i|we)(?:['’](ll|m|re|ve|d))?\s+(?=\p{L})/giu;
+  /(?<![\p{L}'’./-])(?<!\b(?:what|which|(?<!so |after |before )that|calls?|one|way|text|format|message) )(?:i|we)(?:['’](ll|m|re|ve|d))?\s+(?=\p{L})/giu;
 /** Between "I" and its verb. */
 const ADVERB =
   /^(?:now|first|then|just|only|also|again|next|already|still|simply|quickly|really|therefore|must)$/i;
 const SHOWING =
   /\b(?:show|explain|describe|give|print|quote|write out|walk)\b.*\b(?:calls?|syntax|format|payload|notation|markup|invocation|json|xml)\b/i;
 
+/** Calls in general. */
+const ANY_CALL =
+  /\ban? (?:[\w-]+ ){0,2}(?:calls?|answer|response|reply|payload)(?= (?:is|that|which|in|would|may|might|can|looks)\b|\W*$)/i;
+
 /** Undefined: the clause has no first person in English. */
 function englishAction(clause: string): boolean | undefined {
   const text = clause.trim();
-  if (SHOWING.test(text)) return false;
+  if (SHOWING.test(text) || (ANY_CALL.test(text) && !/\bmak(?:e|ing)\b/i.test(text))) return false;
   if (
     /\blet(?:['’]s| us| me) (?:say|suppose|assume|imagine|pretend|quote|cite|paste|illustrate|demonstrate|walk)\b/i
       .test(text)
@@ -151,13 +159,21 @@ function isNow(words: readonly string[]): boolean {
   }
 }
 
-const INTERJECTION =
-  /^(?:(?:sure|ok|okay|yes|right|alright|all right|great|good|perfect|of course|certainly|got it|understood|done|thanks|on it|one moment|here we go|here goes)[,!.:]?\s+|(?:and\s+)?(?:then|now|next|first|finally|lastly|quickly|just|still|same (?:fix|change|edit)),?\s+)*/i;
+const OPENING = [
+  "sure|ok|okay|yes|right|alright|all right|great|good|perfect|of course|certainly|got it|understood|done|thanks|on it|" +
+  "one moment|here we go|here goes",
+  "(?:and )?(?:then|now|next|first|second|third|finally|lastly|also|additionally|after that|quick(?:ly)?|just|still|" +
+  "last step|same (?:fix|change|edit)|one more(?= (?:file|change|place|thing|step|fix|edit|check|test)\\b))",
+];
+const INTERJECTION = new RegExp(`^(?:(?:${OPENING[0]})[,!.:]?\\s+|(?:${OPENING[1]})[,:]?(?:\\s+|$))*`, "i");
+/** Work that a title or a note to oneself names. */
+const WORK =
+  /^(?:add|fix|update|search|find|create|remove|delete|rename|replace|check|read|open|list|look|edit|move|change|refactor|install|verify|test|clean|apply|undo|revert|restore|rewrite|inspect|view|adjust|correct|drop|extend|implement)\s+(?!an?\s)\p{L}/iu;
 const NO_GERUND =
   /^(?:nothing|something|anything|everything|during|according|following|warning|missing|resulting|corresponding|remaining|existing|string|thing|meaning|including|regarding|setting|king)\b/i;
 /** Subjects of a caption. */
 const THINGS =
-  /\b(?:calls?|syntax|format|payload|notation|outputs?|responses?|answers?|requests?|messages?|prompts?|models?|agents?|assistant|bot|user|human|ai|system|you|they|he|she|versions?|variants?|ones?|this|these|that|is|are|was|were|would|should|looks|says?|writes?|emits?|sends?)\b/i;
+  /\b(?:calls?|syntax|format|payload|notation|outputs?|responses?|answers?|requests?|messages?|prompts?|models?|agents?|assistant|bot|user|human|ai|system|you|they|he|she|it|versions?|variants?|ones?|this|these|that|is|are|was|were|would|should|looks|says?|writes?|emits?|sends?)\b/i;
 
 /** An action without its subject: "Reading it now", "Next, the tests". */
 function isHeadless(clause: string): boolean {
@@ -172,7 +188,7 @@ function isHeadless(clause: string): boolean {
     return !/\b(?:is|are|was|were|would|does|looks?|means|requires?)\b/i.test(words) &&
       !/^(?:calls?|outputs?|requests?|payload|message|answer|this \w)/i.test(rest.join(" "));
   }
-  return words !== clause && !THINGS.test(words);
+  return (words !== clause || WORK.test(words)) && !THINGS.test(words);
 }
 
 /** A clause that has no subject of its own to take the sentence over. */

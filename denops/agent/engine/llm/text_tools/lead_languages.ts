@@ -15,7 +15,7 @@ const CALLED =
   "muestro|mostr[oa]|explico|cito|spiego|llamadas?|chamadas?|chiamat[ae]|ecco|com[eo] s[ie]|cómo se";
 /** A verb in -o with its object: Spanish, Portuguese, Italian. */
 const VERB_IN_O = (objects: string) =>
-  `^\\s*(?:\\p{L}+\\s+)?\\p{L}{2,}o\\s+(?:\\p{L}+\\s+)?(?:${objects})(?!\\p{L})`;
+  `^\\s*(?:\\p{L}+\\s+)?(?!(?:est|es|quest|ist|com|tod)o\\s)\\p{L}{2,}o\\s+(?:\\p{L}+\\s+)?(?:${objects})(?!\\p{L})`;
 
 const LANGUAGES: readonly Language[] = [
   { // German

@@ -52,7 +52,7 @@ const ROWS: readonly Row[] = [
     note: ({ shownCall, callsInText }) =>
       `Your answer shows a call of ${shownCall}, which did not run. If you meant to make it, ` +
       (callsInText
-        ? "end your answer with it, outside of any fence, list or quotation, and write nothing after it. " +
+        ? "answer with the call alone, outside of any fence, list or quotation. " +
           `If not, answer ${END_MARK}.`
         : "make it as a tool call, not as text. If not, say so in one sentence."),
     notice: "The answer shows a tool call that did not run; the model is asked to make it or to leave it.",
