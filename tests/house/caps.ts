@@ -12,8 +12,6 @@ export const TODO: readonly string[] = [
   "engine/llm/assemble.ts: function",
   "engine/llm/client.ts: function",
   "engine/llm/failures.ts: exports",
-  "engine/llm/model.ts: function",
-  "engine/llm/model.ts: imports",
   "engine/log/entries.ts: exports",
   "engine/log/messages.ts: exports",
   "engine/main.ts: imports",

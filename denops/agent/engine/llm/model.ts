@@ -1,33 +1,27 @@
 /** The configured model: what the loop talks to. */
 import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
-import { wireFor, type WireName } from "../../protocol/providers.ts";
+import { wireFor } from "../../protocol/providers.ts";
 import { isSmall } from "../../models/families.ts";
 import { TurnError } from "../../shared/errors.ts";
-import type { Author, Initiator, KeptFor, Prompt } from "../log/messages.ts";
+import { defined } from "../../shared/records.ts";
+import type { Author, Initiator, KeptFor, ModelRequest, Prompt } from "../log/messages.ts";
 import type { ModelFacts } from "../ports.ts";
 import { Abilities } from "./abilities/abilities.ts";
 import { SMALL_WINDOW } from "./abilities/window.ts";
 import { ProviderCredentials, type RenewKey, requestHeaders } from "./access.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
-import { oneCallEach } from "./one_call.ts";
-import { wire } from "./registry.ts";
+import { type AnyWire, wire } from "./registry.ts";
 import { withoutEndMark } from "./end_mark.ts";
 import { ownOf } from "./own.ts";
 import { Refusals } from "./refusals.ts";
-import { formFor } from "./text_tools/forms.ts";
-import { type Found, withTextCalls } from "./text_tools/reading.ts";
-import { inText, withoutPackets } from "./text_tools/request.ts";
+import { withTextCalls } from "./text_tools/reading.ts";
 import { type ThoughtHabit, withThoughts } from "./thoughts.ts";
+import { ToolMode } from "./tool_mode.ts";
 import { hasImages, withoutImages } from "./vision.ts";
 
 /** Nothing is known from before, and nothing is kept. */
 const NO_FACTS: ModelFacts = { get: () => undefined, put: () => {} };
-/** Answers with calls in their text after which they are asked for in text. */
-const MOST_IN_TEXT = 2;
-/** Wires whose services have calls of their own. */
-const NATIVE_WIRES: readonly WireName[] = ["anthropic_messages", "openai_responses"];
-
 export interface Model {
   readonly provider: string;
   readonly name: string;
@@ -64,177 +58,185 @@ interface ModelPorts {
   readonly listedWindow?: number | undefined;
 }
 
-export function createModel(
-  general: ModelConfig,
-  ports: ModelPorts = {},
-): Model {
-  const config = { ...general, ...general.model_options[general.model] };
-  const { fetch: fetchImpl = fetch, facts = NO_FACTS, renew, listedWindow } = ports;
-  const { provider } = config;
-  const wireName = wireFor(provider, config.model);
-  const ownWire = wire(wireName);
-  const access = new ProviderCredentials(provider, renew);
-  const target: Target = {
-    baseUrl: access.endpoint.baseUrl,
-    provider: provider.name,
-    model: config.model,
-    keySource: provider.key_source,
-    proxy: provider.proxy,
-    get secrets() {
-      return access.secrets;
-    },
-  };
-  const toldEfforts = new Set<Prompt["effort"]>();
-  const abilities = new Abilities(config, access.endpoint, facts, fetchImpl, listedWindow);
-  const form = formFor(config.model);
-  const isLeftToUs = config.native_tools === undefined;
-  let hasNativeTools = config.native_tools ?? true;
-  let isLookedAt = false;
-  let answersInText = 0;
-  /** In a session of this engine. */
-  let hasCalled = false;
-  const keeps = ownWire.keeps?.(config.model, access.endpoint.baseUrl);
-  const habit: ThoughtHabit = { swallowed: undefined };
-  const notices: string[] = [];
-  /** From here on tools are described in the prompt, and calls stand in the answer's text. */
-  const goOnInText = (reason: string) => {
-    hasNativeTools = false;
-    notices.push(`${config.model} ${reason}: its tool calls are asked for, and read, as text.`);
-  };
+export function createModel(general: ModelConfig, ports: ModelPorts = {}): Model {
+  return new ConfiguredModel({ ...general, ...general.model_options[general.model] }, ports);
+}
 
-  if (isLeftToUs && abilities.inText) {
-    hasNativeTools = false;
-    notices.push(
-      `${config.model} writes its tool calls as text, as in recent sessions. ` +
-        "Set native_tools = true in models to use its own tool calls.",
-    );
+class ConfiguredModel implements Model {
+  readonly #config: ModelConfig;
+  readonly #fetch: typeof fetch;
+  readonly #wire: AnyWire;
+  readonly #credentials: ProviderCredentials;
+  readonly #target: Target;
+  readonly #abilities: Abilities;
+  readonly #toolMode: ToolMode;
+  readonly #refusals: Refusals;
+  readonly #keeps: KeptFor | undefined;
+  readonly #habit: ThoughtHabit = { swallowed: undefined };
+  /** For the user, before the next event. */
+  readonly #notices: string[] = [];
+  readonly #ignoredEfforts = new Set<Prompt["effort"]>();
+  #isChecked = false;
+  readonly author: Author;
+
+  constructor(config: ModelConfig, ports: ModelPorts) {
+    const { fetch: ownFetch = fetch, facts = NO_FACTS, renew, listedWindow } = ports;
+    const { provider, model } = config;
+    const wireName = wireFor(provider, model);
+    const credentials = new ProviderCredentials(provider, renew);
+    const { endpoint } = credentials;
+    this.#config = config;
+    this.#fetch = ownFetch;
+    this.#wire = wire(wireName);
+    this.#credentials = credentials;
+    this.#target = {
+      baseUrl: endpoint.baseUrl,
+      provider: provider.name,
+      model,
+      keySource: provider.key_source,
+      proxy: provider.proxy,
+      get secrets() {
+        return credentials.secrets;
+      },
+    };
+    const notice = (text: string) => void this.#notices.push(text);
+    this.author = { wire: wireName, provider: provider.name, model };
+    this.#abilities = new Abilities(config, endpoint, facts, ownFetch, listedWindow);
+    this.#toolMode = new ToolMode(this.author, config.native_tools, this.#abilities, notice);
+    this.#refusals = new Refusals({
+      abilities: this.#abilities,
+      inText: (refused) => this.#toolMode.withoutTools(refused),
+      notice,
+      provider: provider.name,
+    });
+    this.#keeps = this.#wire.keeps?.(model, endpoint.baseUrl);
   }
-  const callsOneByOne = () => !abilities.parallel;
-  const refusals = new Refusals({
-    abilities,
-    inText(refused) {
-      if (!isLeftToUs) return undefined;
-      goOnInText("is served without tool calls");
-      abilities.rememberText();
-      return inText(refused, form);
-    },
-    notice: (text) => void notices.push(text),
-    provider: provider.name,
-  });
 
-  /** What the user wants is not done; what is asked beside a turn is nobody's wish. */
-  const isIgnored = ({ effort, textOnly }: Prompt) =>
-    effort !== undefined && !textOnly && refusals.isEffort(effort) && !toldEfforts.has(effort);
+  get provider(): string {
+    return this.author.provider;
+  }
 
-  /** Whether a call in its text is one that it only shows. */
-  const isNative = ({ messages }: Prompt) =>
-    hasCalled || NATIVE_WIRES.includes(wireName) || abilities.callsNatively ||
-    messages.some((message) =>
-      message.role === "assistant" && message.calls.length > 0 && message.written === undefined &&
-      message.by?.model === config.model && message.by.provider === provider.name
+  get name(): string {
+    return this.author.model;
+  }
+
+  get price(): Price | undefined {
+    return this.#config.price;
+  }
+
+  get keeps(): KeptFor | undefined {
+    return this.#refusals.earlierReasoning ? undefined : this.#keeps;
+  }
+
+  get contextWindow(): number {
+    return this.#abilities.window.tokens;
+  }
+
+  get windowFrom(): string {
+    return this.#abilities.window.from;
+  }
+
+  get small(): boolean {
+    return isSmall(this.name) || this.contextWindow <= SMALL_WINDOW;
+  }
+
+  get oneByOne(): boolean {
+    return !this.#abilities.parallel;
+  }
+
+  get sees(): boolean {
+    return this.#abilities.sees;
+  }
+
+  get textForm(): string | undefined {
+    return this.#toolMode.textForm;
+  }
+
+  prepare(signal: AbortSignal): Promise<void> {
+    return this.#abilities.prepare(signal);
+  }
+
+  async *stream(
+    prompt: Prompt,
+    signal: AbortSignal,
+    initiator: Initiator = "agent",
+  ): AsyncGenerator<ModelEvent, void> {
+    try {
+      await this.#credentials.open(signal);
+    } catch (error) {
+      if (signal.aborted) return yield { type: "cancelled" };
+      if (error instanceof TurnError) return yield { type: "failed", error };
+      throw error;
+    }
+    await this.prepare(signal);
+    this.#notices.push(...this.#abilities.news());
+    this.#toolMode.prepare(prompt);
+    // A title, or what a message wants: nobody reads along there.
+    const isAside = prompt.textOnly && prompt.effort === "none";
+    for await (const event of this.#answer(prompt, initiator, signal)) {
+      if (event.type === "done" && !this.#isChecked && !isAside) {
+        this.#isChecked = true;
+        this.#notices.push(...await this.#abilities.answered());
+      }
+      this.#noteEffort(prompt);
+      if (!isAside) { for (const text of this.#notices.splice(0)) yield { type: "notice", text }; }
+      yield event;
+    }
+  }
+
+  #answer(prompt: Prompt, initiator: Initiator, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
+    const request = this.#request(prompt);
+    const [credentials, abilities] = [this.#credentials, this.#abilities];
+    const { request_headers } = this.#config.provider;
+    const events = streamModel(this.#toolMode.encode(request), {
+      wire: this.#wire,
+      get endpoint() {
+        const images = abilities.sees && hasImages(request.messages);
+        const headers = requestHeaders(request_headers, { initiator, images });
+        return { ...credentials.endpoint, headers: { ...credentials.endpoint.headers, ...headers } };
+      },
+      target: this.#target,
+      timeout: this.#config.request_timeout,
+      fetch: this.#fetch,
+      keyRefused: () => credentials.reopen(signal),
+      otherwise: (refused, request) => this.#refusals.otherwise(refused, request),
+      windowTold: (tokens) => {
+        abilities.windowRefused(tokens);
+        this.#notices.push(...abilities.news());
+      },
+    }, signal);
+    const callsInText = this.#toolMode.readsText(prompt);
+    const answer = withTextCalls(
+      withThoughts(events, this.#habit),
+      prompt,
+      { model: this.name, callsInText },
+      (found) => this.#toolMode.learn(found, callsInText),
     );
+    return withoutEndMark(answer);
+  }
 
-  const author: Author = { wire: wireName, provider: provider.name, model: config.model };
-  return {
-    provider: provider.name,
-    name: config.model,
-    author,
-    get keeps() {
-      return refusals.earlierReasoning ? undefined : keeps;
-    },
-    price: config.price,
-    get contextWindow() {
-      return abilities.window.tokens;
-    },
-    get windowFrom() {
-      return abilities.window.from;
-    },
-    get small() {
-      return isSmall(config.model) || abilities.window.tokens <= SMALL_WINDOW;
-    },
-    get oneByOne() {
-      return callsOneByOne();
-    },
-    get sees() {
-      return abilities.sees;
-    },
-    prepare: (signal) => abilities.prepare(signal),
-    get textForm() {
-      return hasNativeTools ? undefined : form.example;
-    },
-    async *stream(prompt, signal, initiator = "agent") {
-      try {
-        await access.open(signal);
-      } catch (error) {
-        if (signal.aborted) return yield { type: "cancelled" };
-        if (error instanceof TurnError) return yield { type: "failed", error };
-        throw error;
-      }
-      await abilities.prepare(signal);
-      notices.push(...abilities.news());
-      if (hasNativeTools && isLeftToUs && !abilities.tools && prompt.tools.length > 0) {
-        goOnInText("has no tool calls of its own");
-      }
-      // A title, or what a message wants: nobody reads along there.
-      const isAside = prompt.textOnly && prompt.effort === "none";
-      const own = ownOf(prompt.messages, author);
-      const fitting = hasNativeTools ? withoutPackets(own) : own;
-      // Calls in text stand as the model wrote them.
-      const messages = hasNativeTools && callsOneByOne() ? oneCallEach(fitting) : fitting;
-      const request = refusals.respected({
-        ...prompt,
-        // Another model, that sees, may have read some earlier in the session.
-        messages: abilities.sees ? messages : withoutImages(messages),
-        model: config.model,
-        contextWindow: abilities.window.tokens,
-        thinking: abilities.thinking,
-        ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
-        ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
-      });
-      const options = {
-        wire: ownWire,
-        get endpoint() {
-          const images = abilities.sees && hasImages(request.messages);
-          const own = requestHeaders(provider.request_headers, { initiator, images });
-          return { ...access.endpoint, headers: { ...access.endpoint.headers, ...own } };
-        },
-        target,
-        timeout: config.request_timeout,
-        fetch: fetchImpl,
-        keyRefused: () => access.reopen(signal),
-        otherwise: refusals.otherwise.bind(refusals),
-        windowTold(tokens: number) {
-          abilities.windowRefused(tokens);
-          notices.push(...abilities.news());
-        },
-      };
-      const callsInText = !hasNativeTools || (isLeftToUs && !isNative(prompt));
-      const found = ({ isNative, calls, shown }: Found) => {
-        if (isNative && !hasCalled) abilities.rememberNative();
-        hasCalled ||= isNative;
-        if (calls > 0 || (!callsInText && shown !== undefined)) answersInText += 1;
-        if (hasNativeTools && isLeftToUs && !hasCalled && answersInText >= MOST_IN_TEXT) {
-          goOnInText("has written its tool calls into its answer twice");
-          abilities.rememberText();
-        }
-      };
-      const sent = hasNativeTools ? request : inText(request, form);
-      const heard = withThoughts(streamModel(sent, options, signal), habit);
-      const answer = withTextCalls(heard, prompt, { model: config.model, callsInText }, found);
-      for await (const event of withoutEndMark(answer)) {
-        if (event.type === "done" && !isLookedAt && !isAside) {
-          isLookedAt = true;
-          notices.push(...await abilities.answered());
-        }
-        if (isIgnored(prompt)) {
-          toldEfforts.add(prompt.effort);
-          notices.push(`${config.model} does not support effort "${prompt.effort}"; using its default.`);
-        }
-        if (!isAside) { for (const text of notices.splice(0)) yield { type: "notice", text }; }
-        yield event;
-      }
-    },
-  };
+  #request(prompt: Prompt): ModelRequest {
+    const abilities = this.#abilities;
+    const { temperature, max_output_tokens: maxOutputTokens } = this.#config;
+    const messages = this.#toolMode.fit(ownOf(prompt.messages, this.author));
+    return this.#refusals.respected({
+      ...prompt,
+      // Another model, that sees, may have read some earlier in the session.
+      messages: abilities.sees ? messages : withoutImages(messages),
+      model: this.name,
+      contextWindow: abilities.window.tokens,
+      thinking: abilities.thinking,
+      ...defined({ temperature, maxOutputTokens }),
+    });
+  }
+
+  /** Reports once that the model ignores an effort that the user has set. */
+  #noteEffort({ effort, textOnly }: Prompt): void {
+    if (effort === undefined || textOnly || !this.#refusals.isEffort(effort)) return;
+    if (this.#ignoredEfforts.has(effort)) return;
+    this.#ignoredEfforts.add(effort);
+    this.#notices.push(`${this.name} does not support effort "${effort}"; using its default.`);
+  }
 }
 
 /** The model that the user has set for summaries, of the same provider. */
