@@ -9,8 +9,6 @@ export const TODO: readonly string[] = [
   "engine/agent/subagents/subagent.ts: function",
   "engine/agent/turn/batch.ts: function",
   "engine/agent/turn/step.ts: function",
-  "engine/llm/assemble.ts: function",
-  "engine/llm/client.ts: function",
   "engine/llm/failures.ts: exports",
   "engine/log/entries.ts: exports",
   "engine/log/messages.ts: exports",

@@ -10,6 +10,19 @@ interface PartialCall {
   extra: Readonly<Record<string, unknown>> | undefined;
 }
 
+type CallDelta = Extract<Delta, { type: "call_start" | "call_arguments" | "call_extra" | "call_dropped" }>;
+type ReasoningDelta = Extract<Delta, {
+  type:
+    | "thought"
+    | "text_was_thought"
+    | "thought_was_text"
+    | "signature"
+    | "redacted"
+    | "details"
+    | "encrypted"
+    | "phase";
+}>;
+
 type Details = readonly Readonly<Record<string, unknown>>[];
 
 export class Assembly {
@@ -36,6 +49,46 @@ export class Assembly {
         this.#text += delta.text;
         break;
       case "thought":
+      case "text_was_thought":
+      case "thought_was_text":
+      case "signature":
+      case "redacted":
+      case "details":
+      case "encrypted":
+      case "phase":
+        this.#addReasoning(delta);
+        break;
+      case "call_start":
+      case "call_arguments":
+      case "call_extra":
+      case "call_dropped":
+        this.#addCall(delta);
+        break;
+      case "written":
+        this.#written = delta.text;
+        break;
+      case "complete":
+        this.#isComplete = true;
+        break;
+      case "usage": {
+        const none: Usage = { input: 0, output: 0, cachedRead: 0, cachedWrite: 0 };
+        this.#usage = { ...none, ...this.#usage, ...delta.usage };
+        break;
+      }
+      case "finish":
+        this.#finish = delta.reason;
+        this.#why = delta.why;
+        break;
+      case "call_draft":
+      case "error":
+      case "done":
+        break;
+    }
+  }
+
+  #addReasoning(delta: ReasoningDelta): void {
+    switch (delta.type) {
+      case "thought":
         this.#thought += delta.text;
         break;
       case "text_was_thought":
@@ -45,13 +98,12 @@ export class Assembly {
       case "thought_was_text":
         this.#thought = "";
         break;
-      case "signature":
-        this.#reasoning.push({
-          ...{ type: "signed", text: this.#thought, signature: delta.signature },
-          ...this.#position,
-        });
+      case "signature": {
+        const { signature } = delta;
+        this.#reasoning.push({ type: "signed", text: this.#thought, signature, ...this.#position });
         this.#thought = "";
         break;
+      }
       case "redacted":
         this.#reasoning.push({ type: "redacted", data: delta.data, ...this.#position });
         break;
@@ -62,41 +114,19 @@ export class Assembly {
       case "phase":
         this.#reasoning.push(delta);
         break;
-      case "call_draft":
-        break;
-      case "call_dropped":
-        this.#calls.delete(delta.index);
-        break;
-      case "written":
-        this.#written = delta.text;
-        break;
-      case "complete":
-        this.#isComplete = true;
-        break;
-      case "call_start":
-        this.#calls.set(delta.index, { id: delta.id, name: delta.name, pieces: [], extra: undefined });
-        break;
-      case "call_arguments":
-        this.#calls.get(delta.index)?.pieces.push(delta.text);
-        break;
-      case "call_extra": {
-        const call = this.#calls.get(delta.index);
-        if (call !== undefined) call.extra = { ...call.extra, ...delta.extra };
-        break;
-      }
-      case "usage": {
-        const none: Usage = { input: 0, output: 0, cachedRead: 0, cachedWrite: 0 };
-        this.#usage = { ...none, ...this.#usage, ...delta.usage };
-        break;
-      }
-      case "finish":
-        this.#finish = delta.reason;
-        this.#why = delta.why;
-        break;
-      case "error":
-      case "done":
-        break;
     }
+  }
+
+  #addCall(delta: CallDelta): void {
+    const { index } = delta;
+    if (delta.type === "call_dropped") return void this.#calls.delete(index);
+    if (delta.type === "call_start") {
+      return void this.#calls.set(index, { id: delta.id, name: delta.name, pieces: [], extra: undefined });
+    }
+    const call = this.#calls.get(index);
+    if (call === undefined) return;
+    if (delta.type === "call_arguments") call.pieces.push(delta.text);
+    else call.extra = { ...call.extra, ...delta.extra };
   }
 
   /** Where the answer is by now; nothing at its beginning. */

@@ -62,75 +62,94 @@ export async function* streamModel(
   options: ClientOptions,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, void> {
-  let current = request;
-  const begun = performance.now();
-  let renewed = false;
-  for (let attempt = 1;; attempt++) {
-    let started = false;
-    const since = trace?.now();
-    let heard = false;
-    const tryOnce = oneTry(current, options, signal);
-    let end: TryEnd;
-    try {
-      while (true) {
-        const next = await tryOnce.next();
-        if (next.done) {
-          end = next.value;
-          break;
-        }
-        if (!heard) trace?.span("first byte", since);
-        heard = true;
-        started ||= next.value.some(isContent);
-        yield { type: "deltas", deltas: next.value };
-      }
-    } finally {
-      // Who stops listening ends the request.
-      await tryOnce.return({ type: "done" });
-      trace?.span("request", since);
-    }
+  const tries = new Tries(request, options);
+  for (;;) {
+    const { end, hasContent } = yield* traced(oneTry(tries.request, options, signal));
     if (signal.aborted) return yield { type: "cancelled" };
     if (end.type === "done") return yield { type: "done" };
-    if (end.type === "failed" && end.noKey && !renewed) {
-      renewed = true;
-      try {
-        if (await options.keyRefused()) {
-          attempt--;
-          continue;
-        }
-      } catch (error) {
-        if (signal.aborted) return yield { type: "cancelled" };
-        if (error instanceof TurnError) return yield { type: "failed", error };
-        throw error;
-      }
+    let next: NextTry;
+    try {
+      next = await tries.after(end, hasContent);
+    } catch (error) {
+      if (signal.aborted) return yield { type: "cancelled" };
+      if (error instanceof TurnError) return yield { type: "failed", error };
+      throw error;
     }
-    const failure: Failure = end.type === "failed"
-      ? end
-      : { error: cutOffError(options.target, started), retryable: true };
-    const { error, retryable, headers, refused = [] } = failure;
-    if (failure.window !== undefined) options.windowTold(failure.window);
-    const other = started ? undefined : options.otherwise(refused, current);
-    if (other !== undefined) {
-      current = other;
-      attempt--;
-      continue;
+    if (next.type === "failed") return yield next;
+    if (next.type === "at_once") continue;
+    yield next;
+    if (!await delay(next.waitMs, signal)) return yield { type: "cancelled" };
+  }
+}
+
+/** The deltas of one try; a trace shows how long it took. */
+async function* traced(
+  deltas: AsyncGenerator<readonly Delta[], TryEnd>,
+): AsyncGenerator<ModelEvent, { readonly end: TryEnd; readonly hasContent: boolean }> {
+  const since = trace?.now();
+  let isFirst = true;
+  let hasContent = false;
+  try {
+    while (true) {
+      const next = await deltas.next();
+      if (next.done) return { end: next.value, hasContent };
+      if (isFirst) trace?.span("first byte", since);
+      isFirst = false;
+      hasContent ||= next.value.some(isContent);
+      yield { type: "deltas", deltas: next.value };
     }
-    // To load a large model takes minutes: not so many tries, but as long as one may be silent.
-    if (failure.loading && performance.now() - begun < options.timeout * 1_000) {
-      yield { type: "retry", attempt, tries: TRIES, waitMs: LOADING_MS, reason: error.reason };
-      if (!await delay(LOADING_MS, signal)) return yield { type: "cancelled" };
-      attempt--;
-      continue;
-    }
-    const wait = waitMs(attempt, headers, Date.now(), Math.random());
-    if (started || !retryable || attempt === TRIES || wait > GIVE_UP_MS) {
-      return yield { type: "failed", error };
-    }
-    yield { type: "retry", attempt, tries: TRIES, waitMs: wait, reason: error.reason };
-    if (!await delay(wait, signal)) return yield { type: "cancelled" };
+  } finally {
+    // Who stops listening ends the request.
+    await deltas.return({ type: "done" });
+    trace?.span("request", since);
   }
 }
 
 type Failure = Omit<Extract<TryEnd, { type: "failed" }>, "type">;
+type NextTry = { readonly type: "at_once" } | Extract<ModelEvent, { type: "retry" | "failed" }>;
+
+/** Decides after a failure whether, when and how the request is sent again. */
+class Tries {
+  readonly #options: ClientOptions;
+  readonly #start = performance.now();
+  /** Of those that failed for no reason that another request could avoid. */
+  #count = 0;
+  #isRenewed = false;
+  request: ModelRequest;
+
+  constructor(request: ModelRequest, options: ClientOptions) {
+    this.request = request;
+    this.#options = options;
+  }
+
+  /** @param hasContent a part of the answer came before the failure @throws {TurnError} without a new key */
+  async after(end: Exclude<TryEnd, { type: "done" }>, hasContent: boolean): Promise<NextTry> {
+    if (end.type === "failed" && end.noKey && !this.#isRenewed) {
+      this.#isRenewed = true;
+      if (await this.#options.keyRefused()) return { type: "at_once" };
+    }
+    const failure: Failure = end.type === "failed"
+      ? end
+      : { error: cutOffError(this.#options.target, hasContent), retryable: true };
+    if (failure.window !== undefined) this.#options.windowTold(failure.window);
+    const other = hasContent ? undefined : this.#options.otherwise(failure.refused ?? [], this.request);
+    if (other === undefined) return this.#wait(failure, hasContent);
+    this.request = other;
+    return { type: "at_once" };
+  }
+
+  #wait({ error, retryable, headers, loading }: Failure, hasContent: boolean): NextTry {
+    const again = { type: "retry", attempt: this.#count + 1, tries: TRIES, reason: error.reason } as const;
+    // To load a large model takes minutes: not so many tries, but as long as one may be silent.
+    if (loading && performance.now() - this.#start < this.#options.timeout * 1_000) {
+      return { ...again, waitMs: LOADING_MS };
+    }
+    this.#count += 1;
+    const wait = waitMs(this.#count, headers, Date.now(), Math.random());
+    const isLast = hasContent || !retryable || this.#count === TRIES || wait > GIVE_UP_MS;
+    return isLast ? { type: "failed", error } : { ...again, waitMs: wait };
+  }
+}
 
 /** Something that a second try would bring again: tokens that are only counted are not. */
 export function isContent({ type }: Delta): boolean {
