@@ -138,6 +138,7 @@ const RULES: readonly (readonly [from: string, to: readonly string[]])[] = [
     "shared",
     "protocol",
   ]],
+  ["engine/storage.ts", ["engine/store", "engine/checkpoint", "shared"]],
   ["engine/main.ts", ["engine", "policy", "models", "shared", "protocol"]],
   ["scripted_model", []],
   ["main.ts", ["supervisor", "protocol"]],

@@ -12,7 +12,6 @@ export const TODO: readonly string[] = [
   "engine/llm/failures.ts: exports",
   "engine/log/entries.ts: exports",
   "engine/log/messages.ts: exports",
-  "engine/main.ts: imports",
   "engine/ports.ts: exports",
   "engine/tools/define.ts: function",
   "protocol/config.ts: exports",

@@ -13,17 +13,8 @@ import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp/serve.ts";
 import { loopRunner } from "./agent/turn/loop_runner.ts";
 import { NO_RUNNER } from "./agent/turn/runner.ts";
-import { EditQuality } from "./checkpoint/edit_quality.ts";
-import { Reviews } from "./checkpoint/review/reviews.ts";
-import { messageOf } from "../shared/errors.ts";
 import { createModel, createSummarizer, otherModel } from "./llm/model.ts";
-import { Database } from "./store/database.ts";
-import { SessionLocks } from "./store/locks.ts";
-import { SessionList } from "./store/session_list.ts";
-import { StoredSessions } from "./store/sessions.ts";
-import { SqliteModelFacts } from "./store/model_facts.ts";
-import { SqliteStore } from "./store/sqlite.ts";
-import { SqliteUsage } from "./store/usage.ts";
+import { openStorage } from "./storage.ts";
 import { IdleSweep } from "./store/sweep.ts";
 import { TOOLS } from "./tools/registry.ts";
 
@@ -47,30 +38,11 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** What is wrong with the state folder is the user's to mend: one line, and the end. */
-async function openDatabase(state: string | undefined): Promise<Database> {
-  try {
-    return state === undefined ? Database.inMemory() : await Database.openIn(state);
-  } catch (error) {
-    console.error(messageOf(error));
-    Deno.exit(1);
-  }
-}
-
 const state = Deno.args[0]?.startsWith("--state=") ? Deno.args[0].slice("--state=".length) : undefined;
 const named = state === undefined ? Deno.args : Deno.args.slice(1);
 const folders = named.length > 0 ? named : [Deno.cwd()];
 const roots = await Promise.all(folders.map((folder) => Deno.realPath(folder)));
-const database = await openDatabase(state);
-const store = new SqliteStore(database, (changes) => reviews.recorded(changes));
-const usage = new SqliteUsage(database);
-const facts = new SqliteModelFacts(database);
-const quality = new EditQuality(store.reviews, store.blobs, usage.edits);
-const reviews = new Reviews(store.reviews, store.blobs, roots, quality);
-await store.writes.sweep();
-const sessions = new StoredSessions(database);
-const list = new SessionList(sessions, store.writes, state, roots[0] ?? "");
-list.note();
+const { database, archive, usage, reviews, facts } = await openStorage(state, roots);
 const lists = new ModelLists(fetch);
 const environment = { roots, os: Deno.build.os };
 
@@ -79,8 +51,8 @@ const connection = serveAcp(messageStream(standardPipe()), {
   version: VERSION,
   usage,
   notice: () => database.notice,
-  review: { reviews, store },
-  archive: { store, sessions, locks: new SessionLocks(state), list },
+  review: { reviews, store: archive.store },
+  archive,
   onServing: (isBusy) => new IdleSweep(database, isBusy).start(),
   ownConfig: configFromEnvironment,
   models: async (config) => config.provider === undefined ? undefined : await lists.of(config.provider),
@@ -95,7 +67,7 @@ const connection = serveAcp(messageStream(standardPipe()), {
       : { ...NO_RUNNER, tools: TOOLS },
 });
 await connection.closed;
-await list.flush();
+await archive.list.flush();
 const { reason } = connection.signal;
 if (reason instanceof MessageTooLargeError) {
   console.error(
