@@ -1,6 +1,7 @@
 /** Editing a command before it is allowed: what is shown is what runs, and nothing runs without a yes. */
 import assert from "node:assert/strict";
 import type { RunningAgent } from "../support/agent.ts";
+import type { ChildNvim } from "../support/nvim.ts";
 import { inOneNeovim } from "../support/shared_agent.ts";
 import { waitUntil } from "../support/project.ts";
 import { expectScreen } from "../support/screenshot.ts";
@@ -18,6 +19,12 @@ const test = inOneNeovim({
 async function edit({ nvim, server }: RunningAgent, command: string = COMMAND): Promise<void> {
   server.play(`call run_terminal_command ${JSON.stringify({ command })}\n---\nsay Seen.`);
   await nvim.command("Agent go");
+  await openEditor(nvim);
+}
+
+/** If it is not open. */
+async function openEditor(nvim: ChildNvim): Promise<void> {
+  if (nvim.text().includes("Edit the command")) return;
   await nvim.waitForScreen("e edit");
   await nvim.keys("e");
   await nvim.waitForScreen("Edit the command");
@@ -50,36 +57,40 @@ test("a command of several lines is edited, judged again, shown, and then runs e
   );
 });
 
-for (const keys of ["q", "<Esc>", ":q!<CR>"]) {
-  test(`${keys} gives up: the command is as it was, and still waits`, async (agent) => {
-    await edit(agent);
-    const { nvim } = agent;
+test("q, <Esc> and :q! give up: the command is as it was, and still waits", async (agent) => {
+  await edit(agent);
+  const { nvim } = agent;
+  for (const keys of ["q", "<Esc>", ":q!<CR>"]) {
+    await openEditor(nvim);
     await nvim.keys("ggcctouch evil<Esc>");
     await nvim.keys(keys);
     await nvim.waitForScreenGone("Edit the command");
     const shown = await nvim.waitForScreen("a once");
-    assert.ok(!shown.includes("touch evil") && !shown.includes("edited by you"));
-    await nvim.keys("a");
-    await nvim.waitForScreen("Seen.");
-    await waitUntil("the command to have run", () => exists(agent, "one"));
-    assert.equal(await exists(agent, "evil"), false);
-  });
-}
+    assert.ok(!shown.includes("touch evil") && !shown.includes("edited by you"), keys);
+  }
+  await nvim.keys("a");
+  await nvim.waitForScreen("Seen.");
+  await waitUntil("the command to have run", () => exists(agent, "one"));
+  assert.equal(await exists(agent, "evil"), false);
+});
 
-for (const keys of [":w<CR>", ":wq<CR>", "<C-s>", "i<C-s>"]) {
-  test(`${keys} takes the text, and runs nothing`, async (agent) => {
-    await edit(agent, "touch one");
-    const { nvim } = agent;
-    await nvim.keys("cctouch other<Esc>");
+test(":w, :wq and <C-s> in both modes take the text, and run nothing", async (agent) => {
+  await edit(agent, "touch one");
+  const { nvim } = agent;
+  for (const [at, keys] of [":w<CR>", ":wq<CR>", "<C-s>", "i<C-s>"].entries()) {
+    await openEditor(nvim);
+    await nvim.keys(`cctouch other${at}<Esc>`);
     await nvim.keys(keys);
+    await nvim.waitForScreenGone("Edit the command");
     await nvim.waitForScreen("edited by you");
-    assert.match(await nvim.waitForScreen("a once"), /\$ touch other/);
-    assert.deepEqual([await exists(agent, "one"), await exists(agent, "other")], [false, false]);
-    await nvim.keys("r");
-    await nvim.waitForScreen("Seen.");
-    assert.equal(await exists(agent, "other"), false);
-  });
-}
+    await nvim.waitForScreen(`$ touch other${at}`);
+    await nvim.waitForScreen("a once");
+    assert.deepEqual([await exists(agent, "one"), await exists(agent, `other${at}`)], [false, false], keys);
+  }
+  await nvim.keys("r");
+  await nvim.waitForScreen("Seen.");
+  for (let at = 0; at < 4; at++) assert.equal(await exists(agent, `other${at}`), false);
+});
 
 test("an empty text is no command; one that was not changed is not called edited", async (agent) => {
   await edit(agent, "touch one");
