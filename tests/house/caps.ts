@@ -7,8 +7,6 @@ export const CAPS = { imports: 20, exports: 15, function: 60, parameters: 5 };
 export const TODO: readonly string[] = [
   "engine/agent/gather/given.ts: imports",
   "engine/agent/subagents/subagent.ts: function",
-  "engine/agent/turn/batch.ts: function",
-  "engine/agent/turn/step.ts: function",
   "engine/llm/failures.ts: exports",
   "engine/log/entries.ts: exports",
   "engine/log/messages.ts: exports",

@@ -16,15 +16,15 @@ export interface PermissionPorts {
   allowForSession(accesses: Access): void;
 }
 
-type Permission =
-  | {
-    readonly refusal?: undefined;
-    readonly rule: string;
-    /** A person has seen exactly this, and no rule stood for them. */
-    readonly byUser: boolean;
-    readonly approved: ApprovedChanges;
-  }
-  | { readonly refusal: ToolError };
+export interface GrantedPermission {
+  readonly refusal?: undefined;
+  readonly rule: string;
+  /** A person has seen exactly this, and no rule stood for them. */
+  readonly byUser: boolean;
+  readonly approved: ApprovedChanges;
+}
+
+type Permission = GrantedPermission | { readonly refusal: ToolError };
 
 export class Permissions {
   readonly #ports: PermissionPorts;

@@ -10,7 +10,7 @@ import { oneLine } from "../../llm/failures.ts";
 import { isUnread } from "../../llm/text_tools/tools.ts";
 import { type CheckpointPorts, runCheckpointed } from "../permission/checkpointed.ts";
 import { settleEffects } from "../permission/effects.ts";
-import { type PermissionPorts, Permissions } from "../permission/permission.ts";
+import { type GrantedPermission, type PermissionPorts, Permissions } from "../permission/permission.ts";
 import { type ReadCall, type Repeats, signatureOf } from "./repeats.ts";
 import type { ImageRoom } from "../../tools/files/image_room.ts";
 import { withRisks } from "../../tools/files/risks.ts";
@@ -19,6 +19,7 @@ import { type CommandAccess, levelOf } from "../../../protocol/commands.ts";
 import {
   filesOf,
   NOTHING,
+  type PreparedCall,
   type Tool,
   type ToolContext,
   type ToolResult,
@@ -164,74 +165,100 @@ async function runCall(
   { repeats, images }: BatchMemory,
   signal: AbortSignal,
 ): Promise<ResultEntry> {
-  // The same call came again and again: a person must answer.
-  const loop = repeats.isLoop;
   const { tool, args } = call;
-  if (tool === undefined) {
-    const names = (ports.listed?.() ?? ports.tools.map(({ spec }) => spec.name)).join(", ");
-    const name = oneLine(call.name, LONGEST_NAME);
-    const problem = `no tool is called "${name}"`;
-    const advice = call.advice === undefined ? "" : ` ${call.advice}`;
-    return refuse(
-      call,
-      new ToolError(`Not run: ${problem}.${advice} The tools are: ${names}.`, problem),
-      ports,
-    );
+  const problem = problemOf(call, ports);
+  if (tool === undefined || !args.ok || problem !== undefined) {
+    if (tool !== undefined && !args.ok) noteEdit(call, ports, false);
+    return refuse(call, problem ?? new ToolError("Not run."), ports);
   }
-  if (!args.ok) {
-    noteEdit(call, ports, false);
-    const isCut = isUnread(call.arguments);
-    const problem = isCut ? "the call is cut off or broken" : "the arguments are not valid JSON";
-    const why = isCut ? "" : `: ${args.error}`;
-    return refuse(call, new ToolError(`Not run: ${problem}${why}. Send the call again.`, problem), ports);
-  }
-  const { fitted } = call;
-  const refusal = ports.refusalOf?.(tool, fitted.ok && isRecord(fitted.value) ? fitted.value : {});
-  if (refusal !== undefined) return refuse(call, new ToolError(`Not run: ${refusal}.`, refusal), ports);
   const permissions = new Permissions(ports, (accesses) => startOf(call, accesses), signal);
   const workspace = ports.context.workspace.forCall((path, reason) => permissions.read(path, reason));
   try {
     signal.throwIfAborted();
-    const ruling = trace?.now();
-    await ports.refreshRules();
-    trace?.span("rules", ruling, call.id);
+    await traced("rules", call, () => ports.refreshRules());
     const context = { ...ports.context, workspace, images, callId: call.id };
-    const preparing = trace?.now();
-    const prepared = await withRisks(await tool.prepare(args.value, context, signal), workspace.roots);
-    trace?.span("prepare", preparing, call.id);
-    signal.throwIfAborted();
-    const permitted = await permissions.decide(prepared, loop);
-    if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
-    // The answer may have taken long: what is to be written must still be where it was.
-    const written = writtenBy(prepared.accesses);
-    for (const { path } of written) await workspace.resolve(path);
-    ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
-    const baseline = tool.readOnly ? undefined : await ports.checks?.before(
-      written.filter((path) => !workspace.isScratch(path)),
-      signal,
+    const prepared = await traced(
+      "prepare",
+      call,
+      async () => await withRisks(await tool.prepare(args.value, context, signal), workspace.roots),
     );
-    const running = trace?.now();
-    const ran = tool.readOnly
-      ? await prepared.run(signal, permitted.approved)
-      : await runCheckpointed(call.id, prepared, permitted, ports, signal);
-    trace?.span("run", running, call.id);
-    const { roots } = workspace;
-    if ((ran.changes ?? []).length > 0) noteEdit(call, ports, true);
-    const { access } = permitted.approved;
-    if (ran.failed !== true && changesMoreThanFiles(prepared.accesses, access)) ports.acted?.();
-    const result = await settleEffects(call.id, ran, permissions, { ...ports, roots }, signal);
-    return finished(call, await checked(result, baseline, ports, signal), ports);
+    signal.throwIfAborted();
+    // The same call came again and again: a person must answer.
+    const permitted = await permissions.decide(prepared, repeats.isLoop);
+    if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
+    const permission = { permitted, permissions, workspace };
+    return finished(call, await runPermitted(call, tool, prepared, permission, ports, signal), ports);
   } catch (error) {
     // A call that is not even prepared still shows on screen.
     permissions.start();
     if (signal.aborted) return failed(call, new ToolError("Cancelled by the user.", "stopped"), ports);
     noteEdit(call, ports, false);
-    return failed(
-      call,
-      error instanceof ToolError ? error : new ToolError(`The tool failed: ${messageOf(error)}`),
-      ports,
-    );
+    const reason = error instanceof ToolError ? error : new ToolError(`The tool failed: ${messageOf(error)}`);
+    return failed(call, reason, ports);
   }
+}
+
+/** Why a call is refused before its tool sees it. */
+function problemOf(call: ReadCall, ports: BatchPorts): ToolError | undefined {
+  const { tool, args, fitted } = call;
+  if (tool === undefined) {
+    const names = (ports.listed?.() ?? ports.tools.map(({ spec }) => spec.name)).join(", ");
+    const problem = `no tool is called "${oneLine(call.name, LONGEST_NAME)}"`;
+    const advice = call.advice === undefined ? "" : ` ${call.advice}`;
+    return new ToolError(`Not run: ${problem}.${advice} The tools are: ${names}.`, problem);
+  }
+  if (!args.ok) {
+    const isCut = isUnread(call.arguments);
+    const problem = isCut ? "the call is cut off or broken" : "the arguments are not valid JSON";
+    const why = isCut ? "" : `: ${args.error}`;
+    return new ToolError(`Not run: ${problem}${why}. Send the call again.`, problem);
+  }
+  const refusal = ports.refusalOf?.(tool, fitted.ok && isRecord(fitted.value) ? fitted.value : {});
+  return refusal === undefined ? undefined : new ToolError(`Not run: ${refusal}.`, refusal);
+}
+
+interface CallPermission {
+  readonly permitted: GrantedPermission;
+  readonly permissions: Permissions;
+  readonly workspace: ToolContext["workspace"];
+}
+
+async function runPermitted(
+  call: ReadCall,
+  tool: Tool,
+  prepared: PreparedCall,
+  { permitted, permissions, workspace }: CallPermission,
+  ports: BatchPorts,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  // The answer may have taken long: what is to be written must still be where it was.
+  const written = writtenBy(prepared.accesses);
+  for (const { path } of written) await workspace.resolve(path);
+  ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
+  const checkable = written.filter((path) => !workspace.isScratch(path));
+  const baseline = tool.readOnly ? undefined : await ports.checks?.before(checkable, signal);
+  const result = await traced(
+    "run",
+    call,
+    () =>
+      tool.readOnly
+        ? prepared.run(signal, permitted.approved)
+        : runCheckpointed(call.id, prepared, permitted, ports, signal),
+  );
+  if ((result.changes ?? []).length > 0) noteEdit(call, ports, true);
+  const { access } = permitted.approved;
+  if (result.failed !== true && changesMoreThanFiles(prepared.accesses, access)) ports.acted?.();
+  const { roots } = workspace;
+  const settled = await settleEffects(call.id, result, permissions, { ...ports, roots }, signal);
+  return await checked(settled, baseline, ports, signal);
+}
+
+/** Runs a part of a call; a trace shows how long it takes. */
+async function traced<T>(name: string, { id }: ReadCall, work: () => Promise<T>): Promise<T> {
+  const since = trace?.now();
+  const result = await work();
+  trace?.span(name, since, id);
+  return result;
 }
 
 /** Changes of files are told one by one; these are not. @param approved the access that a command was given */

@@ -2,7 +2,7 @@
 import { oneLine } from "../../llm/failures.ts";
 import { Assembly } from "../../llm/assemble.ts";
 import { Repetition, type Run } from "../../llm/repetition.ts";
-import { isContent } from "../../llm/client.ts";
+import { isContent, type ModelEvent } from "../../llm/client.ts";
 import { WithoutEndMark } from "../../llm/end_mark.ts";
 import { breaksIn, shortArguments } from "../../llm/text_tools/draft.ts";
 import type { Model } from "../../llm/model.ts";
@@ -47,77 +47,106 @@ export interface StepPorts {
   count(measured: Measured): void;
 }
 
-export async function runStep(
-  { model, tools, emit, newCallId, count, initiator = "agent" }: StepPorts,
-  prompt: Prompt,
-  signal: AbortSignal,
-): Promise<StepEnd> {
-  const assembly = new Assembly(model.keeps);
-  const withOwnId = (delta: Delta) =>
-    delta.type === "call_start" ? { ...delta, id: newCallId(delta.id) } : delta;
-  const calls = new CallLimit();
-  const screen = new Screen(crypto.randomUUID(), tools, emit);
-  const clock = new Clock();
-  const ended = (isCut = false): Measured => {
-    screen.close();
-    const cutAt = isCut ? { cutAt: assembly.size } : {};
-    return { usage: assembly.usage, calls: assembly.calls, ...clock.read(), ...cutAt };
-  };
-  const loops = new Loops();
+export async function runStep(ports: StepPorts, prompt: Prompt, signal: AbortSignal): Promise<StepEnd> {
+  const { model, emit, initiator = "agent" } = ports;
+  const answer = new Answer(ports);
   for await (const event of model.stream(prompt, signal, initiator)) {
     switch (event.type) {
       case "deltas": {
-        const deltas = event.deltas.filter((delta) => calls.takes(delta)).map(withOwnId);
-        for (const delta of deltas) assembly.add(delta);
-        if (deltas.some(isContent)) clock.heard();
-        screen.show(deltas);
-        const run = deltas.map((delta) => loops.add(delta)).find((found) => found !== undefined);
-        if (run === undefined) break;
-        count(ended(true));
-        screen.abandon();
-        const text = run.of === "text" ? assembly.text.slice(0, run.said) : assembly.text;
-        return {
-          ...{ type: "answered", finish: "repeated", dropped: 0, isLoop: false },
-          message: partialAnswer(text),
-        };
+        const end = answer.add(event.deltas);
+        if (end !== undefined) return end;
+        break;
       }
       case "notice":
         emit({ ...event, severity: "info" });
         break;
       case "retry":
-        clock.restart(event.waitMs);
+        answer.restart(event.waitMs);
         emit(event);
         break;
       case "cancelled":
-      case "failed": {
-        const measured = ended();
-        // What was not answered counts where the provider says what it has cost.
-        if (measured.usage !== undefined) count(measured);
-        const { text } = assembly;
-        return event.type === "failed"
-          ? { type: "failed", text, error: event.error }
-          : { type: "cancelled", text };
-      }
-      case "done": {
-        count(ended(event.isCut));
-        const finish = assembly.finish ?? (assembly.calls.length > 0 ? "tool_calls" : "stop");
-        // The last call of an answer that was cut off may be half a write; none of them is run.
-        const withCalls = finish === "stop" || finish === "tool_calls";
-        if (!withCalls) screen.abandon();
-        const { role: _, ...said } = assembly.message({ withCalls });
-        const message = { type: "assistant_message", ...said, by: model.author } as const;
-        if (assembly.why !== undefined) {
-          const text = `${model.provider} says: ${oneLine(assembly.why)}`;
-          emit({ type: "notice", severity: "info", text });
-        }
-        return {
-          ...{ type: "answered", message, finish, dropped: calls.dropped },
-          ...{ isLoop: event.isLoop === true, shownCall: event.shownCall },
-        };
-      }
+        return { type: "cancelled", text: answer.abort() };
+      case "failed":
+        return { type: "failed", text: answer.abort(), error: event.error };
+      case "done":
+        return answer.end(event);
     }
   }
   throw new Error("the model's stream ended without an end");
+}
+
+/** One answer as it comes: assembled, shown and measured. */
+class Answer {
+  readonly #ports: StepPorts;
+  readonly #assembly: Assembly;
+  readonly #screen: Screen;
+  readonly #calls = new CallLimit();
+  readonly #clock = new Clock();
+  readonly #loops = new Loops();
+
+  constructor(ports: StepPorts) {
+    this.#ports = ports;
+    this.#assembly = new Assembly(ports.model.keeps);
+    this.#screen = new Screen(crypto.randomUUID(), ports.tools, ports.emit);
+  }
+
+  restart(waitMs: number): void {
+    this.#clock.restart(waitMs);
+  }
+
+  /** @returns the end of an answer that repeats itself */
+  add(all: readonly Delta[]): StepEnd | undefined {
+    const deltas = all.filter((delta) => this.#calls.takes(delta)).map((delta) =>
+      delta.type === "call_start" ? { ...delta, id: this.#ports.newCallId(delta.id) } : delta
+    );
+    for (const delta of deltas) this.#assembly.add(delta);
+    if (deltas.some(isContent)) this.#clock.heard();
+    this.#screen.show(deltas);
+    const run = deltas.map((delta) => this.#loops.add(delta)).find((found) => found !== undefined);
+    if (run === undefined) return undefined;
+    this.#ports.count(this.#close(true));
+    this.#screen.abandon();
+    const { text } = this.#assembly;
+    const message = partialAnswer(run.of === "text" ? text.slice(0, run.said) : text);
+    return { type: "answered", message, finish: "repeated", dropped: 0, isLoop: false };
+  }
+
+  /** Counts an unfinished answer if the provider says what it has cost. @returns its text so far */
+  abort(): string {
+    const measured = this.#close();
+    if (measured.usage !== undefined) this.#ports.count(measured);
+    return this.#assembly.text;
+  }
+
+  end({ isCut, isLoop, shownCall }: Extract<ModelEvent, { type: "done" }>): StepEnd {
+    const { model, emit, count } = this.#ports;
+    const assembly = this.#assembly;
+    count(this.#close(isCut));
+    const finish = assembly.finish ?? (assembly.calls.length > 0 ? "tool_calls" : "stop");
+    // The last call of an answer that was cut off may be half a write; none of them is run.
+    const withCalls = finish === "stop" || finish === "tool_calls";
+    if (!withCalls) this.#screen.abandon();
+    const { role: _, ...content } = assembly.message({ withCalls });
+    if (assembly.why !== undefined) {
+      const text = `${model.provider} says: ${oneLine(assembly.why)}`;
+      emit({ type: "notice", severity: "info", text });
+    }
+    const message = { type: "assistant_message", ...content, by: model.author } as const;
+    return {
+      type: "answered",
+      message,
+      finish,
+      dropped: this.#calls.dropped,
+      isLoop: isLoop === true,
+      shownCall,
+    };
+  }
+
+  #close(isCut = false): Measured {
+    this.#screen.close();
+    const { usage, calls, size } = this.#assembly;
+    return { usage, calls, ...this.#clock.read(), ...(isCut ? { cutAt: size } : {}) };
+  }
 }
 
 /** Calls of one answer that are taken at all, shown and answered; what comes after them is counted. */
