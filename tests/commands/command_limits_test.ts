@@ -23,13 +23,13 @@ function peak(): Disposable & { readonly most: number } {
   };
 }
 
-/** Programs that compute, each for two seconds of CPU time. */
+/** Programs that compute until they are disposed of, each for two seconds of CPU time at most. */
 function busy(count: number): AsyncDisposable {
   const args = ["-c", "ulimit -t 2; while :; do :; done"];
   const hogs = Array.from({ length: count }, () => new Deno.Command("sh", { args, stderr: "null" }).spawn());
   return {
     async [Symbol.asyncDispose]() {
-      await Promise.all(hogs.map(({ status }) => status));
+      await Promise.all(hogs.map((hog) => hog[Symbol.asyncDispose]()));
     },
   };
 }

@@ -8,6 +8,7 @@ import { commandRunner } from "../support/command_sandbox.ts";
 import { DEFAULT_TIMEOUT, scratch, waitUntil } from "../support/project.ts";
 import { Overlay } from "../../denops/agent/supervisor/commands/overlay/overlay.ts";
 import { overlaySupport } from "../../denops/agent/supervisor/commands/overlay/probe.ts";
+import { IS_FULL } from "../support/sample.ts";
 import { treeOf } from "../support/trees.ts";
 
 const ignore = Deno.build.os !== "linux";
@@ -17,7 +18,7 @@ Deno.test({
   ignore,
   async fn() {
     const store = fc.constantFrom("memory" as const, "disk" as const);
-    await fc.assert(fc.asyncProperty(sequences, store, playSequence), { numRuns: 20 });
+    await fc.assert(fc.asyncProperty(sequences, store, playSequence), { numRuns: IS_FULL ? 60 : 8 });
   },
 });
 

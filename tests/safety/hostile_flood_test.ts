@@ -65,8 +65,8 @@ const FLOODS: readonly Flood[] = [
   },
   {
     name: "notices",
-    orders:
-      () => [update({ sessionUpdate: "notice", severity: "info", title: "note #" }, many(300_000, 22_000))],
+    onlyFull: true,
+    orders: () => [update({ sessionUpdate: "notice", severity: "info", title: "note #" }, 300_000)],
     says: ENDED("sent more than .* in one turn"),
   },
   {
