@@ -5,6 +5,7 @@
  * it changes nothing. `run` does exactly what was prepared, after policy and, if need be, a person have agreed.
  */
 import { z } from "../../deps/zod.ts";
+import { defined } from "../../shared/records.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { propertiesOf } from "../calls/json_schema.ts";
 import type { Diff, FileChange, ToolKind } from "../log/events.ts";
@@ -209,19 +210,7 @@ export function defineTool<
       return { name, ...shown, parameters: parametersOf(z.object(shape)) };
     },
   };
-  const read = (args: unknown) => {
-    const given = argumentsIn(args, own);
-    if (given === undefined) return new ToolError(`The arguments of ${name} must be a JSON object.`);
-    const fitted = fitArguments(given, own);
-    const { ignored } = fitted;
-    const parsed = schema.safeParse(fitted.args);
-    if (!parsed.success) return new ToolError(argumentError(parsed.error, own, fitted));
-    // Without an argument that says "append" or "dry run" it would do more than was asked for.
-    if (ignored.length > 0 && !definition.readOnly) {
-      return new ToolError(`Not run: ${unknownArguments(own, ignored)}`, "unknown arguments");
-    }
-    return { data: parsed.data, ignored };
-  };
+  const read = (args: unknown) => readArguments(args, schema, own, definition.readOnly);
   return {
     name,
     kind: definition.kind,
@@ -235,9 +224,7 @@ export function defineTool<
     inPatch: definition.inPatch ?? false,
     ofUser: definition.ofUser ?? false,
     spec: formsOf?.spec("replace") ?? { name, description, parameters: without(parameters, unshown) },
-    ...(formsOf === undefined ? {} : { forms: formsOf }),
-    ...(definition.streamed === undefined ? {} : { streamed: definition.streamed }),
-    ...(definition.needs === undefined ? {} : { needs: definition.needs }),
+    ...defined({ forms: formsOf, streamed: definition.streamed, needs: definition.needs }),
     schema: parameters,
     fit: (args) => fitArguments(args, own).args,
     title: (args) => definition.title(fitArguments(args, own).args),
@@ -256,6 +243,26 @@ export function defineTool<
       }
     },
   };
+}
+
+/** @returns the error for the model, if they are not what the tool takes */
+function readArguments<Schema extends z.ZodObject>(
+  args: unknown,
+  schema: Schema,
+  own: ArgumentsSchema,
+  isReadOnly: boolean,
+): { readonly data: z.infer<Schema>; readonly ignored: readonly string[] } | ToolError {
+  const object = argumentsIn(args, own);
+  if (object === undefined) return new ToolError(`The arguments of ${own.name} must be a JSON object.`);
+  const fitted = fitArguments(object, own);
+  const { ignored } = fitted;
+  const parsed = schema.safeParse(fitted.args);
+  if (!parsed.success) return new ToolError(argumentError(parsed.error, own, fitted));
+  // Without an argument that says "append" or "dry run" it would do more than was asked for.
+  if (ignored.length > 0 && !isReadOnly) {
+    return new ToolError(`Not run: ${unknownArguments(own, ignored)}`, "unknown arguments");
+  }
+  return { data: parsed.data, ignored };
 }
 
 /** As models are told: without the name of the dialect, and the limit that every integer has. */

@@ -79,37 +79,79 @@ export async function workAsSubagent(
 }
 
 async function work(options: SubagentOptions, task: string, signal: AbortSignal): Promise<TurnEnd> {
-  const { id, mode, runner, store, parent, alone } = options;
-  const window = () => runner.model.contextWindow;
-  const history = new HistoryWindow({ store, session: id, window }, undefined);
-  // Should the user continue its session, it keeps the tools that it began with.
-  const offered = new RememberedMap<readonly ToolSpec[]>("offered", []);
-  const append = (entry: LogEntry) => {
-    store.append(id, { entries: [entry], memory: offered.unstored });
-    offered.stored();
-    history.push([entry]);
-  };
-  const open = new Set<string>();
-  const emit = (event: AgentEvent) => {
-    if (event.type === "tool_start") options.begun(event.call.title);
-    if (event.type === "tool_start") open.add(event.call.id);
-    if (event.type === "tool_done") open.delete(event.id);
-    if (!TRANSIENT.has(event.type)) append(event);
-    const { call: under, ports } = parent;
-    if (event.type === "usage") ports.emit({ ...event, purpose: event.purpose ?? mode.name });
-    else if (under !== undefined && SHOWN.has(event.type)) ports.emit({ ...event, parent: under });
-  };
+  const log = new SubagentLog(options);
   const prompt: UserMessage = {
     type: "user_message",
     origin: "engine",
     parts: [{ type: "text", text: task }],
   };
-  emit(prompt);
+  log.emit(prompt);
+  const end = await options.runner.runTurn(prompt, runnerPorts(options, log), signal);
+  log.end(end);
+  return end;
+}
+
+/** Stores what a sub-agent does, and shows some of it under its parent's call. */
+class SubagentLog {
+  readonly #options: SubagentOptions;
+  readonly #openCalls = new Set<string>();
+  readonly history: HistoryWindow;
+  /** Should the user continue its session, it keeps the tools that it began with. */
+  readonly offered = new RememberedMap<readonly ToolSpec[]>("offered", []);
+
+  constructor(options: SubagentOptions) {
+    const { id: session, store, runner } = options;
+    this.#options = options;
+    const window = () => runner.model.contextWindow;
+    this.history = new HistoryWindow({ store, session, window }, undefined);
+  }
+
+  append(entry: LogEntry): void {
+    const { store, id } = this.#options;
+    store.append(id, { entries: [entry], memory: this.offered.unstored });
+    this.offered.stored();
+    this.history.push([entry]);
+  }
+
+  emit(event: AgentEvent): void {
+    const { parent, mode, begun } = this.#options;
+    if (event.type === "tool_start") {
+      begun(event.call.title);
+      this.#openCalls.add(event.call.id);
+    }
+    if (event.type === "tool_done") this.#openCalls.delete(event.id);
+    if (!TRANSIENT.has(event.type)) this.append(event);
+    const { call: under, ports } = parent;
+    if (event.type === "usage") ports.emit({ ...event, purpose: event.purpose ?? mode.name });
+    else if (under !== undefined && SHOWN.has(event.type)) ports.emit({ ...event, parent: under });
+  }
+
+  end(end: TurnEnd): void {
+    for (const id of this.#openCalls) this.emit({ type: "tool_done", id, ...LEFT_OPEN });
+    this.append(
+      end.type === "stopped"
+        ? { type: "turn_done", reason: end.reason }
+        : { type: "turn_failed", kind: end.error.kind, message: end.error.message },
+    );
+  }
+}
+
+/** The parent's ports, with what is the sub-agent's own. */
+function runnerPorts(options: SubagentOptions, log: SubagentLog): RunnerPorts {
+  const { mode, workspace, rulesOf, parent, alone, title } = options;
   const { checkpoints, ask } = parent.ports;
-  const end = await runner.runTurn(prompt, {
+  const emit = (event: AgentEvent) => log.emit(event);
+  const append = (entry: LogEntry) => log.append(entry);
+  return {
     ...parent.ports,
-    ...{ mode, workspace: options.workspace, history, emit, alone, rulesOf: options.rulesOf },
-    offered,
+    mode,
+    workspace,
+    rulesOf,
+    alone,
+    emit,
+    append,
+    history: log.history,
+    offered: log.offered,
     oldModel: undefined,
     unattended: true,
     agents: undefined,
@@ -124,22 +166,14 @@ async function work(options: SubagentOptions, task: string, signal: AbortSignal)
     },
     ask: async (request, signal) => {
       if (parent.call === undefined) return IN_BACKGROUND;
-      const agent = { title: options.title, access: mode.access };
+      const agent = { title, access: mode.access };
       return held(request, await ask({ ...request, agent }, signal), mode.access);
     },
-    messages: () => history.seen,
-    append,
+    messages: () => log.history.seen,
     fold: append,
-    // Those of all sub-agents stand in one log, and on one screen.
+    // All sub-agents share one log and one screen.
     newCallId: callIds(() => true),
-  }, signal);
-  for (const call of open) emit({ type: "tool_done", id: call, ...LEFT_OPEN });
-  append(
-    end.type === "stopped"
-      ? { type: "turn_done", reason: end.reason }
-      : { type: "turn_failed", kind: end.error.kind, message: end.error.message },
-  );
-  return end;
+  };
 }
 
 /** Where the other side runs a command at an access of its own, or at none that holds, it is not run for a mode that looks. */
