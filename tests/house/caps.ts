@@ -12,8 +12,6 @@ export const TODO: readonly string[] = [
   "engine/ports.ts: exports",
   "protocol/config.ts: exports",
   "protocol/extensions.ts: exports",
-  "scripted_model/wire_anthropic.ts: function",
-  "scripted_model/wire_responses.ts: function",
   "type Entries",
   "type LanguageServers",
   "type Part",

@@ -1,6 +1,6 @@
 /** Anthropic's messages as named server-sent events. */
 import type { Content } from "./plan.ts";
-import { type Answer, type ScriptedUsage, wordOf } from "./answer.ts";
+import { type Answer, type ScriptedStop, type ScriptedUsage, wordOf } from "./answer.ts";
 import type { Encoder, Reply } from "./encoder.ts";
 
 const stopReasons = {
@@ -22,70 +22,82 @@ interface CallBlock {
   readonly arguments: string;
 }
 
-export function anthropicEncoder(answer: Answer, reply: Reply): Encoder {
-  const calls = new Map<number, CallBlock>();
-  let blocks = 0;
-  let open: Open | undefined;
+export class AnthropicEncoder implements Encoder {
+  readonly #answer: Answer;
+  readonly #reply: Reply;
+  readonly #calls = new Map<number, CallBlock>();
+  #blocks = 0;
+  #open: Open | undefined;
 
-  function start(block: unknown): string[] {
-    const frames = [event("content_block_start", { index: blocks++, content_block: block })];
+  constructor(answer: Answer, reply: Reply) {
+    this.#answer = answer;
+    this.#reply = reply;
+  }
+
+  begin(): string[] {
+    return [event("message_start", { message: message(this.#answer, this.#reply) })];
+  }
+
+  #start(block: unknown): string[] {
+    const frames = [event("content_block_start", { index: this.#blocks++, content_block: block })];
     return [...frames, `event: ping\ndata: {"type": "ping"}\n\n`];
   }
 
-  function close(): string[] {
-    if (open === undefined) return [];
-    const { kind, index, text } = open;
-    open = undefined;
+  #close(): string[] {
+    if (this.#open === undefined) return [];
+    const { kind, index, text } = this.#open;
+    this.#open = undefined;
     const signature = kind === "thought"
       ? [delta(index, { type: "signature_delta", signature: signatureOf(text) })]
       : [];
     return [...signature, event("content_block_stop", { index })];
   }
 
-  function write(kind: Open["kind"], text: string): string[] {
+  #write(kind: Open["kind"], text: string): string[] {
     const frames: string[] = [];
-    if (open?.kind !== kind) {
-      frames.push(...close());
-      open = { kind, index: blocks, text: "" };
+    if (this.#open?.kind !== kind) {
+      frames.push(...this.#close());
+      this.#open = { kind, index: this.#blocks, text: "" };
       frames.push(
-        ...start(
+        ...this.#start(
           kind === "text" ? { type: "text", text: "" } : { type: "thinking", thinking: "", signature: "" },
         ),
       );
     }
-    open.text += text;
+    this.#open.text += text;
     const body = kind === "text" ? { type: "text_delta", text } : { type: "thinking_delta", thinking: text };
-    return [...frames, delta(open.index, body)];
+    return [...frames, delta(this.#open.index, body)];
   }
 
-  function content(piece: Content): string[] {
-    if (piece.kind === "text" || piece.kind === "thought") return write(piece.kind, piece.text);
+  content(piece: Content): string[] {
+    if (piece.kind === "text" || piece.kind === "thought") return this.#write(piece.kind, piece.text);
     if (piece.kind === "call_start") {
-      const frames = close();
-      calls.set(piece.index, { index: blocks, arguments: piece.arguments });
-      frames.push(...start({ type: "tool_use", id: piece.id, name: piece.name, input: {} }));
-      return [...frames, argumentsDelta(blocks - 1, "")];
+      const frames = this.#close();
+      this.#calls.set(piece.index, { index: this.#blocks, arguments: piece.arguments });
+      frames.push(...this.#start({ type: "tool_use", id: piece.id, name: piece.name, input: {} }));
+      return [...frames, argumentsDelta(this.#blocks - 1, "")];
     }
-    const call = calls.get(piece.index);
+    const call = this.#calls.get(piece.index);
     if (call === undefined) return [];
     if (piece.kind === "call_end") return [event("content_block_stop", { index: call.index })];
     // A call without arguments streams one empty piece and never `{}`.
     return call.arguments === "{}" ? [] : [argumentsDelta(call.index, piece.text)];
   }
 
-  return {
-    begin: () => [event("message_start", { message: message(answer, reply) })],
-    content,
-    error: (type, text) => [event("error", { error: { type: type ?? "api_error", message: text } })],
-    end: (stop, usage) => [
-      ...close(),
+  error(type: string | undefined, text: string): string[] {
+    return [event("error", { error: { type: type ?? "api_error", message: text } })];
+  }
+
+  end(stop: ScriptedStop, usage: ScriptedUsage): string[] {
+    return [
+      ...this.#close(),
       event("message_delta", {
         delta: { stop_reason: wordOf(stop, stopReasons), stop_sequence: null },
         usage: { ...inputTokens(usage), output_tokens: usage.output },
       }),
       event("message_stop", {}),
-    ],
-  };
+    ];
+  }
 }
 
 /** The signature this server gives a thinking block: the checks can tell a block that was altered. */

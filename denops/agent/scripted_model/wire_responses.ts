@@ -3,7 +3,7 @@
  * the event before it.
  */
 import type { Content } from "./plan.ts";
-import { type Answer, type ScriptedUsage, wordOf } from "./answer.ts";
+import { type ScriptedStop, type ScriptedUsage, wordOf } from "./answer.ts";
 import { signatureOf } from "./wire_anthropic.ts";
 import type { Encoder, Reply } from "./encoder.ts";
 
@@ -28,101 +28,120 @@ interface CallItem {
   arguments: string;
 }
 
-export function responsesEncoder(_answer: Answer, reply: Reply): Encoder {
-  const output: unknown[] = [];
-  const calls = new Map<number, CallItem>();
-  let items = 0;
-  let sequence = 0;
-  let open: Open | undefined;
+export class ResponsesEncoder implements Encoder {
+  readonly #reply: Reply;
+  readonly #output: unknown[] = [];
+  readonly #calls = new Map<number, CallItem>();
+  #items = 0;
+  #sequence = 0;
+  #open: Open | undefined;
 
-  function event(type: string, fields: Readonly<Record<string, unknown>>): string {
-    return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields, sequence_number: sequence++ })}\n\n`;
+  constructor(reply: Reply) {
+    this.#reply = reply;
   }
 
-  function response(status: string, more: Readonly<Record<string, unknown>> = {}): unknown {
+  begin(): string[] {
+    return ["response.created", "response.in_progress"].map((type) =>
+      this.#event(type, { response: this.#response("in_progress") })
+    );
+  }
+
+  #event(type: string, fields: Readonly<Record<string, unknown>>): string {
+    return `event: ${type}\ndata: ${
+      JSON.stringify({ type, ...fields, sequence_number: this.#sequence++ })
+    }\n\n`;
+  }
+
+  #response(status: string, more: Readonly<Record<string, unknown>> = {}): unknown {
     return {
-      id: `resp_${reply.request}`,
+      id: `resp_${this.#reply.request}`,
       object: "response",
-      created_at: reply.created,
+      created_at: this.#reply.created,
       status,
       error: null,
       incomplete_details: null,
-      model: reply.model,
-      output,
+      model: this.#reply.model,
+      output: this.#output,
       store: false,
       usage: null,
       ...more,
     };
   }
 
-  function itemOf({ kind, index, text }: Open, status: string): Readonly<Record<string, unknown>> {
+  #itemOf({ kind, index, text }: Open, status: string): Readonly<Record<string, unknown>> {
     const isDone = status === "completed";
     if (kind === "text") {
       const content = isDone ? [{ type: "output_text", text, annotations: [], logprobs: [] }] : [];
-      return { id: `msg_${reply.request}_${index}`, type: "message", status, role: "assistant", content };
+      return {
+        id: `msg_${this.#reply.request}_${index}`,
+        type: "message",
+        status,
+        role: "assistant",
+        content,
+      };
     }
     return {
-      id: `rs_${reply.request}_${index}`,
+      id: `rs_${this.#reply.request}_${index}`,
       type: "reasoning",
       summary: isDone ? [{ type: "summary_text", text }] : [],
-      ...(reply.encrypted ? { encrypted_content: isDone ? signatureOf(text) : "half" } : {}),
+      ...(this.#reply.encrypted ? { encrypted_content: isDone ? signatureOf(text) : "half" } : {}),
     };
   }
 
-  function place(of: Open): Readonly<Record<string, unknown>> {
+  #place(of: Open): Readonly<Record<string, unknown>> {
     const at = of.kind === "text" ? { content_index: 0 } : { summary_index: 0 };
-    return { item_id: itemOf(of, "").id, output_index: of.index, ...at };
+    return { item_id: this.#itemOf(of, "").id, output_index: of.index, ...at };
   }
 
-  function start(kind: Open["kind"]): string[] {
-    open = { kind, index: items++, text: "" };
-    const added = event("response.output_item.added", {
-      output_index: open.index,
-      item: itemOf(open, "in_progress"),
+  #start(kind: Open["kind"]): string[] {
+    this.#open = { kind, index: this.#items++, text: "" };
+    const added = this.#event("response.output_item.added", {
+      output_index: this.#open.index,
+      item: this.#itemOf(this.#open, "in_progress"),
     });
     const part = kind === "text"
-      ? event("response.content_part.added", {
-        ...place(open),
+      ? this.#event("response.content_part.added", {
+        ...this.#place(this.#open),
         part: { type: "output_text", text: "", annotations: [] },
       })
-      : event("response.reasoning_summary_part.added", {
-        ...place(open),
+      : this.#event("response.reasoning_summary_part.added", {
+        ...this.#place(this.#open),
         part: { type: "summary_text", text: "" },
       });
     return [added, part];
   }
 
-  function close(): string[] {
-    if (open === undefined) return [];
-    const done = open;
-    open = undefined;
-    const item = itemOf(done, "completed");
-    output.push(item);
+  #close(): string[] {
+    if (this.#open === undefined) return [];
+    const done = this.#open;
+    this.#open = undefined;
+    const item = this.#itemOf(done, "completed");
+    this.#output.push(item);
     const type = done.kind === "text" ? "response.output_text.done" : "response.reasoning_summary_text.done";
     return [
-      event(type, { ...place(done), text: done.text }),
-      event("response.output_item.done", { output_index: done.index, item }),
+      this.#event(type, { ...this.#place(done), text: done.text }),
+      this.#event("response.output_item.done", { output_index: done.index, item }),
     ];
   }
 
-  function write(kind: Open["kind"], text: string): string[] {
-    const frames = open?.kind === kind ? [] : [...close(), ...start(kind)];
-    if (open === undefined) return frames;
-    open.text += text;
+  #write(kind: Open["kind"], text: string): string[] {
+    const frames = this.#open?.kind === kind ? [] : [...this.#close(), ...this.#start(kind)];
+    if (this.#open === undefined) return frames;
+    this.#open.text += text;
     const type = kind === "text" ? "response.output_text.delta" : "response.reasoning_summary_text.delta";
-    return [...frames, event(type, { ...place(open), delta: text })];
+    return [...frames, this.#event(type, { ...this.#place(this.#open), delta: text })];
   }
 
-  function isCustom({ name }: CallItem): boolean {
-    return reply.custom?.includes(name) === true;
+  #isCustom({ name }: CallItem): boolean {
+    return this.#reply.custom?.includes(name) === true;
   }
 
-  function callOf(call: CallItem, status: string): Readonly<Record<string, unknown>> {
+  #callOf(call: CallItem, status: string): Readonly<Record<string, unknown>> {
     const { index, id, name, arguments: text } = call;
-    if (isCustom(call)) {
+    if (this.#isCustom(call)) {
       const input = status === "completed" ? inputIn(text) : "";
       return {
-        id: `ctc_${reply.request}_${index}`,
+        id: `ctc_${this.#reply.request}_${index}`,
         type: "custom_tool_call",
         status,
         input,
@@ -131,7 +150,7 @@ export function responsesEncoder(_answer: Answer, reply: Reply): Encoder {
       };
     }
     return {
-      id: `fc_${reply.request}_${index}`,
+      id: `fc_${this.#reply.request}_${index}`,
       type: "function_call",
       status,
       arguments: status === "completed" ? text : "",
@@ -141,65 +160,64 @@ export function responsesEncoder(_answer: Answer, reply: Reply): Encoder {
   }
 
   /** Its text in two pieces. */
-  function customCall({ index }: CallItem, item: Readonly<Record<string, unknown>>): string[] {
+  #customCall({ index }: CallItem, item: Readonly<Record<string, unknown>>): string[] {
     const input = String(item.input);
     const half = Math.floor(input.length / 2);
     const at = { item_id: item.id, output_index: index };
     return [
-      event("response.custom_tool_call_input.delta", { ...at, delta: input.slice(0, half) }),
-      event("response.custom_tool_call_input.delta", { ...at, delta: input.slice(half) }),
-      event("response.custom_tool_call_input.done", { ...at, input }),
-      event("response.output_item.done", { output_index: index, item }),
+      this.#event("response.custom_tool_call_input.delta", { ...at, delta: input.slice(0, half) }),
+      this.#event("response.custom_tool_call_input.delta", { ...at, delta: input.slice(half) }),
+      this.#event("response.custom_tool_call_input.done", { ...at, input }),
+      this.#event("response.output_item.done", { output_index: index, item }),
     ];
   }
 
-  function content(piece: Content): string[] {
-    if (piece.kind === "text" || piece.kind === "thought") return write(piece.kind, piece.text);
+  content(piece: Content): string[] {
+    if (piece.kind === "text" || piece.kind === "thought") return this.#write(piece.kind, piece.text);
     if (piece.kind === "call_start") {
-      const frames = close();
-      const call: CallItem = { index: items++, id: piece.id, name: piece.name, arguments: "" };
-      calls.set(piece.index, call);
-      const item = callOf(call, "in_progress");
-      return [...frames, event("response.output_item.added", { output_index: call.index, item })];
+      const frames = this.#close();
+      const call: CallItem = { index: this.#items++, id: piece.id, name: piece.name, arguments: "" };
+      this.#calls.set(piece.index, call);
+      const item = this.#callOf(call, "in_progress");
+      return [...frames, this.#event("response.output_item.added", { output_index: call.index, item })];
     }
-    const call = calls.get(piece.index);
+    const call = this.#calls.get(piece.index);
     if (call === undefined) return [];
-    const at = { item_id: `fc_${reply.request}_${call.index}`, output_index: call.index };
+    const at = { item_id: `fc_${this.#reply.request}_${call.index}`, output_index: call.index };
     if (piece.kind === "call_piece") {
       call.arguments += piece.text;
-      if (isCustom(call)) return [];
-      return [event("response.function_call_arguments.delta", { ...at, delta: piece.text })];
+      if (this.#isCustom(call)) return [];
+      return [this.#event("response.function_call_arguments.delta", { ...at, delta: piece.text })];
     }
-    const item = callOf(call, "completed");
-    output.push(item);
-    if (isCustom(call)) return customCall(call, item);
+    const item = this.#callOf(call, "completed");
+    this.#output.push(item);
+    if (this.#isCustom(call)) return this.#customCall(call, item);
     return [
-      event("response.function_call_arguments.done", { ...at, arguments: call.arguments, name: call.name }),
-      event("response.output_item.done", { output_index: call.index, item }),
+      this.#event("response.function_call_arguments.done", {
+        ...at,
+        arguments: call.arguments,
+        name: call.name,
+      }),
+      this.#event("response.output_item.done", { output_index: call.index, item }),
     ];
   }
 
-  return {
-    begin: () => [
-      event("response.created", { response: response("in_progress") }),
-      event("response.in_progress", { response: response("in_progress") }),
-    ],
-    content,
-    error: (type, message) => {
-      const error = { type: type ?? "server_error", code: type ?? "server_error", message, param: null };
-      return [event("error", { error })];
-    },
-    end: (stop, usage) => {
-      const frames = close();
-      const reason = wordOf(stop, incompleteReasons);
-      const last = reason === ""
-        ? event("response.completed", { response: response("completed", { usage: tokens(usage) }) })
-        : event("response.incomplete", {
-          response: response("incomplete", { incomplete_details: { reason }, usage: tokens(usage) }),
-        });
-      return [...frames, last, "data: [DONE]\n\n"];
-    },
-  };
+  error(type: string | undefined, message: string): string[] {
+    const error = { type: type ?? "server_error", code: type ?? "server_error", message, param: null };
+    return [this.#event("error", { error })];
+  }
+
+  end(stop: ScriptedStop, usage: ScriptedUsage): string[] {
+    const frames = this.#close();
+    const reason = wordOf(stop, incompleteReasons);
+    const more = { usage: tokens(usage) };
+    const last = reason === ""
+      ? this.#event("response.completed", { response: this.#response("completed", more) })
+      : this.#event("response.incomplete", {
+        response: this.#response("incomplete", { incomplete_details: { reason }, ...more }),
+      });
+    return [...frames, last, "data: [DONE]\n\n"];
+  }
 }
 
 /** What is no JSON is the text itself. */

@@ -5,10 +5,10 @@
  * Sources: OpenAI, "Chat Completions: streaming events", "Responses: streaming events" and the types of its client; Anthropic,
  * "Streaming messages" and "Errors"; Ollama, docs/api.md, api/types.go and server/routes.go.
  */
-import { anthropicEncoder } from "./wire_anthropic.ts";
+import { AnthropicEncoder } from "./wire_anthropic.ts";
 import { ollamaEncoder } from "./wire_ollama.ts";
 import { openaiEncoder } from "./wire_openai.ts";
-import { responsesEncoder } from "./wire_responses.ts";
+import { ResponsesEncoder } from "./wire_responses.ts";
 import { plan } from "./plan.ts";
 import { type Answer, type Control, endsAnswer, type HttpAnswer } from "./answer.ts";
 import type { Encoder, Reply } from "./encoder.ts";
@@ -27,8 +27,8 @@ export type ScriptStep =
 
 const encoders: Readonly<Record<ScriptedWire, (answer: Answer, reply: Reply) => Encoder>> = {
   openai_chat: openaiEncoder,
-  openai_responses: responsesEncoder,
-  anthropic_messages: anthropicEncoder,
+  openai_responses: (_, reply) => new ResponsesEncoder(reply),
+  anthropic_messages: (answer, reply) => new AnthropicEncoder(answer, reply),
   ollama: ollamaEncoder,
 };
 
