@@ -7,7 +7,7 @@ import DEFAULT_FILE_RULES from "../denops/agent/policy/defaults.json" with { typ
 import { MODE_FACTS } from "../denops/agent/protocol/modes.ts";
 import { PRESETS } from "../denops/agent/protocol/providers.ts";
 import { type Profile, PROFILES } from "../denops/agent/supervisor/system/programs.ts";
-import { HIDDEN, SHOWN } from "../denops/agent/supervisor/system/sandbox/shown.ts";
+import { HIDDEN, SHOWN } from "../denops/agent/supervisor/system/sandbox/visible_places.ts";
 import { optionTypes } from "./option_types.ts";
 import { PROJECT, toolEnvironment } from "./environment.ts";
 import {

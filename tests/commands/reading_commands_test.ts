@@ -7,7 +7,7 @@ import { commandEnvironment } from "../../denops/agent/supervisor/system/environ
 import { RunningCommand } from "../../denops/agent/supervisor/commands/runner.ts";
 import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
 import { decide } from "../../denops/agent/policy/decide.ts";
-import { circumstancesOf } from "../../denops/agent/supervisor/gate/shown.ts";
+import { circumstancesOf } from "../../denops/agent/supervisor/gate/approval_view.ts";
 import { RuleBook } from "../../denops/agent/supervisor/gate/rule_book.ts";
 import { DEPS, PROJECT } from "../../scripts/environment.ts";
 import { type Scratch, scratch } from "../support/project.ts";
@@ -146,7 +146,7 @@ Deno.test("ordinary reading commands run unasked", async () => {
   });
   const asking = lines.flatMap((command) => {
     const input = { kind: "command", command, cwd: root, timeout: 60, background: false } as const;
-    const { decision, asked } = decide(input, circumstancesOf(context, ""));
+    const { decision, requestedAccess: asked } = decide(input, circumstancesOf(context, ""));
     if (decision.verdict === "allow" && asked === "try") return [];
     return [`${command}  (${asked}, ${decision.verdict}: ${decision.rule})`];
   });

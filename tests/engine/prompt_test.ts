@@ -55,7 +55,7 @@ for (const name of WIRES) {
       surroundings: { ask: () => Promise.resolve(SURROUNDINGS) },
     });
     const text = "Make it more polite.";
-    await engine.session.prompt([{ type: "text", text }], { shown: SHOWN });
+    await engine.session.prompt([{ type: "text", text }], { view: SHOWN });
     await Deno.writeTextFile(
       engine.project.path("src/greet.ts"),
       'export const greeting = "Good evening";\n',
@@ -141,7 +141,7 @@ const FAMILIES = [
 
 /** Sections that differ from those of a model of no family. */
 function ownSections(mode: Mode, more: Partial<ViewInputs>): string {
-  const sections = [...mode.sections, ...mode.told ?? []];
+  const sections = [...mode.sections, ...mode.messageSections ?? []];
   const common = systemParts(sections, PLAIN).map(({ text }) => text);
   return systemParts(sections, { ...PLAIN, ...more }).map(({ text }) => text)
     .filter((text) => !common.includes(text)).join("\n\n");

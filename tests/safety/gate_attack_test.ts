@@ -79,7 +79,7 @@ function ask(asked: CommandInput, id = "call_1", force = false): RequestPermissi
     sessionId: "s",
     toolCall: { toolCallId: id, title: `run ${asked.command}`, kind: "execute" },
     options: [...PERMISSION_OPTIONS],
-    _meta: { [META]: { reason: "a command", force, accesses: { kind: "command", ...asked } } },
+    _meta: { [META]: { reason: "a command", force, access: { kind: "command", ...asked } } },
   };
 }
 
@@ -432,10 +432,10 @@ Deno.test("an access of an unknown kind, or one that is not whole, is denied uns
     [command],
     undefined,
   ];
-  for (const accesses of wrong) {
-    const request = { ...ask(input("ls")), _meta: { [META]: { reason: "why", force: false, accesses } } };
+  for (const access of wrong) {
+    const request = { ...ask(input("ls")), _meta: { [META]: { reason: "why", force: false, access } } };
     const { outcome } = await setup.gate.permission(request, setup.context);
-    assert.ok(outcome.outcome === "selected" && outcome.optionId === "reject", JSON.stringify(accesses));
+    assert.ok(outcome.outcome === "selected" && outcome.optionId === "reject", JSON.stringify(access));
     assert.match(ours(AnswerMeta, outcome._meta)?.reason ?? "", /unknown kind/);
   }
   assert.equal(spends(setup.gate, "s", { ...input("ls", { access: "look" }), toolCallId: "call_1" }), false);

@@ -15,12 +15,12 @@ import { scratch, waitUntil } from "../support/project.ts";
 const RULES = { allow: ["run(**)", "git(**)", "network(**)", "write(**)", "mcp(*/*)"], ask: [], deny: [] };
 const VIEW = { masks: { complete: true, folders: [], files: [] }, tracked: undefined } as const;
 
-function request(accesses: Access, force = false): RequestPermissionRequest {
+function request(access: Access, force = false): RequestPermissionRequest {
   return {
     sessionId: "s",
     toolCall: { toolCallId: "call", title: "a call", kind: "execute" },
     options: [...PERMISSION_OPTIONS],
-    _meta: { [META]: { reason: "", force, accesses } },
+    _meta: { [META]: { reason: "", force, access } },
   };
 }
 
@@ -52,8 +52,8 @@ async function setUp() {
       ...more,
     });
   /** The answer; undefined if a person is asked. */
-  const ask = async (accesses: Access, at: GateContext, force = false) => {
-    const answering = gate.permission(request(accesses, force), at);
+  const ask = async (access: Access, at: GateContext, force = false) => {
+    const answering = gate.permission(request(access, force), at);
     const before = updates.length;
     const asked = new Promise<undefined>((resolve) =>
       setTimeout(() => updates.length > before ? resolve(undefined) : undefined, 0)

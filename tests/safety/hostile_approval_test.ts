@@ -10,19 +10,19 @@ const FAKE = "in the project's root";
 
 function command(cwd: string, more: Readonly<Record<string, unknown>> = {}): Message {
   const input = { command: "make all", cwd, timeout: 60, access: "write+network", background: false };
-  const accesses = { kind: "command", ...input };
-  return permission({ kind: "execute", title: "run make all", ...more }, "it writes", accesses);
+  const access = { kind: "command", ...input };
+  return permission({ kind: "execute", title: "run make all", ...more }, "it writes", access);
 }
 
 function permission(
   call: Readonly<Record<string, unknown>>,
   reason: string,
-  accesses: Readonly<Record<string, unknown>> = { kind: "nothing" },
+  access: Readonly<Record<string, unknown>> = { kind: "nothing" },
 ): Message {
   const params = {
     toolCall: { toolCallId: "t", ...call },
     options: [...PERMISSION_OPTIONS],
-    _meta: { [META]: { reason, force: false, accesses } },
+    _meta: { [META]: { reason, force: false, access } },
   };
   return { method: "session/request_permission", request: true, params };
 }

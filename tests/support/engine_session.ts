@@ -51,7 +51,7 @@ export interface EngineOptions {
   readonly fileRules?: SessionPorts["fileRules"];
   /** The model is told nothing of them unless told. */
   readonly surroundings?: SessionPorts["surroundings"];
-  readonly given?: SessionPorts["given"];
+  readonly given?: SessionPorts["attachments"];
   /** One in memory unless told; it is closed with the engine. */
   readonly database?: Database;
   /** The store in this database, with what is to be in it; an empty one unless told. */
@@ -112,7 +112,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
       }),
     fileRules: options.fileRules,
     ...(options.surroundings === undefined ? {} : { surroundings: options.surroundings }),
-    ...(options.given === undefined ? {} : { given: options.given }),
+    ...(options.given === undefined ? {} : { attachments: options.given }),
     async ask(request, signal) {
       asked.push(request);
       return await options.ask?.(request, signal) ?? { answer: "allow_once" };

@@ -81,12 +81,12 @@ export async function rehearsedProject(
     /** False if nothing is to be kept. */
     async ask(terminal: string, said: UserAnswer, sessionId = SESSION): Promise<boolean> {
       answer = said;
-      const accesses = { kind: "effects", terminal } as const;
+      const access = { kind: "effects", terminal } as const;
       const request: RequestPermissionRequest = {
         sessionId,
         toolCall: { toolCallId: "call", title: "run it", kind: "execute" },
         options: [...PERMISSION_OPTIONS],
-        _meta: { [META]: { reason: "", force: false, accesses } },
+        _meta: { [META]: { reason: "", force: false, access } },
       };
       return approvalOf(await gate.permission(request, context), PERMISSION_OPTIONS) !== undefined;
     },

@@ -72,7 +72,7 @@ function scriptedTurn(ports: RunnerPorts, signal: AbortSignal): ScriptedTurn {
       const diff = lineDiff(file.path, before?.text, text);
       const call: ToolStart = { id, tool: "other", title: `write ${path}`, kind: "edit", paths: [file.path] };
       const prepared = {
-        accesses: files(["write", file]),
+        access: files(["write", file]),
         ...(diff === undefined ? {} : { diff }),
         run: async () => {
           const change = await ports.workspace.writeText(file, before, text, signal);

@@ -51,7 +51,7 @@ export interface ApprovalRequest {
   readonly reason: string;
   /** A person must answer, whatever the rules say. */
   readonly force: boolean;
-  readonly accesses: Access;
+  readonly access: Access;
   readonly diff?: Diff;
   /** The sub-agent that wants it: its title, and what its mode may change. */
   readonly agent?: { readonly title: string; readonly access: ModeAccess };

@@ -35,7 +35,7 @@ const endless = defineTool({
   title: () => "endless",
   prepare: () =>
     Promise.resolve({
-      accesses: NOTHING,
+      access: NOTHING,
       async run(signal) {
         await aborted(signal);
         throw signal.reason;

@@ -38,7 +38,9 @@ async function listModels(
         throw new Refusal(`${name} refused the key (HTTP ${response.status}). Check ${key_source}.`);
       }
       const models = modelsOf(response.ok ? await json(response) : await response.body?.cancel());
-      if (models !== undefined) return facts.shows ? await shown(models, provider, fetch, signal) : models;
+      if (models !== undefined) {
+        return facts.shows ? await withDetails(models, provider, fetch, signal) : models;
+      }
     }
     return undefined;
   } catch (error) {
@@ -106,7 +108,7 @@ const Show = z.object({
 });
 
 /** Ollama tells of each model by itself; what it does not tell in time is not told. */
-async function shown(
+async function withDetails(
   models: readonly ListedModel[],
   provider: Provider,
   fetch: Fetch,

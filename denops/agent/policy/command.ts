@@ -8,7 +8,7 @@
 import { type CommandAccess, commandAccess } from "../protocol/commands.ts";
 import { isDeceptive } from "./deceptive.ts";
 import type { Places } from "./command/places.ts";
-import { judged, rank, type Risk, worst } from "./command/severity.ts";
+import { judgeAs, rank, type Risk, worst } from "./command/severity.ts";
 import { Reader, type SimpleCommand } from "./command/walk.ts";
 
 export type { Places } from "./command/places.ts";
@@ -42,22 +42,22 @@ export function judgeCommand(line: string, places: Places = {}): CommandVerdict 
     // A line that the judges stumble over is not run unseen.
     const message = error instanceof Error ? error.message : "unknown error";
     reader.parsed = false;
-    reader.add(line.slice(0, 200), judged("critical", `cannot be judged (${message})`));
+    reader.add(line.slice(0, 200), judgeAs("critical", `cannot be judged (${message})`));
   }
   if (isDeceptive(line)) {
     reader.parsed = false;
-    reader.add(line.slice(0, 200), judged("high", "holds characters that hide or turn what is shown"));
+    reader.add(line.slice(0, 200), judgeAs("high", "holds characters that hide or turn what is shown"));
   }
   const { commands, parsed } = reader;
   const [first] = commands;
-  const shown = commands.reduce((a, b) => rank(b.severity) > rank(a?.severity ?? "none") ? b : a, first);
+  const riskiest = commands.reduce((a, b) => rank(b.severity) > rank(a?.severity ?? "none") ? b : a, first);
   const { severity, level, network } = worst(...commands);
-  const text = shown?.text.replace(/\s+/g, " ").trim() ?? "";
+  const text = riskiest?.text.replace(/\s+/g, " ").trim() ?? "";
   return {
     severity,
-    reason: shown === undefined
+    reason: riskiest === undefined
       ? "runs nothing"
-      : `${text.length > 80 ? `${text.slice(0, 79)}…` : text}: ${shown.reason}`,
+      : `${text.length > 80 ? `${text.slice(0, 79)}…` : text}: ${riskiest.reason}`,
     commands,
     parsed,
     plain: parsed && reader.plain,

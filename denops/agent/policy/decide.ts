@@ -12,7 +12,7 @@ export interface Circumstances extends CommandCircumstances {
   readonly reason: string;
 }
 
-export interface Judged {
+export interface AccessDecision {
   readonly decision: FileDecision;
   /** No rule and no earlier answer may stand for the user's. */
   readonly always: boolean;
@@ -31,8 +31,8 @@ const SUBAGENT: FileDecision = { verdict: "allow", rule: "a sub-agent" };
 
 /** The gate's word: by the user's rules alone, on what the engine does not do unasked. */
 export function decide(access: AccessOf<"command">, circumstances: Circumstances): CommandDecision;
-export function decide(access: Access, circumstances: Circumstances): Judged;
-export function decide(access: Access, circumstances: Circumstances): Judged {
+export function decide(access: Access, circumstances: Circumstances): AccessDecision;
+export function decide(access: Access, circumstances: Circumstances): AccessDecision {
   const { rules, reason } = circumstances;
   switch (access.kind) {
     case "file":
@@ -40,32 +40,32 @@ export function decide(access: Access, circumstances: Circumstances): Judged {
     case "command":
       return decideCommand(access, circumstances);
     case "fetch":
-      return judged(byRule(fetchRule(rules, access.url)) ?? asked(reason));
+      return accessDecision(byRule(fetchRule(rules, access.url)) ?? askBecause(reason));
     case "mcp":
-      return judged(byRule(mcpRule(rules, access.server, access.tool)) ?? asked(reason));
+      return accessDecision(byRule(mcpRule(rules, access.server, access.tool)) ?? askBecause(reason));
     case "ask":
-      return { ...judged(asked(access.text)), always: true };
+      return { ...accessDecision(askBecause(access.text)), always: true };
     case "effects":
       // Only the supervisor knows the effects; see decide_effects.ts.
-      return judged(UNKNOWN);
+      return accessDecision(UNKNOWN);
     case "agent": {
       // A sub-agent gets no leave that the engine does not have: what it does is judged call by call.
-      const unruled = access.access === undefined ? asked(reason) : SUBAGENT;
-      return judged(byRule(agentRule(rules, access.name)) ?? unruled);
+      const unruled = access.access === undefined ? askBecause(reason) : SUBAGENT;
+      return accessDecision(byRule(agentRule(rules, access.name)) ?? unruled);
     }
     case "nothing":
-      return judged(asked(reason));
+      return accessDecision(askBecause(reason));
     default:
       access satisfies never;
-      return judged(UNKNOWN);
+      return accessDecision(UNKNOWN);
   }
 }
 
-function judged(decision: FileDecision, suggestion?: string): Judged {
+function accessDecision(decision: FileDecision, suggestion?: string): AccessDecision {
   return { decision, always: false, suggestion };
 }
 
-function asked(reason: string): FileDecision {
+function askBecause(reason: string): FileDecision {
   return { verdict: "ask", rule: "asked", reason };
 }
 
@@ -78,25 +78,25 @@ function byRule(found: Rule | undefined): FileDecision | undefined {
 }
 
 /** By the strictest of the rules on the files; allowed only if each write is. Lists have passed the engine's own check. */
-function judgeFiles(files: readonly FileAccess[], { rules, reason }: Circumstances): Judged {
+function judgeFiles(files: readonly FileAccess[], { rules, reason }: Circumstances): AccessDecision {
   const found = files.flatMap(({ access, path }) =>
     access === "list" ? [] : [{ access, path, rule: fileRule(rules, access, path) }]
   );
   const ruled = (verdict: Rule["verdict"]) => found.find(({ rule }) => rule?.verdict === verdict)?.rule;
   const against = byRule(ruled("deny") ?? ruled("ask"));
-  if (against !== undefined) return judged(against);
+  if (against !== undefined) return accessDecision(against);
   // Reads need no rule to be allowed; they have passed the engine's own check.
   const writes = found.filter(({ access }) => access === "write");
   const allowing = writes.flatMap(({ rule }) => rule === undefined ? [] : [ruleText(rule)]);
   if (writes.length > 0 && allowing.length === writes.length) {
-    return judged({ verdict: "allow", rule: [...new Set(allowing)].join(", ") });
+    return accessDecision({ verdict: "allow", rule: [...new Set(allowing)].join(", ") });
   }
   // The smallest rule that would have answered: this one file. Escapes the special characters of globs.
   const [only] = writes;
   const suggestion = writes.length === 1 && only !== undefined
     ? ruleText({ kind: "write", pattern: only.path.named.replace(/[*?[\]{}()!\\]/g, "\\$&") })
     : undefined;
-  return judged(asked(reason), suggestion);
+  return accessDecision(askBecause(reason), suggestion);
 }
 
 /**

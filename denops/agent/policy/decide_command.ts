@@ -38,7 +38,7 @@ export interface CommandDecision {
   /** No rule and no mode may answer for the user. */
   readonly always: boolean;
   /** At what it is asked about. */
-  readonly asked: CommandAccess;
+  readonly requestedAccess: CommandAccess;
   /** At what it runs: a look where that is enough for a line that a rule allows, although more was asked. */
   readonly access: CommandAccess;
   /** It runs over an overlay. */
@@ -59,29 +59,25 @@ export function decideCommand(
   const { rules, sandboxed, commands, places, cannotHide } = circumstances;
   const verdict = judgeCommand(command, places);
   const rehearses = sandboxed && circumstances.rehearses && !background && direct !== true;
-  const asked = sandboxed ? fitting(wanted ?? proposed(verdict, circumstances), rehearses, verdict) : UNHELD;
-  const level = levelOf(asked);
-  const decided = (decision: FileDecision, more: Partial<CommandDecision> = {}): CommandDecision => {
-    const access = more.access ?? asked;
-    const rehearsed = rehearses && ["try", "write"].includes(levelOf(access));
-    return {
-      ...{ decision, verdict, always: false, asked, access, rehearsed, agreed: false, suggestion: undefined },
-      ...more,
-    };
-  };
+  const requestedAccess = sandboxed
+    ? fitting(wanted ?? proposed(verdict, circumstances), rehearses, verdict)
+    : UNHELD;
+  const level = levelOf(requestedAccess);
+  const decided = (decision: FileDecision, more: Partial<CommandDecision> = {}) =>
+    commandDecision({ decision, verdict, requestedAccess, ...more }, rehearses);
   // An allow rule would have answered this question.
   const ask = (rule: string, reason: string) =>
-    decided({ verdict: "ask", rule, reason }, { suggestion: suggested(verdict, asked) });
+    decided({ verdict: "ask", rule, reason }, { suggestion: suggested(verdict, requestedAccess) });
   const askAlways = (rule: string, reason: string) =>
     decided({ verdict: "ask", rule, reason }, { always: true });
-  const allow = (rule: string, access = asked, agreed = true) => {
+  const allow = (rule: string, access = requestedAccess, agreed = true) => {
     if (cannotHide === undefined) return decided({ verdict: "allow", rule }, { access, agreed });
     const reason = `some files that it must not read cannot be hidden: ${cannotHide}`;
     return decided({ verdict: "ask", rule: "deny_read", reason });
   };
   const run = lineRules(rules, "run", verdict);
   const git = level === "git" ? lineRules(rules, "git", verdict) : undefined;
-  const network = hasNetwork(asked) ? lineRules(rules, "network", verdict) : undefined;
+  const network = hasNetwork(requestedAccess) ? lineRules(rules, "network", verdict) : undefined;
   const against = (wanted: "deny" | "ask") =>
     [run, git, network].flatMap((found) => found?.verdict === wanted ? [ruleText(found.rule)] : [])[0];
   const denying = against("deny");
@@ -95,7 +91,7 @@ export function decideCommand(
   const readsOnly = verdict.access === "look" && verdict.severity === "none";
   const named = readsOnly ? texts(run) ?? texts(git) : undefined;
   if (named !== undefined) return allow(named, "look");
-  if (hasNetwork(asked) && texts(network) === undefined) {
+  if (hasNetwork(requestedAccess) && texts(network) === undefined) {
     return ask("network", `needs network access; ${verdict.reason}`);
   }
   const allowing = texts(level === "git" ? git : run);
@@ -104,11 +100,23 @@ export function decideCommand(
     if (level === "look" && verdict.severity !== "high") return allow("look");
     // The user approves its changes once they are known; by then it has read its files.
     const reads = verdict.commands.some((one) => one.level === "look" && one.severity === "high");
-    if (rehearses && (level === "try" || level === "write") && !reads) return allow(level, asked, false);
+    if (rehearses && (level === "try" || level === "write") && !reads) {
+      return allow(level, requestedAccess, false);
+    }
   }
   return level === "git"
     ? ask("git", `may change the repository; ${verdict.reason}`)
     : ask(verdict.severity, verdict.reason);
+}
+
+/** @param rehearses the line could run over an overlay */
+function commandDecision(
+  facts: Pick<CommandDecision, "decision" | "verdict" | "requestedAccess"> & Partial<CommandDecision>,
+  rehearses: boolean,
+): CommandDecision {
+  const { access = facts.requestedAccess } = facts;
+  const rehearsed = rehearses && ["try", "write"].includes(levelOf(access));
+  return { always: false, agreed: false, suggestion: undefined, ...facts, access, rehearsed };
 }
 
 /** Which access the line seems to need: what only looks, as far as its text tells, may write what is not kept. */

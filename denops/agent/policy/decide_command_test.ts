@@ -175,7 +175,9 @@ Deno.test("what is in the background, or is to be direct, or has no overlay, is 
       ...{ rules: [], places, sandboxed: true, commands: "look", rehearses, hidesHistory: false },
       cannotHide: undefined,
     });
-    return `${said(found.asked, found)} at ${found.asked}${found.rehearsed ? " rehearsed" : ""}`;
+    return `${said(found.requestedAccess, found)} at ${found.requestedAccess}${
+      found.rehearsed ? " rehearsed" : ""
+    }`;
   };
   assert.equal(of({ access: "write", background: true }), "ask medium at write");
   assert.equal(of({ access: "write", direct: true }), "ask medium at write");

@@ -37,9 +37,9 @@ export function mayRead(path: NamedPath, { deny_read, read_rules }: ReadOptions)
   if (denied !== undefined) {
     return { verdict: "deny", rule: `read(${denied})`, reason: `denied by rule read(${denied})` };
   }
-  const asked = matching(read_rules.ask);
-  if (asked !== undefined) {
-    return { verdict: "ask", rule: `read(${asked})`, reason: `rule read(${asked}) asks` };
+  const askingGlob = matching(read_rules.ask);
+  if (askingGlob !== undefined) {
+    return { verdict: "ask", rule: `read(${askingGlob})`, reason: `rule read(${askingGlob}) asks` };
   }
   return { verdict: "allow", rule: "read" };
 }

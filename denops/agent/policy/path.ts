@@ -46,17 +46,17 @@ export async function resolvePath(
   lookups: PathLookups,
   windows: boolean = sep === "\\",
 ): Promise<ResolvedPath> {
-  const shown = JSON.stringify(input).slice(1, -1);
+  const label = JSON.stringify(input).slice(1, -1);
   checkLength(resolve(root, input), windows);
-  checkCharacters(input, shown, windows);
+  checkCharacters(input, label, windows);
   // Half a character has this name on the disk.
   const absolute = (await toAbsolute(input, root, lookups)).toWellFormed();
-  if (!isInside(absolute, root)) throw outside(shown);
-  const { parent, rest } = await nearestExisting(absolute, shown, lookups);
+  if (!isInside(absolute, root)) throw outside(label);
+  const { parent, rest } = await nearestExisting(absolute, label, lookups);
   const real = resolve(parent, ...rest);
-  if (!isInside(parent, root) || !isInside(real, root)) throw outside(shown);
+  if (!isInside(parent, root) || !isInside(real, root)) throw outside(label);
   if (rest.length > 0 && await lookups.kind(parent) !== "directory") {
-    throw new PathError(`path goes through something that is not a folder: ${shown}`);
+    throw new PathError(`path goes through something that is not a folder: ${label}`);
   }
   return {
     path: real,
@@ -66,21 +66,21 @@ export async function resolvePath(
   };
 }
 
-function checkCharacters(input: string, shown: string, windows: boolean): void {
+function checkCharacters(input: string, label: string, windows: boolean): void {
   if (input === "") throw new PathError("path is empty: give a path relative to the project");
   // deno-lint-ignore no-control-regex -- control characters are what is looked for
-  if (/[\u0000-\u001f\u007f]/.test(input)) throw new PathError(`path has a control character: ${shown}`);
+  if (/[\u0000-\u001f\u007f]/.test(input)) throw new PathError(`path has a control character: ${label}`);
   if (!windows) return;
-  if (/^[\\/]{2}/.test(input)) throw outside(shown);
+  if (/^[\\/]{2}/.test(input)) throw outside(label);
   for (const [index, part] of input.split(/[\\/]/).entries()) {
     const drive = index === 0 && /^[A-Za-z]:$/.test(part);
     if (!drive && /[<>:"|?*]/.test(part)) {
-      throw new PathError(`path has a character Windows forbids: ${shown}`);
+      throw new PathError(`path has a character Windows forbids: ${label}`);
     }
     if (!/^\.{1,2}$/.test(part) && /[. ]$/.test(part)) {
-      throw new PathError(`path has a name that ends in a dot or a space: ${shown}`);
+      throw new PathError(`path has a name that ends in a dot or a space: ${label}`);
     }
-    if (DEVICE.test(part)) throw new PathError(`path names a device: ${shown}`);
+    if (DEVICE.test(part)) throw new PathError(`path names a device: ${label}`);
   }
 }
 
@@ -117,7 +117,7 @@ async function fromRealRoot(absolute: string, root: string, lookups: PathLookups
 
 async function nearestExisting(
   absolute: string,
-  shown: string,
+  label: string,
   lookups: PathLookups,
 ): Promise<{ parent: string; rest: readonly string[] }> {
   let current = absolute;
@@ -127,10 +127,10 @@ async function nearestExisting(
     if (real !== undefined) return { parent: real, rest };
     // A link whose target is missing: to write through it would create a file wherever it points.
     if (await lookups.kind(current) === "symlink") {
-      throw new PathError(`path is a symbolic link to nothing: ${shown}`);
+      throw new PathError(`path is a symbolic link to nothing: ${label}`);
     }
     const parent = resolve(current, "..");
-    if (parent === current) throw outside(shown);
+    if (parent === current) throw outside(label);
     rest.unshift(basename(current));
     current = parent;
   }
@@ -142,8 +142,8 @@ export function isInside(path: string, root: string): boolean {
   return from === "" || (from !== ".." && !from.startsWith(`..${sep}`) && !isAbsolute(from));
 }
 
-function outside(shown: string): PathError {
-  return new PathError(`path is outside of the project: ${shown}`);
+function outside(label: string): PathError {
+  return new PathError(`path is outside of the project: ${label}`);
 }
 
 function slashes(path: string): string {

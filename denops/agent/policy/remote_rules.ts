@@ -15,11 +15,11 @@ export function hostProblem(pattern: string): string | undefined {
 /** `*` stands for any host, `*.name` for every host below it but not for the name itself. Without a port: any. */
 export function hostMatches(pattern: string, url: string): boolean {
   const wanted = parseHost(pattern);
-  const asked = parseUrl(url);
-  if (wanted === undefined || asked === undefined) return false;
-  if (wanted.port !== undefined && wanted.port !== asked.port) return false;
+  const target = parseUrl(url);
+  if (wanted === undefined || target === undefined) return false;
+  if (wanted.port !== undefined && wanted.port !== target.port) return false;
   if (wanted.name === undefined) return true;
-  return wanted.below ? asked.name.endsWith(`.${wanted.name}`) : asked.name === wanted.name;
+  return wanted.below ? target.name.endsWith(`.${wanted.name}`) : target.name === wanted.name;
 }
 
 interface Host {

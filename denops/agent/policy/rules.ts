@@ -36,8 +36,10 @@ export function parseRule(text: string, verdict: RuleVerdict, source: RuleSource
   const pattern = inside?.trim();
   const known = RULE_KINDS.find((name) => name === kind);
   if (known === undefined || pattern === undefined || /[\r\n]/.test(pattern)) {
-    const shown = text.replace(/\s+/g, " ").slice(0, LONGEST_SHOWN);
-    throw new Error(`Not a rule: ${shown}. Rules look like run(git diff *), write(src/**) or read(docs/**).`);
+    const excerpt = text.replace(/\s+/g, " ").slice(0, LONGEST_SHOWN);
+    throw new Error(
+      `Not a rule: ${excerpt}. Rules look like run(git diff *), write(src/**) or read(docs/**).`,
+    );
   }
   const problem = PROBLEMS[known](pattern);
   if (problem !== undefined) {
@@ -100,9 +102,9 @@ export function fileRules(
 ): FileRules {
   const globs = (verdict: RuleVerdict, kind: RuleKind) =>
     rules.flatMap((rule) => rule.verdict === verdict && rule.kind === kind ? [rule.pattern] : []);
-  const asked = [...globs("ask", "write"), ...globs("deny", "write")];
+  const protectedGlobs = [...globs("ask", "write"), ...globs("deny", "write")];
   return {
-    safe_to_write: [...safe_to_write, ...asked.map((glob) => ({ glob, safe: false }))],
+    safe_to_write: [...safe_to_write, ...protectedGlobs.map((glob) => ({ glob, safe: false }))],
     deny_read,
     read_rules: { deny: globs("deny", "read"), ask: globs("ask", "read") },
   };

@@ -100,7 +100,7 @@ export const ApprovalMeta = z.object({
   reason: z.string(),
   /** A person must answer, whatever the rules say: the same call was made again and again. */
   force: z.boolean(),
-  accesses: Access,
+  access: Access,
   /** The sub-agent that wants it: its title, and what it may change. */
   agent: z.object({ title: z.string(), access: z.enum(MODE_ACCESSES) }).optional(),
 });

@@ -7,7 +7,7 @@
  */
 import { z } from "../deps/zod.ts";
 import { MessageId } from "./extensions.ts";
-import { GivenBlock } from "./given.ts";
+import { PromptBlock } from "./attachments.ts";
 import { OwnMode } from "./modes.ts";
 
 const sessionId = z.string();
@@ -249,7 +249,7 @@ export const REQUESTS = {
    * is taken back. Answered when it is known what has become of it: "ended" and "stopped" are the turn's.
    */
   steer: {
-    params: z.object({ sessionId, id: MessageId, prompt: z.array(GivenBlock).min(1).optional() }),
+    params: z.object({ sessionId, id: MessageId, prompt: z.array(PromptBlock).min(1).optional() }),
     result: z.object({ end: SteerEnd }),
   },
   /** These messages of the user's are sent no more, by any engine. `logged`: it is too late for these. */

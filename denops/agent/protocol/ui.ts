@@ -4,7 +4,7 @@ import type { CommandAccess } from "./commands.ts";
 import { CHOOSABLE_EFFORTS, UserConfig } from "./config.ts";
 import { EditPlace } from "./edit_place.ts";
 import { MessageId, OPTION } from "./extensions.ts";
-import { Given } from "./given.ts";
+import { Attachment } from "./attachments.ts";
 import type { ShownJob } from "./jobs.ts";
 import type { ModeFacts } from "./modes.ts";
 import type { LspPolicy, LspRequest } from "./lsp.ts";
@@ -21,17 +21,14 @@ const request = z.int().min(1);
 const session = z.string().min(1).optional();
 /** Folder of the project, as Neovim has found it (`lua/agent/projects.lua`). */
 const place = { root: z.string() };
-/** Of what is asked about a chat's session. */
-const asked = { request, chat, session, ...place };
-/** Words, and what goes with them, in order. */
-const message = { text: z.string().min(1), given: z.array(Given).max(1_000).default([]) };
+/** A request about a chat's session. */
+const sessionRequest = { request, chat, session, ...place };
+/** A message and its attachments, in order. */
+const message = { text: z.string().min(1), given: z.array(Attachment).max(1_000).default([]) };
 
 export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("configure"), config: UserConfig }),
-  /**
-   * The chat is on the screen. Unless it shows a stored session, the engine of its project starts a new one; the first
-   * message tells what goes wrong.
-   */
+  /** The user opened a chat. The engine starts a session unless the chat shows one. The first message reports errors. */
   z.object({ type: z.literal("open"), chat, session, ...place }),
   z.object({
     type: z.literal("prompt"),
@@ -42,19 +39,19 @@ export const Action = z.discriminatedUnion("type", [
     id: MessageId.optional(),
     /** With absolute paths. */
     shown: Shown.optional(),
-    /** No model is asked: this is written into the project's rules. */
+    /** Write this into the project's rules, without asking a model. */
     remember: z.string().min(1).max(2_000).optional(),
-    /** The model is asked about these lines alone. */
+    /** Edit only these lines. */
     edit: EditPlace.optional(),
-    /** No model is asked: what differs in the worktree of this name is written here. */
+    /** Write the differences of this worktree, without asking a model. */
     merge: z.string().min(1).max(100).optional(),
   }),
-  /** The same into the user's rules for all projects. */
+  /** Write the text into the user's rules for all projects. */
   z.object({ type: z.literal("remember"), chat, ...place, session, text: z.string().min(1).max(2_000) }),
   z.object({ type: z.literal("cancel"), chat }),
-  /** A message that waits for the turn's end is not to be sent: a `taken_back` says that it is not. */
+  /** Removes a queued message; `taken_back` confirms it. */
   z.object({ type: z.literal("take_back"), chat, text: z.string() }),
-  /** The chat is gone from the screen, and with it what runs in it. */
+  /** The user closed a chat; its turn ends. */
   z.object({ type: z.literal("close"), chat }),
   z.object({
     type: z.literal("answer"),
@@ -78,26 +75,23 @@ export const Action = z.discriminatedUnion("type", [
     result: z.unknown().optional(),
     error: z.string().optional(),
   }),
-  /**
-   * What Neovim has open; told anew whenever it changes. `files`: the last part of each loaded buffer's path, as it is
-   * named and where links lead. `servers`: a language server runs.
-   */
+  /** `files`: names of loaded buffers and of their link targets, without folders. `servers`: a language server runs. */
   z.object({ type: z.literal("editor_state"), files: z.array(z.string()), servers: z.boolean() }),
   /** Without an answer the user has declined to give one. */
   z.object({ type: z.literal("answer_question"), request, answer: z.string().optional() }),
   z.object({ type: z.literal("rules"), request, chat, session, ...place }),
   z.object({ type: z.literal("remove_rule"), chat, rule: z.string() }),
   z.object({ type: z.literal("log"), request, chat, session, ...place }),
-  /** Those that there are. */
+  /** Lists the available modes. */
   z.object({ type: z.literal("modes"), request, chat, session, ...place }),
-  /** The mode of all turns from the next one on; an `agent_state` says which one it is then. */
+  /** Sets the mode from the next turn on; `agent_state` confirms it. */
   z.object({ type: z.literal("mode"), chat, session, ...place, mode: z.string().min(1).max(100) }),
-  /** How much is to be thought in all turns from the next one on; the `options` of an `agent_state` say it then. */
+  /** Sets the effort from the next turn on; the `options` of `agent_state` confirm it. */
   z.object({ type: z.literal("effort"), chat, session, ...place, effort: z.enum(CHOOSABLE_EFFORTS) }),
   /** Models of a provider, else of the session's. */
   z.object({
     type: z.literal("models"),
-    ...asked,
+    ...sessionRequest,
     provider: z.string().min(1).max(100).optional(),
   }),
   /** The model of all turns from the next one on, "" for that of the options; an `agent_state` says which one it is. */
@@ -106,7 +100,7 @@ export const Action = z.discriminatedUnion("type", [
   /** The provider that the session goes on with after the turn, "" for that of the options; the same says so. */
   z.object({
     type: z.literal("provider"),
-    ...asked,
+    ...sessionRequest,
     provider: z.string().max(100),
     model: z.string().min(1).max(200).optional(),
   }),
@@ -130,7 +124,7 @@ export const Action = z.discriminatedUnion("type", [
   /** A question beside the turns, answered by an `engine_answer`. `staged`: what is staged goes along. */
   z.object({
     type: z.literal("aside"),
-    ...asked,
+    ...sessionRequest,
     text: z.string(),
     staged: z.boolean(),
   }),
@@ -159,7 +153,7 @@ export type Action = z.infer<typeof Action>;
 
 export type Severity = "info" | "warning" | "error";
 
-/** Every field is present or absent, never null: Lua's nil has no place in a table. */
+/** Fields are present or absent, never null, because a Lua table cannot hold nil. */
 export type Update =
   | (TextUpdate & { readonly type: "text" })
   | (TextUpdate & { readonly type: "thought" })
@@ -170,7 +164,7 @@ export type Update =
     readonly milliseconds: number;
     readonly parent?: string;
   }
-  /** What was told of a message as its text so far was a thought, or as a thought is told again as text. */
+  /** The text of a message so far was a thought; or a thought is sent again as text. */
   | {
     readonly type: "retold";
     readonly chat: number;
@@ -180,7 +174,7 @@ export type Update =
   }
   | ToolUpdate
   | ApprovalUpdate
-  /** Takes the place of the approval with the same number. */
+  /** Replaces the approval with the same number. */
   | { readonly type: "approval_rejudged"; readonly chat: number; readonly approval: ApprovalUpdate }
   | {
     readonly type: "approval_closed";
@@ -196,32 +190,32 @@ export type Update =
   /** `id`: of the message that begins it. */
   | { readonly type: "turn_started"; readonly chat: number; readonly id?: string }
   /** The engine has stored the message that began this turn, counted from 1 within the session. */
-  | ({ readonly type: "turn"; readonly chat: number; readonly turn: number } & Handed)
+  | ({ readonly type: "turn"; readonly chat: number; readonly turn: number } & WithAttachments)
   /** A message of the user's, in a stored part of a session. */
-  | ({ readonly type: "user"; readonly chat: number; readonly text: string; readonly turn?: number } & Handed)
+  | (UserText & { readonly type: "user" })
   | { readonly type: "title"; readonly chat: number; readonly title: string }
-  /** What the agent says of itself; each field takes the place of what was said before. */
+  /** The agent's state; each field replaces its earlier value. */
   | {
     readonly type: "agent_state";
     readonly chat: number;
     /** Of the next request. */
     readonly provider?: string;
     readonly model?: string;
-    /** Id, and ids of all that there are. */
+    /** Id of the current mode, ids of all modes. */
     readonly mode?: string;
     readonly modes?: readonly string[];
     readonly commands?: readonly { readonly name: string; readonly description: string }[];
     readonly options?: readonly { readonly id: string; readonly name: string; readonly value: string }[];
   }
   | { readonly type: "turn_done"; readonly chat: number; readonly reason: string; readonly error?: string }
-  /** Messages that a stop took back before they were sent. `unstored`: the first one was, and is not stored. */
+  /** Messages that a stop removed from the queue. `unstored`: the first one was sent, but not stored. */
   | {
     readonly type: "unsent";
     readonly chat: number;
     readonly texts: readonly string[];
     readonly unstored?: boolean;
   }
-  /** A message that waited was taken back, and is not sent. */
+  /** A queued message was removed. */
   | { readonly type: "taken_back"; readonly chat: number; readonly text: string }
   | { readonly type: "notice"; readonly chat: number; readonly severity: Severity; readonly text: string }
   | {
@@ -245,7 +239,7 @@ export type Update =
     readonly chat: number;
     readonly session: string;
     readonly root: string;
-    /** Both are absent where there is no model to ask. */
+    /** Absent if no model is configured. */
     readonly provider?: string;
     readonly model?: string;
     readonly sandbox: string;
@@ -260,7 +254,7 @@ export type Update =
     readonly after?: string;
     readonly since?: number;
   }
-  /** What a turn has changed in all; it replaces what was said of the same turn before. */
+  /** All changes of a turn; replaces earlier updates of the same turn. */
   | {
     readonly type: "turn_files";
     readonly chat: number;
@@ -272,7 +266,7 @@ export type Update =
   | { readonly type: "aside_text"; readonly chat: number; readonly request: number; readonly text: string }
   | { readonly type: "health"; readonly request: number; readonly report: HealthReport }
   | { readonly type: "rules"; readonly request: number; readonly rules: readonly ShownRule[] }
-  /** Of the project, as far as they are found in time; those that may not be read unasked are not named. */
+  /** Files of the project that were found in time. Files that the agent may not read freely are left out. */
   | { readonly type: "files"; readonly request: number; readonly paths: readonly string[] }
   /** By name; `hint`: what its arguments are. */
   | {
@@ -345,9 +339,15 @@ export type LoginState =
   | { readonly code: string; readonly url: string }
   | { readonly ended: "ok" | "failed" | "stopped"; readonly text: string };
 
-interface Handed {
-  /** What was handed over with the message, each in a word or two. */
+interface WithAttachments {
+  /** Labels of the message's attachments. */
   readonly given?: readonly string[];
+}
+
+interface UserText extends WithAttachments {
+  readonly chat: number;
+  readonly text: string;
+  readonly turn?: number;
 }
 
 interface ShownRule {

@@ -82,8 +82,8 @@ export function fsEditor(client: AgentContext, sessionId: string): Editor {
     const waiting = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WAIT_MS)]);
     const options = { cancellationSignal: waiting, stopWaitingOnCancel: true };
     try {
-      const asked = client.request(methods.client.fs.readTextFile, { sessionId, path }, options);
-      return withoutMark((await inItsWords(asked)).content);
+      const response = client.request(methods.client.fs.readTextFile, { sessionId, path }, options);
+      return withoutMark((await inItsWords(response)).content);
     } catch (error) {
       signal.throwIfAborted();
       if (!await isThere(path)) return undefined;
@@ -92,8 +92,8 @@ export function fsEditor(client: AgentContext, sessionId: string): Editor {
   };
   return {
     async unsavedText(path, signal) {
-      const shown = await shownText(path, signal);
-      return shown === diskText(path)?.text ? undefined : shown;
+      const text = await shownText(path, signal);
+      return text === diskText(path)?.text ? undefined : text;
     },
     async writeUnsaved(path, base, text, signal): Promise<UnsavedWrite> {
       const current = await shownText(path, signal) ?? "";
@@ -108,8 +108,8 @@ export function fsEditor(client: AgentContext, sessionId: string): Editor {
       // The protocol says that a client creates the file, and nothing about its folders.
       await Deno.mkdir(dirname(path), { recursive: true });
       const options = { cancellationSignal: signal, stopWaitingOnCancel: true };
-      const asked = { sessionId, path, content: merged.text };
-      await inItsWords(client.request(methods.client.fs.writeTextFile, asked, options));
+      const params = { sessionId, path, content: merged.text };
+      await inItsWords(client.request(methods.client.fs.writeTextFile, params, options));
       return { status: "merged", before: current, text: merged.text, saved: true };
     },
   };
@@ -128,9 +128,9 @@ function diskText(path: string): DecodedText | undefined {
 }
 
 /** What the other side said went wrong stands in the error's data; its message is "Internal error". */
-async function inItsWords<T>(asked: Promise<T>): Promise<T> {
+async function inItsWords<T>(response: Promise<T>): Promise<T> {
   try {
-    return await asked;
+    return await response;
   } catch (error) {
     const data = error instanceof RequestError ? error.data : undefined;
     const details = typeof data === "object" && data !== null && "details" in data ? data.details : undefined;

@@ -127,9 +127,9 @@ function sections(events: readonly Stored[], root: string): readonly string[] {
       continue;
     }
     if (event.type === "retold") {
-      const said = event.was === "text" && text?.key === event.message ? text : undefined;
+      const lastText = event.was === "text" && text?.key === event.message ? text : undefined;
       if (event.was === "thought") thoughts.delete(event.message);
-      else if (said !== undefined) thoughts.set(event.message, parts.splice(said.at, 1).join(""));
+      else if (lastText !== undefined) thoughts.set(event.message, parts.splice(lastText.at, 1).join(""));
     }
     text = undefined;
     if (event.type === "thought_done") {

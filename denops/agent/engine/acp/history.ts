@@ -4,7 +4,7 @@ import { META, type TurnMeta } from "../../protocol/extensions.ts";
 import type { HistoryEntry } from "../../protocol/requests.ts";
 import { type Capabilities, STOP_REASONS, Updates } from "./updates.ts";
 import type { AgentEvent } from "../log/events.ts";
-import { handedOver, wordsOf } from "../log/entries.ts";
+import { attachmentNames, wordsOf } from "../log/entries.ts";
 import type { Store, Stored, WhichEntries } from "../ports.ts";
 
 /** What a screen is not drawn from. */
@@ -78,7 +78,7 @@ class Pieces {
     switch (event.type) {
       case "user_message":
         this.#fresh = true;
-        return this.#push(userMessage(wordsOf(event), { turn, time, ...handedOver(event) }));
+        return this.#push(userMessage(wordsOf(event), { turn, time, ...attachmentNames(event) }));
       case "turn_files":
         return void this.entries.push({ type: "turn_files", turn: event.turn, files: [...event.files] });
       case "turn_done": {

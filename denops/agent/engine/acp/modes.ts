@@ -56,10 +56,10 @@ function nameOf({ name, title = name }: SessionModes["current"]): string {
 /** The client is told of the models that the provider lists; where there is no list it knows those of the options. */
 export async function offerModels(
   modes: SessionModes,
-  asked: Promise<readonly ListedModel[] | undefined>,
+  listing: Promise<readonly ListedModel[] | undefined>,
   to: { sendUpdate(update: SessionUpdate): void },
 ): Promise<void> {
-  const models = await asked.catch(() => undefined);
+  const models = await listing.catch(() => undefined);
   if (models === undefined || models.length === 0) return;
   modes.offered = models;
   to.sendUpdate({ sessionUpdate: "config_option_update", configOptions: optionsOf(modes) });

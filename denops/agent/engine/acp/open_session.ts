@@ -74,7 +74,7 @@ export function openSession(
       ? { ask: (wanted, signal) => screen.ask("surroundings", wanted, signal) }
       : {},
     commands: abilities.commands,
-    given: { abilities, earlier: (word) => earlierSession(options.archive, id, word) },
+    attachments: { abilities, earlier: (word) => earlierSession(options.archive, id, word) },
     publish(event) {
       if (event.type !== "notice" || event.text !== early) sender.send(event);
       if (LISTED.has(event.type)) list.note();

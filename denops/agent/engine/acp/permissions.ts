@@ -43,7 +43,7 @@ function permissionRequest(
       status: "pending",
       locations: call.paths.map((path) => ({ path })),
       content: diffContents(diff),
-      ...(meta.accesses.kind === "command" ? { rawInput: meta.accesses } : {}),
+      ...(meta.access.kind === "command" ? { rawInput: meta.access } : {}),
     },
     options: [...PERMISSION_OPTIONS],
     _meta: { [META]: meta satisfies ApprovalMeta },

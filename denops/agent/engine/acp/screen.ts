@@ -34,8 +34,8 @@ export class Screen {
   ): Promise<ScreenResult<Name>> {
     const options = signal === undefined ? {} : { cancellationSignal: signal, stopWaitingOnCancel: true };
     try {
-      const asked = { sessionId: this.#sessionId, ...params };
-      const answer = await this.#client.request<unknown, unknown>(method(name), asked, options);
+      const request = { sessionId: this.#sessionId, ...params };
+      const answer = await this.#client.request<unknown, unknown>(method(name), request, options);
       return SCREEN_REQUESTS[name].result.parse(answer) as ScreenResult<Name>;
     } catch (error) {
       signal?.throwIfAborted();
@@ -44,9 +44,9 @@ export class Screen {
   }
 
   /** Nothing to a client that does not know it. */
-  tell<Name extends ScreenNotification>(name: Name, told: NotificationParams<Name>): void {
+  tell<Name extends ScreenNotification>(name: Name, params: NotificationParams<Name>): void {
     if (!this.has(name)) return;
     // A failed write means that the client is gone; the connection's end says so too.
-    this.#client.notify(method(name), { sessionId: this.#sessionId, ...told }).catch(() => {});
+    this.#client.notify(method(name), { sessionId: this.#sessionId, ...params }).catch(() => {});
   }
 }

@@ -7,7 +7,7 @@ import type { TurnEnd } from "../agent/turn/runner.ts";
 import { SessionAccess } from "../session/session_access.ts";
 import { checkpointAnswers } from "./checkpoints.ts";
 import { ConnectedClient } from "./connected_client.ts";
-import { handedOf } from "./handed.ts";
+import { promptPart } from "./prompt_parts.ts";
 import { modesOf, serveModes } from "./modes.ts";
 import { openSession, type SessionOptions } from "./open_session.ts";
 import type { Withheld } from "./recording.ts";
@@ -60,10 +60,10 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       return { sessionId: session.id, ...modesOf(session.modes) };
     })
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
-      const { branch, shown, messageId, ...instead } = ours(SessionMeta, params._meta) ?? {};
+      const { branch, shown: view, messageId, ...instead } = ours(SessionMeta, params._meta) ?? {};
       const session = open.get(params.sessionId);
-      const handed = params.prompt.map(handedOf);
-      return promptAnswer(await session.prompt(handed, { branch, shown, instead, messageId }));
+      const prompt = params.prompt.map(promptPart);
+      return promptAnswer(await session.prompt(prompt, { branch, view, instead, messageId }));
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const can = () => connected.can;

@@ -1,5 +1,5 @@
 /** What the screen requests of sessions: the answers to `_agent/session_*` and its like. */
-import { handedOf } from "./handed.ts";
+import { promptPart } from "./prompt_parts.ts";
 import { exportJson, exportMarkdown } from "./export.ts";
 import { outline, pageOf } from "./history.ts";
 import { exportRecording, type Withheld } from "./recording.ts";
@@ -39,7 +39,7 @@ export function openSessionAnswers(open: AcpSessions): Answers {
     },
     steer: async ({ sessionId, id, prompt }) => {
       const { steering } = open.get(sessionId);
-      if (prompt !== undefined) return { end: await steering.say(id, prompt.map(handedOf)) };
+      if (prompt !== undefined) return { end: await steering.say(id, prompt.map(promptPart)) };
       steering.takeBack(id);
       return { end: "taken_back" };
     },

@@ -205,8 +205,8 @@ export class AcpSessions {
   }
 
   /** What more there is of an answer beside the turns. */
-  tellAside(id: string, told: NotificationParams<"aside">): void {
-    this.#open.get(id)?.sender.screen.tell("aside", told);
+  tellAside(id: string, params: NotificationParams<"aside">): void {
+    this.#open.get(id)?.sender.screen.tell("aside", params);
   }
 
   /** Nothing for one that is not stored. @throws {RequestError} one line, if another engine has it open */

@@ -71,10 +71,10 @@ export class UpdateSender {
   }
 
   sendUpdate(update: SessionUpdate): void {
-    const told = { sessionId: this.#sessionId, update };
+    const params = { sessionId: this.#sessionId, update };
     const since = trace?.now();
     // A failed write means that the client is gone; the connection's end says so too.
-    this.#client.notify(methods.client.session.update, told).catch(() => {});
+    this.#client.notify(methods.client.session.update, params).catch(() => {});
     trace?.span("notify", since);
   }
 }

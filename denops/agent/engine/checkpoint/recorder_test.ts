@@ -84,7 +84,7 @@ function failing(look: () => void = () => {}): Tool {
     async prepare({ path }, { workspace }) {
       const target = await workspace.resolve(path);
       return {
-        accesses: files(["write", target]),
+        access: files(["write", target]),
         async run() {
           look();
           await Deno.writeTextFile(target.path, "half");

@@ -11,9 +11,9 @@ export function briefly({ name, description, parameters }: ToolSpec): ToolSpec {
   return { name, description: firstSentence(description), parameters: schema(parameters) };
 }
 
-function schema(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function schema(full: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    Object.entries(given).filter(([key]) => !BOUNDS.has(key)).map(([key, value]) => [key, part(key, value)]),
+    Object.entries(full).filter(([key]) => !BOUNDS.has(key)).map(([key, value]) => [key, part(key, value)]),
   );
 }
 

@@ -20,24 +20,24 @@ export interface MessagePart {
 const DROPPED = "dropped by the user";
 
 /** In the order in which they are first sent. */
-export function messageParts(given: Parted): readonly MessagePart[] {
-  const { messages, masked, chosen, compaction } = given;
+export function messageParts(input: Parted): readonly MessagePart[] {
+  const { messages, masked, chosen, compaction } = input;
   const parts = new Parts();
-  if (compaction !== undefined) addCompaction(parts, compaction, given);
+  if (compaction !== undefined) addCompaction(parts, compaction, input);
   const sent = withoutDropped(folded(messages, { masked }), chosen);
   const calls = callsOf(messages);
   for (const [at, original] of messages.entries()) {
     const now = sent[at] ?? original;
-    if (original.type === "tool_result") addResult(parts, original, now, calls.get(original.id), given);
+    if (original.type === "tool_result") addResult(parts, original, now, calls.get(original.id), input);
     else addSaid(parts, original, now);
   }
-  const next = nextMasked(given);
+  const next = nextMasked(input);
   return parts.all().map(({ part, lines }) => ({
     lines,
     part: {
       ...part,
       ...([...lines.keys()].some((id) => next.has(id)) ? { next: true } : {}),
-      ...stateOf(part.id, lines, given),
+      ...stateOf(part.id, lines, input),
     },
   }));
 }
@@ -118,12 +118,12 @@ function addResult(
   original: ResultEntry,
   sent: MessageEntry,
   call: ToolCall | undefined,
-  given: Parted,
+  input: Parted,
 ): void {
   const { id } = original;
   const text = sent.type === "tool_result" ? sent.text : original.text;
-  if (given.masked.has(id)) return parts.count("results", "results that are a line each", text);
-  const { title, path } = call === undefined ? { title: original.name, path: undefined } : given.about(call);
+  if (input.masked.has(id)) return parts.count("results", "results that are a line each", text);
+  const { title, path } = call === undefined ? { title: original.name, path: undefined } : input.about(call);
   const line = maskLine(original, title, DROPPED);
   if (path === undefined) parts.add({ group: "results", name: title, id: resultId(id) }, text, line);
   else parts.add({ group: "files", name: path, id: fileId(path) }, text, line, resultId(id));
@@ -139,6 +139,6 @@ function stateOf(
 }
 
 /** Ids of the results that become a line each first, when the window fills up. */
-function nextMasked(given: Foldable): ReadonlySet<string> {
-  return new Set(planMasks(given, () => true)?.results.map(({ id }) => resultId(id)));
+function nextMasked(foldable: Foldable): ReadonlySet<string> {
+  return new Set(planMasks(foldable, () => true)?.results.map(({ id }) => resultId(id)));
 }

@@ -15,7 +15,7 @@ export interface Mode {
   /** Of the system prompt, from stable to volatile. */
   readonly sections: readonly PromptSection[];
   /** What is told with the first message in this mode: the system prompt is the same in all of them. */
-  readonly told?: readonly PromptSection[];
+  readonly messageSections?: readonly PromptSection[];
   /** What its calls may change, whatever is agreed to: see policy/decide_mode.ts. */
   readonly access: ModeAccess;
   /**
@@ -52,7 +52,7 @@ function chosen<Name extends ModeName>(
   more: Partial<Pick<Mode, "tools" | "limits" | "plans">> = {},
 ) {
   const facts = MODE_FACTS.find((one) => one.name === name) ?? MODE_FACTS[0];
-  const own = { name, sections: AGENT_SECTIONS, told: [modeSection(name)] };
+  const own = { name, sections: AGENT_SECTIONS, messageSections: [modeSection(name)] };
   return { tools: "all", limits: {}, ...facts, ...own, ...more } as const satisfies Mode;
 }
 
@@ -77,7 +77,7 @@ export function ownMode({ name, description, access, base, tools, model, text }:
   return {
     ...row,
     ...{ name, title: name, description },
-    told: [...row.told ?? [], ...text === "" ? [] : [fixed("own mode", text)]],
+    messageSections: [...row.messageSections ?? [], ...text === "" ? [] : [fixed("own mode", text)]],
     access: covers(row.access, access) ? access : row.access,
     ...(tools === undefined || row.tools === "listed" ? {} : { tools }),
     ...(model === undefined ? {} : { model }),

@@ -19,7 +19,7 @@ export interface Edit {
 
 interface Moment {
   readonly git: Surroundings["git"];
-  readonly shown: Shown | undefined;
+  readonly view: Shown | undefined;
   /** YYYY-MM-DD */
   readonly date: string;
   readonly plan: Plan;
@@ -51,23 +51,23 @@ const SHOWN_GONE = {
   terminal: "The user sees no terminal",
 };
 
-/** @param told the facts that the model has been told last */
-export function factsOf(moment: Moment, told: Facts): Facts {
+/** @param lastFacts the facts that the model has been told last */
+export function factsOf(moment: Moment, lastFacts: Facts): Facts {
   const facts = knownFacts(moment);
-  const gone = { ...GIT_GONE, ...(moment.shown === undefined ? {} : SHOWN_GONE) };
-  const ended = Object.entries(gone).filter(([name]) => told.has(name) && !facts.has(name));
+  const gone = { ...GIT_GONE, ...(moment.view === undefined ? {} : SHOWN_GONE) };
+  const ended = Object.entries(gone).filter(([name]) => lastFacts.has(name) && !facts.has(name));
   return new Map([...facts, ...ended]);
 }
 
-function knownFacts({ date, git, shown, plan, notes }: Moment): Map<string, string> {
+function knownFacts({ date, git, view, plan, notes }: Moment): Map<string, string> {
   const facts = new Map([["date", `Date: ${date}`]]);
   if (git !== undefined) {
     const { branch, status } = git;
     facts.set("branch", branch === undefined ? "Git: no branch" : `Git: branch ${branch}`);
     if (status !== undefined) facts.set("status", `Git: ${statusText(status)}`);
   }
-  if (shown !== undefined) {
-    const { current, buffers, errors, warnings, terminal } = shown;
+  if (view !== undefined) {
+    const { current, buffers, errors, warnings, terminal } = view;
     const mark = ({ path, modified }: { readonly path: string; readonly modified: boolean }) =>
       modified ? `${path} (unsaved)` : path;
     if (current !== undefined) {
@@ -150,15 +150,15 @@ function diffText(before: string, after: string): string | undefined {
   return patch?.slice(patch.indexOf("@@")).trimEnd();
 }
 
-/** @param told the facts that the model has been told last @returns undefined if there is nothing new */
+/** @param lastFacts the facts that the model has been told last @returns undefined if there is nothing new */
 export function momentText(
   facts: Facts,
-  told: Facts,
+  lastFacts: Facts,
   edits: readonly ToldEdit[],
   left: number,
   project: Pick<Project, "mark">,
 ): string | undefined {
-  const lines = [...facts].filter(([name, text]) => told.get(name) !== text).map(([, text]) => text);
+  const lines = [...facts].filter(([name, text]) => lastFacts.get(name) !== text).map(([, text]) => text);
   if (edits.length > 0) {
     lines.push("Changed since your last answer, not by you:", ...edits.map(({ text }) => text));
     if (left > 0) lines.push(`[${left} more files]`);

@@ -51,19 +51,19 @@ export function notesText(
   notes: ReadonlyMap<string, Note>,
   seen: readonly MessageEntry[],
 ): string | undefined {
-  const shown = seen.map(textOf).join("\n");
+  const visibleText = seen.map(textOf).join("\n");
   let room = MOST_TOLD;
-  const told = TOLD.flatMap(([kind, what, most]) => {
-    const texts = [...notes].filter(([text, note]) => note.kind === kind && !shown.includes(text))
+  const sections = TOLD.flatMap(([kind, what, most]) => {
+    const texts = [...notes].filter(([text, note]) => note.kind === kind && !visibleText.includes(text))
       .sort(([, a], [, b]) => b.at - a.at).slice(0, most).map(([text]) =>
         kind === "said" ? `"${text}"` : text
       )
       .filter((text) => (room -= text.length + 2) > 0);
     return texts.length === 0 ? [] : [`${what} ${texts.join(", ")}`];
   });
-  return told.length === 0
+  return sections.length === 0
     ? undefined
-    : `Earlier in this session, not shown above any more: ${told.join("; ")}`;
+    : `Earlier in this session, not shown above any more: ${sections.join("; ")}`;
 }
 
 function textOf(entry: MessageEntry): string {

@@ -19,10 +19,10 @@ export function imageCarriers(
   seen: readonly MessageEntry[],
 ): readonly { readonly text: string; readonly images: readonly Image[] }[] {
   const results = seen.flatMap((entry) => "images" in entry ? entry.images ?? [] : []);
-  const given = partsOf(seen).flatMap((part) =>
+  const attachedImages = partsOf(seen).flatMap((part) =>
     part.type === "given" && part.image !== undefined ? [part.image] : []
   );
-  return [{ text: "", images: [...results, ...given] }];
+  return [{ text: "", images: [...results, ...attachedImages] }];
 }
 
 function partsOf(seen: readonly MessageEntry[]): readonly Part[] {

@@ -43,15 +43,15 @@ export const CALL_INTERRUPTED =
 
 export function view(
   messages: readonly MessageEntry[],
-  { sections, tools: given, effort }: Mode,
+  { sections, tools: toolList, effort }: Mode,
   inputs: ViewInputs,
 ): Prompt {
   const { tools } = inputs;
   return new Prompt(
     systemParts(sections, inputs).map(({ text }) => text).join("\n\n"),
     messagesOf(messages),
-    given === "none" ? [] : tools,
-    given === "none" || given === "listed",
+    toolList === "none" ? [] : tools,
+    toolList === "none" || toolList === "listed",
     effort,
   );
 }
@@ -63,15 +63,21 @@ export function systemParts(
 ): readonly { readonly name: string; readonly text: string }[] {
   const { environment, model = "", small = false, oneByOne = false, isSubagent = false, scratch } = inputs;
   const { project = NO_PROJECT } = inputs;
-  const given = { environment, family: familyOf(model), oneByOne, isSubagent, project, scratch };
-  return sections.map(({ name, text, brief }) => ({ name, text: (small ? brief ?? text : text)(given) }))
+  const sectionInput = { environment, family: familyOf(model), oneByOne, isSubagent, project, scratch };
+  return sections.map(({ name, text, brief }) => ({
+    name,
+    text: (small ? brief ?? text : text)(sectionInput),
+  }))
     .filter(({ text }) => text !== "");
 }
 
 /** What is told of a mode with the first message in it. */
-export function modeText({ told = [] }: Pick<Mode, "told">, inputs: ViewInputs): string {
+export function modeText(
+  { messageSections = [] }: Pick<Mode, "messageSections">,
+  inputs: ViewInputs,
+): string {
   const { mark } = inputs.project ?? NO_PROJECT;
-  const text = systemParts(told, inputs).map(({ text }) => text).join("\n\n");
+  const text = systemParts(messageSections, inputs).map(({ text }) => text).join("\n\n");
   return `<mode_${mark}>${text}</mode_${mark}>`;
 }
 
@@ -139,8 +145,8 @@ function noteMessage({ text, images }: ControlNote): Message {
 
 /** What has become of files is told before what is asked. @param refused what is asked is not sent again */
 function userMessage({ parts }: UserMessage, notes: readonly ControlNote[], refused: boolean): Message {
-  const asked = refused ? REFUSED_MESSAGE : partsText(parts);
-  const text = notes.length === 0 ? asked : `${notes.map(({ text }) => text).join("\n")}\n\n${asked}`;
+  const question = refused ? REFUSED_MESSAGE : partsText(parts);
+  const text = notes.length === 0 ? question : `${notes.map(({ text }) => text).join("\n")}\n\n${question}`;
   return { role: "user", text, ...(refused ? {} : imagesOf(parts)) };
 }
 
@@ -195,13 +201,13 @@ class KeptThoughts {
 function assistantMessage(entry: AssistantEntry, keeps: KeptThoughts): Message {
   const { text, calls, written, complete, by, interrupted, refused } = entry;
   if (refused === true) return { role: "assistant", text: REFUSED_ANSWER, calls: [], reasoning: [] };
-  const said = interrupted !== true ? text : text === "" ? INTERRUPTED : `${text}\n${INTERRUPTED}`;
+  const answer = interrupted !== true ? text : text === "" ? INTERRUPTED : `${text}\n${INTERRUPTED}`;
   const known = {
     ...(written === undefined ? {} : { written }),
     ...(complete === undefined ? {} : { complete }),
     ...(by === undefined ? {} : { by }),
   };
-  return { role: "assistant", text: said, calls, reasoning: keeps.of(entry), ...known };
+  return { role: "assistant", text: answer, calls, reasoning: keeps.of(entry), ...known };
 }
 
 /** One for each call, as every provider demands. */
@@ -213,10 +219,10 @@ function results(entry: AssistantEntry, own: readonly MessageEntry[]): readonly 
     const result = found.find((one) => one.id === id);
     const { type: _, ...rest } = result ??
       { type: "tool_result", id, name, text: CALL_INTERRUPTED, isError: true };
-    const told = at === calls.length - 1 ? notes.map(({ text }) => text) : [];
-    const text = told.length === 0 ? rest.text : `${rest.text}\n\n${told.join("\n")}`;
-    const shown = at === calls.length - 1 ? notes.flatMap(({ images = [] }) => images) : [];
-    const images = [...rest.images ?? [], ...shown];
+    const noteTexts = at === calls.length - 1 ? notes.map(({ text }) => text) : [];
+    const text = noteTexts.length === 0 ? rest.text : `${rest.text}\n\n${noteTexts.join("\n")}`;
+    const noteImages = at === calls.length - 1 ? notes.flatMap(({ images = [] }) => images) : [];
+    const images = [...rest.images ?? [], ...noteImages];
     return { role: "tool", ...rest, text, ...(images.length === 0 ? {} : { images }) };
   });
 }

@@ -110,17 +110,17 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
 }
 
 /** An error that came where an answer was to come. */
-function failedWith(said: string, target: Target, retryable: boolean): TryEnd {
+function failedWith(message: string, target: Target, retryable: boolean): TryEnd {
   const refused: readonly Refused[] = [
-    ...(isOutOfMemory(said) ? ["memory" as const] : []),
-    ...(refusesCalls(said) ? ["calls" as const] : []),
+    ...(isOutOfMemory(message) ? ["memory" as const] : []),
+    ...(refusesCalls(message) ? ["calls" as const] : []),
   ];
   return {
     type: "failed",
-    error: streamError(said, target),
+    error: streamError(message, target),
     retryable: retryable && refused.length === 0,
     refused,
-    window: isWindowFull(said) ? windowIn(said) : undefined,
+    window: isWindowFull(message) ? windowIn(message) : undefined,
   };
 }
 
@@ -246,12 +246,12 @@ function sizeOf(delta: Delta): number {
 
 /** What a body was in which no frame came. */
 function noStream(text: string, wire: AnyWire, target: Target): TryEnd {
-  const said = errorInBody(text, wire);
-  const other = said === undefined ? undefined : wire.otherWire?.(200, said);
-  if (said !== undefined && other !== undefined) {
-    return { type: "failed", error: otherWireError(200, said, other, target), retryable: false };
+  const message = errorInBody(text, wire);
+  const other = message === undefined ? undefined : wire.otherWire?.(200, message);
+  if (message !== undefined && other !== undefined) {
+    return { type: "failed", error: otherWireError(200, message, other, target), retryable: false };
   }
-  if (said !== undefined) return failedWith(said, target, false);
+  if (message !== undefined) return failedWith(message, target, false);
   if (/^\s*</.test(text)) return { type: "failed", error: htmlError(target), retryable: false };
   if (/^\s*(?:$|[:{]|(?:data|event|id|retry)\b)/.test(text) && !isJson(text)) {
     return { type: "cut_off" };

@@ -199,6 +199,6 @@ function withDetail(details: Details, next: Details[number]): Details {
     const [before, piece] = [last[name], next[name]];
     return typeof before === "string" && typeof piece === "string" ? [[name, before + piece]] : [];
   });
-  const told = Object.entries(next).filter(([, value]) => value !== null);
-  return [...details.slice(0, -1), { ...last, ...Object.fromEntries(told), ...Object.fromEntries(joined) }];
+  const fields = Object.entries(next).filter(([, value]) => value !== null);
+  return [...details.slice(0, -1), { ...last, ...Object.fromEntries(fields), ...Object.fromEntries(joined) }];
 }

@@ -96,15 +96,15 @@ export class WithoutEndMark {
     if (text.length < rest.length) return this.#line(text, end);
     const at = this.#fence === undefined ? this.#atEnd(text) : undefined;
     if (at !== undefined && !this.#isQuoted(text.slice(0, at))) {
-      const given = this.#words(text.slice(0, at));
+      const words = this.#words(text.slice(0, at));
       this.#found();
-      return given + this.#next(end);
+      return words + this.#next(end);
     }
-    const given = this.#words(text);
+    const words = this.#words(text);
     const [, ticks = ""] = FENCE.exec(this.#head) ?? [];
     if (this.#fence === undefined) this.#fence = ticks === "" ? undefined : ticks;
     else if (ticks.startsWith(this.#fence) && this.#head.trim() === ticks) this.#fence = undefined;
-    return given + this.#next(end);
+    return words + this.#next(end);
   }
 
   /** Where the mark begins with which the line ends. */
@@ -156,10 +156,10 @@ export class WithoutEndMark {
       this.#space += text;
       return "";
     }
-    const given = this.#space + body;
+    const words = this.#space + body;
     this.#space = text.slice(body.length);
     this.#isLast = false;
-    return given;
+    return words;
   }
 }
 
@@ -172,18 +172,18 @@ function isOdd(text: string): boolean {
 export async function* withoutEndMark(
   events: AsyncGenerator<ModelEvent, void>,
 ): AsyncGenerator<ModelEvent, void> {
-  let said = new WithoutEndMark();
-  const told = (text: string): readonly Delta[] => text === "" ? [] : [{ type: "text", text }];
+  let filter = new WithoutEndMark();
+  const textDeltas = (text: string): readonly Delta[] => text === "" ? [] : [{ type: "text", text }];
   const stripped = (delta: Delta): readonly Delta[] => {
     switch (delta.type) {
       case "text":
-        return told(said.add(delta.text));
+        return textDeltas(filter.add(delta.text));
       case "call_start":
-        return [...told(said.end()), delta];
+        return [...textDeltas(filter.end()), delta];
       case "text_was_thought": {
-        const left = said.end();
-        said = new WithoutEndMark();
-        return [...told(left), delta];
+        const left = filter.end();
+        filter = new WithoutEndMark();
+        return [...textDeltas(left), delta];
       }
       case "written": {
         const own = new WithoutEndMark();
@@ -201,8 +201,8 @@ export async function* withoutEndMark(
       yield event;
     } else {
       const deltas: readonly Delta[] = [
-        ...told(said.end()),
-        ...said.isThere ? [{ type: "complete" } as const] : [],
+        ...textDeltas(filter.end()),
+        ...filter.isThere ? [{ type: "complete" } as const] : [],
       ];
       if (deltas.length > 0) yield { type: "deltas", deltas };
       yield event;

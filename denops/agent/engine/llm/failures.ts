@@ -82,13 +82,13 @@ export function isWindowFull(text: string): boolean {
   return WINDOW_FULL.test(text);
 }
 
-/** @param said the provider's words, and its status if they came with one */
-export function windowFullError(said: string, target: Target): TurnError {
+/** @param message the provider's words, and its status if they came with one */
+export function windowFullError(message: string, target: Target): TurnError {
   const before = "The session no longer fits the model's window (";
-  const hint = (windowIn(said) ?? Infinity) <= SMALL_WINDOW
+  const hint = (windowIn(message) ?? Infinity) <= SMALL_WINDOW
     ? "Try :Agent new, or give the model a larger context."
     : "Try :Agent new, or :Agent session fork at an earlier turn.";
-  return failure("window_full", before, said, ").", hint, target);
+  return failure("window_full", before, message, ").", hint, target);
 }
 
 /** A filter of the provider's has refused what was sent. */

@@ -12,7 +12,7 @@ const LONGEST = Math.max(...MARKS.map((mark) => mark.length));
 /** Characters of a header: role, recipient, channel, content type. */
 const LONGEST_HEADER = 300;
 
-interface Told {
+interface HarmonyPiece {
   readonly type: "text" | "thought";
   readonly text: string;
 }
@@ -30,14 +30,14 @@ export class Harmony {
   }
 
   /** @returns what is certain of the text, and the rest of it, to be given again with what follows */
-  read(text: string, isEnd: boolean): { readonly told: readonly Told[]; readonly rest: string } {
-    const told: Told[] = [];
+  read(text: string, isEnd: boolean): { readonly pieces: readonly HarmonyPiece[]; readonly rest: string } {
+    const pieces: HarmonyPiece[] = [];
     let rest = text;
     for (;;) {
       if (this.#state === "header") {
         const header = this.#header(rest, isEnd);
-        if (header === undefined) return { told, rest: isEnd ? "" : rest };
-        if (header.told !== "") told.push({ type: "text", text: header.told });
+        if (header === undefined) return { pieces, rest: isEnd ? "" : rest };
+        if (header.text !== "") pieces.push({ type: "text", text: header.text });
         rest = header.rest;
         continue;
       }
@@ -45,19 +45,19 @@ export class Harmony {
       const type = this.#state === "thought" ? "thought" : "text";
       if (at === -1) {
         const end = isEnd || this.#state === "plain" ? rest.length : safeEnd(rest);
-        if (end > 0) told.push({ type, text: rest.slice(0, end) });
-        return { told, rest: rest.slice(end) };
+        if (end > 0) pieces.push({ type, text: rest.slice(0, end) });
+        return { pieces, rest: rest.slice(end) };
       }
       const mark = ENDS.find((one) => rest.startsWith(one, at)) ?? "";
       const end = at + (this.#state === "call" ? mark.length : 0);
-      if (end > 0) told.push({ type, text: rest.slice(0, end) });
+      if (end > 0) pieces.push({ type, text: rest.slice(0, end) });
       rest = rest.slice(at + mark.length);
       this.#state = "header";
     }
   }
 
-  /** Undefined: more of it is to come. `told`: what is no header, or one of a call. */
-  #header(text: string, isEnd: boolean): { readonly told: string; readonly rest: string } | undefined {
+  /** Undefined: more of it is to come. `text`: what is no header, or one of a call. */
+  #header(text: string, isEnd: boolean): { readonly text: string; readonly rest: string } | undefined {
     const from = text.trimStart();
     const isOne = Harmony.begins(from) || Harmony.mayBegin(from);
     const end = from.indexOf(MESSAGE);
@@ -65,14 +65,14 @@ export class Harmony {
     if (from === "") return undefined;
     if (!isOne || end === -1 || end > LONGEST_HEADER) {
       this.#state = "plain";
-      return { told: "", rest: from };
+      return { text: "", rest: from };
     }
     const header = from.slice(0, end);
     const rest = from.slice(end + MESSAGE.length);
     const isCall = /\bto=(?!self\b|user\b)/.test(header);
     const isThought = /<\|channel\|>\s*analysis|\bto=self\b/.test(header);
     this.#state = isCall ? "call" : isThought ? "thought" : "text";
-    return { told: isCall ? header + MESSAGE : "", rest };
+    return { text: isCall ? header + MESSAGE : "", rest };
   }
 }
 

@@ -14,7 +14,7 @@ const TIMES = 3;
 /** A text has said everything when the first block of a run ends. */
 export interface Run {
   /** Characters before that place. */
-  readonly said: number;
+  readonly length: number;
 }
 
 export class Repetition {
@@ -41,7 +41,7 @@ export class Repetition {
     // The end of a run stands a period before it too: of most texts no more than this is looked at.
     if (!this.#tail.slice(0, -1).includes(this.#tail.slice(-64))) return undefined;
     const run = runAtEnd(this.#tail, this.#scale);
-    return run === undefined ? undefined : { said: this.#length - run.length + run.period };
+    return run === undefined ? undefined : { length: this.#length - run.length + run.period };
   }
 }
 

@@ -11,7 +11,7 @@ function heard(text: string, pieces = 7, scale = 1): { at: number; said: number 
   const repetition = new Repetition(scale);
   for (let at = 0; at < text.length; at += pieces) {
     const run = repetition.add(text.slice(at, at + pieces));
-    if (run !== undefined) return { at: at + pieces, said: run.said };
+    if (run !== undefined) return { at: at + pieces, said: run.length };
   }
 }
 

@@ -15,8 +15,8 @@ export function isRetryable(status: number): boolean {
  * @param random in [0, 1)
  */
 export function waitMs(attempt: number, headers: Headers | undefined, now: number, random: number): number {
-  const asked = headers === undefined ? undefined : askedWait(headers, now);
-  if (asked !== undefined) return asked;
+  const serverWait = headers === undefined ? undefined : askedWait(headers, now);
+  if (serverWait !== undefined) return serverWait;
   const full = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
   return Math.round(full * (0.5 + random / 2));
 }

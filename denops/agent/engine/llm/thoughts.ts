@@ -162,8 +162,10 @@ class ThoughtReader {
       case "harmony": {
         const read = state.reader.read(this.#rest, isEnd);
         this.#rest = read.rest;
-        this.#hasThought ||= read.told.some(({ type }) => type === "thought");
-        return read.told.flatMap(({ type, text }) => type === "text" ? this.#text(text) : this.#think(text));
+        this.#hasThought ||= read.pieces.some(({ type }) => type === "thought");
+        return read.pieces.flatMap(({ type, text }) =>
+          type === "text" ? this.#text(text) : this.#think(text)
+        );
       }
       case "text":
         return this.#inText(isEnd);
@@ -248,11 +250,11 @@ class ThoughtReader {
   }
 
   #endThought(at: number, close: string): readonly Delta[] {
-    const told = this.#think(this.#take(at));
+    const deltas = this.#think(this.#take(at));
     this.#take(close.length);
     this.#hasThought = true;
     this.#state = { name: "begin" };
-    return told;
+    return deltas;
   }
 
   #inText(isEnd: boolean): readonly Delta[] {
@@ -263,30 +265,30 @@ class ThoughtReader {
     const found = ANY_CLOSING.exec(this.#rest);
     if (found === null) return this.#text(this.#takeSafe(CLOSING, isEnd));
     const [mark] = found;
-    const told = this.#text(this.#take(found.index));
+    const deltas = this.#text(this.#take(found.index));
     const after = this.#rest[mark.length];
-    if (after === undefined && !isEnd) return told;
+    if (after === undefined && !isEnd) return deltas;
     // A special token, or a mark that runs into what is around it: who talks of it has spaces there.
     const isMark = mark.includes("|") || this.#code.isLineBegin || /[\r\n]/.test(after ?? "\n") ||
       (/\S/.test(this.#code.last) && /[\p{L}<{[#]/u.test(after ?? ""));
     if (this.#code.isInside || !isMark || this.#isBehindCall(mark)) {
-      return [...told, ...this.#text(this.#take(mark.length))];
+      return [...deltas, ...this.#text(this.#take(mark.length))];
     }
     this.#take(mark.length);
     this.#hasThought = true;
     this.#code = new CodeLines();
     this.#habit.swallowed = mark;
     this.#state = { name: "begin" };
-    return [...told, { type: "text_was_thought" }];
+    return [...deltas, { type: "text_was_thought" }];
   }
 
   #inFrame(end: string, ends: readonly string[], isEnd: boolean): readonly Delta[] {
     const at = this.#rest.indexOf(end);
     if (at === -1) return this.#text(this.#takeSafe([end], isEnd));
-    const told = this.#text(this.#take(at));
+    const deltas = this.#text(this.#take(at));
     this.#take(end.length);
     this.#frame = ends;
-    return told;
+    return deltas;
   }
 
   /** Gemma closes a channel there that it has not opened. */
@@ -295,9 +297,9 @@ class ThoughtReader {
   }
 
   #think(text: string): readonly Delta[] {
-    const told = this.#thought === "" ? text.trimStart() : text;
-    this.#thought += told;
-    return told === "" ? [] : [{ type: "thought", text: told }];
+    const piece = this.#thought === "" ? text.trimStart() : text;
+    this.#thought += piece;
+    return piece === "" ? [] : [{ type: "thought", text: piece }];
   }
 
   #text(text: string): readonly Delta[] {

@@ -157,12 +157,14 @@ export function isEvent(entry: LogEntry): entry is AgentEvent {
 }
 
 /** Names of what the user has handed over, for the screen. */
-export function handedOver({ parts }: Pick<UserMessage, "parts">): { readonly given?: readonly string[] } {
-  const given = parts.flatMap((part) => {
+export function attachmentNames(
+  { parts }: Pick<UserMessage, "parts">,
+): { readonly given?: readonly string[] } {
+  const labels = parts.flatMap((part) => {
     if (part.type === "given") return [part.label];
     return part.type === "file" ? [part.uri.replace(/^.*\//, "")] : [];
   });
-  return given.length === 0 ? {} : { given };
+  return labels.length === 0 ? {} : { given: labels };
 }
 
 /** Files are changed, a call has ended, and both are to be told. */

@@ -24,7 +24,7 @@ interface ChangedFilesPorts {
 export class ChangedFiles {
   readonly #ports: ChangedFilesPorts;
   #isStale = false;
-  #told = 0;
+  #notifiedAt = 0;
 
   constructor(ports: ChangedFilesPorts) {
     this.#ports = ports;
@@ -34,14 +34,14 @@ export class ChangedFiles {
   hear(event: AgentEvent): void {
     if (event.type === "file_modified") this.#isStale = true;
     const isNested = event.type === "tool_done" && event.parent !== undefined;
-    if (isNested && performance.now() - this.#told >= PAUSE) this.step();
+    if (isNested && performance.now() - this.#notifiedAt >= PAUSE) this.step();
   }
 
   /** To be called after each append: all calls of an answer have ended. */
   step(): void {
     if (!this.#isStale) return;
     this.#isStale = false;
-    this.#told = performance.now();
+    this.#notifiedAt = performance.now();
     this.#list().then(this.#ports.publish, () => {
       // The turn's end says it.
     });

@@ -1,7 +1,7 @@
 /** One session. Its prompts run one after the other; what waits and what runs can be cancelled. */
 import type { RequestResult } from "../../protocol/requests.ts";
 import { ToolError, TurnError } from "../../shared/errors.ts";
-import type { Handed } from "../agent/gather/given.ts";
+import type { PromptPart } from "../agent/gather/attachments.ts";
 import { choose, type ContextChange } from "../agent/gather/context_page.ts";
 import { SurroundingsGatherer } from "../agent/gather/surroundings.ts";
 import type { Memory } from "../agent/permission/memory.ts";
@@ -101,7 +101,7 @@ export class Session {
   }
 
   /** Runs one turn, after those that were requested before it. */
-  prompt(handed: readonly Handed[], request: TurnRequest = {}): Promise<TurnEnd> {
+  prompt(parts: readonly PromptPart[], request: TurnRequest = {}): Promise<TurnEnd> {
     const cancelled = this.#cancelled;
     const mode = this.modes.current;
     this.#prompts += 1;
@@ -109,7 +109,7 @@ export class Session {
       // A cancel ends what runs and what waits.
       if (cancelled !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
       const controller = this.#running = new AbortController();
-      return this.#turns.run(handed, request, mode, controller).finally(() => this.#running = undefined);
+      return this.#turns.run(parts, request, mode, controller).finally(() => this.#running = undefined);
     }).finally(() => this.#prompts -= 1);
   }
 

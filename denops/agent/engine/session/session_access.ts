@@ -37,8 +37,8 @@ export class SessionAccess {
     this.#rules = await this.#latest?.() ?? this.#rules;
   }
 
-  allow(accesses: Access): void {
-    for (const file of filesOf(accesses)) this.#allowed.add(allowKey(file));
+  allow(access: Access): void {
+    for (const file of filesOf(access)) this.#allowed.add(allowKey(file));
   }
 
   /**
@@ -46,22 +46,22 @@ export class SessionAccess {
    * it may.
    * @param granted keys of what the user has allowed to this one call
    */
-  decide(accesses: Access, granted: ReadonlySet<string>): FileDecision {
-    const { kind } = accesses;
+  decide(access: Access, granted: ReadonlySet<string>): FileDecision {
+    const { kind } = access;
     if (kind === "file") {
-      if (accesses.files.some(({ access, path }) => access === "write" && isOwnGit(path))) {
+      if (access.files.some(({ access, path }) => access === "write" && isOwnGit(path))) {
         return { verdict: "deny", rule: ".git", reason: ".git is closed to tools; use git's own commands" };
       }
       const isOwn = ({ access, path }: FileAccess) => access === "write" && this.#isScratch(path.path);
-      const others = accesses.files.filter((file) => !isOwn(file));
+      const others = access.files.filter((file) => !isOwn(file));
       if (others.length === 0) return { verdict: "allow", rule: "scratch folder" };
       return decideFiles(others, this.#rules, this.#allowed.union(granted));
     }
     // A question of the model's is one to the user anyway.
-    if (kind === "nothing" || (kind === "ask" && accesses.about === "question")) {
+    if (kind === "nothing" || (kind === "ask" && access.about === "question")) {
       return { verdict: "allow", rule: kind };
     }
-    const reason = kind === "command" ? judgeCommand(accesses.command).reason : "needs your approval";
+    const reason = kind === "command" ? judgeCommand(access.command).reason : "needs your approval";
     return { verdict: "ask", rule: kind, reason };
   }
 

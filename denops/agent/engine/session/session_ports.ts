@@ -2,7 +2,7 @@
 import type { EngineConfig, FileRules } from "../../protocol/config.ts";
 import type { Emit } from "../log/events.ts";
 import type { AskApproval, Commands, Editor, Store, UsageLog } from "../ports.ts";
-import type { GivenPorts } from "../agent/gather/given.ts";
+import type { AttachmentPorts } from "../agent/gather/attachments.ts";
 import type { Runner } from "../agent/turn/runner.ts";
 import type { AskSurroundings } from "../agent/gather/git_now.ts";
 
@@ -20,7 +20,7 @@ export interface SessionPorts {
   /** Absent: the model is told nothing of its surroundings. */
   readonly surroundings?: { readonly ask?: AskSurroundings };
   /** Who is asked for what a message mentions; absent: files alone are known. */
-  readonly given?: Pick<GivenPorts, "abilities" | "earlier">;
+  readonly attachments?: Pick<AttachmentPorts, "abilities" | "earlier">;
   /** Absent: the client runs no commands. */
   readonly commands?: Pick<Commands, "isRunning"> | undefined;
   readonly publish: Emit;

@@ -4,7 +4,7 @@
  */
 import { HistoryWindow } from "../context/folding/window.ts";
 import { withoutRepeats } from "../context/repeats.ts";
-import { type FoldEntry, handedOver, type LogEntry } from "../log/entries.ts";
+import { attachmentNames, type FoldEntry, type LogEntry } from "../log/entries.ts";
 import { callIds } from "../agent/turn/call_ids.ts";
 import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } from "../log/events.ts";
 import { type Facts, Memory } from "../agent/permission/memory.ts";
@@ -114,7 +114,7 @@ export class SessionRecord {
     this.emit({
       type: "title",
       title,
-      began: { turn: this.turn, time: Date.now(), ...handedOver(prompt) },
+      began: { turn: this.turn, time: Date.now(), ...attachmentNames(prompt) },
     });
     return prompt;
   }

@@ -2,7 +2,7 @@
 import type { Shown } from "../../protocol/surroundings.ts";
 import { TurnError } from "../../shared/errors.ts";
 import { askRead } from "../agent/gather/ask_read.ts";
-import { type Handed, type HandedOver, handOver } from "../agent/gather/given.ts";
+import { type GatheredMessage, gatherMessage, type PromptPart } from "../agent/gather/attachments.ts";
 import type { SurroundingsGatherer } from "../agent/gather/surroundings.ts";
 import type { SessionModes } from "../agent/settings/session_modes.ts";
 import type { SessionTools } from "../agent/settings/session_tools.ts";
@@ -24,7 +24,7 @@ export interface TurnRequest {
   /** The git branch that a new session is stored with. */
   readonly branch?: string | undefined;
   /** Buffers and windows that Neovim shows. */
-  readonly shown?: Shown | undefined;
+  readonly view?: Shown | undefined;
   /** A turn without the model's loop: remember, edit or merge. */
   readonly instead?: Instead | undefined;
   /** The message's id, under which the log has it. */
@@ -59,7 +59,7 @@ export class Turns {
 
   /** @returns also a failure to store: without that the turn cannot even end as others do */
   async run(
-    handed: readonly Handed[],
+    prompt: readonly PromptPart[],
     request: TurnRequest,
     mode: Mode,
     controller: AbortController,
@@ -68,9 +68,9 @@ export class Turns {
     const { signal } = controller;
     meter.begin();
     surroundings?.ask(signal);
-    steering.begin((handed) => this.#handOver(handed, signal));
+    steering.begin((prompt) => this.#gatherMessage(prompt, signal));
     try {
-      return await this.#run(handed, request, mode, signal);
+      return await this.#run(prompt, request, mode, signal);
     } catch (error) {
       record.markCutOff();
       controller.abort();
@@ -95,8 +95,8 @@ export class Turns {
       ask: this.#ports.ask,
       emit: (event) => record.emit(event),
       refreshRules: () => files.access.refresh(),
-      decide: (accesses, granted) => files.access.decide(accesses, granted),
-      allowForSession: (accesses) => files.access.allow(accesses),
+      decide: (access, granted) => files.access.decide(access, granted),
+      allowForSession: (access) => files.access.allow(access),
       switches: tools,
       offered: memory.offered,
       hasServers: this.#hasServers,
@@ -121,8 +121,8 @@ export class Turns {
   }
 
   async #run(
-    handed: readonly Handed[],
-    { branch, shown, instead, messageId }: TurnRequest,
+    prompt: readonly PromptPart[],
+    { branch, view, instead, messageId }: TurnRequest,
     mode: Mode,
     signal: AbortSignal,
   ): Promise<TurnEnd> {
@@ -130,20 +130,20 @@ export class Turns {
     const { runner, store, config } = this.#ports;
     const notice = await store.ensure();
     await files.scratch?.make();
-    const { parts, problems, note } = await this.#handOver(handed, signal);
+    const { parts, problems, note } = await this.#gatherMessage(prompt, signal);
     record.noteMessage(messageId);
-    const prompt = record.begin(parts, model().name, branch);
+    const userMessage = record.begin(parts, model().name, branch);
     for (const text of [notice, this.#unpriced.notice(config, model()), ...problems]) {
       if (text !== undefined) record.warn(text);
     }
     this.#note("context", note);
     for (const text of await files.begin(signal)) this.#note("files", text);
     this.#note("agents", agents.news());
-    this.#hasServers = shown?.servers ?? this.#hasServers;
-    this.#note("context", await surroundings?.begin(shown, signal));
+    this.#hasServers = view?.servers ?? this.#hasServers;
+    this.#note("context", await surroundings?.begin(view, signal));
     meter.spending.beginTurn();
     const done = instead && runner.instead?.(instead, this.ports(MODES.agent), signal);
-    const end = await (done ?? runner.runTurn(prompt, this.ports(mode), signal));
+    const end = await (done ?? runner.runTurn(userMessage, this.ports(mode), signal));
     record.closeCalls();
     await files.changed.end(signal);
     await surroundings?.end();
@@ -155,7 +155,7 @@ export class Turns {
         ? { type: "turn_done", reason: end.reason }
         : { type: "turn_failed", kind: end.error.kind, message: end.error.message },
     );
-    if (wantsTitle) titling.ask(prompt, record.history.messages);
+    if (wantsTitle) titling.ask(userMessage, record.history.messages);
     return end;
   }
 
@@ -164,12 +164,12 @@ export class Turns {
   }
 
   /** Reads what the user hands over, by the rules of this moment. Never rejects. */
-  #handOver(handed: readonly Handed[], signal: AbortSignal): Promise<HandedOver> {
+  #gatherMessage(prompt: readonly PromptPart[], signal: AbortSignal): Promise<GatheredMessage> {
     const { record, files, tools, modes, model } = this.#parts;
     const asks = askRead({ ...this.ports(modes.current), emit: this.#ports.publish }, signal);
-    return handOver(handed, {
+    return gatherMessage(prompt, {
       abilities: {},
-      ...this.#ports.given,
+      ...this.#ports.attachments,
       workspace: files.workspace.forCall(asks),
       seen: record.history.seen,
       tools,

@@ -60,13 +60,13 @@ export function search(database: Sql, log: TurnLog, query: string, limit: number
   return rows.flatMap((row): Hit[] => {
     const [session, turn] = [String(row.session), Number(row.turn)];
     const entry = log.entry(session, turn, Number(row.seq));
-    const said = searchable(entry?.entry);
-    if (entry === undefined || said === undefined) return [];
-    const { role, text } = said;
+    const content = searchable(entry?.entry);
+    if (entry === undefined || content === undefined) return [];
+    const { role, text } = content;
     const found = { role, text: excerpt(searched(role, text), terms), time: entry.time };
-    const shown = parentOf(database, session) ?? { session, turn };
-    return ownersOf(database, shown.session, shown.turn)
-      .map((owner) => ({ ...owner, turn: shown.turn, ...found }));
+    const parent = parentOf(database, session) ?? { session, turn };
+    return ownersOf(database, parent.session, parent.turn)
+      .map((owner) => ({ ...owner, turn: parent.turn, ...found }));
   }).slice(0, limit);
 }
 

@@ -34,8 +34,8 @@ function indexSome(database: Sql, before: number, most: number): number {
   for (const { session, turn } of turns) {
     const range = { session: String(session), first: Number(turn), last: Number(turn) };
     for (const { turn, seq, entry } of log.read(range, { kind: (kind) => SEARCHED.has(kind) })) {
-      const said = searchable(entry);
-      if (said !== undefined) addText(database, { session: range.session, turn, seq, ...said });
+      const content = searchable(entry);
+      if (content !== undefined) addText(database, { session: range.session, turn, seq, ...content });
     }
   }
   return turns.length < most ? 0 : Number(turns.at(-1)?.id);

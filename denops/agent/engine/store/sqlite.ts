@@ -142,9 +142,9 @@ export class SqliteStore implements Store {
     const sql =
       "SELECT turn, asked, time FROM turns WHERE session = ? AND turn BETWEEN ? AND ? ORDER BY turn";
     return rangesOf(this.#database, session, 1, this.turn(session)).flatMap(({ session, first, last }) =>
-      this.#database.all(sql, session, first, last).map(({ turn, asked, time }) => ({
+      this.#database.all(sql, session, first, last).map(({ turn, asked: firstLine, time }) => ({
         turn: Number(turn),
-        text: String(asked),
+        text: String(firstLine),
         time: Number(time),
       }))
     );
@@ -173,8 +173,8 @@ export class SqliteStore implements Store {
     const payload = this.#encode(session, entry);
     this.#log.add({ session, ...end, time, kind: entry.type, payload, size: sizeOf(entry) });
     this.#ends.set(session, end);
-    const said = searchable(entry);
-    if (said !== undefined) addText(this.#database, { session, ...end, ...said });
+    const content = searchable(entry);
+    if (content !== undefined) addText(this.#database, { session, ...end, ...content });
     switch (entry.type) {
       case "assistant_message":
         for (const { id } of entry.calls) {
@@ -203,8 +203,8 @@ export class SqliteStore implements Store {
     const turn = this.#endOf(session).turn + 1;
     this.#ends.set(session, { turn, seq: 0 });
     const words = wordsOf(message);
-    const [asked = ""] = words.trimStart().split("\n");
-    this.#log.begin(session, turn, time, asked.slice(0, LONGEST_ASKED).toWellFormed());
+    const [firstLine = ""] = words.trimStart().split("\n");
+    this.#log.begin(session, turn, time, firstLine.slice(0, LONGEST_ASKED).toWellFormed());
     this.#database.run(
       "UPDATE sessions SET turns = ?, ended = NULL, updated = ?, title = CASE title WHEN '' THEN ? ELSE title END WHERE id = ?",
       ...[turn, time, firstTitle(words), session],
@@ -250,12 +250,12 @@ export class SqliteStore implements Store {
   ): readonly Stored<LogEntry>[] {
     const left: ReadonlySet<string> = new Set(without);
     const wanted = { kind: (kind: string) => isOf(kind) && !left.has(kind), bareDiffs };
-    let told: number | undefined;
+    let reportedTurn: number | undefined;
     return rangesOf(this.#database, session, first, last).flatMap((range) =>
       [...this.#log.read(range, wanted)].flatMap(({ turn, time, entry }) => {
         if (entry !== undefined) return [{ turn, time, entry }];
-        if (told === turn) return [];
-        told = turn;
+        if (reportedTurn === turn) return [];
+        reportedTurn = turn;
         return [{ turn, time, entry: lost }];
       })
     );

@@ -60,10 +60,10 @@ export class TurnLog {
     this.#blobs = blobs;
   }
 
-  /** @param asked the first line of what the user has asked */
-  begin(session: string, turn: number, time: number, asked: string): void {
+  /** @param firstLine the first line of what the user has asked */
+  begin(session: string, turn: number, time: number, firstLine: string): void {
     const sql = "INSERT OR IGNORE INTO turns (session, turn, time, asked) VALUES (?, ?, ?, ?)";
-    this.#database.run(sql, session, turn, time, asked);
+    this.#database.run(sql, session, turn, time, firstLine);
   }
 
   add({ session, turn, seq, time, kind, payload, size }: NewEntry): void {

@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../../shared/errors.ts";
-import { defineTool, shown } from "./define.ts";
+import { defineTool, titleText } from "./define.ts";
 
 export const askUser = defineTool({
   name: "ask_user",
@@ -17,11 +17,11 @@ export const askUser = defineTool({
     question: z.string().min(1),
     options: z.array(z.string().min(1)).max(10).optional(),
   }),
-  title: (args) => `ask ${shown(args.question)}`,
+  title: (args) => `ask ${titleText(args.question)}`,
 
   prepare({ question, options = [] }, { questions }) {
     return {
-      accesses: { kind: "ask", about: "question", text: question },
+      access: { kind: "ask", about: "question", text: question },
       async run(signal) {
         const answer = await questions.ask(question, options, signal);
         if (answer === undefined) {

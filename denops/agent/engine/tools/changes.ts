@@ -1,7 +1,7 @@
 import { z } from "../../deps/zod.ts";
 import { SearchRequest } from "../../protocol/search.ts";
 import { ToolError } from "../../shared/errors.ts";
-import { counted, defineTool, files, shown } from "./define.ts";
+import { counted, defineTool, files, titleText } from "./define.ts";
 import { leftOutNote } from "./search/format.ts";
 
 export const changes = defineTool({
@@ -17,7 +17,7 @@ export const changes = defineTool({
     query: z.string().optional().describe("commits that added or removed this text"),
   }),
   title: ({ path, ref, since, query }) =>
-    `changes ${shown(query, shown(since, shown(ref, shown(path, "since the last commit"))))}`,
+    `changes ${titleText(query, titleText(since, titleText(ref, titleText(path, "since the last commit"))))}`,
 
   async prepare({ path, ref, since, query }, { workspace, search }) {
     const target = await workspace.resolveListed(path || ".");
@@ -28,10 +28,10 @@ export const changes = defineTool({
       ...(query ? { query } : {}),
     };
     if (!SearchRequest.safeParse({ op: "changes", ...request }).success) {
-      throw new ToolError(`"${shown(ref)}" is no name of a commit or branch.`);
+      throw new ToolError(`"${titleText(ref)}" is no name of a commit or branch.`);
     }
     return {
-      accesses: files(["list", target]),
+      access: files(["list", target]),
       async run(signal) {
         const { text, leftOut } = await search.changes(request, signal);
         return {

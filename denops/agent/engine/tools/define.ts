@@ -69,7 +69,7 @@ export interface ToolContext extends Partial<ClientAbilities> {
 }
 
 export interface PreparedCall {
-  readonly accesses: Access;
+  readonly access: Access;
   /** What the user is shown before a write is allowed. */
   readonly diff?: Diff;
   run(signal: AbortSignal, approved: ApprovedChanges): Promise<ToolResult>;
@@ -82,13 +82,13 @@ export function files(...list: readonly (readonly [FileAccess["access"], AccessP
 }
 
 /** The files that a call accesses: none, if it is of another kind. */
-export function filesOf(accesses: Access): readonly FileAccess[] {
-  return accesses.kind === "file" ? accesses.files : [];
+export function filesOf(access: Access): readonly FileAccess[] {
+  return access.kind === "file" ? access.files : [];
 }
 
 /** The files that a call writes. */
-export function writtenBy(accesses: Access): readonly AccessPath[] {
-  return filesOf(accesses).flatMap(({ access, path }) => access === "write" ? [path] : []);
+export function writtenBy(access: Access): readonly AccessPath[] {
+  return filesOf(access).flatMap(({ access, path }) => access === "write" ? [path] : []);
 }
 
 /** What the answer to a command has settled. */
@@ -178,7 +178,7 @@ interface Definition<
   readonly forms?: {
     of(args: Readonly<Record<string, unknown>>): EditForm;
     /** What is shown in the place of name, description and schema. */
-    readonly shown: Readonly<
+    readonly specs: Readonly<
       Record<
         EditForm,
         Pick<ToolSpec, "description" | "grammar"> & { readonly name?: string; readonly shape: z.ZodRawShape }
@@ -206,8 +206,8 @@ export function defineTool<
   const formsOf: Tool["forms"] = forms === undefined ? undefined : {
     of: forms.of,
     spec(form) {
-      const { shape, ...shown } = forms.shown[form];
-      return { name, ...shown, parameters: parametersOf(z.object(shape)) };
+      const { shape, ...description } = forms.specs[form];
+      return { name, ...description, parameters: parametersOf(z.object(shape)) };
     },
   };
   const read = (args: unknown) => readArguments(args, schema, own, definition.readOnly);
@@ -314,7 +314,7 @@ function unknownArguments(schema: ArgumentsSchema, ignored: readonly string[]): 
 const MOST_NAMES = 10;
 
 function namesOf(ignored: readonly string[]): string {
-  const names = ignored.slice(0, MOST_NAMES).map((name) => shown(name));
+  const names = ignored.slice(0, MOST_NAMES).map((name) => titleText(name));
   const left = ignored.length - names.length;
   return [...names, ...left > 0 ? [`${left} more`] : []].join(", ");
 }
@@ -333,7 +333,7 @@ function withNote(prepared: PreparedCall, ignored: readonly string[]): PreparedC
 const LONGEST_SHOWN = 120;
 
 /** For titles: an argument as short text, whatever the model sent. */
-export function shown(value: unknown, missing = "…"): string {
+export function titleText(value: unknown, missing = "…"): string {
   if (typeof value !== "string" || value === "") return missing;
   const line = value.replace(/\s+/g, " ");
   if (line.length <= LONGEST_SHOWN) return line;

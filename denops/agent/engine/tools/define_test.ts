@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { assertEachLinear } from "../../../../tests/support/growth.ts";
 import { fitArguments } from "./calls/fit_arguments.ts";
-import { shown } from "./define.ts";
+import { titleText } from "./define.ts";
 import { write } from "./write.ts";
 
 Deno.test("an argument in a title is one line, and says if it was cut, never in the middle of a character", () => {
-  assert.equal(shown("a\n  b"), "a b");
-  assert.equal(shown("x".repeat(120)), "x".repeat(120));
-  assert.equal(shown("x".repeat(121)), `${"x".repeat(119)}…`);
-  assert.equal(shown(`${"x".repeat(118)}😀yy`), `${"x".repeat(118)}…`);
-  assert.equal(shown(""), "…");
-  assert.equal(shown(7, "."), ".");
+  assert.equal(titleText("a\n  b"), "a b");
+  assert.equal(titleText("x".repeat(120)), "x".repeat(120));
+  assert.equal(titleText("x".repeat(121)), `${"x".repeat(119)}…`);
+  assert.equal(titleText(`${"x".repeat(118)}😀yy`), `${"x".repeat(118)}…`);
+  assert.equal(titleText(""), "…");
+  assert.equal(titleText(7, "."), ".");
 });
 
 Deno.test("the names of thousands of unknown arguments are not repeated to the model", async () => {

@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../../shared/errors.ts";
-import { defineTool, files, shown } from "./define.ts";
+import { defineTool, files, titleText } from "./define.ts";
 import { lineDiff } from "../log/line_diff.ts";
 import { shownPath } from "./files/workspace.ts";
 
@@ -11,7 +11,7 @@ export const remove = defineTool({
   readOnly: false,
   inPatch: true,
   schema: z.object({ path: z.string().describe("relative to the project") }),
-  title: (args) => `delete ${shown(args.path)}`,
+  title: (args) => `delete ${titleText(args.path)}`,
 
   async prepare({ path }, { workspace }, signal) {
     const target = await workspace.resolve(path);
@@ -23,7 +23,7 @@ export const remove = defineTool({
     const before = await workspace.readIfText(target, signal);
     const diff = before === undefined ? undefined : lineDiff(target.path, before.text, "");
     return {
-      accesses: files(["write", target]),
+      access: files(["write", target]),
       ...(diff === undefined ? {} : { diff }),
       async run(signal) {
         const change = await workspace.remove(target, before, signal);

@@ -3,7 +3,7 @@ import { ToolError } from "../../shared/errors.ts";
 import type { EditForm } from "../../protocol/config.ts";
 import { countsOf, lineDiff } from "../log/line_diff.ts";
 import { lineEnding, withEnding } from "../../shared/text/text.ts";
-import { counted, defineTool, files, shown } from "./define.ts";
+import { counted, defineTool, files, titleText } from "./define.ts";
 import { applyEdits } from "./files/edit_match.ts";
 import { PATCH_GRAMMAR, pathsOfPatch } from "./files/patch.ts";
 import { preparePatch } from "./files/patch_writes.ts";
@@ -62,12 +62,12 @@ export const edit = defineTool({
   basic: true,
   least: "docs",
   schema,
-  forms: { of: formOf, shown: FORMS },
+  forms: { of: formOf, specs: FORMS },
   streamed: "new_str",
   title({ path, patch }) {
     const [first, ...others] = typeof patch === "string" ? pathsOfPatch(patch) : [];
     const more = others.length === 0 ? "" : ` and ${counted(others.length, "other file")}`;
-    return `edit ${shown(first ?? path)}${more}`;
+    return `edit ${titleText(first ?? path)}${more}`;
   },
 
   async prepare(args, { workspace }, signal) {
@@ -83,7 +83,7 @@ export const edit = defineTool({
     const after = workspace.merged(before, seen, own);
     const diff = lineDiff(target.path, before.text, after);
     return {
-      accesses: files(["read", target], ["write", target]),
+      access: files(["read", target], ["write", target]),
       diff,
       async run(signal) {
         const change = await workspace.writeText(target, before, after, signal, own);

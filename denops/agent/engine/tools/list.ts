@@ -2,7 +2,7 @@ import { z } from "../../deps/zod.ts";
 import { ANY_FILE } from "../calls/old_names.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
 import type { ClientAbilities } from "./define.ts";
-import { counted, defineTool, files, shown, type ToolResult } from "./define.ts";
+import { counted, defineTool, files, titleText, type ToolResult } from "./define.ts";
 import { AskedAbout } from "./files/asked_about.ts";
 import { lookups } from "./files/disk.ts";
 import { fuzzyPaths, leftOutNote } from "./search/format.ts";
@@ -30,18 +30,18 @@ export const list = defineTool({
     depth: z.int().min(1).optional().describe("levels of folders"),
   }),
   title: ({ path, glob, depth }) => {
-    if (glob === undefined && depth === undefined) return `list ${shown(path, ".")}`;
+    if (glob === undefined && depth === undefined) return `list ${titleText(path, ".")}`;
     const isAll = glob === undefined || glob === ANY_FILE;
     return isAll
-      ? `list files ${shown(path, ".")}`
-      : `find ${shown(glob)}${path ? ` in ${shown(path)}` : ""}`;
+      ? `list files ${titleText(path, ".")}`
+      : `find ${titleText(glob)}${path ? ` in ${titleText(path)}` : ""}`;
   },
 
   async prepare({ path, glob, depth }, { workspace, search }) {
     const target = await workspace.resolveListed(path || ".");
     const isFolder = glob === undefined && depth === undefined;
     return {
-      accesses: files(["list", target]),
+      access: files(["list", target]),
       run: (signal) =>
         isFolder
           ? listFolder(target, workspace, signal)
@@ -59,9 +59,9 @@ async function listFolder(
   if (info === undefined) throw new ToolError(`${shownPath(folder)} does not exist.`);
   if (info.kind === "file") throw new ToolError(`${shownPath(folder)} is a file. Use read.`);
   if (info.kind === "other") throw new ToolError(`${shownPath(folder)} is not a folder.`);
-  const asked = new AskedAbout();
-  const entries = await folderEntries(workspace, folder, asked, signal);
-  const note = leftOutNote(asked);
+  const leftOut = new AskedAbout();
+  const entries = await folderEntries(workspace, folder, leftOut, signal);
+  const note = leftOutNote(leftOut);
   if (entries.length === 0) {
     const text = note.length === 0 ? `${shownPath(folder)} is empty.` : note.join("\n");
     return { text, summary: note.length === 0 ? "empty" : "none" };
@@ -87,13 +87,15 @@ async function listFiles(
     ...(depth === undefined ? {} : { depth }),
   }, signal);
   const found = isWords ? fuzzyPaths(paths, glob) : paths;
-  const asked = leftOutNote(leftOut);
-  if (found.length === 0) return { text: ["No file was found.", ...asked].join("\n"), summary: "none" };
+  const leftOutNotes = leftOutNote(leftOut);
+  if (found.length === 0) {
+    return { text: ["No file was found.", ...leftOutNotes].join("\n"), summary: "none" };
+  }
   const most = isWords ? MOST_FUZZY : MOST_FILES;
   const left = found.length - most;
   const note = left > 0 ? [`[${left} more]`] : more ? [`[more than ${most}; narrow with path or glob]`] : [];
   return {
-    text: [...found.slice(0, most), ...note, ...asked].join("\n"),
+    text: [...found.slice(0, most), ...note, ...leftOutNotes].join("\n"),
     summary: `${more && !isWords ? "more than " : ""}${counted(found.length, "file")}`,
   };
 }
@@ -105,7 +107,7 @@ const MOST_FUZZY = 50;
 export async function folderEntries(
   workspace: Workspace,
   folder: ResolvedPath,
-  asked: AskedAbout,
+  leftOut: AskedAbout,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const folders: string[] = [];
@@ -121,7 +123,7 @@ export async function folderEntries(
         exists: true,
       };
       const decision = workspace.mayRead(path);
-      asked.note(path.path, decision);
+      leftOut.note(path.path, decision);
       if (decision.verdict !== "allow") continue;
       // A name may hold what looks like other lines.
       // deno-lint-ignore no-control-regex -- they are what is replaced

@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../../shared/errors.ts";
-import { defineTool, files, shown } from "./define.ts";
+import { defineTool, files, titleText } from "./define.ts";
 import { shownPath } from "./files/workspace.ts";
 
 export const move = defineTool({
@@ -13,7 +13,7 @@ export const move = defineTool({
     from: z.string().describe("relative to the project"),
     to: z.string().describe("the new path, with the file's name"),
   }),
-  title: (args) => `move ${shown(args.from)} to ${shown(args.to)}`,
+  title: (args) => `move ${titleText(args.from)} to ${titleText(args.to)}`,
 
   async prepare({ from, to }, { workspace }, signal) {
     // Under another name it could be read.
@@ -28,7 +28,7 @@ export const move = defineTool({
     await workspace.checkFree(target, signal);
     const before = await workspace.readIfText(source, signal);
     return {
-      accesses: files(["read", source], ["write", source], ["write", target]),
+      access: files(["read", source], ["write", source], ["write", target]),
       async run(signal) {
         const change = await workspace.move(source, target, before, signal);
         return {

@@ -20,7 +20,7 @@ export const plan = defineTool({
 
   prepare({ steps }, { session }) {
     return {
-      accesses: NOTHING,
+      access: NOTHING,
       run() {
         session.plan = steps;
         const done = steps.filter(({ status }) => status === "completed").length;

@@ -1,7 +1,7 @@
 import { z } from "../../deps/zod.ts";
 import type { AccessPath } from "../../protocol/access.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
-import { counted, defineTool, files, type PreparedCall, shown, type ToolResult } from "./define.ts";
+import { counted, defineTool, files, type PreparedCall, titleText, type ToolResult } from "./define.ts";
 import { readImage } from "./files/disk.ts";
 import { imageInfo, measures } from "./files/image.ts";
 import { type ImageRoom, LARGEST_IMAGE } from "./files/image_room.ts";
@@ -39,7 +39,7 @@ export const read = defineTool({
     const names = [path, ...Array.isArray(paths) ? paths : []].filter((name) => typeof name === "string");
     const first = typeof offset === "number" ? offset : 1;
     const last = typeof limit === "number" ? `${first}–${first + limit - 1}` : `from ${first}`;
-    return `read ${shown(names.join(", "))}${first === 1 && typeof limit !== "number" ? "" : ` ${last}`}`;
+    return `read ${titleText(names.join(", "))}${first === 1 && typeof limit !== "number" ? "" : ` ${last}`}`;
   },
 
   async prepare({ path, paths = [], offset = 1, limit }, ports, signal) {
@@ -53,7 +53,7 @@ export const read = defineTool({
       names.map((name) => readOne(name, range, ports, signal).catch((error: unknown) => messageOf(error))),
     );
     return {
-      accesses: files(
+      access: files(
         ...calls.flatMap((call) => typeof call === "string" ? [] : [["read", call.target] as const]),
       ),
       run: (signal) => readAll(names, calls, signal),
@@ -73,7 +73,7 @@ async function readOne(
   const name = shownPath(target);
   return {
     target,
-    accesses: files(["read", target]),
+    access: files(["read", target]),
     async run(): Promise<ToolResult> {
       const file = await workspace.read(target, signal);
       const info = workspace.info(target);

@@ -1,7 +1,7 @@
 import { z } from "../../deps/zod.ts";
 import type { AccessPath } from "../../protocol/access.ts";
 import { ToolError } from "../../shared/errors.ts";
-import { type ClientAbilities, defineTool, files, type PreparedCall, shown } from "./define.ts";
+import { type ClientAbilities, defineTool, files, type PreparedCall, titleText } from "./define.ts";
 import type { Workspace } from "./files/workspace.ts";
 import { askServers, nothing, PLACE, type PlaceArguments, placeOf, placeTitle } from "./lsp/ask.ts";
 import { counted } from "./lsp/show.ts";
@@ -33,7 +33,7 @@ export const refactor = defineTool({
   unshown: ["character"],
   title: (args) =>
     args.action === "rename" || args.new_name !== undefined
-      ? `rename ${shown(args.symbol, "symbol")} to ${shown(args.new_name)}`
+      ? `rename ${titleText(args.symbol, "symbol")} to ${titleText(args.new_name)}`
       : `code action at ${placeTitle(args)}`,
 
   async prepare({ action, path, new_name, kind, title, ...place }, ports, signal) {
@@ -80,5 +80,5 @@ async function fix(
 }
 
 function readOnly(target: AccessPath, result: Awaited<ReturnType<PreparedCall["run"]>>): PreparedCall {
-  return { accesses: files(["read", target]), run: () => Promise.resolve(result) };
+  return { access: files(["read", target]), run: () => Promise.resolve(result) };
 }

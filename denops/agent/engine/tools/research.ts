@@ -35,7 +35,7 @@ export const research = defineTool({
 
   prepare({ operations }, context) {
     return {
-      accesses: NOTHING,
+      access: NOTHING,
       async run(signal) {
         const sections = await Promise.all(
           operations.map(({ type, ...args }) => section(type, args, context, signal)),

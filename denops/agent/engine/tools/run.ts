@@ -3,7 +3,7 @@ import { type ApprovedCommand, COMMAND_ACCESSES, type CommandAccess } from "../.
 import { ToolError } from "../../shared/errors.ts";
 import type { CommandReport } from "../ports.ts";
 import { hintFor } from "./commands/hints.ts";
-import { type ApprovedChanges, defineTool, shown, type ToolContext } from "./define.ts";
+import { type ApprovedChanges, defineTool, titleText, type ToolContext } from "./define.ts";
 
 const DEFAULT_TIMEOUT = 120;
 /** A command in the background may run for as long as commands may. */
@@ -35,7 +35,7 @@ export const run = defineTool({
     timeout: z.number().min(1).max(LONGEST_TIMEOUT).optional().describe("seconds, 120 unless told"),
     background: z.boolean().optional().describe("return at once with an id"),
   }),
-  title: (args) => `run ${shown(args.command)}`,
+  title: (args) => `run ${titleText(args.command)}`,
   async prepare(args, context) {
     const { commands } = context;
     const { folder, note } = await workingFolder(args.cwd, context);
@@ -51,7 +51,7 @@ export const run = defineTool({
       ...(args.direct === undefined ? {} : { direct: args.direct }),
     };
     return {
-      accesses: { kind: "command", ...input },
+      access: { kind: "command", ...input },
       async run(signal, approved) {
         const final = {
           ...input,

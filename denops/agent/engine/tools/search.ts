@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { counted, defineTool, files, shown } from "./define.ts";
+import { counted, defineTool, files, titleText } from "./define.ts";
 import { grepText, leftOutNote } from "./search/format.ts";
 
 /** Matching lines that the model gets. */
@@ -22,12 +22,12 @@ export const search = defineTool({
     case: z.enum(["smart", "sensitive", "insensitive"]).optional().describe("smart unless told"),
     context: z.int().min(0).max(10).optional().describe("lines around each match, 1 unless told"),
   }),
-  title: (args) => `search ${shown(args.query)}`,
+  title: (args) => `search ${titleText(args.query)}`,
 
   async prepare(args, { workspace, search: finder }) {
     const target = await workspace.resolveListed(args.path || ".");
     return {
-      accesses: files(["list", target]),
+      access: files(["list", target]),
       async run(signal) {
         const found = await finder.grep({
           query: args.query,

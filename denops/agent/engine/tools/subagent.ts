@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../../shared/errors.ts";
-import { defineTool, shown } from "./define.ts";
+import { defineTool, titleText } from "./define.ts";
 
 /** It looks, and changes nothing. */
 const USUAL_MODE = "explore";
@@ -27,14 +27,14 @@ export const subagent = defineTool({
     context_hint: z.string().optional().describe("what you know already"),
     background: z.boolean().optional().describe("get an id at once; you are told when it has ended"),
   }),
-  title: (args) => `${shown(args.mode, USUAL_MODE)}: ${shown(args.title)}`,
+  title: (args) => `${titleText(args.mode, USUAL_MODE)}: ${titleText(args.title)}`,
 
-  prepare({ title, task: asked, mode, model, context_hint: hint, background }, { agents, access, callId }) {
+  prepare({ title, task: text, mode, model, context_hint: hint, background }, { agents, access, callId }) {
     if (agents === undefined) throw new ToolError("A sub-agent starts no others: do this yourself.");
     const more = { ...model === undefined ? {} : { model }, ...hint === undefined ? {} : { hint } };
-    const task = { title: shown(title), task: asked, mode, ...more };
+    const task = { title: titleText(title), task: text, mode, ...more };
     return {
-      accesses: agents.accessOf(task, access),
+      access: agents.accessOf(task, access),
       async run(signal) {
         if (background !== true) return await agents.run(task, callId, signal);
         const id = agents.startInBackground(task, callId);

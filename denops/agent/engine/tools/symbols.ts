@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../../shared/errors.ts";
-import { type ClientAbilities, defineTool, files, NOTHING, shown, type ToolResult } from "./define.ts";
+import { type ClientAbilities, defineTool, files, NOTHING, titleText, type ToolResult } from "./define.ts";
 import type { Workspace } from "./files/workspace.ts";
 import { askServers, nothing, PLACE, type PlaceArguments, placeOf, placeTitle } from "./lsp/ask.ts";
 import { showDiagnostics } from "./lsp/diagnostics.ts";
@@ -70,7 +70,7 @@ const KINDS = {
   types: hierarchy("type_hierarchy", "types around", [["super", "Supertypes"], ["sub", "Subtypes"]]),
   calls: hierarchy("call_hierarchy", "calls of", [["incoming", "Called by"], ["outgoing", "Calls"]]),
   outline: {
-    title: (args) => `outline of ${shown(args.path)}`,
+    title: (args) => `outline of ${titleText(args.path)}`,
     async answer(question, { languages, signal }) {
       const request = { op: "document_symbols", path: fileOf(question) } as const;
       const answer = await askServers(languages, request, ["symbols"], signal);
@@ -78,7 +78,7 @@ const KINDS = {
     },
   },
   diagnostics: {
-    title: (args) => `diagnostics${args.path === undefined ? "" : ` of ${shown(args.path)}`}`,
+    title: (args) => `diagnostics${args.path === undefined ? "" : ` of ${titleText(args.path)}`}`,
     isGlobal: true,
     async answer({ path }, { workspace, languages, signal }) {
       const request = { op: "diagnostics", ...(path === undefined ? {} : { path }) } as const;
@@ -87,7 +87,7 @@ const KINDS = {
     },
   },
   find: {
-    title: (args) => `find symbol ${shown(args.symbol)}`,
+    title: (args) => `find symbol ${titleText(args.symbol)}`,
     isGlobal: true,
     async answer({ path, symbol: query }, { workspace, languages, signal }) {
       if (query === undefined) {
@@ -153,7 +153,7 @@ export const symbols = defineTool({
     path: PLACE.path.optional(),
   }),
   unshown: ["character"],
-  title: (args) => isKind(args.kind) ? KINDS[args.kind].title(args) : `symbols ${shown(args.kind)}`,
+  title: (args) => isKind(args.kind) ? KINDS[args.kind].title(args) : `symbols ${titleText(args.kind)}`,
 
   async prepare({ kind: name, path, symbol, line, character }, { workspace, languages }) {
     const kind: Kind = KINDS[name];
@@ -161,7 +161,7 @@ export const symbols = defineTool({
     const target = path === undefined ? undefined : await workspace.resolveReadable(path);
     const question = { path: target?.path, symbol, line, character };
     return {
-      accesses: target === undefined ? NOTHING : files(["read", target]),
+      access: target === undefined ? NOTHING : files(["read", target]),
       run: (signal) => kind.answer(question, { workspace, languages, signal }),
     };
   },

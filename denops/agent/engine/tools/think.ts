@@ -13,7 +13,7 @@ export const think = defineTool({
 
   prepare({ thought }) {
     return {
-      accesses: NOTHING,
+      access: NOTHING,
       run: () => Promise.resolve({ text: "Noted.", summary: thought.replace(/\s+/g, " ").slice(0, 80) }),
     };
   },

@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { defineTool, files, shown } from "./define.ts";
+import { defineTool, files, titleText } from "./define.ts";
 import { countsOf, lineDiff } from "../log/line_diff.ts";
 import { lineEnding, withEnding } from "../../shared/text/text.ts";
 import { outcomeOf, shownPath } from "./files/workspace.ts";
@@ -18,7 +18,7 @@ export const write = defineTool({
     content: z.string().describe("the whole new content"),
   }),
   streamed: "content",
-  title: (args) => `write ${shown(args.path)}`,
+  title: (args) => `write ${titleText(args.path)}`,
 
   async prepare({ path, content }, { workspace }, signal) {
     const target = await workspace.resolve(path);
@@ -30,7 +30,7 @@ export const write = defineTool({
     const after = before === undefined || seen === undefined ? own : workspace.merged(before, seen, own);
     const diff = lineDiff(target.path, before?.text, after);
     return {
-      accesses: files(["write", target]),
+      access: files(["write", target]),
       diff,
       async run(signal) {
         const change = await workspace.writeText(target, before, after, signal, own);

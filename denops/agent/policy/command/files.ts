@@ -3,23 +3,24 @@ import { has, valuesOf } from "./options.ts";
 import { judgeDelete, judgeRead, judgeWrite, UNKNOWN } from "./places.ts";
 import { argumentsOf } from "./programs.ts";
 import type { Judge, Scene } from "./scene.ts";
-import { judged, type Judgement, when, worst } from "./severity.ts";
+import { judgeAs, type Judgement, when, worst } from "./severity.ts";
 
 /** rm, rmdir, unlink, shred, trash. */
 export const judgeRemove: Judge = (args, scene, name) => {
-  const given = argumentsOf(name, args);
+  const invocation = argumentsOf(name, args);
   // Options that are only known when it runs may be -rf.
-  const unsure = given.operands.some((path) => path.startsWith(UNKNOWN)) && given.operands.length > 1;
-  const recursive = name === "rm" && (has(given, "-r -R --recursive") || unsure);
-  return worst(...given.operands.map((path) => judgeDelete(path, recursive, scene)));
+  const unsure = invocation.operands.some((path) => path.startsWith(UNKNOWN)) &&
+    invocation.operands.length > 1;
+  const recursive = name === "rm" && (has(invocation, "-r -R --recursive") || unsure);
+  return worst(...invocation.operands.map((path) => judgeDelete(path, recursive, scene)));
 };
 
 /** cp, mv, install, ln, rsync: the last operand, or that of -t, is where they write. */
 export const judgeCopy: Judge = (args, scene, name) => {
-  const given = argumentsOf(name, args);
-  const [into] = name === "rsync" ? [] : valuesOf(given, "-t --target-directory");
-  const target = into ?? given.operands.at(-1) ?? UNKNOWN;
-  const sources = into === undefined ? given.operands.slice(0, -1) : given.operands;
+  const invocation = argumentsOf(name, args);
+  const [into] = name === "rsync" ? [] : valuesOf(invocation, "-t --target-directory");
+  const target = into ?? invocation.operands.at(-1) ?? UNKNOWN;
+  const sources = into === undefined ? invocation.operands.slice(0, -1) : invocation.operands;
   scene.made(target);
   return worst(
     judgeWrite(target, scene),
@@ -41,12 +42,12 @@ export const judgeCopy: Judge = (args, scene, name) => {
 
 /** chmod, chown, chgrp: the mode, too, is looked at as a path, which harms nobody. */
 export const judgeMode: Judge = (args, scene, name) => {
-  const given = argumentsOf(name, args);
-  return worst(...given.operands.map((path) => {
+  const invocation = argumentsOf(name, args);
+  return worst(...invocation.operands.map((path) => {
     // The project itself is not meant here, only what lies around it.
-    const whole = has(given, "-R --recursive") && !/^(\.\/?)?\*?$/.test(path) &&
+    const whole = has(invocation, "-R --recursive") && !/^(\.\/?)?\*?$/.test(path) &&
       judgeDelete(path, true, scene).severity === "critical";
-    return whole ? judged("critical", "changes the rights of all files there") : judgeWrite(path, scene);
+    return whole ? judgeAs("critical", "changes the rights of all files there") : judgeWrite(path, scene);
   }));
 };
 
@@ -83,10 +84,10 @@ export const judgeFind: Judge = (args, scene, name) => {
 
 /** tar, unzip: what they write where. */
 export const judgeUnpack: Judge = (args, scene, name) => {
-  const given = argumentsOf(name, args);
-  const into = valuesOf(given, name === "unzip" ? "-d" : "-C --directory");
-  const packed = has(given, "-c -r -u --create --append") && name !== "unzip"
-    ? valuesOf(given, "-f --file")
+  const invocation = argumentsOf(name, args);
+  const into = valuesOf(invocation, name === "unzip" ? "-d" : "-C --directory");
+  const packed = has(invocation, "-c -r -u --create --append") && name !== "unzip"
+    ? valuesOf(invocation, "-f --file")
     : [];
   return worst(
     ...into.flatMap((path) => judgeUnpackInto(path, scene)),
@@ -99,18 +100,18 @@ export function judgeUnpackInto(path: string, scene: Scene): readonly Judgement[
   const all = judgeDelete(path, false, scene).severity === "critical";
   return [
     judgeWrite(path, scene),
-    ...when(all, judged("critical", "writes over a top-level, home or parent folder")),
+    ...when(all, judgeAs("critical", "writes over a top-level, home or parent folder")),
   ];
 }
 
 /** curl, wget: the files that they name by the address, and those that they read by one. */
 export const judgeCurl: Judge = (args, scene, name) => {
-  const given = argumentsOf(name, args);
-  const urls = [...given.operands, ...valuesOf(given, "--url")];
-  const [folder = "."] = valuesOf(given, name === "curl" ? "--output-dir" : "-P --directory-prefix");
+  const invocation = argumentsOf(name, args);
+  const urls = [...invocation.operands, ...valuesOf(invocation, "--url")];
+  const [folder = "."] = valuesOf(invocation, name === "curl" ? "--output-dir" : "-P --directory-prefix");
   const own = name === "curl"
-    ? has(given, "-O --remote-name --remote-name-all -J")
-    : !has(given, "-O -o -a --output-document --output-file --append-output");
+    ? has(invocation, "-O --remote-name --remote-name-all -J")
+    : !has(invocation, "-O -o -a --output-document --output-file --append-output");
   const files = own ? urls.map((url) => `${folder}/${fileOf(url)}`) : [];
   for (const path of files) scene.made(path);
   return worst(

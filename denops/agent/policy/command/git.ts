@@ -3,7 +3,7 @@ import { judgeUnpackInto } from "./files.ts";
 import { has, readArguments, valuesOf } from "./options.ts";
 import { argumentsOf } from "./programs.ts";
 import type { Judge } from "./scene.ts";
-import { judged, type Judgement, READS, when, worst } from "./severity.ts";
+import { judgeAs, type Judgement, READS, when, worst } from "./severity.ts";
 
 const VALUED =
   "-m -F -o -x -b -B -X --message --file --author --date --branch --origin --config --template --depth --output --reference --onto";
@@ -20,11 +20,11 @@ const PLAIN =
 export const judgeGit: Judge = (args, scene) => {
   const global = argumentsOf("git", args, "operand");
   const [sub = "", ...rest] = global.operands;
-  const given = readArguments(rest, VALUED);
-  const [first = "", second = ""] = given.operands;
+  const invocation = readArguments(rest, VALUED);
+  const [first = "", second = ""] = invocation.operands;
   const away = valuesOf(global, "-C").some((path) => /^([/~￼]|\.\.)/.test(path));
   return worst(
-    ...[...valuesOf(global, "-c"), ...(sub === "clone" ? valuesOf(given, "-c --config") : [])].map((
+    ...[...valuesOf(global, "-c"), ...(sub === "clone" ? valuesOf(invocation, "-c --config") : [])].map((
       setting,
     ) => judgeSetting(setting, "look")),
     ...when(
@@ -33,11 +33,11 @@ export const judgeGit: Judge = (args, scene) => {
     ),
     ...when(
       has(global, "--config-env --exec-path"),
-      judged("high", "runs git with other programs or settings"),
+      judgeAs("high", "runs git with other programs or settings"),
     ),
     ...when(
       away || has(global, "--git-dir --work-tree --bare"),
-      judged("medium", "obeys the settings of another repository", "look"),
+      judgeAs("medium", "obeys the settings of another repository", "look"),
     ),
     ...when(sub === "clone" && second !== "", ...judgeUnpackInto(second, scene)),
   );
@@ -47,5 +47,5 @@ export const judgeGit: Judge = (args, scene) => {
 function judgeSetting(setting: string, level: "look" | "git"): Judgement {
   return PLAIN.test(setting)
     ? READS
-    : judged("high", `sets git's ${setting.replace(/=.*$/s, "")}, which may start a program`, level);
+    : judgeAs("high", `sets git's ${setting.replace(/=.*$/s, "")}, which may start a program`, level);
 }

@@ -6,7 +6,7 @@ import { asksVersion, filesWritten, judgeByTable } from "./programs.ts";
 import { RUNNER } from "./risky.ts";
 import type { Judge, Scene } from "./scene.ts";
 import { interpreterOf, judgeInterpreter, judgeShell, SHELLS } from "./shells.ts";
-import { judged, type Judgement, READS, worst } from "./severity.ts";
+import { judgeAs, type Judgement, READS, worst } from "./severity.ts";
 import { unwrap } from "./wrappers.ts";
 
 const JUDGES = new Map<string, Judge>(
@@ -52,10 +52,10 @@ export function judgeWords(
   words: readonly string[],
   scene: Scene,
 ): { readonly judgement: Judgement; readonly starts: Starts } {
-  const [path = "", ...given] = words;
+  const [path = "", ...rest] = words;
   // `tar xf` is `tar -xf`.
   const tar = /(^|\/)(g|bsd)?tar$/.test(path);
-  const args = given.map((arg, at) => tar && at === 0 ? arg.replace(/^(?=\w+$)/, "-") : arg);
+  const args = rest.map((arg, at) => tar && at === 0 ? arg.replace(/^(?=\w+$)/, "-") : arg);
   if (path.includes(UNKNOWN) || /[*?]|\[.+\]/.test(path)) {
     return { judgement: judgeUnknownName(args, scene), starts: "words" };
   }
@@ -104,7 +104,7 @@ function judgeProgram(name: string, args: readonly string[], scene: Scene): Judg
   if (name === "at" || name === "batch") scene.note("runs unknown text");
   const judge = JUDGES.get(name);
   const url = args.some((arg) => /^(https?|ftp|ssh|git):\/\/|^git@/.test(arg));
-  const unknown = judged("medium", `runs ${name || "something"}, an unknown program`, "try", url);
+  const unknown = judgeAs("medium", `runs ${name || "something"}, an unknown program`, "try", url);
   const files = filesWritten(name, words);
   if (name !== "mkdir") { for (const path of files) scene.made(path); }
   const found = worst(
@@ -112,8 +112,8 @@ function judgeProgram(name: string, args: readonly string[], scene: Scene): Judg
     ...files.map((path) => judgeWrite(path, scene)),
     judge?.(args, scene, name) ?? READS,
   );
-  const given = judge === undefined ? found.severity !== "none" : GIVEN.test(name);
-  return given ? worst(found, lookInside(args, scene)) : found;
+  const mayStartOthers = judge === undefined ? found.severity !== "none" : GIVEN.test(name);
+  return mayStartOthers ? worst(found, lookInside(args, scene)) : found;
 }
 
 /** `./ls` need not be ls; that `./gradlew test` runs tests is what its name says. */
@@ -133,10 +133,10 @@ function lookInside(args: readonly string[], scene: Scene): Judgement {
   });
   const found = inside.slice(0, MOST_TELLING).map((one) => ({ one, severity: scene.suppose(one) }));
   if (found.some(({ severity }) => severity === "critical")) {
-    return judged("critical", "may run a destructive command");
+    return judgeAs("critical", "may run a destructive command");
   }
   const high = found.some(({ one, severity }) => severity === "high" && typeof one !== "string");
-  return high ? judged("high", "may run another command") : READS;
+  return high ? judgeAs("high", "may run another command") : READS;
 }
 
 function judgeUnknownName(args: readonly string[], scene: Scene): Judgement {
@@ -146,6 +146,6 @@ function judgeUnknownName(args: readonly string[], scene: Scene): Judgement {
   const guesses = [...SUSPECTS.map((name) => [name, ...some]), SUSPECTS.includes(some[0] ?? "") ? some : []];
   const suspected = guesses.some((words) => scene.suppose(words) === "critical");
   return suspected
-    ? judged("critical", "hides a program that its arguments make destructive")
-    : judged("high", "runs a program known only at run time");
+    ? judgeAs("critical", "hides a program that its arguments make destructive")
+    : judgeAs("high", "runs a program known only at run time");
 }

@@ -55,8 +55,8 @@ export function readArguments(
 }
 
 /** Long options may be shortened: `--outp` is `--output`. That a short form might be ambiguous does not matter. */
-function isNamed(given: string, name: string): boolean {
-  return given === name || (given.length > 2 && given.startsWith("--") && name.startsWith(given));
+function isNamed(option: string, name: string): boolean {
+  return option === name || (option.length > 2 && option.startsWith("--") && name.startsWith(option));
 }
 
 /** The values of all options of these names; the empty text where none was given. */
@@ -67,8 +67,8 @@ export function valuesOf({ options }: Arguments, wanted: string): readonly strin
 }
 
 /** @param wanted "-o --output"; names of one dash and many letters are compared as they stand */
-export function has(given: Arguments, wanted: string): boolean {
+export function has(invocation: Arguments, wanted: string): boolean {
   const long = wanted.split(" ").filter((name) => /^-[^-]./.test(name));
-  return valuesOf(given, wanted).length > 0 ||
-    given.all.some((arg) => long.some((name) => arg === name || arg.startsWith(`${name}=`)));
+  return valuesOf(invocation, wanted).length > 0 ||
+    invocation.all.some((arg) => long.some((name) => arg === name || arg.startsWith(`${name}=`)));
 }

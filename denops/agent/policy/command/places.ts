@@ -1,6 +1,6 @@
 /** Judges writes, deletions and reads at a path that a command names. By name alone: no file is looked at. Pure. */
 import { posix } from "node:path";
-import { judged, type Judgement, judgementOf, READS, rows } from "./severity.ts";
+import { judgeAs, type Judgement, judgementOf, READS, rows } from "./severity.ts";
 
 /** Stands in a word for what is only known when the line runs: `$(date)` or an unset variable. */
 export const UNKNOWN = "\u{FFFC}";
@@ -104,9 +104,13 @@ export function judgeDelete(path: string, recursive: boolean, { folder, places }
 export function judgeRead(path: string, { folder, places }: From): Judgement {
   if (path.length > 1_000) return READS;
   const normal = normalise(path, folder, places);
-  if (SECRETS.test(path) || SECRETS.test(normal)) return judged("high", "reads what may be a secret", "look");
-  if (/^\/dev\/(tcp|udp)\//.test(path)) return judged("critical", "opens a network connection", "look", true);
+  if (SECRETS.test(path) || SECRETS.test(normal)) {
+    return judgeAs("high", "reads what may be a secret", "look");
+  }
+  if (/^\/dev\/(tcp|udp)\//.test(path)) {
+    return judgeAs("critical", "opens a network connection", "look", true);
+  }
   return /^(~|\/(home|Users)\/|\/root\/)/.test(normal)
-    ? judged("medium", "reads in the home folder", "look")
+    ? judgeAs("medium", "reads in the home folder", "look")
     : READS;
 }

@@ -224,10 +224,10 @@ export function argumentsOf(name: string, args: readonly string[], until?: "oper
 /** The files that its options, or its operands, name to be written. */
 export function filesWritten(name: string, args: readonly string[]): readonly string[] {
   const written = OPTIONS.get(name)?.written ?? "";
-  const given = argumentsOf(name, args);
+  const invocation = argumentsOf(name, args);
   const files = /^$|^-/.test(written)
-    ? valuesOf(given, written)
-    : given.operands.filter((one) => written === "." || one.startsWith(written));
+    ? valuesOf(invocation, written)
+    : invocation.operands.filter((one) => written === "." || one.startsWith(written));
   return files.map((file) => file.slice(written.endsWith("=") ? written.length : 0)).filter((file) =>
     file !== "-"
   );
@@ -235,7 +235,7 @@ export function filesWritten(name: string, args: readonly string[]): readonly st
 
 interface Known {
   readonly judgement: Judgement;
-  readonly fits: (given: Arguments, all: string) => boolean;
+  readonly fits: (invocation: Arguments, all: string) => boolean;
   /** Its first word is a subcommand. */
   readonly sub: boolean;
 }
@@ -250,15 +250,15 @@ function tested(words: readonly string[]): Known["fits"] {
       return (_, all) => text.test(all);
     }
     if (wanted.startsWith("-")) {
-      return (given) => has(given, wanted.replaceAll("|", " ")) !== word.startsWith("!");
+      return (invocation) => has(invocation, wanted.replaceAll("|", " ")) !== word.startsWith("!");
     }
     const at = operands++;
-    if (word === "$") return (given) => given.operands[at] === undefined;
+    if (word === "$") return (invocation) => invocation.operands[at] === undefined;
     const names = RegExp.escape(word).replace(/\\([*|])/g, (_, char) => char === "*" ? ".*" : "|");
     const fits = new RegExp(word === "." ? "" : `^(?:${names})$`, "s");
-    return (given) => fits.test(given.operands[at] ?? "") && given.operands[at] !== undefined;
+    return (invocation) => fits.test(invocation.operands[at] ?? "") && invocation.operands[at] !== undefined;
   });
-  return (given, all) => tests.every((test) => test(given, all));
+  return (invocation, all) => tests.every((test) => test(invocation, all));
 }
 
 /** By the name of the program; `mkfs.*` stands for what starts with it and a dot. */
@@ -278,9 +278,9 @@ function rowsOf(name: string): readonly Known[] {
 
 export function judgeByTable(name: string, args: readonly string[], input?: Input): Judgement | undefined {
   // What stands behind "--" is for a script, but still says what it does: `npm run lint -- --fix`.
-  const given = argumentsOf(name, args.filter((arg) => arg !== "--"));
+  const invocation = argumentsOf(name, args.filter((arg) => arg !== "--"));
   const all = [...args, ...(input?.kind === "text" ? [input.text] : [])].join(" ");
-  return rowsOf(name).find(({ fits }) => fits(given, all))?.judgement;
+  return rowsOf(name).find(({ fits }) => fits(invocation, all))?.judgement;
 }
 
 /** What it does depends on its first operand: a rule on its name alone is one on all that it does. */

@@ -132,9 +132,11 @@ function names(arg: string, option: string, all: readonly string[]): boolean {
   if (!option.startsWith("-")) return arg === option;
   if (!/^-./.test(arg) || arg === "--") return false;
   // Node takes "_" for "-".
-  const given = arg.replace(/=.*$/s, "").replaceAll(/(?<=\w)_/g, "-");
-  if (option.startsWith("--")) return given.length > 2 && given.startsWith("--") && option.startsWith(given);
+  const flag = arg.replace(/=.*$/s, "").replaceAll(/(?<=\w)_/g, "-");
+  if (option.startsWith("--")) {
+    return flag.length > 2 && flag.startsWith("--") && option.startsWith(flag);
+  }
   // Where options of one dash have many letters, as those of find and go, letters do not go together.
   const whole = all.some((one) => /^-[^-]./.test(one));
-  return whole ? given.replace(/^--/, "-") === option : /^-[^-]/.test(arg) && arg.includes(option.charAt(1));
+  return whole ? flag.replace(/^--/, "-") === option : /^-[^-]/.test(arg) && arg.includes(option.charAt(1));
 }

@@ -25,7 +25,7 @@ export function rank(severity: Risk): number {
 }
 
 /** @param level what worries nobody only looks, the rest writes, unless said */
-export function judged(
+export function judgeAs(
   severity: Risk,
   reason: string,
   level: CommandLevel = severity === "none" ? "look" : "write",
@@ -34,7 +34,7 @@ export function judged(
   return { severity, reason, level, network };
 }
 
-export const READS = judged("none", "only reads");
+export const READS = judgeAs("none", "only reads");
 
 /** The highest severity with the reason that came with it first; level and network of all. */
 export function worst(...all: readonly Judgement[]): Judgement {
@@ -60,5 +60,5 @@ export function rows(text: string): readonly (readonly string[])[] {
 export function judgementOf(cell: string): Judgement {
   const [severity = "", access = "", ...reason] = cell.split(" ");
   const needs = CommandAccess.parse(access);
-  return judged(Risk.parse(severity), reason.join(" "), levelOf(needs), hasNetwork(needs));
+  return judgeAs(Risk.parse(severity), reason.join(" "), levelOf(needs), hasNetwork(needs));
 }

@@ -2,25 +2,25 @@
 import { has, readArguments } from "./options.ts";
 import { judgeDelete, judgeWrite, UNKNOWN } from "./places.ts";
 import type { Judge, Scene } from "./scene.ts";
-import { judged, type Judgement, READS, when, worst } from "./severity.ts";
+import { judgeAs, type Judgement, READS, when, worst } from "./severity.ts";
 
 /** Text that comes from the input: known text is judged, what is not known is noted. */
 function fromInput(scene: Scene, judge: (text: string) => Judgement): Judgement {
   const { input } = scene;
   if (input.kind === "text") return judge(input.text);
-  if (input.kind === "nothing") return judged("medium", "starts an interpreter");
+  if (input.kind === "nothing") return judgeAs("medium", "starts an interpreter");
   scene.note("runs unknown text");
-  return judged("high", "runs its input");
+  return judgeAs("high", "runs its input");
 }
 
 export const judgeShell: Judge = (args, scene, name) => {
-  if (/^(fish|csh|tcsh)$/.test(name)) return judged("high", "runs another shell's language");
+  if (/^(fish|csh|tcsh)$/.test(name)) return judgeAs("high", "runs another shell's language");
   // "+x" turns off what "-x" turns on.
   const options = args.map((arg) => arg.replace(/^\+(?=[a-zA-Z]+$)/, "-"));
-  const given = readArguments(options, "-o -O --rcfile --init-file", "operand");
-  const [first, ...rest] = given.operands;
-  if (has(given, "-c")) {
-    if (first === undefined) return judged("medium", "starts a shell");
+  const invocation = readArguments(options, "-o -O --rcfile --init-file", "operand");
+  const [first, ...rest] = invocation.operands;
+  if (has(invocation, "-c")) {
+    if (first === undefined) return judgeAs("medium", "starts a shell");
     if (first === UNKNOWN) scene.note("runs unknown text");
     // $0, $1 and "$@" are the words behind the text.
     const filled = first.replace(
@@ -30,7 +30,7 @@ export const judgeShell: Judge = (args, scene, name) => {
     scene.shell(rest.length === 0 ? first : filled, scene.input);
     return READS;
   }
-  if (first === undefined || has(given, "-s") || first === "/dev/stdin") {
+  if (first === undefined || has(invocation, "-s") || first === "/dev/stdin") {
     {
       return fromInput(scene, (text) => {
         scene.shell(text);
@@ -52,7 +52,7 @@ const judgeSource: Judge = ([path = UNKNOWN], scene) => runFile(path, scene);
 function runFile(path: string, scene: Scene): Judgement {
   if (!path.includes(UNKNOWN)) return scene.runs(path);
   scene.note("runs unknown text");
-  return judged("high", "runs a file known only at run time");
+  return judgeAs("high", "runs a file known only at run time");
 }
 
 /** The options that hold code, for each interpreter. */
@@ -75,9 +75,9 @@ export const judgeInterpreter: Judge = (args, scene, name) => {
   const [first, next = "", ...rest] = at < 0 ? [] : args.slice(at);
   if (first === undefined) return fromInput(scene, (text) => judgeCode(text, scene));
   if (codes.test(first)) return judgeCode(next, scene);
-  if (/^https?:/.test(first)) return judged("high", "runs what it downloads", "write", true);
+  if (/^https?:/.test(first)) return judgeAs("high", "runs what it downloads", "write", true);
   if (!module(first)) return runFile(first, scene);
-  if (/^(http\.server|venv|ensurepip)$/.test(next)) return judged("medium", `runs ${next}`);
+  if (/^(http\.server|venv|ensurepip)$/.test(next)) return judgeAs("medium", `runs ${next}`);
   if (next !== "json.tool") scene.run([next, ...rest], scene.input);
   return READS;
 };
@@ -93,10 +93,10 @@ const CONNECTS = /https?:|\b(urllib|urlopen|requests|fetch|socket|httpx|aiohttp|
 /** Code of any language: the texts in it may be commands, and some names tell. */
 function judgeCode(code: string, scene: Scene): Judgement {
   const level = WRITES.test(code) || REMOVES.test(code) ? "write" : "look";
-  const found = [judged("medium", "runs code", level, CONNECTS.test(code))];
+  const found = [judgeAs("medium", "runs code", level, CONNECTS.test(code))];
   if (code.includes(UNKNOWN)) {
     scene.note("runs unknown text");
-    found.push(judged("high", "runs code known only at run time"));
+    found.push(judgeAs("high", "runs code known only at run time"));
   }
   for (const [, , path = ""] of code.matchAll(DELETES)) found.push(judgeDelete(path, true, scene));
   const texts = [...code.matchAll(/(['"`])((?:(?!\1)[^\\]|\\.)*)\1/gs)].slice(0, 12).map(([, , text = ""]) =>
@@ -105,9 +105,9 @@ function judgeCode(code: string, scene: Scene): Judgement {
   const words = texts.findIndex((text) => /^(rm|sh|bash|dd|mkfs|sudo)$/.test(text));
   const commands = [...texts.filter((text) => /\s/.test(text)), ...(words < 0 ? [] : [texts.slice(words)])];
   if (commands.some((one) => scene.suppose(one) === "critical")) {
-    found.push(judged("critical", "holds a destructive command"));
+    found.push(judgeAs("critical", "holds a destructive command"));
   }
-  if (REMOVES.test(code)) found.push(judged("high", "runs code that deletes files"));
+  if (REMOVES.test(code)) found.push(judgeAs("high", "runs code that deletes files"));
   return worst(...found);
 }
 
@@ -139,9 +139,11 @@ function substitutions(script: string, flag: RegExp): readonly RegExpExecArray[]
 }
 
 const judgeScript: Judge = (args, scene) => {
-  if (args.some((arg) => /^-[a-zA-Z]*i|^--in-p/.test(arg))) return judged("medium", "changes files in place");
+  if (args.some((arg) => /^-[a-zA-Z]*i|^--in-p/.test(arg))) {
+    return judgeAs("medium", "changes files in place");
+  }
   const script = args.filter((arg) => !/^-[^-]?$/.test(arg)).join("\n");
-  if (script.length > LONGEST_SCRIPT) return judged("high", "is a script too long to be looked at");
+  if (script.length > LONGEST_SCRIPT) return judgeAs("high", "is a script too long to be looked at");
   const started = STARTS.exec(script) ?? substitutions(script, START_FLAG)[0] ?? null;
   const text = started?.groups?.["text"];
   if (text !== undefined) scene.shell(text);
@@ -152,7 +154,7 @@ const judgeScript: Judge = (args, scene) => {
     ),
     ...when(
       started !== null,
-      judged("medium", "starts a program", "look"),
+      judgeAs("medium", "starts a program", "look"),
       { ...judgeCode(script, scene), level: "look" },
     ),
   );

@@ -9,7 +9,7 @@ import { judgeWords, type Starts } from "./judge.ts";
 import { judgeRead, judgeWrite, normalise, type Places, UNKNOWN } from "./places.ts";
 import { printed } from "./printed.ts";
 import type { Fact, Input, Scene } from "./scene.ts";
-import { judged, type Judgement, READS, worst } from "./severity.ts";
+import { judgeAs, type Judgement, READS, worst } from "./severity.ts";
 import { isTooComplex, leavesOut, PLAIN_SYNTAX, startsItself } from "./syntax.ts";
 import { judgeVariable } from "./wrappers.ts";
 import { BREAK, expandParts, expandText, expandWord, type ExpansionScope, isLiteral } from "./words.ts";
@@ -66,11 +66,11 @@ export class Reader {
     const facts = this.#facts;
     if (facts.has("runs unknown text") && (facts.has("downloads") || facts.has("decodes"))) {
       const how = facts.has("downloads") ? "downloads" : "decodes";
-      this.add(line, judged("critical", `runs what it ${how}`, "write", facts.has("downloads")));
+      this.add(line, judgeAs("critical", `runs what it ${how}`, "write", facts.has("downloads")));
     }
     if (this.#work.steps > MOST_STEPS) {
       this.parsed = false;
-      this.add(line.slice(0, LONGEST_SHOWN), judged("critical", "is too complex to be judged"));
+      this.add(line.slice(0, LONGEST_SHOWN), judgeAs("critical", "is too complex to be judged"));
     }
   }
 
@@ -97,7 +97,7 @@ export class Reader {
     const text = scope.source.slice(pos, end);
     const first = this.parsed;
     this.parsed = false;
-    this.add(text.slice(0, LONGEST_SHOWN), judged("high", "cannot be parsed as shell"));
+    this.add(text.slice(0, LONGEST_SHOWN), judgeAs("high", "cannot be parsed as shell"));
     for (const piece of first ? text.split(/[;&|\n(){}`]+|\$\(/) : []) {
       if (piece.trim() !== "") this.#text(piece, { ...fork(scope), source: piece, depth: scope.depth + 1 });
     }
@@ -160,7 +160,7 @@ export class Reader {
   #function(node: shell.Function, scope: Scope): void {
     this.#functions.add(node.name.value);
     if (startsItself(node)) {
-      this.add(`${node.name.value}()`, judged("critical", "starts itself endlessly"));
+      this.add(`${node.name.value}()`, judgeAs("critical", "starts itself endlessly"));
     }
     this.#node(node.body, { ...fork(scope), variables: new Map(scope.variables).set("@", UNKNOWN) });
   }
@@ -193,7 +193,7 @@ export class Reader {
     const { judgement, starts } = words.length === 1 && this.#functions.has(words[0] ?? "")
       ? { judgement: READS, starts: "words" as const }
       : judgeWords(words, this.#scene(scope, text));
-    const whole = hides ? worst(judgement, judged("high", "hides the name of the program")) : judgement;
+    const whole = hides ? worst(judgement, judgeAs("high", "hides the name of the program")) : judgement;
     this.add(text, whole, { words, starts, inner: scope.inner });
   }
 
@@ -260,10 +260,10 @@ export class Reader {
       },
       runs: (path) => {
         const downloaded = this.#made.get(posix.basename(path));
-        if (downloaded === undefined) return judged("medium", "runs a file of the project");
+        if (downloaded === undefined) return judgeAs("medium", "runs a file of the project");
         return downloaded
-          ? judged("critical", "runs what it downloads")
-          : judged("high", "runs a file that the line itself makes");
+          ? judgeAs("critical", "runs what it downloads")
+          : judgeAs("high", "runs a file that the line itself makes");
       },
       run: (words, input) => {
         if (words.length > 0 && scope.depth <= DEEPEST_TEXT) this.#judge(words, within(input), text);
@@ -271,7 +271,7 @@ export class Reader {
       shell: (inside, input) => {
         if (inside.includes(UNKNOWN)) {
           this.#facts.add("runs unknown text");
-          this.add(text, judged("high", "runs text known only at run time"), { inner: true });
+          this.add(text, judgeAs("high", "runs text known only at run time"), { inner: true });
         }
         this.#text(inside, { ...within(input), source: inside });
       },

@@ -2,7 +2,7 @@
 import { type Arguments, has, readArguments, valuesOf } from "./options.ts";
 import { UNKNOWN } from "./places.ts";
 import type { Scene } from "./scene.ts";
-import { judged, type Judgement, judgementOf, READS, rows, worst } from "./severity.ts";
+import { judgeAs, type Judgement, judgementOf, READS, rows, worst } from "./severity.ts";
 
 /**
  * Names, or a name and its first operand · options with a value · how many operands stand before the other's words, or
@@ -54,14 +54,16 @@ export function unwrap([name = "", ...args]: readonly string[], scene: Scene): J
   const wrapper = pair ?? WRAPPERS.get(name);
   if (wrapper === undefined) return undefined;
   const { valued, skip, shell, own } = wrapper;
-  const given = readArguments(pair === undefined ? args : args.slice(1), valued, "operand");
-  if ((name === "command" && has(given, "-v -V")) || (name === "exec" && given.operands.length === 0)) {
+  const invocation = readArguments(pair === undefined ? args : args.slice(1), valued, "operand");
+  if (
+    (name === "command" && has(invocation, "-v -V")) || (name === "exec" && invocation.operands.length === 0)
+  ) {
     return READS;
   }
-  for (const text of valuesOf(given, shell)) {
-    scene.shell([text, ...(name === "env" ? given.operands : [])].join(" "));
+  for (const text of valuesOf(invocation, shell)) {
+    scene.shell([text, ...(name === "env" ? invocation.operands : [])].join(" "));
   }
-  const inner = given.operands.slice(Number(skip) || 0);
+  const inner = invocation.operands.slice(Number(skip) || 0);
   // NAME=value may stand before the other's words.
   const set = /^(env|sudo|doas)$/.test(name) ? inner.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word)) : 0;
   const assigned = inner.splice(0, set < 0 ? inner.length : set).map((word) => judgeVariable(word));
@@ -69,15 +71,15 @@ export function unwrap([name = "", ...args]: readonly string[], scene: Scene): J
   if (name === "parallel" && !inner.includes(":::")) inner.push(UNKNOWN);
   if (skip === "joined") scene.shell(inner.filter((word) => word !== ":::").join(" "));
   else if (skip === "each") { for (const text of inner) scene.shell(text); }
-  else if (/xargs$/.test(name)) feed(inner, given, scene);
+  else if (/xargs$/.test(name)) feed(inner, invocation, scene);
   else scene.run(inner, scene.input);
   return worst(own, ...assigned);
 }
 
 /** The input of xargs becomes further words, or replaces a placeholder. */
-function feed(words: readonly string[], given: Arguments, scene: Scene): void {
-  const input = has(given, "-a --arg-file") ? { kind: "unknown" } as const : scene.input;
-  const [hole] = [...valuesOf(given, "-I -J --replace"), ...(has(given, "-i") ? ["{}"] : [])];
+function feed(words: readonly string[], invocation: Arguments, scene: Scene): void {
+  const input = has(invocation, "-a --arg-file") ? { kind: "unknown" } as const : scene.input;
+  const [hole] = [...valuesOf(invocation, "-I -J --replace"), ...(has(invocation, "-i") ? ["{}"] : [])];
   const read = input.kind === "text"
     ? input.text.split(hole === undefined ? /\s+/ : "\n").filter((word) => word !== "").slice(0, 100)
     : input.kind === "names"
@@ -102,5 +104,5 @@ export function judgeVariable(assignment: string): Judgement {
   if (/^GIT_(TERMINAL_PROMPT|OPTIONAL_LOCKS|AUTHOR_\w+|COMMITTER_\w+)$/.test(name)) return READS;
   if (name === "IFS" && !/\w/.test(value)) return READS;
   const severity = HIJACKS.test(name) ? "high" : STEERS.test(name) ? "medium" : "none";
-  return severity === "none" ? READS : judged(severity, `sets ${name}, which other programs obey`, "look");
+  return severity === "none" ? READS : judgeAs(severity, `sets ${name}, which other programs obey`, "look");
 }

@@ -133,8 +133,8 @@ const MOST_LINES = 40;
 /** Both sides of each conflict, between the usual marks. */
 export function conflictText(conflicts: readonly Conflict[], ours: string, theirs: string): string {
   const cut = (lines: Lines) => {
-    const shown = lines.slice(0, MOST_LINES).map((line) => line.replace(/\r?\n$/, ""));
-    return lines.length > MOST_LINES ? [...shown, `… ${lines.length - MOST_LINES} more lines`] : shown;
+    const excerpt = lines.slice(0, MOST_LINES).map((line) => line.replace(/\r?\n$/, ""));
+    return lines.length > MOST_LINES ? [...excerpt, `… ${lines.length - MOST_LINES} more lines`] : excerpt;
   };
   const out = conflicts.slice(0, MOST_CONFLICTS).flatMap((conflict) => [
     `<<<<<<< ${ours}, line ${conflict.line}`,

@@ -29,10 +29,10 @@ export function turnActions(
 }
 
 async function steer({ chats }: ActionContext, action: ActionOf<"steer">): Promise<Record<string, unknown>> {
-  const { chat, id, text, given } = action;
+  const { chat, id, text, given: attachments } = action;
   const { session } = chats.at(action);
   const { client } = await session.project();
-  const prompt = await client.composer.blocks(chat, text, given);
+  const prompt = await client.composer.blocks(chat, text, attachments);
   const params = (sessionId: string) => REQUESTS.steer.params.parse({ sessionId, id, prompt });
   return await session.request("steer", params).catch((error: unknown) => {
     // Agents that cannot be steered get it as the next message.

@@ -19,8 +19,8 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
   return {
     ...events,
     async permission(request) {
-      const accesses = ours(ApprovalMeta, request._meta)?.accesses;
-      if (accesses?.kind !== "command" || isOwnInAny(accesses.cwd)) return await events.permission(request);
+      const access = ours(ApprovalMeta, request._meta)?.access;
+      if (access?.kind !== "command" || isOwnInAny(access.cwd)) return await events.permission(request);
       const reason = "the command's folder is not a real folder of the project";
       return outcomeOf(OPTION.reject, request.options, { reason });
     },
@@ -37,24 +37,24 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
     },
     answers: {
       ...answers,
-      async unsaved_text(sessionId, asked, signal) {
-        check(asked.path);
-        return await answers.unsaved_text(sessionId, asked, signal);
+      async unsaved_text(sessionId, params, signal) {
+        check(params.path);
+        return await answers.unsaved_text(sessionId, params, signal);
       },
-      async write_unsaved(sessionId, asked, signal) {
-        check(asked.path);
+      async write_unsaved(sessionId, params, signal) {
+        check(params.path);
         // Neovim may write there, the engine may not: it finds out by itself.
-        if (asked.path.split(sep).some((name) => name.toLowerCase() === ".git")) {
+        if (params.path.split(sep).some((name) => name.toLowerCase() === ".git")) {
           return { status: "not_open" };
         }
-        return await answers.write_unsaved(sessionId, asked, signal);
+        return await answers.write_unsaved(sessionId, params, signal);
       },
-      async written_since(sessionId, asked, signal) {
-        return ownFilesOnly(await answers.written_since(sessionId, asked, signal), roots);
+      async written_since(sessionId, params, signal) {
+        return ownFilesOnly(await answers.written_since(sessionId, params, signal), roots);
       },
-      async lsp(sessionId, asked, signal) {
-        if (asked.request.path !== undefined) check(asked.request.path);
-        return await answers.lsp(sessionId, asked, signal);
+      async lsp(sessionId, params, signal) {
+        if (params.request.path !== undefined) check(params.request.path);
+        return await answers.lsp(sessionId, params, signal);
       },
     },
   };

@@ -47,7 +47,7 @@ interface AgentExtension {
   /** `_meta` of what the client can. */
   readonly offered: Meta;
   /** `_meta` of `initialize`. Keys are in here: it travels on stdin only. */
-  readonly told: Meta;
+  readonly meta: Meta;
   serve(app: ClientApp, arrival: Arrival): void;
 }
 
@@ -208,7 +208,7 @@ export class AgentConnection implements AsyncDisposable {
       protocolVersion: 1,
       clientInfo: { name: "agent.nvim", version: VERSION },
       clientCapabilities,
-      ...(extension === undefined ? {} : { _meta: { ...extension.told } }),
+      ...(extension === undefined ? {} : { _meta: { ...extension.meta } }),
     });
     if (answer.protocolVersion !== 1) {
       throw new Error(

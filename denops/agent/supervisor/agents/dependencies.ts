@@ -74,9 +74,9 @@ async function deno(plugin: string, args: string[], fetching: () => void = () =>
     process.status,
   ]);
   if (success) return output;
-  const said = errors.trim().split("\n").find((line) => line.includes("error")) ?? "it failed";
+  const problem = errors.trim().split("\n").find((line) => line.includes("error")) ?? "it failed";
   // deno-lint-ignore no-control-regex -- colours
-  throw new Error(said.replace(/\u001b\[[\d;]*m/g, "").replace(/^error: /, ""));
+  throw new Error(problem.replace(/\u001b\[[\d;]*m/g, "").replace(/^error: /, ""));
 }
 
 function reasonOf(error: unknown): string {
@@ -85,12 +85,12 @@ function reasonOf(error: unknown): string {
 
 async function textOf(stream: ReadableStream<Uint8Array>, fetching?: () => void): Promise<string> {
   let text = "";
-  let told = fetching === undefined;
+  let hasNotified = fetching === undefined;
   const decoder = new TextDecoder();
   for await (const bytes of stream) {
     text += decoder.decode(bytes, { stream: true });
-    if (told || !/Download\S* \S+\.tgz/.test(text)) continue;
-    told = true;
+    if (hasNotified || !/Download\S* \S+\.tgz/.test(text)) continue;
+    hasNotified = true;
     fetching?.();
   }
   return text;

@@ -37,8 +37,8 @@ import type { AgentProcess } from "./process.ts";
 
 /** Our own methods that an engine may use. */
 function offeredMethods(): string[] {
-  const told = SCREEN_NOTIFICATION_NAMES.filter((name) => name !== "trace" || isTracing());
-  return [...told, ...SCREEN_REQUEST_NAMES].map(method);
+  const notifications = SCREEN_NOTIFICATION_NAMES.filter((name) => name !== "trace" || isTracing());
+  return [...notifications, ...SCREEN_REQUEST_NAMES].map(method);
 }
 
 /** Name of a request → its answer. @throws {Error} one line */
@@ -52,7 +52,7 @@ export type EngineAnswers = {
 
 /** Name of a notification → its listener. Listeners return at once, to keep the order. */
 export type EngineListeners = {
-  readonly [Name in ScreenNotification]: (sessionId: string, told: NotificationParams<Name>) => void;
+  readonly [Name in ScreenNotification]: (sessionId: string, params: NotificationParams<Name>) => void;
 };
 
 /** The engine's requests and notifications. */
@@ -83,11 +83,11 @@ export class Engine implements AsyncDisposable {
   /** Resolves once the engine has answered `initialize`. @throws {Error} one line, with its error output */
   static async start(process: AgentProcess, config: EngineConfig, events: EngineEvents): Promise<Engine> {
     const extensions = offeredMethods();
-    const told: InitializeMeta = { extensions, config };
+    const initializeMeta: InitializeMeta = { extensions, config };
     const agent = await AgentConnection.start(process, events, {
       notifications: SCREEN_NOTIFICATION_NAMES.map(method),
       offered: { [META]: { extensions } },
-      told: { [META]: told },
+      meta: { [META]: initializeMeta },
       serve(app, arrival) {
         for (const name of SCREEN_NOTIFICATION_NAMES) listen(app, name, events.listeners, arrival);
         for (const name of SCREEN_REQUEST_NAMES) serve(app, name, events.answers, arrival);
@@ -142,21 +142,21 @@ export class Engine implements AsyncDisposable {
 
   /**
    * As {@link AgentConnection.prompt}.
-   * @param told what the session is to remember as its git branch (the first message counts), what the user sees
+   * @param details what the session is to remember as its git branch (the first message counts), what the user sees
    */
   async prompt(
     sessionId: string,
     prompt: readonly ContentBlock[],
-    told: { readonly [Name in keyof SessionMeta]?: SessionMeta[Name] | undefined } = {},
+    details: { readonly [Name in keyof SessionMeta]?: SessionMeta[Name] | undefined } = {},
   ): Promise<PromptResponse> {
     const meta: SessionMeta = {
       ...defined({
-        branch: told.branch,
-        messageId: told.messageId,
-        shown: told.shown,
-        remember: told.remember,
-        edit: told.edit,
-        merge: told.merge,
+        branch: details.branch,
+        messageId: details.messageId,
+        shown: details.shown,
+        remember: details.remember,
+        edit: details.edit,
+        merge: details.merge,
       }),
     };
     return await this.#agent.prompt(
@@ -203,9 +203,9 @@ function listen<Name extends ScreenNotification>(
   const hear: EngineListeners[Name] = listeners[name];
   const schema = z.intersection(ofSession, SCREEN_NOTIFICATIONS[name]);
   app.onNotification(method(name), schema, ({ params }) => {
-    const { sessionId, ...told } = params;
+    const { sessionId, ...notification } = params;
     // The row's schema has just parsed it.
-    arrival.handle(() => hear(sessionId, told as NotificationParams<Name>));
+    arrival.handle(() => hear(sessionId, notification as NotificationParams<Name>));
   });
 }
 
@@ -218,11 +218,11 @@ function serve<Name extends ScreenRequest>(
   const answer: EngineAnswers[Name] = answers[name];
   const schema = z.intersection(ofSession, SCREEN_REQUESTS[name].params);
   app.onRequest(method(name), schema, async ({ params, signal }) => {
-    const { sessionId, ...asked } = params;
+    const { sessionId, ...request } = params;
     // Earlier updates come first: a buffer follows a write before it is asked for its text.
     await arrival.caughtUp();
     try {
-      return await answer(sessionId, asked as ScreenParams<Name>, signal);
+      return await answer(sessionId, request as ScreenParams<Name>, signal);
     } catch (error) {
       // Otherwise the engine gets no reason.
       throw new RequestError(-32603, messageOf(error));

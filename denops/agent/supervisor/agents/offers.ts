@@ -53,8 +53,8 @@ export class Offers {
     }
     const isTaken = models === undefined || knownModels(user).has(name) ||
       PRESETS[provider.name]?.any_model === true;
-    const asked = await oneModel(await this.#withKey(provider, user), name, this.#world.fetch);
-    const found = asked ?? (isTaken ? { name } : undefined);
+    const unlisted = await oneModel(await this.#withKey(provider, user), name, this.#world.fetch);
+    const found = unlisted ?? (isTaken ? { name } : undefined);
     if (found !== undefined) return withOptions(found, provider, user);
     const near = nearNames(name, (models ?? []).map((one) => one.name));
     const hint = near.length === 0 ? "`:Agent model` lists all." : `Near: ${near.join(", ")}.`;

@@ -6,18 +6,18 @@ const STDERR_KEPT = 4_000;
 
 /** One line; never rejects. */
 export async function endOf(process: Deno.ChildProcess): Promise<string> {
-  let said = "";
+  let output = "";
   const decoder = new TextDecoder();
   const reading = (async () => {
     for await (const bytes of process.stderr) {
-      said = (said + decoder.decode(bytes, { stream: true })).slice(-STDERR_KEPT);
+      output = (output + decoder.decode(bytes, { stream: true })).slice(-STDERR_KEPT);
     }
   })().catch(() => {});
   const status = await process.status;
   await reading;
   const signal = status.signal ?? signalOf(status.code);
   const how = signal === undefined ? `exit code ${status.code}` : `signal ${signal}`;
-  const lines = said.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  const lines = output.split("\n").map((line) => line.trim()).filter((line) => line !== "");
   const telling = lines.find((line) => /error|cannot|can't|denied|not found/i.test(line)) ?? lines.at(-1);
   return telling === undefined ? how : `${how}: ${telling.slice(0, 300)}`;
 }

@@ -81,6 +81,6 @@ export async function checkProvider(
 function unknownModel(name: string, model: string, models: readonly string[]): string {
   if (models.length === 0) return `${name} has no model "${model}", nor any other.`;
   const more = models.length > SHOWN ? ` and ${models.length - SHOWN} more` : "";
-  const shown = models.slice(0, SHOWN).map((one) => oneLine(one, LONGEST_NAME)).join(", ");
-  return `${name} has no model "${model}". It has ${shown}${more}.`;
+  const names = models.slice(0, SHOWN).map((one) => oneLine(one, LONGEST_NAME)).join(", ");
+  return `${name} has no model "${model}". It has ${names}${more}.`;
 }

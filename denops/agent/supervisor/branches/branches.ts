@@ -15,11 +15,11 @@ export class Branches {
    * @param isShared another session is at work in the project at that moment
    */
   begin(
-    asked: { readonly prefix: string; readonly text: string; readonly options: BranchOptions },
+    request: { readonly prefix: string; readonly text: string; readonly options: BranchOptions },
     isShared: () => boolean,
     tell: Tell,
   ): Promise<string | undefined> {
-    const made = this.#order.then(() => this.#begin(asked, isShared, tell));
+    const made = this.#order.then(() => this.#begin(request, isShared, tell));
     this.#order = made;
     return made;
   }

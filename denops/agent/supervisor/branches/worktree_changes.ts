@@ -76,12 +76,12 @@ export async function lossOf(
   for (const { path } of changed) {
     if (!await isSame(join(git.root, path), join(origin, path))) differing.add(path);
   }
-  const judged = new Set([...changed.map(({ path }) => path), ...await trackedPaths(git)]);
+  const knownPaths = new Set([...changed.map(({ path }) => path), ...await trackedPaths(git)]);
   let ignored = 0;
   let size = 0;
   for (const [path, entry] of listing) {
     if (entry.isFolder) continue;
-    const isIgnored = !judged.has(path);
+    const isIgnored = !knownPaths.has(path);
     if (isIgnored) ignored++;
     if (isIgnored || differing.has(path)) size += entry.size;
   }

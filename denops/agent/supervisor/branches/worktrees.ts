@@ -46,7 +46,7 @@ type Removed =
 
 /** A worktree as it was looked at. */
 interface WorktreeLook {
-  readonly shown: ShownWorktree;
+  readonly view: ShownWorktree;
   /** Made before the files were judged. */
   readonly listing: DiskListing;
 }
@@ -84,13 +84,13 @@ export class Worktrees {
     this.#options = options;
   }
 
-  /** @param given of the project, or of one of its worktrees @throws {Error} one line */
-  static async of(given: WorktreeOptions): Promise<Worktrees> {
-    const [root = ""] = given.roots;
-    const origin = await originOf(root, given.stateDir) ?? root;
+  /** @param input of the project, or of one of its worktrees @throws {Error} one line */
+  static async of(input: WorktreeOptions): Promise<Worktrees> {
+    const [root = ""] = input.roots;
+    const origin = await originOf(root, input.stateDir) ?? root;
     const here = origin === root ? undefined : basename(root);
-    const folder = await worktreesOf(origin, given.stateDir);
-    const options = { ...given, roots: [origin, ...given.roots.slice(1)] };
+    const folder = await worktreesOf(origin, input.stateDir);
+    const options = { ...input, roots: [origin, ...input.roots.slice(1)] };
     const git = new Git(options);
     const found = await ownRepository(git);
     if (found.type !== "repository") {
@@ -119,8 +119,8 @@ export class Worktrees {
     const branch = this.#branch(name);
     const made = { name, path, origin: this.#origin, branch, filters: [], submodules: [] };
     if (await exists(path)) {
-      const { shown } = await this.#look(name);
-      return { ...made, branch: shown.branch ?? "no branch", known: true, uncommitted: 0 };
+      const { view } = await this.#look(name);
+      return { ...made, branch: view.branch ?? "no branch", known: true, uncommitted: 0 };
     }
     const cannot = (why: string) => new Error(`Cannot make the worktree ${name}: ${why}.`);
     if (await this.#commit(this.#git, "HEAD") === undefined) throw cannot("the repository has no commit yet");
@@ -149,7 +149,7 @@ export class Worktrees {
     const rows: ShownWorktree[] = [];
     for (const name of await this.#names()) {
       const unknown = { name, path: this.path(name), files: 0, ignored: 0, size: 0, commits: 0 };
-      rows.push(await this.#look(name).then(({ shown }) => shown, () => unknown));
+      rows.push(await this.#look(name).then(({ view }) => view, () => unknown));
     }
     return rows;
   }
@@ -168,9 +168,9 @@ export class Worktrees {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const git = await this.#in(name);
       const head = await this.#commit(git, "HEAD") ?? "";
-      const { shown, listing } = await this.#look(name);
+      const { view, listing } = await this.#look(name);
       const digest = await digestOf(listing);
-      const { files, ignored, size, commits, branch } = shown;
+      const { files, ignored, size, commits, branch } = view;
       if (files + ignored > 0 && digest !== consent) {
         return { removed: false, listing: digest, files, ignored, size, commits };
       }
@@ -298,14 +298,14 @@ export class Worktrees {
     const branch = await git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
     const head = await this.#commit(this.#git, "HEAD");
     const ahead = await git.run(["rev-list", "--count", `${head}..HEAD`]);
-    const shown = {
+    const view = {
       name,
       path: git.root,
       ...(branch.code === 0 ? { branch: visible(branch.text) } : {}),
       ...loss,
       commits: Number(ahead.text) || 0,
     };
-    return { shown, listing };
+    return { view, listing };
   }
 
   async #commit(git: Git, name: string): Promise<string | undefined> {

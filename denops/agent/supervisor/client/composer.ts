@@ -1,10 +1,10 @@
 /** Composes prompts from what the user wrote, and from what Neovim attached. */
 import type { ContentBlock } from "../../deps/acp_sdk.ts";
-import type { Given } from "../../protocol/given.ts";
+import type { Attachment } from "../../protocol/attachments.ts";
 import type { Shown } from "../../protocol/surroundings.ts";
 import { filledIn, promptCall } from "../../shared/user_files/prompt_file.ts";
 import { fileProblems } from "../project/file_problems.ts";
-import { givenBlocks, promptBlock } from "../project/given.ts";
+import { attachmentBlocks, promptBlock } from "../project/attachments.ts";
 import { type PromptFiles, promptFiles } from "../project/prompt_files.ts";
 import { search } from "../project/search.ts";
 import { fileNames, shownIn } from "../project/surroundings.ts";
@@ -33,12 +33,16 @@ export class Composer {
   }
 
   /** The prompt of a message: its text, the template it calls, its attachments. @throws {Error} one line */
-  async blocks(chat: number, text: string, given: readonly Given[]): Promise<readonly ContentBlock[]> {
+  async blocks(
+    chat: number,
+    text: string,
+    attachments: readonly Attachment[],
+  ): Promise<readonly ContentBlock[]> {
     const template = await this.#template(chat, text);
     return [
       { type: "text", text },
       ...template === undefined ? [] : [promptBlock(template.name, template.text)],
-      ...given.length === 0 ? [] : givenBlocks(given, this.#permissions.search(chat)),
+      ...attachments.length === 0 ? [] : attachmentBlocks(attachments, this.#permissions.search(chat)),
     ];
   }
 
@@ -50,8 +54,8 @@ export class Composer {
   }
 
   /** What the engine may know of the editor's windows. */
-  shown(chat: number, shown: Shown): Shown {
-    return shownIn(shown, this.#permissions.search(chat));
+  editorView(chat: number, view: Shown): Shown {
+    return shownIn(view, this.#permissions.search(chat));
   }
 
   /** Prompt templates, read again from their files. */

@@ -69,15 +69,15 @@ export class Rehearsal implements AsyncDisposable {
    * @returns what the model is to know, a line each
    */
   async finish(whole: boolean): Promise<readonly string[]> {
-    const said: string[] = [];
+    const notes: string[] = [];
     try {
       if (this.#isKept && whole) await this.#list();
-      else if (!this.#overlay.isUntouched) said.push(this.#isKept ? CUT_OFF : TRIED);
+      else if (!this.#overlay.isUntouched) notes.push(this.#isKept ? CUT_OFF : TRIED);
     } catch (error) {
-      said.push(`nothing was kept: ${messageOf(error)}`);
+      notes.push(`nothing was kept: ${messageOf(error)}`);
     }
     if (this.#effects.length === 0) this[Symbol.asyncDispose]().catch(() => {});
-    return said;
+    return notes;
   }
 
   async #list(): Promise<void> {

@@ -6,7 +6,7 @@ import { OBEYED } from "../git/folders.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
 import type { NewTree } from "./new_tree.ts";
 import type { Effect } from "./rehearsal.ts";
-import { SHOWN } from "../system/sandbox/shown.ts";
+import { SHOWN } from "../system/sandbox/visible_places.ts";
 
 /** Links of the system's own to its programs. Settings are nothing that a project needs a link to. */
 const PROGRAMS = ["/bin", "/sbin", "/lib", "/lib64"];
@@ -44,8 +44,8 @@ function linkRisk(path: string, tree: NewTree, roots: readonly string[]): string
   if (resolved === undefined) return "leads round in circles";
   const { path: target, passed } = resolved;
   const { HOME: home = "" } = neovimEnvironment();
-  const shown = SHOWN.map(({ path }) => path.startsWith("~/") ? join(home, path.slice(2)) : path);
-  const programs = [...PROGRAMS, ...shown.filter((path) => path !== SETTINGS && path !== "")];
+  const visiblePaths = SHOWN.map(({ path }) => path.startsWith("~/") ? join(home, path.slice(2)) : path);
+  const programs = [...PROGRAMS, ...visiblePaths.filter((path) => path !== SETTINGS && path !== "")];
   const open = [...roots, ...programs, ...programs.filter(existsSync).map((path) => realpathSync(path))];
   if (!open.some((place) => isInside(target, place))) {
     return `leads out of the project, to ${target}`;

@@ -11,7 +11,7 @@
  */
 import { join } from "node:path";
 import type { CommandLevel } from "../../protocol/commands.ts";
-import { HIDDEN, SHOWN } from "../system/sandbox/shown.ts";
+import { HIDDEN, SHOWN } from "../system/sandbox/visible_places.ts";
 import type { GitGuard } from "../git/guard.ts";
 
 interface SeatbeltPlaces {

@@ -59,7 +59,7 @@ interface Terminal {
   readonly started: number;
   end?: CommandEnd;
   /** Beside what it printed, a line each. */
-  said?: readonly string[];
+  notes?: readonly string[];
 }
 
 /** A command that has ended, and what it would change. */
@@ -89,7 +89,7 @@ export class Terminals implements AsyncDisposable {
   /** @throws {RequestError} one line if the command may not run */
   async create(params: CreateTerminalRequest): Promise<string> {
     const { sessionId } = params;
-    const input = agreed(params) ?? await this.#asked(params);
+    const input = agreed(params) ?? await this.#requestApproval(params);
     const grant = this.#ports.spend(sessionId, input);
     if (grant === undefined) {
       throw RequestError.invalidParams(undefined, NOT_APPROVED);
@@ -130,7 +130,7 @@ export class Terminals implements AsyncDisposable {
     const { rehearsal } = spec;
     const ended = command.ended.then(async (end) => {
       const whole = end.type === "exited" || end.type === "signalled";
-      terminal.said = await rehearsal?.finish(whole) ?? [];
+      terminal.notes = await rehearsal?.finish(whole) ?? [];
       terminal.end = end;
       if (input.background) this.#tellRunning(sessionId);
       return end;
@@ -191,7 +191,7 @@ export class Terminals implements AsyncDisposable {
   }
 
   /** A command of an agent that knows nothing of our form is asked about here. */
-  async #asked({ sessionId, cwd, ...params }: CreateTerminalRequest): Promise<TerminalMeta> {
+  async #requestApproval({ sessionId, cwd, ...params }: CreateTerminalRequest): Promise<TerminalMeta> {
     const input = { command: shellLine(params), cwd: cwd ?? this.#roots[0] ?? "", ...UNTOLD };
     await this.#checkFolder(input.cwd);
     const approved = await this.#ports.ask(sessionId, input);
@@ -205,8 +205,8 @@ export class Terminals implements AsyncDisposable {
   }
 
   async output(id: string): Promise<TerminalOutputResponse> {
-    const { command, end, said = [], rehearsal } = this.#terminal(id);
-    const lines = said.map((line) => `[${line}]`);
+    const { command, end, notes = [], rehearsal } = this.#terminal(id);
+    const lines = notes.map((line) => `[${line}]`);
     const output = shortened(
       lines.length === 0 ? command.output : [command.output.trimEnd(), ...lines].join("\n").trimStart(),
     );

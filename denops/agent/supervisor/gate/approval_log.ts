@@ -37,8 +37,9 @@ export class ApprovalLog {
   }
 
   add(entry: Omit<LoggedApproval, "time">): void {
-    const accesses = JSON.parse(JSON.stringify(entry.accesses, shortened));
-    const line = JSON.stringify({ time: new Date().toISOString(), ...entry, accesses }) + "\n";
+    const access = JSON.parse(JSON.stringify(entry.accesses, shortened));
+    const time = new Date().toISOString();
+    const line = JSON.stringify({ time, ...entry, accesses: access }) + "\n";
     this.#order = this.#order.then(async () => {
       await Deno.mkdir(dirname(this.#path), { recursive: true });
       if (await this.#isFull()) await this.#rotate();
@@ -72,13 +73,13 @@ export class ApprovalLog {
 export function logLines(entries: readonly LoggedApproval[], most: number = MOST_SHOWN): readonly string[] {
   const left = entries.length - most;
   const note = left > 0 ? [`[the last ${most}; ${left} older ones are not shown]`] : [];
-  const lines = entries.slice(-most).map(({ time, title, answer, rule, accesses }) => {
-    const access = accesses.kind === "command"
-      ? accesses.access
-      : accesses.kind === "effects"
+  const lines = entries.slice(-most).map(({ time, title, answer, rule, accesses: access }) => {
+    const level = access.kind === "command"
+      ? access.access
+      : access.kind === "effects"
       ? "what it changed"
       : undefined;
-    const why = access === undefined || access === rule ? rule : `${access}, ${rule}`;
+    const why = level === undefined || level === rule ? rule : `${level}, ${rule}`;
     return `${time.slice(0, 19).replace("T", " ")}  ${answer}  ${title}  (${why})`;
   });
   // An edited command may have several lines.

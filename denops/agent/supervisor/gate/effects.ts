@@ -17,7 +17,7 @@ import { risks } from "../commands/risks.ts";
 import { middleCut, visible } from "../screen/visible.ts";
 
 /** Where a file, a folder or a link becomes another of these, its end and its beginning are judged one by one. */
-interface Judged extends JudgedEffect {
+interface JudgedPart extends JudgedEffect {
   /** The change that is kept or dropped as a whole. */
   readonly effect: Effect;
   /** The part of it that this row judges. */
@@ -27,8 +27,8 @@ interface Judged extends JudgedEffect {
 }
 
 interface Row {
-  readonly shown: EffectRow;
-  readonly parts: ReadonlySet<Judged>;
+  readonly view: EffectRow;
+  readonly parts: ReadonlySet<JudgedPart>;
 }
 
 /** Rows of one state; beyond it, files are grouped by folder. */
@@ -42,7 +42,7 @@ const MOST_TIME_MS = 200;
 const LEFT_OUT = "the user left it out";
 
 export class EffectsReview {
-  #judged: readonly Judged[];
+  #parts: readonly JudgedPart[];
   readonly #command: EndedCommand;
   #rows: readonly Row[] | undefined;
 
@@ -65,7 +65,7 @@ export class EffectsReview {
         }),
       );
     };
-    const judged = effects.flatMap((effect) =>
+    const parts = effects.flatMap((effect) =>
       partsOf(effect).map((part) => ({
         effect,
         part,
@@ -73,20 +73,20 @@ export class EffectsReview {
         ...judge(part, { tree, judgeName, risk }),
       }))
     );
-    this.#judged = withoutRoom(judged);
+    this.#parts = withoutRoom(parts);
   }
 
-  get judged(): readonly JudgedEffect[] {
-    return this.#judged;
+  get parts(): readonly JudgedEffect[] {
+    return this.#parts;
   }
 
   /** For a person: what is sensitive is left out, unless it is all there is to say yes to. */
   rows(): readonly EffectRow[] {
-    const others = this.#judged.some(({ state, part }) => state === "kept" && !isFolder(part));
+    const others = this.#parts.some(({ state, part }) => state === "kept" && !isFolder(part));
     if (!others) {
-      this.#judged = this.#judged.map((one) => one.state === "left" ? { ...one, state: "kept" } : one);
+      this.#parts = this.#parts.map((one) => one.state === "left" ? { ...one, state: "kept" } : one);
     }
-    return this.#grouped().map(({ shown }) => shown);
+    return this.#grouped().map(({ view }) => view);
   }
 
   /** @param numbers of the rows that are kept; each row's own state says it unless told */
@@ -94,13 +94,13 @@ export class EffectsReview {
     const chosen = new Set(
       numbers === undefined
         ? this.#rowed().filter(({ state }) => state === "kept")
-        : this.#grouped().filter(({ shown }) => shown.state !== "refused" && numbers.includes(shown.number))
+        : this.#grouped().filter(({ view }) => view.state !== "refused" && numbers.includes(view.number))
           .flatMap(({ parts }) => [...parts]),
     );
     // A folder that is made holds what is kept of it.
     const around = foldersAround(chosen);
-    for (const one of this.#judged) if (isFolder(one.part) && around.has(one.effect.path)) chosen.add(one);
-    const open = new Set(this.#judged.filter((one) => !chosen.has(one)).map(({ effect }) => effect));
+    for (const one of this.#parts) if (isFolder(one.part) && around.has(one.effect.path)) chosen.add(one);
+    const open = new Set(this.#parts.filter((one) => !chosen.has(one)).map(({ effect }) => effect));
     // A file that stays in a folder's place leaves no room for the folder's files.
     const closed = new Map([...open].filter(isReplaced).map((effect) => [effect.path, effect]));
     const kept = new Set(
@@ -109,25 +109,25 @@ export class EffectsReview {
       ),
     );
     const reasons = new Map(
-      this.#judged.map(({ effect, state, why }) => [effect, state === "refused" ? why : undefined]),
+      this.#parts.map(({ effect, state, why }) => [effect, state === "refused" ? why : undefined]),
     );
     this.#command.rehearsal.keep((effect) => kept.has(effect) ? undefined : reasons.get(effect) ?? LEFT_OUT);
   }
 
   /** Without folders that only hold others. */
-  #rowed(): readonly Judged[] {
-    const around = foldersAround(this.#judged);
-    return this.#judged.filter(({ effect, part }) => !isFolder(part) || !around.has(effect.path));
+  #rowed(): readonly JudgedPart[] {
+    const around = foldersAround(this.#parts);
+    return this.#parts.filter(({ effect, part }) => !isFolder(part) || !around.has(effect.path));
   }
 
   #grouped(): readonly Row[] {
     if (this.#rows !== undefined) return this.#rows;
-    const shown = this.#rowed();
+    const parts = this.#rowed();
     const texts = new Texts(this.#command);
     const states: readonly EffectState[] = ["left", "kept", "refused"];
-    this.#rows = states.flatMap((state) => grouped(shown.filter((one) => one.state === state)))
+    this.#rows = states.flatMap((state) => grouped(parts.filter((one) => one.state === state)))
       .map((group, index) => ({
-        shown: shownRow(group, index + 1, texts),
+        view: shownRow(group, index + 1, texts),
         parts: new Set(group.all),
       }));
     return this.#rows;
@@ -159,12 +159,12 @@ function nearestAround<Known>(path: string, known: ReadonlyMap<string, Known>): 
 }
 
 /** Another entry in a folder's place leaves no room for the folder's files. */
-function withoutRoom(judged: readonly Judged[]): readonly Judged[] {
+function withoutRoom(parts: readonly JudgedPart[]): readonly JudgedPart[] {
   const staying = new Map(
-    judged.filter(({ state, effect }) => state !== "kept" && isReplaced(effect))
+    parts.filter(({ state, effect }) => state !== "kept" && isReplaced(effect))
       .map((one) => [one.effect.path, one]),
   );
-  return judged.map((one) => {
+  return parts.map((one) => {
     const other = nearestAround(one.effect.path, staying);
     return one.state !== "kept" || other === undefined
       ? one
@@ -183,17 +183,17 @@ function judge(effect: Effect, { tree, judgeName, risk }: Judges): JudgedEffect 
   const { path, after, lost = [], refused } = effect;
   if (refused !== undefined) return { state: "refused", why: refused };
   // A folder goes with what is in it, by the strictest word on any of that.
-  const judged = [
+  const verdict = [
     ...tree.names(path).map((name) => judgeName(name, effect)),
     ...lost.flatMap((inside) => tree.names(`${path}/${inside}`)).map((name) => judgeName(name)),
   ].reduce(stricter);
-  if (after?.type === "folder" && judged.state === "left") return { state: "kept" };
-  if (judged.state !== "kept") return judged;
+  if (after?.type === "folder" && verdict.state === "left") return { state: "kept" };
+  if (verdict.state !== "kept") return verdict;
   const why = risk(effect);
   if (why !== undefined) return { state: "left", why };
-  return after?.type === "link" && judged.packages !== true
-    ? stricter(judged, judgeContent(path, tree, judgeName))
-    : judged;
+  return after?.type === "link" && verdict.packages !== true
+    ? stricter(verdict, judgeContent(path, tree, judgeName))
+    : verdict;
 }
 
 /** A link gives new names to what it leads to: those that are more than the old ones count. */
@@ -218,9 +218,9 @@ function isFolder({ after }: Effect): boolean {
 }
 
 /** All folders that any of these is in. */
-function foldersAround(judged: Iterable<Judged>): ReadonlySet<string> {
+function foldersAround(parts: Iterable<JudgedPart>): ReadonlySet<string> {
   const folders = new Set<string>();
-  for (const { effect } of judged) {
+  for (const { effect } of parts) {
     for (let folder = dirname(effect.path); !folders.has(folder); folder = dirname(folder)) {
       folders.add(folder);
     }
@@ -231,13 +231,13 @@ function foldersAround(judged: Iterable<Judged>): ReadonlySet<string> {
 /** One change, or a folder with several. */
 interface Group {
   readonly name: string;
-  readonly all: readonly [Judged, ...Judged[]];
+  readonly all: readonly [JudgedPart, ...JudgedPart[]];
   readonly isWhole: boolean;
 }
 
 /** Folders are opened as long as there is room for what is in them, the smallest first. */
-function grouped(judged: readonly Judged[]): readonly Group[] {
-  const [first, ...rest] = judged;
+function grouped(parts: readonly JudgedPart[]): readonly Group[] {
+  const [first, ...rest] = parts;
   if (first === undefined) return [];
   const groups: Group[] = [{ name: "", all: [first, ...rest], isWhole: true }];
   const closed = new Set(groups);

@@ -32,18 +32,18 @@ import type { ApprovalUpdate, Update } from "../../protocol/ui.ts";
 import { EffectsReview } from "./effects.ts";
 import { type ApprovalChoice, approvalOf, CANCELLED, outcomeOf } from "./outcome.ts";
 import {
+  type AccessRequest,
   type ApprovalView,
-  type Asked,
   circumstancesOf,
   type GateContext,
   shownAccess,
   shownCommand,
   shownEffects,
-} from "./shown.ts";
+} from "./approval_view.ts";
 import { isPlainLine, oneLine } from "../screen/visible.ts";
 import { Waiting } from "../screen/waiting.ts";
 
-export type { GateContext } from "./shown.ts";
+export type { GateContext } from "./approval_view.ts";
 
 /** The user's answer; undefined if the turn was stopped. */
 interface UserAnswer {
@@ -92,23 +92,23 @@ export class Gate {
   /** Answers an engine's permission request. */
   async permission(
     request: RequestPermissionRequest,
-    given: GateContext,
+    base: GateContext,
   ): Promise<RequestPermissionResponse> {
-    const asked = askedIn(request);
-    if (asked === undefined) return this.#automatic(request, UNKNOWN, { kind: "nothing" }, given);
-    const context = asked.agent === undefined ? given : forSubagent(given, asked.agent);
-    const { accesses, reason, force } = asked;
-    const against = againstMode(accesses, context.mode);
-    if (against !== undefined) return this.#automatic(request, against, accesses, context);
-    if (accesses.kind === "command") return await this.#command(request, { ...asked, accesses }, context);
-    if (accesses.kind === "effects") return await this.#effects(request, { ...asked, accesses }, context);
-    const judged = decide(accesses, circumstancesOf(context, reason));
-    const { decision } = judged;
+    const accessRequest = askedIn(request);
+    if (accessRequest === undefined) return this.#automatic(request, UNKNOWN, { kind: "nothing" }, base);
+    const context = accessRequest.agent === undefined ? base : forSubagent(base, accessRequest.agent);
+    const { access, reason, force } = accessRequest;
+    const against = againstMode(access, context.mode);
+    if (against !== undefined) return this.#automatic(request, against, access, context);
+    if (access.kind === "command") return await this.#command(request, { ...accessRequest, access }, context);
+    if (access.kind === "effects") return await this.#effects(request, { ...accessRequest, access }, context);
+    const judgement = decide(access, circumstancesOf(context, reason));
+    const { decision } = judgement;
     if (decision.verdict === "deny" || (decision.verdict === "allow" && !force)) {
-      return this.#automatic(request, decision, accesses, context);
+      return this.#automatic(request, decision, access, context);
     }
-    const shown = shownAccess({ ...asked, accesses }, judged, request.toolCall.content, context);
-    const answer = await this.#ask(request.toolCall, accesses, shown, context);
+    const view = shownAccess({ ...accessRequest, access }, judgement, request.toolCall.content, context);
+    const answer = await this.#ask(request.toolCall, access, view, context);
     return answer === undefined ? CANCELLED : response(request, answer);
   }
 
@@ -132,7 +132,7 @@ export class Gate {
     const toolCallId = crypto.randomUUID();
     const options = [...PERMISSION_OPTIONS];
     const toolCall = { toolCallId, title: `run ${input.command}`, kind: "execute" } as const;
-    const meta: ApprovalMeta = { reason: UNSAID, force: false, accesses: { kind: "command", ...input } };
+    const meta: ApprovalMeta = { reason: UNSAID, force: false, access: { kind: "command", ...input } };
     const answer = await this.permission({ sessionId, options, toolCall, _meta: { [META]: meta } }, context);
     const { command = input.command, access, rehearsed = false } = approvalOf(answer, options) ?? {};
     return access && { ...input, command, access, rehearsed, toolCallId };
@@ -161,28 +161,28 @@ export class Gate {
     const named = { path, link: path, relative: path, named: path, exists: before !== undefined };
     const access = { kind: "file", files: [{ access: "write", path: named }] } as const satisfies Access;
     const reason = "it is for all projects";
-    const judged = {
+    const judgement = {
       decision: { verdict: "ask", rule: "asked", reason },
       always: true,
       suggestion: undefined,
     } as const;
-    const shown = shownAccess({ accesses: access, reason, force: true }, judged, content, context);
-    const answer = await this.#ask({ toolCallId: "", title }, access, shown, context);
+    const view = shownAccess({ access, reason, force: true }, judgement, content, context);
+    const answer = await this.#ask({ toolCallId: "", title }, access, view, context);
     return answer !== undefined && answer.option !== OPTION.reject;
   }
 
   async #command(
     request: RequestPermissionRequest,
-    asked: Asked & { readonly accesses: AccessOf<"command"> },
+    accessRequest: AccessRequest & { readonly access: AccessOf<"command"> },
     context: GateContext,
   ): Promise<RequestPermissionResponse> {
     const { sessionId, toolCall } = request;
-    const { accesses: input, reason, force } = asked;
+    const { access: input, reason, force } = accessRequest;
     const judge = (command: string) => {
-      const accesses = { ...input, command };
+      const access = { ...input, command };
       return {
-        accesses,
-        judged: held(decide(accesses, circumstancesOf(context, reason)), accesses, context),
+        access,
+        judgement: held(decide(access, circumstancesOf(context, reason)), access, context),
       };
     };
     const at = (command: string, access: CommandAccess) => ({ ...input, command, access });
@@ -191,63 +191,65 @@ export class Gate {
       const isMasked = context.view?.masks.complete !== false;
       this.#granted.set(key, { chat: context.chat, isMasked, agreed });
     };
-    const { judged } = judge(input.command);
-    const { decision, always, rehearsed } = judged;
-    const sessionInput = { ...at(input.command, judged.asked), rehearsed };
+    const { judgement } = judge(input.command);
+    const { decision, always, requestedAccess, rehearsed, agreed } = judgement;
+    const sessionInput = { ...at(input.command, requestedAccess), rehearsed };
     const wasAllowed = this.#session.has(sessionKey(context.chat, sessionInput));
     const answeredBy = (decision: FileDecision, access: CommandAccess) => {
-      if (decision.verdict === "allow") grant(input.command, access, rehearsed, judged.agreed || wasAllowed);
+      if (decision.verdict === "allow") grant(input.command, access, rehearsed, agreed || wasAllowed);
       return this.#automatic(request, decision, at(input.command, access), context, rehearsed);
     };
-    if (decision.verdict === "deny") return answeredBy(decision, judged.asked);
-    if (decision.verdict === "allow" && !force) return answeredBy(decision, judged.access);
+    if (decision.verdict === "deny") return answeredBy(decision, requestedAccess);
+    if (decision.verdict === "allow" && !force) return answeredBy(decision, judgement.access);
     if (wasAllowed && !always && !force) {
-      return answeredBy({ verdict: "allow", rule: "allowed for this session" }, judged.asked);
+      return answeredBy({ verdict: "allow", rule: "allowed for this session" }, requestedAccess);
     }
-    const shown = (command: string) => {
-      const { accesses, judged } = judge(command);
-      return shownCommand({ ...asked, accesses }, judged, command !== input.command, context);
+    const viewOf = (command: string) => {
+      const { access, judgement } = judge(command);
+      return shownCommand({ ...accessRequest, access }, judgement, command !== input.command, context);
     };
-    const first = shownCommand(asked, judged, false, context);
-    const answer = await this.#ask(toolCall, at(input.command, judged.asked), first, context, shown);
+    const first = shownCommand(accessRequest, judgement, false, context);
+    const answer = await this.#ask(toolCall, at(input.command, requestedAccess), first, context, viewOf);
     if (answer === undefined) return CANCELLED;
     if (answer.option === OPTION.reject) return response(request, answer);
     // The last version on screen runs, and the rules may have changed since.
     const command = answer.command ?? input.command;
-    const last = judge(command).judged;
+    const last = judge(command).judgement;
     if (last.decision.verdict === "deny") {
-      return this.#automatic(request, last.decision, at(command, last.asked), context);
+      return this.#automatic(request, last.decision, at(command, last.requestedAccess), context);
     }
     if (answer.option === OPTION.allowSession) {
-      this.#session.add(sessionKey(context.chat, { ...at(command, last.asked), rehearsed: last.rehearsed }));
+      this.#session.add(
+        sessionKey(context.chat, { ...at(command, last.requestedAccess), rehearsed: last.rehearsed }),
+      );
     }
     // Nobody has agreed to more than was shown.
-    grant(command, last.asked, last.rehearsed, true);
-    return response(request, answer, { access: last.asked, rehearsed: last.rehearsed });
+    grant(command, last.requestedAccess, last.rehearsed, true);
+    return response(request, answer, { access: last.requestedAccess, rehearsed: last.rehearsed });
   }
 
   /** The user approves the list of changes that was made when the command ended. */
   async #effects(
     request: RequestPermissionRequest,
-    { accesses, force }: Asked & { readonly accesses: AccessOf<"effects"> },
+    { access, force }: AccessRequest & { readonly access: AccessOf<"effects"> },
     context: GateContext,
   ): Promise<RequestPermissionResponse> {
     const { sessionId, toolCall } = request;
-    const ended = context.ended(sessionId, accesses.terminal);
-    if (ended === undefined) return this.#automatic(request, UNKNOWN, accesses, context);
+    const ended = context.ended(sessionId, access.terminal);
+    if (ended === undefined) return this.#automatic(request, UNKNOWN, access, context);
     const rules = { rules: context.rules.rules(context.chat), safe_to_write: context.files.safe_to_write };
     const effects = new EffectsReview(ended, context.roots, rules);
-    const decision = decideEffects(effects.judged, ended.grant.agreed, context.commands);
+    const decision = decideEffects(effects.parts, ended.grant.agreed, context.commands);
     if (decision.verdict !== "ask" && !force) {
       effects.keep();
-      return this.#automatic(request, decision, accesses, context);
+      return this.#automatic(request, decision, access, context);
     }
     const reason = decision.verdict === "ask" ? decision.reason : "";
     // The rule that would have agreed to the command.
     const asking: Circumstances = { ...circumstancesOf(context, reason), commands: "ask" };
     const { suggestion } = decide({ kind: "command", ...ended.input }, asking);
-    const shown = shownEffects(ended, effects.rows(), reason, suggestion, context);
-    const answer = await this.#ask(toolCall, accesses, shown, context);
+    const view = shownEffects(ended, effects.rows(), reason, suggestion, context);
+    const answer = await this.#ask(toolCall, access, view, context);
     if (answer === undefined) return CANCELLED;
     if (answer.option !== OPTION.reject) effects.keep(answer.kept);
     if (answer.option === OPTION.allowSession) this.#session.add(sessionKey(context.chat, ended.input));
@@ -257,27 +259,33 @@ export class Gate {
   #automatic(
     request: RequestPermissionRequest,
     decision: FileDecision,
-    accesses: Access,
+    access: Access,
     { root, log }: GateContext,
     rehearsed = false,
   ): RequestPermissionResponse {
     const { rule } = decision;
     const denied = decision.verdict !== "allow";
     const title = oneLine(request.toolCall.title ?? NAMELESS);
-    log.add({ root, title, answer: denied ? "denied by rule" : "allowed by rule", rule, accesses });
+    log.add({
+      root,
+      title,
+      answer: denied ? "denied by rule" : "allowed by rule",
+      rule,
+      accesses: access,
+    });
     if (denied) return outcomeOf(OPTION.reject, request.options, { reason: decision.reason, rule });
-    const access = accesses.kind === "command" ? accesses.access : undefined;
+    const commandAccess = access.kind === "command" ? access.access : undefined;
     return outcomeOf(OPTION.allowOnce, request.options, {
       rule,
-      ...(access === undefined ? {} : { access, rehearsed }),
+      ...(commandAccess === undefined ? {} : { access: commandAccess, rehearsed }),
     });
   }
 
   /** Shows the request and waits for the user; undefined if the turn was stopped. */
   async #ask(
     toolCall: RequestPermissionRequest["toolCall"],
-    accesses: Access,
-    shown: ApprovalView,
+    access: Access,
+    view: ApprovalView,
     context: GateContext,
     edited?: (command: string) => ApprovalView,
   ): Promise<UserAnswer | undefined> {
@@ -292,28 +300,28 @@ export class Gate {
       const call = { type: "approval", chat, request, tool: toolCall.toolCallId, title } as const;
       return { ...now, ...rule, ...agent, ...call, reason: oneLine(now.reason) };
     };
-    this.#push(update(shown));
+    this.#push(update(view));
     if (edited !== undefined) {
       this.#edits.set(request, (command) => {
         this.#push({
           type: "approval_rejudged",
           chat,
-          approval: update(orProblem(() => edited(command), shown)),
+          approval: update(orProblem(() => edited(command), view)),
         });
       });
     }
     const answer = await waiting;
     this.#edits.delete(request);
     if (answer?.option === OPTION.allowAlways) await this.#always(answer, context);
-    const said = answer?.option ?? "cancelled";
-    this.#push({ type: "approval_closed", chat, request, answer: said });
+    const outcome = answer?.option ?? "cancelled";
+    this.#push({ type: "approval_closed", chat, request, answer: outcome });
     const { command } = answer ?? {};
     context.log.add({
       root,
       title: command ?? title,
-      answer: said,
+      answer: outcome,
       rule: answer?.rule ?? "asked",
-      accesses: accesses.kind === "command" && command !== undefined ? { ...accesses, command } : accesses,
+      accesses: access.kind === "command" && command !== undefined ? { ...access, command } : access,
     });
     return answer;
   }
@@ -344,8 +352,11 @@ export class Gate {
 }
 
 /** A sub-agent is held to its own mode, where that may change less than the session's. */
-function forSubagent(given: GateContext, { title, access }: NonNullable<Asked["agent"]>): GateContext {
-  return { ...given, agent: title, mode: covers(given.mode, access) ? access : given.mode };
+function forSubagent(
+  context: GateContext,
+  { title, access }: NonNullable<AccessRequest["agent"]>,
+): GateContext {
+  return { ...context, agent: title, mode: covers(context.mode, access) ? access : context.mode };
 }
 
 const UNSAID = "the agent asks";
@@ -353,18 +364,18 @@ const NAMELESS = "a tool call";
 
 /** A command never gets more access than the mode's. */
 function held(
-  judged: CommandDecision,
-  accesses: AccessOf<"command">,
+  judgement: CommandDecision,
+  access: AccessOf<"command">,
   { mode }: GateContext,
 ): CommandDecision {
-  const [against] = [judged.asked, judged.access]
-    .flatMap((access) => againstMode({ ...accesses, access }, mode) ?? []);
-  return against === undefined ? judged : { ...judged, decision: against, rehearsed: false };
+  const [against] = [judgement.requestedAccess, judgement.access]
+    .flatMap((commandAccess) => againstMode({ ...access, access: commandAccess }, mode) ?? []);
+  return against === undefined ? judgement : { ...judgement, decision: against, rehearsed: false };
 }
 
 /** Undefined for an access of a kind that is not known. An agent that is not ours says nothing of what it accesses. */
-function askedIn({ _meta }: RequestPermissionRequest): Asked | undefined {
-  if (_meta?.[META] === undefined) return { accesses: { kind: "nothing" }, reason: UNSAID, force: false };
+function askedIn({ _meta }: RequestPermissionRequest): AccessRequest | undefined {
+  if (_meta?.[META] === undefined) return { access: { kind: "nothing" }, reason: UNSAID, force: false };
   return ours(ApprovalMeta, _meta);
 }
 

@@ -18,7 +18,7 @@ const MOST_ROUNDS = 5;
 
 export class LspStarts {
   /** What was answered, or will be, by session and server: calls that run at the same time ask once. */
-  readonly #said = new Map<string, Promise<boolean | undefined>>();
+  readonly #answers = new Map<string, Promise<boolean | undefined>>();
 
   /** @throws {Error} one line if the editor does not answer */
   async answer(sessionId: string, { may_start }: LspQuestion, ports: LspStartPorts): Promise<LspResponse> {
@@ -41,11 +41,11 @@ export class LspStarts {
 
   async #mayStart(sessionId: string, server: LspServer, { ask }: LspStartPorts): Promise<boolean> {
     const key = JSON.stringify([sessionId, server.name, server.command, server.root]);
-    const asked = this.#said.get(key) ?? ask(server);
-    this.#said.set(key, asked);
-    const said = await asked;
+    const pending = this.#answers.get(key) ?? ask(server);
+    this.#answers.set(key, pending);
+    const answer = await pending;
     // A turn that was stopped is no answer.
-    if (said === undefined) this.#said.delete(key);
-    return said ?? false;
+    if (answer === undefined) this.#answers.delete(key);
+    return answer ?? false;
   }
 }

@@ -9,12 +9,12 @@ import { Waiting } from "../screen/waiting.ts";
 const MOST_OPTIONS = 9;
 const LONGEST_QUESTION = 10_000;
 
-type Said = { readonly answer?: string | undefined } | "cancelled";
+type QuestionAnswer = { readonly answer?: string | undefined } | "cancelled";
 
 export class UserQuestions {
   readonly #push: (update: Update) => void;
   readonly #nextRequest: () => number;
-  readonly #waiting = new Waiting<Said>();
+  readonly #waiting = new Waiting<QuestionAnswer>();
 
   constructor(push: (update: Update) => void, nextRequest: () => number) {
     this.#push = push;
@@ -30,12 +30,12 @@ export class UserQuestions {
     this.#waiting.settleAll(`chat ${chat}`, "cancelled");
   }
 
-  async ask(asked: CreateElicitationRequest, chat: number): Promise<CreateElicitationResponse> {
-    const field = firstField(asked);
+  async ask(elicitation: CreateElicitationRequest, chat: number): Promise<CreateElicitationResponse> {
+    const field = firstField(elicitation);
     // Forms with several fields and pages to open are unsupported: the agent gets a refusal.
     if (field === undefined) return { action: "decline" };
     const request = this.#nextRequest();
-    const options = (ours(QuestionMeta, asked._meta)?.options ?? []).slice(0, MOST_OPTIONS)
+    const options = (ours(QuestionMeta, elicitation._meta)?.options ?? []).slice(0, MOST_OPTIONS)
       .map((option) => oneLine(option));
     const waiting = this.#waiting.add(request, `chat ${chat}`);
     this.#push({
@@ -44,29 +44,29 @@ export class UserQuestions {
       chat,
       request,
       tool: "",
-      title: oneLine(asked.message),
+      title: oneLine(elicitation.message),
       reason: "the agent asks",
-      question: visible(asked.message.slice(0, LONGEST_QUESTION)),
+      question: visible(elicitation.message.slice(0, LONGEST_QUESTION)),
       options,
     });
-    const said = await waiting;
+    const answer = await waiting;
     this.#push({
       type: "approval_closed",
       chat,
       request,
-      answer: said === "cancelled" ? "cancelled" : "answered",
+      answer: answer === "cancelled" ? "cancelled" : "answered",
     });
-    if (said === "cancelled") return { action: "cancel" };
-    return said.answer === undefined
+    if (answer === "cancelled") return { action: "cancel" };
+    return answer.answer === undefined
       ? { action: "decline" }
-      : { action: "accept", content: { [field]: said.answer } };
+      : { action: "accept", content: { [field]: answer.answer } };
   }
 }
 
 /** The name of the only field, if it is a string. */
-function firstField(asked: CreateElicitationRequest): string | undefined {
-  if (asked.mode !== "form" || !("requestedSchema" in asked)) return undefined;
-  const schema: unknown = asked.requestedSchema;
+function firstField(elicitation: CreateElicitationRequest): string | undefined {
+  if (elicitation.mode !== "form" || !("requestedSchema" in elicitation)) return undefined;
+  const schema: unknown = elicitation.requestedSchema;
   if (typeof schema !== "object" || schema === null || !("properties" in schema)) return undefined;
   const { properties } = schema;
   if (typeof properties !== "object" || properties === null) return undefined;

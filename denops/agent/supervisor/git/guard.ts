@@ -45,26 +45,26 @@ async function gitGuard(
   const place = gitPlace(root);
   const common = place.type === "linked" ? [place.common] : [];
   if (level === "look") return { bound: [], guarded: common, sweep: nothing };
-  const said = await sweepAfterCrash(root, state, roots);
+  const messages = await sweepAfterCrash(root, state, roots);
   const { bound, guarded, made } = level === "git"
     ? gitMounts(place)
     : { bound: [], guarded: readOnly(place), made: [] };
   const own = place.type === "none" ? [] : [place.common];
   const before = await gitFinds(root, own);
-  const notes = await CommandNotes.of(root, state);
-  const note = await notes.begin({ root, own: [...own], before, made: [...made] }, guarded);
+  const commandNotes = await CommandNotes.of(root, state);
+  const note = await commandNotes.begin({ root, own: [...own], before, made: [...made] }, guarded);
   const watch = new Watch(async () => {
-    said.push(...await sweepGit(before, { root, roots, own, state }));
+    messages.push(...await sweepGit(before, { root, roots, own, state }));
   });
   return {
     bound,
     guarded: guarded.filter((path) => statOf(path) !== undefined),
     async sweep() {
       await watch.end().catch((error) => {
-        said.push(`the project could not be looked through for what git would run: ${error.message}`);
+        messages.push(`the project could not be looked through for what git would run: ${error.message}`);
       });
       await note[Symbol.asyncDispose]();
-      return [...new Set(said)];
+      return [...new Set(messages)];
     },
   };
 }
@@ -92,11 +92,11 @@ export async function sweepAfterCrash(
   state: string,
   roots: readonly string[] = [root],
 ): Promise<string[]> {
-  const said: string[] = [];
+  const notes: string[] = [];
   await (await CommandNotes.of(root, state)).takeLeft(async ({ root, own, before }) => {
-    said.push(...await sweepGit(before, { root, roots, own, state }));
+    notes.push(...await sweepGit(before, { root, roots, own, state }));
   });
-  return said;
+  return notes;
 }
 
 /** One for each root; if one cannot be, what the others have made is removed again. */

@@ -24,7 +24,7 @@ interface DescribedFile {
   readonly name: string;
   readonly isUsers: boolean;
   /** The file as messages name it. */
-  readonly shown: string;
+  readonly label: string;
 }
 
 /** @param own below the user's folder, `projects` below the project's. @returns what is wrong with files, one line each */
@@ -37,19 +37,19 @@ export async function eachDescribed(
   const one = async (folder: string, file: string, within: string | undefined) => {
     const path = join(folder, file);
     const isUsers = within === undefined;
-    const shown = isUsers ? path : join(within, file);
+    const label = isUsers ? path : join(within, file);
     try {
-      if (!isUsers && mayRead({ relative: shown, named: shown }, rules).verdict !== "allow") return;
+      if (!isUsers && mayRead({ relative: label, named: label }, rules).verdict !== "allow") return;
       const { real, text } = await oneFile(path, MOST_BYTES);
       // A link would hand the engine a file that it cannot read itself.
       if (!isUsers && !isInside(real, root)) throw new Error("it leads out of the project");
-      const target = { relative: relative(root, real), named: shown };
+      const target = { relative: relative(root, real), named: label };
       if (!isUsers && (isInGit(target) || mayRead(target, rules).verdict !== "allow")) {
         throw new Error(`${target.relative} may not be read`);
       }
-      take({ text, name: file.slice(0, -END.length), isUsers, shown });
+      take({ text, name: file.slice(0, -END.length), isUsers, label });
     } catch (error) {
-      problems.push(`Cannot use ${shown}: ${messageOf(error)}.`);
+      problems.push(`Cannot use ${label}: ${messageOf(error)}.`);
     }
   };
   const folders = [

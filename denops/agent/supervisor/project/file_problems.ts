@@ -28,7 +28,7 @@ function rulesProblems({ root, configDir, rules }: DescribedPlace): Promise<stri
 }
 
 /** @param within a link out of this folder is not followed */
-async function problemOf(path: string, shown = path, within?: string): Promise<string | undefined> {
+async function problemOf(path: string, label = path, within?: string): Promise<string | undefined> {
   const isThere = await Deno.lstat(path).then(() => true, () => false);
   if (!isThere) return undefined;
   try {
@@ -36,7 +36,7 @@ async function problemOf(path: string, shown = path, within?: string): Promise<s
     if (within !== undefined && !isInside(real, within)) throw new Error("it leads out of the project");
     return undefined;
   } catch (error) {
-    return `Cannot use ${shown}: ${reasonOf(error)}.`;
+    return `Cannot use ${label}: ${reasonOf(error)}.`;
   }
 }
 

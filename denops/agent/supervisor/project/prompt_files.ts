@@ -22,11 +22,11 @@ export async function promptFiles(place: DescribedPlace): Promise<PromptFiles> {
   const prompts = new Map<string, PromptTemplate>();
   const replaced = new Map<string, string>();
   const builtIn = new Map(BUILT_IN_PROMPTS.map((prompt) => [prompt.name, prompt]));
-  const problems = await eachDescribed(place, FOLDERS, ({ text, name, isUsers, shown }) => {
+  const problems = await eachDescribed(place, FOLDERS, ({ text, name, isUsers, label }) => {
     const prompt = readPromptFile(text, name);
     if (prompts.has(name)) return;
     prompts.set(name, prompt);
-    if (!isUsers && builtIn.has(name)) replaced.set(name, shown);
+    if (!isUsers && builtIn.has(name)) replaced.set(name, label);
   });
   return { prompts: new Map([...builtIn, ...prompts]), replaced, problems };
 }

@@ -45,8 +45,8 @@ export async function surroundings(
   const timer = setTimeout(() => controller.abort(), LONGEST_MS);
   const inTime = AbortSignal.any([signal, controller.signal]);
   const late = aborted(inTime).then(() => undefined);
-  const part = async <T>(asked: Promise<T>): Promise<T | undefined> =>
-    await Promise.race([asked.catch(() => undefined), late]);
+  const part = async <T>(source: Promise<T>): Promise<T | undefined> =>
+    await Promise.race([source.catch(() => undefined), late]);
   const [files, rules, branch, status] = await Promise.all([
     facts.includes("files") ? listed(options, inTime).catch(() => undefined) : undefined,
     facts.includes("rules") ? part(ownRules(options.configDir)) : undefined,

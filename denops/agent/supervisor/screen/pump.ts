@@ -51,7 +51,7 @@ export class Pump implements Disposable {
   /** Text that is not long enough to show yet, per chat. */
   readonly #held = new Map<number, TextUpdate>();
   /** Messages of which something was shown. */
-  readonly #shown = new Set<string>();
+  readonly #visibleMessages = new Set<string>();
   #delivering = false;
   #disposed = false;
 
@@ -100,13 +100,13 @@ export class Pump implements Disposable {
   #pushText(update: TextUpdate): void {
     const { chat, message } = update;
     const text = (this.#held.get(chat)?.text ?? "") + update.text;
-    const isLong = this.#shown.has(message) || (text.match(WORD)?.length ?? 0) >= FIRST_TEXT;
+    const isLong = this.#visibleMessages.has(message) || (text.match(WORD)?.length ?? 0) >= FIRST_TEXT;
     if (!isLong) {
       this.#held.set(chat, { ...update, text });
       return;
     }
     this.#held.delete(chat);
-    this.#shown.add(message);
+    this.#visibleMessages.add(message);
     this.#append({ ...update, text });
   }
 
@@ -117,7 +117,7 @@ export class Pump implements Disposable {
     if (update.type === "text" && update.message === held?.message) return;
     if (held !== undefined) this.#append(held);
     this.#held.delete(update.chat);
-    if (update.type === "turn_done") this.#shown.clear();
+    if (update.type === "turn_done") this.#visibleMessages.clear();
   }
 
   /** A line without an end is one that no window can draw. */

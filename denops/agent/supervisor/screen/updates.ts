@@ -18,19 +18,19 @@ const MOST_ATTACHMENTS = 50;
 
 /** `shown` is a safe name; Neovim opens `path`. @param roots the project's folder first */
 export function shownFiles(files: readonly TurnFile[], roots: readonly string[]): readonly ShownFile[] {
-  const shown = (path: string): string => {
+  const labelOf = (path: string): string => {
     const root = roots.find((one) => isInside(path, one)) ?? "";
     const name = relative(root, path).replaceAll(sep, "/");
     return middleCut(root === roots[0] ? name : `${basename(root)}/${name}`);
   };
   return files.map(({ path, from, kind, added, removed, opaque, count }) => ({
     path,
-    shown: shown(path) + (count === undefined ? "" : "/"),
+    shown: labelOf(path) + (count === undefined ? "" : "/"),
     kind,
     added,
     removed,
     opaque,
-    ...defined({ count, from: from === undefined ? undefined : shown(from) }),
+    ...defined({ count, from: from === undefined ? undefined : labelOf(from) }),
   }));
 }
 
@@ -126,8 +126,10 @@ function contentText(content: ContentBlock): string {
   return content.type === "text" ? prose(content.text) : `[${content.type}]`;
 }
 
-function attachments({ given = [] }: Pick<TurnMeta, "given">): { readonly given?: readonly string[] } {
-  return given.length === 0
+function attachments(
+  { given: labels = [] }: Pick<TurnMeta, "given">,
+): { readonly given?: readonly string[] } {
+  return labels.length === 0
     ? {}
-    : { given: given.slice(0, MOST_ATTACHMENTS).map((label) => middleCut(label)) };
+    : { given: labels.slice(0, MOST_ATTACHMENTS).map((label) => middleCut(label)) };
 }

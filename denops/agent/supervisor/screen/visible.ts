@@ -75,13 +75,13 @@ export function sessionTitle(title: string): string {
 
 /** An engine's answer with its titles fit to be shown, wherever in it they stand. */
 export function withTitles<Answer>(answer: Answer): Answer {
-  const shown = (value: unknown, key = ""): unknown => {
+  const convert = (value: unknown, key = ""): unknown => {
     if (typeof value === "string") return key === "title" ? sessionTitle(value) : value;
-    if (Array.isArray(value)) return value.map((part) => shown(part));
+    if (Array.isArray(value)) return value.map((part) => convert(part));
     if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shown(part, name)]));
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, convert(part, name)]));
   };
-  return shown(answer) as Answer;
+  return convert(answer) as Answer;
 }
 
 /** A path or a name as one line of at most `most` characters: both its ends say something, so the middle is cut out. */

@@ -203,12 +203,15 @@ export class Chat {
     }
   }
 
-  async #deliveryOf({ text, given, merge: worktree }: QueuedMessage, turn: NextTurn): Promise<Delivery> {
+  async #deliveryOf(
+    { text, given: attachments, merge: worktree }: QueuedMessage,
+    turn: NextTurn,
+  ): Promise<Delivery> {
     await this.#stopping;
     const open = await this.session.openForTurn(turn);
     const { project, sessionId } = open;
     const branch = await this.session.branch(open, text);
-    const blocks = await project.client.composer.blocks(this.id, text, given);
+    const blocks = await project.client.composer.blocks(this.id, text, attachments);
     const merge = worktree === undefined ? undefined : await project.client.merge(this.id, worktree);
     return { project, sessionId, branch, blocks, merge };
   }
@@ -216,11 +219,11 @@ export class Chat {
   /** @returns the engine's reason for the turn's end, or "cancelled" if it does not end the turn soon after a stop */
   async #prompt(delivery: Delivery, message: QueuedMessage, turn: NextTurn): Promise<string> {
     const { project: { engine, client }, sessionId, branch, blocks, merge } = delivery;
-    const { id: messageId, shown, remember, edit } = message;
+    const { id: messageId, shown: view, remember, edit } = message;
     const details = {
       branch,
       messageId,
-      shown: shown && client.composer.shown(this.id, shown),
+      shown: view && client.composer.editorView(this.id, view),
       remember,
       edit,
       merge,

@@ -40,10 +40,10 @@ async function sessionsOf(stateDir: string, name: string): Promise<readonly Show
   // No engine speaks for another project: its folder is named after its own.
   if (await projectStateName(root) !== name) throw new Error("it is of another project");
   const open = await openSessions(join(folder, "locks"));
-  return sessions.map((session) => shown(session, root, open.has(session.id)));
+  return sessions.map((session) => sessionView(session, root, open.has(session.id)));
 }
 
-function shown(session: ListedSession, root: string, open: boolean): ShownSession {
+function sessionView(session: ListedSession, root: string, open: boolean): ShownSession {
   const { id, title, updated, turns, archived, state } = session;
   // One that nobody has open does nothing, whatever was written last.
   const ended = !open && (state === "running" || state === "waiting");

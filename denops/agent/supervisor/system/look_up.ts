@@ -10,7 +10,7 @@ import { runFolder } from "./run_folder.ts";
 import { findProgram, sandbox } from "./sandbox.ts";
 import { bwrapArguments, type Mount } from "./sandbox/mounts.ts";
 import { type Architecture, seccompFilter } from "./sandbox/seccomp.ts";
-import { SHOWN } from "./sandbox/shown.ts";
+import { SHOWN } from "./sandbox/visible_places.ts";
 import { userGit } from "./git/user_git.ts";
 import { wholeFile } from "./whole_file.ts";
 

@@ -15,9 +15,9 @@ export function neovimEnvironment(): Readonly<Record<string, string>> {
  * Takes what Neovim's environ() gives; values that are no text are left out. Called before the first request of the
  * supervisor, at which Deno reads which proxies and certificates there are.
  */
-export function adoptEnvironment(given: unknown): void {
-  if (typeof given === "object" && given !== null) {
-    const variables = Object.entries(given).filter((entry): entry is [string, string] =>
+export function adoptEnvironment(environment: unknown): void {
+  if (typeof environment === "object" && environment !== null) {
+    const variables = Object.entries(environment).filter((entry): entry is [string, string] =>
       typeof entry[1] === "string"
     );
     known = Object.fromEntries(variables);

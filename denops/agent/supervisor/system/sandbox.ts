@@ -56,8 +56,8 @@ async function probe(bwrap: string | undefined): Promise<Sandbox> {
       stderr: "piped",
     }).output();
     if (success) return { level: "bubblewrap", bwrap, system: await systemLayout() };
-    const [said = ""] = new TextDecoder().decode(stderr).trim().split("\n");
-    return { level: "deno", reason: `bubblewrap does not work here: ${said}` };
+    const [problem = ""] = new TextDecoder().decode(stderr).trim().split("\n");
+    return { level: "deno", reason: `bubblewrap does not work here: ${problem}` };
   } catch (error) {
     return {
       level: "deno",

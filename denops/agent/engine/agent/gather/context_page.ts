@@ -24,8 +24,9 @@ export function contextPage(
   const { messages, folds: { masked, compaction } } = history;
   const about = (call: Parameters<typeof callFacts>[0]) => callFacts(call, tools);
   const found = messageParts({ messages, masked, compaction, chosen, about });
-  const told = new Set(before.map(({ id }) => id));
-  const rules = chosen.dropped.keys().filter((id) => id.startsWith(rulesId("")) && !told.has(id)).toArray();
+  const knownIds = new Set(before.map(({ id }) => id));
+  const rules = chosen.dropped.keys().filter((id) => id.startsWith(rulesId("")) && !knownIds.has(id))
+    .toArray();
   const listed = found.filter(({ part: { id } }) => id === undefined || !rules.includes(id));
   const dropped = rules.map((id): ContextPart => ({
     ...{ group: "rules", name: id.slice(rulesId("").length), characters: 0, id, state: "dropped" },

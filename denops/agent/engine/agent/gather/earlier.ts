@@ -1,7 +1,7 @@
 /** An earlier session of the project as something to hand over: its title, and what it has come to. */
 import { foldsInForce } from "../../context/folding/folds.ts";
 import type { Store, StoredSession } from "../../ports.ts";
-import type { EarlierSession } from "./given.ts";
+import type { EarlierSession } from "./attachments.ts";
 
 /** Sessions whose titles are looked at, the newest first. */
 const MOST_SESSIONS = 500;

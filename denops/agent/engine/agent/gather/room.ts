@@ -67,7 +67,7 @@ interface RoomPorts {
   emit(event: AgentEvent): void;
   /** What is sent in this mode at this moment. @param more messages that are in no log */
   view(mode: Mode, more?: readonly MessageEntry[]): Prompt;
-  newCallId(given: string): string;
+  newCallId(id: string): string;
   /** @throws {TurnError} if it cannot be stored: then nothing is folded */
   fold(entry: FoldEntry): void;
 }
@@ -112,7 +112,7 @@ export class Room {
     // What nothing can be folded of is full already.
     const fixed = this.#tokens(sizes, sizes.system + sizes.tools);
     if (cause.type === "full" && fixed > window * MOST_IN_ALL) return false;
-    const given: Foldable = {
+    const foldable: Foldable = {
       messages: history.messages,
       get masked() {
         return history.folds.masked;
@@ -120,24 +120,24 @@ export class Room {
       about: (call) => this.#about(call, tools),
       chosen,
     };
-    const told = new Told(ports, () => this.#share(ports));
+    const announcer = new FoldAnnouncer(ports, () => this.#share(ports));
     if (cause.type === "full" && !this.#isFull(sizes, ports)) {
-      const early = price === undefined || history.folds.undone ? undefined : planEarlyMasks(given, price);
-      if (early !== undefined) told.masking(early);
+      const early = price === undefined || history.folds.undone ? undefined : planEarlyMasks(foldable, price);
+      if (early !== undefined) announcer.masking(early);
       return early !== undefined;
     }
     const wantsSummary = cause.type === "asked" && cause.focus !== undefined;
     const masked = wantsSummary
       ? undefined
-      : planMasks(given, (frees) => this.#isEnough(frees, cause, sizes, window));
+      : planMasks(foldable, (frees) => this.#isEnough(frees, cause, sizes, window));
     if (masked !== undefined) {
-      told.masking(masked);
+      announcer.masking(masked);
       if (cause.type !== "refused") return true;
     }
-    if (await this.#summarize(cause, given, told, ports, signal)) return true;
+    if (await this.#summarize(cause, foldable, announcer, ports, signal)) return true;
     if (cause.type !== "asked" || signal.aborted) return masked !== undefined;
-    const rest = planMasks(given, (frees) => frees >= SHORT_SUMMARIZED);
-    if (rest !== undefined) told.masking(rest);
+    const rest = planMasks(foldable, (frees) => frees >= SHORT_SUMMARIZED);
+    if (rest !== undefined) announcer.masking(rest);
     return rest !== undefined;
   }
 
@@ -200,34 +200,34 @@ export class Room {
 
   async #summarize(
     cause: Cause,
-    given: Foldable,
-    told: Told,
+    foldable: Foldable,
+    announcer: FoldAnnouncer,
     ports: RoomPorts,
     signal: AbortSignal,
   ): Promise<boolean> {
     const { model: { contextWindow: window }, history, state } = ports;
-    const begin = tailBegin(given, this.#estimate.bytes(window * MOST_TAIL));
-    const covered = given.messages.slice(0, begin);
-    const bytes = folded(covered, { masked: given.masked }).reduce(
+    const begin = tailBegin(foldable, this.#estimate.bytes(window * MOST_TAIL));
+    const covered = foldable.messages.slice(0, begin);
+    const bytes = folded(covered, { masked: foldable.masked }).reduce(
       (sum, entry) => sum + entryBytes(entry),
       0,
     );
     const worthIt = this.#estimate.bytes(window * LEAST_FREED);
     const least = { full: worthIt, results: worthIt, asked: SHORT_SUMMARIZED, refused: 0 };
     if (covered.length === 0 || bytes < least[cause.type]) return false;
-    const asked = await this.#askForSummary(cause, ports, signal);
+    const modelSummary = await this.#askForSummary(cause, ports, signal);
     if (signal.aborted) return false;
     const { compaction: before } = history.folds;
     const room = this.#estimate.bytes(window * MOST_SUMMARY);
-    const summary = asked ?? ownSummary({ ...given, messages: covered }, before?.summary);
-    told.compaction({
+    const summary = modelSummary ?? ownSummary({ ...foldable, messages: covered }, before?.summary);
+    announcer.compaction({
       type: "compaction",
       ...history.placeOf(begin),
       summary: cutTo(summary, room),
       words: [...keptWords([...before?.words ?? [], ...usersWords(covered)], Math.min(MOST_WORDS, room))],
       plan: [...state.plan],
-      by: asked === undefined ? "engine" : "model",
-      ...this.#pinned({ ...given, messages: covered }, before, this.#estimate.bytes(window * MOST_PINNED)),
+      by: modelSummary === undefined ? "engine" : "model",
+      ...this.#pinned({ ...foldable, messages: covered }, before, this.#estimate.bytes(window * MOST_PINNED)),
     }, covered.length);
     return true;
   }
@@ -279,7 +279,7 @@ export class Room {
 }
 
 /** Stores a fold, then says so. */
-class Told {
+class FoldAnnouncer {
   readonly #ports: RoomPorts;
   readonly #share: () => number;
 
@@ -319,16 +319,16 @@ function cutTo(text: string, bytes: number): string {
 
 export function callFacts(call: ToolCall, tools: readonly Tool[]): CallFacts {
   const { tool, fitted } = meantBy(call, tools);
-  const given = fitted.ok && isRecord(fitted.value) ? fitted.value : {};
-  const paths = [given.path, ...Array.isArray(given.paths) ? given.paths : []].filter((one) =>
+  const args = fitted.ok && isRecord(fitted.value) ? fitted.value : {};
+  const paths = [args.path, ...Array.isArray(args.paths) ? args.paths : []].filter((one) =>
     typeof one === "string"
   );
   const path = paths.length === 1 ? paths[0] : undefined;
   const isOfFile = tool?.kind === "read" || tool?.readOnly === false;
   return {
-    title: tool?.title(given) ?? call.name,
+    title: tool?.title(args) ?? call.name,
     path: isOfFile ? path : undefined,
-    lines: linesOf(given),
+    lines: linesOf(args),
     writes: tool?.readOnly === false,
   };
 }

@@ -40,20 +40,20 @@ interface ConditionalFile {
 }
 
 /** What was told, by the real path: in the prompt, and of folders, with what calls have touched there. */
-interface Told {
+interface KnownRules {
   readonly rules: Map<string, number>;
   readonly folderRules: Map<string, FolderRules>;
 }
 
 export class RulesFiles {
   readonly #workspace: Workspace;
-  readonly #told: Told;
+  readonly #known: KnownRules;
   /** Names of those in the project. */
   #listed: ReadonlySet<string> = new Set();
 
-  constructor(workspace: Workspace, told: Told) {
+  constructor(workspace: Workspace, known: KnownRules) {
     this.#workspace = workspace;
-    this.#told = told;
+    this.#known = known;
   }
 
   /** @param names of all files of rules in the project, by which those of its folders are found later */
@@ -110,7 +110,7 @@ export class RulesFiles {
   /** Those of a folder that count there. @param nameOf of a file in there; undefined: it is not there */
   async #folder(
     nameOf: (name: string) => string | undefined,
-    as: keyof Told,
+    as: keyof KnownRules,
     signal: AbortSignal,
   ): Promise<readonly RulesFile[]> {
     const firstOf = (names: readonly string[]) =>
@@ -158,7 +158,7 @@ export class RulesFiles {
   }
 
   /** A file, what it imports, and what that imports, each unless told. */
-  async #withImports(file: Read, as: keyof Told, signal: AbortSignal): Promise<readonly RulesFile[]> {
+  async #withImports(file: Read, as: keyof KnownRules, signal: AbortSignal): Promise<readonly RulesFile[]> {
     const found = [...this.#fitted(file, as)];
     let left = MOST_IMPORTS;
     let level = [file];
@@ -195,14 +195,14 @@ export class RulesFiles {
   }
 
   #isTold(path: string): boolean {
-    return this.#told.rules.has(path) || this.#told.folderRules.has(path);
+    return this.#known.rules.has(path) || this.#known.folderRules.has(path);
   }
 
   /** As told from now on; nothing where there is no room left. */
-  #fitted({ path, named, text }: Read, as: keyof Told): readonly RulesFile[] {
-    const { rules, folderRules } = this.#told;
-    const told = [...rules.values(), ...folderRules.values().map(({ bytes }) => bytes)];
-    const room = MOST_RULES - told.reduce((sum, bytes) => sum + bytes, 0);
+  #fitted({ path, named, text }: Read, as: keyof KnownRules): readonly RulesFile[] {
+    const { rules, folderRules } = this.#known;
+    const sizes = [...rules.values(), ...folderRules.values().map(({ bytes }) => bytes)];
+    const room = MOST_RULES - sizes.reduce((sum, bytes) => sum + bytes, 0);
     if (room <= 0) return [];
     const file = fitted(named, text, room);
     const bytes = Math.min(room, file.bytes);

@@ -86,8 +86,8 @@ export class SurroundingsGatherer {
 
   /** Earlier messages are no longer sent: what was told with them is told anew. @param seen those that are */
   forget({ messages, folds }: Pick<SeenHistory, "messages" | "folds">): void {
-    const { told, folderRules } = this.#ports.memory;
-    for (const name of [...told.keys()]) told.delete(name);
+    const { lastFacts, folderRules } = this.#ports.memory;
+    for (const name of [...lastFacts.keys()]) lastFacts.delete(name);
     const seen = new Set(messages.flatMap((entry) => entry.type === "control_note" ? [entry.path] : []));
     const pinned = new Set(folds.compaction?.pinned?.map(({ id }) => id));
     for (const [file, { path }] of [...folderRules]) {
@@ -120,9 +120,9 @@ export class SurroundingsGatherer {
 
   /**
    * At the beginning of a turn.
-   * @param shown what the user has on screen @returns what stands with the user's message
+   * @param view what the user has on screen @returns what stands with the user's message
    */
-  async begin(shown: Shown | undefined, signal: AbortSignal): Promise<string | undefined> {
+  async begin(view: Shown | undefined, signal: AbortSignal): Promise<string | undefined> {
     const { workspace, memory, plan, refreshRules, notice } = this.#ports;
     try {
       if (!this.#isSent) {
@@ -136,17 +136,23 @@ export class SurroundingsGatherer {
       if (this.#edits.isWatching) await refreshRules();
       const edits = await this.#inTime("what you have edited", this.#edits.since(signal), signal) ??
         new Map();
-      const told = toldEdits([...edits.values()]);
+      const reportedEdits = toldEdits([...edits.values()]);
       const facts = factsOf({
         git: await this.#git?.answer(),
-        shown,
+        view,
         date: today(),
         plan: plan(),
         notes: this.#folded(),
-      }, memory.told);
-      const text = momentText(facts, memory.told, told, edits.size - told.length, this.project ?? NO_PROJECT);
-      for (const [name, line] of facts) memory.told.set(name, line);
-      const whole = new Set(told.filter((one) => one.whole).map(({ edit }) => edit));
+      }, memory.lastFacts);
+      const text = momentText(
+        facts,
+        memory.lastFacts,
+        reportedEdits,
+        edits.size - reportedEdits.length,
+        this.project ?? NO_PROJECT,
+      );
+      for (const [name, line] of facts) memory.lastFacts.set(name, line);
+      const whole = new Set(reportedEdits.filter((one) => one.whole).map(({ edit }) => edit));
       for (const [path, edit] of edits) {
         const { before, after } = edit;
         if (whole.has(edit) && before !== undefined && after !== undefined) {
@@ -160,10 +166,14 @@ export class SurroundingsGatherer {
   }
 
   /** Undefined, and a line in the chat, if it takes too long. */
-  async #inTime<T>(what: string, asked: Promise<T> | undefined, signal: AbortSignal): Promise<T | undefined> {
+  async #inTime<T>(
+    what: string,
+    promise: Promise<T> | undefined,
+    signal: AbortSignal,
+  ): Promise<T | undefined> {
     const limit = AbortSignal.timeout(SLOW_MS);
     try {
-      return await unlessAborted(asked, AbortSignal.any([signal, limit]));
+      return await unlessAborted(promise, AbortSignal.any([signal, limit]));
     } catch (error) {
       if (signal.aborted || !limit.aborted) throw error;
       this.#ports.notice(`The model is not told ${what} with this message: gathering that takes too long.`);
@@ -231,8 +241,8 @@ export class SurroundingsGatherer {
 
   /** The same for a sub-agent, who was told what stands in the prompt. */
   rulesFor(workspace: Workspace): SurroundingsGatherer["rulesOf"] {
-    const { rules: told } = this.#ports.memory;
-    const rules = new RulesFiles(workspace, { rules: told, folderRules: new Map() });
+    const { rules: promptRules } = this.#ports.memory;
+    const rules = new RulesFiles(workspace, { rules: promptRules, folderRules: new Map() });
     rules.listed = this.#known.files?.rules ?? [];
     return (paths, signal) => this.#notesOf(rules, paths, signal);
   }
@@ -266,7 +276,7 @@ export class SurroundingsGatherer {
   /** @param own the user's, for all projects */
   async #generalRules(own: string | undefined, signal: AbortSignal): Promise<readonly RulesFile[]> {
     const { workspace, memory } = this.#ports;
-    for (const told of [...memory.rules.keys()]) memory.rules.delete(told);
+    for (const path of [...memory.rules.keys()]) memory.rules.delete(path);
     const general = await this.#rules.general(own, signal);
     for (const { path, text } of general) {
       const isWhole = (await workspace.textNow(path, signal))?.text === text;
@@ -277,9 +287,12 @@ export class SurroundingsGatherer {
 }
 
 /** @throws {unknown} the signal's reason, however long the promise takes */
-async function unlessAborted<T>(asked: Promise<T> | undefined, signal: AbortSignal): Promise<T | undefined> {
+async function unlessAborted<T>(
+  promise: Promise<T> | undefined,
+  signal: AbortSignal,
+): Promise<T | undefined> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  return await Promise.race([asked, aborted]);
+  return await Promise.race([promise, aborted]);
 }

@@ -26,12 +26,12 @@ export async function runCheckpointed(
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const { traps, workspace } = ports;
-  const { accesses } = prepared;
-  const isCommand = accesses.kind === "command";
-  if (isCommand && byUser) traps.approved(id, approved.command ?? accesses.command, accesses.cwd);
-  const written = writtenBy(accesses).filter((path) => !workspace.isScratch(path))
+  const { access } = prepared;
+  const isCommand = access.kind === "command";
+  if (isCommand && byUser) traps.approved(id, approved.command ?? access.command, access.cwd);
+  const written = writtenBy(access).filter((path) => !workspace.isScratch(path))
     .flatMap(({ path, link }) => [path, link]);
-  const command = isCommand ? kindOf(accesses, approved) : undefined;
+  const command = isCommand ? kindOf(access, approved) : undefined;
   if (written.length === 0 && command === undefined) return await prepared.run(signal, approved);
   const call = { id, paths: [...new Set(written)], ...(command === undefined ? {} : { command }) };
   const run = async () => {
@@ -53,17 +53,17 @@ async function runRecorded(
   const looking = trace?.now();
   const pending = await ports.checkpoints.before(call, signal);
   trace?.span("checkpoint", looking, id);
-  const said: FileChange[] = [];
+  const reportedChanges: FileChange[] = [];
   let notes: readonly string[] = [];
   let result: ToolResult;
   try {
     result = await run();
-    said.push(...result.changes ?? []);
+    reportedChanges.push(...result.changes ?? []);
   } finally {
     const recording = trace?.now();
-    const found = await changesOf(pending, said, ports);
+    const found = await changesOf(pending, reportedChanges, ports);
     trace?.span("checkpoint", recording, id);
-    for (const change of [...said, ...found]) {
+    for (const change of [...reportedChanges, ...found]) {
       ports.emit({ type: "file_modified", id, change: { ...change, since } });
     }
     if (command !== undefined) notes = [...traps.listed(found), ...await traps.settle(signal)];
@@ -85,11 +85,11 @@ function kindOf(
 /** The write has happened, whatever comes now: buffers must follow it. */
 async function changesOf(
   pending: PendingCheckpoint,
-  said: readonly FileChange[],
+  reportedChanges: readonly FileChange[],
   { emit }: CheckpointPorts,
 ): Promise<readonly FileChange[]> {
   try {
-    return await pending.done(said);
+    return await pending.done(reportedChanges);
   } catch (error) {
     const text = `What was written may not be possible to take back: ${messageOf(error)}`;
     emit({ type: "notice", severity: "warning", text });

@@ -30,7 +30,7 @@ export async function settleEffects(
   using effects = found;
   const changes = counted(effects.changes, "change");
   const answer = await permissions.ask(
-    { accesses: { kind: "effects", terminal: effects.terminal } },
+    { access: { kind: "effects", terminal: effects.terminal } },
     `the command would make ${changes}`,
     false,
   );

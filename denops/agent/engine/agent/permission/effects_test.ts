@@ -23,7 +23,7 @@ function ended(effects: () => Promise<Effects>): Tool {
     schema: z.object({}),
     title: () => "run it",
     prepare: () => ({
-      accesses: {
+      access: {
         kind: "command",
         command: "it",
         cwd: "/",
@@ -54,8 +54,8 @@ async function turn(
       files: FILES,
       tools: [ended(() => given.promise)],
       script: "call rehearse {}\n---\nsay Done",
-      ask: ({ accesses }) =>
-        accesses.kind === "effects"
+      ask: ({ access }) =>
+        access.kind === "effects"
           ? answer(engine)
           : { answer: "allow_once", access: "write", rehearsed: true, rule: "runs over a copy" },
     }),

@@ -88,7 +88,7 @@ export class Memory {
   /** Ids of the user's messages in the log. */
   readonly messages: RememberedMap<boolean>;
   /** Facts of the moment as the model was told them last. */
-  readonly told: RememberedMap<string>;
+  readonly lastFacts: RememberedMap<string>;
   /** By their texts. */
   readonly notes: RememberedMap<Note>;
   /** What the user has dropped and pinned of the view: see Chosen. */
@@ -120,7 +120,7 @@ export class Memory {
       (value): value is FolderRules => FolderRules.safeParse(value).success,
     );
     this.messages = map("message", (value) => value === true);
-    this.told = map("told", isText);
+    this.lastFacts = map("told", isText);
     this.notes = map("note", (value): value is Note => Note.safeParse(value).success);
     this.dropped = map("dropped", isText);
     this.pinned = map("pinned", (value) => value === true);
@@ -146,10 +146,19 @@ export class Memory {
   }
 
   get #maps() {
-    const { known, tools, offered, project, rules, folderRules, messages, told, notes, dropped } = this;
-    const { pinned, agents } = this;
     return [
-      ...[known, tools, offered, project, rules, folderRules, messages, told, notes, dropped, pinned, agents],
+      this.known,
+      this.tools,
+      this.offered,
+      this.project,
+      this.rules,
+      this.folderRules,
+      this.messages,
+      this.lastFacts,
+      this.notes,
+      this.dropped,
+      this.pinned,
+      this.agents,
     ];
   }
 }

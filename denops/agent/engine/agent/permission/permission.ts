@@ -12,8 +12,8 @@ export interface PermissionPorts {
   readonly emit: Emit;
   readonly ask: AskApproval;
   /** @param granted keys of what the user has allowed to this one call */
-  decide(accesses: Access, granted: ReadonlySet<string>): FileDecision;
-  allowForSession(accesses: Access): void;
+  decide(access: Access, granted: ReadonlySet<string>): FileDecision;
+  allowForSession(access: Access): void;
 }
 
 export interface GrantedPermission {
@@ -28,7 +28,7 @@ type Permission = GrantedPermission | { readonly refusal: ToolError };
 
 export class Permissions {
   readonly #ports: PermissionPorts;
-  readonly #describe: (accesses: Access) => ToolStart;
+  readonly #describe: (access: Access) => ToolStart;
   readonly #signal: AbortSignal;
   /** What the user has let this call read. */
   readonly #granted = new Set<string>();
@@ -37,7 +37,7 @@ export class Permissions {
 
   constructor(
     ports: PermissionPorts,
-    describe: (accesses: Access) => ToolStart,
+    describe: (access: Access) => ToolStart,
     signal: AbortSignal,
   ) {
     this.#ports = ports;
@@ -46,9 +46,9 @@ export class Permissions {
   }
 
   /** Shows the call, once: before anything is asked about it, or when it is known what it accesses. */
-  start(accesses: Access = NOTHING): ToolStart {
+  start(access: Access = NOTHING): ToolStart {
     if (this.#start === undefined) {
-      this.#start = this.#describe(accesses);
+      this.#start = this.#describe(access);
       this.#ports.emit({ type: "tool_start", call: this.#start });
     }
     return this.#start;
@@ -56,15 +56,15 @@ export class Permissions {
 
   /** Asks whether this call may read a file, one file after the other. @throws {ToolError} if it may not */
   async read(path: AccessPath, reason: string): Promise<void> {
-    const asked = this.#order.then(() => this.#read(path, reason));
-    this.#order = asked.catch(() => {});
-    await asked;
+    const pending = this.#order.then(() => this.#read(path, reason));
+    this.#order = pending.catch(() => {});
+    await pending;
   }
 
   async #read(path: AccessPath, reason: string): Promise<void> {
     const key = allowKey({ access: "read", path });
     if (this.#granted.has(key)) return;
-    const answer = await this.ask({ accesses: files(["read", path]) }, reason, false);
+    const answer = await this.ask({ access: files(["read", path]) }, reason, false);
     const refusal = refusalOf(answer);
     if (refusal !== undefined) throw refusal;
     this.#granted.add(key);
@@ -72,13 +72,13 @@ export class Permissions {
 
   /** @param loop the same call came again and again: a person must answer */
   async decide(prepared: PreparedCall, loop: boolean): Promise<Permission> {
-    const start = this.start(prepared.accesses);
+    const start = this.start(prepared.access);
     const since = trace?.now();
-    const judged = this.#ports.decide(prepared.accesses, this.#granted);
+    const policyDecision = this.#ports.decide(prepared.access, this.#granted);
     trace?.span("decide", since, start.id);
-    const decision: FileDecision = loop && judged.verdict !== "deny"
+    const decision: FileDecision = loop && policyDecision.verdict !== "deny"
       ? { verdict: "ask", rule: "loop guard", reason: "the same call comes for the third time in a row" }
-      : judged;
+      : policyDecision;
     if (decision.verdict === "ask") {
       const answer = await this.ask(prepared, decision.reason, loop);
       const refusal = refusalOf(answer);
@@ -99,18 +99,18 @@ export class Permissions {
 
   /** @param force no rule may answer */
   async ask(
-    { accesses, diff }: Pick<PreparedCall, "accesses" | "diff">,
+    { access, diff }: Pick<PreparedCall, "access" | "diff">,
     reason: string,
     force: boolean,
   ): Promise<ApprovalAnswer> {
-    const call = this.start(accesses);
+    const call = this.start(access);
     this.#ports.emit({ type: "approval_requested", id: call.id, reason });
     const since = trace?.now();
     const answer = await this.#ports.ask({
       call,
       reason,
       force,
-      accesses,
+      access,
       ...(diff === undefined ? {} : { diff }),
     }, this.#signal);
     trace?.span("wait", since, call.id);
@@ -120,7 +120,7 @@ export class Permissions {
       answer: answer.answer,
       rule: ruleOf(answer) ?? "asked",
     });
-    if (answer.answer === "allow_session") this.#ports.allowForSession(accesses);
+    if (answer.answer === "allow_session") this.#ports.allowForSession(access);
     return answer;
   }
 }

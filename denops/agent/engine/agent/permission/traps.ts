@@ -51,14 +51,14 @@ export class CommandTraps {
     const { held, left, changes } = await holdBack.take((path, call, change) =>
       this.#isHeld(path, call, change)
     );
-    const said = (id: string, done: readonly FileChange[]) => {
+    const report = (id: string, done: readonly FileChange[]) => {
       for (const change of done) emit({ type: "file_modified", id, change });
     };
-    for (const { toolCall, change } of changes) said(toolCall, [change]);
+    for (const { toolCall, change } of changes) report(toolCall, [change]);
     const lines: string[] = [];
-    for (const [index, file] of held.entries()) lines.push(await this.#ask(file, index, signal, said));
+    for (const [index, file] of held.entries()) lines.push(await this.#ask(file, index, signal, report));
     for (const { path, why } of left) {
-      const name = this.#shown(path);
+      const name = this.#label(path);
       const reason = this.#row(path)?.reason ?? "it is sensitive";
       const text = `Cannot put ${name} back, which a command changed: ${why}. Check it: ${reason}.`;
       emit({ type: "notice", severity: "warning", text });
@@ -95,7 +95,7 @@ export class CommandTraps {
       !namesFile(approved.line, approved.cwd, path, (folder) => this.#row(folder) !== undefined);
   }
 
-  #shown(path: string): string {
+  #label(path: string): string {
     return this.#ports.nameOf(path) ?? path;
   }
 
@@ -103,10 +103,10 @@ export class CommandTraps {
     file: HeldFile,
     index: number,
     signal: AbortSignal,
-    said: (id: string, changes: readonly FileChange[]) => void,
+    report: (id: string, changes: readonly FileChange[]) => void,
   ): Promise<string> {
     const { emit, ask, holdBack } = this.#ports;
-    const name = this.#shown(file.path);
+    const name = this.#label(file.path);
     const why = this.#row(file.path)?.reason ?? "it is sensitive";
     const verb = file.what === "deleted" ? "delete" : "write";
     if (index >= MOST_ASKED) return `[kept back: ${name}, for ${why}; too many at once to ask]`;
@@ -128,7 +128,7 @@ export class CommandTraps {
         call,
         reason,
         force: false,
-        accesses: files(["write", path]),
+        access: files(["write", path]),
         ...(diff === undefined ? {} : { diff }),
       },
       signal,
@@ -153,7 +153,7 @@ export class CommandTraps {
     }
     emit({ type: "tool_running", id: call.id, rule });
     const { changes, failure } = await holdBack.place(file);
-    said(call.id, changes);
+    report(call.id, changes);
     if (failure !== undefined) return end("failed", "kept back", `${name} could not be written: ${failure}`);
     return end("completed", file.what, `the user agreed that the command ${file.what} ${name}`);
   }

@@ -31,7 +31,7 @@ Deno.test("a language server, a mode and a switch of the mode change nothing in 
     ...{ script: "say Hi.\nrepeat", files: FILES, abilities: { languages }, config: { title: false, modes } },
   });
   const say = (servers: boolean) =>
-    engine.session.prompt([{ type: "text", text: "Hi" }], { shown: { buffers: [], servers } });
+    engine.session.prompt([{ type: "text", text: "Hi" }], { view: { buffers: [], servers } });
   await say(false);
   const first = toolsOf(engine);
   assert.ok(
@@ -63,7 +63,7 @@ Deno.test("a language server, a mode and a switch of the mode change nothing in 
   assert.deepEqual(toolsOf(engine), first);
   // After a restart it is the same.
   await engine.session.close();
-  await engine.again().prompt([{ type: "text", text: "Hi" }], { shown: { buffers: [], servers: true } });
+  await engine.again().prompt([{ type: "text", text: "Hi" }], { view: { buffers: [], servers: true } });
   assert.deepEqual(toolsOf(engine), first);
 });
 

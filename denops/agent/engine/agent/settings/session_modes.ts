@@ -54,10 +54,10 @@ export class SessionModes {
 
   /** As the provider lists it; the options' price counts before the list's. */
   factsOf(name: string): ListedModel | undefined {
-    const [told, listed] = [this.#config.models, this.#offered].map((all) =>
+    const [configured, listed] = [this.#config.models, this.#offered].map((all) =>
       all.find((one) => one.name === name)
     );
-    return listed === undefined ? told : { ...listed, ...told };
+    return listed === undefined ? configured : { ...listed, ...configured };
   }
 
   /** Those that files describe. */

@@ -6,7 +6,7 @@ import type { Prompt } from "../../log/messages.ts";
 import type { Model } from "../../llm/model.ts";
 import type { Tool } from "../../tools/define.ts";
 import { ask } from "../permission/ask.ts";
-import type { AsideTold, Runner, RunnerPorts } from "../turn/runner.ts";
+import type { AsideListener, Runner, RunnerPorts } from "../turn/runner.ts";
 import type { StepPorts } from "../turn/step.ts";
 import type { Measured, Meter } from "../turn/meter.ts";
 
@@ -15,7 +15,7 @@ interface AsidePorts {
   readonly tools: readonly Tool[];
   readonly meter: Meter;
   view(mode: Mode, more: readonly MessageEntry[]): Prompt;
-  newCallId(given: string): string;
+  newCallId(id: string): string;
 }
 
 const ALONE =
@@ -35,14 +35,14 @@ export class Asides {
     this.#closing = closing;
   }
 
-  /** Also while a turn runs. @param told hears the answer as it comes @throws {ToolError} one line */
-  async ask(id: string, question: string, told: AsideTold): Promise<string> {
+  /** Also while a turn runs. @param onText hears the answer as it comes @throws {ToolError} one line */
+  async ask(id: string, question: string, onText: AsideListener): Promise<string> {
     const { runner, ...ports } = this.#portsOf();
     if (runner.aside === undefined) throw new ToolError("This agent takes no questions beside a turn.");
     const controller = new AbortController();
     this.#running.set(id, controller);
     try {
-      return await runner.aside(question, told, ports, AbortSignal.any([controller.signal, this.#closing]));
+      return await runner.aside(question, onText, ports, AbortSignal.any([controller.signal, this.#closing]));
     } finally {
       this.#running.delete(id);
     }
@@ -57,7 +57,7 @@ export class Asides {
 /** @throws {ToolError} one line: why there is no answer */
 export async function askAside(
   question: string,
-  told: AsideTold,
+  onText: AsideListener,
   ports: AsidePorts,
   signal: AbortSignal,
 ): Promise<string> {
@@ -72,7 +72,7 @@ export async function askAside(
   const emit: StepPorts["emit"] = (event) => {
     // What was text has become a thought, or a thought text: the end says which.
     if (event.type === "retold") isTold = false;
-    if (event.type === "token" && isTold) told(event.text);
+    if (event.type === "token" && isTold) onText(event.text);
   };
   const end = await ask(mode, prompt, { model, tools, newCallId, emit, count }, signal);
   if (end.type === "failed") throw new ToolError(end.error.message);

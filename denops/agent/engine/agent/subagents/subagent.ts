@@ -177,10 +177,10 @@ function runnerPorts(options: SubagentOptions, log: SubagentLog): RunnerPorts {
 }
 
 /** Where the other side runs a command at an access of its own, or at none that holds, it is not run for a mode that looks. */
-function held({ accesses }: ApprovalRequest, answer: ApprovalAnswer, mode: ModeAccess): ApprovalAnswer {
+function held({ access }: ApprovalRequest, answer: ApprovalAnswer, mode: ModeAccess): ApprovalAnswer {
   const isYes = answer.answer === "allow_once" || answer.answer === "allow_session";
-  if (accesses.kind !== "command" || !isYes) return answer;
-  const { access: _, ...line } = accesses;
+  if (access.kind !== "command" || !isYes) return answer;
+  const { access: _, ...line } = access;
   const against = againstMode(answer.access === undefined ? line : { ...line, access: answer.access }, mode);
   return against === undefined ? answer : { answer: "reject", ...against };
 }

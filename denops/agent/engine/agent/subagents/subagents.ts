@@ -94,9 +94,9 @@ export class Subagents implements SubagentPort {
     }
   }
 
-  accessOf(given: SubagentTask, access: ModeAccess) {
-    const { title, task } = given;
-    const row = this.#modeOf(given);
+  accessOf(request: SubagentTask, access: ModeAccess) {
+    const { title, task } = request;
+    const row = this.#modeOf(request);
     if (!covers(access, row.access)) {
       throw new ToolError(
         `Mode ${row.name} may change more than this session's mode. Choose a mode that only reads.`,

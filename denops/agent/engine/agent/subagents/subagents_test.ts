@@ -118,8 +118,8 @@ Deno.test("one that may only look has no tool that writes, and what it calls all
   const report = { output: "", end: "exit code 0", failed: false };
   await using engine = await startEngine({
     files: FILES,
-    ask: ({ accesses }) =>
-      accesses.kind === "command" ? { answer: "allow_once", access: "look" } : {
+    ask: ({ access }) =>
+      access.kind === "command" ? { answer: "allow_once", access: "look" } : {
         answer: "allow_once",
       },
     abilities: {
@@ -285,7 +285,7 @@ expect Only this.
 say Done`,
   });
   assert.deepEqual(await engine.prompt("Go"), END_TURN);
-  assert.deepEqual(engine.asked.map(({ accesses }) => accesses.kind), ["agent"]);
+  assert.deepEqual(engine.asked.map(({ access }) => access.kind), ["agent"]);
   assert.deepEqual(engine.results(), ["Only this."]);
   checkChildren(engine);
 });
@@ -293,13 +293,13 @@ say Done`,
 Deno.test("caps are the session's: one question for all, and a no ends them", async () => {
   await using engine = await startEngine({
     config: { max_tokens_per_turn: 100 },
-    ask: ({ accesses }) => accesses.kind === "ask" ? { answer: "reject" } : { answer: "allow_once" },
+    ask: ({ access }) => access.kind === "ask" ? { answer: "reject" } : { answer: "allow_once" },
     script: `usage 200 1
 ${["One", "Two", "Three"].map((title) => start(title, `task ${title}`)).join("\n")}
 ${start("Back", "in the background", { background: true })}`,
   });
   assert.deepEqual(await engine.prompt("Go"), END_TURN);
-  const limits = engine.asked.filter(({ accesses }) => accesses.kind === "ask");
+  const limits = engine.asked.filter(({ access }) => access.kind === "ask");
   assert.deepEqual(limits.map(({ agent }) => agent?.title), ["One"]);
   assert.equal(engine.server.requests.length, 1);
 });

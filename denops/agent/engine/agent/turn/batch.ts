@@ -63,11 +63,11 @@ interface BatchMemory {
 
 export async function runBatch(
   calls: readonly ToolCall[],
-  given: BatchPorts,
+  base: BatchPorts,
   memory: BatchMemory,
   signal: AbortSignal,
 ): Promise<readonly ResultEntry[]> {
-  const ports: BatchPorts = { ...given, emit: cutOff(signal, inOrder(calls, memory.iteration, given.emit)) };
+  const ports: BatchPorts = { ...base, emit: cutOff(signal, inOrder(calls, memory.iteration, base.emit)) };
   const results: ResultEntry[] = [];
   const read = calls.map((call) => readCall(call, ports.tools));
   const running = read.slice(0, MOST_CALLS);
@@ -171,7 +171,7 @@ async function runCall(
     if (tool !== undefined && !args.ok) noteEdit(call, ports, false);
     return refuse(call, problem ?? new ToolError("Not run."), ports);
   }
-  const permissions = new Permissions(ports, (accesses) => startOf(call, accesses), signal);
+  const permissions = new Permissions(ports, (access) => startOf(call, access), signal);
   const workspace = ports.context.workspace.forCall((path, reason) => permissions.read(path, reason));
   try {
     signal.throwIfAborted();
@@ -232,7 +232,7 @@ async function runPermitted(
   signal: AbortSignal,
 ): Promise<ToolResult> {
   // The answer may have taken long: what is to be written must still be where it was.
-  const written = writtenBy(prepared.accesses);
+  const written = writtenBy(prepared.access);
   for (const { path } of written) await workspace.resolve(path);
   ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
   const checkable = written.filter((path) => !workspace.isScratch(path));
@@ -247,7 +247,7 @@ async function runPermitted(
   );
   if ((result.changes ?? []).length > 0) noteEdit(call, ports, true);
   const { access } = permitted.approved;
-  if (result.failed !== true && changesMoreThanFiles(prepared.accesses, access)) ports.acted?.();
+  if (result.failed !== true && changesMoreThanFiles(prepared.access, access)) ports.acted?.();
   const { roots } = workspace;
   const settled = await settleEffects(call.id, result, permissions, { ...ports, roots }, signal);
   return await checked(settled, baseline, ports, signal);
@@ -280,18 +280,18 @@ function changesMoreThanFiles(access: Access, approved?: CommandAccess): boolean
 /** What the user has refused is no fault of the edit's, and is not noted. */
 function noteEdit({ id, tool, fitted }: ReadCall, { tried }: BatchPorts, written: boolean): void {
   if (tool?.kind !== "edit") return;
-  const given = fitted.ok && isRecord(fitted.value) ? fitted.value : {};
-  tried?.({ call: id, form: tool.forms?.of(given) ?? tool.name, written });
+  const input = fitted.ok && isRecord(fitted.value) ? fitted.value : {};
+  tried?.({ call: id, form: tool.forms?.of(input) ?? tool.name, written });
 }
 
 /** What it wanted, as far as that can be read. */
-function startOf({ id, name, tool, args }: ReadCall, accesses: Access = NOTHING): ToolStart {
+function startOf({ id, name, tool, args }: ReadCall, access: Access = NOTHING): ToolStart {
   if (tool === undefined || !args.ok) {
     return { id, tool: name, title: oneLine(name, LONGEST_NAME), kind: tool?.kind ?? "other", paths: [] };
   }
-  const given = isRecord(args.value) ? args.value : {};
-  const paths = [...new Set(filesOf(accesses).map(({ path }) => path.path))];
-  return { id, tool: tool.name, title: tool.title(given), kind: tool.kind, paths };
+  const input = isRecord(args.value) ? args.value : {};
+  const paths = [...new Set(filesOf(access).map(({ path }) => path.path))];
+  return { id, tool: tool.name, title: tool.title(input), kind: tool.kind, paths };
 }
 
 /** With what the language servers say about what was written. The write has happened, whatever comes now. */
@@ -302,10 +302,10 @@ async function checked(
   signal: AbortSignal,
 ): Promise<ToolResult> {
   if (checks === undefined || baseline === undefined || (result.changes ?? []).length === 0) return result;
-  const said = await checks.after(baseline, signal).catch(() => undefined);
-  if (said === undefined) return result;
-  const summary = [result.summary, said.summary].filter((part) => part !== "").join(", ");
-  return { ...result, text: `${result.text}\n${said.text}`, summary };
+  const report = await checks.after(baseline, signal).catch(() => undefined);
+  if (report === undefined) return result;
+  const summary = [result.summary, report.summary].filter((part) => part !== "").join(", ");
+  return { ...result, text: `${result.text}\n${report.text}`, summary };
 }
 
 function finished(call: ReadCall, result: ToolResult, { emit }: BatchPorts): ResultEntry {
@@ -318,10 +318,14 @@ function finished(call: ReadCall, result: ToolResult, { emit }: BatchPorts): Res
   return { type: "tool_result", id: call.id, name: call.name, text: result.text, isError, ...images };
 }
 
-function failed(call: ReadCall, { message: text, summary: said }: ToolError, ports: BatchPorts): ResultEntry {
+function failed(
+  call: ReadCall,
+  { message: text, summary: errorSummary }: ToolError,
+  ports: BatchPorts,
+): ResultEntry {
   // What the title names stands before it.
-  const [subject = "", ...rest] = said.split(" ");
-  const summary = startOf(call).title.split(" ").includes(subject) ? rest.join(" ") : said;
+  const [subject = "", ...rest] = errorSummary.split(" ");
+  const summary = startOf(call).title.split(" ").includes(subject) ? rest.join(" ") : errorSummary;
   ports.emit({ type: "tool_done", id: call.id, status: "failed", summary, output: text });
   return { type: "tool_result", id: call.id, name: call.name, text, isError: true };
 }

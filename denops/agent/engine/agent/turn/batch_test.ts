@@ -28,7 +28,7 @@ function meeting(readOnly: boolean): { readonly tool: Tool; readonly log: readon
     title: () => "meet",
     prepare: ({ name, after }) =>
       Promise.resolve({
-        accesses: NOTHING,
+        access: NOTHING,
         async run() {
           log.push(`begin ${name}`);
           gate(name).resolve();
@@ -183,7 +183,7 @@ const breaking = defineTool({
   title: () => "break",
   prepare: ({ how }) =>
     Promise.resolve({
-      accesses: NOTHING,
+      access: NOTHING,
       run: () => Promise.reject(new Error(`a ${how}\nwith a second line`)),
     }),
 });

@@ -97,7 +97,7 @@ export class Spending {
 
 /** Caps by money do not hold where nobody knows what a model costs: that is said once of each. */
 export class Unpriced {
-  readonly #told = new Set<string>();
+  readonly #notifiedModels = new Set<string>();
 
   /** One line; undefined if there is nothing to say. */
   notice(
@@ -108,8 +108,8 @@ export class Unpriced {
     const set = Object.entries(caps).flatMap(([cap, money]) => money === undefined ? [] : [`limits.${cap}`]);
     // Who asks for no key sends no bill.
     const isFree = price !== undefined || provider?.api_key === undefined;
-    if (isFree || set.length === 0 || this.#told.has(name)) return undefined;
-    this.#told.add(name);
+    if (isFree || set.length === 0 || this.#notifiedModels.has(name)) return undefined;
+    this.#notifiedModels.add(name);
     const verb = set.length === 1 ? "does" : "do";
     return `${set.join(" and ")} ${verb} not count ${name}: its price is unknown. Set its price in models.`;
   }

@@ -5,12 +5,12 @@
  * answer from one.
  * @param isStored tells whether a call of the log has this id
  */
-export function callIds(isStored: (id: string) => boolean): (given: string) => string {
+export function callIds(isStored: (id: string) => boolean): (id: string) => string {
   // Answers that are not stored were shown all the same.
-  const given = new Set<string>();
+  const usedIds = new Set<string>();
   return (wanted) => {
-    const id = wanted === "" || given.has(wanted) || isStored(wanted) ? newId() : wanted;
-    given.add(id);
+    const id = wanted === "" || usedIds.has(wanted) || isStored(wanted) ? newId() : wanted;
+    usedIds.add(id);
     return id;
   };
 }

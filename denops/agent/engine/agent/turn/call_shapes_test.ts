@@ -69,8 +69,8 @@ async function startPlayer() {
     files: FILES,
     abilities,
     fileRules: () => Promise.resolve(ASKS),
-    ask({ accesses, diff }) {
-      heard.push({ accesses, diff });
+    ask({ access, diff }) {
+      heard.push({ access, diff });
       return { answer: "reject" };
     },
   });

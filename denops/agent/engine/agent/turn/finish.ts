@@ -21,7 +21,7 @@ interface FinishPorts {
   emit(event: AgentEvent): void;
   view(mode: Mode): Prompt;
   sent(prompt: Prompt): void;
-  newCallId(given: string): string;
+  newCallId(id: string): string;
   append(message: MessageEntry): void;
 }
 

@@ -18,8 +18,8 @@ const LONGEST_PARTIAL = 20_000;
 
 /** What stays of an answer that was stopped, so that every question keeps an answer. */
 export function partialAnswer(text: string): AssistantEntry {
-  const said = text.trim() === "" ? "" : middleCut(text, LONGEST_PARTIAL);
-  return { type: "assistant_message", text: said, calls: [], reasoning: [], interrupted: true };
+  const partial = text.trim() === "" ? "" : middleCut(text, LONGEST_PARTIAL);
+  return { type: "assistant_message", text: partial, calls: [], reasoning: [], interrupted: true };
 }
 
 /**
@@ -62,8 +62,8 @@ function missingResults(history: readonly MessageEntry[], turn: readonly Stored[
 /** The text that had come of an answer that is in no message. */
 function unfinishedText(history: readonly MessageEntry[], turn: readonly Stored[]): string {
   // What a sub-agent has said is no answer to the user.
-  const said = turn.findLastIndex(({ entry }) => entry.type === "retold" && entry.was === "text");
-  const pieces = turn.slice(said + 1).flatMap(({ entry }) =>
+  const start = turn.findLastIndex(({ entry }) => entry.type === "retold" && entry.was === "text");
+  const pieces = turn.slice(start + 1).flatMap(({ entry }) =>
     entry.type === "token" && entry.parent === undefined ? [entry] : []
   );
   const id = pieces.at(-1)?.message;

@@ -209,7 +209,7 @@ Deno.test("at the limit of steps the user is asked: no ends the turn, and the ne
   });
   assert.deepEqual(await engine.prompt("Read"), { type: "stopped", reason: "max_iterations" });
   assert.equal(engine.server.requests.length, 2);
-  assert.deepEqual(engine.asked.map(({ reason, accesses }) => [reason, accesses.kind]), [
+  assert.deepEqual(engine.asked.map(({ reason, access }) => [reason, access.kind]), [
     ["2 steps done. Go on for 2 more?", "ask"],
   ]);
   engine.server.play("expect Go on\nsay Done");

@@ -113,7 +113,7 @@ Deno.test("a mode's own limit of steps holds, and a change of the mode with the 
     ]
       .join("\n---\n"),
     config: { mode: "ask", title: false },
-    ask: ({ accesses }) => ({ answer: accesses.kind === "ask" ? "reject" : "allow_once" }),
+    ask: ({ access }) => ({ answer: access.kind === "ask" ? "reject" : "allow_once" }),
   });
   const { session, project } = engine;
   assert.deepEqual(await engine.prompt("Think"), { type: "stopped", reason: "max_iterations" });

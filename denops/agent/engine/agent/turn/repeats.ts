@@ -23,7 +23,7 @@ export class Repeats {
   /** Of calls that are no look-ups. */
   readonly #made = new Map<string, number>();
   /** Every call of before → whether it has come again since that was told last. */
-  readonly #asked = new Map<string, { readonly name: string; isAgain: boolean }>();
+  readonly #requests = new Map<string, { readonly name: string; isAgain: boolean }>();
   #last = "";
   #row = 0;
 
@@ -42,12 +42,12 @@ export class Repeats {
 
   /** Notes a call that is asked for, be it run or not. */
   ask({ name, signature }: ReadCall): void {
-    this.#asked.set(signature, { name, isAgain: this.#asked.has(signature) });
+    this.#requests.set(signature, { name, isAgain: this.#requests.has(signature) });
   }
 
   /** Names of the calls that have come again since this was asked last. */
   takeRepeated(): readonly string[] {
-    const again = [...this.#asked.values()].filter(({ isAgain }) => isAgain);
+    const again = [...this.#requests.values()].filter(({ isAgain }) => isAgain);
     for (const call of again) call.isAgain = false;
     return [...new Set(again.map(({ name }) => name))];
   }

@@ -57,7 +57,7 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   /** The same of what the model sees less of from here on. */
   fold(entry: FoldEntry): void;
   /** An id that no other call of the session has, for one that was given, or "". */
-  newCallId(given: string): string;
+  newCallId(id: string): string;
   /** Undefined: it can start none. */
   readonly agents?: SubagentPort | undefined;
   /** What the user says and does meanwhile. Absent: nobody sees this turn. */
@@ -72,7 +72,7 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
 export type Instead = Pick<SessionMeta, "remember" | "edit" | "merge">;
 
 /** Hears more of an answer beside the turns. */
-export type AsideTold = (text: string) => void;
+export type AsideListener = (text: string) => void;
 
 export interface Runner {
   readonly model: MeteredModel;
@@ -93,8 +93,8 @@ export interface Runner {
   compact?(focus: string | undefined, ports: RunnerPorts, signal: AbortSignal): Promise<boolean>;
   /** A turn of another kind, whatever mode the session is in; undefined: none is wanted. Absent: it has no tools of its own. */
   instead?(wanted: Instead, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd> | undefined;
-  /** Answers a question beside the turns; `told` hears the answer as it comes. Absent: it cannot. @throws {ToolError} one line */
-  aside?(question: string, told: AsideTold, ports: RunnerPorts, signal: AbortSignal): Promise<string>;
+  /** Answers a question beside the turns; `onText` hears the answer as it comes. Absent: it cannot. @throws {ToolError} one line */
+  aside?(question: string, onText: AsideListener, ports: RunnerPorts, signal: AbortSignal): Promise<string>;
   /** What a request would send now. Absent where it does not build them itself. */
   context?(ports: ContextPorts): ContextPage;
   /** The runner of a sub-agent in this mode. Absent: it starts none. */

@@ -2,9 +2,9 @@
 import type { SteerEnd } from "../../../protocol/requests.ts";
 import { imagesOf, partsText } from "../../context/view.ts";
 import { withoutRepeats } from "../../context/repeats.ts";
-import { type ControlNote, handedOver, type MessageEntry, wordsOf } from "../../log/entries.ts";
+import { attachmentNames, type ControlNote, type MessageEntry, wordsOf } from "../../log/entries.ts";
 import type { AgentEvent, Emit } from "../../log/events.ts";
-import type { Handed, HandedOver } from "../gather/given.ts";
+import type { GatheredMessage, PromptPart } from "../gather/attachments.ts";
 
 type LogSteered = (id: string, note: ControlNote, event: AgentEvent) => void;
 
@@ -14,17 +14,17 @@ interface TellPorts {
   messages(): readonly MessageEntry[];
 }
 
-interface Said {
-  readonly handed: readonly Handed[];
+interface SteeringMessage {
+  readonly prompt: readonly PromptPart[];
   readonly done: (end: SteerEnd) => void;
 }
 
 export class Steering {
-  readonly #said = new Map<string, Said>();
+  readonly #queue = new Map<string, SteeringMessage>();
   /** Ids of messages that were taken back before they came. */
   readonly #withdrawn = new Set<string>();
   /** Reads what is handed over; undefined: no turn runs. */
-  #handOver: ((handed: readonly Handed[]) => Promise<HandedOver>) | undefined;
+  #gatherMessage: ((prompt: readonly PromptPart[]) => Promise<GatheredMessage>) | undefined;
   /** Ends a pause; undefined: the turn is not to stand still. */
   #goOn: (() => void) | undefined;
   #goesOn: Promise<void> | undefined;
@@ -38,35 +38,35 @@ export class Steering {
   }
 
   /** A turn begins. */
-  begin(handOver: (handed: readonly Handed[]) => Promise<HandedOver>): void {
-    this.#handOver = handOver;
+  begin(gatherMessage: (prompt: readonly PromptPart[]) => Promise<GatheredMessage>): void {
+    this.#gatherMessage = gatherMessage;
   }
 
   /** The turn is over: what the model was not told goes back, and nothing is paused. */
   end(how: "ended" | "stopped"): void {
-    this.#handOver = undefined;
-    for (const { done } of this.#said.values()) done(how);
-    this.#said.clear();
+    this.#gatherMessage = undefined;
+    for (const { done } of this.#queue.values()) done(how);
+    this.#queue.clear();
     this.#withdrawn.clear();
     this.goOn();
   }
 
   /** @param id of the caller's choice, to take it back by @returns what has become of it, once that is known */
-  say(id: string, handed: readonly Handed[]): Promise<SteerEnd> {
-    if (this.#handOver === undefined) return Promise.resolve("ended");
+  say(id: string, prompt: readonly PromptPart[]): Promise<SteerEnd> {
+    if (this.#gatherMessage === undefined) return Promise.resolve("ended");
     if (this.#withdrawn.delete(id)) return Promise.resolve("taken_back");
-    this.#said.get(id)?.done("taken_back");
+    this.#queue.get(id)?.done("taken_back");
     const { promise, resolve } = Promise.withResolvers<SteerEnd>();
-    this.#said.set(id, { handed, done: resolve });
+    this.#queue.set(id, { prompt, done: resolve });
     return promise;
   }
 
   /** The model is not told this message. The supervisor may send this before the message, which it prepares first. */
   takeBack(id: string): void {
-    const said = this.#said.get(id);
-    if (said === undefined) this.#withdrawn.add(id);
-    said?.done("taken_back");
-    this.#said.delete(id);
+    const message = this.#queue.get(id);
+    if (message === undefined) this.#withdrawn.add(id);
+    message?.done("taken_back");
+    this.#queue.delete(id);
   }
 
   /** The model is told what the user has said; to be called before each step but the first. */
@@ -74,28 +74,28 @@ export class Steering {
     { emit, messages }: TellPorts,
     signal: AbortSignal,
   ): Promise<void> {
-    for (const [id, said] of [...this.#said]) {
-      const over = await this.#handOver?.(said.handed);
+    for (const [id, message] of [...this.#queue]) {
+      const over = await this.#gatherMessage?.(message.prompt);
       // What is stopped or taken back meanwhile is not told.
       if (over === undefined || signal.aborted) return;
-      if (this.#said.get(id) !== said) continue;
-      this.#said.delete(id);
+      if (this.#queue.get(id) !== message) continue;
+      this.#queue.delete(id);
       const { problems, note } = over;
       const parts = withoutRepeats(over.parts, messages());
       const text = [`${STEERED}\n${partsText(parts)}`, ...note === undefined ? [] : [note]].join("\n\n");
       this.#log(
         id,
         { type: "control_note", reason: "steering", text, ...imagesOf(parts) },
-        { type: "steered", id, text: wordsOf({ parts }), ...handedOver({ parts }) },
+        { type: "steered", id, text: wordsOf({ parts }), ...attachmentNames({ parts }) },
       );
       for (const problem of problems) emit({ type: "notice", severity: "warning", text: problem });
-      said.done("told");
+      message.done("told");
     }
   }
 
   /** The turn is to stand still before its next step. @returns whether it does, once that is known */
   pause(): Promise<boolean> {
-    if (this.#handOver === undefined) return Promise.resolve(false);
+    if (this.#gatherMessage === undefined) return Promise.resolve(false);
     if (this.#goesOn === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>();
       [this.#goesOn, this.#goOn] = [promise, resolve];

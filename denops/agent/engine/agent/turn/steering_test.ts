@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { END_TURN, startEngine } from "../../../../../tests/support/engine_session.ts";
 import { reached } from "../../../../../tests/support/server.ts";
-import type { Handed } from "../gather/given.ts";
+import type { PromptPart } from "../gather/attachments.ts";
 import { WIRES } from "../../../protocol/providers.ts";
 
 const FILES = { "a.txt": "alpha\n" };
 const READ = 'call read_file {"path": "a.txt"}';
 
-function said(text: string): Handed[] {
+function said(text: string): PromptPart[] {
   return [{ type: "text", text }];
 }
 

@@ -42,7 +42,7 @@ export interface StepPorts {
   /** "agent" unless told. */
   readonly initiator?: Initiator;
   /** An id that no other call of the session has, for one that the provider gave or left empty. */
-  newCallId(given: string): string;
+  newCallId(id: string): string;
   /** Is told of the request once, when it has ended. */
   count(measured: Measured): void;
 }
@@ -107,7 +107,7 @@ class Answer {
     this.#ports.count(this.#close(true));
     this.#screen.abandon();
     const { text } = this.#assembly;
-    const message = partialAnswer(run.of === "text" ? text.slice(0, run.said) : text);
+    const message = partialAnswer(run.of === "text" ? text.slice(0, run.length) : text);
     return { type: "answered", message, finish: "repeated", dropped: 0, isLoop: false };
   }
 
@@ -333,7 +333,7 @@ class Writing {
   #lines = 1;
   #isDraft = false;
   #counts = false;
-  #shown = "";
+  #lastUpdate = "";
 
   constructor(id: string, name: string, tool: Tool | undefined) {
     this.id = id;
@@ -368,8 +368,8 @@ class Writing {
   news(): Extract<AgentEvent, { type: "tool_writing" }> | undefined {
     const { title } = this.start;
     const lines = this.#tool?.streamed === undefined ? 0 : this.#lines;
-    if (this.#shown === `${lines} ${title}`) return undefined;
-    this.#shown = `${lines} ${title}`;
+    if (this.#lastUpdate === `${lines} ${title}`) return undefined;
+    this.#lastUpdate = `${lines} ${title}`;
     const draft = this.#text?.text ?? "";
     return {
       ...{ type: "tool_writing", id: this.id, tool: this.#name, title, lines },

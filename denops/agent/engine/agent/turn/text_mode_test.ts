@@ -226,7 +226,7 @@ Deno.test("what an answer has used up that is ended on made-up results is estima
   );
   assert.ok(cut.output > 5 && cut.output < 60, `${cut.output}`);
   assert.equal(whole?.input, 4_000);
-  assert.ok(engine.asked.some(({ accesses }) => accesses.kind === "ask"), "the cap asks");
+  assert.ok(engine.asked.some(({ access }) => access.kind === "ask"), "the cap asks");
   checkEvents(engine.events);
 });
 

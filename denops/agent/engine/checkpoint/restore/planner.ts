@@ -283,9 +283,9 @@ class Pass {
       return void this.#refuse(taking, text === undefined ? decision : { outcome: "skipped", text });
     }
     // What has come here by a move that was taken back is still called what it is called on the disk.
-    const shown = this.#moved.get(path) ?? path;
-    this.#files.set(shown, { path: shown, outcome: this.#worse(path, decision.outcome) });
-    if (shown !== path) this.#files.delete(path);
+    const currentPath = this.#moved.get(path) ?? path;
+    this.#files.set(currentPath, { path: currentPath, outcome: this.#worse(path, decision.outcome) });
+    if (currentPath !== path) this.#files.delete(path);
     if (!("image" in decision)) return undefined;
     const { image } = decision;
     if (now.type === "folder" && !await this.#tree.isEmpty(path)) {

@@ -6,12 +6,12 @@ import type { Restored, RestorePlan } from "./planner.ts";
 
 export function previewFiles(plan: RestorePlan, contents: Contents): PreviewFile[] {
   return plan.files.filter(({ outcome }) => outcome !== "unchanged")
-    .map((file) => ({ ...shown(file, plan, contents), ...file }));
+    .map((file) => ({ ...sidesOf(file, plan, contents), ...file }));
 }
 
 type Sides = Pick<PreviewFile, "kind" | "now" | "then" | "opaque">;
 
-function shown({ path, from }: Restored, { steps, buffers }: RestorePlan, contents: Contents): Sides {
+function sidesOf({ path, from }: Restored, { steps, buffers }: RestorePlan, contents: Contents): Sides {
   const buffer = buffers.get(path);
   if (buffer !== undefined) {
     return { kind: "modified", now: buffer.unsaved, then: buffer.merged, opaque: false };

@@ -84,8 +84,8 @@ export class CommandKeeper implements Keeper {
     // Half of it would help nobody, whoever stops the turn.
     const done = await restorer.carryOut(plan, checkpoint, new AbortController().signal).catch((error) => {
       if (!hasBegun) throw error;
-      const said = "Some of what the command changed may have been kept";
-      throw new ToolError(`${said}: ${messageOf(error)}. Look before you go on.`);
+      const warning = "Some of what the command changed may have been kept";
+      throw new ToolError(`${warning}: ${messageOf(error)}. Look before you go on.`);
     });
     return {
       ...this.#counted(done),

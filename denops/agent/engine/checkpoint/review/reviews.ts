@@ -65,8 +65,8 @@ export class Reviews {
       const reviews = path === undefined ? this.#store.list() : one === undefined ? [] : [one];
       const files: ReviewFile[] = [];
       for (const review of reviews) {
-        const shown = await this.#shown(review, texts);
-        if (shown !== undefined) files.push(shown);
+        const file = await this.#reviewFile(review, texts);
+        if (file !== undefined) files.push(file);
       }
       return files;
     });
@@ -133,7 +133,7 @@ export class Reviews {
   }
 
   /** With what the user has changed since; undefined if nothing is left of the agent's changes. */
-  async #shown(review: StoredReview, texts: boolean): Promise<ReviewFile | undefined> {
+  async #reviewFile(review: StoredReview, texts: boolean): Promise<ReviewFile | undefined> {
     const { path, session: sessionId, turn, renamedFrom } = review;
     const now = await takeSnapshot(path, this.#contents, this.#roots);
     const before = carryEdits(review.before, review.after, now, this.#contents);

@@ -20,23 +20,23 @@ interface OldResult extends Maskable {
 }
 
 /** The gentlest plan that is worth its price. @param price of the model that the session goes on with */
-export function planEarlyMasks(given: Foldable, price: Price): MaskPlan | undefined {
-  const others = oldResults(given, LAST_ROUNDS, false);
+export function planEarlyMasks(foldable: Foldable, price: Price): MaskPlan | undefined {
+  const others = oldResults(foldable, LAST_ROUNDS, false);
   const known = new Set(others.map(({ id }) => id));
-  const read = oldResults(given, LAST_READ_ROUNDS, true).filter(({ id }) => !known.has(id));
+  const read = oldResults(foldable, LAST_READ_ROUNDS, true).filter(({ id }) => !known.has(id));
   const all = [...others, ...read].toSorted((one, other) => one.at - other.at);
-  const found = [others, all].find((old) => isWorthIt(old, given, price));
+  const found = [others, all].find((old) => isWorthIt(old, foldable, price));
   return found && planOf(found);
 }
 
 /** @param kept answers whose results stay @param ofRead newest states of files that were only read count too */
-function oldResults(given: Foldable, kept: number, ofRead: boolean): readonly OldResult[] {
-  const { messages } = given;
+function oldResults(foldable: Foldable, kept: number, ofRead: boolean): readonly OldResult[] {
+  const { messages } = foldable;
   const rounds = messages.flatMap(({ type }, at) => type === "assistant_message" ? [at] : []);
   const end = rounds.at(-kept) ?? 0;
   let later = rounds.length;
   const laterThan = messages.map(({ type }) => type === "assistant_message" ? --later : later);
-  return maskable(given, end, ofRead).map((one) => {
+  return maskable(foldable, end, ofRead).map((one) => {
     const sent = (laterThan[Math.max(one.at, one.oldSince)] ?? 0) - kept;
     return { ...one, sent: Math.max(0, sent) };
   });

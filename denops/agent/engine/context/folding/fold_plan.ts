@@ -48,16 +48,16 @@ export interface MaskPlan {
  * The gentlest way that is enough, if one is: the results of older turns; those of this turn too, but for its last
  * messages; and of files that were only read the newest state as well.
  */
-export function planMasks(given: Foldable, isEnough: (frees: number) => boolean): MaskPlan | undefined {
-  return [0, 1, 2].map((step) => masks(given, step)).find(({ frees, results }) =>
+export function planMasks(foldable: Foldable, isEnough: (frees: number) => boolean): MaskPlan | undefined {
+  return [0, 1, 2].map((step) => masks(foldable, step)).find(({ frees, results }) =>
     results.length > 0 && isEnough(frees)
   );
 }
 
-function masks(given: Foldable, step: number): MaskPlan {
-  const { messages } = given;
+function masks(foldable: Foldable, step: number): MaskPlan {
+  const { messages } = foldable;
   const end = step === 0 ? beginOfLastTurns(messages) : Math.max(0, messages.length - LAST_MESSAGES);
-  return planOf(maskable(given, end, step === 2));
+  return planOf(maskable(foldable, end, step === 2));
 }
 
 /** A result that can be masked. */

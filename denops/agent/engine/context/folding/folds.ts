@@ -56,12 +56,12 @@ function maskedEntry(entry: MessageEntry, { masked }: Pick<Folds, "masked">): Me
 const MARKS = { pending: " ", in_progress: "~", completed: "x" } as const;
 
 function summaryText({ summary, words, plan, pinned = [] }: Compaction): string {
-  const said = words.map((text) => `<user>\n${text}\n</user>`);
+  const userWords = words.map((text) => `<user>\n${text}\n</user>`);
   const steps = plan.map(({ step, status }) => `- [${MARKS[status]}] ${step}`);
   return [
     "[The session up to here was folded. This summary stands for it; files can be read again.]",
     `<summary>\n${summary}\n</summary>`,
-    ...said.length === 0 ? [] : [`The user's own words there, oldest first:\n${said.join("\n")}`],
+    ...userWords.length === 0 ? [] : [`The user's own words there, oldest first:\n${userWords.join("\n")}`],
     ...steps.length === 0 ? [] : [`Your plan as it was then:\n${steps.join("\n")}`],
     ...pinned.map(pinnedText),
   ].join("\n\n");

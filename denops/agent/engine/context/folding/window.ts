@@ -35,7 +35,7 @@ export class HistoryWindow {
   #place: Place = { turn: 1, skip: 0 };
   #first = 1;
   /** As it was when the user was told last. */
-  #told = 1;
+  #announcedFirst = 1;
   #lost = false;
 
   /** @param first the first turn that was sent when the session was left; undefined for a new one */
@@ -44,7 +44,7 @@ export class HistoryWindow {
     this.#entries = first === undefined ? [] : [...options.store.folds(options.session)];
     this.#folds = foldsInForce(this.#entries);
     if (first === undefined) return;
-    this.#first = this.#told = first;
+    this.#first = this.#announcedFirst = first;
     this.#first = this.#begin();
     this.#read();
   }
@@ -98,8 +98,8 @@ export class HistoryWindow {
       this.#first = first;
       this.#read();
     }
-    const news = { slid: first !== this.#told, lost: this.#lost };
-    this.#told = first;
+    const news = { slid: first !== this.#announcedFirst, lost: this.#lost };
+    this.#announcedFirst = first;
     this.#lost = false;
     return news;
   }

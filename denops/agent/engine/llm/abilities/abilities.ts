@@ -30,7 +30,7 @@ export class Abilities {
   readonly #look: Look;
   readonly #glance: Look;
   readonly #listedWindow: number | undefined;
-  #told: ReportedAbilities = {};
+  #abilities: ReportedAbilities = {};
   /** When what was told has to be asked for anew. */
   #until = 0;
   #asking: Promise<void> | undefined;
@@ -68,16 +68,16 @@ export class Abilities {
   }
 
   get tools(): boolean {
-    return this.#told.tools ?? true;
+    return this.#abilities.tools ?? true;
   }
 
   get thinking(): ModelRequest["thinking"] {
-    return this.#told.thinking;
+    return this.#abilities.thinking;
   }
 
   /** Several calls may stand in one message of the history. */
   get parallel(): boolean {
-    return this.#told.parallel ?? !isOneByOne(this.#config.model);
+    return this.#abilities.parallel ?? !isOneByOne(this.#config.model);
   }
 
   /** The user's word, else the server's, else what the wire and the name tell. */
@@ -86,11 +86,11 @@ export class Abilities {
     const { vision, provider, model } = this.#config;
     if (vision !== undefined) return vision;
     if (wireFor(provider, model) === "anthropic_messages") return true;
-    return this.#told.sees ?? (this.#asksFor === undefined && seesByName(model));
+    return this.#abilities.sees ?? (this.#asksFor === undefined && seesByName(model));
   }
 
   get window(): Window {
-    const window = windowOf(this.#told, this.#config.context_window, this.#asksFor, this.#listedWindow);
+    const window = windowOf(this.#abilities, this.#config.context_window, this.#asksFor, this.#listedWindow);
     return this.#affordable === undefined || this.#affordable >= window.tokens
       ? window
       : { tokens: this.#affordable, from: "as memory allows" };
@@ -102,12 +102,12 @@ export class Abilities {
 
   /** The server says how many tokens it takes, by refusing more. */
   windowRefused(tokens: number): void {
-    if (tokens < this.window.tokens) this.#learn({ ...this.#told, limit: tokens });
+    if (tokens < this.window.tokens) this.#learn({ ...this.#abilities, limit: tokens });
   }
 
   /** The history may have one call a message. */
   callsRefused(): void {
-    this.#learn({ ...this.#told, parallel: false });
+    this.#learn({ ...this.#abilities, parallel: false });
   }
 
   /** @returns the window to ask for instead; undefined: a smaller one would be of no use */
@@ -138,7 +138,7 @@ export class Abilities {
       ),
     );
     // Loaded for this request alone: now it tells how.
-    const { server, loaded } = this.#told;
+    const { server, loaded } = this.#abilities;
     if (server !== undefined && loaded === undefined && this.#asksFor === undefined) this.#until = 0;
     const found = running.find((one) => one !== undefined);
     if (found?.window !== undefined) this.windowRefused(found.window);
@@ -171,7 +171,7 @@ export class Abilities {
   rememberText(): void {
     this.#facts.put(this.#key("calls"), "text");
     // What the server has told of tools is not so.
-    this.#learn({ ...this.#told, tools: false });
+    this.#learn({ ...this.#abilities, tools: false });
   }
 
   get #asksFor(): number | undefined {
@@ -189,20 +189,20 @@ export class Abilities {
     const fact = this.#facts.get(this.#key("told"), TOLD_MS);
     const known = ReportedAbilities.safeParse(fact?.value);
     if (fact === undefined || !known.success) return;
-    this.#told = known.data;
+    this.#abilities = known.data;
     this.#until = fact.time + TOLD_MS;
   }
 
-  #learn(told: ReportedAbilities): void {
-    this.#told = told;
+  #learn(abilities: ReportedAbilities): void {
+    this.#abilities = abilities;
     this.#until = Date.now() + TOLD_MS;
-    this.#facts.put(this.#key("told"), told);
+    this.#facts.put(this.#key("told"), abilities);
   }
 
   async #ask(): Promise<void> {
     try {
-      const told = await askServers(this.#servers, this.#config.model, this.#look);
-      if (Object.keys(told).length > 0) this.#learn(told);
+      const abilities = await askServers(this.#servers, this.#config.model, this.#look);
+      if (Object.keys(abilities).length > 0) this.#learn(abilities);
       else this.#until = Date.now() + PAUSE_MS;
     } catch (error) {
       if (error instanceof DOMException && error.name === "TimeoutError") this.#until = Date.now() + PAUSE_MS;

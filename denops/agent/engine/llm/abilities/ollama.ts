@@ -35,8 +35,8 @@ export const ollama: Server = {
   asksFor: WINDOW,
 
   async ask(model, look) {
-    const [shown, loaded] = await Promise.all([look("/api/show", { model }), inMemory(model, look)]);
-    const show = Show.safeParse(shown);
+    const [details, loaded] = await Promise.all([look("/api/show", { model }), inMemory(model, look)]);
+    const show = Show.safeParse(details);
     if (!show.success) return undefined;
     const { capabilities, parameters, model_info: info } = show.data;
     const thinking = show.data.thinking?.values ?? thinkingOf(model, capabilities ?? []);

@@ -21,15 +21,15 @@ export async function askServers(
   model: string,
   look: Look,
 ): Promise<ReportedAbilities> {
-  const asked = new Map<string, Promise<unknown>>();
+  const answers = new Map<string, Promise<unknown>>();
   const once: Look = (path, body) => {
-    const answer = asked.get(path) ?? look(path, body);
-    asked.set(path, answer);
+    const answer = answers.get(path) ?? look(path, body);
+    answers.set(path, answer);
     return answer;
   };
   for (const server of servers) {
-    const told = await server.ask(model, once);
-    if (told !== undefined) return told;
+    const abilities = await server.ask(model, once);
+    if (abilities !== undefined) return abilities;
   }
   return {};
 }

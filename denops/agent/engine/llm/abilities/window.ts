@@ -18,19 +18,21 @@ export interface Window {
  * @param asksFor what a request asks for unless somebody says, where it is the request that decides
  */
 export function windowOf(
-  told: ReportedAbilities,
+  abilities: ReportedAbilities,
   user: number | undefined,
   asksFor: number | undefined,
   listed?: number,
 ): Window {
-  const { server = "the server", most = Infinity, loaded = Infinity } = told;
+  const { server = "the server", most = Infinity, loaded = Infinity } = abilities;
   const wished = user === undefined
     ? undefined
     : { tokens: user, from: "by the option limits.context_window" };
   const own = { tokens: most, from: "all that the model has" };
-  const limit = told.limit === undefined ? undefined : { tokens: told.limit, from: `as ${server} has said` };
+  const limit = abilities.limit === undefined
+    ? undefined
+    : { tokens: abilities.limit, from: `as ${server} has said` };
   if (asksFor === undefined) {
-    const taken = told.loaded === undefined
+    const taken = abilities.loaded === undefined
       ? undefined
       : { tokens: loaded, from: `as ${server} has loaded it` };
     const granted = listed === undefined
@@ -38,9 +40,11 @@ export function windowOf(
       : { tokens: listed, from: "as the provider lists it" };
     return least(wished ?? taken ?? granted, own, taken, limit);
   }
-  const set = told.set === undefined ? undefined : { tokens: told.set, from: `as it is set in ${server}` };
+  const set = abilities.set === undefined
+    ? undefined
+    : { tokens: abilities.set, from: `as it is set in ${server}` };
   // Another window makes the server load the model anew: worth it only if the one that it has is of no use.
-  const kept = told.loaded !== undefined && loaded >= Math.min(SMALL_WINDOW, most)
+  const kept = abilities.loaded !== undefined && loaded >= Math.min(SMALL_WINDOW, most)
     ? { tokens: loaded, from: `as ${server} has loaded it` }
     : undefined;
   return least(wished ?? set ?? kept ?? { tokens: asksFor, from: `asked for from ${server}` }, own, limit);

@@ -316,14 +316,14 @@ function encodeImage({ name, type, data }: Image): readonly Record<string, unkno
 function encodeAssistant({ text, calls, reasoning }: AssistantMessage): readonly Record<string, unknown>[] {
   if (text.trim() === "" && calls.length === 0) return [{ type: "text", text: "[Reasoning completed]" }];
   const blocks: Record<string, unknown>[] = [];
-  let said = 0;
+  let textEnd = 0;
   let called = 0;
   const addUpTo = (characters: number, count: number) => {
-    const part = characters < text.length ? text.slice(said, characters) : text.slice(said).trimEnd();
+    const part = characters < text.length ? text.slice(textEnd, characters) : text.slice(textEnd).trimEnd();
     // The API refuses empty text, and text that is only white space.
     if (part.trim() !== "") blocks.push({ type: "text", text: part });
     blocks.push(...calls.slice(called, count).map(encodeCall));
-    said = Math.max(said, characters);
+    textEnd = Math.max(textEnd, characters);
     called = Math.max(called, count);
   };
   for (const part of reasoning) {

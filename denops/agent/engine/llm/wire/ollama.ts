@@ -31,7 +31,7 @@ const Line = z.object({
 interface State {
   /** Calls come whole; this numbers them. */
   readonly calls: number;
-  readonly said: boolean;
+  readonly hasContent: boolean;
 }
 
 export const ollama: Wire<State> = {
@@ -65,7 +65,7 @@ export const ollama: Wire<State> = {
   // Templates take the thoughts of the turn: model/renderers/qwen3vl.go, gemma4.go, harmony.
   keeps: () => "turn",
 
-  start: () => ({ calls: 0, said: false }),
+  start: () => ({ calls: 0, hasContent: false }),
 
   step(state, frame) {
     const line = parseFrame(Line, frame);
@@ -77,7 +77,7 @@ export const ollama: Wire<State> = {
     if (line.message?.thinking) deltas.push({ type: "thought", text: line.message.thinking });
     if (line.message?.content) deltas.push({ type: "text", text: line.message.content });
     let { calls } = state;
-    const said = state.said || deltas.length > 0;
+    const hasContent = state.hasContent || deltas.length > 0;
     for (const call of line.message?.tool_calls ?? []) {
       const args = call.function.arguments;
       deltas.push({ type: "call_start", index: calls, id: call.id ?? "", name: call.function.name });
@@ -87,7 +87,7 @@ export const ollama: Wire<State> = {
     }
     const reason = line.done_reason ?? "";
     // The model was only loaded, or another request has ended it: nothing was asked of it yet.
-    if (line.done && !said && calls === 0 && /^(?:un)?load$/.test(reason)) {
+    if (line.done && !hasContent && calls === 0 && /^(?:un)?load$/.test(reason)) {
       return [state, [{
         type: "error",
         message: `the model answered nothing ("${reason}")`,
@@ -99,7 +99,7 @@ export const ollama: Wire<State> = {
       const finish = reason === "length" ? "length" : calls > 0 ? "tool_calls" : "stop";
       deltas.push({ type: "usage", usage }, { type: "finish", reason: finish }, { type: "done" });
     }
-    return [{ calls, said }, deltas];
+    return [{ calls, hasContent }, deltas];
   },
 
   errorText(body) {

@@ -132,9 +132,9 @@ export const openaiChat: Wire<State> = {
     }
     if (chunk.usage) {
       const cached = chunk.usage.prompt_tokens_details?.cached_tokens ?? 0;
-      const { prompt_tokens: input, completion_tokens: said, total_tokens: all } = chunk.usage;
+      const { prompt_tokens: input, completion_tokens: completion, total_tokens: all } = chunk.usage;
       // xAI and Gemini count thoughts in the sum alone, all others in what was said.
-      const output = Math.max(said ?? 0, (all ?? 0) - (input ?? 0));
+      const output = Math.max(completion ?? 0, (all ?? 0) - (input ?? 0));
       deltas.push({ type: "usage", usage: { input: input ?? 0, output, cachedRead: cached } });
     }
     return [next, deltas];
@@ -263,8 +263,8 @@ function encodeMessage(message: Message): Record<string, unknown> {
     case "user": {
       const { text, images = [] } = message;
       if (images.length === 0) return { role: "user", content: text };
-      const shown = images.flatMap((image) => imageParts(image, `${image.name}:`));
-      return { role: "user", content: [{ type: "text", text }, ...shown] };
+      const imageContent = images.flatMap((image) => imageParts(image, `${image.name}:`));
+      return { role: "user", content: [{ type: "text", text }, ...imageContent] };
     }
     case "tool":
       return { role: "tool", tool_call_id: message.id, content: message.text };

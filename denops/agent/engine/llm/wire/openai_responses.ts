@@ -16,7 +16,7 @@ import { effortWord } from "./effort.ts";
 import { ArgumentsText, Index, jsonHeaders, parseFrame, requestBody } from "./json.ts";
 import { openaiChat } from "./openai_chat.ts";
 import { argumentsPiece as argumentsPieceOf, toolItem } from "./custom_tools.ts";
-import { begun, found, isItemType, type Items, type Named, NO_ITEMS, told } from "./response_items.ts";
+import { begun, found, isItemType, type Items, type Named, NO_ITEMS, withPiece } from "./response_items.ts";
 import { inputOf } from "./responses_input.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
@@ -92,7 +92,7 @@ interface State {
   /** Calls that have begun. */
   readonly calls: number;
   /** Characters of text that were told. */
-  readonly said: number;
+  readonly characters: number;
   /** Something of a thought was told, and since then nothing else. */
   readonly thought: boolean;
   readonly thinks: boolean;
@@ -127,7 +127,7 @@ export const openaiResponses: Wire<State> = {
     };
   },
 
-  start: () => ({ items: NO_ITEMS, calls: 0, said: 0, thought: false, thinks: false }),
+  start: () => ({ items: NO_ITEMS, calls: 0, characters: 0, thought: false, thinks: false }),
 
   step(state, frame) {
     // It comes from some servers, after the event that ends the answer.
@@ -243,20 +243,21 @@ function itemAdded(state: State, event: Event, item: Item): Step {
   if (item.type !== "message" && item.type !== "reasoning") return [state, []];
   const next = { ...state, items: begun(state.items, named(item.type, event)) };
   const { type, phase } = item;
-  return [next, type === "message" && phase ? [{ type: "phase", phase, text: state.said }] : []];
+  return [next, type === "message" && phase ? [{ type: "phase", phase, text: state.characters }] : []];
 }
 
 function textPiece(state: State, event: Event): Step {
   const text = textOf(event.delta);
   if (text === "") return [state, []];
-  const items = told(state.items, found(state.items, named("message", event)), text);
-  return [{ ...state, items, said: state.said + text.length, thinks: false }, [{ type: "text", text }]];
+  const items = withPiece(state.items, found(state.items, named("message", event)), text);
+  const next = { ...state, items, characters: state.characters + text.length, thinks: false };
+  return [next, [{ type: "text", text }]];
 }
 
 function thoughtPiece(state: State, event: Event): Step {
   const text = textOf(event.delta);
   if (text === "") return [state, []];
-  const items = told(state.items, found(state.items, named("reasoning", event)), text);
+  const items = withPiece(state.items, found(state.items, named("reasoning", event)), text);
   return [{ ...state, items, thought: true, thinks: true }, [{ type: "thought", text }]];
 }
 
@@ -270,27 +271,27 @@ function argumentsPiece(state: State, event: Event): Step {
 /** Some servers send arguments only when they are whole. */
 function argumentsRest(state: State, event: Event, whole: string): Step {
   const call = found(state.items, named("function_call", event));
-  if (call === undefined || !whole.startsWith(call.told)) return [state, []];
-  return tellArguments(state, call, whole.slice(call.told.length));
+  if (call === undefined || !whole.startsWith(call.text)) return [state, []];
+  return tellArguments(state, call, whole.slice(call.text.length));
 }
 
 function tellArguments(state: State, call: Items[number], text: string): Step {
   if (text === "") return [state, []];
   const { index } = call;
-  return [{ ...state, items: told(state.items, call, text) }, [{ type: "call_arguments", index, text }]];
+  return [{ ...state, items: withPiece(state.items, call, text) }, [{ type: "call_arguments", index, text }]];
 }
 
 /** A piece of a custom tool's call. @param isLast it is whole */
 function inputPiece(state: State, event: Event, text: string, isLast: boolean): Step {
   const call = found(state.items, named("custom_tool_call", event));
   if (call === undefined || call.isWhole === true || (text === "" && !isLast)) return [state, []];
-  const piece = argumentsPieceOf(text, call.told === "", isLast);
-  const items = told(state.items, call, text, isLast);
+  const piece = argumentsPieceOf(text, call.text === "", isLast);
+  const items = withPiece(state.items, call, text, isLast);
   return [{ ...state, items }, [{ type: "call_arguments", index: call.index, text: piece }]];
 }
 
 function inputRest(state: State, event: Event, whole: string): Step {
-  const { told: before = "" } = found(state.items, named("custom_tool_call", event)) ?? {};
+  const { text: before = "" } = found(state.items, named("custom_tool_call", event)) ?? {};
   return inputPiece(state, event, whole.startsWith(before) ? whole.slice(before.length) : "", true);
 }
 
@@ -311,17 +312,18 @@ function itemDone(state: State, event: Event, item: Item): Step {
     }
     case "message": {
       const text = texts(item.content).join("");
-      const isTold = known === undefined ? state.said > 0 : known.told !== "";
+      const isTold = known === undefined ? state.characters > 0 : known.text !== "";
       if (text === "" || isTold) return [state, []];
-      return [{ ...state, said: state.said + text.length, thinks: false }, [{ type: "text", text }]];
+      const next = { ...state, characters: state.characters + text.length, thinks: false };
+      return [next, [{ type: "text", text }]];
     }
     case "reasoning": {
       const summary = texts(item.summary);
       const text = [...summary, ...texts(item.content)].join("\n\n");
-      const isTold = known === undefined ? state.thought : known.told !== "";
+      const isTold = known === undefined ? state.thought : known.text !== "";
       const deltas: Delta[] = text === "" || isTold ? [] : [{ type: "thought", text }];
       const data = item.encrypted_content;
-      if (data) deltas.push({ type: "encrypted", summary, data, text: state.said, calls: state.calls });
+      if (data) deltas.push({ type: "encrypted", summary, data, text: state.characters, calls: state.calls });
       return [text === "" ? state : { ...state, thought: true, thinks: true }, deltas];
     }
   }
@@ -377,9 +379,9 @@ const POLICY = /^(?:invalid_prompt|content_filter|(?:bio|cyber)_policy|image_con
 function failed({ response, error, code, message }: Event): readonly Delta[] {
   const failure = error ?? response?.error ?? { code, message };
   const kind = typeof failure.code === "string" ? failure.code : "";
-  const said = failure.message || kind || "it gave no reason";
-  if (POLICY.test(kind)) return [{ type: "finish", reason: "refused", why: said }, { type: "done" }];
+  const reason = failure.message || kind || "it gave no reason";
+  if (POLICY.test(kind)) return [{ type: "finish", reason: "refused", why: reason }, { type: "done" }];
   const retryable = isRetryable(Number(failure.code ?? NaN)) ||
     /server_error|rate_limit|overload|slow_down|unavailable|timeout/i.test(`${kind} ${failure.type}`);
-  return [{ type: "error", message: said, retryable }];
+  return [{ type: "error", message: reason, retryable }];
 }

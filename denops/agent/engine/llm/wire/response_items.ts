@@ -8,7 +8,7 @@ interface StreamedItem {
   readonly output: number | undefined;
   readonly ids: readonly string[];
   /** The pieces so far. */
-  readonly told: string;
+  readonly text: string;
   /** All of it was told. */
   readonly isWhole?: boolean;
 }
@@ -43,7 +43,7 @@ export function begun(items: Items, { type, output, ids }: Named): Items {
     type,
     output: output ?? undefined,
     ids: known.map(String),
-    told: "",
+    text: "",
   }];
 }
 
@@ -57,8 +57,13 @@ export function found(items: Items, { type, output, ids }: Named): StreamedItem 
   );
 }
 
-export function told(items: Items, item: StreamedItem | undefined, piece: string, isWhole = false): Items {
+export function withPiece(
+  items: Items,
+  item: StreamedItem | undefined,
+  piece: string,
+  isWhole = false,
+): Items {
   return item === undefined
     ? items
-    : items.map((one) => one === item ? { ...item, told: item.told + piece, isWhole } : one);
+    : items.map((one) => one === item ? { ...item, text: item.text + piece, isWhole } : one);
 }

@@ -42,11 +42,13 @@ function encodeMessage(
 
 /** Each image has its name before it: there may be several. */
 function encodeParts({ text, images = [] }: { readonly text: string; readonly images?: readonly Image[] }) {
-  const shown = images.flatMap(({ name, type, data }) => [
+  const imageContent = images.flatMap(({ name, type, data }) => [
     { type: "input_text", text: `${name}:` },
     { type: "input_image", image_url: `data:${type};base64,${data}`, detail: "auto" },
   ]);
-  return text.trim() === "" && shown.length > 0 ? shown : [{ type: "input_text", text }, ...shown];
+  return text.trim() === "" && imageContent.length > 0
+    ? imageContent
+    : [{ type: "input_text", text }, ...imageContent];
 }
 
 /** The items in the order in which they came, as far as that is known: text before calls. */
@@ -56,13 +58,13 @@ function encodeAssistant(
 ): readonly Item[] {
   const items: Item[] = [];
   let phase: string | undefined;
-  let said = 0;
+  let textEnd = 0;
   let called = 0;
   const addUpTo = (characters: number, count: number) => {
-    const part = text.slice(said, characters);
+    const part = text.slice(textEnd, characters);
     if (part.trim() !== "") items.push(encodeText(part, phase));
     items.push(...calls.slice(called, count).map((call) => encodeCall(call, custom)));
-    said = Math.max(said, characters);
+    textEnd = Math.max(textEnd, characters);
     called = Math.max(called, count);
   };
   for (const part of reasoning) {

@@ -46,7 +46,7 @@ export function converted(old: readonly OldEntry[]): readonly DatedEntry[] {
   let isFirst = true;
   return old.flatMap(({ kind, time, value }): readonly DatedEntry[] => {
     const dated = (entry: LogEntry) => [{ time, kind: entry.type, entry }];
-    if (kind === "turn_started") return dated(asked(words ?? ""));
+    if (kind === "turn_started") return dated(userMessage(words ?? ""));
     if (value === undefined) {
       return [{ time, kind: kind === "message" ? "assistant_message" : kind, entry: undefined }];
     }
@@ -87,13 +87,13 @@ export function isEnd({ kind }: Pick<OldEntry, "kind">): boolean {
   return kind === "turn_done" || kind === "turn_failed";
 }
 
-function asked(text: string): LogEntry {
+function userMessage(text: string): LogEntry {
   return { type: "user_message", origin: "user", parts: [{ type: "text", text }] };
 }
 
 /** The log has the user's words already. A note about files may precede them here. */
 function promptOf(text: string, words: string | undefined): LogEntry | undefined {
-  if (words === undefined) return asked(text);
+  if (words === undefined) return userMessage(text);
   if (text === words) return undefined;
   const note = text.endsWith(words) ? text.slice(0, -words.length).trimEnd() : text;
   return { type: "control_note", reason: "files", text: note };
@@ -112,6 +112,6 @@ function answerOf(message: Exclude<OldMessage, { readonly role: "user" }>): LogE
   }
   const { text, calls, reasoning } = message;
   if (!text.endsWith(INTERRUPTED)) return { type: "assistant_message", text, calls, reasoning };
-  const said = text.slice(0, -INTERRUPTED.length).trimEnd();
-  return { type: "assistant_message", text: said, calls, reasoning, interrupted: true };
+  const partial = text.slice(0, -INTERRUPTED.length).trimEnd();
+  return { type: "assistant_message", text: partial, calls, reasoning, interrupted: true };
 }

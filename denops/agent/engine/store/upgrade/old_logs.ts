@@ -52,8 +52,8 @@ export class OldLogs {
     for (const [session, ofSession] of turns) {
       const last = Math.max(...ofSession.keys());
       for (const [turn, { time, entries }] of [...ofSession].sort(([one], [other]) => one - other)) {
-        const [asked = ""] = (wordsOf(entries) ?? "").trimStart().split("\n");
-        this.#log.begin(session, turn, time, asked.slice(0, 300).toWellFormed());
+        const [firstLine = ""] = (wordsOf(entries) ?? "").trimStart().split("\n");
+        this.#log.begin(session, turn, time, firstLine.slice(0, 300).toWellFormed());
         for (const [at, entry] of converted(entries).entries()) this.#add(session, turn, at + 1, entry);
         const end = entries.findLast(isEnd);
         if (end !== undefined || turn < last) {

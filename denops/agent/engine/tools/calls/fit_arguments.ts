@@ -52,9 +52,9 @@ export function argumentsIn(value: unknown, schema: ArgumentsSchema): Arguments 
   return (isInner ? argumentsIn(inner, schema) : undefined) ?? value;
 }
 
-/** @param given what has come of them may be less than all */
-export function fitArguments(given: Arguments, schema: ArgumentsSchema): FittedArguments {
-  const { args, ignored, renamed } = withOwnNames(given, schema.name, propertiesOf(schema));
+/** @param input what has come of them may be less than all */
+export function fitArguments(input: Arguments, schema: ArgumentsSchema): FittedArguments {
+  const { args, ignored, renamed } = withOwnNames(input, schema.name, propertiesOf(schema));
   const fitted = Object.entries(args).map(([key, value]) => {
     const [fit, more] = fitOne(schema, key, value);
     ignored.push(...more);
@@ -62,10 +62,10 @@ export function fitArguments(given: Arguments, schema: ArgumentsSchema): FittedA
   });
   const required = requiredOf(schema);
   // Where it may be left out, nothing is nothing.
-  const told = fitted.filter(([key, value]) =>
+  const present = fitted.filter(([key, value]) =>
     required.includes(key) || !isNothing(value, propertiesOf(schema)[key])
   );
-  return { args: Object.fromEntries(told), ignored, renamed };
+  return { args: Object.fromEntries(present), ignored, renamed };
 }
 
 function fitOne(schema: ArgumentsSchema, key: string, value: unknown): readonly [unknown, readonly string[]] {
@@ -101,7 +101,7 @@ function isNamed(item: unknown): item is Named {
 }
 
 /** @param of the tool, or the list in it that the object is from */
-function withOwnNames(given: Arguments, of: string, properties: Arguments): Named {
+function withOwnNames(input: Arguments, of: string, properties: Arguments): Named {
   const own = new Map(Object.keys(properties).map((key) => [plain(key), key]));
   const args: Record<string, unknown> = {};
   const ignored: string[] = [];
@@ -114,25 +114,25 @@ function withOwnNames(given: Arguments, of: string, properties: Arguments): Name
       ignored.push(written);
     }
   };
-  const places = Object.keys(given).map((written): readonly [string, string | undefined] => [
+  const places = Object.keys(input).map((written): readonly [string, string | undefined] => [
     written,
     Object.hasOwn(properties, written) ? written : own.get(plain(written)) ?? argumentOf(of, written),
   ]);
   // Our names come first, forms of them last: they may depend on the others.
   for (const isWanted of [isSame, isOther, isSpecial]) {
     for (const [written, key = ""] of places.filter(isWanted)) {
-      const value = given[written];
+      const value = input[written];
       if (!key.startsWith("@")) take(written, key, value);
       else {
-        const said = isEmpty(value) ? {} : SPECIAL.get(key)?.(value, args);
-        if (said === undefined) ignored.push(written);
-        else for (const [name, fit] of Object.entries(said)) take(written, name, fit);
+        const special = isEmpty(value) ? {} : SPECIAL.get(key)?.(value, args);
+        if (special === undefined) ignored.push(written);
+        else for (const [name, fit] of Object.entries(special)) take(written, name, fit);
       }
     }
   }
   for (const [written, key] of places) {
     const isKnown = key !== undefined && (key.startsWith("@") || Object.hasOwn(properties, key));
-    if (!isKnown && !isEmpty(given[written]) && !isHarmless(written, given[written])) ignored.push(written);
+    if (!isKnown && !isEmpty(input[written]) && !isHarmless(written, input[written])) ignored.push(written);
   }
   return { args, ignored, renamed };
 

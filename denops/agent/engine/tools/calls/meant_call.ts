@@ -36,23 +36,23 @@ export function meantCall<
   const isOwn = names.named(written) !== undefined;
   const tool = meantTool(written, names);
   if (tool === undefined) return { tool, args, advice: adviceFor(bare) };
-  const given = argumentsIn(args, { name: tool.name, parameters: tool.schema });
-  if (given === undefined) return { tool, args, advice: undefined };
-  const patch = patchIn(tool.name, given);
+  const input = argumentsIn(args, { name: tool.name, parameters: tool.schema });
+  if (input === undefined) return { tool, args, advice: undefined };
+  const patch = patchIn(tool.name, input);
   if (patch !== undefined) return { tool: names.named("edit"), args: patch, advice: undefined };
-  if (isOwn) return { tool, args: given, advice: undefined };
-  const isRegex = isGrep(bare) && !saysRegex(tool.name, given);
+  if (isOwn) return { tool, args: input, advice: undefined };
+  const isRegex = isGrep(bare) && !saysRegex(tool.name, input);
   const { args: own, defaults } = toolOf(bare) ?? {};
-  const all = { ...missing(given, defaults, tool.name), ...given, ...own };
+  const all = { ...missing(input, defaults, tool.name), ...input, ...own };
   return { tool, args: isRegex ? { ...all, is_regex: true } : all, advice: undefined };
 }
 
 /** Those of `defaults` that the arguments do not have, by whatever name. */
 function missing(args: Arguments, defaults: Arguments = {}, tool: string): Arguments {
-  const said = Object.entries(args).flatMap(([key, value]) =>
+  const keys = Object.entries(args).flatMap(([key, value]) =>
     value === null || value === "" ? [] : [argumentOf(tool, key) ?? plain(key)]
   );
-  return Object.fromEntries(Object.entries(defaults).filter(([key]) => !said.includes(key)));
+  return Object.fromEntries(Object.entries(defaults).filter(([key]) => !keys.includes(key)));
 }
 
 function editorCall<Tool extends { readonly name: string; readonly schema: ArgumentsSchema["parameters"] }>(

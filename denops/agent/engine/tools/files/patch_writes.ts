@@ -47,10 +47,10 @@ export async function preparePatch(
     throw new ToolError(`Nothing of the patch was written. ${which}${problems.join("\n")}`, "does not fit");
   }
   const steps = [...plan.values()].map((planned) => stepOf(planned, workspace));
-  const [first, ...others] = steps.flatMap(({ shown }) => shown);
+  const [first, ...others] = steps.flatMap(({ diffs }) => diffs);
   const diff: Diff | undefined = first && (others.length === 0 ? first : { ...first, others });
   return {
-    accesses: files(...steps.flatMap(({ accesses }) => accesses)),
+    access: files(...steps.flatMap(({ files }) => files)),
     ...(diff === undefined ? {} : { diff }),
     run: (signal) => runAll(steps, diff, signal),
   };
@@ -108,9 +108,9 @@ async function planUpdate(target: RootedPath, workspace: Workspace, signal: Abor
 
 interface Step {
   readonly name: string;
-  readonly accesses: readonly (readonly ["read" | "write", RootedPath])[];
+  readonly files: readonly (readonly ["read" | "write", RootedPath])[];
   /** Whoever agrees to the patch sees each file of it. */
-  readonly shown: readonly Diff[];
+  readonly diffs: readonly Diff[];
   /** @returns what the model is told; what has changed is in `changes`, also if it throws */
   run(changes: FileChange[], signal: AbortSignal): Promise<string>;
 }
@@ -120,7 +120,7 @@ function stepOf(planned: Planned, workspace: Workspace): Step {
   const name = shownPath(target);
   if (own === undefined) {
     return {
-      ...{ name, accesses: [["write", target]], shown: [lineDiff(target.path, before?.text ?? "", "")] },
+      ...{ name, files: [["write", target]], diffs: [lineDiff(target.path, before?.text ?? "", "")] },
       async run(changes, signal) {
         changes.push(await workspace.remove(target, before, signal));
         return "deleted.";
@@ -138,20 +138,20 @@ function stepOf(planned: Planned, workspace: Workspace): Step {
   };
   return {
     name: to === undefined ? name : `${name} → ${shownPath(to)}`,
-    accesses: [
+    files: [
       ...before === undefined ? [] : [["read", target] as const],
       ["write", target],
       ...to === undefined ? [] : [["write", to] as const],
     ],
-    shown: to === undefined
+    diffs: to === undefined
       ? isChanged ? [diff] : []
       : [lineDiff(target.path, before?.text, ""), lineDiff(to.path, undefined, after)],
     async run(changes, signal) {
-      const said = await write(changes, signal);
-      if (to === undefined) return said === "" ? "unchanged." : said;
+      const outcome = await write(changes, signal);
+      if (to === undefined) return outcome === "" ? "unchanged." : outcome;
       changes.push(await workspace.move(target, to, await workspace.readIfText(target, signal), signal));
       await workspace.noteGiven(to.named, undefined, signal);
-      return said === "" ? "moved." : `moved and ${said}`;
+      return outcome === "" ? "moved." : `moved and ${outcome}`;
     },
   };
 }

@@ -10,11 +10,11 @@ const REPOSITORY = "git takes its folder for a repository, and runs what such a 
 
 /** The same call; its writes say what speaks against them. */
 export async function withRisks(prepared: PreparedCall, roots: readonly string[]): Promise<PreparedCall> {
-  const written = writtenBy(prepared.accesses).map(({ path }) => path);
+  const written = writtenBy(prepared.access).map(({ path }) => path);
   if (written.length === 0) return prepared;
   const diffs = prepared.diff === undefined ? [] : [prepared.diff, ...prepared.diff.others ?? []];
   const files = await Promise.all(
-    filesOf(prepared.accesses).map(async (file): Promise<FileAccess> => {
+    filesOf(prepared.access).map(async (file): Promise<FileAccess> => {
       if (file.access !== "write") return file;
       const risk = await riskOf(file.path, roots, written);
       const diff = diffs.find(({ path }) => path === file.path.path);
@@ -22,7 +22,7 @@ export async function withRisks(prepared: PreparedCall, roots: readonly string[]
       return { ...file, ...(risk === undefined ? {} : { risk }), ...(keys === undefined ? {} : { keys }) };
     }),
   );
-  return { ...prepared, accesses: { kind: "file", files } };
+  return { ...prepared, access: { kind: "file", files } };
 }
 
 async function riskOf(

@@ -34,8 +34,8 @@ export class Scratch {
     if (!isAbsolute(path) || !this.holds(resolve(path))) return undefined;
     const found = await resolvePath(path, this.folder, lookups);
     const link = join(this.folder, found.named);
-    const shown = (path: string) => path.replaceAll("\\", "/");
-    return { ...found, root: this.folder, link, relative: shown(found.path), named: shown(link) };
+    const withSlashes = (path: string) => path.replaceAll("\\", "/");
+    return { ...found, root: this.folder, link, relative: withSlashes(found.path), named: withSlashes(link) };
   }
 
   /** It is there whenever the model is told of it. Where it cannot be made tools and commands say so. */

@@ -377,9 +377,9 @@ export class Workspace {
   }
 
   #conflict(path: ResolvedPath, both: string): ToolError {
-    const shown = this.mayShow(path) ? `\n${both}` : "";
+    const excerpt = this.mayShow(path) ? `\n${both}` : "";
     return new ToolError(
-      `The user has changed the same lines of ${shownPath(path)}; nothing was written.${shown}`,
+      `The user has changed the same lines of ${shownPath(path)}; nothing was written.${excerpt}`,
     );
   }
 

@@ -3,7 +3,7 @@ import { z } from "../../../deps/zod.ts";
 import type { LspRequest, LspResponse } from "../../../protocol/lsp.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import type { LanguageServers } from "../../ports.ts";
-import { shown, type ToolResult } from "../define.ts";
+import { titleText, type ToolResult } from "../define.ts";
 
 type Kind = LspResponse["kind"];
 type Answer<Wanted extends Kind> = Extract<LspResponse, { kind: Wanted }>;
@@ -61,7 +61,7 @@ export function placeOf(path: string, { symbol, line, character }: PlaceArgument
 
 /** For titles: "greet in src/a.ts", "src/a.ts:12". */
 export function placeTitle(args: Readonly<Record<string, unknown>>): string {
-  const path = shown(args.path);
-  if (typeof args.symbol === "string" && args.symbol !== "") return `${shown(args.symbol)} in ${path}`;
+  const path = titleText(args.path);
+  if (typeof args.symbol === "string" && args.symbol !== "") return `${titleText(args.symbol)} in ${path}`;
   return typeof args.line === "number" ? `${path}:${args.line}` : path;
 }

@@ -10,25 +10,25 @@ const MOST = 50;
 const SEVERITIES = ["error", "warning", "info", "hint"] as const;
 
 export async function showDiagnostics(
-  { files, said }: Extract<LspResponse, { kind: "diagnostics" }>,
+  { files, said: state }: Extract<LspResponse, { kind: "diagnostics" }>,
   workspace: Workspace,
 ): Promise<ToolResult> {
   const found: { readonly severity: (typeof SEVERITIES)[number]; readonly text: string }[] = [];
-  const asked = new AskedAbout();
+  const leftOut = new AskedAbout();
   let cut = 0;
   for (const { path, diagnostics, total } of files) {
     const place = await placed(path, workspace);
-    if (place.kind === "hidden") asked.note(path, place.decision);
+    if (place.kind === "hidden") leftOut.note(path, place.decision);
     if (place.kind !== "inside") continue;
     cut += total - diagnostics.length;
     for (const diagnostic of diagnostics) {
       found.push({ severity: diagnostic.severity, text: diagnosticLine(place.name, diagnostic) });
     }
   }
-  const unheard = said === "current"
+  const unheard = state === "current"
     ? []
     : ["[the language server has not yet spoken about the present text]"];
-  const notes = [...unheard, ...leftOutNote(asked)].map((note) => `\n${note}`).join("");
+  const notes = [...unheard, ...leftOutNote(leftOut)].map((note) => `\n${note}`).join("");
   if (found.length === 0) return { text: `No diagnostics.${notes}`, summary: "none" };
   found.sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
   const summary = SEVERITIES.flatMap((severity) => {

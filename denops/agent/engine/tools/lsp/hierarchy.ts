@@ -18,14 +18,14 @@ export async function showHierarchy(
   workspace: Workspace,
 ): Promise<ToolResult> {
   const of: string[] = [];
-  const asked = new AskedAbout();
+  const leftOut = new AskedAbout();
   for (const symbol of answer.of) {
-    const line = await symbolLine(symbol, [], workspace, asked);
+    const line = await symbolLine(symbol, [], workspace, leftOut);
     if (line !== undefined) of.push(line);
   }
   if (of.length === 0) {
     return nothing(
-      ["The language server names no file that may be shown.", ...leftOutNote(asked)].join("\n"),
+      ["The language server names no file that may be shown.", ...leftOutNote(leftOut)].join("\n"),
     );
   }
   const out = [...of];
@@ -33,14 +33,14 @@ export async function showHierarchy(
   for (const [relation, heading] of headings) {
     const lines: string[] = [];
     for (const { symbol, calls } of answer.related.filter((related) => related.relation === relation)) {
-      const line = await symbolLine(symbol, relation === "incoming" ? calls : [], workspace, asked);
+      const line = await symbolLine(symbol, relation === "incoming" ? calls : [], workspace, leftOut);
       if (line !== undefined) lines.push(`  ${line}`);
     }
     count += lines.length;
     const more = lines.length > MOST ? [`  [${lines.length - MOST} more]`] : [];
     out.push(`${heading}:${lines.length === 0 ? " none" : ""}`, ...lines.slice(0, MOST), ...more);
   }
-  out.push(...leftOutNote(asked));
+  out.push(...leftOutNote(leftOut));
   return { text: out.join("\n"), summary: counted(count, "entry").replace(/entrys$/, "entries") };
 }
 
@@ -49,11 +49,11 @@ async function symbolLine(
   symbol: LspSymbol,
   calls: readonly number[],
   workspace: Workspace,
-  asked: AskedAbout,
+  leftOut: AskedAbout,
 ): Promise<string | undefined> {
   const place = await placed(symbol.location.path, workspace);
   if (place.kind === "hidden") {
-    asked.note(symbol.location.path, place.decision);
+    leftOut.note(symbol.location.path, place.decision);
     return undefined;
   }
   const called = calls.length === 0 ? "" : `, calls on line ${calls.slice(0, 10).join(", ")}`;

@@ -44,28 +44,28 @@ export async function showLocations(
 ): Promise<ToolResult> {
   const files = Map.groupBy(locations, ({ path }) => path);
   const sections: string[] = [];
-  const asked = new AskedAbout();
-  let shown = 0;
+  const leftOut = new AskedAbout();
+  let count = 0;
   let hidden = 0;
   for (const [path, all] of files) {
     const place = await placed(path, workspace);
     if (place.kind === "hidden") {
       hidden += all.length;
-      asked.note(path, place.decision);
+      leftOut.note(path, place.decision);
       continue;
     }
-    const lines = all.slice(0, MOST_LOCATIONS - shown).map(({ line }) => line);
+    const lines = all.slice(0, MOST_LOCATIONS - count).map(({ line }) => line);
     if (lines.length === 0) continue;
-    shown += lines.length;
+    count += lines.length;
     sections.push(
       place.kind === "inside"
         ? `── ${place.name} ──\n${await excerpts(place.path, lines, workspace, signal)}`
         : `── ${place.name} (outside of the project) ──\n${lines.map((line) => `→ ${line}`).join("\n")}`,
     );
   }
-  const left = total - shown - hidden;
+  const left = total - count - hidden;
   if (left > 0) sections.push(`[${left} more]`);
-  sections.push(...leftOutNote(asked));
+  sections.push(...leftOutNote(leftOut));
   const text = sections.join("\n");
   const summary = counted(total - hidden, noun);
   if (total === hidden) {
@@ -131,8 +131,8 @@ export function lineRange({ line, end_line }: LspLocation): string {
 export function diagnosticLine(name: string, diagnostic: LspDiagnostic): string {
   const { severity, line, character, message, source, code } = diagnostic;
   const origin = [source, code].filter((part) => part !== undefined).join(" ");
-  const said = message.replace(/\s*\n\s*/g, " ");
-  return cut(`${name}:${line}:${character} ${severity} ${said}`) + (origin === "" ? "" : ` (${origin})`);
+  const oneLine = message.replace(/\s*\n\s*/g, " ");
+  return cut(`${name}:${line}:${character} ${severity} ${oneLine}`) + (origin === "" ? "" : ` (${origin})`);
 }
 
 export function counted(count: number, noun: string): string {

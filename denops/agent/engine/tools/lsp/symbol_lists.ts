@@ -25,9 +25,9 @@ export async function showFound(
   query: string,
   workspace: Workspace,
 ): Promise<ToolResult> {
-  const asked = new AskedAbout();
-  const lines = await linesInProject(symbols, workspace, asked);
-  const note = leftOutNote(asked);
+  const leftOut = new AskedAbout();
+  const lines = await linesInProject(symbols, workspace, leftOut);
+  const note = leftOutNote(leftOut);
   if (lines.length === 0) {
     return nothing([`No symbol like "${query}" in the project.`, ...note].join("\n"));
   }
@@ -43,12 +43,12 @@ export async function showFound(
 async function linesInProject(
   symbols: readonly LspSymbol[],
   workspace: Workspace,
-  asked: AskedAbout,
+  leftOut: AskedAbout,
 ): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const symbol of symbols) {
     const place = await placed(symbol.location.path, workspace);
-    if (place.kind === "hidden") asked.note(symbol.location.path, place.decision);
+    if (place.kind === "hidden") leftOut.note(symbol.location.path, place.decision);
     if (place.kind === "inside") lines.push(`${place.name}:${symbol.location.line} ${symbolName(symbol)}`);
   }
   return lines;

@@ -38,7 +38,7 @@ export async function prepareWrites(
   if (first === undefined) throw new ToolError(`${title}: the language server would change nothing.`);
   const diff: Diff = others.length === 0 ? first : { ...first, others };
   return {
-    accesses: files(...writes.flatMap(({ target }) => [["read", target], ["write", target]] as const)),
+    access: files(...writes.flatMap(({ target }) => [["read", target], ["write", target]] as const)),
     diff,
     run: (signal) => writeAll(title, writes, diff, workspace, signal),
   };
@@ -89,8 +89,8 @@ async function writeAll(
       changes.push(change);
       const where = change.onDisk ? "" : ", in the user's buffer with unsaved changes; not saved to disk";
       lines.push(`── ${shownPath(target)} (${countsOf(diff)}${where}) ──`);
-      const shown = lines.filter((line) => line.startsWith("→")).length;
-      lines.push(...newLines(before?.text ?? "", after, MOST_LINES - shown));
+      const count = lines.filter((line) => line.startsWith("→")).length;
+      lines.push(...newLines(before?.text ?? "", after, MOST_LINES - count));
     } catch (error) {
       if (!(error instanceof ToolError) && !(signal.aborted && changes.length > 0)) throw error;
       failed += 1;

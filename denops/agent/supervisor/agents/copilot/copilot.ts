@@ -43,7 +43,7 @@ interface CopilotKey {
 type Options = Pick<UserConfig, "providers" | "state_dir">;
 
 /** Keys that hold, by GitHub, address and login; those of all projects are the same. */
-const keys = new Map<string, { readonly asked: Promise<CopilotKey>; readonly forced: number }>();
+const keys = new Map<string, { readonly exchange: Promise<CopilotKey>; readonly forced: number }>();
 
 /** However often an engine says that its key is refused, GitHub is asked no more often. Milliseconds. */
 const FORCED_MS = 10_000;
@@ -59,16 +59,16 @@ export async function copilotKey(user: Options, world: World, refused = false): 
   const name = JSON.stringify([github, own, logins]);
   const known = keys.get(name);
   const now = Date.now();
-  const key = await known?.asked.catch(() => undefined);
+  const key = await known?.exchange.catch(() => undefined);
   const again = refused && now - (known?.forced ?? 0) > FORCED_MS;
   if (key !== undefined && key.expires - MARGIN_MS > now && !again) return key;
   // Somebody else has asked meanwhile.
   const latest = keys.get(name);
-  if (latest !== undefined && latest !== known) return await latest.asked;
-  const asked = exchanged(logins, github, user, world, key?.models);
-  keys.set(name, { asked, forced: refused ? now : known?.forced ?? 0 });
-  asked.catch(() => keys.get(name)?.asked === asked && keys.delete(name));
-  return await asked;
+  if (latest !== undefined && latest !== known) return await latest.exchange;
+  const exchange = exchanged(logins, github, user, world, key?.models);
+  keys.set(name, { exchange, forced: refused ? now : known?.forced ?? 0 });
+  exchange.catch(() => keys.get(name)?.exchange === exchange && keys.delete(name));
+  return await exchange;
 }
 
 /** The first login that GitHub takes is used. */
@@ -97,15 +97,15 @@ export async function exchange(
   const url = `${github.api}/copilot_internal/v2/token`;
   const answer = await ask(url, { headers: gitHubHeaders(oauth) }, world.fetch);
   if (answer.status === 401) return undefined;
-  const said = wordsOf(answer);
+  const message = wordsOf(answer);
   // 404: GitHub knows of no Copilot for a login of this kind.
   if (answer.status === 403 || answer.status === 404) {
-    const why = said === "" ? "this account has no Copilot" : said;
+    const why = message === "" ? "this account has no Copilot" : message;
     throw new Error(`Cannot use copilot: ${why}. See ${github.web}/settings/copilot`);
   }
   const exchanged = Exchanged.safeParse(answer.body).data;
   if (answer.status !== 200 || exchanged === undefined) {
-    const words = said === "" ? "" : `: ${said}`;
+    const words = message === "" ? "" : `: ${message}`;
     throw new Error(`Cannot use copilot: GitHub answers HTTP ${answer.status}${words}. Try again later.`);
   }
   const { token, expires_at, refresh_in, endpoints } = exchanged;

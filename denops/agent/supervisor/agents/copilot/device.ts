@@ -96,16 +96,16 @@ export async function beginLogin(
           return undefined;
         });
         if (polled === undefined) continue;
-        const said = Polled.safeParse(polled.body).data;
-        if (said === undefined) {
+        const reply = Polled.safeParse(polled.body).data;
+        if (reply === undefined) {
           failures += 1;
           if (failures < MOST_FAILURES) continue;
           throw new Error(`Cannot log in: ${github.web} answers HTTP ${polled.status}. Try again later.`);
         }
         failures = 0;
-        if ("access_token" in said) return said.access_token;
-        if (said.error === "slow_down") interval = said.interval ?? interval + 5;
-        else if (said.error !== "authorization_pending") throw new Error(ended(said));
+        if ("access_token" in reply) return reply.access_token;
+        if (reply.error === "slow_down") interval = reply.interval ?? interval + 5;
+        else if (reply.error !== "authorization_pending") throw new Error(ended(reply));
       }
     },
   };

@@ -42,21 +42,21 @@ export function gitHubOf(own: ProviderOptions | undefined): GitHub {
 
 /**
  * The address of Copilot's API, which the engine's sandbox is opened for: the user's own, else one of Copilot's.
- * @param told what GitHub says with a token, "https://api.individual.githubcopilot.com"
+ * @param reportedUrl what GitHub says with a token, "https://api.individual.githubcopilot.com"
  * @throws {Error} one line, if it is neither
  */
 export function apiAddress(
-  told: string | undefined,
+  reportedUrl: string | undefined,
   { host }: GitHub,
   own: ProviderOptions | undefined,
 ): string {
   if (own?.base_url !== undefined) return own.base_url.replace(/\/+$/, "");
-  const url = URL.parse(told ?? "https://api.githubcopilot.com");
+  const url = URL.parse(reportedUrl ?? "https://api.githubcopilot.com");
   const domains = ["githubcopilot.com", ...(host === "github.com" ? [] : [host])];
   const isOurs = url !== null && url.protocol === "https:" && url.port === "" && url.username === "" &&
     url.password === "" && domains.some((domain) => url.hostname.endsWith(`.${domain}`));
   if (isOurs) return url.origin;
-  const named = oneLine(told ?? "", LONGEST_NAME);
+  const named = oneLine(reportedUrl ?? "", LONGEST_NAME);
   throw new Error(
     `Cannot use copilot: ${named} is no address of Copilot's. Set providers.copilot.base_url if it is right.`,
   );

@@ -14,7 +14,7 @@ export class OverlayUsage {
   #least: Limits | undefined;
   /** When it is counted again even so: other programs may have freed as much as was written here. */
   #due = 0;
-  #asked: Promise<boolean> | undefined;
+  #measurement: Promise<boolean> | undefined;
 
   constructor(folder: string, limits: Limits) {
     this.#folder = folder;
@@ -23,8 +23,8 @@ export class OverlayUsage {
 
   /** One count at a time: whoever watches asks again before a large one has ended. */
   isPastLimits(): Promise<boolean> {
-    this.#asked ??= this.#look().finally(() => this.#asked = undefined);
-    return this.#asked;
+    this.#measurement ??= this.#look().finally(() => this.#measurement = undefined);
+    return this.#measurement;
   }
 
   /**

@@ -1,11 +1,11 @@
-/** Which places of this machine a command sees at its level: what shown.ts and the options say, as far as it is there. */
+/** Which places of this machine a command sees at its level: what visible_places.ts and the options say, as far as it is there. */
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isInside } from "../../../policy/path.ts";
 import type { CommandLevel } from "../../../protocol/commands.ts";
 import type { SystemLayout } from "../sandbox.ts";
 import type { Mount } from "./mounts.ts";
-import { HIDDEN, SHOWN } from "./shown.ts";
+import { HIDDEN, SHOWN } from "./visible_places.ts";
 
 interface PlanRequest {
   readonly level: CommandLevel;
@@ -33,7 +33,7 @@ export function commandMounts(request: PlanRequest): readonly Mount[] {
   const { level, roots, home, system, git, masks, gitConfig, scratch } = request;
   const kind = level === "look" ? "read" : "write";
   const inHome = home === undefined ? [] : homeMounts(home, gitConfig);
-  const toolchains = SHOWN.flatMap(({ path }) => shown("read", expanded(path, home)));
+  const toolchains = SHOWN.flatMap(({ path }) => visibleMounts("read", expanded(path, home)));
   const closed = HIDDEN.flatMap(({ path }) => expandedAll(path, home)).flatMap(hidden);
   const places: readonly Mount[] = [
     ...system.folders.map((path): Mount => ({ kind: "read", path })),
@@ -46,8 +46,8 @@ export function commandMounts(request: PlanRequest): readonly Mount[] {
     ...closed,
     ...toolchains.flatMap((place) => byOtherName(closed, place)),
     ...unreadable().flatMap(hidden),
-    ...request.read.flatMap((path) => shown("read", expanded(path, home))),
-    ...request.write.flatMap((path) => shown(kind, expanded(path, home))),
+    ...request.read.flatMap((path) => visibleMounts("read", expanded(path, home))),
+    ...request.write.flatMap((path) => visibleMounts(kind, expanded(path, home))),
     ...roots.map((path): Mount => ({ kind, path })),
     ...git.bound.map((path): Mount => ({ kind, path })),
     ...git.guarded.map((path): Mount => ({ kind: "read", path })),
@@ -149,7 +149,7 @@ function namesIn(folder: string): readonly string[] {
 }
 
 /** A link is followed here: what it leads to is found under its own name, and at its end for those who ask for that. */
-function shown(kind: "read" | "write", path: string | undefined): readonly Mount[] {
+function visibleMounts(kind: "read" | "write", path: string | undefined): readonly Mount[] {
   const real = path === undefined ? undefined : realPath(path);
   if (path === undefined || real === undefined) return [];
   const folder = realPath(dirname(path));

@@ -34,7 +34,7 @@ async function mayGoOn(
     call,
     reason: text,
     force: false,
-    accesses: { kind: "ask", about: "limit", text },
+    access: { kind: "ask", about: "limit", text },
   }, signal);
   const allowed = answer.answer === "allow_once" || answer.answer === "allow_session";
   const status = allowed ? "completed" : "failed";

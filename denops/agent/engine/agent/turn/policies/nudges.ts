@@ -114,7 +114,7 @@ const MOST_SHOWN = 3;
 
 export class Nudges {
   #isGiven = false;
-  #shown = 0;
+  #shownCalls = 0;
 
   /** Undefined: the turn may end. */
   async next(stop: Stop): Promise<Nudge | undefined> {
@@ -123,7 +123,7 @@ export class Nudges {
     const row = await this.#rowFor(stop);
     if (row === undefined) return undefined;
     const { state, notice } = row;
-    if (state === "call_shown") this.#shown += 1;
+    if (state === "call_shown") this.#shownCalls += 1;
     else this.#isGiven = true;
     const note = controlNote({ state, iteration, maxIterations, filesChanged: [], note: row.note(stop) });
     return { note, ...(notice === undefined ? {} : { notice }) };
@@ -138,7 +138,7 @@ export class Nudges {
   }
 
   #mayGive(state: ControlState): boolean {
-    return state === "call_shown" ? this.#shown < MOST_SHOWN : !this.#isGiven;
+    return state === "call_shown" ? this.#shownCalls < MOST_SHOWN : !this.#isGiven;
   }
 }
 

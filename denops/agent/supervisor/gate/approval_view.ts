@@ -2,7 +2,7 @@
 import { relative } from "node:path";
 import type { RequestPermissionRequest } from "../../deps/acp_sdk.ts";
 import type { CommandDecision } from "../../policy/decide_command.ts";
-import type { Circumstances, Judged } from "../../policy/decide.ts";
+import type { AccessDecision, Circumstances } from "../../policy/decide.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
 import { levelOf } from "../../protocol/commands.ts";
 import type { FileRules, UserConfig } from "../../protocol/config.ts";
@@ -41,8 +41,8 @@ export interface GateContext {
 }
 
 /** An agent's request. */
-export interface Asked {
-  readonly accesses: Access;
+export interface AccessRequest {
+  readonly access: Access;
   /** One line. */
   readonly reason: string;
   /** A person must answer, whatever the rules say. */
@@ -75,13 +75,13 @@ type PlainAccess = Exclude<Access, AccessOf<"command" | "effects">>;
 type Content = RequestPermissionRequest["toolCall"]["content"];
 
 export function shownAccess(
-  { accesses, reason }: Asked & { readonly accesses: PlainAccess },
-  { decision, suggestion }: Judged,
+  { access, reason }: AccessRequest & { readonly access: PlainAccess },
+  { decision, suggestion }: AccessDecision,
   content: Content,
   { root }: GateContext,
 ): ApprovalView {
   return {
-    ...subjectOf(accesses, content, root),
+    ...subjectOf(access, content, root),
     reason: decision.verdict === "ask" ? decision.reason : reason,
     ...defined({ suggestion }),
   };
@@ -109,15 +109,17 @@ function subjectOf(
 
 /** @param edited the command is the user's own */
 export function shownCommand(
-  { accesses: { command, cwd, access }, reason, force }: Asked & { readonly accesses: AccessOf<"command"> },
-  { decision, verdict, asked, suggestion }: CommandDecision,
+  { access: { command, cwd, access }, reason, force }: AccessRequest & {
+    readonly access: AccessOf<"command">;
+  },
+  { decision, verdict, requestedAccess, suggestion }: CommandDecision,
   edited: boolean,
   { root, view }: GateContext,
 ): ApprovalView {
   const asks = decision.verdict !== "allow" && (!force || edited);
   const why = asks ? decision.reason : force ? reason : verdict.reason;
   // A line that only looks asks for more.
-  const isRaised = access === undefined && levelOf(verdict.access) !== levelOf(asked);
+  const isRaised = access === undefined && levelOf(verdict.access) !== levelOf(requestedAccess);
   const note = isRaised && view?.tracked !== undefined
     ? [`git's history contains ${visible(view.tracked)}, which must not be read`]
     : [];
@@ -126,7 +128,7 @@ export function shownCommand(
     reason: [why, ...note].join("; "),
     command: visible(command),
     folder: middleCut(relative(root, cwd) || ".", LONGEST_FOLDER),
-    ...(view === undefined ? {} : { access: asked }),
+    ...(view === undefined ? {} : { access: requestedAccess }),
     severity: verdict.severity,
     is_edited: edited,
     ...defined({ suggestion }),

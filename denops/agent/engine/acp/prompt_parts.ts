@@ -1,12 +1,12 @@
 /** Blocks of a prompt → what the user hands over. Pure. */
 import type { ContentBlock } from "../../deps/acp_sdk.ts";
 import { ours } from "../../protocol/extensions.ts";
-import { GivenMeta } from "../../protocol/given.ts";
-import { type Handed, nameOf } from "../agent/gather/given.ts";
+import { AttachmentMeta } from "../../protocol/attachments.ts";
+import { nameOf, type PromptPart } from "../agent/gather/attachments.ts";
 
-export function handedOf(block: ContentBlock): Handed {
+export function promptPart(block: ContentBlock): PromptPart {
   if (block.type === "text") return { type: "text", text: block.text };
-  const meta = ours(GivenMeta, block._meta);
+  const meta = ours(AttachmentMeta, block._meta);
   if (block.type === "resource_link") return { type: "link", uri: block.uri, meta };
   if (block.type === "image") return { type: "image", data: block.data, name: nameOf(block.uri), meta };
   if (block.type === "resource" && "text" in block.resource) {

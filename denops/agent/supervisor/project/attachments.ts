@@ -4,7 +4,7 @@ import type { ContentBlock } from "../../deps/acp_sdk.ts";
 import { mayRead } from "../../policy/file_access.ts";
 import { nameInRoots } from "../../policy/roots.ts";
 import { META } from "../../protocol/extensions.ts";
-import type { Given, GivenMeta } from "../../protocol/given.ts";
+import type { Attachment, AttachmentMeta } from "../../protocol/attachments.ts";
 import { plainText } from "../system/output.ts";
 import { defined } from "../../shared/records.ts";
 import type { SearchOptions } from "./place.ts";
@@ -13,13 +13,13 @@ const LONGEST_NAME = 400;
 
 type Rules = Pick<SearchOptions, "roots" | "rules">;
 
-export function givenBlocks(given: readonly Given[], rules: Rules): readonly ContentBlock[] {
-  return given.map((one) => blockOf(one, rules));
+export function attachmentBlocks(attachments: readonly Attachment[], rules: Rules): readonly ContentBlock[] {
+  return attachments.map((one) => blockOf(one, rules));
 }
 
-function blockOf(one: Given, rules: Rules): ContentBlock {
+function blockOf(one: Attachment, rules: Rules): ContentBlock {
   const of = one.mention === undefined ? {} : { mention: one.mention };
-  const meta = (more: GivenMeta) => ({ _meta: { [META]: { ...of, ...more } } });
+  const meta = (more: AttachmentMeta) => ({ _meta: { [META]: { ...of, ...more } } });
   switch (one.type) {
     case "file": {
       if (one.text !== undefined && nameInRoots(one.path, rules.roots) === undefined) {
@@ -43,10 +43,10 @@ function blockOf(one: Given, rules: Rules): ContentBlock {
 /** The prompt template that a message calls. @param text with its arguments */
 export function promptBlock(name: string, text: string): ContentBlock {
   const label = `prompt ${name}`;
-  return textBlock(label, text, { _meta: { [META]: { label, prompt: true } satisfies GivenMeta } });
+  return textBlock(label, text, { _meta: { [META]: { label, prompt: true } satisfies AttachmentMeta } });
 }
 
-function selectedOf({ selected }: Pick<GivenMeta, "selected">): Pick<GivenMeta, "selected"> {
+function selectedOf({ selected }: Pick<AttachmentMeta, "selected">): Pick<AttachmentMeta, "selected"> {
   return defined({ selected });
 }
 
@@ -57,15 +57,15 @@ function textBlock(name: string, text: string, meta: Pick<ContentBlock, "_meta">
 
 /** Omits files outside of the project and files that need approval. */
 function placesText(
-  places: Extract<Given, { type: "places" }>["places"],
+  places: Extract<Attachment, { type: "places" }>["places"],
   { roots, rules }: Rules,
 ): string {
   const lines = places.flatMap(({ path, line, text }): readonly string[] => {
-    const said = plainText(text).replace(/\s*\n\s*/g, " ");
-    if (path === undefined) return [said];
+    const message = plainText(text).replace(/\s*\n\s*/g, " ");
+    if (path === undefined) return [message];
     const name = nameInRoots(path, roots);
     if (name === undefined || mayRead({ relative: name, named: name }, rules).verdict !== "allow") return [];
-    return [`${plainText(name)}${line === undefined ? "" : `:${line}`} ${said}`];
+    return [`${plainText(name)}${line === undefined ? "" : `:${line}`} ${message}`];
   });
   const left = places.length - lines.length;
   return [...lines, ...(left > 0 ? [`[${left} more, of files that may not be read]`] : [])].join("\n");

@@ -5,7 +5,7 @@ import { type JsonObject, messagesOf, withoutMode } from "../../../../../tests/m
 import { pngFile } from "../../../../../tests/support/pictures.ts";
 import { WIRES } from "../../../protocol/providers.ts";
 import { withoutRepeats } from "../../context/repeats.ts";
-import { handedOver } from "../../log/entries.ts";
+import { attachmentNames } from "../../log/entries.ts";
 import type { Editor } from "../../ports.ts";
 
 const FILES = {
@@ -45,7 +45,7 @@ function notices(engine: { readonly events: readonly { readonly type: string }[]
 
 function labels(engine: Awaited<ReturnType<typeof play>>): readonly string[] {
   return engine.store.messages("s1").flatMap((entry) =>
-    entry.type === "user_message" ? [(handedOver(entry).given ?? []).join(" · ")] : []
+    entry.type === "user_message" ? [(attachmentNames(entry).given ?? []).join(" · ")] : []
   );
 }
 

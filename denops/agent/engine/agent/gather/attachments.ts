@@ -5,7 +5,7 @@
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isInGit } from "../../../policy/file_access.ts";
-import type { GivenMeta } from "../../../protocol/given.ts";
+import type { AttachmentMeta } from "../../../protocol/attachments.ts";
 import { imageCarriers } from "../../context/repeats.ts";
 import { Share } from "../../context/folding/share.ts";
 import {
@@ -28,21 +28,21 @@ import { imageInfo, measures } from "../../tools/files/image.ts";
 import { ImageRoom, LARGEST_IMAGE } from "../../tools/files/image_room.ts";
 import { shownPath, type Workspace } from "../../tools/files/workspace.ts";
 import { folderEntries } from "../../tools/list.ts";
-import { outlineOf, symbolBodies } from "./given_symbols.ts";
+import { outlineOf, symbolBodies } from "./symbol_attachments.ts";
 import type { RootedPath } from "../../../policy/roots.ts";
 
 /** What a client sends; `meta` is our own client's. */
-export type Handed =
+export type PromptPart =
   | Extract<Part, { type: "text" | "unsupported" }>
-  | (Extract<Part, { type: "file" | "link" }> & { readonly meta?: GivenMeta | undefined })
+  | (Extract<Part, { type: "file" | "link" }> & { readonly meta?: AttachmentMeta | undefined })
   | {
     readonly type: "image";
     readonly data: string;
     readonly name: string;
-    readonly meta?: GivenMeta | undefined;
+    readonly meta?: AttachmentMeta | undefined;
   };
 
-export interface GivenPorts {
+export interface AttachmentPorts {
   readonly workspace: Workspace;
   readonly abilities: Partial<Pick<ClientAbilities, "search" | "languages">>;
   /** What the model sees of the session. */
@@ -63,7 +63,7 @@ export interface EarlierSession {
   readonly text: string;
 }
 
-export interface HandedOver {
+export interface GatheredMessage {
   readonly parts: readonly Part[];
   /** For the user, one line each. */
   readonly problems: readonly string[];
@@ -79,51 +79,51 @@ const MOST_PROBLEMS = 5;
 const MOST_MENTIONS = 200;
 
 /** Never rejects. */
-export async function handOver(
-  handed: readonly Handed[],
-  ports: GivenPorts,
+export async function gatherMessage(
+  prompt: readonly PromptPart[],
+  ports: AttachmentPorts,
   signal: AbortSignal,
-): Promise<HandedOver> {
-  const { problems, ...rest } = await new Handing(handed, ports, signal).run();
+): Promise<GatheredMessage> {
+  const { problems, ...rest } = await new MessageGatherer(prompt, ports, signal).run();
   if (signal.aborted) return { ...rest, problems: [] };
   const more = problems.length - MOST_PROBLEMS;
   const left = more > 0 ? [`${more} more are not handed over.`] : [];
   return { ...rest, problems: [...problems.slice(0, MOST_PROBLEMS), ...left] };
 }
 
-class Handing {
-  readonly #handed: readonly Handed[];
-  readonly #ports: GivenPorts;
+class MessageGatherer {
+  readonly #prompt: readonly PromptPart[];
+  readonly #ports: AttachmentPorts;
   readonly #signal: AbortSignal;
   readonly #images: ImageRoom;
   readonly #share: Share;
-  readonly #given = new Map<string, Part>();
+  readonly #attachments = new Map<string, Part>();
   readonly #problems: string[] = [];
 
-  constructor(handed: readonly Handed[], ports: GivenPorts, signal: AbortSignal) {
-    this.#handed = handed;
+  constructor(prompt: readonly PromptPart[], ports: AttachmentPorts, signal: AbortSignal) {
+    this.#prompt = prompt;
     this.#ports = ports;
     this.#signal = signal;
     this.#images = new ImageRoom(true, imageCarriers(ports.seen));
     this.#share = new Share(ports.window);
   }
 
-  async run(): Promise<HandedOver> {
-    const words = this.#handed.filter(isWord);
-    const text = this.#handed.flatMap((one) => isAsked(one) ? [one.text] : []).join("\n\n");
+  async run(): Promise<GatheredMessage> {
+    const words = this.#prompt.filter(isWord);
+    const text = this.#prompt.flatMap((one) => isRequest(one) ? [one.text] : []).join("\n\n");
     const { tools } = this.#ports;
     const wanted = toolMentions(text, tools.names);
     for (const name of wanted) tools.add(name);
     const note = toolsNote(wanted);
     const found = mentionsIn(text).slice(0, MOST_MENTIONS);
-    const isPlain = found.length === 0 && words.length === this.#handed.length;
+    const isPlain = found.length === 0 && words.length === this.#prompt.length;
     if (isPlain || !await this.#knowsRules()) return { parts: words, problems: this.#problems, note };
-    for (const one of this.#handed) {
+    for (const one of this.#prompt) {
       const isMeant = !isWord(one) && one.meta?.mention === undefined;
       if (isMeant) await this.#try(undefined, () => this.#take(one, false));
     }
     for (const one of found) await this.#try(one, () => this.#mentioned(one));
-    return { parts: [...words, ...this.#given.values()], problems: this.#problems, note };
+    return { parts: [...words, ...this.#attachments.values()], problems: this.#problems, note };
   }
 
   #inTime(): AbortSignal {
@@ -143,8 +143,8 @@ class Handing {
     try {
       await take();
     } catch (error) {
-      const said = error instanceof ToolError ? error.summary : messageOf(error);
-      const reason = said.replace(/^Cannot read .*?: |[.\s]+$/g, "");
+      const message = error instanceof ToolError ? error.summary : messageOf(error);
+      const reason = message.replace(/^Cannot read .*?: |[.\s]+$/g, "");
       this.#problems.push(
         found === undefined ? `Not handed over: ${reason}.` : `${found.text} stays text: ${reason}.`,
       );
@@ -154,7 +154,7 @@ class Handing {
   async #mentioned({ mention }: FoundMention): Promise<void> {
     switch (mention.kind) {
       case "editor": {
-        const own = this.#handed.filter((one) => "meta" in one && one.meta?.mention === mention.name);
+        const own = this.#prompt.filter((one) => "meta" in one && one.meta?.mention === mention.name);
         if (own.length === 0) throw new ToolError("the editor has nothing of the kind");
         // Of several each has a line of its own.
         if (own.length === 1) return await this.#take(own[0], mention.name !== "buffers");
@@ -182,7 +182,7 @@ class Handing {
   }
 
   /** What a client has sent beside the words. */
-  async #take(one: Handed | undefined, isNamed: boolean): Promise<void> {
+  async #take(one: PromptPart | undefined, isNamed: boolean): Promise<void> {
     switch (one?.type) {
       case "image":
         return this.#image(one.meta?.label ?? one.name, Uint8Array.fromBase64(one.data));
@@ -190,13 +190,13 @@ class Handing {
         const { label, selected = false, prompt = false } = one.meta ?? {};
         if (label !== undefined && prompt) {
           const text = `What the user asks for with the message above:\n\n${one.text}`;
-          return void this.#given.set(label, { type: "given", label, text });
+          return void this.#attachments.set(label, { type: "given", label, text });
         }
         if (label !== undefined) {
           const what = selected ? `User's selected code from ${label}` : label;
           return void this.#give(label, what, one.text, isNamed || selected);
         }
-        this.#given.set(one.uri, { type: "file", uri: one.uri, text: one.text });
+        this.#attachments.set(one.uri, { type: "file", uri: one.uri, text: one.text });
         const { path, lines } = filePlace(one.uri) ?? {};
         if (path === undefined) return;
         return await this.#ports.workspace.noteGiven(
@@ -209,7 +209,7 @@ class Handing {
         const place = filePlace(one.uri);
         const found = place && await this.#ports.workspace.resolve(place.path).catch(() => undefined);
         if (place === undefined || found?.exists !== true) {
-          return void this.#given.set(one.uri, { type: "link", uri: one.uri });
+          return void this.#attachments.set(one.uri, { type: "link", uri: one.uri });
         }
         const path = await this.#ports.workspace.resolveReadable(place.path);
         return await this.#found(path, place.lines, isNamed, one.meta?.selected === true);
@@ -280,14 +280,18 @@ class Handing {
     }
     const symbols = await outlineOf(path.path, this.#ports.abilities.languages, this.#signal);
     const outline = symbols === "" ? "" : `Outline of ${name}, by lines:\n${symbols}`;
-    if (this.#given.has(name)) return;
+    if (this.#attachments.has(name)) return;
     const begin = share.beginning(text, isNamed, outline.length);
     if (begin === undefined) throw noRoom();
     const count = splitLines(text).length;
     const heading =
       `Lines 1-${begin.lines} of ${count} of ${name} (the rest is to be read where it is needed):`;
-    const told = [...outline === "" ? [] : [outline], `${heading}\n${fenced(begin.text)}`].join("\n\n");
-    this.#given.set(name, { type: "given", label: `${name} L1–${begin.lines} of ${count}`, text: told });
+    const body = [...outline === "" ? [] : [outline], `${heading}\n${fenced(begin.text)}`].join("\n\n");
+    this.#attachments.set(name, {
+      type: "given",
+      label: `${name} L1–${begin.lines} of ${count}`,
+      text: body,
+    });
   }
 
   async #folder(path: RootedPath, name: string): Promise<void> {
@@ -326,31 +330,31 @@ class Handing {
   #image(name: string, bytes: Uint8Array, size = bytes.length): void {
     const info = imageInfo(bytes);
     if (info === undefined) throw new ToolError(`${name} is no image of a kind that models take`);
-    if (this.#given.has(name)) return;
+    if (this.#attachments.has(name)) return;
     const image = this.#images.take(name, info, bytes, size);
     const text = `${name} is a ${info.format} image (${measures(info, size)}); it is attached.`;
-    this.#given.set(name, { type: "given", label: name, text, image });
+    this.#attachments.set(name, { type: "given", label: name, text, image });
   }
 
   /** @returns whether all of it fits @throws {ToolError} if nothing of it does */
   #give(label: string, what: string, text: string, isNamed: boolean): boolean {
-    if (this.#given.has(label)) return true;
+    if (this.#attachments.has(label)) return true;
     const share = this.#share;
     const isWhole = share.takes(text, isNamed);
     const kept = isWhole ? share.take(text) : share.beginning(text, isNamed, 0)?.text;
     if (kept === undefined) throw noRoom();
     const note = isWhole ? "already provided, do not read again" : "its beginning; the rest did not fit";
-    this.#given.set(label, { type: "given", label, text: `${what} (${note}):\n${fenced(kept)}` });
+    this.#attachments.set(label, { type: "given", label, text: `${what} (${note}):\n${fenced(kept)}` });
     return isWhole;
   }
 }
 
-function isWord(one: Handed): one is Extract<Part, { type: "text" | "unsupported" }> {
+function isWord(one: PromptPart): one is Extract<Part, { type: "text" | "unsupported" }> {
   return one.type === "text" || one.type === "unsupported";
 }
 
 /** What the user says, or has said by the name of a prompt template. */
-function isAsked(one: Handed): one is Extract<Handed, { type: "text" | "file" }> {
+function isRequest(one: PromptPart): one is Extract<PromptPart, { type: "text" | "file" }> {
   return one.type === "text" || (one.type === "file" && one.meta?.prompt === true);
 }
 

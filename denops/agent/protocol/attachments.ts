@@ -10,7 +10,7 @@ const line = z.int().min(1);
 /** Of a line in a file. */
 const Place = z.object({ path: z.string().optional(), line: line.optional(), text: z.string() });
 
-export const Given = z.discriminatedUnion("type", [
+export const Attachment = z.discriminatedUnion("type", [
   /** A file, or these lines of it: it is read when the turn begins. */
   z.object({
     type: z.literal("file"),
@@ -36,12 +36,12 @@ export const Given = z.discriminatedUnion("type", [
   /** The bytes of an image, in base64. */
   z.object({ type: z.literal("image"), mention, label, data: z.string() }),
 ]);
-export type Given = z.infer<typeof Given>;
+export type Attachment = z.infer<typeof Attachment>;
 
 const _meta = z.record(z.string(), z.unknown()).exactOptional();
 
 /** Blocks of ACP's prompts that a message is sent as. Source: agentclientprotocol.com/protocol/content. */
-export const GivenBlock = z.discriminatedUnion("type", [
+export const PromptBlock = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), text: z.string(), _meta }),
   z.object({ type: z.literal("image"), data: z.string(), mimeType: z.string(), _meta }),
   z.object({ type: z.literal("resource_link"), uri: z.string(), name: z.string(), _meta }),
@@ -49,11 +49,11 @@ export const GivenBlock = z.discriminatedUnion("type", [
 ]);
 
 /** `_meta["agent.nvim"]` of a block in a prompt that is no text. */
-export const GivenMeta = z.object({
+export const AttachmentMeta = z.object({
   mention,
   label: label.optional(),
   selected: z.boolean().optional(),
   /** The text is what the message asks for: it calls a prompt template. */
   prompt: z.boolean().optional(),
 });
-export type GivenMeta = z.infer<typeof GivenMeta>;
+export type AttachmentMeta = z.infer<typeof AttachmentMeta>;
