@@ -124,7 +124,8 @@ export function longFunctions({ path, text }: LuaModule, most: number): readonly
   return long;
 }
 
-const PARTICIPLES = "told|asked|shown|given|said|judged|handed|deeds|accesses";
+/** They mean something else in each place where they are nouns. */
+export const PARTICIPLES = "told|asked|shown|given|said|judged|handed|deeds|accesses";
 
 /** Variables, parameters and functions that are named by a participle. Fields on the wire keep their names. */
 export function participles({ path, text }: LuaModule): readonly string[] {

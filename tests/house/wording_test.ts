@@ -6,10 +6,11 @@
  * it is short and idiomatic: it says what is so and what to do, and never "there is no X" or "that is known".
  */
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { join, relative, sep } from "node:path";
 import { PLUGIN } from "../support/agent.ts";
-import { comments, literals, LUA, TYPESCRIPT } from "../support/literals.ts";
+import { comments, filesBelow, literals, LUA, TYPESCRIPT } from "../support/literals.ts";
 import { ChildNvim } from "../support/nvim.ts";
+import { PARTICIPLES } from "./lua_rooms.ts";
 
 const CLUMSY = [
   /\bthere (is|are) (no|nothing)\b/i,
@@ -114,6 +115,47 @@ Deno.test("words: comments are plain English, but for a number in each room that
     sorted(counts),
     "lower tests/house/wording_allowance.json to these; AGENT_UPDATE_WORDING=1 does",
   );
+});
+
+/** Participles that are keys of messages, stored entries and columns. Only remove lines. */
+const STORED_NAMES: readonly string[] = [
+  "engine/acp/serve.ts: shown",
+  "engine/acp/updates.ts: given",
+  "engine/agent/turn/policies/write_checks.ts: said",
+  "engine/log/entries.ts: given",
+  "engine/log/events.ts: given",
+  "engine/store/reviews.ts: asked",
+  "engine/store/sqlite.ts: asked",
+  "engine/store/usage.ts: asked",
+  "engine/tools/lsp/diagnostics.ts: said",
+  "protocol/extensions.ts: given",
+  "protocol/extensions.ts: shown",
+  "protocol/lsp.ts: said",
+  "protocol/ui.ts: given",
+  "protocol/ui.ts: shown",
+  "supervisor/actions/turns.ts: given",
+  "supervisor/agents/engine.ts: shown",
+  "supervisor/gate/approval_log.ts: accesses",
+  "supervisor/gate/gate.ts: accesses",
+  "supervisor/screen/updates.ts: given",
+  "supervisor/screen/updates.ts: shown",
+  "supervisor/sessions/chat.ts: given",
+  "supervisor/sessions/chat.ts: shown",
+];
+
+Deno.test("words: no identifier is a participle, except stored names and names on the wire", async () => {
+  const found = new Set<string>();
+  const isParticiple = new RegExp(`^(?:${PARTICIPLES})$`);
+  const folder = join(PLUGIN, TYPESCRIPT.folder);
+  for await (const file of filesBelow(folder, TYPESCRIPT.files)) {
+    const path = relative(folder, file).replaceAll(sep, "/");
+    const note = ({ name }: { readonly name: string }) => {
+      if (isParticiple.test(name)) found.add(`${path}: ${name}`);
+    };
+    const rule = { create: () => ({ Identifier: note, PrivateIdentifier: note }) };
+    Deno.lint.runPlugin({ name: "words", rules: { participles: rule } }, file, await Deno.readTextFile(file));
+  }
+  assert.deepEqual([...found].toSorted(), STORED_NAMES.toSorted());
 });
 
 Deno.test("words: none of them is clumsy", async () => {

@@ -59,7 +59,7 @@ export async function comments({ folder, files, comment }: Language) {
   return found;
 }
 
-async function* filesBelow(folder: string, wanted: RegExp): AsyncGenerator<string> {
+export async function* filesBelow(folder: string, wanted: RegExp): AsyncGenerator<string> {
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
     const path = join(folder, name);
     if (isDirectory) yield* filesBelow(path, wanted);

@@ -233,12 +233,12 @@ function planUpdate({ steps }: EventOf<"plan">): SessionUpdate {
   return { sessionUpdate: "plan", entries };
 }
 
-function steeredUpdate({ id, text, given }: EventOf<"steered">): SessionUpdate {
+function steeredUpdate({ id, text, given: labels }: EventOf<"steered">): SessionUpdate {
   return {
     sessionUpdate: "user_message_chunk",
     messageId: `steered-${id}`,
     content: { type: "text", text },
-    ...(given === undefined ? {} : { _meta: { [META]: { given } satisfies Partial<TurnMeta> } }),
+    ...(labels === undefined ? {} : { _meta: { [META]: { given: labels } satisfies Partial<TurnMeta> } }),
   };
 }
 

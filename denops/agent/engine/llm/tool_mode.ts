@@ -80,10 +80,10 @@ export class ToolMode {
   }
 
   /** @param readText as {@link readsText} was for this answer */
-  learn({ isNative, calls, shown }: Found, readText: boolean): void {
+  learn({ isNative, calls, shownTool }: Found, readText: boolean): void {
     if (isNative && !this.#hasCalled) this.#abilities.rememberNative();
     this.#hasCalled ||= isNative;
-    if (calls > 0 || (!readText && shown !== undefined)) this.#answersInText += 1;
+    if (calls > 0 || (!readText && shownTool !== undefined)) this.#answersInText += 1;
     if (!this.#isNative || !this.#isAutomatic || this.#hasCalled) return;
     if (this.#answersInText < MOST_IN_TEXT) return;
     this.#useText("has written its tool calls into its answer twice");

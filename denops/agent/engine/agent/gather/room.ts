@@ -77,7 +77,7 @@ type Cause =
   | { readonly type: "full" | "refused" }
   /** They are in no log yet. `cut`: as they would be stored if nothing was folded. */
   | { readonly type: "results"; readonly whole: readonly ResultEntry[]; readonly cut: readonly ResultEntry[] }
-  | { readonly type: "asked"; readonly focus: string | undefined };
+  | { readonly type: "request"; readonly focus: string | undefined };
 
 /** Of one session. */
 export class Room {
@@ -126,7 +126,7 @@ export class Room {
       if (early !== undefined) announcer.masking(early);
       return early !== undefined;
     }
-    const wantsSummary = cause.type === "asked" && cause.focus !== undefined;
+    const wantsSummary = cause.type === "request" && cause.focus !== undefined;
     const masked = wantsSummary
       ? undefined
       : planMasks(foldable, (frees) => this.#isEnough(frees, cause, sizes, window));
@@ -135,7 +135,7 @@ export class Room {
       if (cause.type !== "refused") return true;
     }
     if (await this.#summarize(cause, foldable, announcer, ports, signal)) return true;
-    if (cause.type !== "asked" || signal.aborted) return masked !== undefined;
+    if (cause.type !== "request" || signal.aborted) return masked !== undefined;
     const rest = planMasks(foldable, (frees) => frees >= SHORT_SUMMARIZED);
     if (rest !== undefined) announcer.masking(rest);
     return rest !== undefined;
@@ -213,7 +213,7 @@ export class Room {
       0,
     );
     const worthIt = this.#estimate.bytes(window * LEAST_FREED);
-    const least = { full: worthIt, results: worthIt, asked: SHORT_SUMMARIZED, refused: 0 };
+    const least = { full: worthIt, results: worthIt, request: SHORT_SUMMARIZED, refused: 0 };
     if (covered.length === 0 || bytes < least[cause.type]) return false;
     const modelSummary = await this.#askForSummary(cause, ports, signal);
     if (signal.aborted) return false;
@@ -251,7 +251,7 @@ export class Room {
   async #askForSummary(cause: Cause, ports: RoomPorts, signal: AbortSignal): Promise<string | undefined> {
     const { model, summarizer, tools, meter, newCallId, view } = ports;
     const mode = MODES.compaction;
-    const question = summaryQuestion(cause.type === "asked" ? cause.focus : undefined);
+    const question = summaryQuestion(cause.type === "request" ? cause.focus : undefined);
     const prompt = view(mode, [...cause.type === "results" ? cause.cut : [], question]);
     const size = this.#estimate.tokens(allOf(sizesOf(prompt))) + ANSWER_TOKENS;
     for (const one of [...summarizer === undefined ? [] : [summarizer], model]) {

@@ -65,6 +65,6 @@ export function loopRunner(options: LoopOptions): Runner {
         model: models.of(mode).model,
         tools: tools.filter(({ ofUser }) => !ofUser),
       }),
-    compact: (focus, ports, signal) => parts.room.make({ type: "asked", focus }, parts.of(ports), signal),
+    compact: (focus, ports, signal) => parts.room.make({ type: "request", focus }, parts.of(ports), signal),
   };
 }

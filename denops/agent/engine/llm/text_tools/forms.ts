@@ -63,8 +63,8 @@ function describeTool(spec: ToolSpec): string {
     const { description, ...rest } = isRecord(schema) ? schema : {};
     const type = shortType(rest);
     const optional = required.includes(key) ? "" : ", optional";
-    const said = typeof description === "string" ? `: ${description}` : "";
-    return `- ${key} (${type}${optional})${said}`;
+    const note = typeof description === "string" ? `: ${description}` : "";
+    return `- ${key} (${type}${optional})${note}`;
   });
   return [`## ${spec.name}`, spec.description, ...lines].join("\n");
 }

@@ -32,16 +32,16 @@ export class Grammar {
   readonly anywhere: readonly string[];
   /** By their first character, in the order of the syntaxes. */
   readonly #marks = new Map<string, Mark[]>();
-  readonly #shown: readonly string[];
+  readonly #sources: readonly string[];
   /** The same, as it is compared. */
   #plain: readonly string[] | undefined;
 
   /**
-   * @param shown what the model has read: a call that stands there too is a quotation
+   * @param sources what the model has read: a call that stands there too is a quotation
    * @param model as the provider calls it: of a known family only its own syntax counts, and the one that is asked for
    */
-  constructor(specs: readonly ToolSpec[], shown: readonly string[] = [], model = "") {
-    this.#shown = shown;
+  constructor(specs: readonly ToolSpec[], sources: readonly string[] = [], model = "") {
+    this.#sources = sources;
     this.tools = new KnownTools(specs);
     const hiding = (texts: Iterable<string>, atLine: boolean) =>
       [...texts].map((text) => ({ text, syntax: undefined, atLine }));
@@ -73,8 +73,8 @@ export class Grammar {
   isQuoted(call: string): boolean {
     // The end of the fence around it is none of the call's.
     const text = plain(call).replace(/[`~]+$/, "");
-    this.#plain ??= this.#shown.map(plain);
-    return this.#plain.some((shown) => shown.includes(text));
+    this.#plain ??= this.#sources.map(plain);
+    return this.#plain.some((source) => source.includes(text));
   }
 
   /** Whether the end of a text from `at` on is the beginning of a mark: "line" if only where a line begins. */

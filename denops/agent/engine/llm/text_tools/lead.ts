@@ -14,8 +14,8 @@ export function leadOf(line: string, isLine = true): Lead {
   const words = sentence.replace(/[\s:：*_>")\]]+$/u, "");
   if (/\b(?:e\.?g|i\.?e|ex)\.?$/i.test(words)) return "shown";
   const isClosed = /[.!?…。！？؟।]$/u.test(words);
-  const said = saidOf(words);
-  if (said !== undefined) return said;
+  const lead = saidOf(words);
+  if (lead !== undefined) return lead;
   if (EXAMPLE.test(words) || POINTING.test(words)) return "shown";
   if (/[?？؟]$/.test(words)) {
     return /\b(?:model|agent|assistant|call|would)\b/i.test(words) ? "unclear" : "made";
@@ -25,8 +25,8 @@ export function leadOf(line: string, isLine = true): Lead {
 
 function lastSentence(line: string): string {
   const sentences = line.trim().split(/(?<=[.!?…])[)"*_]*\s+(?=[\p{Lu}\p{Lo}])|(?<=[。！？])/u);
-  const told = sentences.filter((sentence) => /[\p{L}\p{N}]/u.test(sentence.replace(INTERJECTION, "")));
-  return (told.at(-1) ?? sentences.at(-1) ?? "").trim();
+  const statements = sentences.filter((sentence) => /[\p{L}\p{N}]/u.test(sentence.replace(INTERJECTION, "")));
+  return (statements.at(-1) ?? sentences.at(-1) ?? "").trim();
 }
 
 /** The last clause that tells of an action counts. */

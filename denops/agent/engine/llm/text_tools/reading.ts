@@ -4,7 +4,7 @@ import type { ModelEvent } from "../client.ts";
 import type { Delta } from "../wire/wire.ts";
 import { draftName } from "./draft.ts";
 import { Grammar } from "./grammar.ts";
-import { extract, Partial, shownCall } from "./scan.ts";
+import { extract, Partial, shownTool } from "./scan.ts";
 
 interface Speaker {
   /** As the provider calls it. */
@@ -19,7 +19,7 @@ export interface Found {
   /** Calls that were made of the text. */
   readonly calls: number;
   /** The tool of a call that the answer ends in or is about, and that was not made. */
-  readonly shown: string | undefined;
+  readonly shownTool: string | undefined;
 }
 
 /**
@@ -48,12 +48,16 @@ export async function* withTextCalls(
   }
 
   function* ended(event: ModelEvent): Generator<ModelEvent, void> {
-    const { deltas, calls, shown, isLoop } = reading.end(event.type === "done");
+    const { deltas, calls, shownTool, isLoop } = reading.end(event.type === "done");
     if (isLoop) yield { type: "notice", text: LOOP };
     if (deltas.length > 0) yield { type: "deltas", deltas };
     if (event.type !== "done") return yield event;
-    found({ isNative: reading.isNative, calls, shown });
-    yield { ...event, ...isLoop ? { isLoop } : {}, ...shown === undefined ? {} : { shownCall: shown } };
+    found({ isNative: reading.isNative, calls, shownTool });
+    yield {
+      ...event,
+      ...isLoop ? { isLoop } : {},
+      ...shownTool === undefined ? {} : { shownCall: shownTool },
+    };
   }
 }
 
@@ -64,7 +68,7 @@ interface Left extends Omit<Found, "isNative"> {
   readonly isLoop: boolean;
 }
 
-const NOTHING_LEFT: Left = { deltas: [], calls: 0, shown: undefined, isLoop: false };
+const NOTHING_LEFT: Left = { deltas: [], calls: 0, shownTool: undefined, isLoop: false };
 
 class Reading {
   readonly #prompt: Prompt;
@@ -73,7 +77,7 @@ class Reading {
   #made: { readonly grammar: Grammar; readonly partial: Partial } | undefined;
   #text = "";
   #thought = "";
-  #shown = "";
+  #visibleText = "";
   #isNative = false;
   /** Held back at the end of a text that is no place for calls. */
   #space = "";
@@ -112,7 +116,7 @@ class Reading {
     if (delta.type === "text_was_thought") {
       const text = this.#text;
       this.#thought += text;
-      this.#text = this.#shown = this.#space = "";
+      this.#text = this.#visibleText = this.#space = "";
       this.#made = undefined;
       return [...this.#dropAll(), { ...delta, text }];
     }
@@ -120,8 +124,8 @@ class Reading {
     this.#text += delta.text;
     if (!this.#speaker.callsInText) return this.#pass(delta.text);
     const { partial } = this.#reader;
-    const shown = this.#show(partial.add(delta.text));
-    return this.#isNative ? shown : [...shown, ...this.#write(delta.text)];
+    const deltas = this.#show(partial.add(delta.text));
+    return this.#isNative ? deltas : [...deltas, ...this.#write(delta.text)];
   }
 
   /** What is told of a call while it is written. */
@@ -147,27 +151,30 @@ class Reading {
 
   /** What is left to tell. @param isWhole without it the answer was broken off, and its calls with it */
   end(isWhole: boolean): Left {
-    const said = this.#text.trim() === "" ? this.#thought : this.#text;
-    if (said.trim() === "") return NOTHING_LEFT;
+    const answer = this.#text.trim() === "" ? this.#thought : this.#text;
+    if (answer.trim() === "") return NOTHING_LEFT;
     const { callsInText } = this.#speaker;
     if (this.#text.trim() === "" || !callsInText) {
       // A thought and an answer with calls of the provider's own are no places for calls.
       const deltas = this.#text.trim() === "" ? [] : this.#show(this.#space);
-      const shown = isWhole && !this.#isNative ? this.#shownIn(said) : undefined;
-      return { ...NOTHING_LEFT, deltas, shown };
+      const shownTool = isWhole && !this.#isNative ? this.#shownIn(answer) : undefined;
+      return { ...NOTHING_LEFT, deltas, shownTool };
     }
     const { calls, rest, written, isLoop } = extract(this.#text, this.#reader.grammar);
     if (!isWhole || this.#isNative || this.#isThought || calls.length === 0) {
       // A call that was begun is not shown where the answer was broken off.
-      const shown = isWhole ? this.#text : rest;
-      const left = [...this.#show(shown.slice(this.#shown.length)), ...isWhole ? this.#dropAll() : []];
+      const visible = isWhole ? this.#text : rest;
+      const left = [
+        ...this.#show(visible.slice(this.#visibleText.length)),
+        ...isWhole ? this.#dropAll() : [],
+      ];
       return {
         ...NOTHING_LEFT,
         deltas: left,
-        shown: isWhole && !this.#isNative ? this.#shownIn(said) : undefined,
+        shownTool: isWhole && !this.#isNative ? this.#shownIn(answer) : undefined,
       };
     }
-    const left = this.#show(rest.slice(this.#shown.length));
+    const left = this.#show(rest.slice(this.#visibleText.length));
     const dropped = this.#drop(
       [...this.#begun].flatMap(([at, name]) => calls[at]?.name === name ? [] : [at]),
     );
@@ -179,7 +186,7 @@ class Reading {
     return {
       deltas: [...left, ...dropped, ...made, own],
       calls: calls.length,
-      shown: undefined,
+      shownTool: undefined,
       isLoop,
     };
   }
@@ -187,7 +194,7 @@ class Reading {
   #shownIn(text: string): string | undefined {
     const { names } = this.#reader.grammar.tools;
     return names.some((name) => text.includes(name))
-      ? shownCall(text, this.#reader.grammar, this.#speaker.callsInText)
+      ? shownTool(text, this.#reader.grammar, this.#speaker.callsInText)
       : undefined;
   }
 
@@ -200,14 +207,14 @@ class Reading {
   }
 
   #show(text: string): readonly Delta[] {
-    this.#shown += text;
+    this.#visibleText += text;
     return text === "" ? [] : [{ type: "text", text }];
   }
 }
 
 function readerFor({ tools, messages }: Prompt, model: string) {
   // Else whatever a file says would be done as soon as a model repeats it.
-  const shown = messages.flatMap((message) => message.role === "assistant" ? [] : [message.text]);
-  const grammar = new Grammar(tools, shown, model);
+  const sources = messages.flatMap((message) => message.role === "assistant" ? [] : [message.text]);
+  const grammar = new Grammar(tools, sources, model);
   return { grammar, partial: new Partial(grammar) };
 }

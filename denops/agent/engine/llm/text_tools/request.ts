@@ -23,8 +23,8 @@ function asText(message: Message, form: Form): Message {
     case "assistant": {
       const { written: own, text, calls, complete } = message;
       const parts = [text, ...calls.map((call) => written(form, call)), complete === true ? END_MARK : ""];
-      const shown = own ?? parts.filter((part) => part !== "").join("\n");
-      return { ...message, text: shown, calls: [] };
+      const content = own ?? parts.filter((part) => part !== "").join("\n");
+      return { ...message, text: content, calls: [] };
     }
     case "tool":
       return { role: "user", text: response(message) };

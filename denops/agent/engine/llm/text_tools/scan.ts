@@ -14,12 +14,12 @@ export interface Extracted {
   /** It has the same call again and again: of those it is the first alone, and what follows is of no use. */
   readonly isLoop: boolean;
   /** A call that stands by itself and is not made, as words follow or announce it. */
-  readonly shown: TextCall | undefined;
+  readonly shownCall: TextCall | undefined;
 }
 
 /** The calls in a whole answer. Linear in its length; never throws. */
 export function extract(text: string, grammar: Grammar): Extracted {
-  const { row, madeUp, shown } = new Scanner(text, grammar, true).run();
+  const { row, madeUp, shownCall } = new Scanner(text, grammar, true).run();
   const calls = row.flatMap(({ calls }) => calls);
   const first = firstOfSame(calls);
   const end = first === undefined ? madeUp : row.find((span) => span.calls.includes(first))?.end;
@@ -29,7 +29,7 @@ export function extract(text: string, grammar: Grammar): Extracted {
     rest: begin === undefined ? text : text.slice(0, begin).trimEnd(),
     written: text.slice(0, end),
     isLoop: first !== undefined,
-    shown,
+    shownCall,
   };
 }
 
@@ -37,9 +37,9 @@ export function extract(text: string, grammar: Grammar): Extracted {
  * The tool of a call that an answer ends in without making it: in a thought, as text of a model that has calls of its own,
  * or in a fence. Of a model that calls in its text also one that has words behind it.
  */
-export function shownCall(text: string, grammar: Grammar, callsInText: boolean): string | undefined {
-  const { calls, shown } = extract(text, grammar);
-  const [call = callsInText ? shown ?? callInFence(text, grammar) : undefined] = calls;
+export function shownTool(text: string, grammar: Grammar, callsInText: boolean): string | undefined {
+  const { calls, shownCall } = extract(text, grammar);
+  const [call = callsInText ? shownCall ?? callInFence(text, grammar) : undefined] = calls;
   return call === undefined || isUnread(call.arguments) ? undefined : call.name;
 }
 
@@ -80,7 +80,7 @@ export class Partial {
   #text = "";
   #layout = TOP;
   /** Characters shown of it. */
-  #shown = 0;
+  #visibleLength = 0;
   #writing: { readonly index: number; readonly text: string } | undefined;
   #isOver = false;
   /** Not looked at again before it has so many characters. */
@@ -113,13 +113,13 @@ export class Partial {
       : { index: calls.length, text: this.#text.slice(writing) };
     // White space before a call is not shown, and a call may follow.
     const certain = this.#text.slice(0, frozen).trimEnd();
-    const news = certain.slice(this.#shown);
+    const news = certain.slice(this.#visibleLength);
     // What has been shown is not taken back, and not shown again.
-    this.#shown = Math.max(this.#shown, certain.length);
+    this.#visibleLength = Math.max(this.#visibleLength, certain.length);
     // A long call is not read anew for each of its pieces, nor what is undecided for long.
     const unread = this.#text.length - (frozen ?? decided + UNDECIDED);
-    if (decided > 0 && decided <= this.#shown) {
-      this.#shown -= decided;
+    if (decided > 0 && decided <= this.#visibleLength) {
+      this.#visibleLength -= decided;
       this.#text = this.#text.slice(decided);
       this.#layout = layout;
     }

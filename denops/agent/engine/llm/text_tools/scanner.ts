@@ -25,7 +25,7 @@ export interface Scan {
   /** From there on results of the calls are made up. */
   readonly madeUp: number | undefined;
   /** A call that stood by itself at the top level and has words behind it. */
-  readonly shown: TextCall | undefined;
+  readonly shownCall: TextCall | undefined;
   /** What comes from there on can be looked at alone, with `layout`. */
   readonly decided: number;
   readonly layout: Layout;
@@ -56,7 +56,7 @@ export class Scanner {
   #frozen: number | undefined;
   #writing: number | undefined;
   #madeUp: number | undefined;
-  #shown: TextCall | undefined;
+  #shownCall: TextCall | undefined;
 
   /** @param layout where the text begins, which may be in the middle of a line */
   constructor(text: string, grammar: Grammar, isWhole: boolean, layout: Layout = TOP) {
@@ -78,7 +78,7 @@ export class Scanner {
       frozen: this.#isWhole ? undefined : this.#frozen,
       writing: this.#writing,
       madeUp: this.#madeUp,
-      shown: this.#shown,
+      shownCall: this.#shownCall,
       decided: this.#decided.at,
       layout: this.#decided.layout,
     };
@@ -134,7 +134,7 @@ export class Scanner {
   /** Words end a row of calls. @returns `to` */
   #words(from: number, to: number): number {
     if (this.#row.length > 0 && !this.#isBetween(from, to)) {
-      this.#shown = this.#row[0]?.calls[0];
+      this.#shownCall = this.#row[0]?.calls[0];
       this.#row = [];
     }
     if (this.#row.length === 0) this.#layout = afterWords(this.#layout, this.#text.slice(from, to));
@@ -175,10 +175,10 @@ export class Scanner {
         return this.#frozen = at;
       }
       if (calls === undefined) continue;
-      const shown = this.#shownAs();
+      const shownAs = this.#shownAs();
       const isQuoted = this.#grammar.isQuoted(this.#text.slice(at, cursor.at));
-      if (shown === "announced" && !isQuoted) this.#shown = calls[0];
-      if (shown !== undefined || isQuoted) this.#row = [];
+      if (shownAs === "announced" && !isQuoted) this.#shownCall = calls[0];
+      if (shownAs !== undefined || isQuoted) this.#row = [];
       // What parts it from the one before it is of no use to anybody.
       else this.#row.push({ begin: this.#row.at(-1)?.end ?? at, end: cursor.at, calls });
       return cursor.at;

@@ -56,10 +56,10 @@ export class KnownTools {
 
 /** Without the arguments that the name itself says. */
 function underOldName(spec: ToolSpec, name: string): ToolSpec {
-  const said = Object.keys(oldTool(name)?.args ?? {});
-  if (said.length === 0) return spec;
-  const properties = Object.entries(propertiesOf(spec)).filter(([key]) => !said.includes(key));
-  const required = requiredOf(spec).filter((key) => !said.includes(key));
+  const oldKeys = Object.keys(oldTool(name)?.args ?? {});
+  if (oldKeys.length === 0) return spec;
+  const properties = Object.entries(propertiesOf(spec)).filter(([key]) => !oldKeys.includes(key));
+  const required = requiredOf(spec).filter((key) => !oldKeys.includes(key));
   return {
     ...spec,
     parameters: { ...spec.parameters, properties: Object.fromEntries(properties), required },

@@ -51,7 +51,7 @@ function argumentsOf(
   cursor: Cursor,
 ): ReadonlyMap<string, string> | undefined {
   const [keyEnd = "", ...others] = between;
-  const given = new Map<string, string>();
+  const values = new Map<string, string>();
   while (cursor.take(key)) {
     const at = cursor.find(keyEnd);
     if (at === -1) return undefined;
@@ -63,8 +63,8 @@ function argumentsOf(
     }
     const value = valueTo(cursor, { closes: [end], follows: [key, close, "<tool_call>"] });
     if (value === undefined) return undefined;
-    given.set(name, unwrapped(value));
+    values.set(name, unwrapped(value));
     cursor.space();
   }
-  return cursor.sees(close) || cursor.sees("<tool_call>") ? given : undefined;
+  return cursor.sees(close) || cursor.sees("<tool_call>") ? values : undefined;
 }

@@ -55,14 +55,14 @@ function children(
 ): Readonly<Record<string, string>> | undefined {
   const keys = keysOf(name, tools);
   const follows = [close, ...keys.map((key) => `<${key}>`)];
-  const given = new Map<string, string>();
+  const values = new Map<string, string>();
   for (;;) {
     cursor.space();
     const key = keys.find((key) => cursor.take(`<${key}>`));
-    if (key === undefined) return Object.fromEntries(given);
+    if (key === undefined) return Object.fromEntries(values);
     const value = valueTo(cursor, { closes: [`</${key}>`], follows });
     if (value === undefined) return undefined;
-    given.set(key, unwrapped(value));
+    values.set(key, unwrapped(value));
   }
 }
 

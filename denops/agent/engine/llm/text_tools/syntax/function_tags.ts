@@ -51,28 +51,28 @@ function parameters(
 ): Readonly<Record<string, string>> | undefined {
   const spec = tools.named(name);
   const properties = spec === undefined ? {} : propertiesOf(spec);
-  const given = new Map<string, string>();
+  const values = new Map<string, string>();
   for (;;) {
     cursor.space();
     cursor.match(GROUP, 12);
     const key = cursor.match(PARAMETER, CUT_PARAMETER)?.[1];
     if (key === undefined) break;
     const value = unclosedValue(cursor, (other) =>
-      other in properties && other !== key && !given.has(other)) ??
+      other in properties && other !== key && !values.has(other)) ??
       valueTo(cursor, ENDS);
     if (value !== undefined) {
-      given.set(key, textOf(value));
+      values.set(key, textOf(value));
       continue;
     }
     // The last one lacks its own end.
     const end = cursor.find("</function>");
     if (end === -1) return undefined;
-    given.set(key, textOf(cursor.text.slice(cursor.at, end)));
+    values.set(key, textOf(cursor.text.slice(cursor.at, end)));
     cursor.at = end;
     break;
   }
   const isEnd = [...CLOSES, "<function", "<tool_call"].some((tag) => cursor.sees(tag));
-  return isEnd ? Object.fromEntries(given) : undefined;
+  return isEnd ? Object.fromEntries(values) : undefined;
 }
 
 function textOf(value: string): string {

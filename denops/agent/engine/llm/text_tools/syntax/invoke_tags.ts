@@ -44,7 +44,7 @@ export const invokeTag: Read = (cursor, tools) => {
 
 /** Undefined where their end is missing: there may have been more. */
 function parameters(cursor: Cursor): Readonly<Record<string, unknown>> | undefined {
-  const given = new Map<string, unknown>();
+  const values = new Map<string, unknown>();
   for (;;) {
     cursor.space();
     const tag = cursor.match(PARAMETER, CUT_PARAMETER);
@@ -52,9 +52,9 @@ function parameters(cursor: Cursor): Readonly<Record<string, unknown>> | undefin
     const [, key = "", isString] = tag;
     const value = valueTo(cursor, ENDS);
     if (value === undefined) return undefined;
-    given.set(key, isString === undefined ? unwrapped(value) : isString === "true" ? value : typed(value));
+    values.set(key, isString === undefined ? unwrapped(value) : isString === "true" ? value : typed(value));
   }
-  return ENDS_OF_CALL.some((tag) => cursor.sees(tag)) ? Object.fromEntries(given) : undefined;
+  return ENDS_OF_CALL.some((tag) => cursor.sees(tag)) ? Object.fromEntries(values) : undefined;
 }
 
 function typed(value: string): unknown {

@@ -42,10 +42,10 @@ export const kimiK3: Syntax = {
 };
 
 function argumentsOf(cursor: Cursor): Readonly<Record<string, unknown>> | undefined {
-  const given = new Map<string, unknown>();
+  const values = new Map<string, unknown>();
   for (;;) {
     const tag = cursor.match(ARGUMENT, 400);
-    if (tag === undefined) return Object.fromEntries(given);
+    if (tag === undefined) return Object.fromEntries(values);
     const [, kind = "", attributes = ""] = tag;
     const close = `<|close|>${kind}<|sep|>`;
     const end = cursor.find(close);
@@ -56,7 +56,7 @@ function argumentsOf(cursor: Cursor): Readonly<Record<string, unknown>> | undefi
       ? undefined
       : wholeLiteral(text.trim());
     if (kind === "json") return isRecord(read?.value) ? read.value : undefined;
-    given.set(attribute(attributes, "key") ?? "", read === undefined ? text : read.value);
+    values.set(attribute(attributes, "key") ?? "", read === undefined ? text : read.value);
   }
 }
 

@@ -43,13 +43,13 @@ export const minimaxM3: Syntax = {
 
 /** Undefined where an end is missing. */
 function children(cursor: Cursor, depth: number): readonly (readonly [string, unknown])[] | undefined {
-  const given: (readonly [string, unknown])[] = [];
+  const values: (readonly [string, unknown])[] = [];
   for (;;) {
     const key = cursor.match(KEY)?.[1];
-    if (key === undefined) return given;
+    if (key === undefined) return values;
     const value = valueOf(key, cursor, depth);
     if (value === undefined) return undefined;
-    given.push([key, value.value]);
+    values.push([key, value.value]);
   }
 }
 
