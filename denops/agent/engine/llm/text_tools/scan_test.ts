@@ -128,7 +128,7 @@ Deno.test("a call that the model has read somewhere is a quotation, however it i
   ) {
     const partial = new Partial(reader);
     assert.deepEqual(extract(text, reader), {
-      ...{ calls: [], rest: text, written: text, isLoop: false, shown: undefined },
+      ...{ calls: [], rest: text, written: text, isLoop: false, shownCall: undefined },
     });
     assert.ok(text.startsWith([...text].map((letter) => partial.add(letter)).join("")));
   }
