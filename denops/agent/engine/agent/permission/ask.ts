@@ -1,9 +1,9 @@
-/** One request in a mode that has limits of its own. */
+/** One request to the model in a mode with its own limits. */
 import type { Mode } from "../../context/modes.ts";
 import type { Prompt } from "../../log/messages.ts";
 import { runStep, type StepEnd, type StepPorts } from "../turn/step.ts";
 
-/** What had come when a limit was reached ends as what the user has stopped. */
+/** An answer that reaches a limit ends like one that the user stopped. */
 export async function ask(
   { limits }: Mode,
   prompt: Prompt,

@@ -1,4 +1,4 @@
-/** Runs a call that may write, so that what it changes can be taken back, and open buffers follow. */
+/** Runs a call that may write. Records its changes for undo and updates open buffers. */
 import { type CommandInput, levelOf } from "../../../protocol/commands.ts";
 import { trace } from "../../../protocol/trace.ts";
 import { messageOf } from "../../../shared/errors.ts";
@@ -9,11 +9,11 @@ import type { Workspace } from "../../tools/files/workspace.ts";
 import type { CommandTraps } from "./traps.ts";
 
 export interface CheckpointPorts {
-  /** Where calls that write are recorded. */
+  /** Records calls that write. */
   readonly checkpoints: Checkpoints & Keeper;
   readonly emit: Emit;
   readonly traps: CommandTraps;
-  /** Runs what changes files while nobody else does. Absent: nobody else does. */
+  /** Runs work while no one else changes files. Absent: nobody else does. */
   alone?<T>(run: () => Promise<T>): Promise<T>;
   readonly workspace: Workspace;
 }
@@ -71,7 +71,7 @@ async function runRecorded(
   return notes.length === 0 ? result : { ...result, text: [result.text, ...notes].join("\n") };
 }
 
-/** Undefined if it can write nothing, or what it writes is settled when it has ended. */
+/** Undefined if it cannot write, or if its changes are approved after it ends. */
 function kindOf(
   { background }: CommandInput,
   { access, rehearsed }: ApprovedChanges,
@@ -82,7 +82,7 @@ function kindOf(
   return rehearsed === true ? undefined : "foreground";
 }
 
-/** The write has happened, whatever comes now: buffers must follow it. */
+/** The write has already happened, so buffers must follow it. */
 async function changesOf(
   pending: PendingCheckpoint,
   reportedChanges: readonly FileChange[],

@@ -1,4 +1,4 @@
-/** What a command would change is asked about when it has ended; what is agreed to is kept. */
+/** Asks about a command's changes after it ended, and keeps the approved ones. */
 import { nameInRoots } from "../../../policy/roots.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
 import { pauses } from "../../../shared/pauses.ts";
@@ -13,12 +13,12 @@ interface EffectsPorts extends Pick<CheckpointPorts, "emit" | "traps"> {
   readonly roots: readonly string[];
 }
 
-/** Files that are named. */
+/** Files that the message lists by name. */
 const MOST_NAMES = 10;
 
 const AS_BEFORE = "The project is as it was before.";
 
-/** Of a result without effects nothing is asked. */
+/** Does nothing if the result has no effects. */
 export async function settleEffects(
   id: string,
   { effects: found, ...result }: ToolResult,
@@ -81,7 +81,7 @@ function notKept(result: ToolResult, why: string, failed: boolean): ToolResult {
   };
 }
 
-/** Undefined if it was allowed. @param changes how many there are */
+/** Undefined if the user allowed it. @param changes number of changes */
 function refusalOf(answer: ApprovalAnswer, changes: string): string | undefined {
   if (answer.answer === "cancelled") {
     return `What the command changed (${changes}) was not kept: the turn was stopped. ${AS_BEFORE}`;

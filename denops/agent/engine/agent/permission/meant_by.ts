@@ -1,4 +1,4 @@
-/** What a call means: the tool, of those that are offered, and the arguments as it takes them. Pure. */
+/** Finds the offered tool of a call and the arguments that the tool accepts. Pure. */
 import { isRecord } from "../../calls/json_schema.ts";
 import type { ToolCall } from "../../log/messages.ts";
 import { parseArguments, type ParsedArguments } from "../../llm/arguments.ts";
@@ -6,13 +6,13 @@ import { meantCall } from "../../tools/calls/meant_call.ts";
 import type { Tool } from "../../tools/define.ts";
 
 export interface Meaning {
-  /** Undefined if there is no such tool. */
+  /** Undefined if no such tool exists. */
   readonly tool: Tool | undefined;
-  /** As they were written; the tool fits them. */
+  /** As the model wrote them; the tool adapts them. */
   readonly args: ParsedArguments;
-  /** As the tool takes them. */
+  /** As the tool accepts them. */
   readonly fitted: ParsedArguments;
-  /** What to do where there is no tool. */
+  /** A hint if the tool does not exist. */
   readonly advice: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export function meantBy(call: Pick<ToolCall, "name" | "arguments">, tools: reado
     parsed.ok ? parsed.value : call.arguments,
     tools,
   );
-  // A patch is a text of its own, which some models send as it is.
+  // A patch is plain text, which some models send without JSON.
   const args: ParsedArguments = parsed.ok || isRecord(value) ? { ok: true, value } : parsed;
   const isObject = tool !== undefined && args.ok && isRecord(args.value);
   return { tool, args, fitted: isObject ? { ok: true, value: tool.fit(args.value) } : args, advice };

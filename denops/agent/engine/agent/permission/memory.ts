@@ -1,4 +1,4 @@
-/** What a session remembers beside its messages, as it is kept for a resume: one fact a row. */
+/** A session's memory beside its messages: one fact a row, stored for a resume. */
 import { z } from "../../../deps/zod.ts";
 import { ListedModel } from "../../../protocol/config.ts";
 import { Note } from "../../context/notes.ts";
@@ -7,29 +7,29 @@ import { Plan } from "../../log/events.ts";
 import type { ToolSpec } from "../../log/messages.ts";
 import type { Remembered } from "../../ports.ts";
 
-/** Facts of which there is one; each has a value that a new session begins with. */
+/** Facts with one value each, and their defaults. */
 const Facts = z.object({
   /** Where the next command starts, relative to the root. */
   folder: z.string().default(""),
   plan: Plan.default([]),
-  /** Money that the session has cost, and how often its cap was raised. */
+  /** Money that the session has cost, and how often the user raised its cap. */
   spent: z.object({ amount: z.number(), raised: z.int() }).default({ amount: 0, raised: 0 }),
-  /** A title was asked for: once is enough. */
+  /** A title was requested; this happens once. */
   titled: z.boolean().default(false),
-  /** What was chosen for its turns; "" leaves it to the options. */
+  /** The user's choices for the session's turns; "" uses the options. */
   mode: z.string().default(""),
   model: z.string().default(""),
   effort: z.string().default(""),
-  /** Whose model it is; "" is anybody's. */
+  /** The provider of the model; "" fits any provider. */
   provider: z.string().default(""),
-  /** What was known of that model when it was chosen. */
+  /** The model's listed facts at the time of the choice. */
   listed: ListedModel.optional(),
   /** The first turn that the model still sees. */
   first: z.int().default(1),
 });
 export type Facts = z.infer<typeof Facts>;
 
-/** As the model knows the file, and bytes of it. */
+/** The file's name in the prompt, and its size in bytes. */
 const FolderRules = z.object({ path: z.string(), bytes: z.number() });
 export type FolderRules = Readonly<z.infer<typeof FolderRules>>;
 
@@ -40,7 +40,7 @@ const Specs = z.array(z.object({
   grammar: z.string().optional(),
 }));
 
-/** A map that knows which of its entries are not stored yet. */
+/** A map that tracks which of its entries are not stored yet. */
 export class RememberedMap<Value> extends Map<string, Value> {
   readonly #topic: string;
   readonly #changed = new Set<string>();
@@ -71,30 +71,30 @@ export class RememberedMap<Value> extends Map<string, Value> {
 }
 
 export class Memory {
-  /** Hashes of what the model has read, by path: see Views. */
+  /** Hashes of files that the model has read, by path: see Views. */
   readonly known: RememberedMap<string>;
-  /** Tools that the user has switched by hand. */
+  /** Tools that the user has switched on or off. */
   readonly tools: RememberedMap<boolean>;
-  /** Tools that the model was told of: see offered.ts. */
+  /** Tools that the model was offered: see offered.ts. */
   readonly offered: RememberedMap<readonly ToolSpec[]>;
-  /** What the prompt says of the project; at most one, whatever its name. */
+  /** The project facts in the prompt; at most one entry, under any name. */
   readonly project: RememberedMap<Project>;
-  /** Bytes of the files of rules that the prompt tells: see RulesFiles. */
+  /** Sizes in bytes of the rules files in the prompt: see RulesFiles. */
   readonly rules: RememberedMap<number>;
-  /** Files of rules of folders: told with messages. */
+  /** Rules files of folders, sent with messages. */
   readonly folderRules: RememberedMap<FolderRules>;
-  /** Sub-agents in the background of which the model has not been told, with their titles. */
+  /** Background sub-agents that the model has not heard of, with their titles. */
   readonly agents: RememberedMap<string>;
   /** Ids of the user's messages in the log. */
   readonly messages: RememberedMap<boolean>;
-  /** Facts of the moment as the model was told them last. */
+  /** The last values of changing facts that the model has seen. */
   readonly lastFacts: RememberedMap<string>;
-  /** By their texts. */
+  /** Keys are the texts. */
   readonly notes: RememberedMap<Note>;
-  /** What the user has dropped and pinned of the view: see Chosen. */
+  /** Parts of the view that the user dropped or pinned: see Chosen. */
   readonly dropped: RememberedMap<string>;
   readonly pinned: RememberedMap<boolean>;
-  /** As they were stored. */
+  /** The stored facts. */
   readonly facts: Facts;
   /** Topic → the value as JSON. */
   readonly #stored = new Map<string, string>();
@@ -129,7 +129,7 @@ export class Memory {
     for (const [topic, value] of Object.entries(this.facts)) this.#stored.set(topic, JSON.stringify(value));
   }
 
-  /** What is to be stored, with the facts as they are now. */
+  /** The rows that are not stored yet. @param facts their current values */
   unstored(facts: Facts): readonly Remembered[] {
     const changed = Object.entries(facts).filter(([topic, value]) =>
       this.#stored.get(topic) !== JSON.stringify(value)
@@ -137,7 +137,7 @@ export class Memory {
     return [...changed, ...this.#maps.flatMap(({ unstored }) => unstored)];
   }
 
-  /** What was given as `unstored` is in the store. */
+  /** Marks rows of `unstored` as stored. */
   stored(rows: readonly Remembered[]): void {
     for (const { topic, name, value } of rows) {
       if (name === "") this.#stored.set(topic, JSON.stringify(value));
@@ -167,7 +167,7 @@ function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-/** A fact that cannot be read is forgotten. */
+/** Drops facts that cannot be parsed. */
 function factsOf(rows: readonly Remembered[]): Facts {
   const known = Object.entries(Facts.shape).flatMap(([topic, shape]) => {
     const row = rows.find((one) => one.topic === topic && one.name === "");

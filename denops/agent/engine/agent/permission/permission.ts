@@ -1,4 +1,4 @@
-/** The questions that one tool call puts: to the policy, and where that says so to a person. */
+/** The permissions of one tool call: the policy decides, or the user. */
 import type { FileDecision } from "../../../policy/file_access.ts";
 import { allowKey } from "../../../policy/decide.ts";
 import type { Access, AccessPath } from "../../../protocol/access.ts";
@@ -11,7 +11,7 @@ import { type ApprovedChanges, files, NOTHING, type PreparedCall } from "../../t
 export interface PermissionPorts {
   readonly emit: Emit;
   readonly ask: AskApproval;
-  /** @param granted keys of what the user has allowed to this one call */
+  /** @param granted keys of what the user allowed for this call only */
   decide(access: Access, granted: ReadonlySet<string>): FileDecision;
   allowForSession(access: Access): void;
 }
@@ -19,7 +19,7 @@ export interface PermissionPorts {
 export interface GrantedPermission {
   readonly refusal?: undefined;
   readonly rule: string;
-  /** A person has seen exactly this, and no rule stood for them. */
+  /** The user saw and approved exactly this call; no rule decided. */
   readonly byUser: boolean;
   readonly approved: ApprovedChanges;
 }
@@ -30,7 +30,7 @@ export class Permissions {
   readonly #ports: PermissionPorts;
   readonly #describe: (access: Access) => ToolStart;
   readonly #signal: AbortSignal;
-  /** What the user has let this call read. */
+  /** Files that the user let this call read. */
   readonly #granted = new Set<string>();
   #start: ToolStart | undefined;
   #order: Promise<unknown> = Promise.resolve();
@@ -45,7 +45,7 @@ export class Permissions {
     this.#signal = signal;
   }
 
-  /** Shows the call, once: before anything is asked about it, or when it is known what it accesses. */
+  /** Shows the call once: before its first question, or when its access is known. */
   start(access: Access = NOTHING): ToolStart {
     if (this.#start === undefined) {
       this.#start = this.#describe(access);
@@ -54,7 +54,7 @@ export class Permissions {
     return this.#start;
   }
 
-  /** Asks whether this call may read a file, one file after the other. @throws {ToolError} if it may not */
+  /** Asks whether this call may read a file; questions wait for one another. @throws {ToolError} if it may not */
   async read(path: AccessPath, reason: string): Promise<void> {
     const pending = this.#order.then(() => this.#read(path, reason));
     this.#order = pending.catch(() => {});
@@ -70,7 +70,7 @@ export class Permissions {
     this.#granted.add(key);
   }
 
-  /** @param loop the same call came again and again: a person must answer */
+  /** @param loop the same call was repeated, so the user must answer */
   async decide(prepared: PreparedCall, loop: boolean): Promise<Permission> {
     const start = this.start(prepared.access);
     const since = trace?.now();
@@ -97,7 +97,7 @@ export class Permissions {
     return { rule: decision.rule, byUser: false, approved: {} };
   }
 
-  /** @param force no rule may answer */
+  /** @param force the user must answer; no rule may */
   async ask(
     { access, diff }: Pick<PreparedCall, "access" | "diff">,
     reason: string,
@@ -139,7 +139,7 @@ export function ruleOf(answer: ApprovalAnswer): string | undefined {
   return "rule" in answer ? answer.rule : undefined;
 }
 
-/** Undefined if it was allowed. */
+/** Undefined if the user allowed it. */
 function refusalOf(answer: ApprovalAnswer): ToolError | undefined {
   if (answer.answer === "cancelled") return new ToolError("Cancelled by the user.", "stopped");
   if (answer.answer !== "reject") return undefined;

@@ -1,6 +1,6 @@
 /**
- * What commands have changed of the files that the user's tools run by themselves: it is put back, and the user is
- * asked about each, unless the approval of the command has named it.
+ * Reverts commands' changes to files that the user's tools run automatically, and asks the user about each one, unless
+ * the approval of the command named it.
  */
 import type { ChangedKeys } from "../../../policy/file_access.ts";
 import { changedKeys } from "../../../policy/manifest.ts";
@@ -16,36 +16,36 @@ interface TrapPorts {
   readonly emit: Emit;
   readonly ask: AskApproval;
   readonly holdBack: HoldBack;
-  /** What a file is called, by its absolute path; undefined outside of the project. */
+  /** A file's name for messages; undefined outside of the project. @param path absolute */
   nameOf(path: string): string | undefined;
-  /** The row of the list that a name is in. */
+  /** The rule that a name matches. */
   trap(name: string, changed?: ChangedKeys): SafeToWrite | undefined;
 }
 
-/** Files that one command is asked about; more are kept back unasked. */
+/** Files that one command may ask about; further ones stay reverted. */
 const MOST_ASKED = 20;
 const MOST_LISTED = 10;
 
-/** Lines that are remembered; older commands have ended. */
+/** Remembered lines; commands of older ones have ended. */
 const MOST_APPROVED = 500;
 
 export class CommandTraps {
   readonly #ports: TrapPorts;
-  /** Lines that the user has approved, by the call. */
+  /** Command lines that the user approved, by call. */
   readonly #approved = new Map<string, { readonly line: string; readonly cwd: string }>();
 
   constructor(ports: TrapPorts) {
     this.#ports = ports;
   }
 
-  /** The user has seen this line, and agreed to it. */
+  /** The user saw and approved this line. */
   approved(toolCall: string, line: string, cwd: string): void {
     this.#approved.set(toolCall, { line, cwd });
     const [oldest] = this.#approved.keys();
     if (this.#approved.size > MOST_APPROVED && oldest !== undefined) this.#approved.delete(oldest);
   }
 
-  /** To be called after a command, and at a turn's end. @returns what the model is to know, a line each */
+  /** Call it after a command and at a turn's end. @returns notes for the model, one line each */
   async settle(signal: AbortSignal): Promise<readonly string[]> {
     const { emit, holdBack } = this.#ports;
     const { held, left, changes } = await holdBack.take((path, call, change) =>
@@ -67,7 +67,7 @@ export class CommandTraps {
     return lines;
   }
 
-  /** What of the changes package managers write, which is only told. */
+  /** Changes by package managers, which are only reported. */
   listed(changes: readonly FileChange[]): readonly string[] {
     const names = changes.flatMap(({ path }) => {
       const name = this.#ports.nameOf(path);

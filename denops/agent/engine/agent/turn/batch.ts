@@ -1,4 +1,4 @@
-/** The tool calls of one answer: policy, approval, run. Each gets exactly one result, in the order of the calls. */
+/** Runs the tool calls of one answer: policy, approval, run. Each call gets exactly one result, in order. */
 import { trace } from "../../../protocol/trace.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
 import type { ToolStart } from "../../log/events.ts";
@@ -27,37 +27,37 @@ import {
 } from "../../tools/define.ts";
 import type { Baseline, WriteChecks } from "./policies/write_checks.ts";
 
-/** More calls than this are answered with an error. */
+/** Further calls are answered with an error. */
 const MOST_CALLS = 15;
 const MANY_CALLS = 8;
-/** Characters of a tool's name as a model made it up. */
+/** Characters of a tool name that a model made up. */
 const LONGEST_NAME = 80;
 
 export interface BatchPorts extends PermissionPorts, CheckpointPorts {
   readonly tools: readonly Tool[];
   readonly context: Omit<ToolContext, "callId" | "images">;
-  /** Undefined where there are no language servers. */
+  /** Undefined without language servers. */
   readonly checks?: WriteChecks | undefined;
-  /** Names of the tools that the model is told of; absent: all. */
+  /** Names of the offered tools; absent: all. */
   listed?(): readonly string[];
-  /** Why a call is not run, whatever is agreed to; absent: nothing is refused so. @param args as the tool takes them */
+  /** The reason why a call is refused in any case; absent: nothing is. @param args as the tool accepts them */
   refusalOf?(tool: Tool, args: Readonly<Record<string, unknown>>): string | undefined;
-  /** To be told how a call went that was to change the text of files. */
+  /** Receives the outcome of each edit. */
   tried?(edit: { readonly call: string; readonly form: string; readonly written: boolean }): void;
-  /** Hears of each call that has succeeded and may have changed more than files. */
+  /** Called after each successful call that may have changed more than files. */
   acted?(): void;
-  /** Before each call: what it may do is judged by the rules of that moment. @throws {Error} if there is no knowing them */
+  /** Reads the current rules before each call. @throws {Error} if they cannot be read */
   refreshRules(): Promise<void>;
 }
 
 interface BatchMemory {
-  /** What the batches of one turn remember of each other. */
+  /** State that the batches of one turn share. */
   readonly repeats: Repeats;
   /** From 1. */
   readonly iteration: number;
-  /** Further calls of the answer that were not even taken. */
+  /** Further calls of the answer, which were discarded. */
   readonly dropped: number;
-  /** What the session has room for. */
+  /** Remaining room for images. */
   readonly images: ImageRoom;
 }
 
@@ -73,7 +73,7 @@ export async function runBatch(
   const running = read.slice(0, MOST_CALLS);
   for (let at = 0; at < running.length;) {
     const group = running.slice(at, at + Math.max(1, atOnce(running.slice(at))));
-    // Once for those that run at the same time.
+    // Concurrent calls share one read of the rules.
     let refreshed: Promise<void> | undefined;
     const own: BatchPorts = { ...ports, refreshRules: () => refreshed ??= ports.refreshRules() };
     results.push(...await Promise.all(group.map((call) => runOrRecall(call, own, memory, signal))));
@@ -91,7 +91,7 @@ export async function runBatch(
   return results;
 }
 
-/** A call as it was read: once. */
+/** Parses a call once. */
 function readCall(call: ToolCall, tools: readonly Tool[]): ReadCall {
   const { tool, args, fitted, advice } = meantBy(call, tools);
   return {
@@ -104,10 +104,10 @@ function readCall(call: ToolCall, tools: readonly Tool[]): ReadCall {
   };
 }
 
-/** More than an answer has calls. */
+/** Larger than the number of calls of any answer. */
 const ORDERS = 10_000;
 
-/** Notes with the start of each call where it stood. */
+/** Adds each call's position to its start event. */
 function inOrder(
   calls: readonly ToolCall[],
   iteration: number,
@@ -120,7 +120,7 @@ function inOrder(
   };
 }
 
-/** What fails because the user stops has not failed. */
+/** Calls that end because the user stops the turn do not count as failed. */
 function cutOff(signal: AbortSignal, emit: BatchPorts["emit"]): BatchPorts["emit"] {
   return (event) => {
     const isCut = signal.aborted && event.type === "tool_done" && event.status === "failed";
@@ -128,7 +128,7 @@ function cutOff(signal: AbortSignal, emit: BatchPorts["emit"]): BatchPorts["emit
   };
 }
 
-/** How many calls from the first on may run at the same time. */
+/** The number of leading calls that may run concurrently. */
 function atOnce(calls: readonly ReadCall[]): number {
   const end = calls.findIndex(({ tool }) => tool?.parallel !== true);
   return end === -1 ? calls.length : end;
@@ -183,13 +183,13 @@ async function runCall(
       async () => await withRisks(await tool.prepare(args.value, context, signal), workspace.roots),
     );
     signal.throwIfAborted();
-    // The same call came again and again: a person must answer.
+    // If the same call was repeated, the user must answer.
     const permitted = await permissions.decide(prepared, repeats.isLoop);
     if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
     const permission = { permitted, permissions, workspace };
     return finished(call, await runPermitted(call, tool, prepared, permission, ports, signal), ports);
   } catch (error) {
-    // A call that is not even prepared still shows on screen.
+    // A call that cannot be prepared still appears on screen.
     permissions.start();
     if (signal.aborted) return failed(call, new ToolError("Cancelled by the user.", "stopped"), ports);
     noteEdit(call, ports, false);
@@ -198,7 +198,7 @@ async function runCall(
   }
 }
 
-/** Why a call is refused before its tool sees it. */
+/** The reason to refuse a call before its tool sees it. */
 function problemOf(call: ReadCall, ports: BatchPorts): ToolError | undefined {
   const { tool, args, fitted } = call;
   if (tool === undefined) {
@@ -231,7 +231,7 @@ async function runPermitted(
   ports: BatchPorts,
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  // The answer may have taken long: what is to be written must still be where it was.
+  // The user may have answered late, so check again that each path leads to the same place.
   const written = writtenBy(prepared.access);
   for (const { path } of written) await workspace.resolve(path);
   ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
@@ -253,7 +253,7 @@ async function runPermitted(
   return await checked(settled, baseline, ports, signal);
 }
 
-/** Runs a part of a call; a trace shows how long it takes. */
+/** Runs a part of a call and traces its duration. */
 async function traced<T>(name: string, { id }: ReadCall, work: () => Promise<T>): Promise<T> {
   const since = trace?.now();
   const result = await work();
@@ -261,7 +261,7 @@ async function traced<T>(name: string, { id }: ReadCall, work: () => Promise<T>)
   return result;
 }
 
-/** Changes of files are told one by one; these are not. @param approved the access that a command was given */
+/** True for changes that file events do not report. @param approved the access that the command got */
 function changesMoreThanFiles(access: Access, approved?: CommandAccess): boolean {
   switch (access.kind) {
     case "command": {
@@ -277,14 +277,14 @@ function changesMoreThanFiles(access: Access, approved?: CommandAccess): boolean
   }
 }
 
-/** What the user has refused is no fault of the edit's, and is not noted. */
+/** An edit that the user refused says nothing about its form, and is not recorded. */
 function noteEdit({ id, tool, fitted }: ReadCall, { tried }: BatchPorts, written: boolean): void {
   if (tool?.kind !== "edit") return;
   const input = fitted.ok && isRecord(fitted.value) ? fitted.value : {};
   tried?.({ call: id, form: tool.forms?.of(input) ?? tool.name, written });
 }
 
-/** What it wanted, as far as that can be read. */
+/** What the call wanted, as far as its arguments are readable. */
 function startOf({ id, name, tool, args }: ReadCall, access: Access = NOTHING): ToolStart {
   if (tool === undefined || !args.ok) {
     return { id, tool: name, title: oneLine(name, LONGEST_NAME), kind: tool?.kind ?? "other", paths: [] };
@@ -294,7 +294,7 @@ function startOf({ id, name, tool, args }: ReadCall, access: Access = NOTHING): 
   return { id, tool: tool.name, title: tool.title(input), kind: tool.kind, paths };
 }
 
-/** With what the language servers say about what was written. The write has happened, whatever comes now. */
+/** Appends new errors from language servers. The write has already happened, so this never fails. */
 async function checked(
   result: ToolResult,
   baseline: Baseline | undefined,
@@ -323,14 +323,14 @@ function failed(
   { message: text, summary: errorSummary }: ToolError,
   ports: BatchPorts,
 ): ResultEntry {
-  // What the title names stands before it.
+  // The title already contains the subject.
   const [subject = "", ...rest] = errorSummary.split(" ");
   const summary = startOf(call).title.split(" ").includes(subject) ? rest.join(" ") : errorSummary;
   ports.emit({ type: "tool_done", id: call.id, status: "failed", summary, output: text });
   return { type: "tool_result", id: call.id, name: call.name, text, isError: true };
 }
 
-/** A call that reaches no tool still shows on screen. */
+/** A call without a tool still appears on screen. */
 function refuse(call: ReadCall, error: ToolError, ports: BatchPorts): ResultEntry {
   ports.emit({ type: "tool_start", call: startOf(call) });
   return failed(call, error, ports);

@@ -1,10 +1,10 @@
-/** What a turn, a session and a day may use up; over a cap the user is asked. Pure but for the date it is given. */
+/** Spending caps of a turn, a session and a day; above one, the user is asked. Pure, apart from the date. */
 import { today } from "../../../shared/today.ts";
 import type { Budget as Caps, EngineConfig, Price } from "../../../protocol/config.ts";
 import type { Usage } from "../../log/messages.ts";
 import { OneByOne } from "../subagents/slots.ts";
 
-/** Money of one request in US dollars; undefined where the model has no price. */
+/** Cost of one request in US dollars; undefined if the model has no price. */
 export function costOf(usage: Usage, price: Price | undefined): number | undefined {
   if (price === undefined) return undefined;
   const isLong = price.long_context !== undefined && usage.input > price.long_context;
@@ -18,7 +18,7 @@ export function costOf(usage: Usage, price: Price | undefined): number | undefin
 
 type Counter = "turn" | "session" | "day";
 
-/** What a session has cost in all its life, and how often the user has raised its cap. */
+/** The total cost of a session, and how often the user raised its cap. */
 interface SessionSpending {
   readonly amount: number;
   readonly raised: number;
@@ -27,20 +27,17 @@ interface SessionSpending {
 const NOTHING_SPENT: SessionSpending = { amount: 0, raised: 0 };
 
 export class Spending {
-  /** Sub-agents reach a cap at the same time: it is one question. */
+  /** Sub-agents may reach a cap together; the user gets one question. */
   readonly questions = new OneByOne();
-  /** The user has said no to going on: until the turn's end that is the answer. */
+  /** The user declined; this holds until the turn ends. */
   isDeclined = false;
   readonly #caps: Caps;
   readonly #used: Record<Counter, number>;
-  /** How often each cap was raised by the user: each time by itself. */
+  /** How often the user raised each cap. */
   readonly #raised: Record<Counter, number> = { turn: 0, session: 0, day: 0 };
   #date: string;
 
-  /**
-   * @param spentToday money that other sessions have used up on `date` (YYYY-MM-DD)
-   * @param session what this session had spent when it was left
-   */
+  /** @param spentToday cost of other sessions on `date` (YYYY-MM-DD) @param session this session's earlier spending */
   constructor(caps: Caps, spentToday: number, date: string, session: SessionSpending = NOTHING_SPENT) {
     this.#caps = caps;
     this.#used = { turn: 0, session: session.amount, day: spentToday };
@@ -68,7 +65,7 @@ export class Spending {
     this.#used.day += cost ?? 0;
   }
 
-  /** The cap that is reached, as one line; undefined if none is. */
+  /** The reached cap as one line; undefined if there is none. */
   reached(): { readonly counter: Counter; readonly text: string } | undefined {
     const caps = {
       turn: this.#caps.max_tokens_per_turn,
@@ -89,24 +86,24 @@ export class Spending {
     return undefined;
   }
 
-  /** The user lets it go on for as much again. */
+  /** The user allows the same amount again. */
   raise(counter: Counter): void {
     this.#raised[counter] += 1;
   }
 }
 
-/** Caps by money do not hold where nobody knows what a model costs: that is said once of each. */
+/** Caps by money cannot hold for models without a price; the user is told once for each model. */
 export class Unpriced {
   readonly #notifiedModels = new Set<string>();
 
-  /** One line; undefined if there is nothing to say. */
+  /** One line; undefined if the price is known or no cap is set. */
   notice(
     { provider, max_cost_per_session, max_cost_per_day }: EngineConfig,
     { name, price }: { readonly name: string; readonly price?: Price | undefined },
   ): string | undefined {
     const caps = { max_cost_per_session, max_cost_per_day };
     const set = Object.entries(caps).flatMap(([cap, money]) => money === undefined ? [] : [`limits.${cap}`]);
-    // Who asks for no key sends no bill.
+    // Providers without a key send no bill.
     const isFree = price !== undefined || provider?.api_key === undefined;
     if (isFree || set.length === 0 || this.#notifiedModels.has(name)) return undefined;
     this.#notifiedModels.add(name);
@@ -116,9 +113,9 @@ export class Unpriced {
 }
 
 /**
- * Of a session that is opened.
- * @param known what its requests have cost by the table: that may have been told to no memory, when the engine was killed
- * @param left as the session remembers it
+ * The spending of a reopened session.
+ * @param known cost by the usage table, which includes requests that a killed engine did not remember
+ * @param left cost that the session remembers
  */
 export function spendingOf(
   { spent, ...caps }: Pick<EngineConfig, "spent" | keyof Caps>,

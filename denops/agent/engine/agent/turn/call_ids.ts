@@ -1,12 +1,11 @@
-/** Ids of tool calls: one for each call of a session's log. */
+/** Unique ids of tool calls within a session. */
 
 /**
- * Keeps the provider's id where no other call has it: some providers give none, and some number the calls of each
- * answer from one.
- * @param isStored tells whether a call of the log has this id
+ * Keeps the provider's id if it is unique: some providers send none, some number the calls of each answer from one.
+ * @param isStored whether a call of the log has this id
  */
 export function callIds(isStored: (id: string) => boolean): (id: string) => string {
-  // Answers that are not stored were shown all the same.
+  // Unstored answers were shown as well.
   const usedIds = new Set<string>();
   return (wanted) => {
     const id = wanted === "" || usedIds.has(wanted) || isStored(wanted) ? newId() : wanted;
@@ -15,7 +14,7 @@ export function callIds(isStored: (id: string) => boolean): (id: string) => stri
   };
 }
 
-/** Nine letters and digits: Mistral takes no other, and every provider takes these. */
+/** Nine letters and digits: the only form that Mistral accepts, and every provider accepts it. */
 function newId(): string {
   return crypto.randomUUID().replaceAll("-", "").slice(0, 9);
 }

@@ -1,4 +1,4 @@
-/** The end of a turn that the model has ended without a word. */
+/** The end of a turn whose last answer is empty. */
 import { type Mode, MODES } from "../../context/modes.ts";
 import type { MessageEntry } from "../../log/entries.ts";
 import type { AgentEvent } from "../../log/events.ts";
@@ -26,9 +26,9 @@ interface FinishPorts {
 }
 
 /**
- * Asks for a summary, which becomes the answer; without one the last calls are named. The question stays in the
- * history like any, so that what the provider has cached stays a prefix of the next request.
- * @returns what had come if the user stopped it; undefined if the answer is in the history
+ * Requests a summary as the answer; otherwise lists the last calls. The question stays in the history, so that the
+ * provider's cache still fits the next request.
+ * @returns the partial text if the user stopped it; undefined if the answer is in the history
  */
 export async function summarize(
   ports: FinishPorts,
@@ -38,7 +38,7 @@ export async function summarize(
 ): Promise<{ readonly stopped: string } | undefined> {
   const { meter, emit, append } = ports;
   append({ type: "control_note", reason: "no_answer", text: ASK_FOR_SUMMARY });
-  // Over a cap nothing more is sent; the question of the cap comes with the next message.
+  // Above a cap nothing is sent; the next message asks about the cap.
   const came = meter.spending.reached() === undefined ? await askForIt(ports, mode, signal) : "";
   if (signal.aborted) return { stopped: came };
   if (came.trim() !== "") {
@@ -52,12 +52,12 @@ export async function summarize(
   return undefined;
 }
 
-/** The text that came, be it whole or not. */
+/** The text that arrived, complete or not. */
 async function askForIt(ports: FinishPorts, mode: Mode, signal: AbortSignal): Promise<string> {
   const { model, tools, meter, emit, newCallId, view } = ports;
   const step = {
     ...{ model, tools, newCallId },
-    // Calls are not run, so they are not shown either.
+    // Calls do not run, so they are not shown.
     emit: (event: AgentEvent) => event.type === "tool_writing" ? undefined : emit(event),
     count: (measured: Measured) => meter.count(measured, mode, tools, { model }),
   };

@@ -1,4 +1,4 @@
-/** The mode of a turn in mode auto, from the model itself: one small request. */
+/** Chooses the mode of a turn in mode auto with one small request. */
 import { z } from "../../../deps/zod.ts";
 import { CHOSEN, type Mode, MODES } from "../../context/modes.ts";
 import { wordsOf } from "../../log/entries.ts";
@@ -8,13 +8,13 @@ import type { Measured } from "./meter.ts";
 import type { RunnerPorts } from "./runner.ts";
 import { askSmall, jsonIn, type SmallQuestionPorts } from "../side/small_question.ts";
 
-/** Characters of the message, and of the model's last words before it, that the model gets. */
+/** Characters of the message, and of the model's words before it, in the request. */
 const MOST_TEXT = 4_000;
 const MOST_BEFORE = 1_000;
 
 const Intent = z.object({ mode: z.enum(["ask", "deep-explore", "agent"]) });
 
-/** Chooses the mode of a turn in mode auto, and names it in the chat. */
+/** Chooses the mode and names it in the chat. */
 export async function autoMode(
   message: UserMessage,
   { mode, meter, messages, emit }: RunnerPorts,
@@ -23,14 +23,14 @@ export async function autoMode(
 ): Promise<Mode> {
   const count = (measured: Measured) => meter.count(measured, MODES.intent, [], { model });
   const before = messages().findLast((one) => one.type === "assistant_message");
-  // A model that is still being loaded would answer late.
+  // A model that is still loading would answer late.
   await model.prepare(signal);
   const row = await chooseMode(message, before?.text ?? "", { model, environment, count }, signal);
   emit({ type: "notice", severity: "info", text: `Mode auto chose ${row.name} for this message.` });
   return { ...mode, ...row, ...defined({ model: mode.model }) };
 }
 
-/** An unclear answer chooses agent. @param before the model's last words */
+/** An unclear answer chooses mode agent. @param before the model's last words */
 async function chooseMode(
   message: UserMessage,
   before: string,

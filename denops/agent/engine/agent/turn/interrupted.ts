@@ -1,11 +1,11 @@
-/** What is missing of a turn that was cut off by the end of its process. Pure. */
+/** Completes a turn that ended with its process. Pure. */
 import { CALL_INTERRUPTED } from "../../context/view.ts";
 import type { AssistantEntry, LogEntry, MessageEntry, ResultEntry } from "../../log/entries.ts";
 import type { AgentEvent } from "../../log/events.ts";
 import type { Stored } from "../../ports.ts";
 import { middleCut } from "../../../shared/text/text.ts";
 
-/** How a call ends that its runner has left open. */
+/** The end of a call that its runner left open. */
 export const LEFT_OPEN = {
   status: "failed",
   summary: "stopped",
@@ -13,19 +13,18 @@ export const LEFT_OPEN = {
   stopped: true,
 } as const;
 
-/** Characters of an interrupted answer that stay in the history: one that ran away must not fill the window. */
+/** Characters of an interrupted answer in the history; a runaway answer must not fill the window. */
 const LONGEST_PARTIAL = 20_000;
 
-/** What stays of an answer that was stopped, so that every question keeps an answer. */
+/** The partial answer of a stopped request, so that each question has an answer. */
 export function partialAnswer(text: string): AssistantEntry {
   const partial = text.trim() === "" ? "" : middleCut(text, LONGEST_PARTIAL);
   return { type: "assistant_message", text: partial, calls: [], reasoning: [], interrupted: true };
 }
 
 /**
- * Nothing for a session whose last turn has ended, so that it may be asked again and again.
- * @param history all messages
- * @param turn the events of the last turn
+ * Empty if the last turn has ended, so it may be called repeatedly.
+ * @param history all messages @param turn the events of the last turn
  */
 export function missing(history: readonly MessageEntry[], turn: readonly Stored[]): readonly LogEntry[] {
   return [...missingMessages(history, turn), ...missingEvents(turn)];
@@ -42,7 +41,7 @@ function missingMessages(
   return [partialAnswer(unfinishedText(history, turn))];
 }
 
-/** One for each call of the last answer that has none, in the order of the calls. */
+/** A result for each unanswered call of the last answer, in order. */
 function missingResults(history: readonly MessageEntry[], turn: readonly Stored[]): readonly ResultEntry[] {
   const at = history.findLastIndex(({ type }) => type === "assistant_message");
   const answer = history[at];
@@ -51,7 +50,7 @@ function missingResults(history: readonly MessageEntry[], turn: readonly Stored[
     history.slice(at).flatMap((message) => message.type === "tool_result" ? [message.id] : []),
   );
   return answer.calls.filter(({ id }) => !answered.has(id)).map(({ id, name }) => {
-    // The call has ended, others that were made with it have not.
+    // This call ended; others of its batch did not.
     const done = turn.findLast(({ entry }) => entry.type === "tool_done" && entry.id === id)?.entry;
     return done?.type === "tool_done"
       ? { type: "tool_result", id, name, text: done.output, isError: done.status === "failed" }
@@ -59,9 +58,9 @@ function missingResults(history: readonly MessageEntry[], turn: readonly Stored[
   });
 }
 
-/** The text that had come of an answer that is in no message. */
+/** Streamed text that is in no message. */
 function unfinishedText(history: readonly MessageEntry[], turn: readonly Stored[]): string {
-  // What a sub-agent has said is no answer to the user.
+  // A sub-agent's text is not an answer to the user.
   const start = turn.findLastIndex(({ entry }) => entry.type === "retold" && entry.was === "text");
   const pieces = turn.slice(start + 1).flatMap(({ entry }) =>
     entry.type === "token" && entry.parent === undefined ? [entry] : []
@@ -104,7 +103,7 @@ function openThoughts(turn: readonly Stored[]): readonly AgentEvent[] {
     if (entry.type !== "thought" || done.has(entry.message)) continue;
     open.set(entry.message, { first: open.get(entry.message)?.first ?? stored, last: stored });
   }
-  // Sub-agents may have been thinking too.
+  // Sub-agents may also have been thinking.
   return [...open].map(([message, { first, last }]) => ({
     ...{ type: "thought_done", message, milliseconds: last.time - first.time } as const,
     ...(last.entry.parent === undefined ? {} : { parent: last.entry.parent }),

@@ -8,7 +8,7 @@ import type { TurnEnd } from "./runner.ts";
 import { Turn } from "./turn.ts";
 import type { TurnPorts } from "./turn_ports.ts";
 
-/** In the order in which they are asked. The first verdict holds. */
+/** Checked in this order; the first verdict counts. */
 const POLICIES: readonly ((turn: Turn) => TurnPolicy)[] = [
   stepLimit,
   pause,
@@ -26,7 +26,7 @@ const POLICIES: readonly ((turn: Turn) => TurnPolicy)[] = [
   textCallNotes,
 ];
 
-/** @returns a failure of the model too @throws {TurnError} if something cannot be stored */
+/** @returns the end of the turn, also for a failure of the model @throws {TurnError} if storing fails */
 export async function runTurn(message: UserMessage, ports: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
   const turn = new Turn(message, ports, signal, (mode) => runTurn(message, ports.inMode(mode), signal));
   const policies = POLICIES.map((policy) => policy(turn));

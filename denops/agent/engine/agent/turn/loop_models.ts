@@ -1,4 +1,4 @@
-/** The models of one session, each with the tools in the form that it is offered them. */
+/** The models of one session, each with its form of the tools. */
 import { briefly } from "../../context/brief.ts";
 import type { Environment } from "../../context/sections.ts";
 import type { Mode } from "../../context/modes.ts";
@@ -11,12 +11,12 @@ export interface LoopOptions {
   readonly config: EngineConfig;
   readonly environment: Environment;
   readonly model: Model;
-  /** Writes summaries in the model's place. */
+  /** The model for summaries. */
   readonly summarizer?: Model | undefined;
-  /** Another one of the same provider. */
+  /** Another model of the same provider. */
   modelOf(name: string, listed?: ListedModel): Model;
   readonly tools: readonly Tool[];
-  /** What the client does for tools. */
+  /** Abilities of the client that tools use. */
   readonly abilities: Partial<ClientAbilities>;
 }
 
@@ -24,12 +24,12 @@ interface ModelWithTools {
   readonly model: Model;
   readonly form: EditForm;
   readonly tools: readonly Tool[];
-  /** The same with short descriptions, for small models. */
+  /** The same tools with short descriptions, for small models. */
   readonly brief: readonly Tool[];
 }
 
 export class LoopModels {
-  /** Tools that the client makes possible. */
+  /** Tools that the client supports. */
   readonly offered: readonly Tool[];
   readonly #options: LoopOptions;
   readonly #models = new Map<string, ModelWithTools>();

@@ -30,7 +30,7 @@ export class LoopPorts {
     this.#models = models;
   }
 
-  /** What a request of this mode is built from. The list of tools is the one that was sent first. */
+  /** The inputs of a request in this mode. The list of tools stays as it was first sent. */
   inputs({ switches, offered, hasServers, oldModel, project, mode, scratch, unattended }: InputPorts) {
     const { environment } = this.#options;
     const { model, form, tools: all, brief } = this.#models.of(mode);
@@ -54,7 +54,7 @@ export class LoopPorts {
     };
   }
 
-  /** The tools that are switched off count from the next turn on. */
+  /** Tools that are switched off apply from the next turn on. */
   of(ports: RunnerPorts): TurnPorts {
     const { config, summarizer, abilities } = this.#options;
     const { mode, workspace } = ports;
@@ -88,7 +88,7 @@ export class LoopPorts {
     };
   }
 
-  /** The ports that build requests, and know the tools in them. */
+  /** Ports that build requests and know their tools. */
   #requests(ports: RunnerPorts) {
     let inputs = this.inputs(ports);
     const { mode, switches } = ports;

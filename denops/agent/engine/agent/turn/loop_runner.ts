@@ -24,7 +24,7 @@ export function loopRunner(options: LoopOptions): Runner {
   const modeOf = async (message: UserMessage, ports: RunnerPorts, signal: AbortSignal): Promise<Mode> => {
     const { mode, meter } = ports;
     const { model } = models.of(mode);
-    // Over a cap nothing more is sent; the question of the cap comes with the first request.
+    // Above a cap nothing is sent; the first request asks about the cap.
     if (mode.name !== CHOSEN.auto.name || meter.spending.reached() !== undefined) return mode;
     return await autoMode(message, ports, { model, environment }, signal);
   };

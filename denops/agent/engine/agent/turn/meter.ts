@@ -1,4 +1,4 @@
-/** Counts what each request to the model uses up: for the caps, for the log, and last for the screen. */
+/** Records the usage of each request: for the caps, the usage log and the screen. */
 import type { Emit } from "../../log/events.ts";
 import type { ToolCall, Usage } from "../../log/messages.ts";
 import type { EditTried } from "../../log/edits.ts";
@@ -10,18 +10,18 @@ import type { Model } from "../../llm/model.ts";
 import type { Tool } from "../../tools/define.ts";
 import { costOf, type Spending } from "./budget.ts";
 
-/** One request, as it went. Milliseconds. */
+/** One measured request. Times are in milliseconds. */
 export interface Measured {
-  /** Undefined if the provider has said nothing of it. */
+  /** Undefined if the provider reported nothing. */
   readonly usage: Usage | undefined;
-  /** Characters of an answer that was ended here: what it has used up is to be estimated. */
+  /** Characters of an answer that was cut off here; its usage is estimated. */
   readonly cutAt?: number;
   readonly calls: readonly ToolCall[];
   readonly firstToken: number | undefined;
   readonly duration: number;
 }
 
-/** Milliseconds of a request, without the tries before it. */
+/** Duration of a request in milliseconds, without failed attempts. */
 export class Clock {
   #began = performance.now();
   #first: number | undefined;
@@ -40,12 +40,12 @@ export class Clock {
   }
 }
 
-/** What answers, as the log of usage names it. */
+/** The model as the usage log names it. */
 export type MeteredModel = Pick<Model, "provider" | "name" | "contextWindow" | "price">;
 
 interface MeterPorts {
   readonly session: string;
-  /** Number of the turn that runs, or ran last. */
+  /** Number of the current or last turn. */
   turn(): number;
   readonly model: MeteredModel;
   readonly spending: Spending;
@@ -53,7 +53,7 @@ interface MeterPorts {
   readonly emit: Emit;
 }
 
-/** Under this name stand calls of tools that there are not: models make up any. */
+/** The name for calls of unknown tools, because models make up any name. */
 const UNKNOWN_TOOL = "(unknown)";
 
 export class Meter {
@@ -68,7 +68,7 @@ export class Meter {
     return this.#ports.spending;
   }
 
-  /** The same for a session of which nothing is stored: what is used up is told, and written down nowhere. */
+  /** A meter for an unstored session: it reports usage, but stores nothing. */
   unstored(emit: Emit): Meter {
     const { session, model, spending, log } = this.#ports;
     return new Meter({
@@ -81,7 +81,7 @@ export class Meter {
     });
   }
 
-  /** What the next request is to answer has come. */
+  /** The input of the next request is ready. */
   begin(): void {
     this.#since = performance.now();
   }
@@ -91,21 +91,21 @@ export class Meter {
     return performance.now() - this.#since;
   }
 
-  /** Writes down how an edit went, if it can: a count is worth no turn. */
+  /** Records the outcome of an edit. A failure to store it does not end the turn. */
   tried(edit: Omit<EditTried, "provider" | "model">, by: MeteredModel = this.#ports.model): void {
     const { session, turn, log } = this.#ports;
     const { provider, name: model } = by;
     try {
       log.edits.tried(session, turn(), { ...edit, provider, model });
     } catch {
-      // What the edit itself did is told and stored by others.
+      // Others report and store the edit itself.
     }
   }
 
   /**
-   * Writes the request down, then tells it.
-   * @param tools those that were offered
-   * @param of the turn that it was made for, if it may have ended meanwhile; the model, if it was another one
+   * Stores the request, then publishes it.
+   * @param tools the offered tools @param of the turn it belongs to, if that may have ended, and the model, if it was
+   * another one
    */
   count(
     measured: Measured,

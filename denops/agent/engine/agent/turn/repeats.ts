@@ -1,7 +1,4 @@
-/**
- * Calls that come again: what was just looked up is not looked up again, what one answer asks for twice is done once,
- * and a loop is noticed.
- */
+/** Detects repeated calls: skips fresh look-ups, runs doubles of one answer once, and notices loops. */
 import { isRecord } from "../../calls/json_schema.ts";
 import type { ToolCall } from "../../log/messages.ts";
 import type { ParsedArguments } from "../../llm/arguments.ts";
@@ -9,25 +6,25 @@ import type { Meaning } from "../permission/meant_by.ts";
 
 /** Iterations after which a look-up may be repeated. */
 const REMEMBERED = 2;
-/** The same call this many times in a row asks a person, whatever the rules. */
+/** The same call this many times in a row makes the user decide, whatever the rules say. */
 const IN_A_ROW = 3;
 
 export interface ReadCall extends ToolCall, Meaning {
-  /** The same for calls that ask for the same. */
+  /** Equal for equivalent calls. */
   readonly signature: string;
 }
 
 export class Repeats {
-  /** Signature → iteration of the last time. */
+  /** Signature → last iteration. */
   readonly #seen = new Map<string, number>();
-  /** Of calls that are no look-ups. */
+  /** The same for calls that are not look-ups. */
   readonly #made = new Map<string, number>();
-  /** Every call of before → whether it has come again since that was told last. */
+  /** Every earlier call → whether it was repeated since the last report. */
   readonly #requests = new Map<string, { readonly name: string; isAgain: boolean }>();
   #last = "";
   #row = 0;
 
-  /** True if this look-up was made in one of the last two iterations and nothing was changed since. */
+  /** True if this look-up ran in the last two iterations and nothing has changed since. */
   isKnown({ tool, signature, fitted }: ReadCall, iteration: number): boolean {
     if (tool?.readOnly !== true) return false;
     if (fitted.ok && isRecord(fitted.value) && tool.answersChange(fitted.value)) return false;
@@ -35,28 +32,28 @@ export class Repeats {
     return before !== undefined && before < iteration && iteration - before <= REMEMBERED;
   }
 
-  /** True if the same answer has a call before it that writes or runs the same. */
+  /** True if an earlier call of the same answer writes or runs the same. */
   isDouble({ tool, signature }: ReadCall, iteration: number): boolean {
     return tool?.readOnly === false && this.#made.get(signature) === iteration;
   }
 
-  /** Notes a call that is asked for, be it run or not. */
+  /** Records a requested call, whether it runs or not. */
   ask({ name, signature }: ReadCall): void {
     this.#requests.set(signature, { name, isAgain: this.#requests.has(signature) });
   }
 
-  /** Names of the calls that have come again since this was asked last. */
+  /** Names of the calls that were repeated since the last time. */
   takeRepeated(): readonly string[] {
     const again = [...this.#requests.values()].filter(({ isAgain }) => isAgain);
     for (const call of again) call.isAgain = false;
     return [...new Set(again.map(({ name }) => name))];
   }
 
-  /** Notes a call that is about to be run. */
+  /** Records a call that is about to run. */
   note({ tool, signature }: ReadCall, iteration: number): void {
     this.#row = signature === this.#last ? this.#row + 1 : 1;
     this.#last = signature;
-    // Whatever changes something may change the answer of any look-up.
+    // A change may affect the result of any look-up.
     if (tool?.readOnly === true) this.#seen.set(signature, iteration);
     else {
       this.#seen.clear();
@@ -64,13 +61,13 @@ export class Repeats {
     }
   }
 
-  /** True if the call noted last came for the third time in a row. */
+  /** True if the last call came for the third time in a row. */
   get isLoop(): boolean {
     return this.#row >= IN_A_ROW;
   }
 }
 
-/** Arguments in another order are the same call. @param text as they were written */
+/** The order of arguments does not matter. @param text the arguments as written */
 export function signatureOf(name: string, text: string, args: ParsedArguments): string {
   return `${name} ${args.ok ? JSON.stringify(sorted(args.value)) : text}`;
 }

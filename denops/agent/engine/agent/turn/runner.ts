@@ -1,4 +1,4 @@
-/** What runs a turn behind a session: the loop here, or another agent. The session keeps log, checkpoints, access and queue. */
+/** Runs a session's turns: our loop or another agent. The session keeps log, checkpoints, access and queue. */
 import type { Chosen } from "../../context/chosen.ts";
 import type { MessagePart } from "../../context/message_parts.ts";
 import type { Mode } from "../../context/modes.ts";
@@ -23,83 +23,85 @@ export type TurnEnd =
   | { readonly type: "stopped"; readonly reason: StopReason }
   | { readonly type: "failed"; readonly error: TurnError };
 
-/** What a turn may use of its session. */
+/** The parts of a session that a turn may use. */
 export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
-  /** The session's. */
+  /** The session's mode. */
   readonly mode: Mode;
   readonly workspace: Workspace;
   readonly state: ToolMemory;
   readonly meter: Meter;
-  /** Before each call: what it may do is judged by the rules of that moment. @throws {Error} if there is no knowing them */
+  /** Reads the current rules before each call. @throws {Error} if they cannot be read */
   refreshRules(): Promise<void>;
-  /** What the user has switched off and on. */
+  /** Tools that the user switched on or off. */
   readonly switches: Pick<SessionTools, "isOff" | "isPartOff" | "isAdded">;
-  /** The tools that the model was told of, by what the list depends on: what was sent once stays as it was. */
+  /** The offered tools, by the inputs of the list; a list that was sent never changes. */
   readonly offered: Map<string, readonly ToolSpec[]>;
-  /** A language server may answer. */
+  /** A language server is running. */
   readonly hasServers: boolean;
-  /** The model that was told of the tools under their old names (calls/old_names.ts); undefined: none was. */
+  /** The model that first saw the tools under their old names (calls/old_names.ts); undefined: none. */
   readonly oldModel: string | undefined;
-  /** What views are made of, the prompt last. */
+  /** The messages of a request, the prompt last. */
   messages(): readonly MessageEntry[];
   readonly history: SeenHistory;
   readonly chosen: Chosen;
-  /** The session's folder for the model's notes; undefined where nothing is kept. */
+  /** The session's folder for the model's notes; undefined if nothing is kept. */
   readonly scratch: string | undefined;
-  /** What the prompt says of the project. */
+  /** The project facts in the prompt. */
   project(): Project | undefined;
-  /** Rules of the folders that these files are in, but for those that were told. */
+  /** Rules of the folders of these files, without those already sent. */
   rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]>;
-  /** Files of rules have changed: the prompt tells them as they are now. */
+  /** Rules files have changed: updates them in the prompt. */
   rereadRules(): Promise<void>;
-  /** @throws {TurnError} if it cannot be stored: then the turn is over */
+  /** @throws {TurnError} if storing fails; this ends the turn */
   append(message: MessageEntry): void;
-  /** The same of what the model sees less of from here on. */
+  /** Stores a fold, from which on the model sees less. Throws likewise. */
   fold(entry: FoldEntry): void;
-  /** An id that no other call of the session has, for one that was given, or "". */
+  /** A unique id for a call. @param id from the provider, or "" */
   newCallId(id: string): string;
-  /** Undefined: it can start none. */
+  /** Undefined: it cannot start sub-agents. */
   readonly agents?: SubagentPort | undefined;
-  /** What the user says and does meanwhile. Absent: nobody sees this turn. */
+  /** The user's messages and pauses during the turn. Absent: nobody sees this turn. */
   readonly steering?: Steering | undefined;
-  /** The session goes on in a mode that changes nothing, until the user chooses one. */
+  /** Switches the session to a read-only mode until the user chooses another one. */
   narrow(): void;
-  /** It works for another agent: at the limit of steps nobody is asked, it answers with what it has. */
+  /** Works for another agent: at the step limit it answers with what it has. */
   readonly unattended?: true;
 }
 
-/** What the user wants in the place of a turn of the model's. */
+/** Turns that replace the model's loop. */
 export type Instead = Pick<SessionMeta, "remember" | "edit" | "merge">;
 
-/** Hears more of an answer beside the turns. */
+/** Receives the text of an answer beside the turns. */
 export type AsideListener = (text: string) => void;
 
 export interface Runner {
   readonly model: MeteredModel;
-  /** That of a turn in this mode. Absent: it is always the same. */
+  /** The model of a turn in this mode. Absent: always the same. */
   modelOf?(mode: Mode): MeteredModel;
-  /** The tools that the user may switch. */
+  /** Tools that the user may switch. */
   readonly tools: readonly Pick<Tool, "name" | "special">[];
   /**
-   * Runs one turn, after the user's message. An event is stored before it is shown; a call that is left open ends
-   * with the turn. @throws {TurnError} if something cannot be stored
+   * Runs one turn after the user's message. Events are stored before they are shown; open calls end with the turn.
+   * @throws {TurnError} if storing fails
    */
   runTurn(prompt: UserMessage, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd>;
   /**
-   * Makes room in the model's window, between turns. Absent: there is none to be made.
-   * @param focus what a summary is to keep
-   * @returns whether there was anything to fold @throws {TurnError} if that cannot be stored
+   * Frees room in the model's window between turns. Absent: impossible.
+   * @param focus what a summary must keep @returns whether anything was folded @throws {TurnError} if storing fails
    */
   compact?(focus: string | undefined, ports: RunnerPorts, signal: AbortSignal): Promise<boolean>;
-  /** A turn of another kind, whatever mode the session is in; undefined: none is wanted. Absent: it has no tools of its own. */
+  /** Runs a turn that replaces the loop, in any mode; undefined: none is requested. Absent: the runner has no tools. */
   instead?(wanted: Instead, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd> | undefined;
-  /** Answers a question beside the turns; `onText` hears the answer as it comes. Absent: it cannot. @throws {ToolError} one line */
+  /**
+   * Answers a question beside the turns; `onText` receives the answer as it streams. Absent: impossible. @throws
+   * {ToolError} one line
+   */
   aside?(question: string, onText: AsideListener, ports: RunnerPorts, signal: AbortSignal): Promise<string>;
-  /** What a request would send now. Absent where it does not build them itself. */
+  /** The content of the next request. Absent if the runner does not build requests. */
   context?(ports: ContextPorts): ContextPage;
   /** The runner of a sub-agent in this mode. Absent: it starts none. */
   subagent?(mode: Mode): Runner;
-  /** A title for the session, from its first turn. Undefined: there is none; absent: it gives none. */
+  /** A session title from its first turn. Undefined: no title; absent: the runner gives none. */
   title?(
     exchange: Exchange,
     count: (measured: Measured) => void,
@@ -121,12 +123,12 @@ export type ContextPorts = Pick<
   | "scratch"
 >;
 
-/** What a request would send, and how each of its parts can be dropped. */
+/** The content of a request, and how to drop each part. */
 export interface ContextPage extends RequestResult<"context"> {
   readonly lines: ReadonlyMap<string, MessagePart["lines"]>;
 }
 
-/** Where there is no model. */
+/** The runner without a model. */
 export const NO_RUNNER: Runner = {
   model: { provider: "", name: "", contextWindow: Infinity },
   tools: [],
@@ -137,7 +139,7 @@ export const NO_RUNNER: Runner = {
 };
 
 export interface Exchange {
-  /** In which the turn ran: its model is asked. */
+  /** The turn's mode, whose model writes the title. */
   readonly mode?: Mode;
   readonly question: string;
   readonly answer: string;

@@ -1,4 +1,4 @@
-/** What the user says and does about a turn while it runs: words for the model after the next results, and a pause. */
+/** The user's actions during a turn: messages for the model after the next results, and pauses. */
 import type { SteerEnd } from "../../../protocol/requests.ts";
 import { imagesOf, partsText } from "../../context/view.ts";
 import { withoutRepeats } from "../../context/repeats.ts";
@@ -10,7 +10,7 @@ type LogSteered = (id: string, note: ControlNote, event: AgentEvent) => void;
 
 interface TellPorts {
   readonly emit: Emit;
-  /** What the model sees of the session. */
+  /** The messages that the model sees. */
   messages(): readonly MessageEntry[];
 }
 
@@ -21,18 +21,18 @@ interface SteeringMessage {
 
 export class Steering {
   readonly #queue = new Map<string, SteeringMessage>();
-  /** Ids of messages that were taken back before they came. */
+  /** Ids of messages that were withdrawn before they arrived. */
   readonly #withdrawn = new Set<string>();
-  /** Reads what is handed over; undefined: no turn runs. */
+  /** Gathers a message's attachments; undefined: no turn runs. */
   #gatherMessage: ((prompt: readonly PromptPart[]) => Promise<GatheredMessage>) | undefined;
-  /** Ends a pause; undefined: the turn is not to stand still. */
+  /** Ends a pause; undefined: no pause is requested. */
   #goOn: (() => void) | undefined;
   #goesOn: Promise<void> | undefined;
-  /** To be told once the turn stands still, or is over. */
+  /** Called once the turn is paused or over. */
   #stands: ((isPaused: boolean) => void)[] = [];
   readonly #log: LogSteered;
 
-  /** @param log stores all of it or nothing, and publishes the event */
+  /** @param log stores all or nothing, and publishes the event */
   constructor(log: LogSteered) {
     this.#log = log;
   }
@@ -42,7 +42,7 @@ export class Steering {
     this.#gatherMessage = gatherMessage;
   }
 
-  /** The turn is over: what the model was not told goes back, and nothing is paused. */
+  /** The turn ended: returns undelivered messages and ends any pause. */
   end(how: "ended" | "stopped"): void {
     this.#gatherMessage = undefined;
     for (const { done } of this.#queue.values()) done(how);
@@ -51,7 +51,7 @@ export class Steering {
     this.goOn();
   }
 
-  /** @param id of the caller's choice, to take it back by @returns what has become of it, once that is known */
+  /** @param id chosen by the caller, to withdraw the message @returns the message's fate, once it is known */
   say(id: string, prompt: readonly PromptPart[]): Promise<SteerEnd> {
     if (this.#gatherMessage === undefined) return Promise.resolve("ended");
     if (this.#withdrawn.delete(id)) return Promise.resolve("taken_back");
@@ -61,7 +61,7 @@ export class Steering {
     return promise;
   }
 
-  /** The model is not told this message. The supervisor may send this before the message, which it prepares first. */
+  /** Withdraws a message. The supervisor may send this before the message, which takes time to prepare. */
   takeBack(id: string): void {
     const message = this.#queue.get(id);
     if (message === undefined) this.#withdrawn.add(id);
@@ -69,14 +69,14 @@ export class Steering {
     this.#queue.delete(id);
   }
 
-  /** The model is told what the user has said; to be called before each step but the first. */
+  /** Delivers waiting messages to the model. Call it before each step except the first. */
   async tell(
     { emit, messages }: TellPorts,
     signal: AbortSignal,
   ): Promise<void> {
     for (const [id, message] of [...this.#queue]) {
       const over = await this.#gatherMessage?.(message.prompt);
-      // What is stopped or taken back meanwhile is not told.
+      // A message that was withdrawn meanwhile is not delivered.
       if (over === undefined || signal.aborted) return;
       if (this.#queue.get(id) !== message) continue;
       this.#queue.delete(id);
@@ -93,7 +93,7 @@ export class Steering {
     }
   }
 
-  /** The turn is to stand still before its next step. @returns whether it does, once that is known */
+  /** Pauses the turn before its next step. @returns whether it pauses, once that is known */
   pause(): Promise<boolean> {
     if (this.#gatherMessage === undefined) return Promise.resolve(false);
     if (this.#goesOn === undefined) {
@@ -109,7 +109,7 @@ export class Steering {
     this.#goOn = this.#goesOn = undefined;
   }
 
-  /** Before each step: waits as long as the user has paused the turn, or until it is stopped. */
+  /** Before each step: waits while the turn is paused, or until it is stopped. */
   async step(signal: AbortSignal): Promise<void> {
     if (this.#goesOn === undefined || signal.aborted) return;
     this.#tellStands(true);

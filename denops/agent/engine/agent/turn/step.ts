@@ -1,4 +1,4 @@
-/** One request to the model, told to the screen as it streams. */
+/** One request to the model, streamed to the screen. */
 import { oneLine } from "../../llm/failures.ts";
 import { Assembly } from "../../llm/assemble.ts";
 import { Repetition, type Run } from "../../llm/repetition.ts";
@@ -22,16 +22,16 @@ export type StepEnd =
   | {
     readonly type: "answered";
     readonly message: AssistantEntry;
-    /** "repeated": it wrote the same again and again, and was ended here. */
+    /** "repeated": the model repeated itself, so the answer was ended. */
     readonly finish: FinishReason | "repeated";
-    /** Calls of it that were not taken: no answer needs so many. */
+    /** Further calls, which were discarded. */
     readonly dropped: number;
-    /** It had the same call again and again, which is made once. */
+    /** It repeated the same call, which runs once. */
     readonly isLoop: boolean;
-    /** The tool of a call that it shows and that was not made. */
+    /** The tool of a call that it shows but does not make. */
     readonly shownCall?: string | undefined;
   }
-  /** Stopped or failed; `text` is what had come. */
+  /** Stopped or failed; `text` is the partial answer. */
   | { readonly type: "cancelled"; readonly text: string }
   | { readonly type: "failed"; readonly text: string; readonly error: TurnError };
 
@@ -39,11 +39,11 @@ export interface StepPorts {
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly emit: Emit;
-  /** "agent" unless told. */
+  /** Default: "agent". */
   readonly initiator?: Initiator;
-  /** An id that no other call of the session has, for one that the provider gave or left empty. */
+  /** A unique id for a call. @param id from the provider, or "" */
   newCallId(id: string): string;
-  /** Is told of the request once, when it has ended. */
+  /** Called once, when the request has ended. */
   count(measured: Measured): void;
 }
 
@@ -75,7 +75,7 @@ export async function runStep(ports: StepPorts, prompt: Prompt, signal: AbortSig
   throw new Error("the model's stream ended without an end");
 }
 
-/** One answer as it comes: assembled, shown and measured. */
+/** One streaming answer: assembled, shown and measured. */
 class Answer {
   readonly #ports: StepPorts;
   readonly #assembly: Assembly;
@@ -94,7 +94,7 @@ class Answer {
     this.#clock.restart(waitMs);
   }
 
-  /** @returns the end of an answer that repeats itself */
+  /** @returns the step's end if the answer repeats itself */
   add(all: readonly Delta[]): StepEnd | undefined {
     const deltas = all.filter((delta) => this.#calls.takes(delta)).map((delta) =>
       delta.type === "call_start" ? { ...delta, id: this.#ports.newCallId(delta.id) } : delta
@@ -111,7 +111,7 @@ class Answer {
     return { type: "answered", message, finish: "repeated", dropped: 0, isLoop: false };
   }
 
-  /** Counts an unfinished answer if the provider says what it has cost. @returns its text so far */
+  /** Counts an unfinished answer if the provider reported its usage. @returns its text so far */
   abort(): string {
     const measured = this.#close();
     if (measured.usage !== undefined) this.#ports.count(measured);
@@ -123,7 +123,7 @@ class Answer {
     const assembly = this.#assembly;
     count(this.#close(isCut));
     const finish = assembly.finish ?? (assembly.calls.length > 0 ? "tool_calls" : "stop");
-    // The last call of an answer that was cut off may be half a write; none of them is run.
+    // The last call of an answer that was cut off may be incomplete, so none of its calls run.
     const withCalls = finish === "stop" || finish === "tool_calls";
     if (!withCalls) this.#screen.abandon();
     const { role: _, ...content } = assembly.message({ withCalls });
@@ -149,7 +149,7 @@ class Answer {
   }
 }
 
-/** Calls of one answer that are taken at all, shown and answered; what comes after them is counted. */
+/** Calls of one answer that are shown and answered; the rest is only counted. */
 const MOST_TAKEN = 32;
 
 class CallLimit {
@@ -172,15 +172,15 @@ class CallLimit {
   }
 }
 
-/** Characters of arguments that are the same may be data: a run has to be longer there. */
+/** Repetition in arguments may be data, so a run must be longer there. */
 const ARGUMENTS_SCALE = 10;
 
-/** Looks for a model that repeats itself, in its text, its thoughts and in the arguments of its calls. */
+/** Detects a model that repeats itself in its text, its thoughts or the arguments of its calls. */
 class Loops {
   readonly #text = new Repetition();
   readonly #thought = new Repetition();
   readonly #arguments = new Repetition(ARGUMENTS_SCALE);
-  /** Calls whose arguments have been seen as they were written. */
+  /** Calls whose arguments streamed as drafts. */
   readonly #drafted = new Set<number>();
 
   add(delta: Delta): (Run & { readonly of: Delta["type"] }) | undefined {
@@ -218,9 +218,9 @@ class Screen {
   readonly #emit: Emit;
   readonly #writing = new Map<number, Writing>();
   #thinkingSince: number | undefined;
-  /** Its first text came. */
+  /** Time of the first text. */
   #textSince: number | undefined;
-  /** Shown without the mark; what the provider wants back stays as it came. */
+  /** Shown without the mark. Data for the provider stays unchanged. */
   #thought = new WithoutEndMark();
 
   constructor(message: string, tools: readonly Tool[], emit: Emit) {
@@ -266,7 +266,7 @@ class Screen {
     this.#endThought();
   }
 
-  /** The calls that were written are not run. */
+  /** The model's calls will not run. */
   abandon(): void {
     for (const writing of this.#writing.values()) {
       this.#end(writing, "Not run: the answer was cut off.", "cut off, not run");
@@ -319,10 +319,10 @@ class Screen {
   }
 }
 
-/** Characters of the arguments in which the title is looked for. */
+/** Characters of the arguments that are searched for the title. */
 const LONGEST_HEAD = 2_000;
 
-/** A call whose arguments stream in: what is shown of them, without looking at all of them for each piece. */
+/** A call whose arguments stream in. It never parses all of them for each piece. */
 class Writing {
   readonly id: string;
   readonly #name: string;
@@ -342,12 +342,12 @@ class Writing {
     if (tool?.streamed !== undefined) this.#text = new StreamedText(tool.streamed);
   }
 
-  /** A piece of the call as it stands in the text; its arguments follow when it has ended. */
+  /** Adds a piece of a text call; its arguments follow at its end. */
   draft(piece: string): void {
     this.#isDraft = true;
     const streamed = this.#tool?.streamed;
     if (this.#head.length < LONGEST_HEAD) this.#head += piece.slice(0, LONGEST_HEAD);
-    // Lines of the file, not of the call.
+    // Counts lines of the file, not of the call.
     if (streamed !== undefined && this.#counts) this.#lines += breaksIn(piece);
     else if (streamed !== undefined && this.#head.includes(streamed)) {
       this.#counts = true;
@@ -358,13 +358,13 @@ class Writing {
   add(piece: string): void {
     if (this.#isDraft) return;
     if (this.#head.length < LONGEST_HEAD) this.#head += piece.slice(0, LONGEST_HEAD);
-    // A newline inside a JSON string is always written as an escape, which pieces may split.
+    // JSON strings escape newlines, and pieces may split an escape.
     this.#lines += (this.#last + piece).split("\\n").length - 1;
     this.#last = piece.at(-1) ?? this.#last;
     this.#text?.add(piece);
   }
 
-  /** Undefined if nothing that is shown has changed. */
+  /** Undefined if nothing visible has changed. */
   news(): Extract<AgentEvent, { type: "tool_writing" }> | undefined {
     const { title } = this.start;
     const lines = this.#tool?.streamed === undefined ? 0 : this.#lines;
@@ -377,7 +377,7 @@ class Writing {
     };
   }
 
-  /** What it wants to do, as far as that has come. */
+  /** The call as far as it is known. */
   get start(): ToolStart {
     const title = this.#tool?.title(shortArguments(this.#head, this.#isDraft)) ?? oneLine(this.#name);
     return { id: this.id, tool: this.#name, title, kind: this.#tool?.kind ?? "other", paths: [] };

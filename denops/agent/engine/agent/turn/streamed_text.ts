@@ -1,11 +1,11 @@
-/** The end of one string in a JSON object that streams in: what is being written. Pure. */
+/** The end of one string in a streaming JSON object: the text that is being written. Pure. */
 
-/** Lines that are shown, and the characters of one. */
+/** Visible lines, and characters of each. */
 const MOST_LINES = 5;
 const LONGEST_LINE = 200;
-/** Characters that are kept, escapes and all. */
+/** Kept characters, with escapes. */
 const LONGEST_TAIL = 4_000;
-/** Characters in which the key and the beginning of its value are looked for. */
+/** Characters that are searched for the key and the beginning of its value. */
 const LONGEST_KEY = 100;
 
 export class StreamedText {
@@ -14,7 +14,7 @@ export class StreamedText {
   #isEscaped = false;
   #tail = "";
 
-  /** @param key of the object, a plain word */
+  /** @param key a plain word */
   constructor(key: string) {
     this.#key = new RegExp(`"${key}"\\s*:\\s*"`);
   }
@@ -46,7 +46,7 @@ export class StreamedText {
     this.#tail = (this.#tail + piece.slice(0, end)).slice(-LONGEST_TAIL);
   }
 
-  /** Its last lines so far; empty before it has begun. */
+  /** The last lines so far; empty before the value begins. */
   get text(): string {
     if (this.#state === "before") return "";
     const lines = decoded(this.#tail).replace(/\n$/, "").split("\n").slice(-MOST_LINES);
@@ -56,7 +56,7 @@ export class StreamedText {
   }
 }
 
-/** Both ends may be in the middle of an escape. */
+/** Either end may be in the middle of an escape. */
 function decoded(raw: string): string {
   const whole = raw.replace(/(?<!\\)((?:\\\\)*)\\(?:u[\da-f]{0,3})?$/i, "$1");
   for (let from = 0; from <= Math.min(6, whole.length); from++) {

@@ -1,4 +1,4 @@
-/** One turn of the loop: its state, and the steps that it is made of. */
+/** One turn of the loop: its state and its steps. */
 import { ImageRoom } from "../../tools/files/image_room.ts";
 import type { Mode } from "../../context/modes.ts";
 import { type MessageEntry, wordsOf } from "../../log/entries.ts";
@@ -22,16 +22,16 @@ export class Turn {
   readonly work = new TurnWork();
   /** The user's words. */
   readonly request: string;
-  /** Requests so far, with the one that is next. */
+  /** Number of the next request, from 1. */
   iteration = 1;
-  /** Requests that the turn may make. */
+  /** Maximum number of requests. */
   limit: number;
   readonly #sessionPorts: TurnPorts;
   #repeats = new Repeats();
   #initiator: Initiator;
   /** The last prompt that was sent. */
   #prompt: Prompt | undefined;
-  /** Words that ended an answer, and no call since. */
+  /** An answer ended with text, and no call followed. */
   #hasAnswered = false;
 
   /** @param restart runs the turn again in another mode */
@@ -69,7 +69,7 @@ export class Turn {
       room.learn(prompt, measured.usage?.input);
       meter.count(room.estimated(prompt, measured), mode, tools, { model, prompt: facts });
     };
-    // A call that is cut off with its answer has not failed: the work does not hear of it.
+    // A call that is cut off with its answer has not failed, so it is not recorded.
     const { emit } = this.#sessionPorts;
     const step = { model, tools, emit, newCallId: ports.newCallId, count, initiator: this.#initiator };
     const end = await runStep(step, prompt, signal);
@@ -90,12 +90,12 @@ export class Turn {
     if (history.folds !== folds) this.forgetLookUps();
   }
 
-  /** Results of look-ups may be folded: they may be made again. */
+  /** Results of look-ups may be folded, so they may run again. */
   forgetLookUps(): void {
     this.#repeats = new Repeats();
   }
 
-  /** Names of calls that came again since the last time. */
+  /** Names of calls that were repeated since the last time. */
   takeRepeated(): readonly string[] {
     return this.#repeats.takeRepeated();
   }
@@ -111,7 +111,10 @@ export class Turn {
     this.ports.emit({ type: "notice", severity, text });
   }
 
-  /** Ends the turn; an empty answer is followed by a summary, unless it only says that the answer before it was the last. */
+  /**
+   * Ends the turn. An empty answer is followed by a summary, unless it only confirms that the previous answer was the
+   * last.
+   */
   async finish({ text, complete }: Pick<Answered["message"], "text" | "complete">): Promise<TurnEnd> {
     const { ports, work, signal } = this;
     const isEmpty = text.trim() === "" && !(complete === true && this.#hasAnswered);
@@ -121,7 +124,7 @@ export class Turn {
       : this.interrupted("cancelled", cut.stopped);
   }
 
-  /** Ends the turn with an answer to every question, so that roles alternate in the next request. */
+  /** Ends the turn with an answer to every question, because roles must alternate in the next request. */
   interrupted(reason: StopReason, text = ""): TurnEnd {
     this.append(partialAnswer(text));
     return { type: "stopped", reason: this.signal.aborted ? "cancelled" : reason };

@@ -10,24 +10,24 @@ import type { RunnerPorts } from "./runner.ts";
 
 export interface TurnPorts extends RunnerPorts, BatchPorts {
   readonly model: Model;
-  /** Writes summaries in the model's place. */
+  /** The model for summaries. */
   readonly summarizer: Model | undefined;
   readonly room: Room;
   readonly textCalls: TextCalls;
-  /** Requests that a turn may make before the user is asked. */
+  /** Requests before the user is asked. */
   readonly maxIterations: number;
-  /** The same in another mode, with the model and the effort of this one. */
+  /** The ports of another mode, with this model and effort. */
   inMode(mode: Mode): TurnPorts;
-  /** Builds a request of this mode. @param more messages that are in no log */
+  /** Builds a request of this mode. @param more messages that are not in the log */
   view(mode: Mode, more?: readonly MessageEntry[]): Prompt;
-  /** Tools that the mode names and the session's list does not have. */
+  /** Tools of the mode that the session does not offer. */
   missingTools(): readonly string[];
   /** The mode's text for the model. */
   modeText(): string;
-  /** Builds requests anew, for the model as it is known by now. @returns whether they have become shorter */
+  /** Rebuilds requests with current facts about the model. @returns whether they became shorter */
   shortened(): boolean;
-  /** To be called with each prompt that is sent. */
+  /** Call it with each prompt that is sent. */
   sent(prompt: Prompt): void;
-  /** Asks the model whether an answer claims a change; false over a cap. */
+  /** Asks the model whether an answer claims a change; false above a cap. */
   claimsChange(request: string, answer: string, signal: AbortSignal): Promise<boolean>;
 }

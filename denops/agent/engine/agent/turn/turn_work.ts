@@ -1,11 +1,11 @@
-/** What the calls of one turn have come to. */
+/** The outcomes of a turn's calls. */
 import type { AgentEvent, ToolKind, ToolStart } from "../../log/events.ts";
 import { oneLine } from "../../llm/failures.ts";
 
-/** Calls that the summary names. */
+/** Calls in the summary. */
 const MOST_NAMED = 6;
 
-/** Characters of each call's result in the summary. */
+/** Characters of each result in the summary. */
 const LONGEST_SUMMARY = 120;
 
 const EDITS: ReadonlySet<ToolKind> = new Set(["edit", "delete", "move"]);
@@ -41,7 +41,7 @@ export class TurnWork {
     }
   }
 
-  /** A call that may change more than files has succeeded. */
+  /** Records a successful call that may have changed more than files. */
   acted(): void {
     this.#hasWritten = true;
   }
@@ -60,7 +60,7 @@ export class TurnWork {
     return this.#hasWritten;
   }
 
-  /** Title of the last edit that failed, unless the user or a rule refused it. */
+  /** Title of the last failed edit, unless the user or a rule refused it. */
   get failedEdit(): string | undefined {
     return this.#failedEdit;
   }
@@ -72,7 +72,7 @@ export class TurnWork {
     return touched;
   }
 
-  /** One line that names the last calls; undefined if there were none. */
+  /** One line about the last calls; undefined if there were none. */
   summary(): string | undefined {
     const last = this.#done.slice(-MOST_NAMED);
     return last.length === 0 ? undefined : `Done: ${last.join("; ")}.`;

@@ -6,10 +6,10 @@ import { Continuations } from "./cut_off.ts";
 import { Nudges } from "./nudges.ts";
 import type { TurnPolicy } from "./policy.ts";
 
-/** Errors that are listed when the turn may not end yet. */
+/** Errors listed when the turn may not end yet. */
 const MOST_ERRORS = 20;
 
-/** Sends less where the provider says that the prompt is too long. */
+/** Sends less if the provider says that the prompt is too long. */
 export function fullWindow(turn: Turn): TurnPolicy {
   const { ports, signal } = turn;
   let wasFull = false;
@@ -26,7 +26,10 @@ export function fullWindow(turn: Turn): TurnPolicy {
   };
 }
 
-/** Ends the turn where the provider refuses. The refused text is not sent again, or all that follows would be refused. */
+/**
+ * Ends the turn if the provider refuses. The refused text is not sent again, because everything after it would be
+ * refused.
+ */
 export function refusals(turn: Turn): TurnPolicy {
   const refused = (text: string): TurnEnd => {
     turn.append({ type: "assistant_message", text, calls: [], reasoning: [], refused: true });
@@ -40,7 +43,7 @@ export function refusals(turn: Turn): TurnPolicy {
   };
 }
 
-/** Has an answer continued that ended too early. */
+/** Continues an answer that ended too early. */
 export function cutOffs(turn: Turn): TurnPolicy {
   const { ports, signal } = turn;
   const continuations = new Continuations();
@@ -57,7 +60,7 @@ export function cutOffs(turn: Turn): TurnPolicy {
   };
 }
 
-/** Has errors fixed that the turn has added to the files that it wrote; once. */
+/** Has the model fix errors that the turn added to its files; once. */
 export function verification(turn: Turn): TurnPolicy {
   const { ports: { checks }, signal } = turn;
   let isDone = false;

@@ -3,7 +3,7 @@ import type { Turn } from "../turn.ts";
 import { maySpend, mayStepOn } from "./limits.ts";
 import type { TurnPolicy } from "./policy.ts";
 
-/** Asks the user at the limit of steps; a sub-agent ends there with what it has. */
+/** Asks the user at the step limit; a sub-agent ends there. */
 export function stepLimit(turn: Turn): TurnPolicy {
   const { ports, signal } = turn;
   return {
@@ -31,7 +31,7 @@ export function pause(turn: Turn): TurnPolicy {
   };
 }
 
-/** Asks the user over a cap. The last message is the user's or a tool's: it gets an answer. */
+/** Asks the user above a cap. The last message always gets an answer. */
 export function spendingCap(turn: Turn): TurnPolicy {
   const { ports, signal } = turn;
   return {
@@ -42,7 +42,7 @@ export function spendingCap(turn: Turn): TurnPolicy {
   };
 }
 
-/** Adds answers of background sub-agents. */
+/** Adds the answers of background sub-agents. */
 export function agentUpdates(turn: Turn): TurnPolicy {
   return {
     beforeRequest() {
@@ -53,7 +53,7 @@ export function agentUpdates(turn: Turn): TurnPolicy {
   };
 }
 
-/** Compacts the session where the window is nearly full. */
+/** Compacts the session if the window is nearly full. */
 export function compaction(turn: Turn): TurnPolicy {
   const { ports, signal } = turn;
   return {
@@ -64,7 +64,7 @@ export function compaction(turn: Turn): TurnPolicy {
   };
 }
 
-/** Tells the model its mode, unless the last mode that it still sees is this one. */
+/** Tells the model its mode, unless it still sees the same mode. */
 export function modeNote(turn: Turn): TurnPolicy {
   const { mode, modeText, missingTools, messages } = turn.ports;
   return {

@@ -1,7 +1,7 @@
-/** Notes of the loop to the model about the state of a turn. One function builds their packets. */
+/** Notes about the state of a turn, from the loop to the model. */
 import type { ControlNote } from "../../../log/entries.ts";
 
-/** Why the turn goes on although the model has stopped, or has to be told something. */
+/** Why the loop continues or the model needs to be told something. */
 export type ControlState = Extract<
   ControlNote["reason"],
   "need_fixes" | "nothing_done" | "call_shown" | "plan_open" | "no_plan"
@@ -12,7 +12,7 @@ interface ControlPacket {
   readonly iteration: number;
   readonly maxIterations: number;
   readonly filesChanged: readonly string[];
-  /** What is to be done now. */
+  /** Instructions for the model. */
   readonly note: string;
 }
 
@@ -33,8 +33,8 @@ export function controlNote(
   return { type: "control_note", reason: state, text: `${packet}\n${AGAINST_REPETITION}` };
 }
 
-/** What results show cannot look so: llm/text_tools/request.ts. */
+/** Tool results cannot imitate this: see llm/text_tools/request.ts. */
 export function controlPacket(fields: Readonly<Record<string, unknown>>): string {
-  // What a plan says must not end the packet.
+  // Text of a plan must not close the packet.
   return `<agent_control>${JSON.stringify(fields).replaceAll("<", "\\u003c")}</agent_control>`;
 }

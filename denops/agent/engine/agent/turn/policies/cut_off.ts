@@ -1,4 +1,4 @@
-/** Answers that have ended before their end: what the model is told, so that it goes on. */
+/** Answers that ended too early, and the notes that make the model continue. */
 import type { ControlNote } from "../../../log/entries.ts";
 import type { StopReason } from "../../../log/events.ts";
 import type { StepEnd } from "../step.ts";
@@ -9,12 +9,12 @@ interface CutOff {
   readonly reason: ControlNote["reason"];
   /** For the model. */
   readonly text: string;
-  /** How often in one turn. */
+  /** Maximum for each turn. */
   readonly most: number;
-  /** For the user: the first time, and when it has come too often. */
+  /** For the user: the first time, and at the maximum. */
   readonly notice?: string;
   readonly givenUp?: string;
-  /** How the turn ends then. */
+  /** How the turn ends at the maximum. */
   readonly end: StopReason;
 }
 
@@ -58,11 +58,11 @@ const CUT_OFF: Partial<Readonly<Record<Finish, CutOff>>> = {
   },
 };
 
-/** What a turn remembers of them. */
+/** The continuations of one turn. */
 export class Continuations {
   readonly #times = new Map<Finish, number>();
 
-  /** Undefined: the answer has come to its end. */
+  /** Undefined: the answer is complete. */
   next(
     finish: Finish,
   ): { readonly note?: ControlNote; readonly notice?: string; readonly end: StopReason } | undefined {

@@ -1,4 +1,4 @@
-/** The limits of a turn: over one it goes on only with a yes, asked for like any approval. */
+/** The limits of a turn. Above one, the turn continues only with the user's approval. */
 import type { Emit } from "../../../log/events.ts";
 import type { AskApproval } from "../../../ports.ts";
 import { ruleOf } from "../../permission/permission.ts";
@@ -10,14 +10,17 @@ interface Asker {
 }
 
 interface Question {
-  /** One line: why it is asked. */
+  /** The reason for the question, one line. */
   readonly text: string;
-  /** What the screen says of the answers. */
+  /** The answers' labels on screen. */
   readonly yes: string;
   readonly no: string;
 }
 
-/** Only a person's yes counts: no rule answers, and a client that cannot ask says no. Undefined: nobody was asked. */
+/**
+ * Only the user's answer counts: rules do not apply, and a client that cannot ask declines. Undefined: nobody was
+ * asked.
+ */
 async function mayGoOn(
   { text, yes, no }: Question,
   { emit, ask }: Asker,
@@ -42,7 +45,7 @@ async function mayGoOn(
   return answer.answer === "cancelled" || ruleOf(answer) !== undefined ? undefined : allowed;
 }
 
-/** Over a cap the user is asked before anything more is sent. */
+/** Asks the user above a cap, before anything is sent. */
 export async function maySpend(asker: Asker, spending: Spending, signal: AbortSignal): Promise<boolean> {
   if (spending.reached() === undefined) return true;
   return await spending.questions.run(async () => {
@@ -58,7 +61,7 @@ export async function maySpend(asker: Asker, spending: Spending, signal: AbortSi
   });
 }
 
-/** @param done steps that the turn has made @param more steps that it may make then */
+/** @param done steps so far @param more additional steps if the user agrees */
 export async function mayStepOn(
   asker: Asker,
   done: number,

@@ -1,4 +1,7 @@
-/** Nudges: notes to a model that ends its turn too early. One in a turn, whatever its cause; of a call that it only shows, a few. */
+/**
+ * Nudges: notes to a model that ends its turn too early. Each turn gets one, and a few more for calls that are only
+ * shown.
+ */
 import type { Mode } from "../../../context/modes.ts";
 import type { ControlNote } from "../../../log/entries.ts";
 import type { Plan } from "../../../ports.ts";
@@ -7,23 +10,23 @@ import { isQuestion, mayBeTask, printsCode } from "./claims.ts";
 import { controlNote, type ControlState } from "./control.ts";
 import type { TurnWork } from "../turn_work.ts";
 
-/** An answer without calls, and what the turn has come to. */
+/** An answer without calls, and the state of its turn. */
 interface Stop {
-  /** In the user's words. */
+  /** The user's words. */
   readonly request: string;
   readonly answer: string;
-  /** The model has said that it is done. */
+  /** The model declared that it is done. */
   readonly isComplete: boolean;
   readonly iteration: number;
   readonly maxIterations: number;
   readonly mode: Pick<Mode, "access" | "plans" | "isOrder">;
-  /** Its calls stand in its text, so that it is easily taken for done. */
+  /** The model writes its calls as text, so an unfinished answer may look finished. */
   readonly callsInText: boolean;
-  /** The tool of a call that the answer shows and that was not made. */
+  /** The tool of a call that the answer shows but does not make. */
   readonly shownCall?: string | undefined;
   /** The name of the tool that asks the user, if it is offered. */
   readonly questionTool: string | undefined;
-  /** A tool is offered that can change something. */
+  /** A tool that can change something is offered. */
   readonly canWrite: boolean;
   readonly work: Pick<TurnWork, "hasCalled" | "hasPlanned" | "hasWritten" | "failedEdit">;
   readonly plan: Plan;
@@ -109,7 +112,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-/** Times that a model is told that its call did not run. */
+/** Times that a model hears that its call did not run. */
 const MOST_SHOWN = 3;
 
 export class Nudges {
@@ -129,7 +132,7 @@ export class Nudges {
     return { note, ...(notice === undefined ? {} : { notice }) };
   }
 
-  /** The rows are tried in order: the question to the model comes late. */
+  /** Rows are checked in order; the one that asks the model comes late. */
   async #rowFor(stop: Stop): Promise<Row | undefined> {
     for (const row of ROWS) {
       if (this.#mayGive(row.state) && await row.applies(stop)) return row;
@@ -142,7 +145,7 @@ export class Nudges {
   }
 }
 
-/** A polite order ends in a question mark too. */
+/** A polite request may end in a question mark. */
 function isTask({ mode, request }: Stop): boolean {
   return mode.isOrder === true || mayBeTask(request);
 }
@@ -151,7 +154,7 @@ function wroteNothing({ mode, canWrite, work }: Stop): boolean {
   return mode.access !== "read" && canWrite && !work.hasWritten;
 }
 
-/** Steps are open, and this turn has to do with them. A model with calls in its text stops early after a write too. */
+/** The plan has open steps that this turn worked on. A model with calls in its text often stops after a write too. */
 function isPlanLeft(stop: Stop): boolean {
   const { plan, work, callsInText, isComplete } = stop;
   const concerns = work.hasPlanned || (work.hasCalled && isTask(stop));
@@ -159,7 +162,7 @@ function isPlanLeft(stop: Stop): boolean {
   return openSteps(plan).length > 0 && concerns && isEarly;
 }
 
-/** In their order, the one in work as it stands there. */
+/** The steps of a plan that are not completed, in order. */
 export function openSteps(plan: Plan): readonly string[] {
   return plan.filter(({ status }) => status !== "completed").map(({ step }) => step);
 }

@@ -3,14 +3,14 @@ import { CHOSEN } from "../../../context/modes.ts";
 import type { Turn } from "../turn.ts";
 import type { TurnPolicy } from "./policy.ts";
 
-/** Steps before the limit at which a small model hears of it. */
+/** Steps before the limit at which a small model is warned. */
 const FEW_STEPS = 3;
 
 const NARROWED =
   "Three calls of the model could not be read: this session switches to mode ask. Choose another mode to go back: " +
   "`:Agent mode agent`.";
 
-/** Adds the rules of folders that the calls have touched. */
+/** Adds the rules of folders that the calls touched. */
 export function folderRules(turn: Turn): TurnPolicy {
   return {
     async afterResults() {
@@ -21,7 +21,7 @@ export function folderRules(turn: Turn): TurnPolicy {
   };
 }
 
-/** Tells a small model its last steps, so that it ends in time. */
+/** Tells a small model how many steps are left. */
 export function stepBudget(turn: Turn): TurnPolicy {
   return {
     afterResults() {
@@ -36,7 +36,7 @@ export function stepBudget(turn: Turn): TurnPolicy {
   };
 }
 
-/** Tells a model that writes its calls as text what became of them, and switches to mode ask after too many unreadable ones. */
+/** Tells a model with calls in its text what became of them. Switches to mode ask after too many unreadable calls. */
 export function textCallNotes(turn: Turn): TurnPolicy {
   const { ports } = turn;
   const { model, textCalls, mode, state } = ports;

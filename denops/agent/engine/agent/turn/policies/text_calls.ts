@@ -1,4 +1,4 @@
-/** What a session remembers of the calls that its model has written into its text, and what the model is told with their results. */
+/** Counts a session's unreadable text calls and writes the note that follows their results. */
 import type { AssistantEntry, ControlNote } from "../../../log/entries.ts";
 import type { Plan } from "../../../ports.ts";
 import { END_MARK } from "../../../llm/end_mark.ts";
@@ -7,14 +7,14 @@ import { isUnread } from "../../../llm/text_tools/tools.ts";
 import { controlPacket } from "./control.ts";
 import { openSteps } from "./nudges.ts";
 
-/** Calls that cannot be read after which the session goes on without what writes. */
+/** After this many unreadable calls the session loses its writing tools. */
 const MOST_UNREADABLE = 3;
 
 export class TextCalls {
   #unreadable = 0;
   #isFormShown = false;
 
-  /** @returns of an answer, how many of its calls cannot be read, and whether the session has had too many: then it begins anew */
+  /** @returns the number of unreadable calls, and whether the session has had too many; then the count restarts */
   count({ written, calls }: Pick<AssistantEntry, "written" | "calls">): {
     readonly unreadable: number;
     readonly isTooMany: boolean;
@@ -27,10 +27,9 @@ export class TextCalls {
   }
 
   /**
-   * The packet after the results of calls in text. It stays in the history as it was sent.
-   * @param repeated names of calls that were made before with the same arguments
-   * @param form how a call is written, where one could not be read
-   * @param isLoop the answer had the same call again and again
+   * The note after the results of text calls. It stays in the history as it was sent.
+   * @param repeated names of calls with the same arguments as before @param form the syntax of a call, if one was
+   * unreadable @param isLoop the answer repeated the same call
    */
   resultsNote(
     { plan, repeated, form, isLoop }: {

@@ -1,6 +1,6 @@
 /**
- * What the language servers say about the files that a turn writes: after each write to the model at once, and
- * once more before the turn may end. Only errors count, and first those that were not there before.
+ * Reports language-server errors in files that a turn writes: after each write, and again before the turn ends. New
+ * errors come first.
  */
 import type { LspDiagnostic } from "../../../../protocol/lsp.ts";
 import type { LanguageServers } from "../../../ports.ts";
@@ -8,30 +8,30 @@ import type { AccessPath } from "../../../../protocol/access.ts";
 import { type Workspace } from "../../../tools/files/workspace.ts";
 import { counted, diagnosticLine } from "../../../tools/lsp/show.ts";
 
-/** Files of one call, and of one turn, that are asked about. */
+/** Files to check for one call, and for one turn. */
 const MOST_FILES = 30;
-/** Lines of errors shown after a write: new ones, older ones. */
+/** Lines of errors after a write: new ones, older ones. */
 const MOST_NEW = 20;
 const MOST_OLD = 5;
 
-/** Errors of a file; undefined if the servers have not said enough. */
+/** Errors of a file; undefined if the servers have not reported enough. */
 type Errors = readonly LspDiagnostic[] | undefined;
 
-/** What servers must have spoken about: the file as it is now, or the file at any time. */
+/** Whether servers must have reported on the current text, or on any earlier one. */
 type Enough = "current" | "known";
 
 interface Written {
   readonly path: AccessPath;
-  /** As they were before the turn wrote it for the first time. */
+  /** Errors before the turn's first write. */
   readonly before: Errors;
 }
 
-/** Errors of one file, as a server has them now. */
+/** The current errors of one file. */
 interface Found {
   readonly name: string;
   readonly added: readonly LspDiagnostic[];
   readonly old: readonly LspDiagnostic[];
-  /** The errors from before are known, so that what is new can be told from what is not. */
+  /** The earlier errors are known, so new ones can be told apart. */
   readonly compared: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface Baseline {
 interface Report {
   /** For the model. */
   readonly text: string;
-  /** For the screen: "1 new error"; empty if there is none. */
+  /** For the screen: "1 new error"; empty without errors. */
   readonly summary: string;
 }
 
@@ -56,7 +56,7 @@ export class WriteChecks {
     this.#workspace = workspace;
   }
 
-  /** To be called before a call runs; what it is about to write is looked at as it is. */
+  /** Call it before a call runs: it records the errors of the files. */
   async before(written: readonly AccessPath[], signal: AbortSignal): Promise<Baseline> {
     const writes = written.filter((path) => this.#workspace.mayShow(path));
     const unique = new Map(writes.map((path) => [path.path, path]));
@@ -69,7 +69,7 @@ export class WriteChecks {
     return { files };
   }
 
-  /** To be called when the call has written and the editor knows of it. Undefined if there is nothing to tell. */
+  /** Call it when the call has written and the editor has the new text. Undefined if there is nothing to report. */
   async after({ files }: Baseline, signal: AbortSignal): Promise<Report | undefined> {
     const found = await Promise.all(files.map(async ({ path, before }) => {
       if (!this.#written.has(path.path)) this.#written.set(path.path, { path, before });
@@ -78,7 +78,7 @@ export class WriteChecks {
     return report(found.filter((one) => one !== undefined));
   }
 
-  /** The errors that the turn has added and that are still there, one a line. */
+  /** Errors that the turn added and that remain, one a line. */
   async remaining(signal: AbortSignal): Promise<readonly string[]> {
     const found = await Promise.all(
       [...this.#written.values()].slice(0, MOST_FILES).map(async ({ path, before }) =>
@@ -108,7 +108,7 @@ export class WriteChecks {
   }
 }
 
-/** Lines move with an edit, so an error is the same if it says the same. */
+/** Edits move lines, so errors with the same message are the same. */
 function key({ message, source, code }: LspDiagnostic): string {
   return JSON.stringify([message, source, code]);
 }
