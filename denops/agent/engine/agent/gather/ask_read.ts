@@ -1,10 +1,10 @@
-/** May a file be read that a message mentions, and that the rules ask about? */
+/** Asks whether a mentioned file may be read, if a rule asks. */
 import { messageOf, ToolError } from "../../../shared/errors.ts";
 import type { AskRead } from "../../tools/files/workspace.ts";
 import { Permissions } from "../permission/permission.ts";
 import type { RunnerPorts } from "../turn/runner.ts";
 
-/** Asks as a call would that reads it: the line of that call is shown, and no part of the log. */
+/** Asks like a reading call would: the call's line is shown, but not logged. */
 export function askRead(
   ports: Pick<RunnerPorts, "emit" | "ask" | "decide" | "allowForSession" | "newCallId">,
   signal: AbortSignal,

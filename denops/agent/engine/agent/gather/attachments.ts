@@ -1,6 +1,6 @@
 /**
- * What the user hands over with a message: read through the workspace, as a tool would, before the turn begins. What
- * cannot be had stays the text that it is, and one line says why.
+ * The attachments of a user's message, read through the workspace before the turn begins. Attachments that cannot be
+ * read stay plain text, and a notice gives the reason.
  */
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,7 +31,7 @@ import { folderEntries } from "../../tools/list.ts";
 import { outlineOf, symbolBodies } from "./symbol_attachments.ts";
 import type { RootedPath } from "../../../policy/roots.ts";
 
-/** What a client sends; `meta` is our own client's. */
+/** A part of a client's prompt; only our own client sends `meta`. */
 export type PromptPart =
   | Extract<Part, { type: "text" | "unsupported" }>
   | (Extract<Part, { type: "file" | "link" }> & { readonly meta?: AttachmentMeta | undefined })
@@ -45,13 +45,13 @@ export type PromptPart =
 export interface AttachmentPorts {
   readonly workspace: Workspace;
   readonly abilities: Partial<Pick<ClientAbilities, "search" | "languages">>;
-  /** What the model sees of the session. */
+  /** The messages that the model sees. */
   readonly seen: readonly MessageEntry[];
-  /** Those of the session that are not off; one that is asked for is added. */
+  /** Enabled tools of the session; a mentioned tool is added. */
   readonly tools: { readonly names: readonly string[]; add(name: string): void };
-  /** Tokens that fit into the model's window. */
+  /** Tokens of the model's window. */
   readonly window: number;
-  /** What may be read is judged by the rules of that moment. @throws {Error} if there is no knowing them */
+  /** Reads the current rules. @throws {Error} if they cannot be read */
   refreshRules(): Promise<void>;
   /** The newest other session, or the newest with this word in its title. */
   earlier?(word: string): EarlierSession | undefined;
@@ -59,7 +59,7 @@ export interface AttachmentPorts {
 
 export interface EarlierSession {
   readonly title: string;
-  /** What it has come to. */
+  /** A summary of it. */
   readonly text: string;
 }
 
@@ -67,15 +67,15 @@ export interface GatheredMessage {
   readonly parts: readonly Part[];
   /** For the user, one line each. */
   readonly problems: readonly string[];
-  /** For the model, beside the words: the tools that the user asks for. */
+  /** For the model, beside the message: the tools that the user mentioned. */
   readonly note?: string | undefined;
 }
 
-/** Milliseconds for one look at files, or at git. */
+/** Time limit for one access to files or git, in milliseconds. */
 const LONGEST_MS = 5_000;
 const MOST_FILES = 5_000;
 const MOST_PROBLEMS = 5;
-/** Mentions of one message; nobody writes more. */
+/** Mentions that are resolved in one message. */
 const MOST_MENTIONS = 200;
 
 /** Never rejects. */
@@ -156,7 +156,7 @@ class MessageGatherer {
       case "editor": {
         const own = this.#prompt.filter((one) => "meta" in one && one.meta?.mention === mention.name);
         if (own.length === 0) throw new ToolError("the editor has nothing of the kind");
-        // Of several each has a line of its own.
+        // Several ones get a line each.
         if (own.length === 1) return await this.#take(own[0], mention.name !== "buffers");
         for (const one of own) await this.#try(undefined, () => this.#take(one, mention.name !== "buffers"));
         return;
@@ -181,7 +181,7 @@ class MessageGatherer {
     }
   }
 
-  /** What a client has sent beside the words. */
+  /** Reads an attachment that the client sent. */
   async #take(one: PromptPart | undefined, isNamed: boolean): Promise<void> {
     switch (one?.type) {
       case "image":
@@ -225,7 +225,7 @@ class MessageGatherer {
     let refused: unknown;
     for (const { path, lines } of candidates) {
       const found = await workspace.resolve(path).catch((error) => void (refused ??= error));
-      // A word that happens to be a folder's name is a word.
+      // A word may happen to be the name of a folder.
       const isFolder = found?.exists === true && fileInfo(found.path)?.kind === "directory";
       if (found?.exists !== true || (isFolder && !path.includes("/"))) continue;
       return await this.#found(await workspace.resolveReadable(path), lines, true);
@@ -309,7 +309,7 @@ class MessageGatherer {
     if (search === undefined) throw new ToolError("this editor does not know of changes");
     const changes = (of: { readonly base?: string }) => search.changes({ path: "", ...of }, this.#inTime());
     let found = base === undefined ? undefined : await changes({ base }).catch((error) => {
-      // The next word of the sentence is most often no branch.
+      // The next word of a sentence is rarely a branch.
       if (isNext) return undefined;
       throw error;
     });
@@ -336,7 +336,7 @@ class MessageGatherer {
     this.#attachments.set(name, { type: "given", label: name, text, image });
   }
 
-  /** @returns whether all of it fits @throws {ToolError} if nothing of it does */
+  /** @returns whether all of it fits @throws {ToolError} if none of it fits */
   #give(label: string, what: string, text: string, isNamed: boolean): boolean {
     if (this.#attachments.has(label)) return true;
     const share = this.#share;
@@ -353,7 +353,7 @@ function isWord(one: PromptPart): one is Extract<Part, { type: "text" | "unsuppo
   return one.type === "text" || one.type === "unsupported";
 }
 
-/** What the user says, or has said by the name of a prompt template. */
+/** The user's words, or the text of a prompt template that they call. */
 function isRequest(one: PromptPart): one is Extract<PromptPart, { type: "text" | "file" }> {
   return one.type === "text" || (one.type === "file" && one.meta?.prompt === true);
 }
@@ -362,7 +362,7 @@ function noRoom(): ToolError {
   return new ToolError("what is handed over has filled its share of the model's window");
 }
 
-/** A file's address; a fragment such as "L3-L9" names lines of it. */
+/** Parses a file's address; a fragment such as "L3-L9" selects lines. */
 function filePlace(uri: string): PathMention | undefined {
   if (!URL.canParse(uri)) return undefined;
   const url = new URL(uri);
@@ -377,7 +377,7 @@ function filePlace(uri: string): PathMention | undefined {
   return { path, ...(isPart ? { lines: { first: 1, last: Infinity } } : {}) };
 }
 
-/** For what has no other name. */
+/** The name of an attachment without a label. */
 export function nameOf(uri: string | null | undefined): string {
   return uri ? basename(uri) : "image";
 }

@@ -1,4 +1,4 @@
-/** What `:Agent context` shows of a session, and what the user chooses there. */
+/** The content of `:Agent context`, and the user's choices there. */
 import type { ContextPart, RequestParams } from "../../../protocol/requests.ts";
 import { rulesId } from "../../context/chosen.ts";
 import { messageParts } from "../../context/message_parts.ts";
@@ -11,7 +11,7 @@ import type { ContextPage, ContextPorts } from "../turn/runner.ts";
 
 export type ContextChange = NonNullable<RequestParams<"context">["change"]>;
 
-/** @param before the parts that stand before the messages */
+/** @param before the parts that precede the messages */
 export function contextPage(
   before: readonly ContextPart[],
   { history, chosen }: Pick<ContextPorts, "history" | "chosen">,
@@ -39,7 +39,7 @@ export function contextPage(
   return { parts, lines, ...(Number.isFinite(window) ? { window, window_from: windowFrom } : {}) };
 }
 
-/** Does with a part what the user wants. @throws {ToolError} if there is no such part */
+/** Applies the user's choice to a part. @throws {ToolError} if the part does not exist */
 export function choose(
   { dropped, pinned }: Pick<Memory, "dropped" | "pinned">,
   { id, to }: ContextChange,
@@ -54,7 +54,7 @@ export function choose(
   if (to === "dropped") { for (const [one, line] of own) dropped.set(one, line); }
 }
 
-/** What the beginning of a request depends on beside the log and the tools. @param model its name */
+/** The inputs that change the beginning of a request, except log and tools. @param model its name */
 export function causesOf(
   { history, chosen, project }: Pick<ContextPorts, "history" | "chosen" | "project">,
   model: string,

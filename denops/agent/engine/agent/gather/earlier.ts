@@ -1,9 +1,9 @@
-/** An earlier session of the project as something to hand over: its title, and what it has come to. */
+/** An earlier session of the project as an attachment: its title and its outcome. */
 import { foldsInForce } from "../../context/folding/folds.ts";
 import type { Store, StoredSession } from "../../ports.ts";
 import type { EarlierSession } from "./attachments.ts";
 
-/** Sessions whose titles are looked at, the newest first. */
+/** Sessions whose titles are searched, the newest first. */
 const MOST_SESSIONS = 500;
 
 interface Sessions {
@@ -12,7 +12,7 @@ interface Sessions {
   readonly sessions: { page(after: undefined, most: number): readonly StoredSession[] };
 }
 
-/** @param self the session that asks @param word of the title; empty: the newest one */
+/** @param self the current session @param word part of the title; empty: the newest session */
 export function earlierSession(
   { store, sessions }: Sessions,
   self: string,

@@ -1,15 +1,15 @@
-/** What git says at the moment a message is sent. Nothing of an earlier moment is ever told in its place. */
+/** The state of git when a message is sent. Older states are never sent instead. */
 import type { Surroundings, SurroundingsWanted } from "../../../protocol/surroundings.ts";
 
-/** Asks the other side. @throws {Error} */
+/** Requests facts from the client. @throws {Error} */
 export type AskSurroundings = (wanted: SurroundingsWanted, signal: AbortSignal) => Promise<Surroundings>;
 
 type Git = Surroundings["git"];
 
-/** A message waits for git that long at most, counted from the question. */
+/** The longest wait of a message, from the request on. */
 const LONGEST_MS = 100;
 
-/** A question to git; `answer` ends it. */
+/** A request for git's state; `answer` ends it. */
 export class GitNow {
   readonly #known: { branch?: Git; status?: Git } = {};
   readonly #giveUp = new AbortController();
@@ -25,7 +25,7 @@ export class GitNow {
     this.#enough = Promise.race([status, late]);
   }
 
-  /** What is known by now, or by the end of the limit. The branch alone is known sooner. */
+  /** The facts that are known within the limit. The branch is known first. */
   async answer(): Promise<Git> {
     await this.#enough;
     this.#giveUp.abort();

@@ -1,14 +1,13 @@
-/** Which files a command line names, so that who has approved it has seen them. Pure. */
+/** The files that a command line names, which its approver has therefore seen. Pure. */
 import { dirname, resolve } from "node:path";
 
-/** Quoted or not, with nothing in it that the shell would make something else of. */
+/** Quoted or not, without anything that the shell expands. */
 const WORD = /'([^']*)'|"([^"$`\\]*)"|([^\s'"|&;<>()=]+)/g;
 const EXPANDED = /[$`*?[\]{}~\\!]/;
 
 /**
- * @param cwd where the line starts
- * @param path absolute
- * @param isTrap a folder that is named stands for what is in it only if it is one
+ * @param cwd where the line starts @param path absolute @param isTrap a named folder stands for its content only if
+ * this holds
  */
 export function namesFile(
   line: string,

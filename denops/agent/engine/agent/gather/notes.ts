@@ -1,4 +1,4 @@
-/** Takes the notes of a session from its events, and keeps them once a turn. */
+/** Takes a session's notes from its events, and stores them once a turn. */
 import { nameInRoots } from "../../../policy/roots.ts";
 import { LONGEST_NOTE, type Note, preferencesIn, superfluous } from "../../context/notes.ts";
 import type { AgentEvent, ToolStart } from "../../log/events.ts";
@@ -9,13 +9,13 @@ export class Notes {
   readonly #open = new Map<string, ToolStart>();
   readonly #new = new Map<string, Note>();
 
-  /** @param kept by their texts */
+  /** @param kept notes by text */
   constructor(kept: Map<string, Note>, roots: readonly string[]) {
     this.#kept = kept;
     this.#roots = roots;
   }
 
-  /** What a sub-agent does is in its own session. */
+  /** Ignores sub-agents, which have their own sessions. */
   hear(event: AgentEvent): void {
     if (event.parent !== undefined) return;
     switch (event.type) {
@@ -54,7 +54,7 @@ export class Notes {
   #note(kind: Note["kind"], text: string): void {
     const short = text.replace(/\s+/g, " ").slice(0, LONGEST_NOTE);
     const known = this.#new.get(short) ?? this.#kept.get(short);
-    // What was written once was not only read.
+    // A written file stays "written" when it is read later.
     this.#new.set(short, { kind: known?.kind === "written" ? "written" : kind, at: Date.now() });
   }
 

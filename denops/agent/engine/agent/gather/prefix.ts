@@ -1,4 +1,4 @@
-/** Watches whether each request of a session begins as the one before, and what it costs where it does not. */
+/** Checks that each request extends the one before, and estimates the cost if it does not. */
 import type { Price } from "../../../protocol/config.ts";
 import type { PrefixBreak, RequestResult } from "../../../protocol/requests.ts";
 import { firstBreak, lengthOf } from "../../context/outline.ts";
@@ -6,15 +6,15 @@ import type { Folds } from "../../context/folding/folds.ts";
 import type { RulesFile } from "../../context/project.ts";
 import type { Prompt } from "../../log/messages.ts";
 
-/** Of English and code. */
+/** For English and code. */
 const CHARACTERS_A_TOKEN = 4;
 
-/** What changes an earlier part on purpose. */
+/** Deliberate changes of an earlier part. */
 export interface Causes {
-  /** Its name; each model has a cache of its own. */
+  /** The model's name; each model has its own cache. */
   readonly model: string;
   readonly folds: Folds;
-  /** Ids of what the user has dropped. */
+  /** Ids of parts that the user dropped. */
   readonly dropped: ReadonlySet<string>;
   readonly rules: readonly RulesFile[];
 }
@@ -28,12 +28,12 @@ export class Prefix {
   #last: Sent | undefined;
   #broken: RequestResult<"context">["broken"];
 
-  /** Of the last request that broke it. */
+  /** The last request that broke the prefix. */
   get broken(): Pick<RequestResult<"context">, "broken"> {
     return this.#broken === undefined ? {} : { broken: this.#broken };
   }
 
-  /** @param causes as they are now @param price of the model that it is sent to */
+  /** @param causes the current ones @param price of the model */
   note(prompt: Prompt, causes: Causes, price: Price | undefined): void {
     const last = this.#last;
     this.#last = { prompt, causes };
@@ -44,7 +44,7 @@ export class Prefix {
   }
 }
 
-/** What so many characters cost more than from the cache. */
+/** The additional cost of sending characters uncached. */
 function costOf(characters: number, price: Price | undefined): number | undefined {
   if (price === undefined) return undefined;
   const { input, cached_read = input, cached_write = input } = price;

@@ -1,4 +1,4 @@
-/** Keeps a session within the model's window: folds what is old, and cuts results that would fill what is left. */
+/** Keeps a session within the model's window: folds old entries and shortens results that would fill the rest. */
 import { allOf, bytesOf, Estimate, IMAGE_BYTES, type PromptSizes, sizesOf } from "../../context/estimate.ts";
 import {
   type CallFacts,
@@ -29,68 +29,68 @@ import type { Tool, ToolMemory } from "../../tools/define.ts";
 import { ask } from "../permission/ask.ts";
 import type { Measured, Meter } from "../turn/meter.ts";
 
-/** Shares of the window: of what is not tools, of everything, and of everything once the user has taken a fold back. */
+/** Shares of the window: of all but tools, of everything, and of everything after the user has undone a fold. */
 const MOST_HISTORY = 0.7;
 const MOST_IN_ALL = 0.85;
 const MOST_UNFOLDED = 0.95;
-/** A step that frees less than this share is not worth a cold prefix; and this much stays free until the next one. */
+/** A fold that frees less than this share is not worth a cold cache. This share stays free until the next one. */
 const LEAST_FREED = 0.2;
 const LEAST_LEFT = 0.1;
-/** Share of the window that the last messages may take, and the summary, and the user's words with it. */
+/** Shares of the window for the last messages, and for the summary with the user's words. */
 const MOST_TAIL = 0.25;
 const MOST_SUMMARY = 0.125;
-/** The same of what the user has pinned before them. */
+/** The share for pinned entries before them. */
 const MOST_PINNED = 0.25;
-/** Tokens that an answer needs at least. */
+/** The least tokens for an answer. */
 const ANSWER_TOKENS = 1_000;
-/** Bytes of messages that no summary is shorter than by much. */
+/** Bytes of messages that are too short to summarize. */
 const SHORT_SUMMARIZED = 8_000;
-/** Share of a small model's window that one result may take: it loses the thread in a long one. */
+/** Share of a small model's window for one result, because small models lose track in long ones. */
 const MOST_RESULT = 0.25;
-/** Bytes of a result that there is always room for. */
+/** Bytes of a result that always fit. */
 const SHORT_RESULT = 400;
 
-/** What of the history is seen, and what is not. */
+/** The visible part of the history. */
 export type SeenHistory = Pick<HistoryWindow, "folds" | "messages" | "placeOf">;
 
 interface RoomPorts {
   readonly mode: Mode;
   readonly model: Model;
-  /** Writes summaries in the model's place. */
+  /** The model for summaries. */
   readonly summarizer?: Model | undefined;
-  /** Those that are offered. */
+  /** The offered tools. */
   readonly tools: readonly Tool[];
   readonly meter: Meter;
   readonly state: Pick<ToolMemory, "plan">;
   readonly history: SeenHistory;
   readonly chosen: Chosen;
   emit(event: AgentEvent): void;
-  /** What is sent in this mode at this moment. @param more messages that are in no log */
+  /** Builds the current request of this mode. @param more messages that are not in the log */
   view(mode: Mode, more?: readonly MessageEntry[]): Prompt;
   newCallId(id: string): string;
-  /** @throws {TurnError} if it cannot be stored: then nothing is folded */
+  /** @throws {TurnError} if storing fails; then nothing is folded */
   fold(entry: FoldEntry): void;
 }
 
-/** "refused": the provider has said that the prompt is too long. */
+/** "refused": the provider said that the prompt is too long. */
 type Cause =
   | { readonly type: "full" | "refused" }
-  /** They are in no log yet. `cut`: as they would be stored if nothing was folded. */
+  /** Results that are not stored yet. `cut`: as they would be stored without a fold. */
   | { readonly type: "results"; readonly whole: readonly ResultEntry[]; readonly cut: readonly ResultEntry[] }
   | { readonly type: "request"; readonly focus: string | undefined };
 
-/** Of one session. */
+/** The room of one session. */
 export class Room {
   readonly #estimate = new Estimate();
-  /** Calls are looked at again before each request. */
+  /** Cached, because each request needs them. */
   readonly #facts = new WeakMap<ToolCall, CallFacts>();
 
-  /** @param input tokens, as the provider has counted them; undefined if it has not */
+  /** @param input tokens by the provider's count; undefined if it gave none */
   learn(prompt: Prompt, input: number | undefined): void {
     if (input !== undefined) this.#estimate.learn(allOf(sizesOf(prompt)), input);
   }
 
-  /** With what an answer that was ended here has used up, as far as the provider has not said it. */
+  /** Adds estimated usage for an answer that was cut off here, unless the provider reported it. */
   estimated(prompt: Prompt, measured: Measured): Measured {
     const { usage, cutAt } = measured;
     if (cutAt === undefined) return measured;
@@ -100,7 +100,7 @@ export class Room {
     return { ...measured, usage: { ...none, input, output } };
   }
 
-  /** @returns whether anything was folded @throws {TurnError} if that cannot be stored */
+  /** @returns whether anything was folded @throws {TurnError} if storing fails */
   async make(cause: Cause, ports: RoomPorts, signal: AbortSignal): Promise<boolean> {
     const { model: { contextWindow: window, price }, history, tools, chosen } = ports;
     const results = cause.type === "results" ? cause : undefined;
@@ -109,7 +109,7 @@ export class Room {
     }
     const sizes = sizesOf(ports.view(ports.mode, results?.cut));
     if (cause.type === "refused") this.#estimate.refused(allOf(sizes), window);
-    // What nothing can be folded of is full already.
+    // Then the parts that cannot be folded already fill the window.
     const fixed = this.#tokens(sizes, sizes.system + sizes.tools);
     if (cause.type === "full" && fixed > window * MOST_IN_ALL) return false;
     const foldable: Foldable = {
@@ -142,8 +142,8 @@ export class Room {
   }
 
   /**
-   * Results as they are stored: each takes half of the room that is left at most. Before one of them is cut for want of
-   * room that a fold would make, the fold is made.
+   * The results to store: each takes at most half of the remaining room. A fold comes before shortening if it would
+   * make room.
    */
   async fit(
     results: readonly ResultEntry[],
@@ -179,7 +179,7 @@ export class Room {
     return this.#estimate.tokens(all) * bytes / all;
   }
 
-  /** Tokens of the prompt without its tools that are the most. */
+  /** The most tokens for the prompt without its tools. */
   #limit(sizes: PromptSizes, { history, model: { contextWindow: window } }: RoomPorts): number {
     const tools = this.#tokens(sizes, sizes.tools);
     if (history.folds.undone) return window * MOST_UNFOLDED - tools;
@@ -190,7 +190,7 @@ export class Room {
     return this.#tokens(sizes, allOf(sizes) - sizes.tools) > this.#limit(sizes, ports);
   }
 
-  /** Masking alone brings so much that the next step is far. */
+  /** Masking alone frees enough to postpone the next fold for long. */
   #isEnough(frees: number, { type }: Cause, sizes: PromptSizes, window: number): boolean {
     if (type === "refused") return true;
     const freed = this.#tokens(sizes, frees);
@@ -232,7 +232,7 @@ export class Room {
     return true;
   }
 
-  /** What the user has pinned goes over from one summary to the next. @param room bytes */
+  /** Pinned entries move from one summary to the next. @param room bytes */
   #pinned(covered: Foldable, before: Compaction | undefined, room: number): Pick<Compaction, "pinned"> {
     const { pinned } = covered.chosen;
     const found = pinnedParts(covered);
@@ -247,7 +247,7 @@ export class Room {
     };
   }
 
-  /** Undefined if no model gives one. */
+  /** Undefined if no model writes one. */
   async #askForSummary(cause: Cause, ports: RoomPorts, signal: AbortSignal): Promise<string | undefined> {
     const { model, summarizer, tools, meter, newCallId, view } = ports;
     const mode = MODES.compaction;
@@ -255,11 +255,11 @@ export class Room {
     const prompt = view(mode, [...cause.type === "results" ? cause.cut : [], question]);
     const size = this.#estimate.tokens(allOf(sizesOf(prompt))) + ANSWER_TOKENS;
     for (const one of [...summarizer === undefined ? [] : [summarizer], model]) {
-      // Over a cap nothing more is sent; the question of the cap comes with the next request.
+      // Above a cap nothing is sent; the next request asks about the cap.
       if (size > one.contextWindow || meter.spending.reached() !== undefined) continue;
       const step = {
         ...{ model: one, tools, newCallId },
-        // It is no answer to the user.
+        // The summary is not an answer to the user.
         emit: (event: AgentEvent) => event.type === "retry" ? ports.emit(event) : undefined,
         count: (measured: Measured) => meter.count(measured, mode, tools, { model: one }),
       };
@@ -271,19 +271,19 @@ export class Room {
     return undefined;
   }
 
-  /** Of the window, in percent. */
+  /** The used share of the window, in percent. */
   #share({ view, model, mode }: RoomPorts): number {
     const tokens = this.#estimate.tokens(allOf(sizesOf(view(mode))));
     return Math.round(tokens / model.contextWindow * 100);
   }
 }
 
-/** Stores a fold, then says so. */
+/** Stores a fold, then announces it. */
 class FoldAnnouncer {
   readonly #ports: RoomPorts;
   readonly #share: () => number;
 
-  /** @param share of the window that the prompt takes, in percent */
+  /** @param share of the window that the prompt uses, in percent */
   constructor(ports: RoomPorts, share: () => number) {
     this.#ports = ports;
     this.#share = share;
@@ -310,7 +310,7 @@ class FoldAnnouncer {
   }
 }
 
-/** At most so many bytes, where characters have about as many each. */
+/** Shortens a text to about this many bytes. */
 function cutTo(text: string, bytes: number): string {
   const size = bytesOf(text);
   if (size <= bytes) return text;
@@ -333,7 +333,7 @@ export function callFacts(call: ToolCall, tools: readonly Tool[]): CallFacts {
   };
 }
 
-/** Of a file that is read in part. */
+/** The lines of a partial read. */
 function linesOf({ offset, limit }: Readonly<Record<string, unknown>>): string | undefined {
   const isWhole = (offset === undefined || offset === 1) && limit === undefined;
   return isWhole ? undefined : JSON.stringify([offset ?? 1, limit]);

@@ -1,6 +1,6 @@
 /**
- * Files of rules for agents: found in the project, read by the same checks as any file, told once each. They are data:
- * what they ask is done, and they allow nothing.
+ * Finds rules files for agents in the project. Each is read with the usual checks and sent once. They are data: the
+ * model follows them, but they grant no permissions.
  */
 import { dirname, isAbsolute, join } from "node:path";
 import { isInGit } from "../../../policy/file_access.ts";
@@ -13,20 +13,20 @@ import { ToolError } from "../../../shared/errors.ts";
 import type { FolderRules } from "../permission/memory.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
 
-/** Files that say themselves what they are for, and are looked at. */
+/** Files with conditions of their own that are read. */
 const MOST_CONDITIONAL = 50;
-/** An import of an import is one deeper. */
+/** Levels of nested imports. */
 const DEEPEST_IMPORT = 5;
-/** Imports that are looked up of one file, with all that it imports. */
+/** Imports of one file, including nested ones. */
 const MOST_IMPORTS = 50;
 
-/** As the model is told of the user's own rules. */
+/** The heading of the user's own rules. */
 const OWN = "the user's, for all projects";
-/** The same of those that only have a description. */
+/** The heading of rules that only have a description. */
 const DESCRIBED = "more rules: read one before you do what it is about";
 
 interface Read {
-  /** Absolute, real. */
+  /** Absolute real path. */
   readonly path: string;
   readonly named: string;
   readonly text: string;
@@ -34,12 +34,12 @@ interface Read {
 
 interface ConditionalFile {
   readonly file: Read;
-  /** That holds them: "" for the project's own, or "src/". */
+  /** The folder of the file: "" for the project, or "src/". */
   readonly folder: string;
   readonly conditions: Conditions;
 }
 
-/** What was told, by the real path: in the prompt, and of folders, with what calls have touched there. */
+/** Rules that the model has, by real path: in the prompt, and sent with messages for touched folders. */
 interface KnownRules {
   readonly rules: Map<string, number>;
   readonly folderRules: Map<string, FolderRules>;
@@ -48,7 +48,7 @@ interface KnownRules {
 export class RulesFiles {
   readonly #workspace: Workspace;
   readonly #known: KnownRules;
-  /** Names of those in the project. */
+  /** Names of rules files in the project. */
   #listed: ReadonlySet<string> = new Set();
 
   constructor(workspace: Workspace, known: KnownRules) {
@@ -56,12 +56,12 @@ export class RulesFiles {
     this.#known = known;
   }
 
-  /** @param names of all files of rules in the project, by which those of its folders are found later */
+  /** @param names of all rules files in the project, from which those of folders are found later */
   set listed(names: readonly string[]) {
     this.#listed = new Set(names);
   }
 
-  /** Those of every turn: the user's own, the roots' and what they import, and those for all files. */
+  /** Rules for every turn: the user's, the roots' with their imports, and those for all files. */
   async general(own: string | undefined, signal: AbortSignal): Promise<readonly RulesFile[]> {
     const found: RulesFile[] = [];
     if (own !== undefined && !this.#isTold(OWN)) {
@@ -87,7 +87,7 @@ export class RulesFiles {
     return found;
   }
 
-  /** Those of the folders that these files are in, and those for these files, unless told. @param paths absolute */
+  /** New rules for these files and their folders. @param paths absolute */
   async of(paths: readonly string[], signal: AbortSignal): Promise<readonly RulesFile[]> {
     const names = paths.flatMap((path) => nameInRoots(path, this.#workspace.roots) ?? []);
     if (names.length === 0 || this.#listed.size === 0) return [];
@@ -107,7 +107,7 @@ export class RulesFiles {
     return found;
   }
 
-  /** Those of a folder that count there. @param nameOf of a file in there; undefined: it is not there */
+  /** The rules that apply in a folder. @param nameOf maps a file name in there; undefined: it does not exist */
   async #folder(
     nameOf: (name: string) => string | undefined,
     as: keyof KnownRules,
@@ -135,7 +135,7 @@ export class RulesFiles {
     return found;
   }
 
-  /** The first that is not empty. */
+  /** The first non-empty file. */
   async #first(names: readonly string[], signal: AbortSignal): Promise<Read | undefined> {
     for (const name of names) {
       const file = await this.#read(name, signal);
@@ -144,7 +144,7 @@ export class RulesFiles {
     return undefined;
   }
 
-  /** Does it import one of these, and so stands for the same rules? */
+  /** Whether a file imports one of these, and so stands for the same rules. */
   async #importsOne({ path, text }: Read, files: readonly Read[]): Promise<boolean> {
     if (files.length === 0) return false;
     const paths = importsOf(text).filter((name) => !isAbsolute(name)).map((name) =>
@@ -157,7 +157,7 @@ export class RulesFiles {
     return false;
   }
 
-  /** A file, what it imports, and what that imports, each unless told. */
+  /** A file with its nested imports, without those already sent. */
   async #withImports(file: Read, as: keyof KnownRules, signal: AbortSignal): Promise<readonly RulesFile[]> {
     const found = [...this.#fitted(file, as)];
     let left = MOST_IMPORTS;
@@ -178,7 +178,7 @@ export class RulesFiles {
     return found;
   }
 
-  /** Those that say themselves what they are for, unless told. */
+  /** Files with conditions of their own, without those already sent. */
   async #conditional(signal: AbortSignal): Promise<readonly ConditionalFile[]> {
     const found: ConditionalFile[] = [];
     const known = [...this.#listed].flatMap((name) => {
@@ -198,7 +198,7 @@ export class RulesFiles {
     return this.#known.rules.has(path) || this.#known.folderRules.has(path);
   }
 
-  /** As told from now on; nothing where there is no room left. */
+  /** Marks a file as sent, shortened to the remaining room; empty without room. */
   #fitted({ path, named, text }: Read, as: keyof KnownRules): readonly RulesFile[] {
     const { rules, folderRules } = this.#known;
     const sizes = [...rules.values(), ...folderRules.values().map(({ bytes }) => bytes)];
@@ -211,7 +211,7 @@ export class RulesFiles {
     return [file];
   }
 
-  /** Undefined for what is not there, no text, outside of the project, or not to be read unasked. */
+  /** Undefined if the file is missing, not text, outside of the project, or not freely readable. */
   async #read(name: string, signal: AbortSignal): Promise<Read | undefined> {
     try {
       const path = await this.#workspace.resolve(name);
@@ -225,7 +225,7 @@ export class RulesFiles {
   }
 }
 
-/** "a/b/c.ts" → "a", "a/b", "a/b/c.ts": it may be a folder itself */
+/** "a/b/c.ts" → "a", "a/b", "a/b/c.ts": the path may itself be a folder */
 function foldersOf(name: string): readonly string[] {
   const parts = name.split("/");
   return parts.map((_, at) => parts.slice(0, at + 1).join("/"));

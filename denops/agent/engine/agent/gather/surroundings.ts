@@ -1,6 +1,6 @@
 /**
- * Gathers what the model is told beside the user's words: of the project once for each session, of the moment with each
- * message, of a folder's rules when a call first touches it. Nothing that goes wrong here ends a turn.
+ * Gathers the facts that accompany the user's words: project facts once a session, current facts with each message, and
+ * a folder's rules when a call first touches it. Failures here never end a turn.
  */
 import type { Shown, Surroundings as Answer, SurroundingsWanted } from "../../../protocol/surroundings.ts";
 import { isManifest, manifestLine } from "../../context/manifests.ts";
@@ -26,32 +26,32 @@ import { UserEdits } from "./user_edits.ts";
 const MOST_TREE = 2_000;
 const MOST_MANIFEST = 200_000;
 
-/** For the other side's answer, and as long again for reading what a session begins with. */
+/** Limit for the client's answer, and again for reading a session's first facts. */
 const LONGEST_MS = 1_800;
 
-/** A message waits for that long; what takes longer is left out, and the chat names it. */
+/** The longest wait of a message; later facts are left out, and a notice names them. */
 const SLOW_MS = 2_000;
 
 interface SurroundingsPorts {
   readonly workspace: Workspace;
-  /** Those of the workspace. */
+  /** The workspace's views. */
   readonly views: Views;
   readonly memory: Memory;
-  /** Undefined: there is nobody to ask. */
+  /** Undefined: no client answers. */
   readonly ask: AskSurroundings | undefined;
   plan(): Plan;
-  /** What is sent of the session. */
+  /** The visible history of the session. */
   readonly history: Pick<HistoryWindow, "seen" | "folds" | "first">;
-  /** Which files may be read is known from now on. @throws {Error} if there is no knowing it */
+  /** Reads the current rules. @throws {Error} if they cannot be read */
   refreshRules(): Promise<void>;
-  /** A line for the chat. */
+  /** Adds a line to the chat. */
   notice(text: string): void;
 }
 
-/** What was gathered for a session's first message is gathered anew if that comes later. */
+/** Facts for a session's first message are gathered again after this time. */
 const FRESH_MS = 60_000;
 
-/** There is one project. */
+/** The only key. */
 const THE_PROJECT = "project";
 
 export class SurroundingsGatherer {
@@ -59,16 +59,16 @@ export class SurroundingsGatherer {
   readonly #rules: RulesFiles;
   readonly #edits: UserEdits;
   readonly #notes: Notes;
-  /** What was heard last of the project, and what is being asked. */
+  /** The last known project facts, and the running request. */
   #known: Answer = {};
   #asking: Promise<void> | undefined;
-  /** For the turn that is about to begin. */
+  /** For the next turn. */
   #git: GitNow | undefined;
-  /** The other side has not named all files in time. */
+  /** The client has not listed all files in time. */
   #isLate = false;
-  /** The project is described in what was sent: that stays. */
+  /** The description was sent, so it stays. */
   #isSent: boolean;
-  /** When it was described, in milliseconds since 1970. */
+  /** Time of the description, in milliseconds since 1970. */
   #described = 0;
 
   constructor(ports: SurroundingsPorts) {
@@ -84,7 +84,7 @@ export class SurroundingsGatherer {
     return this.#ports.memory.project.get(THE_PROJECT);
   }
 
-  /** Earlier messages are no longer sent: what was told with them is told anew. @param seen those that are */
+  /** Earlier messages are no longer sent, so their facts are sent again. @param seen messages that are still sent */
   forget({ messages, folds }: Pick<SeenHistory, "messages" | "folds">): void {
     const { lastFacts, folderRules } = this.#ports.memory;
     for (const name of [...lastFacts.keys()]) lastFacts.delete(name);
@@ -95,33 +95,30 @@ export class SurroundingsGatherer {
     }
   }
 
-  /** The user has taken these files back, which the model is told by itself. */
+  /** The user reverted these files; the model hears of it elsewhere. */
   takenBack(changes: readonly Pick<FileChange, "path" | "from">[]): void {
     this.#edits.forget(changes.flatMap(({ path, from }) => from === undefined ? [path] : [path, from]));
   }
 
-  /** A session is opened: what its first message needs is asked for. */
+  /** Requests the facts for the first message of an opened session. */
   prepare(): void {
     this.#prepareProject();
-    // Git answers sooner if it has looked at the project before.
+    // Git answers faster after a first look at the project.
     this.#ports.ask?.({ facts: ["status"] }, AbortSignal.timeout(LONGEST_MS)).catch(() => {});
   }
 
-  /** Gathers what the next message is told of the project: only a session's first waits for that. */
+  /** Gathers the project facts for the next message; only a session's first message waits for them. */
   #prepareProject(): void {
     this.#asking ??= this.#gather().catch(() => {}).finally(() => this.#asking = undefined);
   }
 
-  /** A message is sent: what it is told of this moment is asked for, while the rest of it is gathered. */
+  /** Requests the current facts, while the rest of a message is gathered. */
   ask(signal: AbortSignal): void {
     const { ask } = this.#ports;
     this.#git = ask && new GitNow(ask, signal);
   }
 
-  /**
-   * At the beginning of a turn.
-   * @param view what the user has on screen @returns what stands with the user's message
-   */
+  /** Begins a turn. @param view the user's screen @returns the text beside the user's message */
   async begin(view: Shown | undefined, signal: AbortSignal): Promise<string | undefined> {
     const { workspace, memory, plan, refreshRules, notice } = this.#ports;
     try {
@@ -165,7 +162,7 @@ export class SurroundingsGatherer {
     }
   }
 
-  /** Undefined, and a line in the chat, if it takes too long. */
+  /** Undefined with a notice if it takes too long. */
   async #inTime<T>(
     what: string,
     promise: Promise<T> | undefined,
@@ -181,12 +178,12 @@ export class SurroundingsGatherer {
     }
   }
 
-  /** What happens in the session. */
+  /** Handles an event of the session. */
   hear(event: AgentEvent): void {
     this.#notes.hear(event);
   }
 
-  /** What is known of messages that are not sent any more. */
+  /** Notes about messages that are no longer sent. */
   #folded(): string | undefined {
     const { memory, history: { seen, folds, first } } = this.#ports;
     const isWhole = folds.compaction === undefined && folds.masked.size === 0 && first === 1;
@@ -212,7 +209,7 @@ export class SurroundingsGatherer {
     this.#described = Date.now();
   }
 
-  /** The prompt tells files of rules as they are now. Those of a session without a message are read with that. */
+  /** Updates the rules files in the prompt. Without a message, a session reads them later anyway. */
   async rereadRules(): Promise<void> {
     const { memory, refreshRules } = this.#ports;
     this.#described = 0;
@@ -224,22 +221,22 @@ export class SurroundingsGatherer {
       const rules = await this.#generalRules(this.#known.rules, AbortSignal.timeout(LONGEST_MS));
       memory.project.set(THE_PROJECT, { ...project, rules });
     } catch {
-      // Then they are told as they were.
+      // Then the prompt keeps its old rules.
     }
   }
 
-  /** At the end of a turn, whatever it was. */
+  /** Ends a turn of any kind. */
   async end(): Promise<void> {
     if (this.#needsFiles) this.#prepareProject();
     await this.#edits.leave().catch(() => {});
   }
 
-  /** Rules of folders that calls have touched. @param paths absolute @returns what stands with their results */
+  /** Rules of the folders that calls touched. @param paths absolute @returns notes beside the results */
   rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]> {
     return this.#notesOf(this.#rules, paths, signal);
   }
 
-  /** The same for a sub-agent, who was told what stands in the prompt. */
+  /** The same for a sub-agent, which already has the rules in the prompt. */
   rulesFor(workspace: Workspace): SurroundingsGatherer["rulesOf"] {
     const { rules: promptRules } = this.#ports.memory;
     const rules = new RulesFiles(workspace, { rules: promptRules, folderRules: new Map() });
@@ -259,7 +256,7 @@ export class SurroundingsGatherer {
     });
   }
 
-  /** For all of the session: what changes later is told as it changes. */
+  /** Describes the project once for the session; later changes are sent as they happen. */
   async #describe({ files, rules }: Answer, signal: AbortSignal): Promise<void> {
     const { workspace, memory } = this.#ports;
     const names = files?.paths ?? [];
@@ -273,7 +270,7 @@ export class SurroundingsGatherer {
     memory.project.set(THE_PROJECT, { mark: MARK, manifests, tree, rules: general });
   }
 
-  /** @param own the user's, for all projects */
+  /** @param own the user's rules for all projects */
   async #generalRules(own: string | undefined, signal: AbortSignal): Promise<readonly RulesFile[]> {
     const { workspace, memory } = this.#ports;
     for (const path of [...memory.rules.keys()]) memory.rules.delete(path);
@@ -286,7 +283,7 @@ export class SurroundingsGatherer {
   }
 }
 
-/** @throws {unknown} the signal's reason, however long the promise takes */
+/** @throws {unknown} the signal's reason, as soon as it aborts */
 async function unlessAborted<T>(
   promise: Promise<T> | undefined,
   signal: AbortSignal,

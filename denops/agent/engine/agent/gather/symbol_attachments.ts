@@ -1,17 +1,17 @@
-/** Symbols by name, of language servers that run. */
+/** Finds symbols by name with running language servers. */
 import type { LspLocation, LspSymbol } from "../../../protocol/lsp.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import type { LanguageServers } from "../../ports.ts";
 import { lineRange, symbolName } from "../../tools/lsp/show.ts";
 
-/** Milliseconds: a server that has just begun reads the project first; an outline can be done without. */
+/** Milliseconds. A new server reads the project before it can search; outlines are optional. */
 const LONGEST_SEARCH_MS = 15_000;
 const LONGEST_OUTLINE_MS = 3_000;
 const MOST_SYMBOLS = 200;
 
 /**
- * Where symbols of this name have their bodies, such as "greet" or "Circle.area", the likeliest first.
- * @throws {ToolError} if nobody knows
+ * Bodies of the symbols of this name, such as "greet" or "Circle.area", the likeliest first. @throws {ToolError} if no
+ * server knows
  */
 export async function* symbolBodies(
   name: string,
@@ -30,12 +30,12 @@ export async function* symbolBodies(
   for (const { name: own, location } of answer.symbols) {
     if (own !== query) continue;
     const inside = bodyOf(chain, location.line, await symbolsOf(location.path, languages, signal));
-    // A search in the whole project may name the first line only.
+    // A search in the project may return the first line only.
     if (inside !== undefined || chain.length === 1) yield { ...location, ...inside };
   }
 }
 
-/** The symbols of a file with their lines; empty where no server says. */
+/** The symbols of a file with their lines; empty without an answer. */
 export async function outlineOf(
   path: string,
   languages: LanguageServers | undefined,
@@ -56,7 +56,7 @@ async function symbolsOf(
   return answer?.kind === "symbols" ? answer.symbols : [];
 }
 
-/** Lines of the last of these names, each in the one before it; the first stands at `line`. */
+/** Lines of the last name's symbol, each nested in the one before; the first is at `line`. */
 function bodyOf(
   [first = "", ...rest]: readonly string[],
   line: number,

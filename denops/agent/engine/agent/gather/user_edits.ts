@@ -1,18 +1,18 @@
-/** What somebody else makes of the files that the model has in mind, between its turns. */
+/** Finds changes that others make between turns to files that the model knows. */
 import type { Edit } from "../../context/moment.ts";
 import type { Views } from "../../tools/files/views.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
 
-/** Files that are looked at, those used last. */
+/** Watched files, the most recently used ones. */
 const MOST_FILES = 200;
 
-/** For all of them: an editor that waits for a key keeps no turn from its end. */
+/** Limit for all files: an editor that waits for a key must not delay the end of a turn. */
 const LONGEST_MS = 300;
 
 export class UserEdits {
   readonly #workspace: Workspace;
   readonly #views: Views;
-  /** Absolute path → the text that the turn has left there. */
+  /** Absolute path → text at the end of the turn. */
   #left: ReadonlyMap<string, string> = new Map();
   #hasLookedBack = false;
 
@@ -21,18 +21,18 @@ export class UserEdits {
     this.#views = views;
   }
 
-  /** Is any file looked at? */
+  /** Whether any file is watched. */
   get isWatching(): boolean {
     return this.#left.size > 0 || !this.#hasLookedBack;
   }
 
-  /** The model is told of these files otherwise, and is to read them again. @param paths absolute */
+  /** The model must read these files again, and hears of them elsewhere. @param paths absolute */
   forget(paths: readonly string[]): void {
     this.#left = new Map([...this.#left].filter(([path]) => !paths.includes(path)));
     for (const path of paths) this.#views.outdate(path);
   }
 
-  /** To be called at the end of a turn. */
+  /** Call it at the end of a turn. */
   async leave(): Promise<void> {
     const signal = AbortSignal.timeout(LONGEST_MS);
     const paths = [...this.#workspace.held].slice(-MOST_FILES);
@@ -43,8 +43,8 @@ export class UserEdits {
   }
 
   /**
-   * What has changed since then, the first time also while the session was closed.
-   * @returns edits by absolute path, those of the files used last first
+   * Changes since then, at first also those made while the session was closed. @returns edits by absolute path, most
+   * recently used files first
    */
   async since(signal: AbortSignal): Promise<ReadonlyMap<string, Edit>> {
     const closed = this.#hasLookedBack ? new Map<string, Edit>() : await this.#whileClosed(signal);
@@ -52,7 +52,7 @@ export class UserEdits {
     return new Map([...closed, ...await this.#sinceLeft(signal)]);
   }
 
-  /** Of what was read before only hashes are known. What has changed is to be read again. */
+  /** Only hashes of these files are known, so the model must read changed ones again. */
   async #whileClosed(signal: AbortSignal): Promise<ReadonlyMap<string, Edit>> {
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]);
     const edits = new Map<string, Edit>();

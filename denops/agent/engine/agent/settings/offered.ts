@@ -1,6 +1,6 @@
 /**
- * Which tools a session's model is told of: chosen at its first request, and the same from then on, in every mode. What a
- * mode may not do is refused when it is called.
+ * The tools that a session's model is offered. The list is chosen at the first request and stays the same in every
+ * mode; tools that a mode forbids are refused when called.
  */
 import { covers } from "../../../protocol/modes.ts";
 import { briefly } from "../../context/brief.ts";
@@ -14,20 +14,20 @@ import type { Tool } from "../../tools/define.ts";
 import { oldList } from "../../tools/old/old_list.ts";
 import type { SessionTools } from "./session_tools.ts";
 
-/** What the list depends on. */
+/** The inputs of the list. */
 interface ListFacts {
   readonly mode: Pick<Mode, "tools">;
-  /** It is told of fewer tools. */
+  /** It gets fewer tools. */
   readonly small: boolean;
   readonly form: EditForm;
-  /** The model is known to write down no thoughts of its own. */
+  /** The model does not write thoughts of its own. */
   readonly thinks: boolean;
-  /** A language server may answer. */
+  /** A language server is running. */
   readonly hasServers: boolean;
   readonly switches: Pick<SessionTools, "isOff" | "isPartOff" | "isAdded">;
 }
 
-/** The tools that a session begins with. */
+/** The initial tools of a session. */
 export function toolList(tools: readonly Tool[], facts: ListFacts): readonly Tool[] {
   const { mode, small, form, thinks, hasServers, switches } = facts;
   const { tools: wanted } = mode;
@@ -45,7 +45,7 @@ export function toolList(tools: readonly Tool[], facts: ListFacts): readonly Too
   });
 }
 
-/** The tools of a session that began under their old names. */
+/** The tools of a session that began with their old names. */
 export function oldSpecs(tools: readonly Tool[], model: string, facts: ListFacts): readonly ToolSpec[] {
   const { small, form, switches } = facts;
   const offered = tools.map(({ name }) => name);
@@ -53,7 +53,7 @@ export function oldSpecs(tools: readonly Tool[], model: string, facts: ListFacts
   return small ? specs.map(briefly) : specs;
 }
 
-/** Of a list that was sent before, what is not off now, with what the user has added since. */
+/** The enabled tools of an earlier list, with the user's additions. */
 export function listNow(
   sent: readonly ToolSpec[],
   tools: readonly Tool[],
@@ -70,7 +70,7 @@ export function listNow(
     : [...kept, ...added.map(({ spec }) => spec)];
 }
 
-/** Names of the tools that a mode names and the list does not have. */
+/** Names of the mode's tools that the list lacks. */
 export function missingTools(
   { tools: wanted }: Pick<Mode, "tools">,
   list: readonly ToolSpec[],
@@ -78,7 +78,7 @@ export function missingTools(
 ): readonly string[] {
   const names = new ToolNames(tools);
   const listed = new Set(list.map(({ name }) => meantTool(name, names)?.name));
-  // What a patch does is had by another name.
+  // A patch already covers these tools.
   const missing = tools.filter(({ name, inPatch }) => !listed.has(name) && !inPatch);
   return typeof wanted === "string"
     ? []
@@ -86,7 +86,7 @@ export function missingTools(
       .map(({ name }) => name);
 }
 
-/** Why a call is not run, whatever rules and users agree to; undefined: it may be. @param args as the tool takes them */
+/** The reason to refuse a call in any case; undefined: it may run. @param args as the tool accepts them */
 export function refusalOf(
   tool: Tool,
   args: Readonly<Record<string, unknown>>,

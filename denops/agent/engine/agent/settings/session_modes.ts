@@ -1,4 +1,4 @@
-/** In which mode a session's turns run, with which model and effort; a change holds from the next turn on. */
+/** The mode, model and effort of a session's turns. Changes apply from the next turn on. */
 import {
   CHOOSABLE_EFFORTS,
   type ChoosableEffort,
@@ -10,13 +10,13 @@ import { CHOSEN, type Mode, ownMode } from "../../context/modes.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import type { Facts } from "../permission/memory.ts";
 
-/** What was chosen for the session; "" leaves it to the options. */
+/** The user's choices for the session; "" uses the options. */
 export type Choice = Pick<Facts, "mode" | "model" | "effort">;
 
-/** The choice as the session remembers it: a model with what is known of it. */
+/** The stored choice, with the known facts of the model. */
 type Remembered = Choice & Pick<Facts, "provider" | "listed">;
 
-/** Where the mode that was chosen is no more, and where none that changes anything is of use. */
+/** Replaces a mode that no longer exists, and every mode of a narrowed session. */
 const INSTEAD = CHOSEN.ask;
 
 export class SessionModes {
@@ -27,7 +27,7 @@ export class SessionModes {
   #offered: readonly ListedModel[] = [];
   #isNarrowed = false;
 
-  /** @param changed is called when something was chosen */
+  /** @param changed is called after a choice */
   constructor(config: EngineConfig, choice: Remembered, changed: () => void) {
     this.#config = config;
     this.#own = config.modes;
@@ -40,19 +40,19 @@ export class SessionModes {
     return this.#choice;
   }
 
-  /** The model that was chosen for the session, if this provider has it; undefined: it is left to mode and options. */
+  /** The session's chosen model if this provider has it; undefined: mode and options decide. */
   get model(): ListedModel | undefined {
     const { model, provider, listed } = this.#choice;
     if (model === "" || ![this.#config.provider?.name, ""].includes(provider)) return undefined;
     return listed ?? this.factsOf(model) ?? { name: model };
   }
 
-  /** Those that the provider lists. */
+  /** Models that the provider lists. */
   set offered(models: readonly ListedModel[]) {
     this.#offered = models;
   }
 
-  /** As the provider lists it; the options' price counts before the list's. */
+  /** The provider's facts; prices of the options take precedence. */
   factsOf(name: string): ListedModel | undefined {
     const [configured, listed] = [this.#config.models, this.#offered].map((all) =>
       all.find((one) => one.name === name)
@@ -60,7 +60,7 @@ export class SessionModes {
     return listed === undefined ? configured : { ...listed, ...configured };
   }
 
-  /** Those that files describe. */
+  /** Modes from the user's files. */
   get own(): EngineConfig["modes"] {
     return this.#own;
   }
@@ -69,7 +69,7 @@ export class SessionModes {
     this.#own = modes;
   }
 
-  /** Those that may be chosen, with the effort of this moment. */
+  /** Modes that the user may choose, with the current effort. */
   get all(): readonly Mode[] {
     const { explore_model: model } = this.#config;
     const explore = model === undefined ? CHOSEN.explore : { ...CHOSEN.explore, model };
@@ -77,13 +77,13 @@ export class SessionModes {
       .map((mode) => this.#withEffort(mode));
   }
 
-  /** Of the next turn. */
+  /** The effort of the next turn. */
   get effort(): ChoosableEffort {
     const { effort: chosen } = this.#choice;
     return CHOOSABLE_EFFORTS.find((one) => one === chosen) ?? this.#config.effort ?? "default";
   }
 
-  /** The row of the next turn. */
+  /** The mode of the next turn. */
   get current(): Mode {
     const { mode } = this.#choice;
     const { model } = this;
@@ -98,7 +98,7 @@ export class SessionModes {
     return effort === "default" ? mode : { ...mode, effort };
   }
 
-  /** Names of models, the one of the options first. */
+  /** Names of models, the options' model first. */
   get models(): readonly string[] {
     const { model, summary_model, models } = this.#config;
     const modes = this.all.map((mode) => mode.model);
@@ -107,15 +107,14 @@ export class SessionModes {
     return [...new Set(names.filter((name) => name !== undefined))];
   }
 
-  /** Turns change nothing until a mode is chosen. What was chosen stays stored. */
+  /** Makes the session read-only until the user chooses a mode. The stored choice stays. */
   narrow(): void {
     this.#isNarrowed = true;
   }
 
   /**
-   * @param choice "" leaves it to the options
-   * @param listed the chosen model, if it is known to be one of the provider's
-   * @throws {ToolError} one line, if there is no such thing to choose
+   * @param choice "" uses the options @param listed the chosen model, if the provider has it @throws {ToolError} one
+   * line, if the choice does not exist
    */
   choose(choice: Partial<Choice>, listed?: ListedModel): void {
     const { mode, model, effort } = choice;

@@ -1,21 +1,21 @@
-/** Which tools a session has: all of its runner's but those that are off by option or by the user's choice. */
+/** The enabled tools of a session: its runner's, without those that an option or the user switched off. */
 import { oldNames } from "../../calls/old_names.ts";
 import type { Memory } from "../permission/memory.ts";
 
 interface NamedTool {
   readonly name: string;
-  /** It is on only where somebody asks for it. */
+  /** Enabled only on request. */
   readonly special?: boolean;
 }
 
-/** Old names count too: what was switched off under one of them stays off. */
+/** Accepts old names too: a tool that was switched off under one stays off. */
 export class SessionTools {
   readonly #tools: readonly NamedTool[];
   readonly #off: readonly string[];
   readonly #memory: Pick<Memory, "tools">;
   readonly #remember: () => void;
 
-  /** @param off by option @param memory what the user has chosen @param remember stores it */
+  /** @param off by option @param memory the user's choices @param remember stores them */
   constructor(
     tools: readonly NamedTool[],
     off: readonly string[],
@@ -28,34 +28,34 @@ export class SessionTools {
     this.#remember = remember;
   }
 
-  /** @param name of a tool, also of one that comes from elsewhere, or of a part of one */
+  /** @param name of a tool, an external tool, or a part of one */
   isPartOff(name: string): boolean {
     return !(this.#memory.tools.get(name) ?? !this.#off.includes(name));
   }
 
-  /** The whole of it. */
+  /** Whether the whole tool is off. */
   isOff({ name }: NamedTool): boolean {
     const parts = oldNames(name);
     return this.isPartOff(name) || (parts.length > 0 && parts.every((part) => this.isPartOff(part)));
   }
 
-  /** The user has switched it on. */
+  /** The user switched it on. */
   isAdded(name: string): boolean {
     return this.#memory.tools.get(name) === true;
   }
 
-  /** The prompt's earlier bytes change once. */
+  /** This changes the prompt's beginning once. */
   toggle(name: string): void {
     const isOn = this.list.find((tool) => tool.name === name)?.on ?? !this.isPartOff(name);
     this.#switch(name, !isOn);
   }
 
-  /** Those that are not off. */
+  /** Enabled tools. */
   get names(): readonly string[] {
     return this.#tools.flatMap((tool) => this.isOff(tool) ? [] : [tool.name]);
   }
 
-  /** What the user asks for by name, and is not off. */
+  /** Enables a tool that the user mentioned, unless it is off. */
   add(name: string): void {
     const tool = this.#tools.find((one) => one.name === name);
     if (tool?.special === true && !this.isOff(tool) && !this.isAdded(name)) this.#switch(name, true);

@@ -1,4 +1,4 @@
-/** A question beside the turns: answered from what the model sees of the session, and in no log. */
+/** A question beside the turns. Its answer is based on the visible session and is not logged. */
 import { type Mode, MODES } from "../../context/modes.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import type { MessageEntry } from "../../log/entries.ts";
@@ -24,7 +24,7 @@ const ALONE =
 
 type AsideRunnerPorts = RunnerPorts & { readonly runner: Runner };
 
-/** Questions of a session beside its turns. */
+/** A session's questions beside its turns. */
 export class Asides {
   readonly #portsOf: () => AsideRunnerPorts;
   readonly #closing: AbortSignal;
@@ -35,7 +35,7 @@ export class Asides {
     this.#closing = closing;
   }
 
-  /** Also while a turn runs. @param onText hears the answer as it comes @throws {ToolError} one line */
+  /** Works during a turn too. @param onText receives the answer as it streams @throws {ToolError} one line */
   async ask(id: string, question: string, onText: AsideListener): Promise<string> {
     const { runner, ...ports } = this.#portsOf();
     if (runner.aside === undefined) throw new ToolError("This agent takes no questions beside a turn.");
@@ -48,13 +48,13 @@ export class Asides {
     }
   }
 
-  /** It is answered with what has come. */
+  /** Ends the answer with the text so far. */
   stop(id: string): void {
     this.#running.get(id)?.abort();
   }
 }
 
-/** @throws {ToolError} one line: why there is no answer */
+/** @throws {ToolError} the reason for a missing answer, one line */
 export async function askAside(
   question: string,
   onText: AsideListener,
@@ -70,7 +70,7 @@ export async function askAside(
   const count = (measured: Measured) => meter.count(measured, mode, tools, { model });
   let isTold = true;
   const emit: StepPorts["emit"] = (event) => {
-    // What was text has become a thought, or a thought text: the end says which.
+    // Text was reclassified as a thought, or the reverse; only the end tells which.
     if (event.type === "retold") isTold = false;
     if (event.type === "token" && isTold) onText(event.text);
   };

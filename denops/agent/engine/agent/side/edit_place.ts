@@ -1,4 +1,4 @@
-/** A turn that changes lines in place: the model writes what stands there afterwards, and it is written as by a tool. */
+/** A turn that edits lines in place: the model writes the new text, and a tool call stores it. */
 import type { EditPlace } from "../../../protocol/edit_place.ts";
 import { MODES } from "../../context/modes.ts";
 import { atPlace, editQuestion, linesIn, replacementIn, withReplacement } from "../../context/edit_place.ts";
@@ -18,7 +18,7 @@ import type { RunnerPorts, TurnEnd } from "../turn/runner.ts";
 
 interface EditPorts extends RunnerPorts, BatchPorts {
   readonly model: Model;
-  /** What is sent with these messages alone. */
+  /** Builds a request of these messages only. */
   promptOf(messages: readonly MessageEntry[]): Prompt;
 }
 
@@ -38,7 +38,7 @@ export async function editTurn(place: EditPlace, ports: EditPorts, signal: Abort
   return { type: "stopped", reason: signal.aborted ? "cancelled" : "end_turn" };
 }
 
-/** What was done, or how the turn has failed. @throws {ToolError} one line */
+/** The result for the user, or why the turn failed. @throws {ToolError} one line */
 async function edit(place: EditPlace, ports: EditPorts, signal: AbortSignal): Promise<string | TurnEnd> {
   const { workspace, model, meter } = ports;
   await ports.refreshRules();
@@ -62,7 +62,7 @@ async function edit(place: EditPlace, ports: EditPorts, signal: AbortSignal): Pr
     throw new ToolError("the answer was cut off. Select fewer lines.");
   }
   const replacement = replacementIn(end.message.text, place.text);
-  // Others may have changed the file meanwhile.
+  // The file may have changed meanwhile.
   const now = await read();
   const at = atPlace(now, place);
   if (at === undefined) throw new ToolError("these lines were changed meanwhile.");

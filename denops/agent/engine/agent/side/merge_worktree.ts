@@ -1,4 +1,4 @@
-/** A turn without a model: what differs in a worktree is written into the project, as calls of tools. */
+/** A turn without a model: copies the differences of a worktree into the project with tool calls. */
 import type { Merge } from "../../../protocol/worktrees.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
 import { stepOf } from "./merged_file.ts";
@@ -12,7 +12,7 @@ import type { RunnerPorts, TurnEnd } from "../turn/runner.ts";
 
 type MergedFile = Merge["files"][number];
 
-/** Lines of the answer that name files. */
+/** Files that the answer names. */
 const MOST_NAMED = 30;
 
 export async function mergeTurn(
@@ -38,7 +38,7 @@ export async function mergeTurn(
   return { type: "stopped", reason: signal.aborted ? "cancelled" : "end_turn" };
 }
 
-/** Undefined if it was done; "same" if nothing was to be done, else why it was left. @throws {ToolError} one line */
+/** Undefined if it was merged; "same" if nothing differed; otherwise the reason. @throws {ToolError} one line */
 async function take(
   file: MergedFile,
   iteration: number,

@@ -1,22 +1,22 @@
-/** What is to be done about a file that differs in a worktree. Pure. */
+/** Decides how to merge a file that differs in a worktree. Pure. */
 import type { Merge } from "../../../protocol/worktrees.ts";
 import { merge3 } from "../../../shared/text/merge.ts";
 import { lineEnding, withEnding } from "../../../shared/text/text.ts";
 
 type Texts = Pick<Merge["files"][number], "base" | "theirs" | "merged">;
 
-/** What is to be done about it; "same": nothing. */
+/** The action for a file; "same": none. */
 type Step =
   | { readonly type: "write"; readonly content: string }
   | { readonly type: "delete" }
   | { readonly type: "same" }
-  /** Half a sentence. */
+  /** The reason, as half a sentence. */
   | { readonly type: "left"; readonly why: string };
 
 /**
- * What has not been merged before begins where the worktree did. Where that would meet what was changed here, it is tried
- * from what was merged last: both sides may have had those lines by then.
- * @param ours the text in the project; undefined if there is no such file
+ * A first merge starts from the worktree's base. If that conflicts with local changes, it starts from the last merge,
+ * because both sides may have those lines by now.
+ * @param ours the project's text; undefined if the file does not exist
  */
 export function stepOf({ base, theirs, merged }: Texts, ours: string | undefined): Step {
   const first = from(base, theirs, ours);
@@ -26,7 +26,7 @@ export function stepOf({ base, theirs, merged }: Texts, ours: string | undefined
 }
 
 function from(base: string | undefined, theirs: string | undefined, ours: string | undefined): Step {
-  // Where git changes line endings, those of the project stay.
+  // The project's line endings stay if git converts them.
   const ending = ours === undefined ? undefined : lineEnding(ours);
   const plain = (text: string) => ending === undefined ? text : withEnding(text, ending);
   const [before, after] = [base, theirs].map((text) => text === undefined ? undefined : plain(text));

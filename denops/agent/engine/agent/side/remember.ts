@@ -1,4 +1,4 @@
-/** A turn without a model: writes what the user wants remembered into the project's rules, as a call of a tool. */
+/** A turn without a model: appends a line to the project's rules with a tool call. */
 import { join } from "node:path";
 import { SHARED_RULES } from "../../../protocol/rules_names.ts";
 import { withLine } from "../../../protocol/rules_line.ts";
@@ -10,7 +10,7 @@ import { type BatchPorts, runBatch } from "../turn/batch.ts";
 import { Repeats } from "../turn/repeats.ts";
 import type { RunnerPorts, TurnEnd } from "../turn/runner.ts";
 
-/** @param line what is to be remembered */
+/** @param line the text to remember */
 export async function rememberTurn(
   line: string,
   ports: RunnerPorts & BatchPorts,
@@ -43,7 +43,7 @@ export async function rememberTurn(
   return { type: "stopped", reason: "end_turn" };
 }
 
-/** The one of the root that counts, so that no new one takes its place. */
+/** The root's effective rules file, so that no new file replaces it. */
 async function rulesFile(
   workspace: Workspace,
   signal: AbortSignal,
@@ -54,7 +54,7 @@ async function rulesFile(
       const before = await workspace.readIfText(await workspace.resolve(join(workspace.root, name)), signal);
       if (before !== undefined) found.push({ name, before });
     } catch (error) {
-      // A link that leads out is none of the project's.
+      // A link that leads out of the project does not count.
       if (!(error instanceof ToolError)) throw error;
     }
   }

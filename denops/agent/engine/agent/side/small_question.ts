@@ -1,4 +1,4 @@
-/** One small request beside a turn: a few words in, a line or some JSON out. */
+/** One small request beside a turn: a short prompt, and a line or some JSON as the answer. */
 import type { Mode } from "../../context/modes.ts";
 import type { Environment } from "../../context/sections.ts";
 import { view } from "../../context/view.ts";
@@ -9,11 +9,11 @@ import type { Measured } from "../turn/meter.ts";
 export interface SmallQuestionPorts {
   readonly model: Model;
   readonly environment: Environment;
-  /** Hears of the request once, if it was answered or the provider tells its usage. */
+  /** Called once, if the request was answered or the provider reported usage. */
   count(measured: Measured): void;
 }
 
-/** @param mode one that is aside and without tools @returns undefined if no whole answer came */
+/** @param mode a side mode without tools @returns undefined without a complete answer */
 export async function askSmall(
   mode: Mode,
   text: string,
@@ -26,7 +26,7 @@ export async function askSmall(
   return end.type === "answered" ? end.message.text : undefined;
 }
 
-/** The JSON object in an answer: models put it into a fence or add words. Undefined if there is none. */
+/** The JSON object in an answer, which models wrap in fences or words. Undefined without one. */
 export function jsonIn(text: string | undefined): unknown {
   const [found] = /\{[^{}]*\}/.exec(text ?? "") ?? [];
   try {

@@ -1,13 +1,13 @@
-/** A title for a session, from the model itself: one small request. */
+/** Generates a session title with one small request. */
 import { MODES } from "../../context/modes.ts";
 import { titleLine } from "../../log/title.ts";
 import type { Exchange } from "../turn/runner.ts";
 import { askSmall, type SmallQuestionPorts } from "./small_question.ts";
 
-/** Characters of the question and of the answer that the model gets. */
+/** Characters of the question and the answer in the request. */
 const MOST_TEXT = 2_000;
 
-/** Never rejects for what the model does: undefined is no title. */
+/** Never rejects because of the model; undefined: no title. */
 export async function askTitle(
   ports: SmallQuestionPorts,
   { question, answer }: Exchange,
@@ -20,10 +20,10 @@ export async function askTitle(
   return title === undefined ? undefined : cleaned(title);
 }
 
-/** Characters; no title is that long. */
+/** Characters of a title, at most. */
 const LONGEST_LINE = 1_000;
 
-/** Models like to add marks of their own. */
+/** Removes the markup that models add. */
 function cleaned(text: string): string | undefined {
   const line = text.split("\n").map((one) => one.slice(0, LONGEST_LINE)).map((one) =>
     one.replace(/^[\s#*_>"'`“«]*(?:title\s*:)?[\s*_"'`“«]*/i, "")

@@ -1,6 +1,6 @@
-/** Order among what runs at the same time. */
+/** Limits and orders concurrent work. */
 
-/** So many at a time; the others wait, and go on in the order in which they came. */
+/** Runs up to a number of jobs; the others wait in order of arrival. */
 export class Slots {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -9,7 +9,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** To be disposed of at the end. @throws {unknown} the signal's reason */
+  /** Dispose of the result at the end. @throws {unknown} the signal's reason */
   async take(signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
     if (this.#free > 0) this.#free -= 1;
@@ -42,7 +42,7 @@ export class Slots {
   }
 }
 
-/** One after the other, in the order in which they came. */
+/** Runs jobs one after another, in order of arrival. */
 export class OneByOne {
   #last: Promise<unknown> = Promise.resolve();
 

@@ -1,7 +1,6 @@
 /**
- * One sub-agent at work: a turn of the loop with a log, a view and a workspace of its own. What it does goes through the
- * gate, the caps and the checkpoints of the session that it works for; of what it says that session's model gets the
- * last message alone.
+ * One working sub-agent: a turn of the loop with its own log, view and workspace. Gate, caps and checkpoints are those
+ * of its parent session, whose model gets only the last message.
  */
 import { againstMode } from "../../../policy/decide_mode.ts";
 import type { ModeAccess } from "../../../protocol/modes.ts";
@@ -20,7 +19,7 @@ import { Meter } from "../turn/meter.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "../turn/runner.ts";
 
 interface SubagentOptions {
-  /** Of its session, which is stored. */
+  /** The id of its stored session. */
   readonly id: string;
   /** One line. */
   readonly title: string;
@@ -34,16 +33,16 @@ interface SubagentOptions {
     readonly session: string;
     readonly turn: number;
     readonly ports: RunnerPorts;
-    /** The call that it stands under; undefined for one in the background, which shows nothing and asks nobody. */
+    /** The call above it on screen; undefined for background sub-agents, which show and ask nothing. */
     readonly call: string | undefined;
   };
-  /** Runs what writes, so that nothing of another sub-agent comes between. */
+  /** Runs writes without interleaving other sub-agents. */
   readonly alone: NonNullable<RunnerPorts["alone"]>;
-  /** Is told of each call. */
+  /** Called for each tool call. */
   begun(title: string): void;
 }
 
-/** What its parent's screen shows under the call; its log has everything. */
+/** Events that the parent's screen shows below the call; the log has all. */
 const SHOWN: ReadonlySet<AgentEvent["type"]> = new Set([
   ...[
     "token",
@@ -64,7 +63,7 @@ const IN_BACKGROUND: ApprovalAnswer = {
   reason: "it would have to be asked about, and a sub-agent in the background asks nobody",
 };
 
-/** Never rejects; what cannot be stored is its failure. */
+/** Never rejects; a storage error is its failure. */
 export async function workAsSubagent(
   options: SubagentOptions,
   task: string,
@@ -91,12 +90,12 @@ async function work(options: SubagentOptions, task: string, signal: AbortSignal)
   return end;
 }
 
-/** Stores what a sub-agent does, and shows some of it under its parent's call. */
+/** Logs a sub-agent's events, and shows some of them below its parent's call. */
 class SubagentLog {
   readonly #options: SubagentOptions;
   readonly #openCalls = new Set<string>();
   readonly history: HistoryWindow;
-  /** Should the user continue its session, it keeps the tools that it began with. */
+  /** The tools of its session, should the user continue it. */
   readonly offered = new RememberedMap<readonly ToolSpec[]>("offered", []);
 
   constructor(options: SubagentOptions) {
@@ -136,7 +135,7 @@ class SubagentLog {
   }
 }
 
-/** The parent's ports, with what is the sub-agent's own. */
+/** The parent's ports with the sub-agent's own parts. */
 function runnerPorts(options: SubagentOptions, log: SubagentLog): RunnerPorts {
   const { mode, workspace, rulesOf, parent, alone, title } = options;
   const { checkpoints, ask } = parent.ports;
@@ -156,7 +155,7 @@ function runnerPorts(options: SubagentOptions, log: SubagentLog): RunnerPorts {
     unattended: true,
     agents: undefined,
     steering: undefined,
-    // Its own turn is narrowed, and no other.
+    // Narrowing applies to its own turn only.
     narrow: () => {},
     state: { folder: "", plan: [] },
     meter: meterOf(options, emit),
@@ -171,12 +170,12 @@ function runnerPorts(options: SubagentOptions, log: SubagentLog): RunnerPorts {
     },
     messages: () => log.history.seen,
     fold: append,
-    // All sub-agents share one log and one screen.
+    // Sub-agents share one log and one screen.
     newCallId: callIds(() => true),
   };
 }
 
-/** Where the other side runs a command at an access of its own, or at none that holds, it is not run for a mode that looks. */
+/** Rejects a read-only sub-agent's command that the client would run with more access. */
 function held({ access }: ApprovalRequest, answer: ApprovalAnswer, mode: ModeAccess): ApprovalAnswer {
   const isYes = answer.answer === "allow_once" || answer.answer === "allow_session";
   if (access.kind !== "command" || !isYes) return answer;
@@ -185,7 +184,7 @@ function held({ access }: ApprovalRequest, answer: ApprovalAnswer, mode: ModeAcc
   return against === undefined ? answer : { answer: "reject", ...against };
 }
 
-/** What it uses up counts against the caps of the session that it works for, and stands there with its name. */
+/** Counts its usage against the caps of the parent session, under the sub-agent's name. */
 function meterOf({ id, runner, usage, parent }: SubagentOptions, emit: (event: AgentEvent) => void): Meter {
   return new Meter({
     session: parent.session,
@@ -200,7 +199,7 @@ function meterOf({ id, runner, usage, parent }: SubagentOptions, emit: (event: A
   });
 }
 
-/** What it has answered: its last words. */
+/** Its answer: the last text. */
 export function lastWords(messages: readonly MessageEntry[]): string {
   const last = messages.findLast((entry) => entry.type === "assistant_message" && entry.text.trim() !== "");
   return last?.type === "assistant_message" ? last.text.trim() : "";

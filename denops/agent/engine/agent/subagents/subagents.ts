@@ -1,4 +1,4 @@
-/** The sub-agents of one session: those at work, three at a time, and those that have ended, in the store. */
+/** The sub-agents of one session: up to three at work, and the ended ones in the store. */
 import { covers, type ModeAccess } from "../../../protocol/modes.ts";
 import type { RequestResult } from "../../../protocol/requests.ts";
 import { CHOSEN, type Mode } from "../../context/modes.ts";
@@ -20,18 +20,18 @@ import type { SessionModes } from "../settings/session_modes.ts";
 import { lastWords, workAsSubagent } from "./subagent.ts";
 import { OneByOne, Slots } from "./slots.ts";
 
-/** At work at the same time; others wait. */
+/** Sub-agents at work; others wait. */
 const AT_A_TIME = 3;
 const MOST_WAITING = 20;
 
-/** Of an answer; characters for languages that do not part their words. */
+/** Limits of an answer; characters are for languages without spaces between words. */
 const MOST_WORDS = 1_500;
 const MOST_CHARACTERS = 16_000;
 
-/** Calls that are named of one that still runs. */
+/** Calls listed for a running sub-agent. */
 const MOST_CALLS = 5;
 
-/** Characters of an id that a model is told: they are its session's first. */
+/** Characters of an id in texts for the model: the beginning of the session's id. */
 const SHORT_ID = 8;
 
 interface SubagentsPorts {
@@ -40,33 +40,33 @@ interface SubagentsPorts {
   readonly store: Store;
   readonly usage: UsageLog;
   readonly runner: Runner;
-  /** Those in the background of which the model has not been told: id → title. */
+  /** Background sub-agents that the model has not heard of: id → title. */
   readonly untold: Map<string, string>;
-  /** To be called when they have changed. */
+  /** Call it after changes. */
   remember(): void;
-  /** Of a turn of the session. */
+  /** The ports of a turn of the session. */
   ports(): RunnerPorts;
-  /** One that has read nothing. */
+  /** A workspace without read files. */
   workspace(): Workspace;
   rulesFor(workspace: Workspace): RunnerPorts["rulesOf"];
-  /** Modes and names of models that may be chosen. */
+  /** Modes and models that may be chosen. */
   readonly modes: Pick<SessionModes, "all" | "models" | "model">;
 }
 
-/** A sub-agent is told its mode, and starts no others. */
+/** A sub-agent has a fixed mode and starts no others. */
 const NOT_SUBAGENTS: ReadonlySet<string> = new Set([CHOSEN.auto.name, CHOSEN.orchestrator.name]);
 
 interface Begun {
-  /** Of its session. */
+  /** The id of its session. */
   readonly id: string;
   readonly task: SubagentTask;
   readonly mode: Mode;
   readonly controller: AbortController;
   /** Milliseconds since 1970. */
   readonly since: number;
-  /** It waits until others have ended. */
+  /** It waits for others to end. */
   waits: boolean;
-  /** Titles of what it has done. */
+  /** Titles of its calls. */
   readonly calls: string[];
 }
 
@@ -79,13 +79,13 @@ export class Subagents implements SubagentPort {
   readonly #ports: SubagentsPorts;
   readonly #slots = new Slots(AT_A_TIME);
   readonly #writes = new OneByOne();
-  /** By the ids of their sessions. */
+  /** By session id. */
   readonly #atWork = new Map<string, AtWork>();
 
   constructor(ports: SubagentsPorts) {
     this.#ports = ports;
     const { store, session } = ports;
-    // What the end of an engine has cut off ends now. A second turn of one is the user's, who may have it open elsewhere.
+    // Ends turns that a dead engine left open. A second turn is the user's, who may have the session open elsewhere.
     if (store.session(session) === undefined) return;
     for (const { id, turns, ended } of store.subagents(session)) {
       if (turns !== 1 || ended !== undefined) continue;
@@ -151,14 +151,14 @@ export class Subagents implements SubagentPort {
     return this.output(id);
   }
 
-  /** The user stops it; the model is told like of any other end. @throws {ToolError} */
+  /** The user stops it; the model hears of it as of any end. @throws {ToolError} */
   async end(short: string): Promise<void> {
     const running = this.#atWork.get(this.#idOf(short));
     running?.controller.abort();
     await running?.ended;
   }
 
-  /** For the model: what has ended in the background since it was told last; undefined if nothing has. */
+  /** For the model: background sub-agents that ended since the last time; undefined without any. */
   news(): string | undefined {
     const { untold } = this.#ports;
     const ended = [...untold].filter(([id]) => !this.#atWork.has(id));
@@ -191,7 +191,7 @@ export class Subagents implements SubagentPort {
     ];
   }
 
-  /** Ends all of them; resolves when nothing more will be stored or shown. */
+  /** Ends all; resolves when nothing more is stored or shown. */
   async close(): Promise<void> {
     const all = [...this.#atWork.values()];
     for (const { controller } of all) controller.abort();
@@ -257,7 +257,7 @@ export class Subagents implements SubagentPort {
     }
   }
 
-  /** What the session of a sub-agent has in common with its parent's, and in which mode it is, should the user go on with it. */
+  /** The memory that a sub-agent's session shares with its parent's, and its mode, should the user continue it. */
   #memoryOf({ name, model, effort }: Mode): readonly Remembered[] {
     const { store, session, runner } = this.#ports;
     const provider = model === undefined ? "" : runner.model.provider;
@@ -267,7 +267,7 @@ export class Subagents implements SubagentPort {
     return [...facts, ...shared];
   }
 
-  /** Of one that has ended. */
+  /** The report of an ended sub-agent. */
   #reportOf(id: string): SubagentReport {
     const { store } = this.#ports;
     const stored = store.session(id);
@@ -283,7 +283,7 @@ export class Subagents implements SubagentPort {
     };
   }
 
-  /** Not one without tools, nor one that is to be settled first. @throws {ToolError} */
+  /** Excludes modes without tools, and modes that a turn must choose first. @throws {ToolError} */
   #modeOf({ mode: name, model }: SubagentTask): Mode {
     const { modes } = this.#ports;
     const all = modes.all.filter(({ name, tools }) => tools !== "listed" && !NOT_SUBAGENTS.has(name));
@@ -292,7 +292,7 @@ export class Subagents implements SubagentPort {
       throw new ToolError(`No mode is called ${name}. Modes: ${all.map(({ name }) => name).join(", ")}.`);
     }
     const { model: chosen } = modes;
-    // What the user has chosen for the session holds for who works for it.
+    // The session's chosen model also applies to its sub-agents.
     if (model === undefined && row.model === undefined && chosen !== undefined) {
       return { ...row, model: chosen.name, listed: chosen };
     }
@@ -346,7 +346,7 @@ function textOf({ task, hint }: SubagentTask): string {
   ].join("\n\n");
 }
 
-/** At most 1,500 words, with a note of what is left out. */
+/** At most 1,500 words, with a note about the rest. */
 function shortened(text: string): string {
   const words = [...text.matchAll(/\S+/g)];
   const end = Math.min(words[MOST_WORDS]?.index ?? text.length, MOST_CHARACTERS);

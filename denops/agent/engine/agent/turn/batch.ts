@@ -284,7 +284,7 @@ function noteEdit({ id, tool, fitted }: ReadCall, { tried }: BatchPorts, written
   tried?.({ call: id, form: tool.forms?.of(input) ?? tool.name, written });
 }
 
-/** What the call wanted, as far as its arguments are readable. */
+/** The start of a call, as far as its arguments are readable. */
 function startOf({ id, name, tool, args }: ReadCall, access: Access = NOTHING): ToolStart {
   if (tool === undefined || !args.ok) {
     return { id, tool: name, title: oneLine(name, LONGEST_NAME), kind: tool?.kind ?? "other", paths: [] };
