@@ -1,4 +1,4 @@
-/** What is different now by the agent's doing. */
+/** Separates the agent's current changes from the user's. */
 import type { Contents, FileRecord, Snapshot } from "../log/checkpoints.ts";
 import { type Changes, netChanges, pieces } from "./review/net.ts";
 import { carryEdits } from "./review/review_state.ts";
@@ -11,8 +11,8 @@ interface Options {
 }
 
 /**
- * @param changes of the agent, with what was taken back of them
- * @returns by path: as it would be without them, with what the user has done to it, and as it is
+ * @param changes of the agent, including reverted ones @returns by path: the file without the agent's changes but with
+ * the user's, and the current file
  */
 export async function agentsPart(
   changes: Changes,

@@ -1,11 +1,11 @@
-/** When a file has been reviewed to its end: what has become of the hunks of each call. */
+/** Records the fate of each call's hunks once a file is fully reviewed. */
 import type { Contents, Snapshot } from "../log/checkpoints.ts";
 import type { EditLog } from "../log/edits.ts";
 import type { ReviewStore, Version } from "../log/reviews.ts";
 import { outcomesOf } from "./review/hunk_outcomes.ts";
 import { textOf } from "./restore/plan.ts";
 
-/** Writes of one file that are looked at: a diff each. */
+/** Writes of one file that are compared; each needs a diff. */
 const MOST_WRITES = 30;
 /** Characters of a text. */
 const LARGEST = 1_000_000;
@@ -21,7 +21,7 @@ export class EditQuality {
     this.#log = log;
   }
 
-  /** @param now the file as the user has left it */
+  /** @param now the file as the user left it */
   settled(path: string, now: Snapshot): void {
     const open: Version[] = [];
     for (const version of this.#store.versions(path)) {
@@ -40,7 +40,7 @@ export class EditQuality {
     const outcomes = outcomesOf(writes, text);
     for (const [at, { session, kind, toolCall }] of open.entries()) {
       const found = outcomes?.[at];
-      // What a command has changed of an edit is the agent's doing, and no edit.
+      // A command's changes are the agent's, but not an edit.
       if (kind === "tool" && found !== undefined) this.#log.settled(session, toolCall ?? "", path, found);
     }
   }

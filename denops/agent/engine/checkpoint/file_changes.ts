@@ -1,4 +1,4 @@
-/** Records as the changes that buffers follow. */
+/** Converts records to changes for buffers. */
 import type { CheckpointStore, FileRecord, Snapshot } from "../log/checkpoints.ts";
 import type { FileChange } from "../log/events.ts";
 import { textOf } from "./restore/plan.ts";

@@ -1,4 +1,4 @@
-/** A session's checkpoints as turns that can be taken back, done again, or gone back before. */
+/** A session's checkpoints as turns, for undo, redo and restore. */
 import type {
   CheckpointKind,
   CheckpointStore,
@@ -14,14 +14,14 @@ import type { CarriedOut, Restorer } from "./restore/restorer.ts";
 
 export interface TurnChanges {
   readonly turn: number;
-  /** All of it. */
+  /** The whole turn was undone. */
   readonly undone: boolean;
   readonly files: readonly FileRecord[];
 }
 
-/** What was done, for the screen and for open buffers. */
+/** The result, for the screen and open buffers. */
 export interface TakenBack extends CarriedOut {
-  /** The turn that it is about. */
+  /** The turn concerned. */
   readonly turn: number;
 }
 
@@ -29,11 +29,11 @@ interface HistoryOptions {
   readonly store: CheckpointStore;
   readonly session: string;
   readonly restorer: Restorer;
-  /** The turn that runs or ran last. */
+  /** The current or last turn. */
   turn(): number;
 }
 
-/** Turns that are looked up at once. */
+/** Turns to load at once. */
 const AT_ONCE = 50;
 
 export class History {
@@ -43,7 +43,7 @@ export class History {
     this.#options = options;
   }
 
-  /** Undefined for a turn that has changed nothing. */
+  /** Undefined for a turn without changes. */
   turn(turn: number): TurnChanges | undefined {
     const checkpoints = this.#list({ turn }).filter(isTurns);
     const files = netChanges(checkpoints.map(({ files }) => files));
@@ -64,14 +64,13 @@ export class History {
     }
   }
 
-  /** All that the session has changed, oldest first. */
+  /** All changes of the session, oldest first. */
   changes(): readonly (readonly FileRecord[])[] {
     return this.#list().map(({ files }) => files);
   }
 
   /**
-   * What is left of a turn that was taken back in part is taken back the next time.
-   * @param turn undefined: the newest that stands
+   * An undo that was only partial is completed the next time. @param turn undefined: the newest turn that is not undone
    * @throws {ToolError}
    */
   async undo(turn: number | undefined, signal: AbortSignal): Promise<TakenBack> {
@@ -103,7 +102,7 @@ export class History {
     return await this.#takeBack("restore", turn, since, signal);
   }
 
-  /** Everything from the turn's first change on. */
+  /** All changes from the turn on. */
   #since(turn: number): readonly StoredCheckpoint[] {
     const all = this.#list();
     const first = all.findIndex((one) => isTurns(one) && one.turn >= turn);
@@ -133,12 +132,12 @@ export class History {
   }
 }
 
-/** What a redo would take back. @param all of the turn that runs or ran last */
+/** The checkpoint that a redo would revert. @param all of the current or last turn */
 export function redoable(all: readonly StoredCheckpoint[]): StoredCheckpoint | undefined {
   return all.findLast((one) => (one.kind === "undo" || one.kind === "restore") && stands(one));
 }
 
-/** Those that count as taken back afterwards. */
+/** The checkpoints that become undone. */
 export function markedBy(kind: CheckpointKind, taken: readonly StoredCheckpoint[]): readonly number[] {
   return taken.filter((one) => kind === "redo" || isTurns(one)).map(({ id }) => id);
 }
@@ -147,7 +146,7 @@ export function isTurns({ kind }: StoredCheckpoint): boolean {
   return kind === "tool" || kind === "command";
 }
 
-/** As far as they stand. */
+/** Checkpoints that are not undone. */
 function standing(checkpoints: readonly StoredCheckpoint[]): readonly StoredCheckpoint[] {
   return checkpoints.map((one) => ({
     ...one,

@@ -1,6 +1,6 @@
 /**
- * Takes back single files of what commands have changed, and does that again for those that the user agrees to. Both
- * are checkpoints of the command, so that a turn is undone as if nothing had been asked.
+ * Reverts single files that commands changed, and applies the changes again if the user approves. Both become
+ * checkpoints of the command, so undoing the turn needs nothing special.
  */
 import type { TextChange } from "../../protocol/access.ts";
 import { sep } from "node:path";
@@ -18,14 +18,14 @@ import { Restorer, type RestorerOptions } from "./restore/restorer.ts";
 
 interface HoldBackOptions extends RestorerOptions {
   readonly store: CheckpointStore;
-  /** Where it is recorded what is put back: no command in the background has done that. */
+  /** Records the reverts, which no background command made. */
   readonly recorder: Pick<CheckpointStore, "begin" | "finish">;
   readonly session: string;
-  /** The turn that runs. */
+  /** The current turn. */
   turn(): number;
 }
 
-/** What is on the disk is what counts: it is run from there. */
+/** Only the disk counts, because programs run from there. */
 const NO_EDITOR: RestorerOptions["editor"] = {
   unsavedText: () => Promise.resolve(undefined),
   writeUnsaved: () => Promise.resolve({ status: "not_open" }),
@@ -35,7 +35,7 @@ interface RecordedFile extends HeldFile {
   readonly records: readonly FileRecord[];
 }
 
-/** Changes of a command. */
+/** The changes of one command. */
 interface CommandChanges {
   readonly toolCall?: string | undefined;
   readonly files: readonly FileRecord[];
@@ -46,10 +46,10 @@ export class CommandHoldBack implements HoldBack {
   readonly #restorer: Restorer;
   /** A command was running when an earlier process ended. */
   readonly wasCutOff: boolean;
-  /** The last checkpoint that was looked at; those of earlier processes are not. */
+  /** The last examined checkpoint; those of earlier processes are ignored. */
   #last: number;
   readonly #recorded = new WeakMap<HeldFile, RecordedFile>();
-  /** Files that could not be put back in a turn: if they change again in that turn, their first state still counts. */
+  /** Files that could not be reverted in this turn. If they change again, their first state still counts. */
   #left: { readonly turn: number; readonly changes: readonly CommandChanges[] } = { turn: 0, changes: [] };
 
   constructor(options: HoldBackOptions) {
@@ -61,7 +61,7 @@ export class CommandHoldBack implements HoldBack {
       finish: (id, files) => recorder.finish(id, files),
     };
     this.#restorer = new Restorer({ ...options, store, editor: NO_EDITOR });
-    // What a crash has cut off was never looked at.
+    // Changes that a crash interrupted were never examined.
     const unfinished = options.store.list(options.session, { unfinished: true });
     const cut = unfinished.find(({ kind }) => kind === "command");
     this.wasCutOff = cut !== undefined;
@@ -81,7 +81,7 @@ export class CommandHoldBack implements HoldBack {
       commands,
       (record, toolCall) => isTrap(record.path, toolCall, () => this.#texts(record)),
     );
-    // A call may change what another has changed: each file goes back to what it was before the first that is held.
+    // Calls may change the same files, so each file returns to its state before the first call held back.
     const all = netChanges(
       commands.map(({ files }, at) => files.filter(({ path }) => at >= (calls.get(path)?.at ?? 0))),
     );
@@ -123,10 +123,10 @@ export class CommandHoldBack implements HoldBack {
     return failure === undefined ? { changes } : { changes, failure };
   }
 
-  /** @param wanted each `before` is what is to come back */
+  /** @param wanted records whose `before` is to be restored */
   async #carryOut(wanted: readonly FileRecord[], toolCall: string) {
     const { session, turn } = this.#options;
-    // Half of it would help nobody, whoever has stopped the turn.
+    // A partial revert helps nobody, so stopping the turn does not interrupt it.
     const { signal } = new AbortController();
     const checkpoint: NewCheckpoint = { session, turn: turn(), kind: "command", toolCall };
     const plan = await this.#restorer.plan(
@@ -143,7 +143,7 @@ export class CommandHoldBack implements HoldBack {
     };
   }
 
-  /** Undefined: one of them is no text. */
+  /** Undefined if one of them is not text. */
   #texts({ before, after }: FileRecord): TextChange | undefined {
     const { contents } = this.#options.store;
     const text = (image: Snapshot) => image.type === "file" ? textOf(image.blob, contents)?.text : undefined;
@@ -167,13 +167,13 @@ export class CommandHoldBack implements HoldBack {
   }
 }
 
-/** A command that changed a file it may not change, and its place among the commands. */
+/** A command that changed a protected file, and its position among the commands. */
 interface HeldCall {
   readonly toolCall: string;
   readonly at: number;
 }
 
-/** By path: the first of the commands that may not change it. Checkpoints of one call in a row count as one. */
+/** By path: the first command that must not change it. Consecutive checkpoints of a call count as one. */
 function heldCalls(
   commands: readonly CommandChanges[],
   isHeld: (record: FileRecord, toolCall: string) => boolean,
@@ -189,7 +189,7 @@ function heldCalls(
   return found;
 }
 
-/** Each with the file that it was before a move. */
+/** Each with its file before a move. */
 function traps(
   all: readonly FileRecord[],
   isTrap: (record: FileRecord) => boolean,
@@ -202,7 +202,7 @@ function traps(
   });
 }
 
-/** Folders that were made for the files, or that went with them. */
+/** Folders that were created or removed with the files. */
 function foldersOf(records: readonly FileRecord[], all: readonly FileRecord[]): readonly FileRecord[] {
   return all.filter(({ path, before, after }) =>
     (before.type === "folder") !== (after.type === "folder") &&

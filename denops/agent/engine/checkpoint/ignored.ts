@@ -1,23 +1,23 @@
-/** Which of a project's files are looked at: those that git would show, whether it is a repository or not. */
+/** Decides which of a project's files are examined: those that git would show, even outside of a repository. */
 import ignore, { type Ignore } from "../../deps/ignore.ts";
 import { join } from "node:path";
 import { openByRealPath } from "../files/open_file.ts";
 
-/** Never looked at: not the project's own files. */
+/** Folders that never hold the project's own files. */
 const NEVER: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".jj", "node_modules"]);
 
 export function isNeverSeen(name: string): boolean {
   return NEVER.has(name.toLowerCase());
 }
 
-/** Larger ones are nobody's rules. */
+/** Larger files cannot be rules. */
 const LARGEST_RULES = 1_000_000;
-/** Of one rule: with more, a hostile name takes it minutes. Its files are looked at then. */
+/** Characters of one rule: a longer one could take minutes on a hostile name. Its files are then examined. */
 const LONGEST_RULE = 500;
 const MOST_DEEP_STARS = 2;
 const MOST_STARS = 6;
 
-/** The rules as they stand at one moment; each folder's are read when they are first asked for. */
+/** The ignore rules at one moment; each folder's are read on first use. */
 export class Ignored {
   readonly #root: string;
   readonly #rules = new Map<string, Ignore | undefined>();
@@ -27,9 +27,7 @@ export class Ignored {
     this.#root = root;
   }
 
-  /**
-   * @param folder relative to the root with "/", "" for the root; not ignored itself
-   */
+  /** @param folder relative to the root with "/", "" for the root; not ignored itself */
   has(folder: string, name: string, isFolder: boolean): boolean {
     if (isNeverSeen(name)) return true;
     const path = folder === "" ? name : `${folder}/${name}`;
@@ -46,7 +44,7 @@ export class Ignored {
     }
   }
 
-  /** Is the file, or a folder that it is in? @param path relative to the root with "/" */
+  /** Whether the file or one of its folders is ignored. @param path relative to the root with "/" */
   hides(path: string): boolean {
     const [folder, name] = split(path);
     return (folder !== "" && this.#hidesFolder(folder)) || this.has(folder, name, false);
@@ -65,7 +63,7 @@ export class Ignored {
     if (this.#rules.has(folder)) return this.#rules.get(folder);
     const files = folder === "" ? [".git/info/exclude", ".gitignore"] : [".gitignore"];
     const texts = files.map((file) => readText(join(this.#root, folder, file))).filter((text) => text !== "");
-    // "a\b" is what ignore takes for a path of Windows.
+    // The library takes "a\b" for a Windows path.
     const rules = texts.length === 0 ? undefined : ignore().add(texts.join("\n").split("\n").filter(isCheap));
     this.#rules.set(folder, rules);
     return rules;

@@ -1,6 +1,6 @@
 /**
- * Keeps what calls change. The images before are on disk before a call runs, so that what a crash has cut off can be
- * taken back too; the images after follow when it has ended.
+ * Records the changes of calls. Earlier contents are stored before a call runs, so that interrupted changes can be
+ * undone too; new contents are stored when it ends.
  */
 import { basename, dirname, join } from "node:path";
 import {
@@ -27,17 +27,17 @@ export interface RecorderOptions extends Pick<ScannerOptions, "isWatched"> {
   readonly store: CheckpointStore;
   readonly editor: Editor;
   readonly limits?: ScannerOptions["limits"];
-  /** Milliseconds between two signs of life of what runs. */
+  /** Milliseconds between heartbeats of running calls. */
   readonly aliveMs?: number;
-  /** The turn that runs. */
+  /** The current turn. */
   turn(): number;
-  /** The background command of this call has not ended. Absent: it has. */
+  /** Whether this call's background command still runs. Absent: it has ended. */
   isRunning?(toolCall: string): boolean;
   /** One line for the user. */
   notice(text: string): void;
 }
 
-/** A command in the background, whose changes are found when the turn ends. */
+/** A background command, whose changes are found when the turn ends. */
 interface Background {
   readonly id: number;
   readonly toolCall: string;
@@ -49,12 +49,12 @@ interface Seen {
   readonly since: number;
 }
 
-/** A user needs longer than that to change something after a crash. */
+/** A user takes longer than this to change something after a crash. */
 const ALIVE_MS = 500;
 
 const NOTHING: PendingCheckpoint = { done: () => Promise.resolve([]) };
 
-/** What a background command has changed. */
+/** The changes of a background command. */
 export interface LateChanges {
   readonly toolCall: string;
   readonly changes: readonly FileChange[];
@@ -65,12 +65,12 @@ export class Recorder implements Checkpoints {
   readonly #scanner: ProjectScanner;
   #background: Background[] = [];
   #late: LateChanges[] = [];
-  /** The project as it was seen last while commands run in the background. */
+  /** The last scan of the project while background commands run. */
   #seen: Seen | undefined;
-  /** The project at the end of the last turn, and the calls whose background commands outlived it. */
+  /** The scan at the end of the last turn, and the calls whose background commands outlived it. */
   #outlived: Seen & { readonly toolCalls: readonly string[] } | undefined;
   #toldOfLimits = false;
-  /** Checkpoints of what runs. */
+  /** Checkpoints of running calls. */
   readonly #running = new Set<number>();
   readonly aliveMs: number;
 
@@ -107,7 +107,7 @@ export class Recorder implements Checkpoints {
     try {
       return await patiently(() => this.#keepChanges(id, before, since));
     } catch (error) {
-      // It has happened: who shows these files has to know.
+      // The changes happened, so whoever shows these files must know.
       this.#running.delete(id);
       this.#options.notice(`What the command has changed cannot be undone: ${messageOf(error)}.`);
       const after = await this.#scanner.look(before);
@@ -126,11 +126,11 @@ export class Recorder implements Checkpoints {
     return fileChanges(records, store);
   }
 
-  /** What the user has written while the command ran is no work of the command: it was there before. */
+  /** Removes what the user wrote while the command ran: it belongs to the earlier state. */
   async #withoutUsersPart(records: readonly FileRecord[], since: number): Promise<readonly FileRecord[]> {
     const { editor, store: { contents } } = this.#options;
     if (records.length === 0) return records;
-    // An editor that does not answer has nothing to say.
+    // An editor that does not answer wrote nothing.
     const written = await editor.writtenSince?.(records.map(({ path }) => path), since).catch(() =>
       undefined
     );
@@ -149,7 +149,7 @@ export class Recorder implements Checkpoints {
     return fileChanges(this.#scanner.changes(before, after), this.#options.store);
   }
 
-  /** What it changes is the agent's for as long as there are signs of life of it. */
+  /** Its changes are the agent's while its heartbeats continue. */
   begin(checkpoint: NewCheckpoint, files: readonly FileRecord[]): number {
     const id = this.#options.store.begin(checkpoint, files);
     this.#running.add(id);
@@ -157,7 +157,7 @@ export class Recorder implements Checkpoints {
     return id;
   }
 
-  /** What a call has written is no work of commands in the background. */
+  /** Writes of calls do not belong to background commands. */
   finish(id: number, records: readonly FileRecord[]): void {
     try {
       this.#options.store.finish(id, records);
@@ -176,13 +176,13 @@ export class Recorder implements Checkpoints {
         this.#options.store.setAlive([...this.#running]);
         this.#keepAlive();
       } catch {
-        // Who cannot be stored is not seen; the end of what runs will tell.
+        // A heartbeat that cannot be stored does no harm; the end of the call tells.
       }
     }, this.aliveMs);
     Deno.unrefTimer(timer);
   }
 
-  /** What has changed since the last look is the work of a command in the background; the oldest stands for all. */
+  /** Changes since the last scan belong to the oldest background command, which stands for all. */
   async #noteLate(now: Seen): Promise<void> {
     const { store, session, turn } = this.#options;
     const [first] = this.#background;
@@ -197,7 +197,7 @@ export class Recorder implements Checkpoints {
     this.#late.push({ toolCall, changes: fileChanges(records, store) });
   }
 
-  /** To be called at a turn's end: what commands in the background have changed. */
+  /** Call it at a turn's end. @returns changes of background commands */
   async late(): Promise<readonly LateChanges[]> {
     if (this.#background.length === 0) return [];
     const since = Date.now();
@@ -215,9 +215,9 @@ export class Recorder implements Checkpoints {
   }
 
   /**
-   * To be called when a turn begins: background commands that outlived the last turn are watched again.
-   * @returns sensitive files that have changed in between, but for what the user wrote in the editor. They stay as they
-   * are: another program of the user's may have changed them.
+   * Call it when a turn begins: it watches background commands that outlived the last turn.
+   * @returns sensitive files that changed since, without the user's writes in the editor; they stay, because another
+   * program of the user's may have changed them
    */
   async watchAgain(): Promise<readonly string[]> {
     const outlived = this.#outlived;
@@ -251,7 +251,7 @@ export class Recorder implements Checkpoints {
     );
   }
 
-  /** After a crash: what has changed since a command began. @param changed files as they were then, if not as last seen */
+  /** After a crash: changes since a command began. @param changed earlier images, if they differ from the last scan */
   async sinceBegin(changed: readonly FileRecord[]): Promise<readonly FileRecord[]> {
     const before = withImages(this.#scanner.last(), changed.map(({ path, before }) => [path, before]));
     const after = await this.#scanner.scan(before);
@@ -272,7 +272,7 @@ export class Recorder implements Checkpoints {
     };
   }
 
-  /** Of the paths, of links on the way to them, and of the folders that are yet to be made. */
+  /** Images of the paths, of links on the way, and of folders that do not exist yet. */
   async #imagesOf(paths: readonly string[]): Promise<ReadonlyMap<string, Snapshot>> {
     const { store, roots } = this.#options;
     const images = new Map<string, Snapshot>();
@@ -315,7 +315,7 @@ export class Recorder implements Checkpoints {
     return records;
   }
 
-  /** A write may have gone into a buffer with unsaved text: that was there before, and not what the disk had. */
+  /** A write may go into a buffer with unsaved text, which then is the earlier state instead of the disk's. */
   async #imagesOfWrite(
     path: string,
     disk: Snapshot,
@@ -351,7 +351,7 @@ function withImages(
   return { ...scan, index };
 }
 
-/** Milliseconds; another process has the database for itself now and then. */
+/** Milliseconds; another process may lock the database for a moment. */
 const PAUSES = [100, 500, 2_000];
 
 async function patiently<Result>(act: () => Promise<Result>): Promise<Result> {
@@ -366,7 +366,7 @@ async function patiently<Result>(act: () => Promise<Result>): Promise<Result> {
   return await act();
 }
 
-/** A path names what is in its folder; the folder itself is taken for what it really is. */
+/** Resolves links of the folder, but not of the name in it. */
 function withRealFolder(path: string): string {
   try {
     return join(Deno.realPathSync(dirname(path)), basename(path));

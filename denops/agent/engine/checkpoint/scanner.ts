@@ -1,6 +1,6 @@
 /**
- * Looks at the whole project before and after a command, so that what the command did can be taken back. Files whose
- * size, times and number are as they were are not read again; only the first command of a project pays for all.
+ * Scans the project before and after a command, so that its changes can be undone. Files with unchanged size, times and
+ * inode are not read again, so only a project's first scan is slow.
  */
 import { createHash } from "node:crypto";
 import { dirname, join, sep } from "node:path";
@@ -19,30 +19,30 @@ import { opened } from "./restore/opened.ts";
 import { pauses } from "../../shared/pauses.ts";
 import { type ContentSink, modeOf, snapshotOf } from "./snapshot.ts";
 
-/** Larger projects are not looked at: what commands do there cannot be taken back. */
+/** Larger projects are not scanned, so commands there cannot be undone. */
 export const SCAN_LIMITS = { files: 20_000, bytes: 300_000_000 } as const;
 
-/** Contents of larger files are not kept around commands; their changes are seen. */
+/** The scanner detects changes of larger files, but does not store their contents. */
 export const LARGEST_SCANNED = 10_000_000;
 
-/** Folders of a larger one in which what is watched is looked for. */
+/** Folders of a larger project that are searched for watched files. */
 const MOST_FOLDERS = 50_000;
 
-/** Ignored files that are watched all the same; more are no settings any more. */
+/** Ignored files that are watched; with more, they are not settings. */
 const MOST_WATCHED = 2_000;
 
-/** As git's rule for racily clean entries: a file this young may change again without a trace in its times. */
+/** A file this young may change again with the same times, as in git's rule for racily clean entries. */
 const UNSETTLED_MS = 2_000;
 
 type Index = ReadonlyMap<string, Snapshot>;
 
 export interface ProjectScan {
   readonly index: Index;
-  /** The file system's own numbers of files. */
+  /** Inode numbers. */
   readonly numbers: ReadonlyMap<string, number>;
-  /** The rules that held, for the scan that this one is compared with. */
+  /** The ignore rules of this scan, for the comparison with the next. */
   readonly ignored: ReadonlyMap<string, Ignored>;
-  /** The project is too large: only files that are watched are in here. */
+  /** The project is too large: the index only holds watched files. */
   readonly partial: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface ScannerOptions {
   readonly roots: readonly string[];
   readonly store: CheckpointStore;
   readonly limits?: { readonly files: number; readonly bytes: number } | undefined;
-  /** Files that are looked at even where git would ignore them. */
+  /** Files that are scanned even if git ignores them. */
   isWatched?(path: string): boolean;
 }
 
@@ -68,7 +68,7 @@ export class ProjectScanner {
     this.#options = options;
   }
 
-  /** What the last scan has seen, of whichever process. */
+  /** The last scan by any process. */
   last(): ProjectScan {
     const known = [...this.#load().values()];
     return {
@@ -80,8 +80,8 @@ export class ProjectScanner {
   }
 
   /**
-   * @param before what its rules ignored stays ignored: a command that changes the rules creates nothing by that
-   * @returns undefined if there is too much
+   * @param before its ignored files stay ignored, so a command that changes the rules creates nothing @returns
+   * undefined if the project is too large
    */
   async scan(before?: ProjectScan): Promise<ProjectScan | undefined> {
     const { store } = this.#options;
@@ -91,13 +91,13 @@ export class ProjectScanner {
         store.setScanned(changed, gone);
       });
     } catch (error) {
-      // What could not be stored is to be looked at again.
+      // Files that could not be stored must be read again.
       this.#known = undefined;
       throw error;
     }
   }
 
-  /** As `scan`, where nothing can be stored: contents are told apart, and not kept. */
+  /** Like `scan`, but without storing contents. */
   look(before: ProjectScan): Promise<ProjectScan | undefined> {
     return this.#scan(before, new Map(this.#load()), HASHES, () => {});
   }
@@ -115,7 +115,7 @@ export class ProjectScanner {
     const found = whole ?? await this.#walk(ignored, before?.ignored, true);
     if (found === undefined) return undefined;
     const partial = whole === undefined;
-    // Under rules that have changed meanwhile a file may be out of sight that is still there.
+    // Changed rules may hide a file that still exists.
     for (const path of before?.index.keys() ?? []) {
       if (found.has(path) || (partial && !this.#isWatched(path)) || !hasRealFolder(path)) continue;
       const info = await this.#statOf(path);
@@ -141,7 +141,7 @@ export class ProjectScanner {
     return { index, numbers, ignored, partial };
   }
 
-  /** What lies between two scans; if one of them could not see all, as far as both did. */
+  /** The changes between two scans; if one was partial, the changes of files that both contain. */
   changes(before: ProjectScan, after: ProjectScan): readonly FileRecord[] {
     if (!before.partial && !after.partial) return scanChanges(before, after);
     const seen = (scan: ProjectScan): ProjectScan => ({
@@ -220,7 +220,7 @@ export class ProjectScanner {
     }
   }
 
-  /** @returns what is known if nothing has changed; undefined if it cannot be read, or is nothing to keep */
+  /** @returns the known image if nothing has changed; undefined if the file is unreadable or not worth storing */
   async #look(
     { path, info }: Found,
     known: ScannedFile | undefined,
@@ -252,7 +252,7 @@ export class ProjectScanner {
       return unchanged ? known : scanned;
     } catch (error) {
       if (error instanceof StoreError) throw error;
-      // Not readable any more; what it holds is known if only its mode was taken away.
+      // The file became unreadable; its content is known if only its mode changed.
       const same = known?.image.type === "file" && known.size === stat.size && known.mtime === mtime &&
         known.ino === stat.ino;
       return same ? { ...known, image: { ...known.image, mode }, ctime, settled: false } : undefined;
@@ -260,7 +260,7 @@ export class ProjectScanner {
   }
 }
 
-/** False below what has become a link. */
+/** False below a folder that became a link. */
 function hasRealFolder(path: string): boolean {
   try {
     return Deno.realPathSync(dirname(path)) === dirname(path);
@@ -269,7 +269,7 @@ function hasRealFolder(path: string): boolean {
   }
 }
 
-/** Not the file's fault. */
+/** An error of the store, not of a file. */
 class StoreError extends Error {}
 
 const HASHES: ContentSink = {
@@ -297,14 +297,14 @@ function storing(contents: Contents): ContentSink {
   };
 }
 
-/** What lies between two scans. A file that kept its number and its content under another name was moved. */
+/** The changes between two scans. A file with the same inode and content under another name was moved. */
 function scanChanges(before: ProjectScan, after: ProjectScan): readonly FileRecord[] {
   const records: FileRecord[] = [];
   for (const path of new Set([...before.index.keys(), ...after.index.keys()])) {
     const [was, is] = [before.index.get(path) ?? ABSENT, after.index.get(path) ?? ABSENT];
     if (!sameSnapshot(was, is)) records.push({ path, before: was, after: is });
   }
-  // A new file may get the number of one that was deleted.
+  // A new file may get the inode number of a deleted one.
   const key = (scan: ProjectScan, path: string, image: Snapshot) =>
     image.type === "file" && scan.numbers.has(path) ? `${scan.numbers.get(path)} ${image.blob}` : undefined;
   const gone = new Map(
@@ -317,7 +317,7 @@ function scanChanges(before: ProjectScan, after: ProjectScan): readonly FileReco
     const found = record.before.type === "absent" ? key(after, record.path, record.after) : undefined;
     const from = found === undefined ? undefined : gone.get(found);
     if (found === undefined || from === undefined) return record;
-    // One file went to one place; what else has its number is a hard link.
+    // Each file moves to one path; other paths with its number are hard links.
     gone.delete(found);
     return { ...record, renamedFrom: from };
   });

@@ -1,4 +1,4 @@
-/** All that one session does with checkpoints. */
+/** All checkpoint operations of one session. */
 import { relative } from "node:path";
 import type { TurnFile } from "../../protocol/requests.ts";
 import type { CheckpointStore, Contents, FileRecord } from "../log/checkpoints.ts";
@@ -16,7 +16,7 @@ import { TurnFiles } from "./turn_files.ts";
 
 interface SessionCheckpointsOptions extends RestorerOptions, RecorderOptions {
   readonly store: CheckpointStore;
-  /** The folder for what is kept beside the project; undefined where there is none. */
+  /** The folder for state beside the project; undefined if there is none. */
   readonly state?: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export class SessionCheckpoints implements Checkpoints, Keeper {
     return await this.#keeper.keep(effects, toolCall, signal);
   }
 
-  /** To be called when the first turn begins: true if `holdBack` has to look at what a crash has cut off. */
+  /** Call it when the first turn begins: true if `holdBack` must examine changes that a crash interrupted. */
   async wasCutOff(): Promise<boolean> {
     if (!this.holdBack.wasCutOff || this.#looked) return false;
     this.#looked = true;
@@ -65,12 +65,12 @@ export class SessionCheckpoints implements Checkpoints, Keeper {
     return true;
   }
 
-  /** To be called when a turn begins: see {@link Recorder.watchAgain}. */
+  /** Call it when a turn begins: see {@link Recorder.watchAgain}. */
   watchAgain(): Promise<readonly string[]> {
     return this.#recorder.watchAgain();
   }
 
-  /** To be called at a turn's end: what commands in the background have changed. */
+  /** Call it at a turn's end. @returns changes of background commands */
   late(): Promise<readonly LateChanges[]> {
     return this.#recorder.late();
   }
@@ -81,13 +81,13 @@ export class SessionCheckpoints implements Checkpoints, Keeper {
     return this.#history.turns(before);
   }
 
-  /** What a turn has changed in all. */
+  /** All changes of a turn. */
   async filesOf(turn: number): Promise<TurnFile[]> {
     await this.recover();
     return this.listed(this.#history.turn(turn)?.files ?? []);
   }
 
-  /** What the session has changed in all, and what stands of it. */
+  /** All changes of the session that still stand. */
   async changed(): Promise<TurnFile[]> {
     await this.recover();
     return this.listed(await agentsPart(this.#history.changes(), this.#options));
@@ -97,7 +97,7 @@ export class SessionCheckpoints implements Checkpoints, Keeper {
     return this.#options.store.contents;
   }
 
-  /** Files that `listed` would list one by one. */
+  /** Number of files that `listed` would list singly. */
   count(records: readonly FileRecord[]): number {
     return this.#files.count(records);
   }
@@ -130,7 +130,7 @@ export class SessionCheckpoints implements Checkpoints, Keeper {
     }
   }
 
-  /** For the model, with the user's next message: which files are no longer as it left them. Said once. */
+  /** For the model, with the user's next message: files that are no longer as it left them. Said once. */
   takeNote(): string | undefined {
     const { store, session, roots } = this.#options;
     const untold = store.untold(session);
@@ -145,7 +145,7 @@ export class SessionCheckpoints implements Checkpoints, Keeper {
       "These files are not as you left them: read them again before you use or change them.]";
   }
 
-  /** Finishes what the end of an engine has cut off; once. */
+  /** Recovers the work of an engine that ended early; once. */
   recover(): Promise<void> {
     return this.#recovered ??= recover({ ...this.#options, recorder: this.#recorder });
   }

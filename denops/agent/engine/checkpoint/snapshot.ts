@@ -1,4 +1,4 @@
-/** Images of what is at a path. */
+/** Takes images of paths. */
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import type { Contents, Snapshot } from "../log/checkpoints.ts";
@@ -7,19 +7,19 @@ import { openByRealPath } from "../files/open_file.ts";
 import { pauses } from "../../shared/pauses.ts";
 import { opened } from "./restore/opened.ts";
 
-/** Contents of larger files are not kept: SQLite's blobs and the user's patience end somewhere. */
+/** Contents of larger files are not stored, because of SQLite's limit for blobs and the time it takes. */
 export const LARGEST_KEPT = 1_000_000_000;
 
 /** Files up to this size are read at once. */
 const PART = 4_000_000;
 
-/** Where contents go. */
+/** Receives contents. */
 export type ContentSink = Pick<Contents, "put" | "putParts">;
 
 /**
- * What is there now; a file's content goes into `contents`.
- * @param roots real paths of folders: below them what its owner has closed is opened for it, and no link is followed
- * @throws {Error} if it cannot be read
+ * The current image of a path; a file's content goes into `contents`.
+ * @param roots real paths: below them closed files are opened, and links are not followed @throws {Error} if it cannot
+ * be read
  */
 export async function takeSnapshot(
   path: string,
@@ -31,13 +31,13 @@ export async function takeSnapshot(
   return await opened(path, true, roots, () => snapshotOf(path, info, contents, LARGEST_KEPT));
 }
 
-/** Undefined below a link: what is there is somewhere else. */
+/** Undefined below a link, because it leads elsewhere. */
 async function lstatInRealFolder(path: string): Promise<Deno.FileInfo | undefined> {
   const info = await lstat(path);
   return info !== undefined && Deno.realPathSync(dirname(path)) === dirname(path) ? info : undefined;
 }
 
-/** As `takeSnapshot`, of what was just looked at. @param largest bytes; of larger files only the hash is noted */
+/** Like `takeSnapshot`, with known metadata. @param largest bytes; larger files only yield a hash */
 export async function snapshotOf(
   path: string,
   info: Deno.FileInfo,
@@ -60,7 +60,7 @@ async function blobOf(
   const { size } = info;
   if (size <= Math.min(PART, largest)) return contents.put(wholeFile(path));
   if (size <= largest) return await contents.putParts(() => partsOf(path));
-  // What takes seconds to read is told by size, time and number.
+  // Files that take seconds to read are identified by size, time and inode.
   if (size > LARGEST_KEPT) return `large ${size} ${info.mtime?.getTime()} ${info.ino}`;
   const hash = createHash("sha256");
   for await (const part of partsOf(path)) hash.update(part);
@@ -69,7 +69,7 @@ async function blobOf(
 
 const NOTHING_THERE = [Deno.errors.NotFound, Deno.errors.NotADirectory, Deno.errors.FilesystemLoop];
 
-/** Undefined if nothing is there. It takes less than a turn to another thread. */
+/** Undefined if the path is missing. Avoids a round trip to another thread. */
 export async function lstat(path: string): Promise<Deno.FileInfo | undefined> {
   try {
     return await Promise.resolve(Deno.lstatSync(path));
@@ -79,7 +79,7 @@ export async function lstat(path: string): Promise<Deno.FileInfo | undefined> {
   }
 }
 
-/** Permission bits; undefined where the system has none. */
+/** Permission bits; undefined if the system has none. */
 export function modeOf(info: Deno.FileInfo): number | undefined {
   return info.mode === null || Deno.build.os === "windows" ? undefined : info.mode & 0o7777;
 }

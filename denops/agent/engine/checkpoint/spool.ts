@@ -1,4 +1,4 @@
-/** Contents on their way from the other side to their places: in a file that has no name, so that nothing is left over. */
+/** Contents in transit from the client: kept in an unnamed file, so that none is left over. */
 import { createHash, type Hash } from "node:crypto";
 import type { KeptChange } from "../../protocol/screen_requests.ts";
 import type { Contents } from "../log/checkpoints.ts";
@@ -13,10 +13,10 @@ interface Place {
 }
 
 interface SpoolOptions {
-  /** Where there is room; undefined: where the system has its temporary files. */
+  /** A folder with room; undefined: the system's temporary folder. */
   readonly folder: string | undefined;
   readonly journal: WriteJournal;
-  /** What is asked for that is not in here, and what is put. */
+  /** The fallback for contents that are not in here, and the target of writes. */
   readonly contents: Contents;
 }
 
@@ -32,10 +32,7 @@ export class Spool implements Contents, Disposable {
     this.#stored = stored;
   }
 
-  /**
-   * Those contents that are what the list says, and no others.
-   * @throws {Error} if they cannot be had, or there is no room
-   */
+  /** Receives the listed contents, and no others. @throws {Error} if they are unavailable or do not fit */
   static async of(
     changes: readonly KeptChange[],
     effects: Pick<Effects, "contents">,

@@ -1,16 +1,16 @@
-/** Changed files as the screen lists them. */
+/** Changed files for the screen's list. */
 import { dirname, sep } from "node:path";
 import type { TurnFile } from "../../protocol/requests.ts";
 import type { Contents, FileRecord, Snapshot } from "../log/checkpoints.ts";
 import { lineDiff } from "../log/line_diff.ts";
 import { textOf } from "./restore/plan.ts";
 
-/** More are counted anew. */
+/** More counts are computed again. */
 const MOST_COUNTS = 1_000;
 
 type Counts = Pick<TurnFile, "added" | "removed" | "opaque">;
 
-/** More are listed by folder. */
+/** More files are listed by folder. */
 const MOST_FILES = 1_000;
 
 interface ChangedFile extends Pick<TurnFile, "path" | "from" | "kind"> {
@@ -20,14 +20,16 @@ interface ChangedFile extends Pick<TurnFile, "path" | "from" | "kind"> {
 
 export class TurnFiles {
   readonly #contents: Contents;
-  /** Contents never change, so neither does what lies between two of them. */
+  /** Contents never change, so neither do their diffs. */
   readonly #counts = new Map<string, Counts>();
 
   constructor(contents: Contents) {
     this.#contents = contents;
   }
 
-  /** @param records net changes; folders are not listed, and a moved file once. Of too many, folders stand for the rest */
+  /**
+   * @param records net changes; folders are not listed, a moved file once. Beyond a number, folders stand for the rest
+   */
   list(records: readonly FileRecord[]): TurnFile[] {
     const files = this.#kinds(records);
     const listed = files.slice(0, MOST_FILES).map(({ before, after, ...file }) => ({
@@ -37,7 +39,7 @@ export class TurnFiles {
     return [...listed, ...folders(files.slice(MOST_FILES))];
   }
 
-  /** How many files `list` is about: none of their contents is read. */
+  /** The number of files that `list` covers, without reading their contents. */
   count(records: readonly FileRecord[]): number {
     return this.#kinds(records).length;
   }
@@ -77,14 +79,14 @@ export class TurnFiles {
     return counts;
   }
 
-  /** "" where there is no file; undefined for what has no lines. */
+  /** "" for a missing file; undefined for one without lines. */
   #text(image: Snapshot): string | undefined {
     if (image.type === "absent") return "";
     return image.type === "file" ? textOf(image.blob, this.#contents)?.text : undefined;
   }
 }
 
-/** One row for each kind and each folder in the deepest one that holds them all. */
+/** One row for each kind and folder, in the deepest folder that contains them all. */
 function folders(files: readonly ChangedFile[]): readonly TurnFile[] {
   const [first, ...rest] = files.map(({ path }) => dirname(path).split(sep));
   if (first === undefined) return [];

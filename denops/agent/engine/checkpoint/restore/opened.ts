@@ -1,11 +1,10 @@
-/** What is closed to its owner by its mode alone is opened for a moment. */
+/** Temporarily opens files and folders whose modes exclude their owner. */
 import { dirname } from "node:path";
 
 /**
- * Does what the modes of files and folders forbid that are the user's own: they are opened for it, and closed again.
- * @param path its folders are opened to be looked into and written to
- * @param reads the file itself, or the names in the folder, are to be read
- * @param roots real paths of folders that are open; above them nothing is touched
+ * Runs an operation that the modes of the user's own files and folders forbid; they are opened and closed again.
+ * @param path its folders are opened for reading and writing @param reads whether the file or the folder's names are
+ * read @param roots real paths; nothing above them changes
  */
 export async function opened<Result>(
   path: string,
@@ -31,7 +30,7 @@ export async function opened<Result>(
     return await act();
   } finally {
     for (const { path, mode } of closed.reverse()) {
-      // What was removed needs no mode.
+      // A removed file needs no mode.
       await Deno.chmod(path, mode).catch(() => {});
     }
   }

@@ -1,16 +1,16 @@
-/** What is to be done to bring a file back. Nothing is changed here; pure but for the contents that it keeps. */
+/** Decides how to restore a file. Changes nothing; pure, apart from stored contents. */
 import { type Contents, sameSnapshot, type Snapshot } from "../../log/checkpoints.ts";
 import { type DecodedText, decodeText, encodeText } from "../../../shared/text/text.ts";
 import { conflictText, merge3 } from "../../../shared/text/merge.ts";
 
 type FileImage = Extract<Snapshot, { type: "file" }>;
 
-/** Three images of one place. */
+/** Three images of one path. */
 interface Sides {
   readonly now: Snapshot;
   /** As the agent left it. */
   readonly left: Snapshot;
-  /** As it is to be again. */
+  /** The image to restore. */
   readonly then: Snapshot;
 }
 
@@ -19,7 +19,7 @@ type Decision =
   | { readonly outcome: "restored" | "merged"; readonly image: Snapshot }
   | { readonly outcome: "conflict" | "skipped"; readonly text: string };
 
-/** Larger files are not compared line by line. */
+/** Larger files are not merged by line. */
 const LARGEST_TEXT = 20_000_000;
 
 export function decide({ now, left, then }: Sides, contents: Contents): Decision {
@@ -32,7 +32,7 @@ export function decide({ now, left, then }: Sides, contents: Contents): Decision
   if (sameSnapshot(now, left)) return { outcome: "restored", image: then };
   if (now.type === "file" && left.type === "file") {
     if (then.type === "file") return decideFiles(now, left, then, contents);
-    // Only its mode has changed.
+    // Only the mode has changed.
     if (now.blob === left.blob) return { outcome: "restored", image: then };
   }
   return { outcome: "conflict", text: sinceThen(now, left) };
@@ -44,13 +44,13 @@ function sinceThen(now: Snapshot, left: Snapshot): string {
   return now.type === left.type ? "it was changed since" : `it is a ${now.type} by now`;
 }
 
-/** Content and mode change on their own. */
+/** Content and mode are decided separately. */
 function decideFiles(now: FileImage, left: FileImage, then: FileImage, contents: Contents): Decision {
   const mode = now.mode === left.mode ? then.mode : now.mode;
   const whole = (blob: string): Decision => {
     const image: Snapshot = { type: "file", mode, blob };
     return sameSnapshot(image, now) ? { outcome: "unchanged" } : {
-      // Of what was in a buffer only the mode may not be known.
+      // A buffer's mode may be unknown.
       outcome: blob === then.blob && (then.mode ?? mode) === mode ? "restored" : "merged",
       image,
     };
@@ -71,7 +71,7 @@ function decideFiles(now: FileImage, left: FileImage, then: FileImage, contents:
   }
 }
 
-/** Undefined for binaries, for giants, and for what is not kept. */
+/** Undefined for binary and very large files, and for contents that are not stored. */
 export function textOf(blob: string, contents: Contents): DecodedText | undefined {
   if (!contents.has(blob) || contents.size(blob) > LARGEST_TEXT) return undefined;
   return decodeText(contents.get(blob));

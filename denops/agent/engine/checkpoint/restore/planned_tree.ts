@@ -1,10 +1,10 @@
-/** A project as it will be: what is on the disk, and over it what is planned. Nothing is changed here. */
+/** The project as it will be: the disk with planned changes on top. Changes nothing. */
 import { basename, dirname } from "node:path";
 import { ABSENT, type Contents, type Snapshot } from "../../log/checkpoints.ts";
 import { opened } from "./opened.ts";
 import { takeSnapshot } from "../snapshot.ts";
 
-/** What is on the disk, looked at once. */
+/** The disk; each path is read once. */
 export class Disk {
   readonly #contents: Contents;
   readonly #roots: readonly string[];
@@ -16,7 +16,9 @@ export class Disk {
     this.#roots = roots;
   }
 
-  /** Below what is no folder nothing is: links are not followed. @throws {Error} if it cannot be read */
+  /**
+   * A path below something other than a folder is absent; links are not followed. @throws {Error} if it cannot be read
+   */
   async at(path: string): Promise<Snapshot> {
     const known = this.#images.get(path);
     if (known !== undefined) return known;
@@ -48,7 +50,7 @@ export class Disk {
 export class PlannedTree {
   readonly #disk: Disk;
   readonly #planned = new Map<string, Snapshot>();
-  /** Names by folder, of what is planned. */
+  /** Planned names by folder. */
   readonly #names = new Map<string, Set<string>>();
 
   constructor(disk: Disk) {
@@ -74,7 +76,7 @@ export class PlannedTree {
     return true;
   }
 
-  /** Every path that was planned, and what is to be there. */
+  /** All planned paths and their images. */
   get planned(): Iterable<readonly [path: string, image: Snapshot]> {
     return this.#planned;
   }

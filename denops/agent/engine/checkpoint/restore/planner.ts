@@ -1,7 +1,7 @@
 /**
- * Plans how changes are taken back: piece by piece, from the newest to the oldest, each against the project as it will
- * be after the ones before. A file is taken back whole or left alone: where one of its changes is refused, all of
- * this file's are, and those of where it was moved from or to.
+ * Plans a restore from the newest change to the oldest, each against the project as left by the ones before. Files are
+ * restored completely or not at all: one refused change of a file refuses all of its changes, and those of paths that
+ * it moved from or to.
  */
 import { dirname, relative, sep } from "node:path";
 import {
@@ -25,46 +25,46 @@ interface PlannerOptions {
   readonly editor: Editor;
   /** Real paths. */
   readonly roots: readonly string[];
-  /** What has been looked at already. */
+  /** Images that are already known. */
   readonly disk?: Disk;
 }
 
 export interface Restored {
   readonly path: string;
-  /** Where it was until now. */
+  /** The current path. */
   readonly from?: string;
   readonly outcome: "restored" | "merged" | "conflict" | "unchanged" | "skipped";
-  /** Why nothing was done, or both sides of a conflict. */
+  /** The reason for doing nothing, or both sides of a conflict. */
   readonly text?: string;
 }
 
-/** What is to be done to one path. */
+/** The step for one path. */
 export interface RestoreStep {
   readonly path: string;
   readonly now: Snapshot;
   readonly image: Snapshot;
-  /** The file is there, and is to be moved. */
+  /** The existing file to move. */
   readonly from?: string;
-  /** Of a new file: where it is written first, which the journal knows of. */
+  /** The temporary path of a new file, which the journal knows. */
   readonly temporary?: string;
 }
 
-/** What is to be done to a buffer with unsaved text, instead of its file. */
+/** A change to a buffer with unsaved text, instead of its file. */
 export interface BufferStep {
   readonly unsaved: string;
   readonly merged: string;
-  /** What the buffer's file is, or will be. */
+  /** The current or future format of the buffer's file. */
   readonly format: TextFormat;
   readonly mode: number | undefined;
 }
 
 export interface RestorePlan {
-  /** By path; folders are not told of. */
+  /** By path, without folders. */
   readonly files: readonly Restored[];
   /** By path. */
   readonly steps: ReadonlyMap<string, RestoreStep>;
   readonly buffers: ReadonlyMap<string, BufferStep>;
-  /** Every path whose changes are not taken back; with the folders that stay for them. */
+  /** Paths that stay as they are, and folders that stay because of them. */
   readonly left: ReadonlySet<string>;
 }
 
@@ -73,12 +73,12 @@ interface Refusal {
   readonly text: string;
 }
 
-/** A change, or the two that a move is. */
+/** One change, or both halves of a move. */
 interface Taking {
   readonly record: FileRecord;
-  /** What it was before the move. */
+  /** The file before the move. */
   readonly source?: FileRecord;
-  /** Paths that its content was at before: as long as it does not come back there, it stays here. */
+  /** Earlier paths of its content: it stays here unless it returns there. */
   readonly origins: readonly string[];
 }
 
@@ -112,7 +112,7 @@ function takingsOf(piece: Changes): readonly Taking[] {
     const { path, renamedFrom } = record;
     const source = renamedFrom === undefined ? undefined : byPath.get(renamedFrom);
     if (source !== undefined) return { record, source, origins: [] };
-    // A command that moves a file over another one does not say so.
+    // Commands do not report that a move replaced a file.
     const blob = isReplaced(record) ? blobOf(record.after) : undefined;
     const before = blob === undefined ? [] : replaced.get(blob) ?? [];
     const moved = moves.get(path);
@@ -129,7 +129,7 @@ function isReplaced({ before, after }: FileRecord): boolean {
   return blobOf(before) !== blobOf(after);
 }
 
-/** One try, with what was refused in those before. */
+/** One attempt, which knows the refusals of earlier attempts. */
 class Pass {
   readonly #disk: Disk;
   readonly #tree: PlannedTree;
@@ -139,7 +139,7 @@ class Pass {
   readonly #signal: AbortSignal;
   readonly #files = new Map<string, Restored>();
   readonly #buffers = new Map<string, BufferStep>();
-  /** Where what will be at a path is on the disk. */
+  /** Future path → current path on disk. */
   readonly #moved = new Map<string, string>();
   readonly #folders = new Set<string>();
   /** Folders that are not empty. */
@@ -160,7 +160,7 @@ class Pass {
     this.#signal = signal;
   }
 
-  /** The deepest places are made free first, then the highest are filled first. */
+  /** Frees the deepest paths first, then fills the highest first. */
   async take(takings: readonly Taking[]): Promise<void> {
     const puts: { readonly path: string; readonly image: Snapshot; readonly taking: Taking }[] = [];
     const pause = pauses();
@@ -189,7 +189,7 @@ class Pass {
       const { from } = this.#files.get(path) ?? {};
       this.#files.set(path, { path, ...(from === undefined ? {} : { from }), ...refusal });
     }
-    // A move that is refused is told of once.
+    // A refused move is reported once.
     const ends = new Set(
       [...this.#files.values()].flatMap(({ path, from }) =>
         from !== undefined && this.#refused.has(path) ? [from] : []
@@ -207,7 +207,7 @@ class Pass {
     };
   }
 
-  /** Makes free what is to go. @returns what is to come, if something is */
+  /** Frees a path. @returns the image to put there, if any */
   async #free(taking: Taking): Promise<{ readonly path: string; readonly image: Snapshot } | undefined> {
     const { record, source } = taking;
     if (isFolder(record)) this.#folders.add(record.path);
@@ -225,7 +225,7 @@ class Pass {
     try {
       if (source !== undefined && await this.#isMove(record, source)) return await this.#freeMoved(taking);
       if (source !== undefined) {
-        // As two changes that have nothing to do with each other.
+        // As two independent changes.
         const put = await this.#freeOne({ record: source, origins: [] });
         return await this.#freeOne({ record, origins: [] }) ?? put;
       }
@@ -242,7 +242,7 @@ class Pass {
       !sameSnapshot(await this.#tree.at(source.path), source.before);
   }
 
-  /** A file that was moved goes back with what the user has changed in it. */
+  /** A moved file returns with the user's changes. */
   async #freeMoved(taking: Taking) {
     const { record: { path: from, after: left }, source } = taking;
     if (source === undefined) return undefined;
@@ -273,7 +273,7 @@ class Pass {
     if (isFolder(taking.record)) return await this.#freeFolder(path, { now, left, then });
     const unsaved = left.type === "file" && now.type !== "link" ? await this.#unsavedAt(path) : undefined;
     if (unsaved !== undefined) return void this.#intoBuffer(taking, now, unsaved);
-    // Where nothing is a folder harms nobody, and no folder that is gone is missed.
+    // A missing folder is not a conflict.
     const isFree = now.type === "absent" && [left, then].some(({ type }) => type === "folder");
     const decision = isFree
       ? { outcome: "restored", image: then } as const
@@ -282,7 +282,7 @@ class Pass {
       const text = now.type === "absent" ? await this.#inTheWay(dirname(path)) : undefined;
       return void this.#refuse(taking, text === undefined ? decision : { outcome: "skipped", text });
     }
-    // What has come here by a move that was taken back is still called what it is called on the disk.
+    // A file that came here by a reverted move still has its old name on disk.
     const currentPath = this.#moved.get(path) ?? path;
     this.#files.set(currentPath, { path: currentPath, outcome: this.#worse(path, decision.outcome) });
     if (currentPath !== path) this.#files.delete(path);
@@ -298,11 +298,11 @@ class Pass {
     return image.type === "absent" ? undefined : { path, image };
   }
 
-  /** A folder goes if it is empty again, and comes back if nothing has taken its place. */
+  /** A folder is removed if it is empty again, and restored if its path is free. */
   async #freeFolder(path: string, { now, left, then }: Record<"now" | "left" | "then", Snapshot>) {
     if (sameSnapshot(now, then) || now.type !== left.type) return undefined;
     if (then.type !== "absent") {
-      // A mode that the user has given it stays.
+      // A mode that the user set stays.
       return now.type === "absent" || sameSnapshot(now, left) ? { path, image: then } : undefined;
     }
     if (await this.#tree.isEmpty(path)) this.#tree.set(path, ABSENT);
@@ -310,7 +310,7 @@ class Pass {
     return undefined;
   }
 
-  /** A buffer with unsaved text is what the user has; the disk follows when it is saved. */
+  /** A buffer with unsaved text is the user's version; the disk follows when it is saved. */
   #intoBuffer(taking: Taking, now: Snapshot, unsaved: string): void {
     const { record: { path, after: left, before: then } } = taking;
     const conflict = (text: string) => this.#refuse(taking, { outcome: "conflict", text });
@@ -357,7 +357,7 @@ class Pass {
     return isGit ? "what is in .git is never touched" : undefined;
   }
 
-  /** Folders on the way are made again. @returns why it cannot be there */
+  /** Missing parent folders are created. @returns the reason why the path is blocked */
   async #blocked(path: string): Promise<string | undefined> {
     const why = await this.#inTheWay(dirname(path));
     if (why !== undefined) return why;
@@ -369,7 +369,7 @@ class Pass {
     return undefined;
   }
 
-  /** Links that have taken a folder's place lead nowhere. */
+  /** Links that replaced a folder are never followed. */
   async #inTheWay(folder: string): Promise<string | undefined> {
     for (let at = folder; !this.#options.roots.includes(at); at = dirname(at)) {
       const { type } = await this.#tree.at(at);

@@ -1,4 +1,4 @@
-/** What a restore would do, to be looked at before. */
+/** A preview of a restore. */
 import type { PreviewFile } from "../../../protocol/requests.ts";
 import { type Contents, sameSnapshot, type Snapshot } from "../../log/checkpoints.ts";
 import { textOf } from "./plan.ts";
@@ -38,7 +38,7 @@ function kindOf(now: Snapshot, image: Snapshot, moved: boolean): PreviewFile["ki
 
 type Shown = { readonly opaque: true } | { readonly opaque: false; readonly text: string | undefined };
 
-/** No text where there is nothing. */
+/** No text for a missing file. */
 function textIn(image: Snapshot, contents: Contents): Shown {
   if (image.type === "absent") return { opaque: false, text: undefined };
   const text = image.type === "file" ? textOf(image.blob, contents)?.text : undefined;

@@ -1,4 +1,4 @@
-/** The few ways in which a path becomes what it was. What is there was looked at just before. */
+/** The operations that restore a path. Each checks the current state just before. */
 import { dirname } from "node:path";
 import type { Contents, Snapshot } from "../../log/checkpoints.ts";
 import type { WriteJournal } from "../../ports.ts";
@@ -8,7 +8,7 @@ import { temporaryFor, writeAtomic } from "../../files/write_atomic.ts";
 interface Step {
   readonly now: Snapshot;
   readonly image: Snapshot;
-  /** Of a new file: where it is written first, which the journal knows of. */
+  /** The temporary path of a new file, which the journal knows. */
   readonly temporary?: string | undefined;
 }
 
@@ -16,18 +16,18 @@ interface Means {
   readonly store: { readonly contents: Contents };
   readonly journal: WriteJournal;
   readonly syncsNew?: boolean;
-  /** Deno lets no process make a symbolic link that may not write everywhere: the client makes it. */
+  /** Deno forbids symbolic links in a process without full write access, so the client creates them. */
   makeLink(path: string, target: string): Promise<void>;
 }
 
-/** What is there is not what was looked at. */
+/** The path has changed since it was examined. */
 export class ChangedError extends Error {
   constructor() {
     super("it changed at this moment; try again");
   }
 }
 
-/** A folder goes only if it is empty. */
+/** A folder is removed only if it is empty. */
 export async function removeIt(path: string): Promise<void> {
   await Deno.remove(path);
 }
@@ -66,7 +66,7 @@ export async function putBack(
 /** Larger files are not read again. */
 const LARGEST_COMPARED = 20_000_000;
 
-/** Of what is no file it was looked at just before. */
+/** Other things than files were examined just before. */
 function isStill(path: string, now: Snapshot, contents: Contents): boolean {
   if (now.type !== "file") return true;
   try {
@@ -80,7 +80,7 @@ function isStill(path: string, now: Snapshot, contents: Contents): boolean {
   }
 }
 
-/** Also of a file that its owner has closed to himself: nothing may come between this look and the rename. */
+/** Works on files that exclude their owner too, because nothing may come between this check and the rename. */
 function bytesOf(path: string): Uint8Array {
   const read = () => {
     using file = openByRealPath(path);
@@ -100,7 +100,7 @@ function bytesOf(path: string): Uint8Array {
   }
 }
 
-/** Made beside and renamed, so that at no time nothing is there. */
+/** Created beside and renamed, so that the path always exists. */
 async function replaceByLink(
   path: string,
   target: string,

@@ -1,6 +1,6 @@
 /**
- * Finishes what the end of an engine has cut off, from what was kept when it began. What has changed since the engine
- * was last seen alive is the user's.
+ * Completes or reverts the work of an engine that ended early, from its stored checkpoints. Changes after its last
+ * heartbeat are the user's.
  */
 import {
   type CheckpointStore,
@@ -27,7 +27,7 @@ interface RecoveryOptions {
   notice(text: string): void;
 }
 
-/** Signs of life may be late. */
+/** Heartbeats may be late by this factor. */
 const LATE = 2;
 
 export async function recover(options: RecoveryOptions): Promise<void> {
@@ -43,7 +43,7 @@ export async function recover(options: RecoveryOptions): Promise<void> {
   }
 }
 
-/** Without what has changed after the engine's end. */
+/** Removes changes made after the engine's end. */
 async function beforeEnd(
   records: readonly FileRecord[],
   cut: StoredCheckpoint,
@@ -52,7 +52,7 @@ async function beforeEnd(
   const end = cut.alive + LATE * recorder.aliveMs;
   const later = new Set<string>();
   for (const { path, before, after, renamedFrom } of records) {
-    // When something was deleted nobody knows.
+    // Deletions carry no time.
     if (after.type === "absent" || !await isLater(path, before.type === "absent", end, roots)) continue;
     later.add(path);
     if (renamedFrom !== undefined) later.add(renamedFrom);
@@ -69,9 +69,9 @@ async function isLater(
   const info = await opened(path, false, roots, () => lstat(path));
   if (info === undefined) return false;
   const isAfter = (date: Date | null) => (date?.getTime() ?? 0) > end;
-  // A folder changes with what is in it.
+  // A folder's times change with its content.
   if (info.isDirectory) return isNew && isAfter(info.birthtime ?? info.ctime);
-  // What is closed was opened to be read, which shows in one of its times.
+  // A closed file was opened for reading, which changes one of its times.
   const isClosed = info.mode !== null && !info.isSymlink && (info.mode & 0o400) === 0;
   return isAfter(info.mtime) || (!isClosed && isAfter(info.ctime));
 }
@@ -89,7 +89,7 @@ async function withImages(
   return netChanges([records]);
 }
 
-/** A tool that was to say that it has moved a file, unless it has. */
+/** Drops the source of a tool's move that never happened. */
 function withMove(records: readonly FileRecord[]): readonly FileRecord[] {
   if (records.some(({ renamedFrom }) => renamedFrom !== undefined)) return records;
   const source = records.find(({ before, after }) => before.type !== "absent" && after.type === "absent");
@@ -100,7 +100,7 @@ function withMove(records: readonly FileRecord[]): readonly FileRecord[] {
   });
 }
 
-/** Half an undo, redo or restore: what is as it was to become is taken back, the rest stands. */
+/** An interrupted undo, redo or restore: paths that reached their target count as restored, the others stay. */
 async function finishTaking(cut: StoredCheckpoint, options: RecoveryOptions): Promise<void> {
   const { store, notice } = options;
   const done: FileRecord[] = [];
@@ -113,7 +113,7 @@ async function finishTaking(cut: StoredCheckpoint, options: RecoveryOptions): Pr
     else if (isAsPlanned(record.after, after)) done.push(record);
     else {
       left.add(path);
-      // What was in the way is gone, and what was to come is not there yet.
+      // The old file is gone, and the new one is not there yet.
       if (record.after.type === "absent" && record.before.type !== after.type) done.push(record);
     }
   }
@@ -128,10 +128,10 @@ async function finishTaking(cut: StoredCheckpoint, options: RecoveryOptions): Pr
   );
 }
 
-/** A folder that was open for a moment when the engine ended (opened.ts) gets its mode back. */
+/** Restores the mode of a folder that was temporarily open when the engine ended (opened.ts). */
 async function closeFolders(files: StoredCheckpoint["files"], roots: readonly string[]): Promise<void> {
   for (const { path, before, after } of files) {
-    // Its own mode comes before what is in it, so it was most likely the new one.
+    // Its mode changes before its content, so it was most likely the new one.
     for (const image of [after, before]) {
       if (image.type !== "folder" || image.mode === undefined) continue;
       const info = await opened(path, false, roots, () => lstat(path));
@@ -145,7 +145,7 @@ async function closeFolders(files: StoredCheckpoint["files"], roots: readonly st
   }
 }
 
-/** A folder that was made on the way to something has the mode that the system gave it. */
+/** A parent folder that was created on the way has the system's default mode. */
 function isAsPlanned(found: Snapshot, planned: Snapshot): boolean {
   const isOnTheWay = planned.type === "folder" && planned.mode === undefined;
   return isOnTheWay ? found.type === "folder" : sameSnapshot(found, planned);

@@ -1,4 +1,4 @@
-/** Brings files back to what they were, with what the user has changed since. */
+/** Restores files and keeps the user's later changes. */
 import { dirname } from "node:path";
 import {
   ABSENT,
@@ -29,9 +29,9 @@ export interface RestorerOptions {
   /** Real paths. */
   readonly roots: readonly string[];
   readonly journal: WriteJournal;
-  /** False: what is new may be lost with the power. */
+  /** False: new files may be lost in a power failure. */
   readonly syncsNew?: boolean;
-  /** A symbolic link at a path where nothing is. @throws {Error} */
+  /** Creates a symbolic link at a free path. @throws {Error} */
   makeLink(path: string, target: string): Promise<void>;
 }
 
@@ -41,11 +41,11 @@ export interface CarriedOut {
   readonly changes: readonly FileChange[];
 }
 
-/** Temporary files that the journal is told of at once. */
+/** Temporary files that the journal records at once. */
 const NOTED = 500;
 
 interface Failed extends Restored {
-  /** Somebody else was there first. */
+  /** Somebody else changed the path first. */
   readonly isUntouched?: boolean;
 }
 
@@ -59,8 +59,8 @@ export class Restorer {
   }
 
   /**
-   * @param changes each `before` is what is to come back, each `after` how the agent has left it
-   * @param disk what has been looked at already
+   * @param changes each `before` is to be restored, each `after` is as the agent left it @param disk images that are
+   * already known
    */
   plan(changes: Changes, signal: AbortSignal, disk?: Disk): Promise<RestorePlan> {
     const { store: { contents }, editor, roots } = this.#options;
@@ -68,8 +68,8 @@ export class Restorer {
   }
 
   /**
-   * Carries out what was planned. A path that has changed since is left alone.
-   * @param taken the checkpoints whose changes these are, and their paths; they count as taken back as far as they were
+   * Carries out a plan. Paths that changed since are left alone.
+   * @param taken the checkpoints of these changes with their paths; restored ones count as undone
    */
   async carryOut(
     plan: RestorePlan,
@@ -105,7 +105,7 @@ export class Restorer {
         (file.from === undefined ? undefined : failures.get(file.from));
       return failed === undefined ? file : { ...file, outcome: failed.outcome, ...textIn(failed) };
     });
-    // Those that took the text in themselves need not be told.
+    // Buffers that took the text need no update.
     return {
       files,
       records,
@@ -113,10 +113,7 @@ export class Restorer {
     };
   }
 
-  /**
-   * What is to come comes first, from the top down; then goes what is to go, from the bottom up, but for the other end
-   * of a move that has failed.
-   */
+  /** Creates from the top down, then removes from the bottom up, except for the other half of a failed move. */
   async #carryOutSteps(steps: readonly RestoreStep[], failures: Map<string, Failed>): Promise<void> {
     const places = new Map(steps.flatMap(({ path, from }) => from === undefined ? [] : [[from, path]]));
     const pause = pauses();
@@ -179,30 +176,30 @@ export class Restorer {
     }
   }
 
-  /** @returns why it was not done */
+  /** @returns the reason for a failure */
   async #act(step: RestoreStep, act: Act): Promise<Pick<Failed, "text" | "isUntouched"> | undefined> {
     const { path, now, image } = step;
     try {
       await this.#checkFolder(path);
-      // What is new takes no place that is taken.
+      // A new file never replaces an existing one.
       const current = isNewFile(step) ? now : await this.#look(path);
       if (image.type === "absent" && current.type === "absent") return undefined;
       const isAsPlanned = sameSnapshot(current, now) || await this.#isSharedMode(path, current, now);
       if (!isAsPlanned) throw new ChangedError();
       const { roots } = this.#options;
       await opened(path, false, roots, () => {
-        // The way to where it is has to be open as well.
+        // The folders of its current path must be open too.
         return step.from === undefined ? act(step) : opened(step.from, false, roots, () => act(step));
       });
       return undefined;
     } catch (error) {
-      // A folder that holds something else stays.
+      // A folder with other content stays.
       if (now.type === "folder" && image.type === "absent") return undefined;
       return { text: messageOf(error), isUntouched: error instanceof ChangedError };
     }
   }
 
-  /** What this step has made of its path, whatever others make of it now: theirs is no change of ours. */
+  /** The result of this step, without later changes by others. */
   async #after(step: RestoreStep, failed: Failed | undefined): Promise<Snapshot> {
     const { path, now, image } = step;
     if (failed?.isUntouched) return now;
@@ -214,14 +211,14 @@ export class Restorer {
     return { ...image, mode: image.mode ?? (found.type === "file" ? found.mode : undefined) };
   }
 
-  /** Hard links have one mode together: what was done to one of them shows in all. */
+  /** Hard links share one mode, so a change to one shows in all. */
   async #isSharedMode(path: string, current: Snapshot, now: Snapshot): Promise<boolean> {
     if (!isSameContent(current, now)) return false;
     const info = await opened(path, false, this.#options.roots, () => Deno.lstat(path));
     return (info.nlink ?? 1) > 1;
   }
 
-  /** What was written where nothing was is as it was to be, whatever others make of it now. */
+  /** A file that this step created is known, even if others change it now. */
   #isKnown(step: RestoreStep): boolean {
     const { image } = step;
     return isNewFile(step) && image.type === "file" && image.mode !== undefined &&
@@ -233,7 +230,7 @@ export class Restorer {
     return takeSnapshot(path, store.contents, roots);
   }
 
-  /** Links that have taken a folder's place since lead nowhere. @throws {Error} */
+  /** Links that replaced a folder are never followed. @throws {Error} */
   async #checkFolder(path: string): Promise<void> {
     const { roots } = this.#options;
     for (let folder = dirname(path); !roots.includes(folder); folder = dirname(folder)) {
@@ -255,7 +252,7 @@ function withTemporary(step: RestoreStep): RestoreStep {
   return isNewFile(step) ? { ...step, temporary: temporaryFor(step.path) } : step;
 }
 
-/** What comes later is made of what is in the way now. */
+/** Later steps may use what this one removes. */
 function isRemoval({ now, image }: RestoreStep): boolean {
   return image.type === "absent" || (now.type === "folder" && image.type !== "folder");
 }
@@ -268,7 +265,7 @@ function movedFrom(from: string | undefined): Pick<FileRecord, "renamedFrom"> {
   return from === undefined ? {} : { renamedFrom: from };
 }
 
-/** As `Deno.realPath`: it takes less than a turn to another thread. */
+/** Like `Deno.realPath`, but without a round trip to another thread. */
 async function realPath(path: string): Promise<string> {
   return await Promise.resolve(Deno.realPathSync(path));
 }

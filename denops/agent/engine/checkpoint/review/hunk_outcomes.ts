@@ -1,11 +1,11 @@
-/** What has become of the agent's hunks of a file, each followed from the write that made it to the end. Pure. */
+/** Follows each of the agent's hunks from its write to the reviewed text. Pure. */
 import { diffArrays } from "../../../deps/diff.ts";
 import type { HunkOutcomes } from "../../log/edits.ts";
 
-/** All diffs together; if they take longer it cannot be said. */
+/** Limit of all diffs together; beyond it, the outcome is unknown. */
 const LONGEST_MS = 500;
 
-/** One write of the agent's: the file's text before and after. */
+/** One write of the agent: the text before and after. */
 interface Write {
   readonly before: string;
   readonly after: string;
@@ -13,7 +13,7 @@ interface Write {
 
 type Outcomes = { -readonly [Outcome in keyof HunkOutcomes]: number };
 
-/** Lines from `start` on, `end` not included, which stand for `old`. */
+/** Lines from `start` to before `end`, which replace `old`. */
 interface Region {
   readonly write: number;
   readonly old: readonly string[];
@@ -30,9 +30,8 @@ interface Block {
 }
 
 /**
- * @param writes oldest first; between them and after the last others may have changed the file
- * @param now the text that the user has agreed to
- * @returns one for each write; a hunk that a later write has changed counts there. Undefined: it cannot be said
+ * @param writes oldest first; others may change the file in between and afterwards @param now the text that the user
+ * accepted @returns one outcome for each write; a hunk that a later write changed counts there. Undefined: unknown
  */
 export function outcomesOf(writes: readonly Write[], now: string): readonly HunkOutcomes[] | undefined {
   const until = performance.now() + LONGEST_MS;
@@ -47,7 +46,7 @@ export function outcomesOf(writes: readonly Write[], now: string): readonly Hunk
     if (others === undefined || own === undefined) return undefined;
     const there = regions.map((region) => followed(region, others));
     regions = [
-      // What the agent has changed once more is a hunk of that write.
+      // A hunk that the agent changed again belongs to the later write.
       ...there.filter((region) => !own.some((block) => overlaps(region, block)))
         .map((region) => followed(region, own)),
       ...own.map(({ start, end, newStart, newEnd }) => ({
@@ -99,14 +98,14 @@ function blocksUntil(
   return blocks;
 }
 
-/** Lines beside a hunk are not of it; at the place of lines that a hunk has removed anything is. */
+/** Adjacent lines do not overlap, except at the place of removed lines. */
 function overlaps({ start, end }: Region, block: Block): boolean {
   if (start === end) return block.start <= start && block.end >= start;
   if (block.start === block.end) return block.start > start && block.start < end;
   return block.start < end && block.end > start;
 }
 
-/** Where it is after these changes. */
+/** The region's place after these changes. */
 function followed(region: Region, blocks: readonly Block[]): Region {
   const within = blocks.filter((block) => overlaps(region, block));
   const before = blocks.findLast((block) => block.end <= region.start && !within.includes(block));

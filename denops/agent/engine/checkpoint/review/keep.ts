@@ -1,6 +1,6 @@
 /**
- * Makes what a command would change happen, file by file, as an undo would bring it back: into buffers with unsaved text
- * it is merged, and what others have changed since the command began stays theirs.
+ * Applies a command's rehearsed changes file by file, with the same care as an undo: unsaved buffers are merged, and
+ * changes that others made since the command began stay.
  */
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { isChangedSince } from "../../../protocol/commands.ts";
@@ -29,18 +29,18 @@ import type { TurnFiles } from "../turn_files.ts";
 interface KeeperOptions extends Omit<RestorerOptions, "store" | "syncsNew"> {
   readonly session: string;
   readonly contents: Contents;
-  /** Where it is recorded while it goes on. */
+  /** Records the work while it continues. */
   readonly recorder: Pick<CheckpointStore, "begin" | "finish">;
   readonly counts: Pick<TurnFiles, "list">;
-  /** For contents on their way; undefined: where the system has its temporary files. */
+  /** Folder for contents in transit; undefined: the system's temporary folder. */
   readonly state: string | undefined;
-  /** The turn that runs. */
+  /** The current turn. */
   turn(): number;
 }
 
 type Left = Kept["left"][number];
 
-/** Of more files lines are not counted, and new ones are not told of one by one: no buffer shows them. */
+/** With more files lines are not counted, and new files are not announced, because no buffer shows them. */
 const MOST_COUNTED = 1_000;
 
 /** Contents that are stored at once. */
@@ -73,7 +73,7 @@ export class CommandKeeper implements Keeper {
       },
       syncsNew: false,
     });
-    // All is looked at before anything is written: a write to one name of a file is a change of its other names.
+    // All files are examined before the first write, because a write also changes a file's other names.
     const disk = new Disk(spool, this.#options.roots);
     const look = new Look(disk, spool, effects.started, this.#options.roots);
     const records = await look.records(changes);
@@ -81,7 +81,7 @@ export class CommandKeeper implements Keeper {
     await this.#store(records, spool);
     signal.throwIfAborted();
     const checkpoint: NewCheckpoint = { session, turn: turn(), kind: "tool", toolCall };
-    // Half of it would help nobody, whoever stops the turn.
+    // A partial result helps nobody, so stopping the turn does not interrupt it.
     const done = await restorer.carryOut(plan, checkpoint, new AbortController().signal).catch((error) => {
       if (!hasBegun) throw error;
       const warning = "Some of what the command changed may have been kept";
@@ -94,7 +94,7 @@ export class CommandKeeper implements Keeper {
     };
   }
 
-  /** What a redo needs, but for what git ignores and what is huge: of that the hash is noted. */
+  /** Stores contents for a redo. Ignored and huge files only keep their hash. */
   async #store(records: readonly FileRecord[], spool: Spool): Promise<void> {
     const { roots, contents } = this.#options;
     const ignored = roots.map((root) => ({ root, rules: new Ignored(root) }));
@@ -151,12 +151,12 @@ function refused({ files }: CarriedOut): readonly Left[] {
   });
 }
 
-/** Compares what is there with what the command has found there. */
+/** Compares the current files with those that the command found. */
 class Look {
   readonly left: Left[] = [];
   readonly #disk: Disk;
   readonly #contents: Contents;
-  /** Milliseconds since 1970, as of file systems. */
+  /** Milliseconds since 1970, by the file system's clock. */
   readonly #started: number;
   readonly #roots: readonly string[];
   readonly #pause = pauses();
@@ -168,7 +168,7 @@ class Look {
     this.#roots = roots;
   }
 
-  /** As for what is to be taken back: each `before` is what is to come, each `after` what is there. */
+  /** Records as for a restore: each `before` is the target, each `after` the current state. */
   async records(changes: readonly KeptChange[]): Promise<readonly FileRecord[]> {
     const records = new Map<string, FileRecord>();
     for (const change of changes) {
@@ -189,7 +189,7 @@ class Look {
     return [...records.values()];
   }
 
-  /** A string: why not. */
+  /** A string is the reason for a refusal. */
   async #recordsOf({ path, before, after }: KeptChange): Promise<FileRecord[] | string> {
     if (this.#roots.includes(path)) return "the project's own folder keeps its mode";
     const isInside = this.#roots.some((root) => path.startsWith(root + sep)) && resolve(path) === path;
@@ -199,14 +199,14 @@ class Look {
     const now = await this.#unchanged(path);
     const there = await this.#disk.at(path);
     if (sameSnapshot(there, target)) return [];
-    // Who has made the same folder meanwhile has said nothing against what is to be in it.
+    // An identical folder that somebody else created is not a conflict.
     if (before === undefined && target.type === "folder" && there.type === "folder") return [];
     if (now === undefined || now.type !== (before ?? "absent")) return MEANWHILE;
     const below = now.type === "folder" && target.type !== "folder" ? await this.#below(path) : [];
     return below === undefined ? MEANWHILE : [{ path, before: target, after: now }, ...below];
   }
 
-  /** All in a folder, to be deleted; undefined if any of it was changed. */
+  /** The content of a folder that is to be deleted; undefined if any of it was changed. */
   async #below(folder: string): Promise<FileRecord[] | undefined> {
     const records: FileRecord[] = [];
     const folders = [folder];
@@ -222,14 +222,14 @@ class Look {
     return records;
   }
 
-  /** What is there; undefined if it was changed since the command began, or is being changed. */
+  /** The current image; undefined if it changed since the command began, or is changing. */
   async #unchanged(path: string): Promise<Snapshot | undefined> {
     await this.#pause();
     if ((await this.#disk.at(dirname(path))).type !== "folder") return ABSENT;
     const first = await this.#lstat(path);
     if (first !== undefined && isChangedSince(first, this.#started)) return undefined;
     const now = await this.#disk.at(path);
-    // What is closed was opened to be read.
+    // A closed file was opened for reading.
     if (first === undefined || ((first.mode ?? 0) & 0o400) === 0) return now;
     const second = await this.#lstat(path);
     return second !== undefined && sameTimes(first, second) ? now : undefined;

@@ -1,12 +1,12 @@
-/** What several checkpoints have changed in all. Pure. */
+/** Combines the changes of several checkpoints. Pure. */
 import { type FileRecord, sameSnapshot, type Snapshot } from "../../log/checkpoints.ts";
 
-/** What each of several checkpoints has changed, in the order in which they were made. */
+/** The changes of several checkpoints, in order. */
 export type Changes = readonly (readonly FileRecord[])[];
 
 /**
- * By path: the first image before and the last image after, of those that differ. A file that was moved, and moved
- * again, comes from where it was at first; of a path at most one comes.
+ * By path: the first image before and the last image after, if they differ. A file that moved several times comes from
+ * its first path; each path yields at most one file.
  */
 export function netChanges(changes: Changes): readonly FileRecord[] {
   const all = new Map<string, FileRecord>();
@@ -27,7 +27,7 @@ export function netChanges(changes: Changes): readonly FileRecord[] {
   });
 }
 
-/** Where what is at a path was at first; undefined: it is new there, or nothing is. Of paths that were changed so. */
+/** The first path of each changed path's content; undefined: it is new there, or missing. */
 export function originsOf(changes: Changes): ReadonlyMap<string, string | undefined> {
   const origins = new Map<string, string | undefined>();
   const originOf = (path: string) => origins.has(path) ? origins.get(path) : path;
@@ -44,8 +44,7 @@ export function originsOf(changes: Changes): ReadonlyMap<string, string | undefi
 }
 
 /**
- * Cuts the changes wherever somebody else has changed a file in between, so that what was theirs is between two
- * pieces and in none of them.
+ * Splits the changes wherever somebody else changed a file in between, so that no piece contains the others' changes.
  * @returns the pieces, oldest first
  */
 export function pieces(changes: Changes): readonly Changes[] {

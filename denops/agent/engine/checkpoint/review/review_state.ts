@@ -1,4 +1,4 @@
-/** What there is to review after a change. Pure but for contents, which are kept by their hash. */
+/** The hunks to review after a change. Pure, apart from contents stored by hash. */
 import { type Contents, type RecordedChange, sameSnapshot, type Snapshot } from "../../log/checkpoints.ts";
 import { isFileLike, type StoredReview } from "../../log/reviews.ts";
 import { encodeText } from "../../../shared/text/text.ts";
@@ -6,8 +6,8 @@ import { mergePreferringOurs } from "../../../shared/text/merge.ts";
 import { textOf } from "../restore/plan.ts";
 
 /**
- * The user has turned `from` into `to`: this is what `baseline` is then. On the same lines the baseline stays, and
- * what differs is still to be reviewed.
+ * The baseline after the user turned `from` into `to`. On overlapping lines the baseline stays, and the difference
+ * remains to be reviewed.
  */
 export function carryEdits(baseline: Snapshot, from: Snapshot, to: Snapshot, contents: Contents): Snapshot {
   return carried(baseline, from, to, contents, "baseline");
@@ -26,7 +26,7 @@ function carried(
   if (from.blob === to.blob && from.blob !== undefined) {
     return baseline.type === "file" ? { ...baseline, mode: to.mode } : baseline;
   }
-  // A file that the agent has created: what is the user's in it cannot be told from the agent's by lines alone.
+  // In a file that the agent created, lines alone cannot tell the user's part.
   if (baseline.type === "absent") return baseline;
   if (baseline.type !== "file") return to;
   const [was, ours, is] = [from, baseline, to].map(({ blob }) =>
@@ -39,20 +39,20 @@ function carried(
   try {
     return { type: "file", mode: to.mode, blob: contents.put(encodeText(text, is)) };
   } catch (error) {
-    // Its encoding cannot hold what was merged.
+    // The file's encoding cannot hold the merged text.
     if (error instanceof RangeError) return to;
     throw error;
   }
 }
 
-/** What is to be reviewed after a checkpoint. */
+/** Updates of the review after a checkpoint. */
 interface ReviewStep {
-  /** Paths of which there is nothing to review any more. */
+  /** Paths without anything left to review. */
   readonly removed: readonly string[];
   readonly put: readonly StoredReview[];
 }
 
-/** @param reviewOf what was to be reviewed of a path until now */
+/** @param reviewOf the earlier review of a path */
 export function reviewsAfter(
   changes: readonly RecordedChange[],
   reviewOf: (path: string) => StoredReview | undefined,
@@ -73,7 +73,7 @@ export function reviewsAfter(
   return { removed, put };
 }
 
-/** @param was the file before, wherever it was then */
+/** @param was the file before, at its earlier path */
 function reviewAfter(
   { path, session, turn, kind, renamedFrom, after }: RecordedChange,
   was: Snapshot,
@@ -81,9 +81,9 @@ function reviewAfter(
   contents: Contents,
 ): StoredReview | undefined {
   if (!isFileLike(was) || !isFileLike(after)) return undefined;
-  // New in folders that git ignores, or huge: there are no lines to go through.
+  // A new file that is ignored or huge has no lines to review.
   if (was.type === "absent" && after.type === "file" && !contents.has(after.blob)) return undefined;
-  // What the user has taken back is agreed to.
+  // The user's own reverts count as reviewed.
   const byUser = kind === "undo" || kind === "restore";
   if (byUser && review === undefined) return undefined;
   const agreed = review === undefined ? was : carryEdits(review.before, review.after, was, contents);

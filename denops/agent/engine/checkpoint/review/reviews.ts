@@ -1,4 +1,4 @@
-/** What the user has not looked at yet: kept as the agent writes, told to the screen, settled by the user. */
+/** The unreviewed changes: stored as the agent writes, shown on screen, settled by the user. */
 import type { ReviewFile } from "../../../protocol/requests.ts";
 import {
   ABSENT,
@@ -23,7 +23,7 @@ interface ReviewUpdate {
   readonly settled: boolean;
 }
 
-/** Bytes; larger texts are looked at as a whole. */
+/** Bytes; larger texts are reviewed as a whole. */
 const LARGEST_SHOWN = 1_000_000;
 
 export class Reviews {
@@ -31,10 +31,10 @@ export class Reviews {
   readonly #contents: Contents;
   readonly #roots: readonly string[];
   readonly #quality: Pick<EditQuality, "settled"> | undefined;
-  /** Answers come in the order of the questions. */
+  /** Requests are answered in order. */
   #queue: Promise<unknown> = Promise.resolve();
 
-  /** @param roots real paths @param quality is told of files that the user has gone through */
+  /** @param roots real paths @param quality records files that the user has reviewed */
   constructor(
     store: ReviewStore,
     contents: Contents,
@@ -47,7 +47,7 @@ export class Reviews {
     this.#roots = roots;
   }
 
-  /** To be called in the transaction that records the changes. */
+  /** Call it in the transaction that records the changes. */
   recorded(changes: readonly RecordedChange[]): void {
     const { removed, put } = reviewsAfter(changes, (path) => this.#store.get(path), this.#contents);
     for (const path of removed) this.#store.remove(path);
@@ -58,7 +58,7 @@ export class Reviews {
     for (const review of put) this.#store.put(review);
   }
 
-  /** @param path only this one */
+  /** @param path undefined: all files */
   list(path: string | undefined, texts: boolean): Promise<ReviewFile[]> {
     return this.#inOrder(async () => {
       const one = path === undefined ? undefined : this.#store.get(path);
@@ -93,7 +93,7 @@ export class Reviews {
     this.#quality.settled(path, await takeSnapshot(path, this.#contents, this.#roots));
   }
 
-  /** What has to be taken back so that nothing of the file is left to review, and which session did it. */
+  /** The changes to revert so that nothing of the file is left to review, and their session. */
   changesOf(path: string): { readonly review: StoredReview; readonly records: readonly FileRecord[] } {
     const review = this.#store.get(path);
     if (review === undefined) throw new ToolError(`Nothing to review in ${path}.`);
@@ -108,7 +108,7 @@ export class Reviews {
     };
   }
 
-  /** The change that a file that was settled belongs to, if more of it is to be looked at after all. */
+  /** The last change of a settled file, for reviewing it again. */
   #lastOf(path: string): StoredReview | undefined {
     for (const { session, turn, before, after } of this.#store.versions(path)) {
       return { path, session, turn, before, after };
@@ -121,7 +121,7 @@ export class Reviews {
       PLAIN;
     const [mode] = [before, now].flatMap((image) => image.type === "file" ? [image.mode] : []);
     try {
-      // The mark is no part of the text here.
+      // The byte order mark is not part of the text here.
       const bytes = encodeText(text.replace(/^\ufeff/, ""), format);
       return { type: "file", mode, blob: this.#contents.put(bytes) };
     } catch (error) {
@@ -132,7 +132,7 @@ export class Reviews {
     }
   }
 
-  /** With what the user has changed since; undefined if nothing is left of the agent's changes. */
+  /** Includes the user's later changes; undefined if nothing of the agent's is left. */
   async #reviewFile(review: StoredReview, texts: boolean): Promise<ReviewFile | undefined> {
     const { path, session: sessionId, turn, renamedFrom } = review;
     const now = await takeSnapshot(path, this.#contents, this.#roots);

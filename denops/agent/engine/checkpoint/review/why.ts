@@ -1,22 +1,19 @@
-/** Which change wrote a line: the line is followed back through the versions of its file. Pure. */
+/** Finds the change that wrote a line, by following it back through the versions of its file. Pure. */
 import { diffArrays } from "../../../deps/diff.ts";
 import type { Contents } from "../../log/checkpoints.ts";
 import type { Version } from "../../log/reviews.ts";
 import { textOf } from "../restore/plan.ts";
 
-/** Texts that differ so much are not followed any further. */
+/** Texts whose diff takes longer are not followed. */
 const LONGEST_MS = 500;
 
 interface Origin {
-  /** @param before only what is older than this checkpoint */
+  /** @param before only versions older than this checkpoint */
   versions(path: string, before?: number): Iterable<Version>;
   readonly contents: Contents;
 }
 
-/**
- * @param line counted from 1
- * @returns the change that the line comes from; undefined if it is the user's own
- */
+/** @param line from 1 @returns the change that wrote the line; undefined if the user did */
 export function whoWrote(path: string, line: number, text: string, origin: Origin): Version | undefined {
   let [lines, at] = [linesOf(text), line - 1];
   for (const version of history(path, origin)) {
@@ -42,8 +39,8 @@ function isOwn({ kind }: Version): boolean {
 }
 
 /**
- * The versions that stand, newest first: what was undone, and the undoing, are left out together where the texts
- * fit. A file that was moved goes on under its earlier name.
+ * The versions that count, newest first. An undo and what it reverted are skipped together if the texts match. A moved
+ * file continues under its earlier name.
  */
 function* history(path: string, origin: Origin): Generator<Version> {
   let name = path;
@@ -63,14 +60,14 @@ function* history(path: string, origin: Origin): Generator<Version> {
       yield value;
       continue;
     }
-    // The text did not change but for what the same call wrote: its source has the text before.
+    // The text only changed by the same call's write, so its source has the earlier text.
     const { value: source } = origin.versions(value.renamedFrom, checkpoint + 1)[Symbol.iterator]().next();
     yield source?.checkpoint === checkpoint ? { ...value, before: source.before } : value;
     name = value.renamedFrom;
   }
 }
 
-/** The oldest change that this one has taken back: its text before is this one's text after. */
+/** The oldest change that this one reverted: its text before equals this one's text after. */
 function undoneBy(taken: Version, { versions }: Origin): Version | undefined {
   if (taken.after.type !== "file") return undefined;
   const { blob } = taken.after;
@@ -86,12 +83,12 @@ function linesOf(text: string): readonly string[] {
   return text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
 }
 
-/** As a formatter does not change them: lines that it indents anew are still by whom they were. */
+/** Without indentation, so that a formatter does not become the author. */
 function bare(lines: readonly string[]): readonly string[] {
   return lines.map((line) => line.replace(/\s+/g, ""));
 }
 
-/** Where line `at` of `newer` is in `older`; undefined if it is not there. Both count from 0. */
+/** The line of `older` that corresponds to line `at` of `newer`; undefined if it is new. Both count from 0. */
 function mapLine(older: readonly string[], newer: readonly string[], at: number): number | undefined {
   const changes = diffArrays([...older], [...newer], { timeout: LONGEST_MS });
   let [oldAt, newAt] = [0, 0];
