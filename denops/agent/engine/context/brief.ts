@@ -1,7 +1,7 @@
-/** A tool as small models are told of it: each of its descriptions is one sentence, and no bounds. Pure. */
+/** Short tool specs for small models: each description is one sentence, without bounds. Pure. */
 import type { ToolSpec } from "../log/messages.ts";
 
-/** What only bounds what nobody would write. */
+/** Bounds that no model exceeds anyway. */
 const BOUNDS: ReadonlySet<string> = new Set([
   ...["minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength"],
   ...["default", "additionalProperties"],
@@ -20,7 +20,7 @@ function schema(full: Readonly<Record<string, unknown>>): Readonly<Record<string
 function part(key: string, value: unknown): unknown {
   if (key === "description") return typeof value === "string" ? firstSentence(value) : value;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  // The names of arguments are no words of the schema.
+  // Names of arguments are not schema keywords.
   if (key !== "properties") return schema({ ...value });
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, part("items", one)]));
 }

@@ -1,17 +1,17 @@
-/** What the user wants of the view: parts that are not to be in it, and parts that are never folded away. Pure. */
+/** The user's choices about the view: dropped parts and pinned parts. Pure. */
 import type { MessageEntry } from "../log/entries.ts";
 import type { Part } from "../log/events.ts";
 
 export interface Chosen {
-  /** Id of a part → what stands for it. */
+  /** Id of a dropped part → its replacement. */
   readonly dropped: ReadonlyMap<string, string>;
-  /** By the ids of parts. */
+  /** Ids of pinned parts. */
   readonly pinned: ReadonlyMap<string, boolean>;
 }
 
 export const NOTHING_CHOSEN: Chosen = { dropped: new Map(), pinned: new Map() };
 
-/** All that calls have shown of a file, by the path that they were given. */
+/** All results that show a file. @param path as in the calls */
 export function fileId(path: string): string {
   return `file:${path}`;
 }
@@ -21,7 +21,7 @@ export function resultId(call: string): string {
   return `result:${call}`;
 }
 
-/** What the user has handed over. */
+/** An attachment of the user's. */
 export function givenId(uri: string): string {
   return `given:${uri}`;
 }
@@ -30,7 +30,7 @@ export function rulesId(path: string): string {
   return `rules:${path}`;
 }
 
-/** The entries with what was dropped as a line each. */
+/** The entries, with a line for each dropped part. */
 export function withoutDropped(
   entries: readonly MessageEntry[],
   { dropped }: Chosen,

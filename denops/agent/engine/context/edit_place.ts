@@ -1,18 +1,18 @@
-/** Lines that are changed in place: what the model is asked, and what becomes of its answer. Pure. */
+/** Edits of lines in place: the question to the model, and the use of its answer. Pure. */
 import type { EditPlace } from "../../protocol/edit_place.ts";
 import type { UserMessage } from "../log/events.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { lineEnding } from "../../shared/text/text.ts";
 
-/** Characters before and behind the lines that the model sees. */
+/** Characters before and after the lines in the question. */
 const MOST_AROUND = 12_000;
 
-/** As an editor has them: none of them is left out, the last may be empty. */
+/** Lines as an editor counts them: the last may be empty. */
 export function linesIn(text: string): readonly string[] {
   return text.split(/\r\n|\n|\r/);
 }
 
-/** @throws {ToolError} if the lines do not stand in the file */
+/** @throws {ToolError} if the file does not contain the lines */
 export function editQuestion(name: string, file: string, place: EditPlace): UserMessage {
   const at = atPlace(file, place);
   if (at === undefined) throw new ToolError(`${name} does not have these lines. Save it, and try again.`);
@@ -29,7 +29,7 @@ export function editQuestion(name: string, file: string, place: EditPlace): User
   return { type: "user_message", origin: "engine", parts: [{ type: "text", text }] };
 }
 
-/** Where the lines stand, from 0: the place nearest to where they stood. Undefined: nowhere. */
+/** The line where the text is now, from 0, nearest to its old place. Undefined: nowhere. */
 export function atPlace(file: string, { line, text }: Pick<EditPlace, "line" | "text">): number | undefined {
   const lines = linesIn(file);
   const wanted = linesIn(text);
@@ -42,17 +42,17 @@ export function atPlace(file: string, { line, text }: Pick<EditPlace, "line" | "
   return undefined;
 }
 
-/** The lines that an answer puts there: those of its code block, else all of it. @throws {ToolError} if it is empty */
+/** The new lines of an answer: its code block, else all of it. @throws {ToolError} if it is empty */
 export function replacementIn(answer: string, selected: string): readonly string[] {
   const [, , inside] = /^[ \t]*(`{3,}|~{3,})[^\n]*\n([\s\S]*?)^[ \t]*\1[ \t]*$/m.exec(answer) ?? [];
   const text = inside ?? answer.replace(/^\s*\n/, "");
   const lines = linesIn(text.trimEnd());
-  // An answer of nothing is most often none; an empty block says that the lines are to go.
+  // An empty answer is most often a failure; an empty block deletes the lines.
   if (inside === undefined && text.trim() === "") throw new ToolError("the model has answered nothing.");
   return text.trim() === "" ? [] : indented(lines, linesIn(selected));
 }
 
-/** Models like to begin at the left edge: then all lines move as far as the selected ones stand. */
+/** Models often drop the indentation, so all lines get that of the selection. */
 function indented(lines: readonly string[], selected: readonly string[]): readonly string[] {
   const indentOf = (line: string | undefined) => /^[ \t]*/.exec(line ?? "")?.[0] ?? "";
   const wanted = indentOf(selected.find((line) => line.trim() !== ""));
@@ -61,7 +61,7 @@ function indented(lines: readonly string[], selected: readonly string[]): readon
   return lines.map((line) => line.trim() === "" ? line : wanted + line);
 }
 
-/** @param at from 0. @param count lines that go */
+/** @param at from 0 @param count lines to replace */
 export function withReplacement(
   file: string,
   at: number,

@@ -1,26 +1,23 @@
-/** How much of the model's window a prompt takes: as the provider has counted, and an estimate for what is new since. */
+/** Estimates the tokens of a prompt from the provider's last count. */
 import { Buffer } from "node:buffer";
 import type { Message, Prompt, Reasoning, ToolSpec } from "../log/messages.ts";
 
-/** UTF-8 bytes a token where nothing was counted yet: code has 3 to 4, prose more. */
+/** UTF-8 bytes a token before the first count: code has 3 to 4, prose more. */
 const BYTES_A_TOKEN = 3;
-/** No tokenizer has more on average: a provider that counts less has left out what was in its cache. */
+/** No tokenizer has more on average; a smaller count leaves out cached tokens. */
 const MOST_BYTES_A_TOKEN = 8;
-/**
- * Tokens of an image at most. Source: platform.claude.com/docs, "Vision": larger ones are made smaller until they
- * take so many.
- */
+/** Most tokens of an image. Source: platform.claude.com/docs, "Vision": larger ones are scaled down to this. */
 const IMAGE_TOKENS = 1_600;
-/** An image counts as if its tokens were text. */
+/** An image counts like text of as many tokens. */
 export const IMAGE_BYTES = IMAGE_TOKENS * BYTES_A_TOKEN;
-/** Of the JSON around a message. */
+/** JSON around a message. */
 const FRAME_BYTES = 40;
 
 /** In bytes. */
 export interface PromptSizes {
   readonly system: number;
   readonly tools: number;
-  /** What was said, calls with their arguments included. */
+  /** All messages, calls with their arguments included. */
   readonly messages: number;
   readonly results: number;
 }
@@ -76,31 +73,31 @@ function toolBytes(tools: readonly ToolSpec[]): number {
   return bytes;
 }
 
-/** Calibrated by each answer. */
+/** Each answer calibrates it. */
 export class Estimate {
   #tokensAByte = 1 / BYTES_A_TOKEN;
-  /** Of the last prompt that was counted. */
+  /** Size of the last counted prompt. */
   #bytes = 0;
 
-  /** @param input tokens of the prompt, as the provider has counted them */
+  /** @param input tokens of the prompt by the provider's count */
   learn(bytes: number, input: number): void {
     if (bytes <= 0 || input < bytes / MOST_BYTES_A_TOKEN) return;
     this.#tokensAByte = input / bytes;
     this.#bytes = bytes;
   }
 
-  /** The provider takes no prompt of so many bytes. */
+  /** The provider refused a prompt of this size. */
   refused(bytes: number, window: number): void {
     if (bytes > 0) this.learn(bytes, Math.max(window, this.tokens(bytes)));
   }
 
-  /** What is new since the last count may be denser than what was counted. */
+  /** New text may be denser than the counted text. */
   tokens(bytes: number): number {
     const added = Math.max(0, bytes - this.#bytes);
     return Math.ceil((bytes - added) * this.#tokensAByte + added * this.#densest);
   }
 
-  /** Bytes that surely fit into so many tokens. */
+  /** Bytes that surely fit into this many tokens. */
   bytes(tokens: number): number {
     return Math.max(0, Math.floor(tokens / this.#densest));
   }

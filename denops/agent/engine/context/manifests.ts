@@ -1,4 +1,4 @@
-/** What a project is built and run with, as its manifests say. Pure. */
+/** How a project is built and run, according to its manifests. Pure. */
 import { z } from "../../deps/zod.ts";
 
 const NAMES = new Set([
@@ -7,7 +7,7 @@ const NAMES = new Set([
   ...["build.gradle", "build.gradle.kts", "Gemfile", "mix.exs", "Package.swift", "stack.yaml", "flake.nix"],
 ]);
 
-/** Names of scripts that are told. */
+/** Scripts in the prompt. */
 const MOST_SCRIPTS = 20;
 
 /** @param name of a file in the root */

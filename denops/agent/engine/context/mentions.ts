@@ -1,27 +1,30 @@
 /**
- * Words of a message that stand for something else: "@src/a.ts:L3-L9" for a file's lines, "@diff main" for changes,
- * "#read" for a tool. What stands in code is code, and "\@" is an "@". Pure.
+ * Mentions in a message: "@src/a.ts:L3-L9" for lines of a file, "@diff main" for changes, "#read" for a tool. Mentions
+ * in code do not count, and "\@" is a plain "@". Pure.
  */
 
 import { oldNames } from "../calls/old_names.ts";
 
-/** Lines of a file, both included, from 1. */
+/** Lines of a file from 1, both included. */
 export interface Lines {
   readonly first: number;
   readonly last: number;
 }
 
 type Mention =
-  /** What only the editor knows; `name` is the word without its "@". */
+  /** Known to the editor only; `name` is the word without its "@". */
   | { readonly kind: "editor"; readonly name: string }
-  /** What has changed since the last commit, or else since `base` if that names one: the next word, or after a colon. */
+  /**
+   * Changes since the last commit, or since `base` if it is a commit. `isNext`: the base is the next word, not behind a
+   * colon.
+   */
   | { readonly kind: "diff"; readonly base?: string; readonly isNext: boolean }
   /** The newest earlier session, or the newest with this word in its title. */
   | { readonly kind: "session"; readonly word: string }
   | { readonly kind: "symbol"; readonly name: string }
   /**
-   * What may be a path, the longest first: punctuation at its end may belong to the sentence. `isSure`: it cannot be
-   * much else, so that whoever wrote it wants to know if there is no such file.
+   * Possible paths, the longest first, because the last punctuation may belong to the sentence. `isSure`: it must be a
+   * path, so a missing file is reported.
    */
   | { readonly kind: "path"; readonly candidates: readonly PathMention[]; readonly isSure: boolean };
 
@@ -31,18 +34,18 @@ export interface PathMention {
 }
 
 export interface FoundMention {
-  /** As it stands in the message: "@src/a.ts". */
+  /** As written: "@src/a.ts". */
   readonly text: string;
   readonly mention: Mention;
 }
 
-/** Words for what the editor knows; the images that it has are numbered. */
+/** Words for the editor's state; images have numbers. */
 const OF_EDITOR = /^(?:buffer|buffers|selection|diagnostics|quickfix|terminal|image:\d+)$/;
-/** A decorator is no mention: "@app.route(…)". */
+/** Decorators are not mentions: "@app.route(…)". */
 const CALL = /^[\w.]+\(/;
 const URL = /^https?:\/\//i;
 const END = ".,;:!?)]}>'\"*_…";
-/** Characters of a path, and of punctuation behind it that may be its own. */
+/** Characters of a path, and of punctuation behind it. */
 const LONGEST_PATH = 4_096;
 const MOST_PUNCTUATION = 8;
 
@@ -55,14 +58,14 @@ export function mentionsIn(message: string): readonly FoundMention[] {
   });
 }
 
-/** Those of these tools that a message asks for by "#name", also by an old one. */
+/** Tools that a message mentions as "#name"; old names count. */
 export function toolMentions(message: string, names: readonly string[]): readonly string[] {
   const found = withoutCode(message).matchAll(/(?<=^|[\s([{"',;:])#(\w+)\b/g).map(([, name = ""]) => name);
   const mentioned = new Set(found);
   return names.filter((name) => [name, ...oldNames(name)].some((one) => mentioned.has(one)));
 }
 
-/** What the model is told of them; undefined if there are none. */
+/** The note about them for the model; undefined without any. */
 export function toolsNote(tools: readonly string[]): string | undefined {
   if (tools.length === 0) return undefined;
   return `The user asks you to use the ${tools.length === 1 ? "tool" : "tools"} ${tools.join(", ")}.`;
@@ -93,7 +96,7 @@ function pathMention(token: string): Mention | undefined {
   const candidates = spellings.toReversed().map(pathOf);
   const { path = "", lines } = candidates.at(-1) ?? {};
   if (path === "") return undefined;
-  // A name with a scope is a package's: "@types/node".
+  // A scoped name is a package: "@types/node".
   const isSure = lines !== undefined ||
     /[^/]\/$|\/.*\.\w{1,5}$|\/.*\/|^\.{0,2}\/|^[^/]*\.\w{1,4}$/.test(path);
   return { kind: "path", candidates, isSure };
@@ -113,7 +116,7 @@ function trimmed(word: string): string {
   return word.slice(0, end);
 }
 
-/** The same length, with blanks for code: fenced, and between backticks. */
+/** Replaces code with blanks of the same length. */
 function withoutCode(message: string): string {
   const blank = (code: string) => code.replace(/[^\n]/g, " ");
   return message

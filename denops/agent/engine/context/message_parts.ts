@@ -1,4 +1,4 @@
-/** The messages of a view, part by part: which of them can be dropped or pinned, and what is folded first. Pure. */
+/** The parts of a view's messages: which can be dropped or pinned, and which are folded first. Pure. */
 import type { ContextPart } from "../../protocol/requests.ts";
 import type { Compaction, MessageEntry, ResultEntry } from "../log/entries.ts";
 import type { ToolCall } from "../log/messages.ts";
@@ -10,16 +10,16 @@ interface Parted extends Foldable {
   readonly compaction: Compaction | undefined;
 }
 
-/** A part, and what stands in the places of its messages once it is dropped. */
+/** A part, and the lines that replace its messages once it is dropped. */
 export interface MessagePart {
   readonly part: ContextPart;
-  /** Id of what is dropped → its line. */
+  /** Id of a dropped message → its line. */
   readonly lines: ReadonlyMap<string, string>;
 }
 
 const DROPPED = "dropped by the user";
 
-/** In the order in which they are first sent. */
+/** In the order of their first messages. */
 export function messageParts(input: Parted): readonly MessagePart[] {
   const { messages, masked, chosen, compaction } = input;
   const parts = new Parts();
@@ -49,12 +49,12 @@ class Parts {
     return [...this.#parts.values()];
   }
 
-  /** What is of one kind and has no id is one part. */
+  /** Messages of one kind without an id form one part. */
   count(group: ContextPart["group"], name: string, { length }: string): void {
     this.#add(`${group} ${name}`, { group, name, characters: length });
   }
 
-  /** @param line what stands for `text` once it is dropped, by the id `of`, or by that of the part */
+  /** @param line replaces `text` once it is dropped, under the id `of` or that of the part */
   add(
     part: Omit<ContextPart, "characters"> & { readonly id: string },
     text: string,
@@ -138,7 +138,7 @@ function stateOf(
   return lines.size > 0 && lines.keys().every((one) => dropped.has(one)) ? { state: "dropped" } : {};
 }
 
-/** Ids of the results that become a line each first, when the window fills up. */
+/** Ids of the results that are masked first when the window fills up. */
 function nextMasked(foldable: Foldable): ReadonlySet<string> {
   return new Set(planMasks(foldable, () => true)?.results.map(({ id }) => resultId(id)));
 }

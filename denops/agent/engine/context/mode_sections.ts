@@ -1,6 +1,6 @@
 /**
- * What the model is told of each mode, with a message. All that differs between modes stands here, so that the prompt
- * never contradicts it.
+ * Instructions for each mode, which accompany a message. All differences between modes are here, so that the system
+ * prompt never contradicts them.
  */
 import type { Family } from "../../models/families.ts";
 import type { ModeName } from "../../protocol/modes.ts";
@@ -8,9 +8,9 @@ import { list, type PromptSection, type SectionInputs } from "./sections.ts";
 
 interface ModeWords {
   readonly lines: readonly string[];
-  /** How it answers a user; a sub-agent answers another agent. */
+  /** How it answers a user; sub-agents have their own text. */
   readonly answer?: string;
-  /** It changes files: what families of models tend to when they do so is said. */
+  /** It changes files, so the advice for the model's family is included. */
   readonly writes?: true;
 }
 
@@ -21,7 +21,7 @@ const FEW_LINES =
 
 const ASK = "If something is unclear and a wrong guess would cost work, ask.";
 
-/** To a sub-agent, in the place of what is said of the user. */
+/** For sub-agents, in place of the instructions about the user. */
 const TO_AGENT = [
   "Your answer goes to the agent that gave you this task: include everything it needs, with `path:line`.",
   "You cannot ask anyone: decide, and say in your answer what is unclear.",
@@ -98,7 +98,7 @@ const WORDS: Readonly<Record<ModeName, ModeWords>> = {
   chat: { lines: ["You have no tools in this mode. If a question needs a look at the files, say so."] },
 };
 
-/** What a family of models tends to when it changes files. */
+/** Advice for each family of models about changing files. */
 const WRITING: Readonly<Record<Family, string>> = {
   claude: "Make the smallest change that is right: no files, helpers or fallbacks that nobody asked for.",
   gpt: "Do not stop to report a plan or to offer a next step: carry it out in this turn.",

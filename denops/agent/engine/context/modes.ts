@@ -1,4 +1,4 @@
-/** What runs a model: one row for each purpose. */
+/** One row for each purpose of a request: prompt, tools and limits. */
 import type { Effort, ListedModel } from "../../protocol/config.ts";
 import { covers, MODE_FACTS, type ModeAccess, type ModeName, type OwnMode } from "../../protocol/modes.ts";
 import { modeSection } from "./mode_sections.ts";
@@ -7,46 +7,46 @@ import { AGENT_SECTIONS, fixed, type PromptSection } from "./sections.ts";
 import { CLAIM, EDIT, INTENT, TITLES } from "./side_prompts.ts";
 
 export interface Mode {
-  /** Under this name stands what its requests have used up. */
+  /** The name in the usage log. */
   readonly name: string;
-  /** Of those that a user or a model may choose. */
+  /** For modes that a user or a model may choose. */
   readonly title?: string;
   readonly description?: string;
-  /** Of the system prompt, from stable to volatile. */
+  /** The system prompt, from stable to volatile. */
   readonly sections: readonly PromptSection[];
-  /** What is told with the first message in this mode: the system prompt is the same in all of them. */
+  /** Sections that accompany the first message in this mode, because all modes share the system prompt. */
   readonly messageSections?: readonly PromptSection[];
-  /** What its calls may change, whatever is agreed to: see policy/decide_mode.ts. */
+  /** The most that its calls may change, whatever is approved: see policy/decide_mode.ts. */
   readonly access: ModeAccess;
   /**
-   * Which of the session's tools its calls may use: "all" that its access has a use for, or those of them with one of these
-   * names or kinds, and without those behind a "!". They stand in the request all the same, which is in the provider's cache
-   * with them. "listed": so they do, and the answer is to be text. "none": not even that.
+   * Tools that its calls may use: "all" that its access permits, or those of them with these names or kinds, without
+   * those after a "!". The request lists all tools in any case, because of the provider's cache. "listed": tools are
+   * listed, but the answer must be text. "none": no tools are listed.
    */
   readonly tools: "all" | "listed" | "none" | readonly string[];
-  /** In mode auto the model has read the user's message as an order. */
+  /** In mode auto, the model classified the message as a task. */
   readonly isOrder?: true;
-  /** A turn that looks around is to end in a plan. */
+  /** A read-only turn ends with a plan. */
   readonly plans?: true;
-  /** The model's name; the session's unless told. */
+  /** The model's name; default: the session's. */
   readonly model?: string;
-  /** What is known of that model beside the options. */
+  /** Facts about that model beside the options. */
   readonly listed?: ListedModel;
-  /** How much the model is to think; undefined leaves it to the provider. Of one that is chosen: as the user wants it. */
+  /** The thinking effort; undefined: the provider's default. Chosen modes use the user's setting. */
   readonly effort?: Effort;
   readonly limits: {
-    /** Requests of one turn before the user is asked whether to go on; by the options unless told. */
+    /** Requests of a turn before the user is asked; default: by the options. */
     readonly iterations?: number;
-    /** Of one request. */
+    /** Limit for one request. */
     readonly milliseconds?: number;
-    /** It is given up instead of tried again. */
+    /** It is not retried. */
     readonly tries?: 1;
   };
-  /** Its messages are its own: the session's history is as long as it was. */
+  /** Its messages stay out of the session's history. */
   readonly aside?: true;
 }
 
-/** One that is chosen. */
+/** A mode that may be chosen. */
 function chosen<Name extends ModeName>(
   name: Name,
   more: Partial<Pick<Mode, "tools" | "limits" | "plans">> = {},
@@ -67,11 +67,11 @@ export const CHOSEN: Readonly<Record<ModeName, Mode>> = {
   review: chosen("review", { limits: { iterations: 15 } }),
   orchestrator: chosen("orchestrator"),
   chat: chosen("chat", { tools: "listed" }),
-  /** Each turn is run as one of the others: see agent/intent.ts. */
+  /** Each turn runs in another mode: see agent/intent.ts. */
   auto: chosen("auto"),
 };
 
-/** A mode that a file describes: its base with words, tools or a model of its own. */
+/** A mode from a file: its base with its own text, tools or model. */
 export function ownMode({ name, description, access, base, tools, model, text }: OwnMode): Mode {
   const row = CHOSEN[base];
   return {
@@ -84,46 +84,46 @@ export function ownMode({ name, description, access, base, tools, model, text }:
   };
 }
 
-/** What is asked aside has no tools to change anything with. */
+/** Side requests cannot change anything. */
 const ASIDE = { access: "read", aside: true } as const;
 
 export const MODES = {
   ...CHOSEN,
-  /** What a turn has come to, where the model has said nothing. */
+  /** Summarizes a turn whose last answer was empty. */
   summary: {
     ...{ name: "summary", sections: AGENT_SECTIONS, access: "read", tools: "listed" },
     limits: { milliseconds: 20_000 },
   },
-  /** What stands for the messages of a long session. */
+  /** Summarizes older messages of a long session. */
   compaction: {
     ...ASIDE,
     ...{ name: "compaction", sections: AGENT_SECTIONS, tools: "listed" },
     limits: { milliseconds: 120_000 },
   },
-  /** Not worth waiting for, nor a second request. */
+  /** Not worth waiting for, nor retrying. */
   title: {
     ...ASIDE,
     ...{ name: "title", sections: [fixed("titles", TITLES)], tools: "none", effort: "none" },
     limits: { milliseconds: 10_000, tries: 1 },
   },
-  /** Lines that are changed in place. */
+  /** Edits lines in place. */
   edit: {
     ...ASIDE,
     ...{ name: "edit", sections: [fixed("edit", EDIT)], tools: "none" },
     limits: { milliseconds: 300_000 },
   },
-  /** What the user asks beside a turn. */
+  /** A question beside a turn. */
   btw: {
     ...ASIDE,
     ...{ name: "btw", sections: AGENT_SECTIONS, tools: "listed" },
     limits: { milliseconds: 120_000 },
   },
-  /** Which mode a message needs, in mode auto. The turn waits for it, as it does for any answer. */
+  /** Chooses the mode of a message in mode auto. The turn waits for it like for any answer. */
   intent: {
     ...ASIDE,
     ...{ name: "intent", sections: [fixed("intent", INTENT)], tools: "none", effort: "none", limits: {} },
   },
-  /** Whether an answer claims a change. Not worth a second request. */
+  /** Whether an answer claims a change. Not worth retrying. */
   claim: {
     ...ASIDE,
     ...{ name: "claim", sections: [fixed("claim", CLAIM)], tools: "none", effort: "none" },
@@ -131,17 +131,14 @@ export const MODES = {
   },
 } as const satisfies Readonly<Record<string, Mode>>;
 
-/** Whether a mode has what this part of a tool does. */
+/** Whether a mode includes this part of a tool. */
 export function hasPart({ tools }: Pick<Mode, "tools">, { names, kind }: ToolPart): boolean {
   if (typeof tools === "string") return tools === "all";
   const isNamed = (before: string) => [...names, kind].some((name) => tools.includes(before + name));
   return (tools.every((one) => one.startsWith("!")) || isNamed("")) && !isNamed("!");
 }
 
-/**
- * What a session is asked aside stands behind the prompt of its mode, which the provider has in its cache: with another
- * effort it would not hold.
- */
+/** A side request extends the session's prompt, which is cached for one effort only. */
 export function within(row: Mode, { effort }: Mode): Mode {
   if (row.tools !== "listed" || effort === undefined) return row;
   return { ...row, effort };

@@ -1,19 +1,16 @@
-/**
- * Facts of the moment → what stands with the user's message. A fact is told again only when it has changed: what was
- * sent stays as it was. Pure.
- */
+/** Current facts that accompany the user's message. A fact is sent again only after it changed. Pure. */
 import { createTwoFilesPatch } from "../../deps/diff.ts";
 import type { Shown, Surroundings } from "../../protocol/surroundings.ts";
 import { contextText, type Project } from "./project.ts";
 import type { Plan } from "../log/events.ts";
 import { countsOf, lineDiff } from "../log/line_diff.ts";
 
-/** What somebody else has made of a file since the model had its text. */
+/** A change that somebody else made to a file since the model last had its text. */
 export interface Edit {
   readonly path: string;
-  /** Undefined: nobody knows it any more. */
+  /** Undefined: unknown. */
   readonly before: string | undefined;
-  /** Undefined: it is gone. */
+  /** Undefined: the file is gone. */
   readonly after: string | undefined;
 }
 
@@ -23,7 +20,7 @@ interface Moment {
   /** YYYY-MM-DD */
   readonly date: string;
   readonly plan: Plan;
-  /** What is known of the session that is not sent any more, as one line. */
+  /** Notes about messages that are no longer sent, as one line. */
   readonly notes: string | undefined;
 }
 
@@ -32,15 +29,15 @@ type GitStatus = NonNullable<NonNullable<Surroundings["git"]>["status"]>;
 /** Name → one line. */
 type Facts = ReadonlyMap<string, string>;
 
-/** Changed files of a project that are named. */
+/** Changed files that are named. */
 const MOST_EDITS = 20;
-/** Characters of one diff that is shown whole, and of all. */
+/** Characters of a complete diff, and of all. */
 const MOST_DIFF = 2_000;
 const MOST_DIFFS = 6_000;
-/** A diff that takes longer is left out. */
+/** Slower diffs are left out. */
 const LONGEST_MS = 200;
 
-/** A fact that was told stands until another is told, so its end is told too. */
+/** A fact holds until another one replaces it, so its end is sent too. */
 const GIT_GONE = {
   branch: "Git: branch unknown now",
   status: "Git: uncommitted files unknown now",
@@ -51,7 +48,7 @@ const SHOWN_GONE = {
   terminal: "The user sees no terminal",
 };
 
-/** @param lastFacts the facts that the model has been told last */
+/** @param lastFacts the facts that the model has */
 export function factsOf(moment: Moment, lastFacts: Facts): Facts {
   const facts = knownFacts(moment);
   const gone = { ...GIT_GONE, ...(moment.view === undefined ? {} : SHOWN_GONE) };
@@ -85,7 +82,7 @@ function knownFacts({ date, git, view, plan, notes }: Moment): Map<string, strin
       );
     }
     if (terminal !== undefined) {
-      // What programs print is data, and no fact of the editor's.
+      // Output of programs is data, so each line is marked.
       const lines = terminal.text.split("\n").map((line) => `| ${line}`.trimEnd());
       facts.set("terminal", [`The end of the user's terminal (${terminal.command}):`, ...lines].join("\n"));
     }
@@ -117,7 +114,7 @@ function counted(count: number, word: string): string {
 
 const READ_AGAIN = "read it again before you use it";
 
-/** Of an edit: one line, or its diff below it. */
+/** An edit as one line, with its diff below. */
 interface ToldEdit {
   readonly edit: Edit;
   readonly text: string;
@@ -125,7 +122,7 @@ interface ToldEdit {
   readonly whole: boolean;
 }
 
-/** The smallest diffs are shown whole, as long as there is room for them. */
+/** The smallest diffs are complete, as long as they fit. */
 export function toldEdits(edits: readonly Edit[]): readonly ToldEdit[] {
   let room = MOST_DIFFS;
   return edits.slice(0, MOST_EDITS).map((edit): ToldEdit => {
@@ -150,7 +147,7 @@ function diffText(before: string, after: string): string | undefined {
   return patch?.slice(patch.indexOf("@@")).trimEnd();
 }
 
-/** @param lastFacts the facts that the model has been told last @returns undefined if there is nothing new */
+/** @param lastFacts the facts that the model has @returns undefined without news */
 export function momentText(
   facts: Facts,
   lastFacts: Facts,

@@ -1,4 +1,4 @@
-/** What is worth knowing of a session although its messages are folded: found without a model. Pure. */
+/** Notes about folded messages, taken without a model. Pure. */
 import { z } from "../../deps/zod.ts";
 import type { MessageEntry } from "../log/entries.ts";
 import type { Part } from "../log/events.ts";
@@ -10,7 +10,7 @@ export const Note = z.object({
 });
 export type Note = Readonly<z.infer<typeof Note>>;
 
-/** What is told of each kind, in this order, and how many of them, the newest. */
+/** Sections in this order, with the number of their newest notes. */
 const TOLD: readonly (readonly [Note["kind"], string, number])[] = [
   ["said", "the user said", 5],
   ["written", "you wrote", 12],
@@ -18,19 +18,19 @@ const TOLD: readonly (readonly [Note["kind"], string, number])[] = [
   ["read", "you read", 8],
 ];
 
-/** Characters of all that is told, and of one note. */
+/** Characters of all notes, and of one. */
 const MOST_TOLD = 700;
 export const LONGEST_NOTE = 160;
-/** Notes that are kept. */
+/** Stored notes. */
 const MOST_NOTES = 100;
 
 const PREFERENCE =
   /^(?:(?:please|and|but|also|ok|so),?\s+)*(?:always|never|from now on|i(?:'d| would)? (?:always |never )?prefer)\b/i;
 
-/** Sentences in which the user says how things are to be done, in the user's words. */
+/** The user's sentences that state preferences, verbatim. */
 export function preferencesIn(parts: readonly Part[]): readonly string[] {
   const texts = parts.flatMap((part) => part.type === "text" ? [part.text] : []);
-  // Code, and what is quoted, is not the user's own word.
+  // Code and quotations are not the user's own words.
   const prose = texts.join("\n").replace(/^ {0,3}(```|~~~)[^]*?(?:^ {0,3}\1|$(?![^]))/gm, "").replace(
     /^>.*$/gm,
     "",
@@ -39,14 +39,14 @@ export function preferencesIn(parts: readonly Part[]): readonly string[] {
     .filter((text) => text.length <= LONGEST_NOTE && PREFERENCE.test(text) && !text.endsWith("?"));
 }
 
-/** The oldest that are too many, those of what was only read first. @param notes by their texts */
+/** The oldest surplus notes, reads first. @param notes by text */
 export function superfluous(notes: ReadonlyMap<string, Note>): readonly string[] {
   const rank = ({ kind, at }: Note) => (kind === "read" ? 0 : 1e15) + at;
   return [...notes].sort(([, a], [, b]) => rank(a) - rank(b)).slice(0, Math.max(0, notes.size - MOST_NOTES))
     .map(([text]) => text);
 }
 
-/** What the messages do not show any more, as one line. @param notes by their texts */
+/** The notes that the messages no longer contain, as one line. @param notes by text */
 export function notesText(
   notes: ReadonlyMap<string, Note>,
   seen: readonly MessageEntry[],

@@ -1,4 +1,4 @@
-/** What a request sends, part by part, and what of it the provider has not sent to it before. Pure. */
+/** The parts of a request, and the part that the provider has not cached. Pure. */
 import type { ContextPart, PrefixBreak } from "../../protocol/requests.ts";
 import type { Message, Prompt } from "../log/messages.ts";
 import type { Mode } from "./modes.ts";
@@ -6,7 +6,7 @@ import { rulesId } from "./chosen.ts";
 import { NO_PROJECT, rulesText } from "./project.ts";
 import { systemParts, type ViewInputs } from "./view.ts";
 
-/** What stands before the messages, in the order in which it is sent. */
+/** The parts before the messages, in the order of the request. */
 export function outline(prompt: Prompt, { sections }: Mode, inputs: ViewInputs): readonly ContextPart[] {
   const system = systemParts(sections, inputs).flatMap(({ name, text }): readonly ContextPart[] => {
     if (name !== "rules") return [{ group: "system", name, characters: text.length }];
@@ -22,7 +22,7 @@ export function outline(prompt: Prompt, { sections }: Mode, inputs: ViewInputs):
   return [...tools, ...system];
 }
 
-/** Where a request is not what the one before was; undefined if that one is its beginning. */
+/** The place where a request differs from the previous one; undefined if it extends that one. */
 export function firstBreak(before: Prompt, now: Prompt): PrefixBreak | undefined {
   if (continues(before, now)) return undefined;
   const was = pieces(before);
@@ -35,12 +35,12 @@ export function firstBreak(before: Prompt, now: Prompt): PrefixBreak | undefined
   return { where: earlier.where, reason: reasonOf(earlier, before, now), kept, sent: sizeOf(is) };
 }
 
-/** Characters of all of it. */
+/** Characters of the whole prompt. */
 export function lengthOf(prompt: Prompt): number {
   return sizeOf(pieces(prompt));
 }
 
-/** Asked for each request, thus without writing them out: most of what is compared is the very same string. */
+/** Runs for each request, so it compares without serializing: most strings are identical objects. */
 function continues(before: Prompt, now: Prompt): boolean {
   return before.system === now.system && before.tools.length === now.tools.length &&
     before.tools.every((tool, at) => tool === now.tools[at]) &&

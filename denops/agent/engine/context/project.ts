@@ -1,40 +1,40 @@
-/** What a session's prompt says of its project: gathered once, and kept with the session, so that the bytes stay. */
+/**
+ * The project facts in a session's prompt: gathered once and stored with the session, so that the prompt stays the
+ * same.
+ */
 import { z } from "../../deps/zod.ts";
 import { type Chosen, rulesId } from "./chosen.ts";
 import type { ReadonlyDeep } from "../../shared/readonly.ts";
 
-/** A file of instructions for agents, as the model is shown it. */
+/** A rules file as the model sees it. */
 const RulesFile = z.object({
-  /** As the model knows it: relative to the project, or "(global)". */
+  /** Relative to the project, or "(global)". */
   path: z.string(),
-  /** What is shown of it. */
+  /** The visible part. */
   text: z.string(),
-  /** Of the whole file. */
+  /** Size of the whole file. */
   bytes: z.number(),
 });
 export type RulesFile = ReadonlyDeep<z.infer<typeof RulesFile>>;
 
 export const Project = z.object({
-  /**
-   * Ends the names of the tags around rules and facts of the moment. It is random: no text of the project, and no name of
-   * a file in it, can imitate them.
-   */
+  /** A random suffix of the tags around rules and facts. No text or file name of the project can imitate it. */
   mark: z.string().regex(/^\w+$/),
-  /** Lines about what the project is built and run with: "package.json (scripts: build, test)". */
+  /** How the project is built and run: "package.json (scripts: build, test)". */
   manifests: z.array(z.string()),
-  /** Files and folders, indented; empty if they are not known. */
+  /** Files and folders, indented; empty if unknown. */
   tree: z.string(),
   rules: z.array(RulesFile),
 });
 export type Project = ReadonlyDeep<z.infer<typeof Project>>;
 
-/** Of this process: sessions that it begins share what the provider keeps of their prompts. */
+/** Constant for this process, so that its sessions share the provider's cache. */
 export const MARK = [...crypto.getRandomValues(new Uint8Array(6))]
   .map((byte) => (byte % 26 + 10).toString(36)).join("");
 
 export const NO_PROJECT: Project = { mark: MARK, manifests: [], tree: "", rules: [] };
 
-/** Each file labelled, the nearest to the code last. */
+/** Each file with its label, the one nearest to the code last. */
 export function rulesText(files: readonly RulesFile[], { mark }: Pick<Project, "mark">): string {
   return files.map(({ path, text }) =>
     `<rules_${mark} file="${attribute(path)}">\n${text.trim()}\n</rules_${mark}>`
@@ -46,7 +46,7 @@ export function contextText(text: string, { mark }: Pick<Project, "mark">): stri
   return `<context_${mark}>\n${text}\n</context_${mark}>`;
 }
 
-/** A name of a file may hold anything. */
+/** A file name may contain anything. */
 function attribute(name: string): string {
   return name.replace(/["<>]|\p{Cc}/gu, "?");
 }

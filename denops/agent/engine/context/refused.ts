@@ -1,7 +1,7 @@
-/** What a filter has refused is in the log, and in nothing that is sent. Pure. */
+/** Messages that a filter refused are logged, but never sent. Pure. */
 import type { MessageEntry } from "../log/entries.ts";
 
-/** The message of the user's at this place was refused: the answer right after it is the refusal. */
+/** Whether the user's message at this index was refused: the next answer is the refusal. */
 export function isRefused(messages: readonly MessageEntry[], at: number): boolean {
   let next = at + 1;
   while (messages[next]?.type === "control_note") next += 1;

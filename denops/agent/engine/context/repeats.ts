@@ -1,10 +1,10 @@
-/** What the user has handed over before, as far as the model still sees it. Pure. */
+/** Earlier attachments that the model still sees. Pure. */
 import type { MessageEntry } from "../log/entries.ts";
 import type { Part } from "../log/events.ts";
 import type { Image } from "../log/messages.ts";
 import { isRefused } from "./refused.ts";
 
-/** What is in these messages as it is now is not sent again: a line stands for it. */
+/** Replaces unchanged attachments that are already in these messages with a line. */
 export function withoutRepeats(parts: readonly Part[], seen: readonly MessageEntry[]): readonly Part[] {
   const before = new Set(partsOf(seen).flatMap((part) => part.type === "given" ? [keyOf(part)] : []));
   return parts.map((part) => {
@@ -14,7 +14,7 @@ export function withoutRepeats(parts: readonly Part[], seen: readonly MessageEnt
   });
 }
 
-/** The messages with images, whoever they came from. */
+/** Messages with images of any origin. */
 export function imageCarriers(
   seen: readonly MessageEntry[],
 ): readonly { readonly text: string; readonly images: readonly Image[] }[] {

@@ -1,19 +1,19 @@
 /**
- * How files of rules for agents are written. Pure.
- * Source: docs.github.com, "Adding repository custom instructions" (applyTo); code.claude.com/docs/en/memory (paths, and
- * `@path` imports, which code does not hold); cursor.com/docs/context/rules (globs, alwaysApply, description).
+ * The formats of rules files for agents. Pure.
+ * Source: docs.github.com, "Adding repository custom instructions" (applyTo); code.claude.com/docs/en/memory (paths,
+ * and `@path` imports outside of code); cursor.com/docs/context/rules (globs, alwaysApply, description).
  */
 import { FrontMatter } from "../../shared/front_matter.ts";
 import type { ConditionalKind } from "../../protocol/rules_names.ts";
 import type { RulesFile } from "./project.ts";
 
-/** Bytes of all rules that a session is told. */
+/** Bytes of all rules in a session. */
 export const MOST_RULES = 32 * 1024;
 
-/** Imports of one file that are looked up. */
+/** Imports of one file. */
 const MOST_IMPORTS = 20;
 
-/** Paths that a text imports as `@path`, as they stand there: outside of code, each once, as far as it can be told. */
+/** Distinct paths that a text imports as `@path` outside of code. */
 export function importsOf(text: string): readonly string[] {
   const prose = text.slice(0, MOST_RULES).replace(/^ {0,3}(```|~~~)[^]*?(?:^ {0,3}\1|$(?![^]))/gm, "")
     .replace(/`[^`\n]*`/g, "");
@@ -22,13 +22,13 @@ export function importsOf(text: string): readonly string[] {
   return [...new Set(found)].slice(0, MOST_IMPORTS);
 }
 
-/** Rules that say themselves which files they are for. */
+/** Conditions in a file about where it applies. */
 export interface Conditions {
-  /** They are for all files. */
+  /** It applies to all files. */
   readonly isGeneral: boolean;
-  /** Relative to the folder that holds them; none: they are for no file by themselves. */
+  /** Relative to its folder; empty: it applies to no file automatically. */
   readonly globs: readonly string[];
-  /** When the model may want to read them. */
+  /** When the model may want to read it. */
   readonly description?: string;
   readonly text: string;
 }
@@ -40,7 +40,7 @@ const MOST_GLOBS = 50;
 const LONGEST_DESCRIPTION = 300;
 const EVERYTHING = /^\*\*?(?:\/\*\*?)?$/;
 
-/** What stands at the beginning of such a file, and what stands below. */
+/** Parses the front matter and the text below. */
 export function conditionsOf(kind: ConditionalKind, file: string): Conditions {
   const matter = matterOf(file);
   const globs = matter?.globs(GLOBS[kind]).slice(0, MOST_GLOBS) ?? [];
@@ -50,7 +50,7 @@ export function conditionsOf(kind: ConditionalKind, file: string): Conditions {
   const description = matter?.text("description")?.replace(/\s+/g, " ").slice(0, LONGEST_DESCRIPTION);
   return {
     isGeneral: isGeneral || matter?.text("alwaysApply") === "true",
-    // "*.ts" is for all folders.
+    // "*.ts" applies to all folders.
     globs: globs.map((glob) => glob.includes("/") ? glob : `**/${glob}`),
     ...(description === undefined ? {} : { description }),
     text,
@@ -65,11 +65,11 @@ function matterOf(file: string): FrontMatter | undefined {
   }
 }
 
-/** What is shown of a file where so many bytes are left for all. */
+/** The visible part of a file. @param room remaining bytes */
 export function fitted(path: string, text: string, room: number): RulesFile {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= room) return { path, text, bytes: bytes.length };
-  // Half a character at the end is left out with its line.
+  // A truncated character is dropped with its line.
   const begin = new TextDecoder().decode(bytes.subarray(0, Math.max(0, room)));
   const whole = begin.slice(0, begin.lastIndexOf("\n") + 1);
   return {

@@ -1,6 +1,6 @@
 /**
- * What the model is told beside the messages, from stable to volatile. The same inputs give the same bytes, so that the
- * provider's cache holds.
+ * The sections of the system prompt, from stable to volatile. The same inputs give the same bytes, because of the
+ * provider's cache.
  */
 import type { Family } from "../../models/families.ts";
 import { type Project, rulesText } from "./project.ts";
@@ -9,14 +9,14 @@ export interface Environment {
   /** The project's folder first. */
   readonly roots: readonly string[];
   readonly os: string;
-  /** Whether a sandbox holds commands; undefined: unknown. */
+  /** Whether commands run in a sandbox; undefined: unknown. */
   readonly sandboxed?: boolean | undefined;
 }
 
 export interface SectionInputs {
   readonly environment: Environment;
   readonly family: Family;
-  /** The model makes one call after the other. */
+  /** The model makes one call at a time. */
   readonly oneByOne: boolean;
   /** It works for another agent and cannot ask the user. */
   readonly isSubagent: boolean;
@@ -26,15 +26,15 @@ export interface SectionInputs {
 }
 
 export interface PromptSection {
-  /** As it is listed: "environment". */
+  /** The name in lists: "environment". */
   readonly name: string;
-  /** Empty: there is nothing to say. */
+  /** Empty: the section is left out. */
   text(inputs: SectionInputs): string;
   /** For small models; absent: the same. */
   brief?(inputs: SectionInputs): string;
 }
 
-/** One that is the same for everybody. @param brief for small models: "" for nothing, undefined for the same */
+/** A section without inputs. @param brief for small models: "" for none, undefined for the same */
 export function fixed(
   name: string,
   title: string,
@@ -137,7 +137,7 @@ const answers = fixed(
 
 const NO_CALL = "Describing a call does not run it.";
 
-/** What a family of models tends to, in any mode. */
+/** Advice for each family of models, in any mode. */
 const NOTES: Readonly<Record<Family, string>> = {
   claude: "",
   gpt: "",
@@ -180,11 +180,11 @@ const tree: PromptSection = {
   name: "tree",
   text: ({ project }) =>
     project.tree === "" ? "" : `Files when the session began, ignored ones left out:\n${project.tree}`,
-  // It can be looked up, and takes as much as all else.
+  // It can be looked up, and is as long as everything else.
   brief: () => "",
 };
 
-/** Another one in each session: all that sessions have in common stands before it. */
+/** It differs between sessions, so it comes after everything that they share. */
 const scratch: PromptSection = {
   name: "scratch folder",
   text: ({ scratch }) =>

@@ -1,4 +1,4 @@
-/** The whole prompt of each request that is no turn. */
+/** The complete prompt of each side request. */
 
 export const TITLES = "You give sessions with a coding agent their titles. Answer with the title alone: " +
   "one line of at most eight words in the language of the user's messages, without quotes and without a full stop.";

@@ -1,6 +1,6 @@
-/** A list of files → a tree that fits into so many characters: shallow folders are opened first. Pure. */
+/** Formats a list of files as a tree of limited length: shallow folders are opened first. Pure. */
 
-/** Of one folder; what is left out is counted. */
+/** Entries of one folder; the rest is counted. */
 const MOST_ENTRIES = 30;
 
 interface Folder {
@@ -9,9 +9,8 @@ interface Folder {
 }
 
 /**
- * @param paths relative, with forward slashes
- * @param most characters
- * @param all there are no other files: those of a closed folder can be counted
+ * @param paths relative, with forward slashes @param most characters @param all the list is complete, so files of
+ * closed folders can be counted
  */
 export function treeText(paths: readonly string[], most: number, all: boolean): string {
   const root = folderOf(paths);
@@ -44,7 +43,7 @@ function folderOf(paths: readonly string[]): Folder {
   return root;
 }
 
-/** Of many folders few can be open, so that few are tried. */
+/** Only few of many folders can be open, so only few are tried. */
 const MOST_TRIED = 200;
 
 function byDepth(root: Folder): readonly Folder[] {

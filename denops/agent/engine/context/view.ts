@@ -1,6 +1,6 @@
 /**
- * Messages of the log → what one request sends. Pure, and the only maker of prompts: the same messages give the same
- * bytes, and those that were sent before stay as they were.
+ * Builds the prompt of a request from messages of the log. Pure, and the only maker of prompts: the same messages give
+ * the same bytes, so requests extend earlier ones.
  */
 import { familyOf } from "../../models/families.ts";
 import type { AssistantEntry, ControlNote, MessageEntry, ResultEntry } from "../log/entries.ts";
@@ -16,28 +16,28 @@ export interface ViewInputs {
   readonly tools: readonly ToolSpec[];
   /** The model's name; "" for none in particular. */
   readonly model?: string;
-  /** It is a small one: it is told less. */
+  /** A small model, which gets less. */
   readonly small?: boolean;
-  /** It makes one call after the other. */
+  /** It makes one call at a time. */
   readonly oneByOne?: boolean;
   /** It works for another agent. */
   readonly isSubagent?: boolean;
-  /** Undefined: nothing is known of it. */
+  /** Undefined: unknown. */
   readonly project?: Project | undefined;
   readonly scratch?: string | undefined;
 }
 
-/** The end of an answer that was not given to its end. */
+/** Marks the end of an interrupted answer. */
 const INTERRUPTED = "[The answer was interrupted here.]";
 
 /**
- * What stands in the place of what a filter has refused. Source: platform.claude.com/docs, "Streaming refusals": with it
- * in the history all that follows is refused.
+ * Replaces refused text. Source: platform.claude.com/docs, "Streaming refusals": everything after it would be refused
+ * too.
  */
 const REFUSED_MESSAGE = "[A message that a filter refused is left out here.]";
 const REFUSED_ANSWER = "[The answer was refused by a filter.]";
 
-/** The result of a call of which nothing more is known. */
+/** The result of a call whose outcome is unknown. */
 export const CALL_INTERRUPTED =
   "Interrupted before it had ended: it may have done nothing, a part or all. Look before you go on.";
 
@@ -56,7 +56,7 @@ export function view(
   );
 }
 
-/** The system prompt, section by section; those with nothing to say are left out. */
+/** The sections of the system prompt, without empty ones. */
 export function systemParts(
   sections: readonly PromptSection[],
   inputs: ViewInputs,
@@ -71,7 +71,7 @@ export function systemParts(
     .filter(({ text }) => text !== "");
 }
 
-/** What is told of a mode with the first message in it. */
+/** The instructions of a mode, for the first message in it. */
 export function modeText(
   { messageSections = [] }: Pick<Mode, "messageSections">,
   inputs: ViewInputs,
@@ -87,7 +87,7 @@ function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
   for (let at = 0; at < entries.length;) {
     const refused = isRefused(entries, at);
     const entry = entries[at++];
-    // What belongs to it: the notes on files of a user's message, the results of an answer.
+    // Its following entries: notes of a user's message, or results of an answer.
     let end = at;
     for (let next = entries[end]; next !== undefined && isWith(entry, next); next = entries[end]) end += 1;
     const own = entries.slice(at, end);
@@ -104,7 +104,7 @@ function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
         messages.push(noteMessage(entry));
         break;
       default:
-        // A result without its call: no provider takes it.
+        // Providers accept no result without its call.
         entry satisfies ResultEntry | undefined;
     }
   }
@@ -126,7 +126,7 @@ const WITH_PROMPT: ReadonlySet<ControlNote["reason"]> = new Set(["files", "conte
 
 const WITH_RESULTS: ReadonlySet<ControlNote["reason"]> = new Set(["agents", "mode", "steering"]);
 
-/** Not every model takes a user's message after a result: what comes with results stands in the last one. */
+/** Some models accept no user message after results, so notes with results go into the last result. */
 function isWithResults({ calls }: AssistantEntry, { reason }: ControlNote): boolean {
   return reason === "rules" || reason === "steps" || (WITH_RESULTS.has(reason) && calls.length > 0);
 }
@@ -143,14 +143,14 @@ function noteMessage({ text, images }: ControlNote): Message {
   return { role: "user", text, ...(images === undefined ? {} : { images }) };
 }
 
-/** What has become of files is told before what is asked. @param refused what is asked is not sent again */
+/** Notes about files come before the question. @param refused the question is left out */
 function userMessage({ parts }: UserMessage, notes: readonly ControlNote[], refused: boolean): Message {
   const question = refused ? REFUSED_MESSAGE : partsText(parts);
   const text = notes.length === 0 ? question : `${notes.map(({ text }) => text).join("\n")}\n\n${question}`;
   return { role: "user", text, ...(refused ? {} : imagesOf(parts)) };
 }
 
-/** What the user has handed over, as the model is told it. */
+/** A user's message with its attachments. */
 export function partsText(parts: readonly Part[]): string {
   return parts.map(partText).join("\n\n");
 }
@@ -176,7 +176,7 @@ function partText(part: Part): string {
   }
 }
 
-/** Which plain thoughts are still wanted: those of the turn that runs, and of turns with calls. */
+/** The plain thoughts that are still sent: those of the current turn, and of turns with calls. */
 class KeptThoughts {
   readonly #turns = new Map<MessageEntry, number>();
   readonly #calling = new Set<number>();
@@ -210,7 +210,7 @@ function assistantMessage(entry: AssistantEntry, keeps: KeptThoughts): Message {
   return { role: "assistant", text: answer, calls, reasoning: keeps.of(entry), ...known };
 }
 
-/** One for each call, as every provider demands. */
+/** One for each call, as all providers demand. */
 function results(entry: AssistantEntry, own: readonly MessageEntry[]): readonly Message[] {
   const { calls } = entry;
   const found = own.filter(isResult);

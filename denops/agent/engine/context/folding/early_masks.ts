@@ -1,25 +1,25 @@
 /**
- * Masks long before the window is full. Old results cost a little with every request. To mask them costs once: what
- * stands behind them is no longer in the provider's cache. They are masked when the former has come to the latter, by
- * the model's prices, so both together are at most twice the least that is possible. Pure.
+ * Masks old results long before the window is full. Each request pays for old results; masking them pays once for a
+ * cold cache. Results are masked when both costs are equal by the model's prices, so the total is at most twice the
+ * optimum. Pure.
  */
 import type { Price } from "../../../protocol/config.ts";
 import { entryBytes, type Foldable, type Maskable, maskable, type MaskPlan, planOf } from "./fold_plan.ts";
 import { folded } from "./folds.ts";
 
-/** Answers whose results stay. Source: arXiv 2508.21433, where agents do best with the last ten. */
+/** Recent answers whose results stay. Source: arXiv 2508.21433, where agents do best with the last ten. */
 const LAST_ROUNDS = 10;
-/** The same for files that the model has only read, and that no later call shows: it may still go by them. */
+/** The same for the newest reads of files, which the model may still rely on. */
 const LAST_READ_ROUNDS = 30;
-/** Bytes that are worth a line in the chat. */
+/** Fewer bytes are not worth a notice. */
 const LEAST_FREED = 16_000;
 
 interface OldResult extends Maskable {
-  /** Requests that have sent it since it was old. */
+  /** Requests that have sent it since it became old. */
   readonly sent: number;
 }
 
-/** The gentlest plan that is worth its price. @param price of the model that the session goes on with */
+/** The smallest plan that is worth its price. @param price of the current model */
 export function planEarlyMasks(foldable: Foldable, price: Price): MaskPlan | undefined {
   const others = oldResults(foldable, LAST_ROUNDS, false);
   const known = new Set(others.map(({ id }) => id));
@@ -29,7 +29,7 @@ export function planEarlyMasks(foldable: Foldable, price: Price): MaskPlan | und
   return found && planOf(found);
 }
 
-/** @param kept answers whose results stay @param ofRead newest states of files that were only read count too */
+/** @param kept recent answers whose results stay @param ofRead includes the newest reads of files */
 function oldResults(foldable: Foldable, kept: number, ofRead: boolean): readonly OldResult[] {
   const { messages } = foldable;
   const rounds = messages.flatMap(({ type }, at) => type === "assistant_message" ? [at] : []);

@@ -1,4 +1,7 @@
-/** What to fold when the window fills up: old results first, in one large step, so that the prefix breaks once. Pure. */
+/**
+ * Plans what to fold when the window fills up: old results first, in one large step, so that the cache breaks once.
+ * Pure.
+ */
 import { middleCut } from "../../../shared/text/text.ts";
 import { type MessageEntry, type PinnedPart, type ResultEntry, wordsOf } from "../../log/entries.ts";
 import { isRefused } from "../refused.ts";
@@ -7,32 +10,32 @@ import { type Chosen, fileId, givenId, resultId, rulesId } from "../chosen.ts";
 import { bytesOf, IMAGE_BYTES } from "../estimate.ts";
 import { folded } from "./folds.ts";
 
-/** Messages at the end that no summary stands for. */
+/** Last messages that no summary replaces. */
 const LAST_MESSAGES = 6;
-/** Turns whose results are masked only if those of older ones are not enough. */
+/** Last turns, whose results are masked only if older ones are not enough. */
 const LAST_TURNS = 2;
-/** Bytes of a result that are not worth a line. */
+/** Bytes of results that are too short to mask. */
 const SHORT = 400;
-/** Characters of the user's words that are kept word for word. */
+/** Characters of the user's words that are kept verbatim. */
 export const MOST_WORDS = 4_000;
-/** Characters of a message that are worth keeping of it. */
+/** Shorter parts of a message are not kept. */
 const LEAST_WORDS = 100;
 
-/** What a call was about, as far as its tool tells. */
+/** Facts about a call from its tool. */
 export interface CallFacts {
   /** "read src/a.ts" */
   readonly title: string;
   /** The file that it reads or writes. */
   readonly path: string | undefined;
-  /** Which lines of it it reads; undefined for all. */
+  /** The lines that it reads; undefined for all. */
   readonly lines?: string | undefined;
   readonly writes: boolean;
 }
 
 export interface Foldable {
-  /** As they are in the log, from the last compaction on. */
+  /** As logged, from the last compaction on. */
   readonly messages: readonly MessageEntry[];
-  /** Ids of calls whose results are masked already. */
+  /** Ids of calls with masked results, and their lines. */
   readonly masked: ReadonlyMap<string, string>;
   about(call: ToolCall): CallFacts;
   readonly chosen: Chosen;
@@ -45,8 +48,8 @@ export interface MaskPlan {
 }
 
 /**
- * The gentlest way that is enough, if one is: the results of older turns; those of this turn too, but for its last
- * messages; and of files that were only read the newest state as well.
+ * The smallest sufficient plan, if any: results of older turns; then of this turn, without its last messages; then the
+ * newest reads of files.
  */
 export function planMasks(foldable: Foldable, isEnough: (frees: number) => boolean): MaskPlan | undefined {
   return [0, 1, 2].map((step) => masks(foldable, step)).find(({ frees, results }) =>
@@ -62,18 +65,18 @@ function masks(foldable: Foldable, step: number): MaskPlan {
 
 /** A result that can be masked. */
 export interface Maskable {
-  /** Its place among the messages. */
+  /** Its index among the messages. */
   readonly at: number;
-  /** From which place on it was old: another call has shown the same file since. Its own where it shows no file. */
+  /** The index at which it became old because another call showed the same file; its own index for other results. */
   readonly oldSince: number;
   readonly id: string;
-  /** What stands for it then. */
+  /** The line that replaces it. */
   readonly text: string;
   /** Bytes of the prompt. */
   readonly frees: number;
 }
 
-/** @param end the messages from there on are kept @param ofRead newest states of files that were only read count too */
+/** @param end later messages are kept @param ofRead includes the newest reads of files */
 export function maskable(
   { messages, masked, about, chosen }: Foldable,
   end: number,
@@ -106,14 +109,14 @@ export function planOf(found: readonly Maskable[]): MaskPlan {
   };
 }
 
-/** What stands for a result. @param how "masked" */
+/** The line that replaces a result. @param how "masked" */
 export function maskLine({ text, isError }: ResultEntry, title: string, how: string): string {
   const lines = text.split("\n").length;
   const what = isError ? "failed" : `${lines} ${lines === 1 ? "line" : "lines"}`;
   return `[${title}, ${what}: ${how}; call it again if you need it]`;
 }
 
-/** What the user has pinned in these messages; of a file its newest state. */
+/** Pinned parts in these messages; the newest state of each file. */
 export function pinnedParts({ messages, about, chosen }: Foldable): readonly PinnedPart[] {
   if (chosen.pinned.size === 0) return [];
   const calls = callsOf(messages);
@@ -164,13 +167,13 @@ export function callsOf(messages: readonly MessageEntry[]): ReadonlyMap<string, 
 }
 
 interface FileStates {
-  /** Ids of the results that show a file as it is: the last reading of its lines, and what was written since. */
+  /** Ids of results with the current state of a file: the last read of its lines, and later writes. */
   readonly newest: ReadonlySet<string>;
-  /** Ids of the others, with the place at which they were replaced. */
+  /** Ids of outdated results, with the index of their replacement. */
   readonly replaced: ReadonlyMap<string, number>;
 }
 
-/** @param ofWritten of files alone that were written too */
+/** @param ofWritten only files that were also written */
 function fileStates(
   messages: readonly MessageEntry[],
   facts: ReadonlyMap<string, CallFacts>,
@@ -204,8 +207,8 @@ function isResult(entry: MessageEntry): entry is ResultEntry {
 }
 
 /**
- * Where the messages begin that no summary stands for; 0: there is nothing before them.
- * @param most bytes that they may have, where the last answer with its results has fewer
+ * Index of the first message that no summary replaces; 0: nothing comes before. @param most bytes of these messages,
+ * unless the last answer with its results has more
  */
 export function tailBegin({ messages, masked }: Pick<Foldable, "messages" | "masked">, most: number): number {
   const isBegin = (at: number) => {
@@ -219,7 +222,7 @@ export function tailBegin({ messages, masked }: Pick<Foldable, "messages" | "mas
   return begins.find((at) => at >= enough && bytesFrom(at) <= most) ?? begins.at(-1) ?? 0;
 }
 
-/** Of a prompt, about. */
+/** Approximate bytes in a prompt. */
 export function entryBytes(entry: MessageEntry): number {
   if (entry.type === "user_message") {
     return entry.parts.reduce((sum, part) => {
@@ -231,7 +234,10 @@ export function entryBytes(entry: MessageEntry): number {
   return bytesOf(entry.text) + IMAGE_BYTES * (entry.images?.length ?? 0);
 }
 
-/** What the user has said, the first message, which is most often the task, and the newest ones. @param most characters */
+/**
+ * The user's words to keep: the first message, which most often states the task, and the newest ones. @param most
+ * characters
+ */
 export function keptWords(words: readonly string[], most = MOST_WORDS): readonly string[] {
   const [first, ...later] = words;
   if (first === undefined) return [];

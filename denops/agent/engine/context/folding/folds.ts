@@ -1,21 +1,21 @@
 /**
- * Folds: what the model sees less of than the log has. Masked results are a line each, and a summary stands for all
- * messages before a place. Calls and their results are never parted. Pure.
+ * Folds: parts of the log that the model sees in short form. Masked results become one line each, and a summary
+ * replaces all messages before it. Calls stay with their results. Pure.
  */
 import type { Compaction, FoldEntry, MessageEntry, PinnedPart } from "../../log/entries.ts";
 import type { Chosen } from "../chosen.ts";
 
 export interface Folds {
-  /** Id of a call → what stands for its result. */
+  /** Id of a call → the line that replaces its result. */
   readonly masked: ReadonlyMap<string, string>;
   readonly compaction: Compaction | undefined;
-  /** What would be taken back next. */
+  /** The fold that an undo would remove. */
   readonly newest: "masking" | "compaction" | undefined;
-  /** The user has taken the last one back: less is folded by itself from then on. */
+  /** The user undid the last fold, so less is folded automatically. */
   readonly undone: boolean;
 }
 
-/** @param entries all of the session, oldest first */
+/** @param entries of the session, oldest first */
 export function foldsInForce(entries: readonly FoldEntry[]): Folds {
   const held: Exclude<FoldEntry, { type: "fold_undone" }>[] = [];
   for (const entry of entries) {
@@ -31,7 +31,7 @@ export function foldsInForce(entries: readonly FoldEntry[]): Folds {
   };
 }
 
-/** What a view is made of. @param messages those that the compaction, if there is one, has left */
+/** The messages of a view. @param messages those after the last compaction */
 export function folded(
   messages: readonly MessageEntry[],
   folds: Pick<Folds, "masked"> & Partial<Pick<Folds, "compaction">>,
@@ -40,7 +40,7 @@ export function folded(
   if (folds.compaction === undefined) return rest;
   const text = summaryText(folds.compaction);
   const [first, ...later] = rest;
-  // Roles alternate, as some providers demand.
+  // Some providers demand alternating roles.
   if (first?.type !== "user_message") return [{ type: "control_note", reason: "folded", text }, ...rest];
   return [{ ...first, parts: [{ type: "text", text }, ...first.parts] }, ...later];
 }
@@ -67,12 +67,12 @@ function summaryText({ summary, words, plan, pinned = [] }: Compaction): string 
   ].join("\n\n");
 }
 
-/** What stands in a view for a part that the user has pinned. */
+/** A pinned part in a view. */
 export function pinnedText({ title, text }: PinnedPart): string {
   return `[${title}, as it was then: pinned by the user]\n${text}`;
 }
 
-/** The same without what the user has dropped since. */
+/** Removes pins that the user has dropped since. */
 export function withoutDroppedPins(compaction: Compaction, { dropped }: Chosen): Compaction {
   const { pinned = [], ...rest } = compaction;
   const kept = pinned.filter(({ id }) => !dropped.has(id));

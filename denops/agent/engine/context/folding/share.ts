@@ -1,15 +1,15 @@
-/** How much of the model's window is for what the user hands over with one message. */
+/** The share of the model's window for the attachments of one message. */
 import { splitLines } from "../../../shared/text/text.ts";
 
 /** Of the window. */
 const SHARE = 1 / 6;
-/** Characters a token, where nothing was counted. */
+/** Characters a token before the first count. */
 const CHARACTERS_A_TOKEN = 3;
-/** Characters of what the user has not named. */
+/** Characters of an attachment that the user did not name. */
 const MOST_UNNAMED = 8_000;
-/** Where the model's window is not known. */
+/** Default for an unknown window. */
 const UNKNOWN_WINDOW = 128_000;
-/** Characters that are not worth a beginning. */
+/** Shorter beginnings are not worth sending. */
 const LEAST = 200;
 
 export class Share {
@@ -21,7 +21,7 @@ export class Share {
     this.#left = Math.floor(tokens * SHARE) * CHARACTERS_A_TOKEN;
   }
 
-  /** Characters that one thing may have which was not named. */
+  /** Characters of one attachment that the user did not name. */
   get ofOne(): number {
     return Math.min(MOST_UNNAMED, this.#left);
   }
@@ -39,7 +39,7 @@ export class Share {
     return text;
   }
 
-  /** Whole lines from the beginning, as many as fit. @param beside characters that come with it */
+  /** The first whole lines that fit. @param beside characters that accompany them */
   beginning(
     text: string,
     isNamed: boolean,
@@ -54,7 +54,7 @@ export class Share {
       if (size > most) break;
       lines.push(line);
     }
-    // One line may be all of the file.
+    // A file may consist of one line.
     const kept = lines.length === 0 ? text.slice(0, most) : lines.join("\n");
     this.#left -= kept.length + beside;
     return { text: kept, lines: Math.max(1, lines.length) };

@@ -1,4 +1,4 @@
-/** What a summary of the session is asked for with, and what stands in its place where no model answers. Pure. */
+/** The request for a summary, and the fallback without a model. Pure. */
 import type { ControlNote, MessageEntry } from "../../log/entries.ts";
 import type { CallFacts, Foldable } from "./fold_plan.ts";
 import { middleCut } from "../../../shared/text/text.ts";
@@ -13,15 +13,15 @@ const HEADINGS = [
   "Key context",
 ] as const;
 
-/** Of the engine's own summary: files that are named, calls, answers, and characters of each answer. */
+/** Limits of the fallback: files, calls, answers, and characters of each answer. */
 const MOST_FILES = 40;
 const MOST_CALLS = 20;
 const MOST_ANSWERS = 3;
 const LONGEST_ANSWER = 800;
-/** Characters of the summary before it. */
+/** Characters of the previous summary. */
 const LONGEST_BEFORE = 3_000;
 
-/** @param focus what matters to the user */
+/** @param focus the user's emphasis */
 export function summaryQuestion(focus: string | undefined): ControlNote {
   const text = [
     "Stop here for a moment: the session is about to be folded. Write a summary from which you can go on without " +
@@ -36,7 +36,7 @@ export function summaryQuestion(focus: string | undefined): ControlNote {
   return { type: "control_note", reason: "summarize", text };
 }
 
-/** From the log alone. @param before the summary that stood for what was earlier still */
+/** Built from the log alone. @param before the previous summary */
 export function ownSummary(
   { messages, about }: Pick<Foldable, "messages" | "about">,
   before: string | undefined,

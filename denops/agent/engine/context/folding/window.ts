@@ -1,26 +1,25 @@
 /**
- * The messages that a view is made of: those that no summary stands for, with what is masked. What is certain to exceed
- * the model's window even so is left out, in large steps and whole turns, so that the bytes before stay the same from
- * request to request.
+ * The messages of a view: those after the last summary, with masked results. If they still exceed the model's window,
+ * whole turns are left out in large steps, so that requests keep their common beginning.
  */
 import { type FoldEntry, isFold, isMessage, type LogEntry, type MessageEntry } from "../../log/entries.ts";
 import type { Store } from "../../ports.ts";
 import { type Chosen, NOTHING_CHOSEN, withoutDropped } from "../chosen.ts";
 import { folded, type Folds, foldsInForce, withoutDroppedPins } from "./folds.ts";
 
-/** No text has more characters a token on average: what is longer fits into no window. */
+/** No text has more characters a token on average, so longer text fits into no window. */
 const CHARACTERS_A_TOKEN = 8;
 
 interface WindowOptions {
   readonly store: Pick<Store, "folds" | "messages" | "sizes" | "turn">;
   readonly session: string;
-  /** Tokens that fit. */
+  /** Tokens of the window. */
   window(): number;
-  /** Nothing unless told. */
+  /** Default: nothing. */
   readonly chosen?: Chosen;
 }
 
-/** Where a message stands: after `skip` messages of its turn. */
+/** A place in the log: after `skip` messages of its turn. */
 interface Place {
   readonly turn: number;
   readonly skip: number;
@@ -31,14 +30,14 @@ export class HistoryWindow {
   readonly #entries: FoldEntry[];
   #folds: Folds;
   #messages: MessageEntry[] = [];
-  /** Of the first of them. */
+  /** The place of the first message. */
   #place: Place = { turn: 1, skip: 0 };
   #first = 1;
-  /** As it was when the user was told last. */
+  /** The value when the user was last notified. */
   #announcedFirst = 1;
   #lost = false;
 
-  /** @param first the first turn that was sent when the session was left; undefined for a new one */
+  /** @param first the first turn in the session's last request; undefined for a new session */
   constructor(options: WindowOptions, first: number | undefined) {
     this.#options = options;
     this.#entries = first === undefined ? [] : [...options.store.folds(options.session)];
@@ -49,7 +48,7 @@ export class HistoryWindow {
     this.#read();
   }
 
-  /** The first turn that was not left out. */
+  /** The first turn in the view. */
   get first(): number {
     return this.#first;
   }
@@ -58,7 +57,7 @@ export class HistoryWindow {
     return this.#folds;
   }
 
-  /** As they are in the log. */
+  /** As logged. */
   get messages(): readonly MessageEntry[] {
     return this.#messages;
   }
@@ -71,7 +70,7 @@ export class HistoryWindow {
     return withoutDropped(folded(this.#messages, { masked, compaction: left }), chosen);
   }
 
-  /** Of the message at this index. */
+  /** The place of the message at an index. */
   placeOf(at: number): Place {
     return this.#messages.slice(1, at + 1).reduce(
       ({ turn, skip }, { type }) =>
@@ -80,7 +79,7 @@ export class HistoryWindow {
     );
   }
 
-  /** What was appended to the log. */
+  /** Adds new log entries. */
   push(entries: readonly LogEntry[]): void {
     this.#messages.push(...entries.filter(isMessage));
     const news = entries.filter(isFold);
@@ -91,7 +90,7 @@ export class HistoryWindow {
     if (this.#folds.compaction !== before) this.#read();
   }
 
-  /** To be called between turns. @returns what is news: turns were left out, messages that were read cannot be */
+  /** Call it between turns. @returns whether turns were left out, and whether messages became unreadable */
   slide(): { readonly slid: boolean; readonly lost: boolean } {
     const first = this.#begin();
     if (first !== this.#first) {
@@ -114,13 +113,13 @@ export class HistoryWindow {
     );
   }
 
-  /** The turn to begin with: the newest ones that take half of the room, once all of them take more than it. */
+  /** The first turn to keep: when all turns together exceed the room, the newest ones that fill half of it. */
   #begin(): number {
     const { store, session, window } = this.#options;
     const most = window() * CHARACTERS_A_TOKEN;
     const { turn: partly = 0 } = this.#folds.compaction ?? {};
     const stored = [...store.sizes(session, Math.max(this.#first, partly))];
-    // Of the turn that a summary ends in little is left.
+    // Only a small part of the turn in which a summary ends remains.
     const sizes = stored.map(([turn, size]) => [turn, turn === partly ? 0 : size] as const);
     let sum = sizes.reduce((all, [, size]) => all + size, 0);
     if (sum <= most) return this.#first;
