@@ -1,55 +1,55 @@
 /**
- * What a call accesses: a tool says it, policy and gate judge it, the approval shows it, the log keeps it. One call is of
- * one kind, so that what is asked about is shown whole.
+ * The access of a call. Tools declare it, policy and gate judge it, the approval shows it, the log stores it. Each call
+ * has one kind of access, so that its approval shows all of it.
  */
 import { z } from "../deps/zod.ts";
 import { CommandInput } from "./commands.ts";
 import { MODE_ACCESSES } from "./modes.ts";
 
 const AccessPath = z.object({
-  /** Absolute, real. */
+  /** Absolute real path. */
   path: z.string(),
-  /** Absolute, with symbolic links as they were named. */
+  /** Absolute path with its symbolic links. */
   link: z.string(),
-  /** Relative to the root with forward slashes, as it is real; what is shown and matched. */
+  /** Real path relative to the root with forward slashes, for display and rules. */
   relative: z.string(),
-  /** The same as it was named. */
+  /** The same with its symbolic links. */
   named: z.string(),
   exists: z.boolean(),
 }).readonly();
 export type AccessPath = z.infer<typeof AccessPath>;
 
 const FileAccess = z.object({
-  /** "list": names of what is inside, and lines of it; each file is judged by itself. */
+  /** "list": names and lines below a folder; each file is checked separately. */
   access: z.enum(["read", "list", "write"]),
   path: AccessPath,
-  /** Of a write: what the file system says against it, as the end of a sentence; then it asks. */
+  /** For a write: a risk in the file system, as the end of a sentence. It always asks. */
   risk: z.string().optional(),
-  /** Of a write to a manifest: the keys that change, parts joined by "/"; absent where that is not known. */
+  /** For a write to a manifest: the changed keys, parts joined by "/"; absent if unknown. */
   keys: z.array(z.string()).readonly().optional(),
 }).readonly();
 export type FileAccess = z.infer<typeof FileAccess>;
 
-/** Both texts of a file that is written. */
+/** Both texts of a written file. */
 export interface TextChange {
-  /** Undefined: there was no file. */
+  /** Undefined: the file is new. */
   readonly before?: string | undefined;
-  /** Undefined: it is deleted. */
+  /** Undefined: the file is deleted. */
   readonly after?: string | undefined;
 }
 
 export const Access = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("file"), files: z.array(FileAccess).min(1).readonly() }),
-  /** Exactly what will run. */
+  /** Exactly the command that will run. */
   CommandInput.extend({ kind: z.literal("command") }),
-  /** What a command that has ended would change; the supervisor has the list. `terminal`: ACP's id of it. */
+  /** The changes of an ended command, which the supervisor lists. `terminal`: its ACP id. */
   z.object({ kind: z.literal("effects"), terminal: z.string() }),
   z.object({ kind: z.literal("fetch"), url: z.string() }),
   /** A tool of an MCP server. */
   z.object({ kind: z.literal("mcp"), server: z.string(), tool: z.string() }),
   /**
-   * Another agent is started. `access`: it is a sub-agent of the engine's own, in the mode `name`; what it may change, each
-   * call of it judged like any.
+   * Another agent. `access`: it is our own sub-agent in the mode `name`, with this access; each of its calls is judged
+   * separately.
    */
   z.object({
     kind: z.literal("agent"),
@@ -57,7 +57,7 @@ export const Access = z.discriminatedUnion("kind", [
     task: z.string(),
     access: z.enum(MODE_ACCESSES).optional(),
   }),
-  /** Only a person answers: a question of the model's, a limit that is reached, a language server that is to start. */
+  /** Only the user may answer: a question of the model, a reached limit, or the start of a language server. */
   z.object({ kind: z.literal("ask"), about: z.enum(["question", "limit", "server"]), text: z.string() }),
   z.object({ kind: z.literal("nothing") }),
 ]);
@@ -65,7 +65,7 @@ export type Access = z.infer<typeof Access>;
 type AccessKind = Access["kind"];
 export type AccessOf<Kind extends AccessKind> = Extract<Access, { kind: Kind }>;
 
-/** Kinds of the user's rules: a command is spoken of by three, any other access by its own name. */
+/** Kinds of rules: commands have three, other accesses one each. */
 export const RULE_KINDS = [
   "run",
   "git",

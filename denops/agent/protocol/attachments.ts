@@ -1,17 +1,17 @@
-/** What the user hands over with a message beside the words: what Neovim alone knows of it comes with the message. */
+/** Attachments of a message. Facts that only Neovim knows are included. */
 import { z } from "../deps/zod.ts";
 
-/** The word in the message, without its "@", that stands for it; absent for what goes along by itself. */
+/** The word in the message that stands for it, without "@"; absent for automatic attachments. */
 const mention = z.string().min(1).max(200).optional();
 /** For the screen, one line: "3 diagnostics". */
 const label = z.string().min(1).max(500);
 const line = z.int().min(1);
 
-/** Of a line in a file. */
+/** A line of a file. */
 const Place = z.object({ path: z.string().optional(), line: line.optional(), text: z.string() });
 
 export const Attachment = z.discriminatedUnion("type", [
-  /** A file, or these lines of it: it is read when the turn begins. */
+  /** A file, or lines of it, which the engine reads when the turn begins. */
   z.object({
     type: z.literal("file"),
     mention,
@@ -21,10 +21,10 @@ export const Attachment = z.discriminatedUnion("type", [
     last: line.optional(),
     /** The user has selected these lines. */
     selected: z.boolean().optional(),
-    /** These lines, for where the file is not of the project. */
+    /** The lines themselves, if the file is outside of the project. */
     text: z.string().max(1_000_000).optional(),
   }),
-  /** What is said of lines of files; paths are absolute. */
+  /** Messages about lines of files; paths are absolute. */
   z.object({ type: z.literal("places"), mention, label, places: z.array(Place).max(10_000) }),
   z.object({
     type: z.literal("text"),
@@ -33,14 +33,14 @@ export const Attachment = z.discriminatedUnion("type", [
     text: z.string().max(1_000_000),
     selected: z.boolean().optional(),
   }),
-  /** The bytes of an image, in base64. */
+  /** The bytes of an image in base64. */
   z.object({ type: z.literal("image"), mention, label, data: z.string() }),
 ]);
 export type Attachment = z.infer<typeof Attachment>;
 
 const _meta = z.record(z.string(), z.unknown()).exactOptional();
 
-/** Blocks of ACP's prompts that a message is sent as. Source: agentclientprotocol.com/protocol/content. */
+/** The blocks of an ACP prompt. Source: agentclientprotocol.com/protocol/content. */
 export const PromptBlock = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), text: z.string(), _meta }),
   z.object({ type: z.literal("image"), data: z.string(), mimeType: z.string(), _meta }),
@@ -48,12 +48,12 @@ export const PromptBlock = z.discriminatedUnion("type", [
   z.object({ type: z.literal("resource"), resource: z.object({ uri: z.string(), text: z.string() }), _meta }),
 ]);
 
-/** `_meta["agent.nvim"]` of a block in a prompt that is no text. */
+/** `_meta["agent.nvim"]` of a prompt block other than text. */
 export const AttachmentMeta = z.object({
   mention,
   label: label.optional(),
   selected: z.boolean().optional(),
-  /** The text is what the message asks for: it calls a prompt template. */
+  /** The text is a prompt template that the message calls. */
   prompt: z.boolean().optional(),
 });
 export type AttachmentMeta = z.infer<typeof AttachmentMeta>;

@@ -1,9 +1,9 @@
-/** How a command crosses between engine and supervisor: ACP's terminal methods, with these in `_meta`. */
+/** Commands between engine and supervisor: ACP's terminal methods with these fields in `_meta`. */
 import { z } from "../deps/zod.ts";
 
 /**
- * What a command may change: nothing, nothing that stays, the project without `.git`, or `.git` too. "try" and "write"
- * run over an overlay of the project where the system has one; of "write" what it changed is kept if that is agreed to.
+ * Levels of commands: they may change nothing, nothing permanent, the project without `.git`, or `.git` too. "try" and
+ * "write" run over an overlay of the project if the system supports it; changes of "write" are kept if approved.
  */
 export const COMMAND_LEVELS = ["look", "try", "write", "git"] as const;
 export type CommandLevel = (typeof COMMAND_LEVELS)[number];
@@ -35,22 +35,22 @@ export function hasNetwork(access: CommandAccess): boolean {
   return access.endsWith("+network");
 }
 
-/** What an access of kind "command" says: exactly what will run. */
+/** The details of a command access: exactly what will run. */
 export const CommandInput = z.object({
   command: z.string().min(1),
-  /** Absolute; the root or a folder below. */
+  /** The root or a folder below it, absolute. */
   cwd: z.string(),
   /** Seconds. */
   timeout: z.number().min(1).max(600),
-  /** Undefined: what the reading of the line proposes. */
+  /** Undefined: chosen by parsing the line. */
   access: CommandAccess.optional(),
   background: z.boolean(),
-  /** Works on the project's files themselves, where it could be rehearsed. */
+  /** Works on the project's files directly, without a rehearsal. */
   direct: z.boolean().optional(),
 });
 export type CommandInput = z.infer<typeof CommandInput>;
 
-/** As it may run: what it may change is settled. */
+/** An approved command, whose access is decided. */
 export type ApprovedCommand = CommandInput & {
   readonly access: CommandAccess;
   /** It runs over an overlay. */
@@ -66,17 +66,16 @@ export const TerminalMeta = CommandInput.extend({
 export type TerminalMeta = z.infer<typeof TerminalMeta>;
 
 export const CommandEffects = z.object({
-  /** Changes of files, links and folders, those that cannot be kept among them. */
+  /** Changes of files, links and folders, including those that cannot be kept. */
   changes: z.int(),
-  /** When it began, by the kernel's clock for files: milliseconds since 1970. */
+  /** Start time by the kernel's clock for files, in milliseconds since 1970. */
   started: z.number(),
 });
 export type CommandEffects = z.infer<typeof CommandEffects>;
 
 /**
- * Whether what is there has changed since a command began. Deno tells the time of a file's last change of any kind in
- * whole seconds only: within that second it counts if the content is older.
- *
+ * Whether a path has changed since a command began. Deno reports a file's change time in whole seconds; within that
+ * second the path counts as changed if its content is older.
  * @param started milliseconds since 1970
  */
 export function isChangedSince(
@@ -93,14 +92,14 @@ export function isChangedSince(
 export const TerminalEnd = z.object({
   /** One line: "exit code 1", "timed out after 120 s". */
   text: z.string(),
-  /** Where the next command starts, relative to the root. */
+  /** The folder of the next command, relative to the root. */
   folder: z.string().optional(),
-  /** What it would change, if it ran over an overlay and that is anything: it happens if it is asked for and kept. */
+  /** The changes over the overlay, if any. They take effect once approved and kept. */
   effects: CommandEffects.optional(),
 });
 export type TerminalEnd = z.infer<typeof TerminalEnd>;
 
-/** The same command in the same circumstances: what an approval is bound to. */
+/** Identifies a command in its circumstances; an approval is bound to it. */
 export function commandKey(sessionId: string, toolCallId: string, input: ApprovedCommand): string {
   const { command, cwd, timeout, access, background, rehearsed } = input;
   return JSON.stringify([sessionId, toolCallId, command, cwd, timeout, access, background, rehearsed]);

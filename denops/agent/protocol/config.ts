@@ -7,10 +7,10 @@ import { WIRES } from "./providers.ts";
 
 export type { Price, ProviderOptions, SafeToWrite } from "./option_shapes.ts";
 
-/** Globs of the rules for reading. They add to `deny_read`; deny is stronger. */
+/** Globs for reading, in addition to `deny_read`; deny wins. */
 const ReadRules = z.object({ deny: list(z.string()).default([]), ask: list(z.string()).default([]) });
 
-/** The engine decides by these which files it may read and write. */
+/** The engine's rules for reading and writing files. */
 export const FileRules = z.object({
   safe_to_write: ENGINE_OPTIONS.safe_to_write,
   deny_read: ENGINE_OPTIONS.deny_read,
@@ -18,21 +18,21 @@ export const FileRules = z.object({
 });
 export type FileRules = z.infer<typeof FileRules>;
 
-/** A model as its provider's list, and the user's options, tell of it; what neither says is absent. */
+/** A model according to its provider's list and the user's options; unknown facts are absent. */
 export const ListedModel = z.object({
   name: z.string().min(1),
   price: Price.optional(),
   /** Tokens. */
   context_window: z.int().min(1).optional(),
   vision: z.boolean().optional(),
-  /** Requests of an allowance that one of the user's counts as (Copilot: premium requests). */
+  /** Requests that one request counts as in an allowance (Copilot: premium requests). */
   counts_as: z.number().min(0).optional(),
-  /** It calls tools in a way of the provider's. */
+  /** It calls tools in its provider's own way. */
   tools: z.boolean().optional(),
 });
 export type ListedModel = z.infer<typeof ListedModel>;
 
-/** Caps over which the user is asked before anything more is sent. */
+/** Caps above which the user is asked before anything is sent. */
 export const Budget = z.object(ENGINE_OPTIONS).pick({
   max_tokens_per_turn: true,
   max_cost_per_session: true,
@@ -46,7 +46,7 @@ const { price: _, ...abilities } = MODEL_OPTIONS;
 const EDIT_FORMS = MODEL_OPTIONS.edit_form.unwrap().options;
 export type EditForm = (typeof EDIT_FORMS)[number];
 
-/** How much a model is to think before it answers, from the least. */
+/** Thinking effort of a model, in ascending order. */
 const EFFORTS = ENGINE_OPTIONS.effort.unwrap().options;
 export type Effort = (typeof EFFORTS)[number];
 /** Efforts of a session. "default" is the provider's default, whatever the options say. */
@@ -58,9 +58,9 @@ export type ModelOptions = z.infer<typeof ModelOptions>;
 
 const shared = {
   ...ENGINE_OPTIONS,
-  /** For each model that `model_options` does not name. */
+  /** Defaults for models that `model_options` does not name. */
   ...abilities,
-  /** By the model's name. */
+  /** By model name. */
   model_options: map(ModelOptions).default({}),
 };
 
@@ -74,53 +74,56 @@ export const UserConfig = z.object({
   ...SUPERVISOR_OPTIONS,
   /** Patterns such as "run(git diff *)". */
   rules: z.object(RULE_OPTIONS).prefault({}),
-  /** By the model's name; "*" stands for every model. */
+  /** By model name; "*" is every model. */
   models: map(ModelOptions).default({}),
   state_dir: z.string().min(1),
   /** Neovim's own socket, which commands must not reach. */
   socket: z.string().optional(),
-  /** Neovim's folder of settings, absolute. */
+  /** Neovim's configuration folder, absolute. */
   config_dir: z.string().min(1).optional(),
   environment: map(z.string()).optional(),
 });
 export type UserConfig = z.infer<typeof UserConfig>;
 
-/** The engine gets it in `initialize`, so only on stdin. */
+/** Sent in `initialize`, and therefore only over stdin. */
 export const EngineConfig = z.object({
   ...shared,
   read_rules: FileRules.shape.read_rules,
-  /** Whether a sandbox holds commands; undefined: unknown. */
+  /** Whether commands run in a sandbox; undefined: unknown. */
   sandboxed: z.boolean().optional(),
   price: Price.optional(),
   /** Of `summary_model`. */
   summary_price: Price.optional(),
-  /** Modes that files describe. */
+  /** Modes from files. */
   modes: list(OwnMode).default([]),
-  /** Other models that the user knows. */
+  /** Other models in the user's options. */
   models: list(ListedModel).default([]),
-  /** Money that this project's sessions have cost on `date` (YYYY-MM-DD) so far. */
+  /** Money that this project's sessions have spent on `date` (YYYY-MM-DD). */
   spent: z.object({ date: z.string(), amount: z.number() }).optional(),
-  /** Without it, or without a model, sessions can be read and changes taken back, and a turn fails. */
+  /** Without it, or without a model, sessions can be read and changes undone, but turns fail. */
   provider: z.object({
     name: z.string(),
     wire: z.enum(WIRES),
-    /** Models that are asked in another. */
+    /** Models with another wire format. */
     wires: list(z.object({ models: z.string(), wire: z.enum(WIRES) })).optional(),
     base_url: httpUrl,
     headers: z.record(z.string(), z.string()),
     api_key: z.string().optional(),
-    /** The key is a bearer token that ends then, in milliseconds since 1970: the client is asked for another. */
+    /**
+     * The key is a bearer token that expires at this time, in milliseconds since 1970; the client provides the next
+     * one.
+     */
     key_expires: z.number().optional(),
     request_headers: z.object({ initiator: z.string().optional(), images: z.string().optional() }).optional(),
-    /** Where the key comes from, for messages: "ANTHROPIC_API_KEY" or the option's name. */
+    /** The source of the key, for messages: "ANTHROPIC_API_KEY" or the option's name. */
     key_source: z.string(),
-    /** "host:port" of the proxy that is asked for base_url, for messages. */
+    /** "host:port" of the proxy for base_url, for messages. */
     proxy: z.string().optional(),
   }).optional(),
 });
 export type EngineConfig = z.infer<typeof EngineConfig>;
 
-/** Of an engine that has a model to ask. */
+/** An engine configuration with a model. */
 export const ModelConfig = EngineConfig.required({ model: true, provider: true });
 export type ModelConfig = z.infer<typeof ModelConfig>;
 

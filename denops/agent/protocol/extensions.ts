@@ -1,7 +1,7 @@
 /**
- * What agent.nvim adds to ACP version 1. Offered in `initialize` under
- * `clientCapabilities._meta["agent.nvim"]` and `agentCapabilities._meta["agent.nvim"]`, and used only if the
- * other side has offered it too.
+ * Our extensions of ACP version 1. Both sides offer them in `initialize`, under
+ * `clientCapabilities._meta["agent.nvim"]` and `agentCapabilities._meta["agent.nvim"]`; each is used only if both offer
+ * it.
  */
 import type { PermissionOption } from "../deps/acp_sdk.ts";
 import { z } from "../deps/zod.ts";
@@ -13,10 +13,10 @@ import { EditPlace } from "./edit_place.ts";
 import { Shown } from "./surroundings.ts";
 import { Merge } from "./worktrees.ts";
 
-/** The key of everything of ours in `_meta`. */
+/** The key of our fields in `_meta`. */
 export const META = "agent.nvim";
 
-/** The method on the wire of a request or notification of ours. */
+/** The wire name of our request or notification. */
 export function method(name: string): string {
   return `_agent/${name}`;
 }
@@ -29,9 +29,8 @@ export const InitializeMeta = z.object({
 export type InitializeMeta = z.infer<typeof InitializeMeta>;
 
 /**
- * `_meta["agent.nvim"]` of a stored user message, and of the session_info_update with which a turn begins: the turn's
- * number, from 1 within the session, and when it began (milliseconds since 1970). `given`: what was handed over with the
- * message, by names for the screen.
+ * `_meta["agent.nvim"]` of a stored user message, and of the session_info_update that begins a turn: the turn's number
+ * within the session, from 1, and its start in milliseconds since 1970. `given`: labels of the attachments.
  */
 export const TurnMeta = z.object({
   turn: z.int(),
@@ -40,37 +39,37 @@ export const TurnMeta = z.object({
 });
 export type TurnMeta = z.infer<typeof TurnMeta>;
 
-/** Neovim numbers the messages of the user: the session that logs one remembers its id. */
+/** Neovim's id of a user message; the session remembers the ids of logged messages. */
 export const MessageId = z.string().min(1).max(100);
 
 /** `_meta["agent.nvim"]` of a prompt, and of the answer to session/resume. */
 export const SessionMeta = z.object({
-  /** The git branch that was made for the session; of prompts the first one counts. */
+  /** The git branch created for the session; only the first prompt's counts. */
   branch: z.string().regex(/^[\x21-\x7e]{1,255}$/).optional(),
   messageId: MessageId.optional(),
-  /** Of every prompt. */
+  /** Sent with every prompt. */
   shown: Shown.optional(),
-  /** Instead of asking the model this is written into the project's rules. */
+  /** Write this into the project's rules instead of running the model. */
   remember: z.string().min(1).optional(),
-  /** Instead of running a turn of its own the model says what these lines are to be. */
+  /** Edit these lines instead of running a normal turn. */
   edit: EditPlace.optional(),
-  /** Instead of asking the model these files of a worktree are merged into the project. */
+  /** Merge these files of a worktree into the project instead of running the model. */
   merge: Merge.optional(),
 });
 export type SessionMeta = z.infer<typeof SessionMeta>;
 
-/** `_meta["agent.nvim"]` of session/set_config_option for the model: what is known of one that the provider lists. */
+/** `_meta["agent.nvim"]` of session/set_config_option for the model: the provider's facts about it. */
 export const ModelMeta = z.object({ listed: ListedModel });
 export type ModelMeta = z.infer<typeof ModelMeta>;
 
-/** `_meta["agent.nvim"]` of a piece of text or of a thought: id of the tool call under which it stands. */
+/** `_meta["agent.nvim"]` of a piece of text or of a thought: id of the call above it. */
 export const ParentMeta = z.object({ parent: z.string().optional() });
 
 /** `_meta["agent.nvim"]` of the last piece of a thought. */
 export const ThoughtMeta = z.object({ milliseconds: z.number(), ...ParentMeta.shape });
 
 /**
- * `_meta["agent.nvim"]` of an empty piece of a thought: the message's text so far was a thought, or its thought so far is told
+ * `_meta["agent.nvim"]` of an empty piece of a thought: the message's text so far was a thought, or its thought is sent
  * again as text.
  */
 export const RetoldMeta = z.object({ was: z.enum(["text", "thought"]), ...ParentMeta.shape });
@@ -79,42 +78,42 @@ export type RetoldMeta = z.infer<typeof RetoldMeta>;
 /** `_meta["agent.nvim"]` of a tool call or its update. */
 export const ToolMeta = z.object({
   tool: z.string().optional(),
-  /** Lines of the argument that streams in, while the call is pending. */
+  /** Lines of the streaming argument, while the call is pending. */
   lines: z.int().optional(),
-  /** The last lines of it. */
+  /** The last lines of the argument. */
   draft: z.string().optional(),
   added: z.int().optional(),
   removed: z.int().optional(),
   /** One line about the result, or the first line of the error. */
   summary: z.string().optional(),
-  /** What gave the call leave to run. */
+  /** The rule that allowed the call. */
   rule: z.string().optional(),
-  /** It has not failed: the user, or the end of its process, has cut it off. */
+  /** Stopped by the user or by the end of its process, which is not a failure. */
   stopped: z.boolean().optional(),
   ...ParentMeta.shape,
 });
 export type ToolMeta = z.infer<typeof ToolMeta>;
 
-/** `_meta["agent.nvim"]` of a permission request: why a person is asked. */
+/** `_meta["agent.nvim"]` of a permission request: the reason for it. */
 export const ApprovalMeta = z.object({
   reason: z.string(),
-  /** A person must answer, whatever the rules say: the same call was made again and again. */
+  /** The user must answer, whatever the rules say, because the same call was repeated. */
   force: z.boolean(),
   access: Access,
-  /** The sub-agent that wants it: its title, and what it may change. */
+  /** The requesting sub-agent: its title, and the most it may change. */
   agent: z.object({ title: z.string(), access: z.enum(MODE_ACCESSES) }).optional(),
 });
 export type ApprovalMeta = z.infer<typeof ApprovalMeta>;
 
 /** `_meta["agent.nvim"]` of the answer to a permission request. */
 export const AnswerMeta = z.object({
-  /** Why the user, or a rule, said no. */
+  /** The reason for a rejection by the user or a rule. */
   reason: z.string().optional(),
-  /** The rule that answered in the user's place. */
+  /** The rule that answered for the user. */
   rule: z.string().optional(),
-  /** The command as the user changed it; only this one may run. */
+  /** The command as the user edited it; only this one may run. */
   command: z.string().optional(),
-  /** What a command may change: at this it runs. */
+  /** The access at which a command runs. */
   access: CommandAccess.optional(),
   /** It runs over an overlay. */
   rehearsed: z.boolean().optional(),
@@ -129,14 +128,14 @@ export const OPTION = {
   reject: "reject",
 } as const;
 
-/** What our engine offers with each request. */
+/** The options that our engine offers with each request. */
 export const PERMISSION_OPTIONS: readonly PermissionOption[] = [
   { optionId: OPTION.allowOnce, name: "Allow once", kind: "allow_once" },
   { optionId: OPTION.allowSession, name: "Allow for this session", kind: "allow_always" },
   { optionId: OPTION.reject, name: "Reject", kind: "reject_once" },
 ];
 
-/** `_meta["agent.nvim"]` of a usage update: of the last request, where the update's own cost is the session's. */
+/** `_meta["agent.nvim"]` of a usage update: values of the last request; the update's own cost is the session's. */
 export const UsageMeta = z.object({
   input: z.int(),
   output: z.int(),
@@ -156,5 +155,5 @@ export function ours<T extends z.ZodType>(
   return parsed.success ? parsed.data : undefined;
 }
 
-/** `_meta["agent.nvim"]` of elicitation/create: answers to choose from, besides a free one. */
+/** `_meta["agent.nvim"]` of elicitation/create: suggested answers beside a free one. */
 export const QuestionMeta = z.object({ options: z.array(z.string()) });

@@ -1,4 +1,4 @@
-/** What :checkhealth shows of the supervisor. */
+/** The supervisor's part of :checkhealth. */
 
 export interface HealthReport {
   readonly deno: string;
@@ -8,32 +8,32 @@ export interface HealthReport {
   readonly provider: string;
   readonly model: string;
   readonly key: string;
-  /** What holds the engine, in words. */
+  /** The engine's sandbox, in words. */
   readonly sandbox: string;
-  /** Whether the provider is there, takes the key and has the model; absent without a provider. */
+  /** Whether the provider answers, accepts the key and has the model; absent without a provider. */
   readonly check?: { readonly state: "ok" | "error" | "unknown"; readonly text: string };
-  /** Arguments exactly as passed: of bubblewrap up to the program, empty without it; then Deno and its own. */
+  /** Arguments as passed: bubblewrap's up to the program, empty without it; then Deno's. */
   readonly engine_sandbox: readonly string[];
   readonly engine_deno: readonly string[];
   readonly commands?: CommandsReport;
-  /** What is wrong, one line each. */
+  /** Problems, one line each. */
   readonly problems: readonly string[];
-  /** What is wrong with options that only this side can judge: the name, a colon, and why. */
+  /** Problems of options that only the supervisor can check: the name, a colon, and the reason. */
   readonly options: readonly string[];
-  /** ripgrep and git; `found` is absent where one is missing. */
+  /** ripgrep and git; `found` is absent for a missing program. */
   readonly programs: readonly { readonly name: string; readonly found?: string }[];
   readonly engines: readonly string[];
-  /** Every kind of program that the supervisor starts, and what it can reach: a line each. */
+  /** Every kind of program that the supervisor starts, with its access, one line each. */
   readonly profiles: readonly string[];
 }
 
 export interface CommandsReport {
   readonly level: string;
-  /** Why commands are not run over overlays; empty if they are. */
+  /** The reason why commands do not run over overlays; empty if they do. */
   readonly rehearses: string;
-  /** The sandbox's program and arguments for a command in the project's root without network. */
+  /** The sandbox program and its arguments for a command in the project's root without network. */
   readonly args: readonly string[];
-  /** Folders and files that commands find empty. */
+  /** Folders and files that appear empty to commands. */
   readonly masked_folders: readonly string[];
   readonly masked_files: readonly string[];
 }

@@ -1,13 +1,13 @@
-/** A command in the background, as it is shown. */
+/** A background command on screen. */
 export interface ShownJob {
   readonly id: string;
   /** One line. */
   readonly command: string;
-  /** "running", or how it has ended. */
+  /** "running", or how it ended. */
   readonly state: string;
   readonly running: boolean;
   /** Milliseconds since 1970. */
   readonly started: number;
-  /** What it has printed; of much its beginning and its end. */
+  /** Its output; if long, the beginning and the end. */
   readonly output: string;
 }

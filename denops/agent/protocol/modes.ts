@@ -1,7 +1,7 @@
-/** Modes that a user or a model may choose: what both sides know of them. How each is run stands in engine/context/modes.ts. */
+/** Modes that a user or a model may choose, for both sides. See engine/context/modes.ts for how they run. */
 import { z } from "../deps/zod.ts";
 
-/** What a mode may change, from the least: nothing, files of documentation (policy/decide_mode.ts), anything. */
+/** The access of a mode, in ascending order: nothing, documentation (policy/decide_mode.ts), anything. */
 export const MODE_ACCESSES = ["read", "docs", "write"] as const;
 export type ModeAccess = (typeof MODE_ACCESSES)[number];
 
@@ -9,7 +9,7 @@ export interface ModeFacts {
   readonly name: string;
   /** One or two words. */
   readonly title: string;
-  /** One line: for a menu, and for a model that chooses. */
+  /** One line, for menus and for models that choose a mode. */
   readonly description: string;
   readonly access: ModeAccess;
 }
@@ -65,22 +65,22 @@ export const MODE_FACTS = [
 export type ModeName = (typeof MODE_FACTS)[number]["name"];
 const MODE_NAMES = MODE_FACTS.map(({ name }) => name);
 
-/** Whether a mode of this access may do what needs that one. */
+/** Whether a mode with this access may do something that needs the other. */
 export function covers(access: ModeAccess, needed: ModeAccess): boolean {
   return MODE_ACCESSES.indexOf(access) >= MODE_ACCESSES.indexOf(needed);
 }
 
-/** A mode that a file describes, as the supervisor has read it (supervisor/project/mode_files.ts). */
+/** A mode from a file, as read by supervisor/project/mode_files.ts. */
 export const OwnMode = z.object({
   name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/),
   description: z.string(),
-  /** Of its base at most. */
+  /** At most its base's. */
   access: z.enum(MODE_ACCESSES),
   base: z.enum(MODE_NAMES),
-  /** Names and kinds of tools; those of its base unless told. */
+  /** Names and kinds of tools; default: its base's. */
   tools: z.array(z.string()).optional(),
   model: z.string().min(1).optional(),
-  /** What it adds to the prompt. */
+  /** Added to the prompt. */
   text: z.string(),
 });
 export type OwnMode = z.infer<typeof OwnMode>;

@@ -21,14 +21,14 @@ function isEmptyRecord(value: unknown): boolean {
 
 export const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 
-/** A provider of the user's own, or changes to a known one. */
+/** The user's own provider, or changes to a known one. */
 export const ProviderOptions = z.object({
   wire: z.enum(WIRES).optional(),
   base_url: httpUrl.optional(),
   /** "env:NAME" or "cmd:a command that prints the key". */
   api_key: z.string().regex(/^(env|cmd):.+/s, 'must be "env:NAME" or "cmd:COMMAND"').optional(),
   headers: map(z.string()).optional(),
-  /** Of copilot: a GitHub of a company's own, and its API if that is not beside it at "api.". */
+  /** For copilot: a company's own GitHub, and its API if that is not at "api." of it. */
   github_url: httpUrl.optional(),
   github_api_url: httpUrl.optional(),
 });
@@ -38,11 +38,14 @@ export type ProviderOptions = z.infer<typeof ProviderOptions>;
 export const SafeToWrite = z.object({
   glob: z.string().min(1),
   safe: z.boolean(),
-  /** Why it asks, as the end of a sentence: "git runs it automatically". */
+  /** The reason for asking, as the end of a sentence: "git runs it automatically". */
   reason: z.string().optional(),
-  /** Package managers write it: what a command changes of it is listed, and stays. */
+  /** Package managers write it: commands' changes are listed and kept. */
   packages: z.boolean().optional(),
-  /** Of a manifest: it asks only if one of these keys changes, or what is in it. Parts are joined by "/"; "*" is any. */
+  /**
+   * For a manifest: it asks only if one of these keys or their content changes. Parts are joined by "/"; "*" matches
+   * any.
+   */
   keys: list(z.string()).optional(),
 });
 export type SafeToWrite = z.infer<typeof SafeToWrite>;
@@ -54,14 +57,14 @@ export const Price = z.object({
   cached_read: z.number().min(0).optional(),
   cached_write: z.number().min(0).optional(),
   /**
-   * Tokens of input over which a request costs more: what is sent twice as much, what is answered one and a half
-   * times. It is how OpenAI and Google count.
+   * Input tokens above which a request costs more: input twice, output one and a half times as much. OpenAI and Google
+   * do so.
    */
   long_context: z.number().min(1).optional(),
 });
 export type Price = z.infer<typeof Price>;
 
-/** A name that begins so is one that git takes, and no option. Source: git-check-ref-format(1), with ASCII alone. */
+/** A branch name with this prefix is valid for git and not an option. Source: git-check-ref-format(1), ASCII only. */
 const BRANCH_PREFIX = /^(?!.*(?:\.\.|\/\/|\/\.|\.\/|\.lock\/))[A-Za-z0-9][\w.\/-]{0,99}$/;
 export const BranchPrefix = z.string()
   .regex(BRANCH_PREFIX, 'must be the beginning of a branch\'s name, such as "agent/"');

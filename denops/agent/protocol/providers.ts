@@ -1,6 +1,6 @@
 /**
- * Providers that are known by name. An OpenAI-compatible service is one entry here.
- * The supervisor grants the engine exactly the host of `base_url`.
+ * Known providers. An OpenAI-compatible service is one entry here. The supervisor grants the engine exactly the host of
+ * `base_url`.
  */
 import { VERSION } from "./version.ts";
 
@@ -8,17 +8,17 @@ import { VERSION } from "./version.ts";
 export const WIRES = ["openai_chat", "openai_responses", "anthropic_messages", "ollama"] as const;
 export type WireName = (typeof WIRES)[number];
 
-/** What else differs from wire to wire: where a provider is asked, and how about its models. */
+/** Differences between wires: the paths for requests and for lists of models. */
 interface WireFacts {
-  /** Where answers are asked for; added to `base_url`. */
+  /** Path of requests, relative to `base_url`. */
   readonly path: string;
-  /** The list of models, and one of them; added to `base_url`. */
+  /** Paths of the list of models and of one model, relative to `base_url`. */
   readonly models: string;
   model?(name: string): string;
   key(key: string): Readonly<Record<string, string>>;
-  /** The list begins with the model that was installed last: without a choice it is taken. */
+  /** The list begins with the newest model, which is the default. */
   readonly newestFirst?: boolean;
-  /** The list names models only; `/api/show` tells of each. */
+  /** The list contains names only; `/api/show` describes each model. */
   readonly shows?: boolean;
 }
 
@@ -37,7 +37,7 @@ export const WIRE_FACTS: Readonly<Record<WireName, WireFacts>> = {
   ollama: { path: "/api/chat", models: "/api/tags", key: bearer, newestFirst: true, shows: true },
 };
 
-/** Models that are asked in another wire format than the provider's others. */
+/** Models with another wire format than the provider's others. */
 export interface ModelWire {
   /** A regular expression for the name. */
   readonly models: string;
@@ -54,7 +54,7 @@ export function wireFor(
 
 export interface ProviderPreset {
   readonly wire: WireName;
-  /** Who sets a wire has it for all models. */
+  /** A user's own wire applies to all models. */
   readonly wires?: readonly ModelWire[];
   /** Root of the API; the wire adds its own path. */
   readonly base_url: string;
@@ -62,28 +62,28 @@ export interface ProviderPreset {
   readonly key_env: readonly string[];
   /** Used when the user names no model. */
   readonly default_model?: string;
-  /** Answers 401 to a wrong key, where the list of models is open to all. Added to `base_url`. */
+  /** Answers 401 to a wrong key, for providers whose list of models is public. Relative to `base_url`. */
   readonly key_check?: string;
-  /** A list of models that says more than the wire's, where it is served. Added to `base_url`. */
+  /** A more detailed list of models, if the server has it. Relative to `base_url`. */
   readonly richer?: string;
-  /** Serves the model that it has loaded, whatever it is called. */
+  /** Serves its loaded model under any name. */
   readonly any_model?: boolean;
-  /** Of a server of the user's own: the command that starts it. */
+  /** For local servers: the command that starts it. */
   readonly start?: string;
-  /** It is looked for on this machine: a path that answers when it runs. */
+  /** A path that answers if the server runs on this machine. */
   readonly probe?: string;
-  /** It takes no lasting key: the supervisor exchanges a login for one that holds for a while. */
+  /** It accepts no permanent key: the supervisor exchanges a login for a temporary one. */
   readonly login?: true;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly request_headers?: RequestHeaders;
 }
 
-/** Names of headers that say what a request is. */
+/** Names of headers that describe a request. */
 export interface RequestHeaders {
-  /** "user" for the first request of a turn that a person has begun, else "agent". */
+  /** "user" for the first request of a turn that a person began, otherwise "agent". */
   readonly initiator?: string | undefined;
-  /** "true" if there are images in it. */
+  /** "true" if the request contains images. */
   readonly images?: string | undefined;
 }
 
@@ -103,7 +103,7 @@ export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
   },
   openai: {
     wire: "openai_chat",
-    // Models that reason. Some are served nowhere else ("This model is only supported in v1/responses"), some take no
+    // Reasoning models. Some are served nowhere else ("This model is only supported in v1/responses"), some accept no
     // tools elsewhere ("To use function tools, use /v1/responses"), and all lose their reasoning between calls.
     wires: [{
       models: "^(?:ft:)?(?:gpt-(?:[5-9]|\\d\\d)(?!.*-search)|o\\d|codex|computer-use|gpt-daybreak)",
@@ -139,7 +139,10 @@ export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
     key_env: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     default_model: "gemini-2.5-pro",
   },
-  /** Its headers are those of its open clients, see supervisor/agents/copilot/github.ts; it takes no unknown integration. */
+  /**
+   * Its headers are those of its open clients, see supervisor/agents/copilot/github.ts; it rejects unknown
+   * integrations.
+   */
   copilot: {
     wire: "openai_chat",
     base_url: "https://api.githubcopilot.com",

@@ -1,9 +1,9 @@
 /**
- * What the screen asks the engine about stored sessions, checkpoints and reviews. One row here, one answer in
- * the engine (engine/acp/), and the supervisor passes both on: on the wire each is a request `_agent/<name>`.
+ * Requests from the screen to the engine about stored sessions, checkpoints and reviews. Each is one row here and one
+ * handler in the engine (engine/acp/); the supervisor forwards it as `_agent/<name>`.
  *
- * In results every field named `path` or `from` is an absolute, real path: the supervisor drops what lies outside of
- * the workspace. Times are milliseconds since 1970, turns are counted from 1 within their session.
+ * In results every field named `path` or `from` is an absolute real path: the supervisor drops those outside of the
+ * workspace. Times are milliseconds since 1970, turns count from 1 within their session.
  */
 import { z } from "../deps/zod.ts";
 import { MessageId } from "./extensions.ts";
@@ -23,7 +23,7 @@ const SessionRow = z.object({
   updated: time,
   archived: z.boolean(),
   turns: z.int(),
-  /** Files that its tools and commands have changed. */
+  /** Files that its tools and commands changed. */
   files: z.int(),
   /** Tokens of all its requests. */
   tokens: z.int(),
@@ -39,14 +39,14 @@ export const TurnFile = z.object({
   ...counts,
   /** Binary, or too large to compare line by line. */
   opaque: z.boolean(),
-  /** `path` is a folder: so many files in it, of which no lines are counted. */
+  /** `path` is a folder with this many files; their lines are not counted. */
   count: z.int().optional(),
 });
 export type TurnFile = z.infer<typeof TurnFile>;
 
 /**
- * A piece of a stored session: an ACP update as it was sent (of a user message with TurnMeta), the files that a
- * turn has changed, or its end: a stop reason of ACP, "error", or "interrupted" if its process ended in the middle of it.
+ * A piece of a stored session: an ACP update as it was sent (user messages with TurnMeta), a turn's changed files, or
+ * its end: ACP's stop reason, "error", or "interrupted" if its process ended.
  */
 const HistoryEntry = z.discriminatedUnion("type", [
   z.object({ type: z.literal("update"), update: z.looseObject({ sessionUpdate: z.string() }) }),
@@ -62,39 +62,39 @@ const CheckpointTurn = z.object({
   text: z.string(),
   time,
   undone: z.boolean(),
-  /** How many it has changed. */
+  /** Number of changed files. */
   files: z.int().min(1),
 });
 export type CheckpointTurn = z.infer<typeof CheckpointTurn>;
 
-/** What taking back did to one file. */
+/** The outcome of a restore for one file. */
 const RestoredFile = z.object({
   path: z.string(),
   from: z.string().optional(),
   outcome: z.enum([
-    /** As it was. */
+    /** Exactly restored. */
     "restored",
-    /** Later changes of the user's stand beside what was taken back. */
+    /** Restored, with the user's later changes merged. */
     "merged",
-    /** The user has changed the same lines: nothing was written; `text` shows both. */
+    /** The user changed the same lines: nothing was written; `text` shows both sides. */
     "conflict",
-    /** It already was as it should be. */
+    /** Nothing had to be done. */
     "unchanged",
-    /** Nothing was done; `text` says why. */
+    /** Nothing was done; `text` gives the reason. */
     "skipped",
   ]),
   text: z.string().optional(),
 });
 export type RestoredFile = z.infer<typeof RestoredFile>;
 
-/** A preview of one file: undefined text where there is no file then. */
+/** A preview of one file; a text is undefined if the file does not exist then. */
 const PreviewFile = z.object({
   path: z.string(),
   kind: changeKind,
   now: z.string().optional(),
   then: z.string().optional(),
   opaque: z.boolean(),
-  /** As in RestoredFile, as far as it can be foreseen. */
+  /** As in RestoredFile, as far as predictable. */
   outcome: RestoredFile.shape.outcome,
   from: z.string().optional(),
   text: z.string().optional(),
@@ -105,95 +105,95 @@ const ReviewFile = z.object({
   path: z.string(),
   kind: changeKind,
   from: z.string().optional(),
-  /** The session and turn that wrote it last. */
+  /** The session and turn of the last write. */
   sessionId,
   turn,
-  /** Text that the user has agreed to; undefined if the agent has created the file, or nobody asked. */
+  /** The reviewed text; undefined if the agent created the file, or texts were not requested. */
   baseline: z.string().optional(),
-  /** Text as it is on disk; undefined if the agent has deleted the file, or nobody asked. */
+  /** The text on disk; undefined if the agent deleted the file, or texts were not requested. */
   after: z.string().optional(),
   opaque: z.boolean(),
   ...counts,
 });
 export type ReviewFile = z.infer<typeof ReviewFile>;
 
-/** Hunks that the user has gone through. */
+/** Reviewed hunks. */
 const Hunks = z.object({
   kept: z.int(),
-  /** Kept after the user has changed lines of them. */
+  /** Kept, with the user's changes. */
   changed: z.int(),
   undone: z.int(),
 });
 
-/** How edits have gone: calls, and hunks. */
+/** Outcomes of edits: calls and hunks. */
 const Edits = Hunks.extend({
   tried: z.int(),
-  /** Those that have written nothing. */
+  /** Calls that wrote nothing. */
   failed: z.int(),
 });
 
-/** Of one model in one form. */
+/** One model and one form of edits. */
 const EditRow = Edits.extend({
   /** "provider/model" */
   model: z.string(),
-  /** Of edit_file how the call was written, else the tool's name. */
+  /** How the call of edit_file was written, otherwise the tool's name. */
   form: z.string(),
 });
 
 const UsageRow = z.object({
-  /** What the row is about: a turn's first line, a session's title, a date (of UTC), "provider/model". */
+  /** The subject of the row: a turn's first line, a session's title, a date (UTC), or "provider/model". */
   name: z.string(),
   requests: z.int(),
-  /** Those of which the provider has not told the tokens: they are not in the sums. */
+  /** Requests without reported tokens, which are missing in the sums. */
   unreported: z.int(),
   input: z.int(),
   output: z.int(),
   cachedRead: z.int(),
   cachedWrite: z.int(),
-  /** US dollars; undefined where no request had a price. */
+  /** US dollars; undefined if no request had a price. */
   cost: z.number().optional(),
   /** Median milliseconds from a request to its first token. */
   firstToken: z.number().optional(),
   /** Tool calls by name. */
   tools: z.record(z.string(), z.int()),
-  /** Calls of unknown tools, or with arguments that the tool does not take. */
+  /** Calls of unknown tools, or with invalid arguments. */
   invalid: z.int(),
   turns: z.int(),
-  /** Of the longest request; of the one that offered most. */
+  /** Maxima over all requests. */
   messages: z.int(),
   offered: z.int(),
-  /** What the requests were for. */
+  /** The purposes of the requests. */
   modes: z.array(z.string()),
-  /** Mean milliseconds to build the prompt of a step, and from what it answers to the request. */
+  /** Mean milliseconds to build a step's prompt, and from its input to the request. */
   prompt: z.object({ build: z.number(), ready: z.number() }).optional(),
-  /** Of a turn. */
+  /** For turns only. */
   edits: Edits.optional(),
 });
 type UsageRow = z.infer<typeof UsageRow>;
 
-/** A piece of what a request sends. */
+/** A part of a request. */
 const ContextPart = z.object({
   group: z.enum(["tools", "system", "rules", "files", "results", "messages"]),
-  /** A tool's, a section's, a file's, a call's, or a kind of message. */
+  /** Name of a tool, section, file, call or kind of message. */
   name: z.string(),
   characters: z.int(),
-  /** It can be dropped and pinned by this. */
+  /** The id for dropping and pinning it. */
   id: z.string().optional(),
-  /** What the user wants of it. */
+  /** The user's choice. */
   state: z.enum(["dropped", "pinned"]).optional(),
-  /** It becomes a line first when the window fills up. */
+  /** It is masked first when the window fills up. */
   next: z.boolean().optional(),
-  /** Of the whole file, where it is one. */
+  /** Size of the whole file, if it is one. */
   bytes: z.int().optional(),
 });
 export type ContextPart = z.infer<typeof ContextPart>;
 
-/** Where a request was not what the one before was, so that the provider's cache did not hold. */
+/** The place where a request differed from the previous one, which made the provider's cache useless. */
 const PrefixBreak = z.object({
   /** "tool read_file", "system prompt", "message 3" */
   where: z.string(),
   reason: z.string(),
-  /** Characters before the first that differed, and in all. */
+  /** Characters before the difference, and in all. */
   kept: z.int(),
   sent: z.int(),
 });
@@ -204,19 +204,16 @@ export type SteerEnd = z.infer<typeof SteerEnd>;
 
 const nothing = z.object({});
 
-/** Name → what is asked, what is answered. */
+/** Name → parameters and result. */
 export const REQUESTS = {
-  /** Which tools there are, and which of them are off in a session. `toggle` switches one first. */
+  /** The tools of a session, and which are off. `toggle` switches one first. */
   tools: {
     params: z.object({ sessionId, toggle: z.string().optional() }),
     result: z.object({ tools: z.array(z.object({ name: z.string(), on: z.boolean() })) }),
   },
-  /** Modes that files describe: from now on these, in all sessions. */
+  /** Sets the modes from files, for all sessions. */
   modes: { params: z.object({ modes: z.array(OwnMode) }), result: nothing },
-  /**
-   * What a request would send at this moment. `change` first leaves a part out of it, keeps it from being folded away,
-   * or does neither any more.
-   */
+  /** The content of the next request. `change` first drops or pins a part, or does neither any more. */
   context: {
     params: z.object({
       sessionId,
@@ -224,17 +221,17 @@ export const REQUESTS = {
     }),
     result: z.object({
       parts: z.array(ContextPart),
-      /** Tokens that fit; undefined where that is not known. */
+      /** Tokens of the window; undefined if unknown. */
       window: z.int().optional(),
-      /** Who says so, as the end of a sentence. */
+      /** The source of that number, as the end of a sentence. */
       window_from: z.string().optional(),
-      /** The last request of this process that was no continuation; the price is in US dollars. */
+      /** This process's last request that missed the cache; the cost is in US dollars. */
       broken: PrefixBreak.extend({ cost: z.number().optional() }).optional(),
     }),
   },
   /**
-   * A question beside the turns, also while one runs: nothing of it is stored. Without a question the one of this id is
-   * stopped, and answered with what has come.
+   * A question beside the turns, which is not stored; it works during a turn too. Without a question, stops the one
+   * with this id, which is answered with the text so far.
    */
   aside: {
     params: z.object({
@@ -245,53 +242,50 @@ export const REQUESTS = {
     result: z.object({ text: z.string() }),
   },
   /**
-   * Says something to the model before the next step of the turn that runs; without a prompt what was said by this id
-   * is taken back. Answered when it is known what has become of it: "ended" and "stopped" are the turn's.
+   * Sends a message to the model before the turn's next step; without a prompt, withdraws the message with this id.
+   * Answered once its fate is known: "ended" and "stopped" are the turn's.
    */
   steer: {
     params: z.object({ sessionId, id: MessageId, prompt: z.array(PromptBlock).min(1).optional() }),
     result: z.object({ end: SteerEnd }),
   },
-  /** These messages of the user's are sent no more, by any engine. `logged`: it is too late for these. */
+  /** Withdraws messages from all engines. `logged`: these were already sent. */
   withdraw_messages: {
     params: z.object({ ids: z.array(MessageId).max(1_000) }),
     result: z.object({ logged: z.array(MessageId) }),
   },
-  /** The turn that runs stands still before its next step, or goes on. Answered once it stands still, or will not. */
+  /** Pauses the turn before its next step, or continues it. Answered once it is paused, or will not be. */
   pause: {
     params: z.object({ sessionId, paused: z.boolean() }),
     result: z.object({ paused: z.boolean() }),
   },
-  /** Files of rules have changed: the next request tells what they say now. */
+  /** Rules files have changed; the next request has their new text. */
   reread_rules: { params: z.object({ sessionId }), result: nothing },
   session_list: {
     params: z.object({ archived: z.boolean() }),
     result: z.object({ sessions: z.array(SessionRow) }),
   },
   /**
-   * The newest turns before the cursor, oldest first; `before` is the cursor for what is older still. Each text and
-   * each call is one update, and a call's diff has counts only.
+   * The newest turns before the cursor, oldest first; `before` is the cursor for older ones. Each text and each call is
+   * one update; diffs of calls only have counts.
    */
   session_history: {
     params: z.object({ sessionId, before: z.int().optional(), turns: z.int().min(1).max(200) }),
     result: z.object({ entries: z.array(HistoryEntry), before: z.int().optional() }),
   },
-  /** The title is made one short line; it comes back as it is stored. */
+  /** The title is shortened to one line and returned as stored. */
   session_rename: {
     params: z.object({ sessionId, title: z.string().min(1).max(10_000) }),
     result: z.object({ title: z.string() }),
   },
   session_archive: { params: z.object({ sessionId, archived: z.boolean() }), result: nothing },
   session_delete: { params: z.object({ sessionId }), result: nothing },
-  /** A new session with everything up to the end of `turn`, or up to now. */
+  /** A new session with all turns up to `turn`, default: the last. */
   session_fork: {
     params: z.object({ sessionId, turn: turn.optional() }),
     result: z.object({ sessionId, title: z.string() }),
   },
-  /**
-   * Makes room in the model's window, or takes back what was folded last; a notice of the session says what was done.
-   * `focus`: what a summary is to keep.
-   */
+  /** Folds the session, or undoes the last fold; a notice reports the result. `focus`: what a summary must keep. */
   compact: {
     params: z.object({ sessionId, focus: z.string().min(1).max(2_000).optional(), undo: z.boolean() }),
     result: nothing,
@@ -305,7 +299,7 @@ export const REQUESTS = {
     }),
   },
   /**
-   * A piece of the text; `next` is where the one after it begins. A recording can be played again, see
+   * A piece of the text; `next` is the start of the following one. Recordings can be replayed, see
    * engine/acp/recording.ts.
    */
   session_export: {
@@ -316,52 +310,49 @@ export const REQUESTS = {
     }),
     result: z.object({ text: z.string(), next: z.int().optional() }),
   },
-  /** A page of the turns that have changed files, newest first. `before`: the next page has turns before this one. */
+  /** A page of turns with changed files, newest first. `before`: the next page has turns before this one. */
   checkpoints: {
     params: z.object({ sessionId, before: turn.optional() }),
     result: z.object({ turns: z.array(CheckpointTurn), before: turn.optional() }),
   },
-  /** What the session has changed in all, without what was taken back. */
+  /** All changes of the session that still stand. */
   changes: { params: z.object({ sessionId }), result: z.object({ files: z.array(TurnFile) }) },
-  /** Takes back a turn, or the newest that was not yet. */
+  /** Undoes a turn, or the newest that is not undone. */
   undo: {
     params: z.object({ sessionId, turn: turn.optional() }),
     result: z.object({ turn, files: z.array(RestoredFile) }),
   },
-  /** Does again what was taken back last. */
+  /** Redoes the last undo. */
   redo: {
     params: z.object({ sessionId }),
     result: z.object({ turn, files: z.array(RestoredFile) }),
   },
-  /** What `restore` would do. */
+  /** A preview of `restore`. */
   restore_preview: {
     params: z.object({ sessionId, turn }),
     result: z.object({ files: z.array(PreviewFile) }),
   },
-  /** Files as they were before this turn. */
+  /** Restores all files to their state before this turn. */
   restore: {
     params: z.object({ sessionId, turn }),
     result: z.object({ files: z.array(RestoredFile) }),
   },
-  /**
-   * Files of the project with changes that the user has not looked at, of all sessions, or this one of them.
-   * What the user has changed since is in both texts.
-   */
+  /** Unreviewed files of all sessions, or one of them. Both texts include the user's later changes. */
   review: {
     params: z.object({ path: z.string().optional(), texts: z.boolean() }),
     result: z.object({ files: z.array(ReviewFile) }),
   },
   /**
-   * The user has kept, undone or saved something: this is what the file on disk is to be compared with now;
-   * undefined: with no file. `settled`: there is nothing to look at any more.
+   * The user kept, undid or saved something: the new baseline of the file; undefined: no file. `settled`: the file is
+   * fully reviewed.
    */
   review_update: {
     params: z.object({ path: z.string(), baseline: z.string().optional(), settled: z.boolean() }),
     result: nothing,
   },
-  /** Takes back everything in this file that is not kept yet: for what has no hunks. */
+  /** Reverts all unreviewed changes of a file without hunks. */
   review_revert: { params: z.object({ path: z.string() }), result: z.object({ file: RestoredFile }) },
-  /** Which turn wrote a line of the text; an empty result if none did. */
+  /** The turn that wrote a line; an empty result if none did. */
   why: {
     params: z.object({ path: z.string(), line: z.int().min(1), text: z.string() }),
     result: z.object({
@@ -378,7 +369,7 @@ export const REQUESTS = {
         title: z.string(),
         mode: z.string(),
         created: time,
-        /** "waiting", "running", or how it has ended. */
+        /** "waiting", "running", or how it ended. */
         state: z.string(),
         tokens: z.int(),
         cost: z.number().optional(),
@@ -388,16 +379,16 @@ export const REQUESTS = {
   usage: {
     params: z.object({ sessionId: sessionId.optional() }),
     result: z.object({
-      /** The day (YYYY-MM-DD) of which the prices are that the user did not set. */
+      /** The day (YYYY-MM-DD) of the built-in prices. */
       pricesOf: z.string(),
-      /** Each the newest first. */
+      /** Newest first. */
       turns: z.array(UsageRow),
-      /** Sub-agents of the session, which are in the sums of their turns too. */
+      /** Sub-agents of the session, which the sums of its turns include. */
       agents: z.array(UsageRow),
       sessions: z.array(UsageRow),
       days: z.array(UsageRow),
       models: z.array(UsageRow),
-      /** The one that was used last first. */
+      /** Last used first. */
       edits: z.array(EditRow),
     }),
   },

@@ -1,12 +1,12 @@
-/** A file of rules with one line more. Pure. */
+/** Appends a line to a rules file. Pure. */
 
-/** Its own line endings stay. @param line any text: it becomes one item of a list */
+/** Keeps the file's line endings. @param line any text, which becomes a list item */
 export function withLine(text: string, line: string): string {
   const item = `- ${line.replace(/\s+/g, " ").trim()}`;
   if (text.trim() === "") return `${item}\n`;
   const ending = /\r?\n/.exec(text)?.[0] ?? "\n";
   const lines = text.trimEnd().split(/\r?\n/);
-  // A list goes on; after anything else one begins.
+  // Continues a list, or begins one.
   const isList = /^\s*(?:[-*+]|\d+[.)])\s/.test(lines.at(-1) ?? "");
   return [...lines, ...isList ? [] : [""], item, ""].join(ending);
 }

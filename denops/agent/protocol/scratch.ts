@@ -1,2 +1,2 @@
-/** In a project's state folder: the scratch folders of its sessions, by their ids. */
+/** Folder of the sessions' scratch folders in a project's state folder. */
 export const SCRATCH_FOLDER = "scratch";

@@ -1,7 +1,7 @@
 /**
- * What the engine asks and tells the client beyond ACP. One row here, one handler in the supervisor
- * (supervisor/client/answers/), one caller in the engine: on the wire each is `_agent/<name>`, with `sessionId` beside the
- * fields of its row. Paths are absolute and real.
+ * Requests and notifications from the engine to the client beyond ACP. Each is one row here, one handler in the
+ * supervisor (supervisor/client/answers/) and one caller in the engine; the wire name is `_agent/<name>`, with
+ * `sessionId` beside the row's fields. Paths are absolute and real.
  */
 import { z } from "../deps/zod.ts";
 import { FileRules } from "./config.ts";
@@ -12,15 +12,15 @@ import { TraceSpan } from "./trace.ts";
 import { SearchRequest, SearchResponse } from "./search.ts";
 
 const path = z.string();
-/** The change's number, and bytes of its content. */
+/** The number of the change, and an offset in its content. */
 const place = z.object({ change: z.int().min(0), offset: z.int().min(0) });
 
-/** `path` and `from` are absolute, their folders real; `from` is where a new file of the same content was deleted. */
+/** `path` and `from` are absolute with real folders; `from` is the deleted file that had the same content. */
 export const KeptChange = z.object({
   path,
-  /** What was there before; absent if nothing. */
+  /** The earlier entry; absent if there was none. */
   before: z.enum(["file", "folder", "link", "other"]).optional(),
-  /** Absent if it was deleted, with all that was in it. `mode`: twelve bits. `hash`: SHA-256, hexadecimal. */
+  /** Absent if the entry and its content were deleted. `mode`: twelve bits. `hash`: SHA-256, hexadecimal. */
   after: z.discriminatedUnion("type", [
     z.object({ type: z.literal("file"), mode: z.int(), size: z.int(), hash: z.string() }),
     z.object({ type: z.literal("folder"), mode: z.int() }),
@@ -30,33 +30,33 @@ export const KeptChange = z.object({
 });
 export type KeptChange = z.infer<typeof KeptChange>;
 
-/** Name → what is asked, what is answered. */
+/** Name → parameters and result. */
 export const SCREEN_REQUESTS = {
   /** `text` is absent if no buffer with unsaved changes shows the file. */
   unsaved_text: { params: z.object({ path }), result: z.object({ text: z.string().optional() }) },
   /**
-   * Merges a tool's write into an open buffer, which is written if it had no unsaved changes. `base`: what the tool made
-   * `text` from.
+   * Merges a tool's write into an open buffer, and saves it if it had no unsaved changes. `base`: the text that the
+   * tool changed.
    */
   write_unsaved: {
     params: z.object({ path, base: z.string(), text: z.string() }),
     result: z.discriminatedUnion("status", [
-      /** No buffer takes it: write the file. */
+      /** No buffer shows the file: write it to disk. */
       z.object({ status: z.literal("not_open") }),
-      /** The buffer held `before` and holds `text` now; it is on disk only if `saved`. */
+      /** The buffer held `before` and now holds `text`; the disk has it only if `saved`. */
       z.object({ status: z.literal("merged"), before: z.string(), text: z.string(), saved: z.boolean() }),
-      /** The user has changed the same lines: nothing was written; `text` shows both sides. */
+      /** The user changed the same lines: nothing was written; `text` shows both sides. */
       z.object({ status: z.literal("conflict"), text: z.string() }),
     ]),
   },
-  /** Which of these files Neovim has written since then (milliseconds since 1970), and what it wrote last. */
+  /** Files that Neovim has written since then (milliseconds since 1970), with their last text. */
   written_since: {
     params: z.object({ paths: z.array(path), since: z.number() }),
     result: z.object({ files: z.array(z.object({ path, text: z.string() })) }),
   },
   /**
-   * Of a command that ran over an overlay: the changes that were agreed to, in order, folders before what is in them.
-   * `next` is where the answer goes on. `left`: what is not among them, and why, half a sentence each.
+   * The approved changes of a rehearsed command, in order, folders before their content. `next`: where the answer
+   * continues. `left`: omitted changes and the reasons, half a sentence each.
    */
   kept_changes: {
     params: z.object({ terminalId: z.string(), from: z.int().min(0) }),
@@ -64,14 +64,11 @@ export const SCREEN_REQUESTS = {
       changes: z.array(KeptChange),
       next: z.int().optional(),
       left: z.array(z.object({ path, why: z.string() })),
-      /** More than are in `left`. */
+      /** Number of omitted changes beyond `left`. */
       leftMore: z.int(),
     }),
   },
-  /**
-   * The contents of the files among them, one after the other; `change` counts from 0. A file that is longer than an
-   * answer comes in parts.
-   */
+  /** The contents of these files, one after another; `change` counts from 0. Long files come in several answers. */
   kept_contents: {
     params: z.object({ terminalId: z.string(), from: place }),
     result: z.object({
@@ -80,34 +77,34 @@ export const SCREEN_REQUESTS = {
     }),
   },
   search: { params: SearchRequest, result: SearchResponse },
-  /** What the model is told before it is asked; see protocol/surroundings.ts. */
+  /** Facts for the model; see protocol/surroundings.ts. */
   surroundings: { params: SurroundingsWanted, result: Surroundings },
   lsp: { params: LspQuestion, result: LspResponse },
   /**
-   * What a call goes by at this moment: which files may be read and written, and whether a language server runs. `rules`
-   * is absent if `version` is the `known` one.
+   * The current state for a call: the file rules, and whether a language server runs. `rules` is absent if `version`
+   * equals `known`.
    */
   before_call: {
     params: z.object({ known: z.int().optional() }),
     result: z.object({ version: z.int(), rules: FileRules.optional(), servers: z.boolean() }),
   },
   /**
-   * A symbolic link where nothing is yet, which Deno lets no process make that may not write everywhere. What it leads
-   * to is in the workspace too.
+   * Creates a symbolic link at a free path, because Deno forbids links in a process without full write access. Its
+   * target is in the workspace too.
    */
   make_link: { params: z.object({ path, target: z.string() }), result: z.object({}) },
-  /** The key of this moment, of a provider whose keys end. `refused`: it did not take the last one. */
+  /** The current key of a provider whose keys expire. `refused`: the provider rejected the last one. */
   provider_key: {
     params: z.object({ refused: z.boolean() }),
     result: z.object({ api_key: z.string(), key_expires: z.number() }),
   },
 } as const;
 
-/** Name → what is told. */
+/** Name → parameters. */
 export const SCREEN_NOTIFICATIONS = {
   /**
-   * A file was changed by a tool. `from`: the earlier path of a renamed one. The texts are whole, with the file's own
-   * line endings; absent for binaries. What was written after `since` (milliseconds since 1970) may not be in `before`.
+   * A tool changed a file. `from`: the earlier path of a renamed file. The texts are complete, with the file's line
+   * endings; absent for binaries. `before` may lack text written after `since` (milliseconds since 1970).
    */
   file_modified: z.object({
     toolCallId: z.string(),
@@ -118,13 +115,13 @@ export const SCREEN_NOTIFICATIONS = {
     after: z.string().optional(),
     since: z.number().optional(),
   }),
-  /** A request to the model failed and is tried again. `attempt`: the try that failed, from 1. */
+  /** A failed request is retried. `attempt`: the failed attempt, from 1. */
   retry: z.object({ attempt: z.int(), tries: z.int(), waitMs: z.number(), reason: z.string() }),
-  /** What a turn has changed so far, and at its end in all: what the list of files shows. */
+  /** The changed files of a turn so far, or of the whole turn at its end. */
   turn_files: z.object({ turn: z.int().min(1), files: z.array(TurnFile) }),
-  /** More of the answer to an `aside` of this id; what it has become in the end the answer itself says. */
+  /** More of the answer to the `aside` of this id; the result has the final text. */
   aside: z.object({ id: z.string(), text: z.string() }),
-  /** Where the time went; wanted only while somebody traces. */
+  /** Time measurements, sent only while tracing. */
   trace: z.object({ spans: z.array(TraceSpan).max(10_000) }),
 } as const;
 

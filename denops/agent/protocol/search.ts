@@ -1,7 +1,7 @@
-/** What the engine may have looked for: the supervisor runs ripgrep and git with fixed arguments. */
+/** Searches that the engine may request: the supervisor runs ripgrep and git with fixed arguments. */
 import { z } from "../deps/zod.ts";
 
-/** Absolute, "" for the project; resolved by the engine, and once more by the supervisor. */
+/** Absolute, "" for the project; resolved by the engine and again by the supervisor. */
 const path = z.string();
 
 export const SearchRequest = z.discriminatedUnion("op", [
@@ -14,7 +14,7 @@ export const SearchRequest = z.discriminatedUnion("op", [
     case: z.enum(["smart", "sensitive", "insensitive"]),
     /** Lines around each match. */
     context: z.int().min(0).max(10),
-    /** Matching lines that are wanted; the rest is counted up to a limit. */
+    /** Maximum number of matching lines; the rest is counted up to a limit. */
     most: z.int().min(1).max(1_000),
   }),
   z.object({
@@ -27,11 +27,11 @@ export const SearchRequest = z.discriminatedUnion("op", [
   z.object({
     op: z.literal("changes"),
     path,
-    /** What the next commit would change, with what the latest ones are called; "" for nothing. */
+    /** The staged changes with the latest commit messages; "" for none. */
     staged: z.boolean().optional(),
-    /** What the files were in this commit or branch, instead of in the last commit. */
+    /** Compare with this commit or branch instead of the last commit. */
     base: z.string().regex(/^\w[\w./~^@-]{0,200}$/).optional(),
-    /** As git takes it: "2 days ago", a date, a commit. */
+    /** In git's format: "2 days ago", a date, a commit. */
     since: z.string().optional(),
     /** Text that a commit added or removed. */
     query: z.string().optional(),
@@ -47,11 +47,11 @@ export const FoundLine = z.object({
 });
 export type FoundLine = z.infer<typeof FoundLine>;
 
-/** Files below the path that rules ask about before they are read: they were not looked at. */
+/** Files that were not searched because a rule would ask. */
 const leftOut = z.object({ count: z.int(), rules: z.array(z.string()) }).optional();
 
 export const SearchResponse = z.discriminatedUnion("op", [
-  /** `total` counts matching lines; `more` if counting was given up. */
+  /** `total` counts matching lines; `more` if the count is incomplete. */
   z.object({ op: z.literal("grep"), lines: z.array(FoundLine), total: z.int(), more: z.boolean(), leftOut }),
   z.object({ op: z.literal("files"), paths: z.array(z.string()), more: z.boolean(), leftOut }),
   z.object({ op: z.literal("changes"), text: z.string(), leftOut }),

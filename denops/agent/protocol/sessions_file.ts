@@ -1,11 +1,11 @@
 /**
- * `sessions.json` beside each database: which sessions there are, for a list that starts no engine. The engine writes
- * it, so whoever reads it trusts nothing in it. Times are milliseconds since 1970.
+ * `sessions.json` beside each database lists its sessions, so that a list needs no engine. Engines write it, so readers
+ * trust nothing in it. Times are milliseconds since 1970.
  */
 import { z } from "../deps/zod.ts";
 
 export const SESSIONS_FILE = "sessions.json";
-/** The newest ones. */
+/** The newest sessions. */
 export const MOST_SESSIONS = 500;
 export const LARGEST_SESSIONS_FILE = 512 * 1024;
 /** Characters. */
@@ -15,14 +15,14 @@ const SESSION_STATES = ["running", "waiting", "done", "stopped", "failed"] as co
 export type SessionState = (typeof SESSION_STATES)[number];
 
 const ListedSession = z.object({
-  /** As the engine makes them: it names a file of locks. */
+  /** The engine's format, because it names a lock file. */
   id: z.string().regex(/^[0-9a-f-]{36}$/),
   title: z.string().max(LONGEST_SESSION_TITLE),
   created: z.number(),
   updated: z.number(),
   archived: z.boolean(),
   turns: z.int().min(1),
-  /** "waiting": for an answer of the user's. */
+  /** "waiting": for the user's answer. */
   state: z.enum(SESSION_STATES),
 });
 export type ListedSession = z.infer<typeof ListedSession>;
@@ -36,7 +36,7 @@ export const SessionsFile = z.object({
 });
 export type SessionsFile = z.infer<typeof SessionsFile>;
 
-/** One in the list of all, as it is shown. */
+/** A session in the list of all projects. */
 export interface ShownSession {
   readonly sessionId: string;
   readonly root: string;

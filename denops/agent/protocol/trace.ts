@@ -1,6 +1,5 @@
 /**
- * Spans of time of this process, for AGENT_TRACE. Whoever measures does it so, which costs one look at a variable where
- * nobody traces:
+ * Time measurements of this process, for AGENT_TRACE. They cost a look at a variable when not tracing:
  *
  * ```ts
  * const since = trace?.now();
@@ -12,16 +11,16 @@ import { z } from "../deps/zod.ts";
 
 export const TraceSpan = z.object({
   name: z.string().max(40),
-  /** Microseconds since 1970: the one clock that Neovim, the supervisor and the engine in its sandbox share. */
+  /** Microseconds since 1970: Neovim, the supervisor and the engine share this clock. */
   at: z.number(),
   /** Microseconds. */
   took: z.number(),
-  /** Spans of one row lie beside each other or within each other: a call's id, or "". */
+  /** Spans of one row are adjacent or nested: a call's id, or "". */
   row: z.string().max(100),
 });
 export type TraceSpan = z.infer<typeof TraceSpan>;
 
-/** Spans are passed on together. */
+/** Milliseconds between two batches of spans. */
 const INTERVAL_MS = 100;
 
 class Trace {
@@ -36,7 +35,7 @@ class Trace {
     return (performance.timeOrigin + performance.now()) * 1_000;
   }
 
-  /** @param since {@link now} when it began; undefined if nobody traced by then */
+  /** @param since {@link now} at the start; undefined if tracing was off */
   span(name: string, since: number | undefined, row = ""): void {
     if (since === undefined) return;
     if (this.#spans.length === 0) setTimeout(() => this.#pass(this.#spans.splice(0)), INTERVAL_MS);
@@ -44,10 +43,10 @@ class Trace {
   }
 }
 
-/** Undefined while nobody traces. */
+/** Undefined while tracing is off. */
 export let trace: Trace | undefined;
 
-/** @param pass is given what has ended since the last time; the first one to come gets it all */
+/** @param pass receives the new spans; only the first caller gets them */
 export function startTrace(pass: (spans: TraceSpan[]) => void): void {
   trace ??= new Trace(pass);
 }

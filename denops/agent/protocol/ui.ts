@@ -1,4 +1,4 @@
-/** What Lua and the supervisor tell each other: actions go down, updates come up. */
+/** Messages between Lua and the supervisor: actions go down, updates come up. */
 import { z } from "../deps/zod.ts";
 import type { CommandAccess } from "./commands.ts";
 import { CHOOSABLE_EFFORTS, UserConfig } from "./config.ts";
@@ -17,9 +17,9 @@ import { WORKTREE_TASK } from "./worktrees.ts";
 /** A chat is one session on the user's screen; Lua numbers them from 1. */
 const chat = z.int().min(1);
 const request = z.int().min(1);
-/** A stored session that the chat is to go on with; without it a new one begins. */
+/** A stored session for the chat; without it the chat gets a new one. */
 const session = z.string().min(1).optional();
-/** Folder of the project, as Neovim has found it (`lua/agent/projects.lua`). */
+/** Folder of the project, found by `lua/agent/projects.lua`. */
 const place = { root: z.string() };
 /** A request about a chat's session. */
 const sessionRequest = { request, chat, session, ...place };
@@ -57,16 +57,16 @@ export const Action = z.discriminatedUnion("type", [
     type: z.literal("answer"),
     request,
     option: z.enum([OPTION.allowOnce, OPTION.allowSession, OPTION.allowAlways, OPTION.reject]),
-    /** Why it was rejected. */
+    /** The reason for a rejection. */
     reason: z.string().optional(),
-    /** With allow_always: the rule as the user left it. */
+    /** With allow_always: the edited rule. */
     rule: z.string().optional(),
-    /** The command as the user changed it. */
+    /** The edited command. */
     command: z.string().optional(),
-    /** Of a command's effects: numbers of the rows that are to be kept; those of the approval's own choice unless told. */
+    /** For effects: numbers of the rows to keep; default: the approval's own choice. */
     kept: z.array(z.int()).optional(),
   }),
-  /** The user has changed the command of an approval: it is judged, and shown again. */
+  /** The user edited the command of an approval, which is judged and shown again. */
   z.object({ type: z.literal("edit_command"), request, command: z.string().min(1) }),
   /** Answers an `ask_editor`; `error` if Lua failed. */
   z.object({
@@ -77,7 +77,7 @@ export const Action = z.discriminatedUnion("type", [
   }),
   /** `files`: names of loaded buffers and of their link targets, without folders. `servers`: a language server runs. */
   z.object({ type: z.literal("editor_state"), files: z.array(z.string()), servers: z.boolean() }),
-  /** Without an answer the user has declined to give one. */
+  /** Without an answer, the user declined. */
   z.object({ type: z.literal("answer_question"), request, answer: z.string().optional() }),
   z.object({ type: z.literal("rules"), request, chat, session, ...place }),
   z.object({ type: z.literal("remove_rule"), chat, rule: z.string() }),
@@ -94,10 +94,10 @@ export const Action = z.discriminatedUnion("type", [
     ...sessionRequest,
     provider: z.string().min(1).max(100).optional(),
   }),
-  /** The model of all turns from the next one on, "" for that of the options; an `agent_state` says which one it is. */
+  /** Sets the model from the next turn on, "" for the options' model; `agent_state` confirms it. */
   z.object({ type: z.literal("model"), chat, session, ...place, model: z.string().max(200) }),
   z.object({ type: z.literal("providers"), request, chat, session, ...place }),
-  /** The provider that the session goes on with after the turn, "" for that of the options; the same says so. */
+  /** Sets the provider after the current turn, "" for the options' provider; `agent_state` confirms it. */
   z.object({
     type: z.literal("provider"),
     ...sessionRequest,
@@ -117,31 +117,31 @@ export const Action = z.discriminatedUnion("type", [
     name: z.enum(REQUEST_NAMES),
     params: z.record(z.string(), z.unknown()),
   }),
-  /** The stored sessions of all projects; no engine is asked. */
+  /** The stored sessions of all projects, without starting engines. */
   z.object({ type: z.literal("sessions"), request, chat, ...place }),
-  /** A message for the turn that runs, answered by the `engine_answer` of the request `steer`. */
+  /** A message for the running turn, answered by the `engine_answer` of the request `steer`. */
   z.object({ type: z.literal("steer"), request, chat, session, ...place, id: MessageId, ...message }),
-  /** A question beside the turns, answered by an `engine_answer`. `staged`: what is staged goes along. */
+  /** A question beside the turns, answered by an `engine_answer`. `staged`: includes the staged changes. */
   z.object({
     type: z.literal("aside"),
     ...sessionRequest,
     text: z.string(),
     staged: z.boolean(),
   }),
-  /** Stops the `aside` of this number; it is answered with what has come. */
+  /** Stops the `aside` of this number; it is answered with the text so far. */
   z.object({ type: z.literal("aside_stop"), request, chat }),
   /** About the project's worktrees, answered by an `engine_answer`. */
   z.object({ type: z.literal("worktree"), request, chat, ...place, ...WORKTREE_TASK }),
-  /** Begins to log in at a provider; answered by a `login` with a code, or how it has ended. */
+  /** Starts a login; answered by a `login` with a code or the result. */
   z.object({ type: z.literal("login"), request, chat, provider: z.string().max(100) }),
-  /** Answered by a `login` when the one that was begun has ended. */
+  /** Answered by a `login` when the started one has ended. */
   z.object({ type: z.literal("login_wait"), request, chat }),
   z.object({ type: z.literal("login_stop"), chat }),
   /** Forgets the login; answered by a `login`. */
   z.object({ type: z.literal("logout"), request, chat, provider: z.string().max(100) }),
-  /** Commands of the session that were started in the background. `stop` ends one first. */
+  /** The session's background commands. `stop` ends one first. */
   z.object({ type: z.literal("jobs"), request, chat, stop: z.string().optional(), session, ...place }),
-  /** What is left of the account that the chat's model is paid from. */
+  /** The remaining quota of the account that pays for the chat's model. */
   z.object({ type: z.literal("quota"), request, chat, session, ...place }),
   z.object({
     type: z.literal("health"),
@@ -187,11 +187,11 @@ export type Update =
     readonly chat: number;
     readonly steps: readonly { readonly step: string; readonly status: string }[];
   }
-  /** `id`: of the message that begins it. */
+  /** `id`: of the message that begins the turn. */
   | { readonly type: "turn_started"; readonly chat: number; readonly id?: string }
-  /** The engine has stored the message that began this turn, counted from 1 within the session. */
+  /** The engine has stored the message of this turn; turns count from 1 within the session. */
   | ({ readonly type: "turn"; readonly chat: number; readonly turn: number } & WithAttachments)
-  /** A message of the user's, in a stored part of a session. */
+  /** A user's message in a stored session. */
   | (UserText & { readonly type: "user" })
   | { readonly type: "title"; readonly chat: number; readonly title: string }
   /** The agent's state; each field replaces its earlier value. */
@@ -268,7 +268,7 @@ export type Update =
   | { readonly type: "rules"; readonly request: number; readonly rules: readonly ShownRule[] }
   /** Files of the project that were found in time. Files that the agent may not read freely are left out. */
   | { readonly type: "files"; readonly request: number; readonly paths: readonly string[] }
-  /** By name; `hint`: what its arguments are. */
+  /** By name; `hint` describes the arguments. */
   | {
     readonly type: "prompts";
     readonly request: number;
@@ -287,15 +287,15 @@ export type Update =
     readonly type: "modes";
     readonly request: number;
     readonly modes: readonly ModeFacts[];
-    /** Name of the one of the next turn. */
+    /** Name of the next turn's mode. */
     readonly current: string;
   }
-  /** `problem`: why there is no list. */
+  /** `problem`: the reason for a missing list. */
   | {
     readonly type: "models";
     readonly request: number;
     readonly provider: string;
-    /** Name of the one of the next turn; "" if it is of another provider. */
+    /** Name of the next turn's model; "" if it belongs to another provider. */
     readonly current: string;
     readonly models: readonly { readonly name: string; readonly text: string }[];
     readonly problem?: string;
@@ -306,14 +306,14 @@ export type Update =
     readonly current: string;
     readonly providers: readonly { readonly name: string; readonly text: string; readonly ready: boolean }[];
   }
-  /** The session has the provider, or stays where it is; `model`: a model has to be named first. */
+  /** Whether the session has the provider; `model`: the user must choose a model first. */
   | { readonly type: "provider"; readonly request: number; readonly end: "done" | "failed" | "model" }
   /** The newest first. */
   | { readonly type: "jobs"; readonly request: number; readonly jobs: readonly ShownJob[] }
-  /** So many commands run in the background. */
+  /** Number of running background commands. */
   | { readonly type: "running"; readonly chat: number; readonly count: number }
   | { readonly type: "log"; readonly request: number; readonly lines: readonly string[] }
-  /** `root`: the project of the place, if it is one. The newest session first. */
+  /** `root`: the project of the request's folder, if it is one. Newest session first. */
   | {
     readonly type: "sessions";
     readonly request: number;
@@ -321,11 +321,11 @@ export type Update =
     readonly sessions: readonly ShownSession[];
   }
   | ({ readonly type: "login"; readonly request: number } & LoginState)
-  /** One line; absent where nobody tells. */
+  /** One line; absent if the provider reports none. */
   | { readonly type: "quota"; readonly request: number; readonly line?: string }
   /**
-   * Exactly one of `result` (see requests.ts) and `error`, which is one line. Of session_history the result has
-   * `updates` instead of `entries`: what the screen would have been told.
+   * Either `result` (see requests.ts) or `error`, which is one line. The result of session_history has `updates`
+   * instead of `entries`: the screen's updates.
    */
   | {
     readonly type: "engine_answer";
@@ -334,7 +334,7 @@ export type Update =
     readonly error?: string;
   };
 
-/** `text`: how it has ended, one line. */
+/** `text`: the result, one line. */
 export type LoginState =
   | { readonly code: string; readonly url: string }
   | { readonly ended: "ok" | "failed" | "stopped"; readonly text: string };
@@ -356,7 +356,7 @@ interface ShownRule {
   readonly source: string;
 }
 
-/** What is asked of the editor; the answer is the `result` of a `reply`. */
+/** A question to the editor; `reply` carries the answer as its `result`. */
 export type EditorQuestion =
   | { readonly method: "unsaved_text"; readonly params: { readonly path: string } }
   | {
@@ -364,7 +364,7 @@ export type EditorQuestion =
     readonly params: { readonly path: string; readonly base: string; readonly text: string };
   }
   | { readonly method: "written_since"; readonly params: { readonly since: number } }
-  /** `roots`: the answer reads and names no text outside of these folders. */
+  /** `roots`: the answer contains nothing outside of these folders. */
   | {
     readonly method: "lsp";
     readonly params: {
@@ -378,7 +378,7 @@ interface TextUpdate {
   readonly chat: number;
   readonly message: string;
   readonly text: string;
-  /** Id of the call under which it stands. */
+  /** Id of the call above it. */
   readonly parent?: string;
 }
 
@@ -396,10 +396,10 @@ export interface ToolUpdate {
   readonly added?: number;
   readonly removed?: number;
   readonly output?: string;
-  /** The output is the diff of what was written. */
+  /** The output is a diff of the write. */
   readonly is_diff?: boolean;
   readonly path?: string;
-  /** Id of the call under which it stands. */
+  /** Id of the call above it. */
   readonly parent?: string;
 }
 
@@ -408,7 +408,7 @@ export interface ShownFile {
   readonly path: string;
   /** Relative to the project, for the screen. */
   readonly shown: string;
-  /** Of a file that was moved: where it was, for the screen. */
+  /** For a moved file: its earlier path for the screen. */
   readonly from?: string;
   readonly kind: "created" | "modified" | "deleted" | "renamed";
   readonly added: number;
@@ -424,37 +424,37 @@ export interface FileDiff {
   readonly after: string;
 }
 
-/** Files that would change, as far as they can be shown. */
+/** The diffs of an approval. */
 export interface FileDiffs {
   readonly files: readonly FileDiff[];
-  /** Files whose diffs are too large to be shown. */
+  /** Files whose diffs are too large to show. */
   readonly left_out: number;
 }
 
-/** One file, link or folder that a command would change, or a folder with many of them. */
+/** A file, link or folder that a command would change, or a folder that stands for many of them. */
 export interface EffectRow {
-  /** From 1; what an answer calls it. */
+  /** The row's number in answers, from 1. */
   readonly number: number;
-  /** For the screen; of a folder with a slash at its end. */
+  /** For the screen; a folder ends with a slash. */
   readonly path: string;
   readonly what: "created" | "modified" | "deleted" | "renamed";
-  /** For the screen: where it was. */
+  /** The earlier path, for the screen. */
   readonly from?: string;
-  /** Changes that it stands for, if it stands for more than one. */
+  /** Number of its changes, if there are several. */
   readonly count?: number;
-  /** Lines, of text. */
+  /** Lines of text. */
   readonly added?: number;
   readonly removed?: number;
-  /** What there is to know of it, half a sentence: "git runs it automatically", "binary", "leads to x". */
+  /** Details, as half a sentence: "git runs it automatically", "binary", "leads to x". */
   readonly note?: string;
-  /** "kept" unless the user says otherwise; "left" only if they do so ("sensitive"); "refused" cannot be kept. */
+  /** "kept" by default; "left" unless the user chooses it ("sensitive"); "refused" cannot be kept. */
   readonly state: "kept" | "left" | "refused";
-  /** Of text that is not too large, for a diff; both are absent where there is none. */
+  /** Texts for a diff, if they are not too large; otherwise absent. */
   readonly before?: string;
   readonly after?: string;
 }
 
-/** What is asked about, by the kind of access; see protocol/access.ts. A question is answered with text. */
+/** The contents of an approval, by kind of access; see protocol/access.ts. Questions are answered with text. */
 export type ApprovalSubject =
   | ({ readonly kind: "file" | "nothing" } & FileDiffs)
   | {
@@ -462,14 +462,14 @@ export type ApprovalSubject =
     readonly command: string;
     /** Real folder, relative to the root, for the screen. */
     readonly folder: string;
-    /** What it may change; absent where nothing holds it. */
+    /** The command's access; absent without a sandbox. */
     readonly access?: CommandAccess;
     readonly severity: string;
-    /** The command is the user's own. */
+    /** The user edited the command. */
     readonly is_edited: boolean;
   }
   | {
-    /** What a command would change: it has run over an overlay, and nothing of this has happened yet. */
+    /** The pending changes of a command that ran over an overlay. */
     readonly kind: "effects";
     readonly command: string;
     /** Real folder, relative to the root, for the screen. */
@@ -488,11 +488,11 @@ export type ApprovalUpdate = ApprovalSubject & {
   readonly type: "approval";
   readonly chat: number;
   readonly request: number;
-  /** Its tool call; empty for what is no call. */
+  /** Id of its tool call; empty if it is not a call. */
   readonly tool: string;
   readonly title: string;
   readonly reason: string;
-  /** The title of the sub-agent that wants it. */
+  /** The title of the requesting sub-agent. */
   readonly agent?: string;
   /** The rule that "always allow" would write. */
   readonly suggestion?: string;
