@@ -1,9 +1,9 @@
-/** What files were like before and after the agent changed them, as it is kept. */
+/** Stored images of files before and after the agent's changes. */
 
-/** What is at a path. Links are not followed. */
+/** The image of a path. Links are not followed. */
 export type Snapshot =
   | { readonly type: "absent" }
-  /** `blob` names the content, which is not kept if it is too large. */
+  /** `blob` names the content, which is not stored if it is too large. */
   | { readonly type: "file"; readonly mode: number | undefined; readonly blob: string }
   | { readonly type: "link"; readonly target: string }
   | { readonly type: "folder"; readonly mode: number | undefined }
@@ -19,16 +19,13 @@ export function sameSnapshot(a: Snapshot, b: Snapshot): boolean {
   return a.type === b.type;
 }
 
-/**
- * What made a checkpoint: a call of a tool, a command, or the user who took back a turn, did it again, or went back to
- * before a turn.
- */
+/** The origin of a checkpoint: a tool call, a command, or the user's undo, redo or restore. */
 export type CheckpointKind = "tool" | "command" | "undo" | "redo" | "restore";
 
 export interface FileRecord {
-  /** Absolute; its folders are real. */
+  /** Absolute, in a real folder. */
   readonly path: string;
-  /** Where the file was before a move. */
+  /** The earlier path of a moved file. */
   readonly renamedFrom?: string;
   readonly before: Snapshot;
   readonly after: Snapshot;
@@ -36,42 +33,42 @@ export interface FileRecord {
 
 export interface NewCheckpoint {
   readonly session: string;
-  /** The turn that runs or ran last. */
+  /** The current or last turn. */
   readonly turn: number;
   readonly kind: CheckpointKind;
   readonly toolCall?: string;
-  /** Of undo, redo and restore: the turn that they are about. */
+  /** For undo, redo and restore: the turn concerned. */
   readonly target?: number;
 }
 
 export interface StoredCheckpoint extends NewCheckpoint {
   readonly id: number;
   /**
-   * False if the process ended between the first image and the second. `after` is what was to come of undo, redo and
-   * restore then, and unknown else; the files of a command are those that others have seen changed since it began.
+   * False if the process ended between both images. `after` is then the target of an undo, redo or restore, and
+   * otherwise unknown; the files of a command are those that changed since it began.
    */
   readonly finished: boolean;
-  /** Milliseconds since 1970, as are all times. */
+  /** Milliseconds since 1970, like all times. */
   readonly time: number;
-  /** What made it still ran then. */
+  /** The last heartbeat. */
   readonly alive: number;
   /** By path. */
   readonly files: readonly StoredFile[];
 }
 
 interface StoredFile extends FileRecord {
-  /** The checkpoint that took this change back. */
+  /** The checkpoint that reverted this change. */
   readonly undoneBy?: number;
 }
 
-/** What undo, redo or restore has taken back. */
+/** Changes that an undo, redo or restore reverted. */
 export interface UndoneChanges {
-  /** Checkpoints whose changes of these paths were. */
+  /** Checkpoints of these changes. */
   readonly checkpoints: readonly number[];
   readonly paths: ReadonlySet<string>;
 }
 
-/** One change of one file, as it is recorded. */
+/** One recorded change of one file. */
 export interface RecordedChange extends FileRecord {
   readonly session: string;
   readonly turn: number;
@@ -84,16 +81,16 @@ export interface Contents {
   put(bytes: Uint8Array): string;
   /** All or none. */
   putAll(contents: readonly Uint8Array[]): void;
-  /** As `put`, for what is too large to be held at once. @param open is called twice */
+  /** Like `put`, for contents too large for memory. @param open is called twice */
   putParts(open: () => AsyncIterable<Uint8Array>): Promise<string>;
-  /** In bytes. @throws {Error} if it is not there */
+  /** In bytes. @throws {Error} if it is missing */
   size(blob: string): number;
-  /** @throws {Error} if it is not there */
+  /** @throws {Error} if it is missing */
   get(blob: string): Uint8Array<ArrayBuffer>;
   parts(blob: string): Iterable<Uint8Array>;
 }
 
-/** A path as it was when the project was looked at last. */
+/** A path in the last scan of the project. */
 export interface ScannedFile {
   readonly path: string;
   readonly image: Snapshot;
@@ -103,37 +100,37 @@ export interface ScannedFile {
   readonly mtime: number;
   readonly ctime: number;
   readonly ino: number;
-  /** False if the file was so new then that a later change may not show in its times. */
+  /** False if the file was so new that a later change may leave its times the same. */
   readonly settled: boolean;
 }
 
 /** One of these. */
 export interface WhichCheckpoints {
   readonly turn?: number;
-  /** Those of this turn and of later ones. */
+  /** Of this turn and later ones. */
   readonly since?: number;
-  /** Those that were made after this one and are finished. */
+  /** Finished ones that are newer than this one. */
   readonly after?: number;
   readonly unfinished?: boolean;
 }
 
 export interface CheckpointStore {
   readonly contents: Contents;
-  /** The images before are on disk when this returns. @returns the checkpoint's id */
+  /** Stores the earlier images before it returns. @returns the checkpoint's id */
   begin(checkpoint: NewCheckpoint, files: readonly FileRecord[]): number;
-  /** What makes these still runs. */
+  /** Stores a heartbeat. */
   setAlive(ids: readonly number[]): void;
-  /** What has changed in the end; a checkpoint without changes is forgotten. */
+  /** Stores the final changes; a checkpoint without changes is deleted. */
   finish(id: number, files: readonly FileRecord[], taken?: UndoneChanges): void;
-  /** In the order in which they were made; all unless told. */
+  /** In order of creation; default: all. */
   list(session: string, which?: WhichCheckpoints): readonly StoredCheckpoint[];
   /** Turns with finished checkpoints of tools and commands, newest first. @param before only earlier ones */
   turnsBefore(session: string, before: number, most: number): readonly number[];
-  /** The id of the newest of any session; 0 if there is none. */
+  /** The newest id of any session; 0 without one. */
   newest(): number;
   scanned(): readonly ScannedFile[];
   setScanned(changed: readonly ScannedFile[], gone: readonly string[]): void;
-  /** Undo, redo and restore that the model has not been told of. */
+  /** Undos, redos and restores that the model has not heard of. */
   untold(session: string): readonly StoredCheckpoint[];
   setTold(ids: readonly number[]): void;
 }

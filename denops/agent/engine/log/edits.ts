@@ -1,15 +1,15 @@
-/** How well models edit: what they have tried, and what the user has made of it. */
+/** The quality of models' edits: their attempts, and the user's review. */
 
 import type { RequestResult } from "../../protocol/requests.ts";
 
-/** One call that was to write files. */
+/** One call that should have written files. */
 export interface EditTried {
   readonly call: string;
   readonly provider: string;
   readonly model: string;
-  /** Of edit_file how it was written, else the tool's name. */
+  /** The form of an edit, otherwise the tool's name. */
   readonly form: string;
-  /** False: it did not fit, or could not be read. */
+  /** False: it did not fit, or was unreadable. */
   readonly written: boolean;
 }
 
@@ -18,13 +18,13 @@ export type TurnEdits = NonNullable<RequestResult<"usage">["turns"][number]["edi
 export type HunkOutcomes = Pick<EditReport, "kept" | "changed" | "undone">;
 
 export interface EditLog {
-  /** @throws {TurnError} if it cannot be stored */
+  /** @throws {TurnError} if storing fails */
   tried(session: string, turn: number, edit: EditTried): void;
-  /** The call is known, and what has become of its hunks in this file is not yet. */
+  /** The call is known, but its hunks in this file are not reviewed. */
   isOpen(session: string, call: string, path: string): boolean;
   settled(session: string, call: string, path: string, outcomes: HunkOutcomes): void;
-  /** By model and form, the one used last first. */
+  /** By model and form, last used first. */
   report(): readonly EditReport[];
-  /** By turn of the session. */
+  /** By turn. */
   turns(session: string): ReadonlyMap<number, TurnEdits>;
 }

@@ -1,13 +1,13 @@
 /**
- * The log of a session: what was said and done, in order. It is never changed; what a request sends is a view of its
- * messages (context/view.ts), what the screen shows is drawn from its events.
+ * The log of a session: everything in order, never changed. Requests send a view of its messages (context/view.ts); the
+ * screen is built from its events.
  */
 import { z } from "../../deps/zod.ts";
 import { AgentEvent, Plan, UserMessage } from "./events.ts";
 import { Author, Image, Reasoning, ToolCall } from "./messages.ts";
 import type { ReadonlyDeep } from "../../shared/readonly.ts";
 
-/** Of the entries' schemas: stored with each entry. One of a later version is not read. */
+/** Version of the entries' schemas, stored with each entry. Later versions are not read. */
 export const ENTRY_VERSION = 1;
 
 const AssistantEntry = z.object({
@@ -15,20 +15,20 @@ const AssistantEntry = z.object({
   text: z.string(),
   calls: z.array(ToolCall),
   reasoning: z.array(Reasoning),
-  /** All of it as the model wrote it, if its calls stood in its text. */
+  /** The model's complete text, if it contained calls. */
   written: z.string().exactOptional(),
-  /** It ends with the model's word that it is done, which is not in the text. */
+  /** The model declared that it is done; the mark is not in the text. */
   complete: z.literal(true).exactOptional(),
   by: Author.exactOptional(),
-  /** It was not given to its end. */
+  /** The answer is incomplete. */
   interrupted: z.literal(true).exactOptional(),
-  /** A filter has ended it. */
+  /** A filter ended it. */
   refused: z.literal(true).exactOptional(),
 });
 
 const ResultEntry = z.object({
   type: z.literal("tool_result"),
-  /** Id and name of the call that this answers. */
+  /** Id and name of the answered call. */
   id: z.string(),
   name: z.string(),
   text: z.string(),
@@ -36,16 +36,14 @@ const ResultEntry = z.object({
   images: z.array(Image).exactOptional(),
 });
 
-/** The engine's word to the model, which the user has not said. */
+/** A note from the engine to the model. */
 const ControlNote = z.object({
   type: z.literal("control_note"),
   /**
-   * "files": what has become of files since the last turn, "context": facts of the moment; both are told with the
-   * message that begins the turn. "rules": those of folders that calls have touched, told with their results.
-   * "agents": what sub-agents in the background have found, told with either. "steering": what the user says while a
-   * turn runs, told with results.
-   * "steps": how many are left of a turn, told with results.
-   * "summarize" and "folded" stand in views alone: the question for a summary, and the summary.
+   * "files": changes of files since the last turn, "context": current facts; both accompany the message that begins the
+   * turn. "rules": rules of folders that calls touched, with their results. "agents": results of background sub-agents,
+   * with either. "steering": the user's messages during a turn, with results. "steps": the remaining steps of a turn,
+   * with results. "summarize" and "folded" exist only in views, as the question for a summary and the summary.
    */
   reason: z.enum([
     "files",
@@ -70,11 +68,11 @@ const ControlNote = z.object({
   ]),
   text: z.string(),
   images: z.array(Image).exactOptional(),
-  /** Of a file of rules. */
+  /** Path of a rules file. */
   path: z.string().exactOptional(),
 });
 
-/** What a view is made of. */
+/** The messages of a view. */
 export const MessageEntry = z.discriminatedUnion("type", [
   UserMessage,
   AssistantEntry,
@@ -82,34 +80,34 @@ export const MessageEntry = z.discriminatedUnion("type", [
   ControlNote,
 ]);
 
-/** From here on each of these results is a line to the model. */
+/** From here on the model sees a line for each of these results. */
 const Masking = z.object({
   type: z.literal("masking"),
-  /** By the ids of their calls. */
+  /** By call id. */
   results: z.array(z.object({ id: z.string(), text: z.string() })),
 });
 
-/** From here on a summary stands for all messages before a place. */
+/** From here on a summary replaces all messages before a place. */
 const Compaction = z.object({
   type: z.literal("compaction"),
-  /** The messages that stay begin in this turn, after `skip` of its messages. */
+  /** The remaining messages begin in this turn, after `skip` of its messages. */
   turn: z.int().min(1),
   skip: z.int().min(0),
   summary: z.string(),
-  /** What the user has said there, word for word as far as there is room, oldest first. */
+  /** The user's words there, verbatim as far as they fit, oldest first. */
   words: z.array(z.string()),
-  /** As it was then. */
+  /** The plan at that time. */
   plan: Plan,
-  /** What the user has pinned there, by the ids of parts (context/chosen.ts). */
+  /** Parts there that the user pinned, by id (context/chosen.ts). */
   pinned: z.array(z.object({ id: z.string(), title: z.string(), text: z.string() })).exactOptional(),
-  /** Who has written the summary. */
+  /** The author of the summary. */
   by: z.enum(["model", "engine"]),
 });
 
-/** The newest fold that holds is taken back. */
+/** Undoes the newest fold. */
 const FoldUndone = z.object({ type: z.literal("fold_undone") });
 
-/** What the model sees less of; the messages stay in the log. */
+/** Shortens the model's view; the messages stay in the log. */
 export const FoldEntry = z.discriminatedUnion("type", [Masking, Compaction, FoldUndone]);
 
 export const LogEntry = z.discriminatedUnion("type", [
@@ -156,7 +154,7 @@ export function isEvent(entry: LogEntry): entry is AgentEvent {
   return isEventType(entry.type);
 }
 
-/** Names of what the user has handed over, for the screen. */
+/** Labels of a message's attachments, for the screen. */
 export function attachmentNames(
   { parts }: Pick<UserMessage, "parts">,
 ): { readonly given?: readonly string[] } {
@@ -167,7 +165,7 @@ export function attachmentNames(
   return labels.length === 0 ? {} : { given: labels };
 }
 
-/** Files are changed, a call has ended, and both are to be told. */
+/** Events about things that have happened and must be reported. */
 const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
   "tool_result",
   "tool_done",
@@ -175,12 +173,12 @@ const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
   "notice",
 ]);
 
-/** Is any of them about what cannot be taken back by not storing it? */
+/** Whether any entry is about something that happened even if it is not stored. */
 export function hasHappened(entries: readonly LogEntry[] = []): boolean {
   return entries.some(({ type }) => HAPPENED.has(type));
 }
 
-/** What the user has said in words of their own. */
+/** The user's own words. */
 export function wordsOf({ parts }: Pick<UserMessage, "parts">): string {
   return parts.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n");
 }

@@ -1,35 +1,34 @@
-/** What a model is sent and answers; from this each wire makes its own JSON. */
+/** Messages to and from a model, from which each wire builds its JSON. */
 import { z } from "../../deps/zod.ts";
 import type { Effort } from "../../protocol/config.ts";
 import type { ReadonlyDeep } from "../../shared/readonly.ts";
 
 export const ToolCall = z.object({
-  /** Unique in the session's log; made by us where the provider gives none, or one that was there. */
+  /** Unique in the session's log; generated if the provider's id is missing or taken. */
   id: z.string(),
   name: z.string(),
-  /** The arguments' JSON text as the model wrote it; may be broken. */
+  /** The arguments as the model wrote them, which may be invalid JSON. */
   arguments: z.string(),
-  /** What the provider wants back with the call, unchanged (Gemini: the signature of its thought). */
+  /** Data that the provider wants back unchanged with the call (Gemini: the signature of its thought). */
   extra: z.custom<Readonly<Record<string, unknown>>>(isRecord).exactOptional(),
 });
 export type ToolCall = ReadonlyDeep<z.infer<typeof ToolCall>>;
 
-/** Not z.record(): "__proto__" is a key like any. */
+/** Not z.record(), because "__proto__" is a valid key. */
 function isRecord(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** How long a provider wants a plain thought back: until the next message of the user's, or for ever. */
+/** How long a provider wants plain thoughts back: until the user's next message, or always. */
 export const KeptFor = z.enum(["turn", "session"]);
 export type KeptFor = z.infer<typeof KeptFor>;
 
-/** So many characters and calls of an answer came before. */
+/** A place in an answer: after this many characters and calls. */
 const AnswerPosition = z.object({ text: z.int(), calls: z.int() });
 
 /**
- * What a provider wants back unchanged with an answer: reasoning (Anthropic: with its signature; OpenAI: encrypted), and
- * what a text was (OpenAI: "commentary", "final_answer"). `text`, `calls`: so many characters and calls of the answer
- * were before it.
+ * Data that a provider wants back unchanged with an answer: reasoning (Anthropic: signed; OpenAI: encrypted), and the
+ * kind of a text (OpenAI: "commentary", "final_answer"). `text`, `calls`: the characters and calls before it.
  */
 export const Reasoning = z.discriminatedUnion("type", [
   /** `at`: undefined at the beginning. */
@@ -41,7 +40,7 @@ export const Reasoning = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("redacted"), data: z.string(), at: AnswerPosition.exactOptional() }),
   z.object({ type: z.literal("plain"), text: z.string(), for: KeptFor }),
-  /** OpenRouter's, piece by piece; of some providers behind it they are signed or encrypted. */
+  /** OpenRouter's details, in pieces; some providers sign or encrypt them. */
   z.object({
     type: z.literal("details"),
     details: z.array(z.custom<Readonly<Record<string, unknown>>>(isRecord)),
@@ -57,10 +56,10 @@ export const Reasoning = z.discriminatedUnion("type", [
 ]);
 export type Reasoning = ReadonlyDeep<z.infer<typeof Reasoning>>;
 
-/** Who wrote an answer. */
+/** The author of an answer. */
 export const Author = z.object({
   wire: z.string(),
-  /** As the user calls it. */
+  /** The user's name for it. */
   provider: z.string(),
   model: z.string(),
 });
@@ -69,7 +68,7 @@ export type Author = ReadonlyDeep<z.infer<typeof Author>>;
 interface UserMessage {
   readonly role: "user";
   readonly text: string;
-  /** Undefined if there are none. */
+  /** Undefined without images. */
   readonly images?: readonly Image[];
 }
 
@@ -78,20 +77,20 @@ export interface AssistantMessage {
   readonly text: string;
   readonly calls: readonly ToolCall[];
   readonly reasoning: readonly Reasoning[];
-  /** All of it as the model wrote it, if its calls stood in its text. */
+  /** The model's complete text, if it contained calls. */
   readonly written?: string;
-  /** It ends with the model's word that it is done, which is not in the text. */
+  /** The model declared that it is done; the mark is not in the text. */
   readonly complete?: true;
-  /** Undefined if it is not known, or nobody's. */
+  /** Undefined if unknown. */
   readonly by?: Author;
 }
 
 const ImageType = z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 export type ImageType = z.infer<typeof ImageType>;
 
-/** An image that a tool has read or the user has handed over, for models that see. */
+/** An image from a tool or the user, for models that accept images. */
 export const Image = z.object({
-  /** The file's path as the model knows it, or what it is called. */
+  /** The file's path as the model knows it, or a label. */
   name: z.string(),
   type: ImageType,
   /** The file's bytes in base64. */
@@ -101,34 +100,34 @@ export type Image = ReadonlyDeep<z.infer<typeof Image>>;
 
 export interface ToolMessage {
   readonly role: "tool";
-  /** Id and name of the call that this answers. */
+  /** Id and name of the answered call. */
   readonly id: string;
   readonly name: string;
   readonly text: string;
   readonly isError: boolean;
-  /** Undefined if there are none. */
+  /** Undefined without images. */
   readonly images?: readonly Image[];
 }
 
 export type Message = UserMessage | AssistantMessage | ToolMessage;
 
-/** A tool as a model is told of it. */
+/** A tool as models are offered it. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
   /** JSON schema of type object. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Lark grammar of the text that its one argument is, for wires that take calls without JSON. */
+  /** Lark grammar of its only argument, for wires with calls that are not JSON. */
   readonly grammar?: string;
 }
 
-/** What one request sends, whatever the model. Only context/ makes one: the private field keeps look-alikes out. */
+/** The content of a request for any model. Only context/ creates it: the private field excludes look-alikes. */
 export class Prompt {
   declare private readonly made: never;
 
   /**
-   * @param textOnly the answer is to be text; some models call tools all the same
-   * @param effort how much is to be thought; undefined leaves it to the provider
+   * @param textOnly the answer must be text; some models call tools nevertheless @param effort undefined: the
+   * provider's default
    */
   constructor(
     readonly system: string,
@@ -140,8 +139,8 @@ export class Prompt {
 }
 
 /**
- * What a provider may refuse, and is then asked without: to send its summary of what it has thought, its encrypted form,
- * earlier ones, and a word of how much it is to think.
+ * Parts of a request that a provider may refuse, and that are then left out: the summary of its thoughts, their
+ * encrypted form, earlier ones, and the effort.
  */
 export type Refusable =
   | "reasoning_summary"
@@ -157,28 +156,28 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
-  /** The answer is to be text; the tools stay in the request, as its prefix is in the provider's cache. */
+  /** The answer must be text; the tools stay in the request because of the provider's cache. */
   readonly textOnly?: boolean;
   readonly temperature?: number;
-  /** Output tokens at most; undefined leaves it to the provider where that is possible. */
+  /** Most output tokens; undefined: the provider's default if possible. */
   readonly maxOutputTokens?: number;
-  /** Tokens that the session may take in all. */
+  /** Tokens that the whole session may use. */
   readonly contextWindow: number;
-  /** What the provider has refused. */
+  /** Refused parts. */
   readonly without?: readonly Refusable[];
-  /** Undefined leaves it to the provider. */
+  /** Undefined: the provider's default. */
   readonly effort?: Effort | undefined;
   /**
-   * What the server's switch of reasoning takes, by its own word: true, false and names of levels; undefined: it says
-   * nothing of it. Empty: it refuses to be told anything about reasoning.
+   * Values that the server accepts for reasoning: true, false and names of levels; undefined: unknown. Empty: it
+   * accepts none.
    */
   readonly thinking?: readonly (boolean | string)[] | undefined;
 }
 
-/** Who has begun what a request is for: a person with a message, or the agent itself. */
+/** The origin of a request: a person's message, or the agent. */
 export type Initiator = "user" | "agent";
 
-/** Tokens of one request. `input` counts everything sent, cached or not. */
+/** Tokens of one request. `input` counts everything, cached or not. */
 export const Usage = z.object({
   input: z.number(),
   output: z.number(),
@@ -188,8 +187,8 @@ export const Usage = z.object({
 export type Usage = ReadonlyDeep<z.infer<typeof Usage>>;
 
 /**
- * Why an answer has ended. "length": at the limit of its tokens; "window_full": of the session's; "paused": the
- * provider wants to be asked once more; "malformed": it could not read the call that the model has written.
+ * Why an answer ended. "length": its own token limit; "window_full": the session's; "paused": the provider wants
+ * another request; "malformed": it could not parse the model's call.
  */
 export type FinishReason =
   | "stop"

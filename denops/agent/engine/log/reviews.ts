@@ -1,14 +1,14 @@
-/** Files with changes that the user has not looked at, as they are kept. */
+/** Stored files with unreviewed changes. */
 import type { CheckpointKind, FileRecord, Snapshot } from "./checkpoints.ts";
 
-/** `before` is what the user has agreed to, `after` the file as the agent, or the user's last save, left it. */
+/** `before` is the reviewed text, `after` the file as the agent, or the user's last save, left it. */
 export interface StoredReview extends FileRecord {
   readonly session: string;
-  /** The turn that changed it last. */
+  /** The turn of the last change. */
   readonly turn: number;
 }
 
-/** What one checkpoint did to a path. */
+/** The change of one checkpoint to a path. */
 export interface Version extends FileRecord {
   readonly checkpoint: number;
   readonly session: string;
@@ -25,9 +25,9 @@ export interface ReviewStore {
   get(path: string): StoredReview | undefined;
   put(review: StoredReview): void;
   remove(path: string): void;
-  /** What was done to a path, newest first. @param before only what is older than this checkpoint */
+  /** Changes of a path, newest first. @param before only versions older than this checkpoint */
   versions(path: string, before?: number): Iterable<Version>;
-  /** Names of a turn and of a tool call of it. */
+  /** Names of a turn and of one of its calls. */
   namesOf(session: string, turn: number, toolCall: string | undefined): {
     readonly title: string;
     readonly message: string;

@@ -3,12 +3,12 @@
 /** Characters of a title. */
 const LONGEST_TITLE = 80;
 
-/** What a session is called until it has a better title. */
+/** The title of a session until it gets a better one. */
 export function firstTitle(text: string): string {
   return titleLine(text) ?? "(no text)";
 }
 
-/** The first line that says something, as a title; undefined if there is none. */
+/** The first meaningful line as a title; undefined without one. */
 export function titleLine(text: string): string | undefined {
   const line = text.split("\n").map((one) => one.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim())
     .find((one) => one !== "");

@@ -1,8 +1,8 @@
 /**
- * What a tool is: one file that exports one `defineTool({...})`, and one line in registry.ts.
+ * The definition of tools: one file that exports one `defineTool({...})`, and one line in registry.ts.
  *
- * A call runs in two steps. `prepare` checks the arguments, resolves paths and says what the call accesses;
- * it changes nothing. `run` does exactly what was prepared, after policy and, if need be, a person have agreed.
+ * A call runs in two steps. `prepare` checks the arguments, resolves paths and declares the access; it changes nothing.
+ * `run` does exactly what was prepared, after the policy and possibly the user have approved it.
  */
 import { z } from "../../deps/zod.ts";
 import { defined } from "../../shared/records.ts";
@@ -25,30 +25,30 @@ import type { ImageRoom } from "./files/image_room.ts";
 import type { Workspace } from "./files/workspace.ts";
 
 export interface ToolResult {
-  /** What the model reads. */
+  /** Text for the model. */
   readonly text: string;
-  /** What the screen shows beside the title: "12 lines", "+3 −1". */
+  /** Shown beside the title: "12 lines", "+3 −1". */
   readonly summary: string;
   readonly diff?: Diff;
   readonly changes?: readonly FileChange[];
-  /** What was asked for was done, and failed: a command that ended with an error. */
+  /** The call ran and failed: a command with an error. */
   readonly failed?: boolean;
-  /** The to-do list as it is now. */
+  /** The current to-do list. */
   readonly plan?: Plan;
-  /** For the model alone: neither the screen nor the log gets them. */
+  /** Only for the model, not for screen or log. */
   readonly images?: readonly Image[];
-  /** What it would change, which is to be asked about. */
+  /** Pending changes, which need approval. */
   readonly effects?: Effects;
 }
 
-/** What tools of one session remember from call to call. */
+/** State of a session's tools between calls. */
 export interface ToolMemory {
-  /** Where the next command starts, relative to the root. */
+  /** The folder of the next command, relative to the root. */
   folder: string;
   plan: Plan;
 }
 
-/** What only some clients can do. */
+/** Abilities that only some clients have. */
 export interface ClientAbilities {
   readonly commands: Commands;
   readonly search: Search;
@@ -56,9 +56,9 @@ export interface ClientAbilities {
   readonly languages: LanguageServers;
 }
 
-/** Everything that a tool may use. A tool that needs an ability says so, and is not shown without it. */
+/** Everything that a tool may use. A tool declares the abilities that it needs, and is only offered with them. */
 export interface ToolContext extends Partial<ClientAbilities> {
-  /** What the mode may change. */
+  /** The access of the mode. */
   readonly access: ModeAccess;
   readonly workspace: Workspace;
   readonly session: ToolMemory;
@@ -70,7 +70,7 @@ export interface ToolContext extends Partial<ClientAbilities> {
 
 export interface PreparedCall {
   readonly access: Access;
-  /** What the user is shown before a write is allowed. */
+  /** The diff that the user sees before approving a write. */
   readonly diff?: Diff;
   run(signal: AbortSignal, approved: ApprovedChanges): Promise<ToolResult>;
 }
@@ -81,7 +81,7 @@ export function files(...list: readonly (readonly [FileAccess["access"], AccessP
   return { kind: "file", files: list.map(([access, path]) => ({ access, path })) };
 }
 
-/** The files that a call accesses: none, if it is of another kind. */
+/** The files of an access; empty for other kinds. */
 export function filesOf(access: Access): readonly FileAccess[] {
   return access.kind === "file" ? access.files : [];
 }
@@ -91,11 +91,11 @@ export function writtenBy(access: Access): readonly AccessPath[] {
   return filesOf(access).flatMap(({ access, path }) => access === "write" ? [path] : []);
 }
 
-/** What the answer to a command has settled. */
+/** The user's decisions about a command. */
 export interface ApprovedChanges {
-  /** The command as the user has changed it. */
+  /** The command as the user edited it. */
   readonly command?: string;
-  /** What it may change. */
+  /** Its access. */
   readonly access?: CommandAccess;
   /** It runs over an overlay. */
   readonly rehearsed?: boolean;
@@ -106,43 +106,43 @@ export interface Tool {
   readonly kind: ToolKind;
   /** True if it changes nothing. */
   readonly readOnly: boolean;
-  /** Calls of one batch run at the same time. */
+  /** It may run concurrently with other calls of a batch. */
   readonly parallel: boolean;
-  /** What a mode must be allowed to change at least, for the tool to be of use. */
+  /** The least access of a mode in which the tool is useful. */
   readonly least: ModeAccess;
-  /** The same call may answer otherwise although nothing was changed: it is never answered from before. */
+  /** The result may change although nothing was changed, so calls always run. */
   answersChange(args: Readonly<Record<string, unknown>>): boolean;
-  /** Small models are offered it too. */
+  /** Offered to small models too. */
   readonly basic: boolean;
-  /** Only a session that asks for it by name is offered it. */
+  /** Only offered on request. */
   readonly special: boolean;
-  /** A patch does the same. */
+  /** A patch can do the same. */
   readonly inPatch: boolean;
-  /** Whoever works for another agent has no use for it. */
+  /** Useless for agents that work for other agents. */
   readonly ofUser: boolean;
   readonly spec: ToolSpec;
-  /** Of a tool that takes edits in several forms. */
+  /** For a tool with several forms of edits. */
   readonly forms?: {
     spec(form: EditForm): ToolSpec;
-    /** Of a call with these arguments. */
+    /** The form of a call. */
     of(args: Readonly<Record<string, unknown>>): EditForm;
   };
-  /** JSON schema of all arguments that it takes, whatever is offered. */
+  /** JSON schema of all accepted arguments, offered or not. */
   readonly schema: ToolSpec["parameters"];
-  /** Arguments as they were written → its own. `prepare` and `title` do so themselves. */
+  /** Adapts arguments as written. `prepare` and `title` do this themselves. */
   fit(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
-  /** Whether it takes arguments as they were written. */
+  /** Whether the tool accepts arguments as written. */
   accepts(args: unknown): boolean;
-  /** One line for the screen, from arguments that may still be incomplete. */
+  /** One line for the screen, also for incomplete arguments. */
   title(args: Readonly<Record<string, unknown>>): string;
   readonly needs?: keyof ClientAbilities;
-  /** The argument whose growing length is shown while it streams in. */
+  /** The argument whose lines are counted while it streams. */
   readonly streamed?: string;
   /** @throws {ToolError} with one line for the model. */
   prepare(args: unknown, context: ToolContext, signal: AbortSignal): Promise<PreparedCall>;
 }
 
-/** A tool gets what it needs or uses, and only that. */
+/** A tool gets exactly the abilities that it declares. */
 type ContextOf<Need extends keyof ClientAbilities, Use extends keyof ClientAbilities = never> =
   & Omit<ToolContext, keyof ClientAbilities>
   & Pick<ClientAbilities, Need>
@@ -157,11 +157,11 @@ interface Definition<
   readonly description: string;
   readonly kind: ToolKind;
   readonly readOnly: boolean;
-  /** By `readOnly` unless told. */
+  /** Default: by `readOnly`. */
   readonly least?: ModeAccess;
-  /** It changes something and sees to the order itself. */
+  /** It changes something, but orders its own calls. */
   readonly parallel?: true;
-  /** Its calls have effects on each other although it changes no files. */
+  /** Its calls depend on each other although they change no files. */
   readonly inOrder?: true;
   readonly answersChange?: true | Tool["answersChange"];
   readonly basic?: true;
@@ -169,15 +169,15 @@ interface Definition<
   readonly inPatch?: true;
   readonly ofUser?: true;
   readonly schema: Schema;
-  /** Arguments that it takes and no model is told of. */
+  /** Accepted arguments that are not offered. */
   readonly unshown?: readonly (string & keyof z.infer<Schema>)[];
   readonly needs?: Need;
-  /** What it does without if need be. */
+  /** Optional abilities. */
   readonly uses?: Use;
   readonly streamed?: string & keyof z.infer<Schema>;
   readonly forms?: {
     of(args: Readonly<Record<string, unknown>>): EditForm;
-    /** What is shown in the place of name, description and schema. */
+    /** Replaces name, description and schema. */
     readonly specs: Readonly<
       Record<
         EditForm,
@@ -245,7 +245,7 @@ export function defineTool<
   };
 }
 
-/** @returns the error for the model, if they are not what the tool takes */
+/** @returns the error for the model if the arguments are invalid */
 function readArguments<Schema extends z.ZodObject>(
   args: unknown,
   schema: Schema,
@@ -258,14 +258,14 @@ function readArguments<Schema extends z.ZodObject>(
   const { ignored } = fitted;
   const parsed = schema.safeParse(fitted.args);
   if (!parsed.success) return new ToolError(argumentError(parsed.error, own, fitted));
-  // Without an argument that says "append" or "dry run" it would do more than was asked for.
+  // A dropped argument such as "append" or "dry run" would make the call do more than requested.
   if (ignored.length > 0 && !isReadOnly) {
     return new ToolError(`Not run: ${unknownArguments(own, ignored)}`, "unknown arguments");
   }
   return { data: parsed.data, ignored };
 }
 
-/** As models are told: without the name of the dialect, and the limit that every integer has. */
+/** For models: without the dialect's name and the limit that every integer has. */
 function parametersOf(schema: z.ZodObject): Readonly<Record<string, unknown>> {
   const { $schema: _dialect, ...parameters } = z.toJSONSchema(schema, {
     io: "input",
@@ -310,7 +310,7 @@ function unknownArguments(schema: ArgumentsSchema, ignored: readonly string[]): 
   return `${schema.name} has no argument ${namesOf(ignored)}; it takes ${known}.`;
 }
 
-/** Arguments that one message names. */
+/** Arguments that one message lists. */
 const MOST_NAMES = 10;
 
 function namesOf(ignored: readonly string[]): string {
@@ -332,7 +332,7 @@ function withNote(prepared: PreparedCall, ignored: readonly string[]): PreparedC
 /** Characters of an argument in a title. */
 const LONGEST_SHOWN = 120;
 
-/** For titles: an argument as short text, whatever the model sent. */
+/** An argument as short text for a title, whatever the model sent. */
 export function titleText(value: unknown, missing = "…"): string {
   if (typeof value !== "string" || value === "") return missing;
   const line = value.replace(/\s+/g, " ");

@@ -18,7 +18,7 @@ const Edit = z.object({
 
 const path = z.string().describe("relative to the project");
 
-/** What models of each form are shown; whoever writes another one is understood all the same. */
+/** The offered forms; any form is accepted. */
 const FORMS = {
   replace: {
     description:
@@ -98,7 +98,7 @@ export const edit = defineTool({
   },
 });
 
-/** What the model makes of the text that it has in mind. @throws {ToolError} */
+/** The new text, based on the version that the model knows. @throws {ToolError} */
 function edited(seen: string, { content, old_str, new_str, replace_all, edits }: Args, path: string): string {
   if (old_str !== undefined && new_str === undefined) {
     throw new ToolError('edit needs new_str. To delete the text, give new_str as "".');
@@ -116,6 +116,6 @@ function edited(seen: string, { content, old_str, new_str, replace_all, edits }:
       `Nothing was written: "${placeholder}" stands for lines of ${path} that would be lost. Give the whole text, or use old_str and new_str.`,
     );
   }
-  // Models write "\n"; a file with other line endings keeps its own.
+  // Models write "\n"; a file keeps its own line endings.
   return withEnding(content, lineEnding(seen) ?? "\n");
 }

@@ -100,10 +100,10 @@ async function listFiles(
   };
 }
 
-/** Of what is found by words the best are enough. */
+/** The best fuzzy matches are enough. */
 const MOST_FUZZY = 50;
 
-/** Names of what may be seen in a folder, folders first; `asked` counts what rules ask about. @throws {ToolError} */
+/** Visible names in a folder, folders first; `leftOut` counts files that rules ask about. @throws {ToolError} */
 export async function folderEntries(
   workspace: Workspace,
   folder: ResolvedPath,
@@ -132,7 +132,7 @@ export async function folderEntries(
       else if (entry.isSymlink) files.push(`${name} (symbolic link)`);
       else files.push(`${name} (${size(workspace.info(path)?.size ?? 0)})`);
     }
-    // The names are those of another folder if a link has taken its place.
+    // If a link has replaced the folder, the names are another folder's.
     if (await lookups.realPath(folder.path) !== folder.path) {
       throw new Error("it was replaced at this moment");
     }

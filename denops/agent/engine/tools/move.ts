@@ -16,7 +16,7 @@ export const move = defineTool({
   title: (args) => `move ${titleText(args.from)} to ${titleText(args.to)}`,
 
   async prepare({ from, to }, { workspace }, signal) {
-    // Under another name it could be read.
+    // Its new name might be readable.
     const source = await workspace.resolveReadable(from);
     const target = await workspace.resolve(to);
     const info = workspace.info(source);

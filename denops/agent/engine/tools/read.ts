@@ -48,7 +48,7 @@ export const read = defineTool({
     if (only === undefined) throw new ToolError("read needs path.");
     const range = { offset, limit };
     if (others.length === 0) return await readOne(only, range, ports, signal);
-    // A file that cannot be read does not keep the others back.
+    // An unreadable file does not affect the others.
     const calls = await Promise.all(
       names.map((name) => readOne(name, range, ports, signal).catch((error: unknown) => messageOf(error))),
     );
@@ -101,7 +101,7 @@ async function readOne(
   };
 }
 
-/** @param calls those that cannot be read say why */
+/** @param calls including failed ones, which give a reason */
 async function readAll(
   names: readonly string[],
   calls: readonly (ReadCall | string)[],
@@ -119,7 +119,7 @@ async function readAll(
   };
 }
 
-/** Undefined for what is no image. @throws {ToolError} for one that cannot be shown */
+/** Undefined if it is not an image. @throws {ToolError} if it cannot be sent */
 function showImage(path: string, name: string, room: ImageRoom): ToolResult | undefined {
   const file = readImage(path, LARGEST_IMAGE);
   const info = file === undefined ? undefined : imageInfo(file.bytes);

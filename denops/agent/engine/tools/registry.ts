@@ -1,4 +1,4 @@
-/** Every tool, in the order in which a model is told of them. */
+/** All tools, in the order in which models are offered them. */
 import type { Tool } from "./define.ts";
 import { askUser } from "./ask_user.ts";
 import { changes } from "./changes.ts";

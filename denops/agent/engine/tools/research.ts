@@ -6,7 +6,7 @@ import { list } from "./list.ts";
 import { read } from "./read.ts";
 import { search } from "./search.ts";
 
-/** Only tools that change nothing; each takes its own arguments. */
+/** Only read-only tools; each has its own arguments. */
 const OPERATIONS: Readonly<Record<string, Tool>> = {
   search,
   find_files: list,
@@ -60,7 +60,7 @@ async function section(
   const tool = OPERATIONS[type];
   const title = tool?.title(args) ?? type;
   try {
-    // What may be read is judged, and asked about, when it is prepared, as ever.
+    // Preparing a call checks its permissions as usual.
     const prepared = await tool?.prepare(args, context, signal);
     const { text = "", images = [] } = await prepared?.run(signal, {}) ?? {};
     const cut = text.length > LONGEST_SECTION ? `${text.slice(0, LONGEST_SECTION)}\n[cut]` : text;

@@ -6,10 +6,10 @@ import { hintFor } from "./commands/hints.ts";
 import { type ApprovedChanges, defineTool, titleText, type ToolContext } from "./define.ts";
 
 const DEFAULT_TIMEOUT = 120;
-/** A command in the background may run for as long as commands may. */
+/** Background commands have the same limit. */
 const LONGEST_TIMEOUT = 600;
 
-/** "network" alone is a look with the network. */
+/** "network" alone means "look+network". */
 const access = z.preprocess(
   (value) => value === "network" ? "look+network" : value,
   z.enum(COMMAND_ACCESSES),
@@ -40,7 +40,7 @@ export const run = defineTool({
     const { commands } = context;
     const { folder, note } = await workingFolder(args.cwd, context);
     const background = args.background === true;
-    // Where only looks are allowed, one is meant.
+    // In read-only modes, the default is a look.
     const access = args.access ?? (context.access === "write" ? undefined : "look");
     const input = {
       command: args.command,
@@ -91,7 +91,7 @@ const UNHELD = new ToolError(
   "nothing holds it to looking",
 );
 
-/** A mode that only reads refuses more access: its hints do not propose any. */
+/** A read-only mode refuses more access, so its hints propose none. */
 function inMode(access: ToolContext["access"], report: string): string {
   return access === "write" ? report : report.replace(
     /call it again with access [^\n]*$/,
@@ -99,12 +99,12 @@ function inMode(access: ToolContext["access"], report: string): string {
   );
 }
 
-/** Clients that know no levels run commands as they run them: nothing is known to be held. */
+/** Clients without levels run commands unrestricted, as far as we know. */
 function settled({ access }: ApprovedChanges): ApprovedCommand["access"] {
   return access ?? "git+network";
 }
 
-/** Outside of the project the root is meant, and the model is told. */
+/** Outside of the project it falls back to the root, and the model is told. */
 async function workingFolder(
   cwd: string | undefined,
   context: Pick<ToolContext, "workspace" | "session">,
@@ -120,12 +120,12 @@ async function workingFolder(
     if (!(error instanceof ToolError) || !/outside/.test(error.message)) throw error;
     return { folder: workspace.root, note: `${cwd} is outside of the project: the command runs in its root` };
   }
-  // The folder that the last command ended in is gone.
+  // The last command's folder is gone.
   session.folder = "";
   return { folder: workspace.root };
 }
 
-/** @param access what the command was allowed to change @param line the command @param rehearsed it ran over an overlay */
+/** @param access what the command could change @param line the command @param rehearsed it ran over an overlay */
 export function reportText(
   report: CommandReport,
   access?: CommandAccess,

@@ -2,7 +2,7 @@ import { z } from "../../deps/zod.ts";
 import { counted, defineTool, files, titleText } from "./define.ts";
 import { grepText, leftOutNote } from "./search/format.ts";
 
-/** Matching lines that the model gets. */
+/** Matching lines for the model. */
 const MOST_MATCHES = 200;
 
 export const search = defineTool({

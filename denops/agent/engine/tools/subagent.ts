@@ -2,7 +2,7 @@ import { z } from "../../deps/zod.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { defineTool, titleText } from "./define.ts";
 
-/** It looks, and changes nothing. */
+/** A read-only mode. */
 const USUAL_MODE = "explore";
 
 export const subagent = defineTool({

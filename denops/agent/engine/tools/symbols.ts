@@ -9,7 +9,7 @@ import { placed, showLocations } from "./lsp/show.ts";
 import { showFound, showOutline } from "./lsp/symbol_lists.ts";
 
 interface Question extends PlaceArguments {
-  /** Absolute; undefined where none is needed. */
+  /** Absolute; undefined if not needed. */
   readonly path: string | undefined;
 }
 
@@ -22,7 +22,7 @@ interface Ports {
 interface Kind {
   /** For the screen. */
   title(args: Readonly<Record<string, unknown>>): string;
-  /** It may be asked without a file. */
+  /** It works without a file. */
   readonly isGlobal?: true;
   answer(question: Question, ports: Ports): Promise<ToolResult>;
 }
@@ -110,7 +110,7 @@ async function hover(question: Question, { workspace, languages, signal }: Ports
   const place = placeOf(fileOf(question), question);
   const answer = await askServers(languages, { op: "hover", ...place }, ["text"], signal);
   if (answer.kind === "nothing") return nothing(answer.reason);
-  // What a server says of a symbol is the text of the file that defines it.
+  // A server's description of a symbol is text of the defining file.
   const source = await askServers(languages, { op: "definition", ...place }, ["locations"], signal);
   const paths = source.kind === "locations" ? source.locations.map(({ path }) => path) : [];
   for (const path of new Set(paths)) {

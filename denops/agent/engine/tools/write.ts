@@ -24,7 +24,7 @@ export const write = defineTool({
     const target = await workspace.resolve(path);
     const before = await workspace.readText(target, signal);
     const seen = before !== undefined && workspace.mayShow(target) ? await workspace.seen(before) : undefined;
-    // Models write "\n"; a file with other line endings keeps its own.
+    // Models write "\n"; a file keeps its own line endings.
     const ending = before === undefined ? undefined : lineEnding(before.text);
     const own = ending === undefined ? content : withEnding(content, ending);
     const after = before === undefined || seen === undefined ? own : workspace.merged(before, seen, own);

@@ -1,12 +1,12 @@
 /**
- * The one table of the names that models use for our tools and their arguments: those of other agents, which they have
- * learnt. Names are compared without case, `-`, `_`, `.` and blanks. A tool that is offered under a name always comes first.
+ * Other names for our tools and arguments, which models have learned from other agents. Names are compared without
+ * case, `-`, `_`, `.` and blanks. An offered tool of the same name takes precedence.
  */
 import { OLD_TOOLS, oldTool } from "../../calls/old_names.ts";
 import { plain } from "../../calls/tool_names.ts";
 
 /**
- * Our tool, or the old name of a part of one (calls/old_names.ts) → other names. None of them stands for a tool that does
+ * Our tool, or the old name of a part of it (calls/old_names.ts) → other names. No name stands for a tool that does
  * more than the name says.
  */
 const TOOLS: Readonly<Record<string, string>> = {
@@ -40,7 +40,7 @@ const TOOLS: Readonly<Record<string, string>> = {
   get_document_symbols: "document_symbols list_symbols",
 };
 
-/** Names of tools that do something else than ours would: what to do in their place. */
+/** Names of tools with a different effect than ours: advice for the model. */
 const INSTEAD: Readonly<Record<string, string>> = {
   "create create_file create_new_file new_file":
     "To create a file use write; it replaces all of a file that exists.",
@@ -49,10 +49,10 @@ const INSTEAD: Readonly<Record<string, string>> = {
   "undo undo_edit": "Nothing undoes an edit: use edit once more.",
 };
 
-/** Their text is a regular expression, where nothing else is said. */
+/** Their text is a regular expression by default. */
 const GREPS = "grep grep_search grep_tool rg ripgrep ripgrep_search search_file_content";
 
-/** Anthropic's editor is one tool with commands, and so is that of OpenHands. */
+/** Anthropic's and OpenHands' editors are one tool with commands. */
 const EDITORS = "str_replace_editor str_replace_based_edit_tool text_editor file_editor";
 export const EDITOR_COMMANDS = new Map([["view", "read"], ["str_replace", "edit"]]);
 
@@ -65,8 +65,8 @@ const NEW = "new_string new_text new replace replacement replace_string replace_
 const PLACE = { path: FILE, line: "line_number" };
 
 /**
- * Tool, or its list of objects → our argument → other names. A name with "@" before it is an argument that says the same in
- * another form (special.ts).
+ * Tool, or its list of objects → our argument → other names. A name with "@" has another form of the value
+ * (special.ts).
  */
 const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   read: {
@@ -133,12 +133,12 @@ const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   refactor: { ...PLACE, symbol: "name symbol_name old_name", new_name: "to" },
 };
 
-/** They say why, or ask for more than is given: to leave them out does no harm. */
+/** Explanations and requests for more, which can be dropped safely. */
 const HARMLESS =
   "description explanation reason reasoning rationale justification tool_action tool_summary task_progress " +
   "requires_approval safe_to_auto_run wait_ms_before_async block_until_ms yield_time_ms max_output_tokens line_count login " +
   "tty id priority active_form should_read_entire_file with_escalated_permissions sandbox_permissions prefix_rule";
-/** So they do if they are false. */
+/** Harmless if false. */
 const HARMLESS_IF_FALSE = "dry_run append is_input restart";
 
 function words(list: string): readonly string[] {
@@ -161,7 +161,7 @@ const IS_HARMLESS_IF_FALSE = new Set(words(HARMLESS_IF_FALSE));
 const IS_GREP = new Set(words(GREPS));
 const IS_EDITOR = new Set(words(EDITORS));
 
-/** Whether what it searches for is a regular expression. */
+/** Whether a search text is a regular expression. */
 export function isGrep(name: string): boolean {
   return IS_GREP.has(plain(name));
 }
@@ -176,7 +176,7 @@ interface MeantTool {
   readonly defaults?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Our tool that does what a name says, and what its arguments then are; undefined: none of ours does that. */
+/** Our tool and its arguments for another name; undefined: we have none. */
 export function toolOf(name: string): MeantTool | undefined {
   const own = TOOL_OF.get(plain(name)) ?? OLD_NAME_OF.get(plain(name));
   if (own === undefined) return undefined;
@@ -184,14 +184,14 @@ export function toolOf(name: string): MeantTool | undefined {
   return { name: tool, args, defaults };
 }
 
-/** What to do where no tool does what is asked for. */
+/** Advice if no tool fits the request. */
 export function adviceFor(name: string): string | undefined {
   return INSTEAD_OF.get(plain(name));
 }
 
 /** @param of a tool, or "TOOL.ARGUMENT" for the objects in a list @returns our argument, or a form of one after "@" */
 export function argumentOf(of: string, key: string): string | undefined {
-  // "-C" and "-c" differ for those who write them.
+  // "-C" and "-c" differ.
   return ARGUMENT_OF.get(of)?.get(plain(key));
 }
 

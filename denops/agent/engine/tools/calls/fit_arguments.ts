@@ -1,6 +1,6 @@
 /**
- * Arguments as a model wrote them → as a tool takes them: other names for an argument, numbers as text, lists as JSON text. The
- * one place for native calls and for calls in text. It never makes a path up, and never changes a text. Pure.
+ * Adapts a model's arguments to a tool: other names, numbers as text, lists as JSON text. Used for native calls and
+ * calls in text. It never invents a path and never changes a text. Pure.
  */
 import { isDeepStrictEqual } from "node:util";
 import { fitValue } from "../../calls/fit_value.ts";
@@ -14,9 +14,9 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 export interface FittedArguments {
   readonly args: Arguments;
-  /** Names that the tool does not know, as they were written: "edits.line" in a list. */
+  /** Unknown names as written: "edits.line" in a list. */
   readonly ignored: readonly string[];
-  /** Our name → the one that was written, if it is another. */
+  /** Our name → the written name, if they differ. */
   readonly renamed: ReadonlyMap<string, string>;
 }
 
@@ -26,14 +26,14 @@ export interface ArgumentsSchema {
   readonly parameters: Arguments;
 }
 
-/** What some models put around all arguments. */
+/** Objects that some models wrap around all arguments. */
 const AROUND = new Set(["arguments", "args", "parameters", "params", "input", "kwargs", "properties"]);
-/** One text in a list is not taken for the text here: it may be a list that is to be written. */
+/** A list with one text is not unwrapped here, because a list may be the content. */
 const CONTENT = new Set(["content", "old_str", "new_str", "patch"]);
-/** A number is none. */
+/** Numbers are not paths. */
 const PATHS = new Set(["path", "from", "to", "cwd"]);
 
-/** The object that arguments are; undefined if they are none. */
+/** The object of arguments; undefined if there is none. */
 export function argumentsIn(value: unknown, schema: ArgumentsSchema): Arguments | undefined {
   const properties = propertiesOf(schema);
   if (typeof value === "string") {
@@ -52,7 +52,7 @@ export function argumentsIn(value: unknown, schema: ArgumentsSchema): Arguments 
   return (isInner ? argumentsIn(inner, schema) : undefined) ?? value;
 }
 
-/** @param input what has come of them may be less than all */
+/** @param input possibly incomplete arguments */
 export function fitArguments(input: Arguments, schema: ArgumentsSchema): FittedArguments {
   const { args, ignored, renamed } = withOwnNames(input, schema.name, propertiesOf(schema));
   const fitted = Object.entries(args).map(([key, value]) => {
@@ -61,7 +61,7 @@ export function fitArguments(input: Arguments, schema: ArgumentsSchema): FittedA
     return [key, fit] as const;
   });
   const required = requiredOf(schema);
-  // Where it may be left out, nothing is nothing.
+  // An empty value of an optional argument is left out.
   const present = fitted.filter(([key, value]) =>
     required.includes(key) || !isNothing(value, propertiesOf(schema)[key])
   );
@@ -79,10 +79,10 @@ function fitOne(schema: ArgumentsSchema, key: string, value: unknown): readonly 
   const fitted = isWord ? String(single) : fitValue(single, own);
   const final = VALUES.get(of)?.(fitted) ?? fitted;
   const items = isRecord(own) && isRecord(own.items) ? own.items : {};
-  // Where any name will do, none is another one.
+  // If the schema allows any name, no name is wrong.
   const isOpen = isRecord(items.additionalProperties);
   if (!Array.isArray(final) || !isRecord(items.properties) || isOpen) return [final, []];
-  // A list of objects: their names differ too.
+  // Objects in a list may have other names too.
   const lists = final.map((item) =>
     isRecord(item) ? withOwnNames(item, of, propertiesOf({ parameters: items })) : item
   );
@@ -100,7 +100,7 @@ function isNamed(item: unknown): item is Named {
   return isRecord(item) && item.renamed instanceof Map;
 }
 
-/** @param of the tool, or the list in it that the object is from */
+/** @param of the tool, or its list that contains the object */
 function withOwnNames(input: Arguments, of: string, properties: Arguments): Named {
   const own = new Map(Object.keys(properties).map((key) => [plain(key), key]));
   const args: Record<string, unknown> = {};
@@ -118,7 +118,7 @@ function withOwnNames(input: Arguments, of: string, properties: Arguments): Name
     written,
     Object.hasOwn(properties, written) ? written : own.get(plain(written)) ?? argumentOf(of, written),
   ]);
-  // Our names come first, forms of them last: they may depend on the others.
+  // Our names first, other forms last, because these may depend on the rest.
   for (const isWanted of [isSame, isOther, isSpecial]) {
     for (const [written, key = ""] of places.filter(isWanted)) {
       const value = input[written];
@@ -152,7 +152,7 @@ function isEmpty(value: unknown): boolean {
     (typeof value === "object" && Object.keys(value).length === 0);
 }
 
-/** Of an argument that may be left out. */
+/** An empty value of an optional argument. */
 function isNothing(value: unknown, schema: unknown): boolean {
   if (value === null || value === undefined) return true;
   return typeof value === "string" && /^(?:null|none|undefined)?$/i.test(value.trim()) &&

@@ -1,11 +1,11 @@
-/** The tool that a model means by the name that it wrote. Pure. */
+/** Finds the tool that a model means by a name. Pure. */
 import { bareName, plain, ToolNames } from "../../calls/tool_names.ts";
 import { adviceFor, argumentOf, EDITOR_COMMANDS, isEditor, isGrep, toolOf } from "./aliases.ts";
 import { argumentsIn, type ArgumentsSchema } from "./fit_arguments.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** The tool that is meant, also by a name that other agents have for it. Only one that is offered. */
+/** The offered tool with this name, or with another agent's name for it. */
 export function meantTool<Tool extends { readonly name: string }>(
   written: string,
   names: ToolNames<Tool>,
@@ -14,15 +14,15 @@ export function meantTool<Tool extends { readonly name: string }>(
 }
 
 interface MeantCall<Tool> {
-  /** Undefined if there is no such tool. */
+  /** Undefined if no such tool exists. */
   readonly tool: Tool | undefined;
-  /** As they were written; the tool fits them. */
+  /** As written; the tool adapts them. */
   readonly args: unknown;
-  /** What to do where no tool does that. */
+  /** Advice if no tool fits. */
   readonly advice: string | undefined;
 }
 
-/** @param args JSON, or the text of arguments that are none */
+/** @param args JSON, or plain text */
 export function meantCall<
   Tool extends { readonly name: string; readonly schema: ArgumentsSchema["parameters"] },
 >(
@@ -47,7 +47,7 @@ export function meantCall<
   return { tool, args: isRegex ? { ...all, is_regex: true } : all, advice: undefined };
 }
 
-/** Those of `defaults` that the arguments do not have, by whatever name. */
+/** The defaults that are missing in the arguments, under any name. */
 function missing(args: Arguments, defaults: Arguments = {}, tool: string): Arguments {
   const keys = Object.entries(args).flatMap(([key, value]) =>
     value === null || value === "" ? [] : [argumentOf(tool, key) ?? plain(key)]
@@ -72,13 +72,13 @@ function saysRegex(tool: string, args: Arguments): boolean {
   );
 }
 
-/** The arguments of an edit, if a command is one: the program apply_patch with a patch. */
+/** The arguments of an edit, if a command runs the program apply_patch with a patch. */
 function patchIn(tool: string, args: Arguments): Arguments | undefined {
   if (tool !== "run") return undefined;
   const command = args.command ?? args.cmd;
   const [program, patch, ...others] = Array.isArray(command) ? command : [];
   if (program !== "apply_patch" || others.length > 0) return undefined;
-  // The patch's paths are relative to this folder. An edit takes none, and refuses it.
+  // The patch's paths are relative to this folder, which an edit refuses.
   const folder = Object.entries(args).filter(([key, value]) =>
     value !== "." && (key === "cwd" || argumentOf(tool, key) === "cwd")
   );

@@ -1,15 +1,15 @@
-/** Arguments that say the same as ours in another form: the "@" names of aliases.ts. Pure. */
+/** Other forms of our arguments: the "@" names of aliases.ts. Pure. */
 import { booleanOf, numberOf } from "../../calls/fit_value.ts";
 import { wholeLiteral } from "../../../shared/text/literal.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** @returns what it says in our arguments; undefined: nobody knows */
+/** @returns our arguments; undefined: unknown */
 type Special = (value: unknown, args: Arguments) => Arguments | undefined;
 
-/** Longest time for a command, in seconds. */
+/** Longest time limit of a command, in seconds. */
 const LONGEST = 600;
-/** More seconds than anybody asks for. */
+/** A larger number is not in seconds. */
 const MOST_SECONDS = 3_600;
 
 const SPECIALS: Readonly<Record<string, Special>> = {
@@ -51,9 +51,9 @@ const SPECIALS: Readonly<Record<string, Special>> = {
 
 export const SPECIAL = new Map(Object.entries(SPECIALS));
 
-/** Our arguments, where models write another kind of value: "TOOL.ARGUMENT" → the value. */
+/** Other values of our arguments: "TOOL.ARGUMENT" → our value. */
 export const VALUES = new Map<string, (value: unknown) => unknown>(Object.entries({
-  // Lines are counted from 0 by some.
+  // Some count lines from 0.
   "read.offset": (value: unknown) => value === 0 ? 1 : value,
   "run.timeout": (value: unknown) =>
     typeof value !== "number" ? value : seconds(value > MOST_SECONDS ? value / 1_000 : value),
@@ -69,13 +69,13 @@ export const VALUES = new Map<string, (value: unknown) => unknown>(Object.entrie
   },
 }));
 
-/** OpenAI's form of a patch, from its beginning to its end. */
+/** Whether a text is a patch in OpenAI's format. */
 export function isPatch(text: string): boolean {
   return /^\s*\*\*\* Begin Patch\r?\n[\s\S]*\n\*\*\* End Patch\s*$/.test(text);
 }
 
 function seconds(time: number): number {
-  // Less than the least is the tool's to refuse.
+  // The tool refuses smaller values.
   return time < 1 ? time : Math.min(Math.ceil(time), LONGEST);
 }
 
@@ -83,7 +83,7 @@ function caseOf(isSensitive: boolean | undefined): Arguments | undefined {
   return isSensitive === undefined ? undefined : { case: isSensitive ? "sensitive" : "insensitive" };
 }
 
-/** As a shell reads it back. */
+/** Quoted for a shell. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,4 @@
-/** Why a command failed, where its output says so in a known way: one line the model can act on. Pure. */
+/** Hints for known failures of commands: one line that the model can act on. Pure. */
 
 import {
   type CommandAccess,
@@ -17,9 +17,9 @@ interface Hint {
   hint(match: RegExpExecArray, access: CommandAccess | undefined, output: string): string;
 }
 
-/** What programs say where nothing may be written; what of it git says of its own folder. */
+/** Messages of programs about read-only places, and git's about its own folder. */
 const READ_ONLY = /EROFS|[Rr]ead-only file ?system|attempt to write a readonly database/;
-/** Where package managers keep what they have downloaded: shown to commands, not written by them. */
+/** Download folders of package managers, which commands can read but not write. */
 const DOWNLOADS =
   /\/\.(?:cargo|rustup|m2|gradle|nuget|gem|rbenv|rvm|pyenv|cabal|ghcup|opam|julia|mix|hex|bun|deno|nvm|volta|asdf|sdkman|cache\/[\w-]+|local\/(?:lib|share\/[\w-]+))\b|\/go\/pkg\/mod\b/;
 const REPOSITORY = /(?:\.git\b[^\n]*|index\.lock[^\n]*|cannot lock ref[^\n]*)[Rr]ead-only file ?system/;
@@ -28,7 +28,7 @@ const SILENT = /\bgit\b[^\n;&|]*\bstash\b/;
 
 const HINTS: readonly Hint[] = [
   {
-    // rename(2) of a folder that an overlay has from below, in the words of Node, Python, Go, C and Rust.
+    // rename(2) of an overlay's lower folder fails; the messages of Node, Python, Go, C and Rust.
     rehearsed: true,
     pattern: /EXDEV|[Ii]nvalid cross-device link|cross-device/,
     hint: (_, access) => {
@@ -90,7 +90,7 @@ const HINTS: readonly Hint[] = [
     hint: () => "git obeys a bare repository only if it is named: git --git-dir=FOLDER …",
   },
   {
-    // What is mounted cannot be replaced.
+    // Mounts cannot be replaced.
     pattern:
       /(?:could not (?:write|lock) config file|\.git\/)[^\n]*: Device or resource busy|could not create directory of '[^'\n]*\/worktrees\//,
     hint: () =>
@@ -102,7 +102,7 @@ const HINTS: readonly Hint[] = [
     hint: () => "tsc --noEmit --incremental false checks without writing",
   },
   {
-    // npm, cmake and javac say no more of it.
+    // npm, cmake and javac report no details.
     level: "look",
     pattern: /ENOENT[^\n]*, mkdir '|Unable to \(re\)create the private|could not create parent directories/,
     hint: (_, access) => `nothing can be written with access look; ${againToWrite(access)}`,
@@ -133,7 +133,7 @@ const HINTS: readonly Hint[] = [
     hint: () => "there are merge conflicts; read the files that git names and resolve the marks",
   },
   {
-    // Models of OpenAI's know it as a program.
+    // OpenAI's models take it for a program.
     pattern: /\bapply_patch: (?:command )?not found/,
     hint: () => "apply_patch is no program here: give the patch to the tool for edits",
   },
@@ -158,7 +158,7 @@ const HINTS: readonly Hint[] = [
     pattern: /make: \*\*\* No rule to make target '([^']+)'/,
     hint: ([, name]) => `the Makefile has no target ${name}`,
   },
-  // The first failure of a test run, with its place.
+  // The first failure of a test run, with its location.
   {
     pattern: /(?:FAIL|FAILED|✕|✗|not ok|● ).*?([\w./-]+\.\w+:\d+)/,
     hint: ([, place]) => `the first failure is at ${place}`,
@@ -175,10 +175,8 @@ const HINTS: readonly Hint[] = [
 ];
 
 /**
- * Undefined if nothing known is in the output.
- * @param access what the command was allowed to change
- * @param failed where it did not fail, only what it could not write counts
- * @param line the command
+ * Undefined without a known failure.
+ * @param access what the command could change @param failed if false, only failed writes count @param line the command
  * @param rehearsed it ran over an overlay
  */
 export function hintFor(
@@ -203,7 +201,7 @@ export function hintFor(
   return undefined;
 }
 
-/** As which level it may do it; undefined if there is none. */
+/** The next level that would allow it; undefined without one. */
 function againAtMore(access: CommandAccess | undefined, output: string): string | undefined {
   if (access === undefined || levelOf(access) === "git") return undefined;
   if (REPOSITORY.test(output)) {

@@ -1,7 +1,7 @@
 import type { FileDecision } from "../../../policy/file_access.ts";
 import type { LeftOut } from "../../ports.ts";
 
-/** Counts the files that a listing leaves out because the rules ask before they are read. */
+/** Counts files that a listing omits because a rule would ask. */
 export class AskedAbout implements LeftOut {
   readonly #rules = new Set<string>();
   readonly #paths = new Set<string>();

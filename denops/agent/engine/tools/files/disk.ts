@@ -1,4 +1,4 @@
-/** The file system as tools use it: every path was resolved before. Deno's own, wrapped thinly. */
+/** The file system for tools: a thin wrapper of Deno's. All paths are already resolved. */
 import type { PathLookups } from "../../../policy/path.ts";
 import { dirname, join } from "node:path";
 import { openByRealPath } from "../../files/open_file.ts";
@@ -11,7 +11,7 @@ export interface FileInfo {
   readonly mode?: number;
 }
 
-/** Synchronous: a look at a file takes less than a turn to another thread, and each call takes many. */
+/** Synchronous, because a round trip to another thread takes longer than a lookup, and each call needs many. */
 export const lookups: PathLookups = {
   realPath: (path) => Promise.resolve(found(() => Deno.realPathSync(path))),
   kind: (path) =>
@@ -43,10 +43,10 @@ export function fileInfo(path: string): FileInfo | undefined {
   }
 }
 
-/** Folders and files that are looked at for names of one file. */
+/** Folders and files that are searched for a file's other names. */
 const MOST_LOOKED_AT = 50_000;
 
-/** Are all names (hard links) of the file in these folders? */
+/** Whether all names (hard links) of the file are in these folders. */
 export async function hasAllNamesIn(path: string, folders: readonly string[]): Promise<boolean> {
   const { dev, ino, nlink } = Deno.lstatSync(path);
   if (nlink === null || nlink === 1) return true;
@@ -94,7 +94,10 @@ export function readWhole(path: string): Uint8Array {
   return file.take(file.size);
 }
 
-/** Does the file hold these bytes? Undefined: is nothing there? Synchronous, so that it holds for what comes next. */
+/**
+ * Whether the file has these bytes. Undefined: whether it is missing. Synchronous, so that it holds for the next
+ * operation.
+ */
 export function isStill(path: string, bytes: Uint8Array | undefined): boolean {
   try {
     using file = openByRealPath(path);
@@ -106,14 +109,14 @@ export function isStill(path: string, bytes: Uint8Array | undefined): boolean {
   }
 }
 
-/** False if a folder on the way has become a link. A folder that is yet to be made is none. */
+/** False if a folder of the path has become a link. Missing folders are not links. */
 function isInRealFolder(path: string): boolean {
   const folder = dirname(path);
   const real = found(() => Deno.realPathSync(folder));
   return real === undefined ? folder === path || isInRealFolder(folder) : real === folder;
 }
 
-/** Tells one state of a file from the next. */
+/** Distinguishes states of a file. */
 export function stampOf(path: string): string | undefined {
   try {
     const { dev, ino, size, mtime } = Deno.lstatSync(path);

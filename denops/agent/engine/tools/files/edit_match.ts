@@ -1,7 +1,6 @@
 /**
- * Finds the text that an edit names, and replaces it. Four tiers, each stricter than a guess: exact → line
- * endings → trailing white space → one shift of indentation. Never fuzzier: an edit in the wrong place is worse
- * than one refused. Pure.
+ * Finds the text of an edit and replaces it, in four tiers: exact, line endings, trailing white space, one shift of
+ * indentation. It is never fuzzier, because a misplaced edit is worse than a refused one. Pure.
  */
 import { ToolError } from "../../../shared/errors.ts";
 import { type LineEnding, lineEnding, splitLines, withEnding } from "../../../shared/text/text.ts";
@@ -12,17 +11,17 @@ interface Edit {
   readonly replace_all?: boolean | undefined;
 }
 
-/** A place in the text and what stands there afterwards. Offsets in UTF-16 units. */
+/** A place in the text and its new content. Offsets in UTF-16 units. */
 interface Replacement {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** Matches that are counted where only one is wanted. */
+/** Matches to count if only one is allowed. */
 const MOST_FOUND = 1_000;
 
-/** All edits in order, or an error and none. @throws {ToolError} */
+/** Applies all edits in order, or none. @throws {ToolError} */
 export function applyEdits(text: string, edits: readonly Edit[], path: string): string {
   return edits.reduce((current, edit, index) => {
     const label = edits.length === 1 ? "" : `edit ${index + 1} of ${edits.length}: `;
@@ -58,7 +57,7 @@ function applyEdit(text: string, edit: Edit, path: string, label: string): strin
   return result + text.slice(at);
 }
 
-/** Matches of the first tier that has any; with `replace_all` those that do not overlap. */
+/** Matches of the first tier that has any; with `replace_all`, those that do not overlap. */
 function find(text: string, edit: Edit): readonly Replacement[] {
   const ending = lineEnding(text) ?? "\n";
   const exact = findExact(text, edit);
@@ -71,7 +70,7 @@ function find(text: string, edit: Edit): readonly Replacement[] {
   return trimmed.length > 0 ? trimmed : findLines(text, edit, ending, indentTier);
 }
 
-/** A place within another counts too: which of the two is meant? */
+/** Overlapping matches count too, because they are ambiguous. */
 function findExact(text: string, edit: Edit): readonly Replacement[] {
   const { old_str: old, new_str: replacement } = edit;
   const step = edit.replace_all === true ? old.length : 1;
@@ -83,21 +82,24 @@ function findExact(text: string, edit: Edit): readonly Replacement[] {
   return found;
 }
 
-/** Models write "\n": lines put into a line of a file with other endings end as that line does. */
+/**
+ * Models write "
+ * "; new lines within a line get that line's ending.
+ */
 function asThere(text: string, { end }: Replacement, edit: Edit, ending: LineEnding): string {
   if (/[\r\n]/.test(edit.old_str)) return edit.new_str;
   const [there = ending] = text.slice(end).match(/\r\n|\n|\r/) ?? [];
   return there === "\n" ? edit.new_str : edit.new_str.replace(/\r?\n/g, there);
 }
 
-/** Compares whole lines from `at` on; gives how to write the new ones, or undefined if they do not match. */
+/** Compares whole lines from `at` on. @returns how to rewrite the new lines; undefined if they do not match */
 export type Tier = (have: readonly Line[], at: number, want: readonly Line[]) => Rewrite | undefined;
 type Rewrite = (line: string) => string;
 
 export const trailingTier: Tier = (have, at, want) =>
   want.every((line, index) => have[at + index]?.trimmed === line.trimmed) ? (line) => line : undefined;
 
-/** Every line is indented deeper, or less deep, by the same white space. */
+/** Every line is indented by the same additional, or the same missing, white space. */
 export const indentTier: Tier = (have, at, want) => {
   if (!want.every((line, index) => have[at + index]?.bare === line.bare)) return undefined;
   const first = want.findIndex((line) => line.bare !== "");
@@ -139,7 +141,7 @@ function findLines(text: string, edit: Edit, ending: LineEnding, tier: Tier): re
     }
     const written = edit.new_str.split(/\r\n|\n|\r/).map(rewrite);
     const endsLine = /[\r\n]$/.test(edit.old_str);
-    // The file's last line has no ending that the new text could take over.
+    // The file's last line has no ending for the new text.
     if (endsLine && last.next === last.end && written.at(-1) === "") written.pop();
     found.push({ start: first.start, end: endsLine ? last.next : last.end, text: written.join(ending) });
     at += step;
@@ -148,7 +150,7 @@ function findLines(text: string, edit: Edit, ending: LineEnding, tier: Tier): re
 }
 
 export interface Line {
-  /** Without white space at the end, and without any around it. */
+  /** Without trailing white space, and without any around it. */
   readonly trimmed: string;
   readonly bare: string;
   readonly start: number;
@@ -176,12 +178,12 @@ function lineNumber(text: string, offset: number): number {
   return splitLines(text.slice(0, offset) + "x").length;
 }
 
-/** Lines of a file and of what was looked for that are compared to find the nearest place. */
+/** Lines of the file and of the text that are compared to find the nearest place. */
 const MOST_LINES = 20_000;
 const MOST_WANTED = 8;
 const LONGEST_LINE = 200;
 
-/** The end of a sentence about what was not found: where the file comes nearest to its first lines. */
+/** The end of a sentence about a missing text: the most similar place in the file. */
 export function nearest(text: string, old: string, path: string): string {
   const advice = "Read the file again and copy the text exactly.";
   const lines = splitLines(text);

@@ -1,7 +1,6 @@
 /**
- * Images by their first bytes, never by their names: what kind, how large, and whether all of it is there.
- * Sources: PNG (w3.org/TR/png-3, "Datastream structure"), JPEG (ITU T.81, annex B), GIF89a (w3.org/Graphics/GIF),
- * WebP (RFC 9649).
+ * Recognises images by their first bytes, never by name: format, size, and completeness. Sources: PNG (w3.org/TR/png-3,
+ * "Datastream structure"), JPEG (ITU T.81, annex B), GIF89a (w3.org/Graphics/GIF), WebP (RFC 9649).
  */
 import type { ImageType } from "../../log/messages.ts";
 
@@ -9,13 +8,13 @@ export interface ImageInfo {
   readonly type: ImageType;
   /** "PNG", for people. */
   readonly format: string;
-  /** Pixels; undefined where the header says none. */
+  /** Pixels; undefined if the header has none. */
   readonly size: { readonly width: number; readonly height: number } | undefined;
-  /** False if the file ends too early: providers refuse such a one, and every later request with it. */
+  /** False if the file is truncated: providers refuse it, and every later request with it. */
   readonly whole: boolean;
 }
 
-/** Bytes that are looked at to tell an image, here as for text files. */
+/** Bytes that identify an image, as for text files. */
 export const LOOKED_AT = 8_192;
 
 type Format = Omit<ImageInfo, "size" | "whole"> & {
@@ -31,12 +30,12 @@ const FORMATS: readonly Format[] = [
   { type: "image/webp", format: "WebP", magic: "RIFF", read: readWebp },
 ];
 
-/** A text that begins like an image is a text. */
+/** A text that begins like an image is text. */
 export function isImage(start: Uint8Array): boolean {
   return formatOf(start) !== undefined && start.subarray(0, LOOKED_AT).includes(0);
 }
 
-/** Undefined if the bytes are no image of these kinds. Never throws, whatever the bytes. */
+/** Undefined for other bytes. Never throws. */
 export function imageInfo(bytes: Uint8Array): ImageInfo | undefined {
   const found = formatOf(bytes);
   if (found === undefined) return undefined;
@@ -45,7 +44,7 @@ export function imageInfo(bytes: Uint8Array): ImageInfo | undefined {
   try {
     return { type, format, ...read(bytes, view) };
   } catch (error) {
-    // The header points behind the end.
+    // The header points past the end.
     if (error instanceof RangeError) return { type, format, size: undefined, whole: false };
     throw error;
   }
@@ -54,7 +53,7 @@ export function imageInfo(bytes: Uint8Array): ImageInfo | undefined {
 function formatOf(bytes: Uint8Array): Format | undefined {
   const start = String.fromCharCode(...bytes.subarray(0, 12));
   const found = FORMATS.find(({ magic }) => start.startsWith(magic));
-  // Sounds and films are RIFF too.
+  // Audio and video may be RIFF too.
   return found?.format === "WebP" && start.slice(8) !== "WEBP" ? undefined : found;
 }
 
@@ -98,7 +97,7 @@ function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }
 
-/** Cameras write more behind the image. */
+/** Cameras append data to the image. */
 function hasEndOfImage(bytes: Uint8Array, from: number): boolean {
   for (let at = bytes.length - 2; at > from; at--) {
     if (bytes[at] === 0xff && bytes[at + 1] === END_OF_IMAGE) return true;
@@ -123,13 +122,13 @@ function readGif(_: Uint8Array, view: DataView) {
   return { size, whole: false };
 }
 
-/** Bytes of the colour table that the flags at `at` tell of. */
+/** Bytes of the colour table, by the flags at `at`. */
 function colours(view: DataView, at: number): number {
   const flags = at < view.byteLength ? view.getUint8(at) : 0;
   return (flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1);
 }
 
-/** Blocks, each with its length before it; one of length 0 is the last. */
+/** Blocks, each with its length; one of length 0 is the last. */
 function afterBlocks(view: DataView, from: number): number {
   let at = from;
   while (at < view.byteLength) {

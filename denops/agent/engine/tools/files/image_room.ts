@@ -1,27 +1,27 @@
-/** Which images a session can still take: each is sent again with every request. */
+/** Limits a session's images, because each is sent with every request. */
 import { ToolError } from "../../../shared/errors.ts";
 import type { Image } from "../../log/messages.ts";
 import { fileSize, type ImageInfo, measures } from "./image.ts";
 
 /**
- * Bytes of one file. Anthropic takes 5 MiB of base64, which are 3.9 MB; OpenAI and Ollama take more.
- * Source: platform.claude.com/docs, "Vision".
+ * Bytes of one file. Anthropic accepts 5 MiB of base64, which are 3.9 MB; OpenAI and Ollama accept more. Source:
+ * platform.claude.com/docs, "Vision".
  */
 export const LARGEST_IMAGE = 3_500_000;
 /** Pixels of a side; Anthropic refuses more. */
 const LONGEST_SIDE = 8_000;
-/** In a request with more images, Anthropic takes none over 2,000 pixels. */
+/** With more images in a request, Anthropic accepts none over 2,000 pixels. */
 const MOST_IMAGES = 20;
-/** Bytes of all images of a session; Anthropic takes requests of 32 MB, a base64 byte is 6 bits. */
+/** Bytes of a session's images; Anthropic accepts requests of 32 MB, and base64 holds 6 bits a byte. */
 const MOST_BYTES = 12_000_000;
 
 export class ImageRoom {
-  /** Whether the model sees; one that does not is told so, and that is no error. */
+  /** Whether the model accepts images; otherwise it gets a note instead of an error. */
   readonly sees: boolean;
   #count = 0;
   #bytes = 0;
 
-  /** @param history with the images that are sent anyway */
+  /** @param history with images that are sent anyway */
   constructor(
     sees: boolean,
     history: readonly { readonly text: string; readonly images?: readonly Image[] }[],
@@ -33,9 +33,8 @@ export class ImageRoom {
   }
 
   /**
-   * Takes the room that an image needs, at once, so that calls at the same time do not take it twice.
-   * @param bytes all of the file, or its beginning if it is too large
-   * @throws {ToolError} if no provider would take it
+   * Reserves room for an image at once, so that concurrent calls do not share it. @param bytes the file, or its
+   * beginning if it is too large @throws {ToolError} if no provider would accept it
    */
   take(name: string, info: ImageInfo, bytes: Uint8Array, size: number): Image {
     const { type, format, size: pixels, whole } = info;

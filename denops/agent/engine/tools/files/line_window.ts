@@ -1,4 +1,4 @@
-/** A window of lines of a file, streamed: a file of a gigabyte costs the memory of its window. */
+/** A window of lines of a file, streamed, so a huge file only costs the memory of its window. */
 import { splitLines } from "../../../shared/text/text.ts";
 import { openByRealPath } from "../../files/open_file.ts";
 import { pauses } from "../../../shared/pauses.ts";
@@ -10,7 +10,7 @@ const CHUNK = 65_536;
 
 interface LineWindow {
   readonly lines: readonly string[];
-  /** What is left out, for the reader; undefined at the end of the file. */
+  /** A note about omitted lines; undefined at the end of the file. */
   readonly more?: string;
 }
 
@@ -48,7 +48,7 @@ export async function readLines(
       continue;
     }
     rest += decoder.decode(bytes, { stream: count > 0 });
-    // A "\r" at the end may be the first half of "\r\n".
+    // A final "\r" may be the first half of "\r\n".
     const lines = rest.split(/\r\n|\n|\r(?=[^\n])/);
     rest = lines.pop() ?? "";
     if (isLong(rest)) rest = rest.slice(0, LONGEST_LINE * 2);
@@ -60,7 +60,7 @@ export async function readLines(
   return collector.window();
 }
 
-/** Only the start of an endless line is shown: so only that is kept, and what follows is not even decoded. */
+/** Only the beginning of a very long line is kept and decoded. */
 function isLong(line: string): boolean {
   return line.length >= LONGEST_LINE * 2 && !line.endsWith("\r");
 }
@@ -70,8 +70,8 @@ function hasLineEnd(bytes: Uint8Array): boolean {
 }
 
 /**
- * By the first bytes: how to decode the file, and how many bytes of it are the mark; undefined if they are
- * binary. The decoder would take a mark at the start of any piece for the file's.
+ * The decoder of a file and the length of its byte order mark, by its first bytes; undefined if they are binary. A
+ * decoder would drop a mark at the start of any piece.
  */
 function startOf(bytes: Uint8Array): { readonly decoder: TextDecoder; readonly mark: number } | undefined {
   const decoder = (label: string) => new TextDecoder(label, { ignoreBOM: true });

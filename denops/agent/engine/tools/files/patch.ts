@@ -1,8 +1,8 @@
 /**
- * OpenAI's patch text, as models of theirs write it: sections that add, delete, update and move files. Pure.
- * Source: github.com/openai/codex, codex-rs/apply-patch (apply_patch_tool_instructions.md, src/parser.rs).
- * Lines are found by the tiers of edit_match.ts, which are stricter than the source's: what fits in two places is
- * refused, and a context line stays as the file has it.
+ * Parses OpenAI's patch format: sections that add, delete, update and move files. Pure.
+ * Source: github.com/openai/codex, codex-rs/apply-patch (apply_patch_tool_instructions.md, src/parser.rs). Lines are
+ * matched by the tiers of edit_match.ts, which are stricter than the source's: ambiguous hunks are refused, and context
+ * lines stay as in the file.
  */
 import { ToolError } from "../../../shared/errors.ts";
 import { type LineEnding, lineEnding } from "../../../shared/text/text.ts";
@@ -16,10 +16,10 @@ interface HunkLine {
 interface Hunk {
   /** Its first line in the patch, from 1. */
   readonly line: number;
-  /** Lines of the file that stand before it, in this order. */
+  /** Lines of the file before it, in order. */
   readonly under: readonly string[];
   readonly lines: readonly HunkLine[];
-  /** It ends where the file does. */
+  /** It ends at the end of the file. */
   readonly atEnd: boolean;
 }
 
@@ -30,7 +30,7 @@ export type PatchSection =
 
 const HEADER = /^\*\*\* (Add|Delete|Update) File: (.+)$/;
 
-/** The same in Lark's form, for models that are held to a grammar. */
+/** The same as a Lark grammar, for models with constrained output. */
 export const PATCH_GRAMMAR = `start: "*** Begin Patch" LF section+ "*** End Patch" LF?
 section: added | deleted | updated
 added: "*** Add File: " path LF ("+" rest LF)+
@@ -45,12 +45,12 @@ rest: /(.*)/
 %import common.LF
 `;
 
-/** The paths of its sections; also of a text that is not whole yet. */
+/** The paths of its sections, also of an incomplete text. */
 export function pathsOfPatch(patch: string): readonly string[] {
   return patch.split("\n").flatMap((line) => HEADER.exec(line.trim())?.[2] ?? []);
 }
 
-/** @throws {ToolError} with the line that is wrong */
+/** @throws {ToolError} that names the invalid line */
 export function parsePatch(patch: string): readonly PatchSection[] {
   const lines = envelope(patch.split(/\r?\n/));
   const sections: PatchSection[] = [];
@@ -68,7 +68,7 @@ export function parsePatch(patch: string): readonly PatchSection[] {
   return sections;
 }
 
-/** Without what models put around it: a fence, a here-document. @returns lines, without the mark of the end */
+/** Removes fences and here-documents around the patch. @returns lines, without the end mark */
 function envelope(lines: readonly string[]): readonly string[] {
   const begin = lines.findIndex((line) => line.trim() === "*** Begin Patch");
   const end = lines.findLastIndex((line) => line.trim() === "*** End Patch");
@@ -122,10 +122,10 @@ function section(
   }
 }
 
-/** Where a hunk fits, at most: an error names them. */
+/** Places of a hunk that an error lists. */
 const MOST_PLACES = 10;
 
-/** Models leave out the space of an empty line. */
+/** Models drop the space of an empty line. */
 const BLANK: HunkLine = { mark: " ", text: "" };
 
 /** @param first index of the first of these lines in the patch */
@@ -133,7 +133,7 @@ function hunksOf(lines: readonly string[], first: number): readonly Hunk[] {
   const hunks: Hunk[] = [];
   let hunk: { line: number; under: string[]; lines: HunkLine[]; atEnd: boolean } | undefined;
   const close = () => {
-    // Blank lines before the next mark part the hunks.
+    // Blank lines before the next mark separate hunks.
     while (hunk?.lines.at(-1) === BLANK) hunk.lines.pop();
     if (hunk !== undefined && hunk.lines.some(({ mark }) => mark !== " ")) hunks.push(hunk);
     hunk = undefined;
@@ -143,7 +143,7 @@ function hunksOf(lines: readonly string[], first: number): readonly Hunk[] {
     const mark = line.charAt(0);
     if (/^@@(?:\s|$)/.test(line)) {
       if (hunk !== undefined && hunk.lines.length > 0) close();
-      // Line numbers of another format of patches say nothing: models make them up.
+      // Line numbers of other patch formats are ignored, because models make them up.
       const header = line.slice(2).replace(/^\s*-\d+(?:,\d+)? \+\d+(?:,\d+)? @@.*$/, "").trim();
       const { under } = open(at);
       if (header !== "") under.push(header);
@@ -166,13 +166,13 @@ function wrong(at: number, line: string, rule: string): ToolError {
   return new ToolError(`Line ${at + 1} of the patch is "${line.slice(0, 100)}": ${rule}.`);
 }
 
-/** Lines as they are, ending and all. */
+/** Lines as they are, with endings. */
 interface Place {
   readonly at: number;
   readonly rewrite: (line: string) => string;
 }
 
-/** The text with all hunks. @throws {ToolError} that names the first hunk that does not fit */
+/** Applies all hunks. @throws {ToolError} that names the first hunk that does not fit */
 export function applyHunks(text: string, hunks: readonly Hunk[], path: string): string {
   const have = linesWithOffsets(text);
   const places = placesOf(have);
@@ -186,7 +186,7 @@ export function applyHunks(text: string, hunks: readonly Hunk[], path: string): 
     const label = `${path}, hunk ${index + 1} (line ${hunk.line} of the patch)`;
     const { at, rewrite } = find(hunk, { text, have, places, from, label, path });
     copy(at);
-    // What is new ends as the lines around it do.
+    // New lines get the line endings around them.
     const there = endingOf(text, have[at]) ?? endingOf(text, have[at - 1]) ?? ending;
     for (const line of hunk.lines) {
       if (line.mark === "+") out.push(rewrite(line.text) + there);
@@ -196,7 +196,7 @@ export function applyHunks(text: string, hunks: readonly Hunk[], path: string): 
   }
   copy(have.length);
   const result = out.join("");
-  // A file without an ending at its last line stays one.
+  // A missing final newline stays missing.
   const isOpen = text !== "" && have.at(-1)?.next === have.at(-1)?.end;
   return isOpen ? result.replace(/(?:\r\n|\n|\r)$/, "") : result;
 }
@@ -204,9 +204,9 @@ export function applyHunks(text: string, hunks: readonly Hunk[], path: string): 
 interface Search {
   readonly text: string;
   readonly have: readonly Line[];
-  /** Where each line without its indentation stands, in order. */
+  /** The positions of each line without its indentation, in order. */
   readonly places: ReadonlyMap<string, readonly number[]>;
-  /** The first line that is not behind an earlier hunk. */
+  /** The first line after earlier hunks. */
   readonly from: number;
   readonly label: string;
   readonly path: string;
@@ -239,7 +239,7 @@ function find(hunk: Hunk, search: Search): Place {
       if (at > last || found.length === MOST_PLACES) break;
       const rewrite = tier(have, at, want);
       if (rewrite !== undefined) found.push({ at, rewrite });
-      // Under a line that was named the nearest is meant.
+      // Below a named line, the nearest match counts.
       if (found.length > 0 && hunk.under.length > 0) break;
     }
     const [first] = found;
@@ -265,7 +265,7 @@ function placesOf(have: readonly Line[]): ReadonlyMap<string, readonly number[]>
   return places;
 }
 
-/** Those from `from` on. @param places in order */
+/** Positions from `from` on. @param places in order */
 function* behind(places: readonly number[] = [], from: number): Generator<number> {
   let [low, high] = [0, places.length];
   while (low < high) {

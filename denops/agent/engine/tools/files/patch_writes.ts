@@ -1,4 +1,4 @@
-/** What a patch does to files: all of it is checked before anything is written, then each file is written as ever. */
+/** Applies a patch: everything is checked before the first write, then each file is written as usual. */
 import type { RootedPath } from "../../../policy/roots.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import type { Diff, FileChange } from "../../log/events.ts";
@@ -7,22 +7,22 @@ import { counted, files, type PreparedCall, type ToolResult } from "../define.ts
 import { applyHunks, parsePatch, type PatchSection } from "./patch.ts";
 import { outcomeOf, shownPath, type TextFile, type Workspace } from "./workspace.ts";
 
-/** Of one patch: somebody has to look at them. */
+/** Files in one patch, which the user has to read. */
 const MOST_FILES = 100;
 
-/** One file, as the sections so far leave it. */
+/** One file after the sections so far. */
 interface Planned {
   readonly target: RootedPath;
-  /** Undefined: nothing is there, or no text. */
+  /** Undefined: missing, or not text. */
   readonly before: TextFile | undefined;
-  /** What the model has in mind of it. */
+  /** The version that the model knows. */
   readonly seen: string;
-  /** Undefined: it is deleted. */
+  /** Undefined: deleted. */
   own: string | undefined;
   to?: RootedPath;
 }
 
-/** @throws {ToolError} that names every section that does not fit */
+/** @throws {ToolError} that lists every section that does not fit */
 export async function preparePatch(
   patch: string,
   workspace: Workspace,
@@ -109,9 +109,9 @@ async function planUpdate(target: RootedPath, workspace: Workspace, signal: Abor
 interface Step {
   readonly name: string;
   readonly files: readonly (readonly ["read" | "write", RootedPath])[];
-  /** Whoever agrees to the patch sees each file of it. */
+  /** The approver sees each file. */
   readonly diffs: readonly Diff[];
-  /** @returns what the model is told; what has changed is in `changes`, also if it throws */
+  /** @returns text for the model; `changes` has all changes, even if it throws */
   run(changes: FileChange[], signal: AbortSignal): Promise<string>;
 }
 
@@ -156,7 +156,7 @@ function stepOf(planned: Planned, workspace: Workspace): Step {
   };
 }
 
-/** What was written stays written: a file that cannot be is told of beside those that were. */
+/** Successful writes stay; failed files are reported beside them. */
 async function runAll(
   steps: readonly Step[],
   diff: Diff | undefined,

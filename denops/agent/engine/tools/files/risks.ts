@@ -1,4 +1,4 @@
-/** What no glob can know of a write: that the file has other names, or that the folder becomes a repository by it. */
+/** Risks of a write that no glob can express: the file has other names, or the folder becomes a repository. */
 import { basename, dirname, join, sep } from "node:path";
 import { changedKeys } from "../../../policy/manifest.ts";
 import { isInside } from "../../../policy/path.ts";
@@ -8,7 +8,7 @@ import { filesOf, type PreparedCall, writtenBy } from "../define.ts";
 const LINKED = "it has other names (hard links), which may lie outside of the project";
 const REPOSITORY = "git takes its folder for a repository, and runs what such a folder names";
 
-/** The same call; its writes say what speaks against them. */
+/** The same call with risks added to its writes. */
 export async function withRisks(prepared: PreparedCall, roots: readonly string[]): Promise<PreparedCall> {
   const written = writtenBy(prepared.access).map(({ path }) => path);
   if (written.length === 0) return prepared;
@@ -31,7 +31,7 @@ async function riskOf(
   written: readonly string[],
 ): Promise<string | undefined> {
   const root = roots.find((one) => isInside(path, one));
-  // The model's own notes: no tool of the user's looks there.
+  // The user's tools never look at the model's notes.
   if (root === undefined) return undefined;
   const info = await Deno.lstat(path).catch(() => undefined);
   if (info?.isFile && (info.nlink ?? 1) > 1) return LINKED;
@@ -42,10 +42,10 @@ async function riskOf(
   return undefined;
 }
 
-/** With what is about to be written. Source: is_git_directory() of git's setup.c. */
+/** Includes the files to be written. Source: is_git_directory() of git's setup.c. */
 async function isRepository(folder: string, written: readonly string[]): Promise<boolean> {
   const has = async (name: string) => {
-    // On a file system that ignores case "head" is HEAD.
+    // On a case-insensitive file system "head" is HEAD.
     const path = join(folder, name).toLowerCase();
     const isWritten = written.some((other) => `${other}${sep}`.toLowerCase().startsWith(path + sep));
     return isWritten || await Deno.lstat(join(folder, name)).then(() => true, () => false);

@@ -1,6 +1,6 @@
 /**
- * The folder of a session for the model's own notes and throw-away scripts. It is no part of the project: what is in it
- * is recorded nowhere, and goes with the session.
+ * A session's folder for the model's notes and temporary scripts. It is not part of the project: its files are not
+ * recorded and are deleted with the session.
  */
 import { isAbsolute, join, resolve } from "node:path";
 import { isInside, resolvePath } from "../../../policy/path.ts";
@@ -8,11 +8,11 @@ import type { RootedPath } from "../../../policy/roots.ts";
 import { SCRATCH_FOLDER } from "../../../protocol/scratch.ts";
 import { lookups } from "./disk.ts";
 
-/** Of all files in it, at the end of a turn. */
+/** Bytes of all its files at the end of a turn. */
 const MOST_BYTES = 64 * 1024 ** 2;
 const MOST_FILES = 2_000;
 
-/** Without a message for so long, its session has no use for it. */
+/** The folder expires after this time without a message. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
 
 export class Scratch {
@@ -29,7 +29,7 @@ export class Scratch {
     return isInside(path, this.folder);
   }
 
-  /** Undefined for what is not named as in there. @throws {PathError} if it leads out */
+  /** Undefined for paths elsewhere. @throws {PathError} if it leads out */
   async resolve(path: string): Promise<RootedPath | undefined> {
     if (!isAbsolute(path) || !this.holds(resolve(path))) return undefined;
     const found = await resolvePath(path, this.folder, lookups);
@@ -38,12 +38,12 @@ export class Scratch {
     return { ...found, root: this.folder, link, relative: withSlashes(found.path), named: withSlashes(link) };
   }
 
-  /** It is there whenever the model is told of it. Where it cannot be made tools and commands say so. */
+  /** Creates the folder. On failure, tools and commands report the error. */
   async make(): Promise<void> {
     await Deno.mkdir(this.folder, { recursive: true, mode: 0o700 }).catch(() => {});
   }
 
-  /** Removes the largest files until the rest is within bounds. @returns one line for the user, if it was too full */
+  /** Removes the largest files until the rest fits. @returns one line for the user, if any was removed */
   async tidy(): Promise<string | undefined> {
     const files: { readonly path: string; readonly size: number }[] = [];
     await collect(this.folder, files);
@@ -62,12 +62,15 @@ export class Scratch {
       : `The scratch folder was too full: ${removed} of its files were removed.`;
   }
 
-  /** With all that is in it; links are removed, not followed. */
+  /** Removes the folder and its content; links are removed, not followed. */
   async remove(): Promise<void> {
     await Deno.remove(this.folder, { recursive: true }).catch(() => {});
   }
 
-  /** Removes those of sessions that are gone, or had no message for a week. @param updated when a session had its last one */
+  /**
+   * Removes the folders of deleted sessions, and of sessions without a message for a week. @param updated time of a
+   * session's last message
+   */
   static async expire(
     state: string,
     updated: (session: string) => number | undefined,
@@ -77,7 +80,7 @@ export class Scratch {
     for (const { name } of names) {
       const path = join(state, SCRATCH_FOLDER, name);
       const made = (await Deno.lstat(path).catch(() => undefined))?.mtime?.getTime() ?? now;
-      // One without a message yet may be about to have one.
+      // A session without a message may get one soon.
       if (now - (updated(name) ?? made) > KEPT_MS) {
         await Deno.remove(path, { recursive: true }).catch(() => {});
       }
@@ -85,7 +88,7 @@ export class Scratch {
   }
 }
 
-/** Whatever is no folder; links are not followed. */
+/** Everything except folders; links are not followed. */
 async function collect(
   folder: string,
   files: { readonly path: string; readonly size: number }[],

@@ -1,6 +1,6 @@
-/** What the model has in mind of each file: the text as it has read it last, with its own changes since. */
+/** The model's version of each file: the text that it read last, with its own later changes. */
 
-/** Characters that are held; of what is forgotten a hash tells whether the file is still the same. */
+/** Characters in memory; for the rest, a hash tells whether the file is still the same. */
 const MOST_HELD = 20_000_000;
 
 /** No text has this hash. */
@@ -8,11 +8,11 @@ const OUTDATED = "";
 
 export class Views {
   readonly #hashes: Map<string, string>;
-  /** By path, the one used last at the end. */
+  /** By path, the most recently used last. */
   readonly #texts = new Map<string, string>();
   #held = 0;
 
-  /** @param hashes of the texts by path: they outlive the process */
+  /** @param hashes of the texts by path, which outlive the process */
   constructor(hashes: Map<string, string> = new Map()) {
     this.#hashes = hashes;
   }
@@ -21,26 +21,26 @@ export class Views {
     return this.#hashes.has(path);
   }
 
-  /** Paths of what was read in an earlier process, and not since. */
+  /** Paths that only an earlier process has read. */
   get remembered(): Iterable<string> {
     return this.#hashes.keys().filter((path) =>
       !this.#texts.has(path) && this.#hashes.get(path) !== OUTDATED
     );
   }
 
-  /** The file is another one than the model has in mind, which it was told. */
+  /** The model was told that the file has changed. */
   outdate(path: string): void {
     if (!this.has(path)) return;
     this.#drop(path);
     this.#hashes.set(path, OUTDATED);
   }
 
-  /** Texts by path, the one used last at the end. */
+  /** Texts by path, the most recently used last. */
   get held(): ReadonlyMap<string, string> {
     return this.#texts;
   }
 
-  /** @param current what the file holds now @returns undefined if it was another text, which is no longer known */
+  /** @param current the file's text @returns undefined if the model knows another version, which is lost */
   async of(path: string, current: string): Promise<string | undefined> {
     return this.#texts.get(path) ?? (this.#hashes.get(path) === await hash(current) ? current : undefined);
   }

@@ -1,7 +1,4 @@
-/**
- * The project's files as the tools see them: the text on the user's screen where a buffer has unsaved
- * changes, else the bytes on disk.
- */
+/** The project's files for tools: the text on screen if a buffer has unsaved changes, otherwise the disk. */
 import { dirname } from "node:path";
 import type { FileDecision } from "../../../policy/file_access.ts";
 import { PathError, type ResolvedPath } from "../../../policy/path.ts";
@@ -23,7 +20,7 @@ import { type FileInfo, fileInfo, hasAllNamesIn, isStill, lookups, readWhole, st
 import type { Scratch } from "./scratch.ts";
 import { Views } from "./views.ts";
 
-/** Larger files are not edited: a diff of them helps nobody. */
+/** Larger files are not edited, because their diffs help nobody. */
 const LARGEST_TEXT = 20_000_000;
 
 export interface TextFile {
@@ -35,13 +32,13 @@ export interface TextFile {
   readonly unsaved: boolean;
 }
 
-/** The same as it is on disk. */
+/** The file on disk. */
 interface DiskFile extends Omit<TextFile, "unsaved"> {
   readonly bytes: Uint8Array;
 }
 
 interface WrittenFile extends FileChange {
-  /** What of the file did not survive the write: one sentence. */
+  /** Metadata that the write could not keep: one sentence. */
   readonly note?: string;
 }
 
@@ -58,17 +55,17 @@ interface WorkspaceOptions {
   readonly editor: Editor;
   readonly journal: WriteJournal;
   readonly scratch?: Scratch | undefined;
-  /** May the model see what is in this path, by the rules of this moment? */
+  /** Whether the model may see this path by the current rules. */
   mayRead(path: ResolvedPath): FileDecision;
 }
 
 const TWO_PLACES =
   "Nothing is moved between the project and the scratch folder: read it there and write it here.";
 
-/** Asks the user whether this file may be read. @throws {ToolError} if not; it says why. */
+/** Asks the user whether this file may be read. @throws {ToolError} the reason, if not */
 export type AskRead = (path: RootedPath, reason: string) => Promise<void>;
 
-/** How often a write is tried while the file changes. */
+/** Attempts of a write while the file changes. */
 const MOST_TRIES = 5;
 
 export class Workspace {
@@ -81,7 +78,7 @@ export class Workspace {
   readonly #journal: WriteJournal;
   readonly #views: Views;
   readonly #askRead: AskRead | undefined;
-  /** Real paths that the user has let this call read. */
+  /** Real paths that the user let this call read. */
   readonly #granted = new Set<string>();
 
   constructor(
@@ -98,12 +95,12 @@ export class Workspace {
     this.#askRead = askRead;
   }
 
-  /** The same for one tool call: what the user lets it read holds for this call only. */
+  /** The workspace of one tool call; the user's permissions to read hold for this call only. */
   forCall(askRead: AskRead): Workspace {
     return new Workspace(this.#options, this.#views, askRead);
   }
 
-  /** @throws {ToolError} if the path leads out of the project, and out of the scratch folder. */
+  /** @throws {ToolError} if the path leads out of the project and of the scratch folder */
   async resolve(path: string): Promise<RootedPath> {
     try {
       return await this.#options.scratch?.resolve(path) ?? await resolveInRoots(path, this.roots, lookups);
@@ -113,7 +110,7 @@ export class Workspace {
     }
   }
 
-  /** As `resolve`, for a tool whose result shows the model what is there. Where a rule asks, the user is asked. */
+  /** Like `resolve`, for a tool that shows the file to the model. Asks the user if a rule asks. */
   async resolveReadable(path: string): Promise<RootedPath> {
     const resolved = await this.#resolveSeen(path);
     const decision = this.mayRead(resolved);
@@ -124,7 +121,7 @@ export class Workspace {
     return resolved;
   }
 
-  /** As `resolve`, for a search or a listing: of what is there each file is judged by itself. */
+  /** Like `resolve`, for searches and listings, which check each file separately. */
   resolveListed(path: string): Promise<RootedPath> {
     return this.#resolveSeen(path);
   }
@@ -136,14 +133,14 @@ export class Workspace {
     return resolved;
   }
 
-  /** By the rules, and by what the user has let this call read. */
+  /** By the rules, and the user's answers for this call. */
   mayRead(path: ResolvedPath): FileDecision {
     const decision = this.#options.mayRead(path);
     const granted = decision.verdict === "ask" && this.#granted.has(path.path);
     return granted ? { verdict: "allow", rule: "asked" } : decision;
   }
 
-  /** May the model see this file unasked? What may not be read is not named in listings either. */
+  /** Whether the model may see this file without a question. Listings omit all others. */
   mayShow(path: ResolvedPath): boolean {
     return this.mayRead(path).verdict === "allow";
   }
@@ -153,8 +150,8 @@ export class Workspace {
   }
 
   /**
-   * The text that the model is to be shown, which is noted as read; undefined if there is no file, or no text of a
-   * size that can be edited. @throws {ToolError} if the editor refuses to show it
+   * The text for the model, which is recorded as read; undefined for a missing file, or one that is not text of an
+   * editable size. @throws {ToolError} if the editor refuses to show it
    */
   async read(
     path: ResolvedPath,
@@ -167,28 +164,28 @@ export class Workspace {
     return { text, unsaved: unsaved !== undefined };
   }
 
-  /** Notes that the model was given the file: this text of it, or what is there. What is no file of the project is passed over. */
+  /** Records that the model got the file: this text of it, or the current one. Ignores files outside of the project. */
   async noteGiven(named: string, text: string | undefined, signal: AbortSignal): Promise<void> {
     const path = await unlessRefused(() => this.resolve(named));
     const now = path === undefined ? undefined : (await this.readIfText(path, signal))?.text;
     if (path === undefined || now === undefined) return;
-    // Who hands text over may have made all line endings the same.
+    // The sender may have normalised line endings.
     const ending = lineEnding(now);
     const isNow = text === undefined || (ending !== undefined && withEnding(text, ending) === now);
     await this.#views.note(path.path, isNow ? now : text);
   }
 
-  /** Absolute paths of files whose text the model has in mind, the one used last at the end. */
+  /** Absolute paths of files whose text the model knows, the most recently used last. */
   get held(): Iterable<string> {
     return this.#views.held.keys();
   }
 
-  /** The model was shown what somebody has made of this text: it has the new one in mind if it had the old one. */
+  /** The model saw somebody's edit of this text; it knows the new text if it knew the old one. */
   async noteEdit(path: string, before: string, after: string): Promise<void> {
     if (this.#views.held.get(path) === before) await this.#views.note(path, after);
   }
 
-  /** What the file holds; no text if it is gone. Undefined if that cannot be said, or may not be read unasked. */
+  /** The file's current text, absent for a missing file. Undefined if it is unknown or not freely readable. */
   async textNow(named: string, signal: AbortSignal): Promise<{ named: string; text?: string } | undefined> {
     const path = await unlessRefused(() => this.resolve(named));
     if (path === undefined || !this.mayShow(path)) return undefined;
@@ -197,7 +194,7 @@ export class Workspace {
     return { named: path.named, ...(file === undefined ? {} : { text: file.text }) };
   }
 
-  /** It is the model's own: no editor has it, and nothing of it is recorded. */
+  /** The model's own file, which no editor shows and nothing records. */
   isScratch({ path }: Pick<ResolvedPath, "path">): boolean {
     return this.#options.scratch?.holds(path) === true;
   }
@@ -211,7 +208,7 @@ export class Workspace {
     }
   }
 
-  /** The text that the model has in mind of the file. @throws {ToolError} if it has not read it */
+  /** The text that the model knows. @throws {ToolError} if it has not read the file */
   async seen(file: TextFile): Promise<string> {
     const name = shownPath(file.path);
     const { path } = file.path;
@@ -232,8 +229,8 @@ export class Workspace {
   }
 
   /**
-   * What the file is to become: `text` was made from `seen`, and what has changed since stays.
-   * @throws {ToolError} if both have changed the same lines
+   * The new text of a file: `text` was made from `seen`, and later changes stay. @throws {ToolError} if both changed
+   * the same lines
    */
   merged(file: TextFile, seen: string, text: string): string {
     const merged = merge3(seen, file.text, text);
@@ -246,7 +243,7 @@ export class Workspace {
     );
   }
 
-  /** The file as text; undefined if there is none. @throws {ToolError} for folders, binaries and giants. */
+  /** The file as text; undefined if it is missing. @throws {ToolError} for folders, binaries and very large files */
   async readText(path: ResolvedPath, signal: AbortSignal): Promise<TextFile | undefined> {
     const unsaved = await this.#unsavedText(path, signal);
     const disk = this.#onDisk(path, signal);
@@ -271,12 +268,12 @@ export class Workspace {
     return { path, bytes, text, format: { encoding, bom }, ...mode };
   }
 
-  /** As `readText`; undefined for what is no text too. */
+  /** Like `readText`; undefined also for other files than text. */
   async readIfText(path: ResolvedPath, signal: AbortSignal): Promise<TextFile | undefined> {
     return await unlessRefused(() => this.readText(path, signal));
   }
 
-  /** Deletes a file as it was read in `before`. A symbolic link itself is deleted, not its target. */
+  /** Deletes a file that still equals `before`. A symbolic link itself is deleted, not its target. */
   async remove(path: RootedPath, before: TextFile | undefined, signal: AbortSignal): Promise<FileChange> {
     const isLink = await lookups.kind(path.link) === "symlink";
     const check = await this.#unchanged(path, before, signal);
@@ -292,7 +289,7 @@ export class Workspace {
     };
   }
 
-  /** Moves a file as it was read in `before` to a place where nothing is. */
+  /** Moves a file that still equals `before` to a free path. */
   async move(
     from: ResolvedPath,
     to: ResolvedPath,
@@ -305,7 +302,7 @@ export class Workspace {
     act(`move ${shownPath(from)}`, () => {
       Deno.mkdirSync(dirname(to.path), { recursive: true });
       check();
-      // A link fails where something is; a rename would replace it.
+      // Unlike a rename, a link fails if the path exists.
       Deno.linkSync(from.path, to.path);
       Deno.removeSync(from.path);
     });
@@ -313,7 +310,7 @@ export class Workspace {
     return { path: to.path, kind: "renamed", from: from.path, ...text, onDisk: true };
   }
 
-  /** @throws {ToolError} if the user has text for this new file, which would be written over it */
+  /** @throws {ToolError} if the user has unsaved text for this new file */
   async checkFree(path: ResolvedPath, signal: AbortSignal): Promise<void> {
     if (await this.#unsavedText(path, signal) === undefined) return;
     throw new ToolError(
@@ -321,7 +318,7 @@ export class Workspace {
     );
   }
 
-  /** @returns what is to be called right before the file is touched. @throws {ToolError} if it has changed */
+  /** @returns a check to run right before the file is changed. @throws {ToolError} if it has changed */
   async #unchanged(
     path: ResolvedPath,
     before: TextFile | undefined,
@@ -339,10 +336,9 @@ export class Workspace {
   }
 
   /**
-   * Writes `text`, which was made from what was read as `before` (undefined: the file must not exist yet). What has
-   * changed since stays where it is on other lines, so that an approval holds for exactly what was shown.
-   * @param own what the model takes the file for afterwards
-   * @throws {ToolError} if the same lines have changed since
+   * Writes `text`, which was made from `before` (undefined: the file must not exist yet). Later changes on other lines
+   * stay, so that an approval holds for exactly the shown diff.
+   * @param own the text that the model expects afterwards @throws {ToolError} if the same lines have changed since
    */
   async writeText(
     path: ResolvedPath,
@@ -383,7 +379,7 @@ export class Workspace {
     );
   }
 
-  /** Undefined if the file has changed while it was written: then it is as it was found. */
+  /** Undefined if the file changed during the write; then it is left unchanged. */
   async #writeOnDisk(
     path: ResolvedPath,
     before: TextFile | undefined,
@@ -395,7 +391,7 @@ export class Workspace {
       ? undefined
       : merge3(before.text, now.text, text);
     if (merged === undefined ? now !== undefined || before !== undefined : !merged.ok) {
-      // An editor that answers is not in the middle of writing the file.
+      // An editor that answers is not writing the file at the moment.
       await this.#unsavedText(path, signal);
       if (!isStill(path.path, now?.bytes)) return undefined;
       if (merged?.ok === false) {
@@ -440,7 +436,7 @@ export class Workspace {
         sameNames: now !== undefined && await hasAllNamesIn(path.path, this.roots),
       });
     } catch (error) {
-      // Inside of the project it is .git alone that the engine may not write.
+      // Inside of the project, only .git is closed to the engine.
       const isClosed = error instanceof Deno.errors.NotCapable;
       const reason = isClosed ? ".git is closed to tools. Use git's own commands" : messageOf(error);
       throw new ToolError(`Cannot write ${shownPath(path)}: ${reason}`);
@@ -465,7 +461,7 @@ function bytesOf(path: ResolvedPath): Uint8Array {
   }
 }
 
-/** Synchronous, so that nothing comes between a check and what follows it. */
+/** Synchronous, so that nothing comes between a check and the operation. */
 function act(what: string, run: () => void): void {
   try {
     run();
@@ -483,7 +479,9 @@ function refusal(path: ResolvedPath, reason: string): ToolError {
   return new ToolError(`Cannot read ${shownPath(path)}: ${reason}.`);
 }
 
-/** What the model is told of where its text went, as the end of a sentence. @param own what it wrote */
+/**
+ * The location of the written text for the model, as the end of a sentence. @param own the text that the model wrote
+ */
 export function outcomeOf({ onDisk, after, note }: WrittenFile, own: string): string {
   const where = onDisk ? "" : " in the user's buffer, which has unsaved changes; not saved to disk";
   const merged = after === own
@@ -492,7 +490,7 @@ export function outcomeOf({ onDisk, after, note }: WrittenFile, own: string): st
   return `${where}.${merged}${note === undefined ? "" : ` ${note}`}`;
 }
 
-/** A path for messages: the project's folder itself is ".". */
+/** A path for messages; the project's folder is ".". */
 export function shownPath(path: ResolvedPath): string {
   return path.named === "" ? "." : path.named;
 }

@@ -1,4 +1,4 @@
-/** Questions to the editor's language servers, and the arguments that the tools for them share. */
+/** Requests to the editor's language servers, and shared arguments of their tools. */
 import { z } from "../../../deps/zod.ts";
 import type { LspRequest, LspResponse } from "../../../protocol/lsp.ts";
 import { ToolError } from "../../../shared/errors.ts";
@@ -8,7 +8,7 @@ import { titleText, type ToolResult } from "../define.ts";
 type Kind = LspResponse["kind"];
 type Answer<Wanted extends Kind> = Extract<LspResponse, { kind: Wanted }>;
 
-/** @throws {ToolError} if the answer is of none of these kinds */
+/** @throws {ToolError} if the answer has another kind */
 export async function askServers<Wanted extends Kind>(
   languages: LanguageServers,
   request: LspRequest,
@@ -27,12 +27,12 @@ function isOf<Wanted extends Kind>(
   return kinds.some((kind) => kind === answer.kind);
 }
 
-/** No server, no answer: the model is told so, and goes on without. */
+/** Without a server or an answer, the model gets the reason and continues. */
 export function nothing(reason: string): ToolResult {
   return { text: reason, summary: "nothing" };
 }
 
-/** The arguments that say where a symbol stands. */
+/** The arguments for a symbol's place. */
 export const PLACE = {
   path: z.string().describe("file, relative to the project"),
   symbol: z.string().min(1).optional().describe(

@@ -11,7 +11,7 @@ const MOST = 50;
 
 type Relation = LspRelated["relation"];
 
-/** One heading for each relation, with what stands in it. */
+/** One heading for each relation with its entries. */
 export async function showHierarchy(
   answer: Extract<LspResponse, { kind: "hierarchy" }>,
   headings: readonly (readonly [relation: Relation, heading: string])[],
@@ -44,7 +44,7 @@ export async function showHierarchy(
   return { text: out.join("\n"), summary: counted(count, "entry").replace(/entrys$/, "entries") };
 }
 
-/** Undefined for a file of which nothing may be told. */
+/** Undefined for a file that the model may not see. */
 async function symbolLine(
   symbol: LspSymbol,
   calls: readonly number[],

@@ -1,6 +1,6 @@
 /**
- * Answers of language servers as text for the model. Paths outside of the project are named but not read, and of
- * files that may not be read nothing is told.
+ * Answers of language servers as text for the model. Paths outside of the project are named but not read; unreadable
+ * files are not mentioned.
  */
 import type { LspDiagnostic, LspLocation, LspResponse, LspSymbol } from "../../../protocol/lsp.ts";
 import type { FileDecision } from "../../../policy/file_access.ts";
@@ -17,7 +17,7 @@ const CONTEXT = 3;
 export const LONGEST_LINE = 300;
 const MOST_LOCATIONS = 30;
 
-/** Where a path that a server named leads. */
+/** The place of a path that a server named. */
 type Place =
   | { readonly kind: "inside"; readonly path: ResolvedPath; readonly name: string }
   | { readonly kind: "outside"; readonly name: string }
@@ -35,7 +35,7 @@ export async function placed(path: string, workspace: Workspace): Promise<Place>
   }
 }
 
-/** Grouped by file, in the order in which they come; `→` marks the lines that were found. @param noun what one is */
+/** Grouped by file in order of appearance; `→` marks matching lines. @param noun for one location */
 export async function showLocations(
   { locations, total, at }: Extract<LspResponse, { kind: "locations" }>,
   noun: string,
@@ -115,7 +115,7 @@ function cut(line: string): string {
   return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line;
 }
 
-/** "function greet(name: string)", with what it stands in. */
+/** "function greet(name: string)", with its container. */
 export function symbolName({ kind, name, detail, container }: LspSymbol): string {
   const of = container === undefined ? "" : ` (in ${container})`;
   const more = detail === undefined ? "" : ` ${detail.replace(/\s+/g, " ")}`;

@@ -1,4 +1,4 @@
-/** Outlines of files and symbols that were found by name, as text for the model. */
+/** Outlines of files and found symbols, as text for the model. */
 import type { LspResponse, LspSymbol } from "../../../protocol/lsp.ts";
 import type { ToolResult } from "../define.ts";
 import { AskedAbout } from "../files/asked_about.ts";
@@ -39,7 +39,7 @@ export async function showFound(
   };
 }
 
-/** Of the project only: of libraries servers know thousands. */
+/** Only the project's, because servers know thousands from libraries. */
 async function linesInProject(
   symbols: readonly LspSymbol[],
   workspace: Workspace,

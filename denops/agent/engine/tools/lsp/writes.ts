@@ -1,4 +1,4 @@
-/** A language server's edits, written as every other write is: policy and diff first, then all files. */
+/** Writes a language server's edits like any other: policy and diff first, then all files. */
 import { diffLines } from "../../../deps/diff.ts";
 import type { LspEdit } from "../../../protocol/lsp.ts";
 import { ToolError } from "../../../shared/errors.ts";
@@ -19,12 +19,12 @@ interface Write {
 
 const BOM = "\ufeff";
 
-/** Changed lines that the model is shown, of all files together. */
+/** Changed lines for the model, in all files together. */
 const MOST_LINES = 60;
 
 /**
- * @param title what is done, as in "Renamed greet to salute"
- * @throws {ToolError} if a file is outside of the project or has another text than the server had
+ * @param title such as "Renamed greet to salute" @throws {ToolError} if a file is outside of the project, or differs
+ * from the server's text
  */
 export async function prepareWrites(
   title: string,
@@ -57,7 +57,7 @@ async function prepareWrite(edit: LspEdit, workspace: Workspace, signal: AbortSi
   return { target, before, after, diff: lineDiff(target.path, before?.text, after) };
 }
 
-/** The lines that are new in a text, with their numbers. */
+/** The new lines of a text with their numbers. */
 function newLines(before: string, after: string, most: number): readonly string[] {
   const out: string[] = [];
   let at = 1;
@@ -72,7 +72,7 @@ function newLines(before: string, after: string, most: number): readonly string[
   return left > 0 ? [...out.slice(0, Math.max(0, most)), `[${counted(left, "more line")}]`] : out;
 }
 
-/** What was written stays written: a file that cannot be is told of beside those that were. */
+/** Successful writes stay; failed files are reported beside them. */
 async function writeAll(
   title: string,
   writes: readonly Write[],

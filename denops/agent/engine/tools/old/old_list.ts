@@ -1,4 +1,4 @@
-/** The tools as models were told of them before version 2 of the list: sessions that began with them keep them. */
+/** The tools as offered before version 2 of the list: sessions that began with them keep them. */
 import type { EditForm } from "../../../protocol/config.ts";
 import { familyOf } from "../../../models/families.ts";
 import { nameNow } from "../../calls/old_names.ts";
@@ -7,7 +7,7 @@ import OLD from "./old_specs.json" with { type: "json" };
 
 interface OldFacts {
   readonly model: string;
-  /** Names of the tools that the client makes possible. */
+  /** Names of the tools that the client supports. */
   readonly offered: readonly string[];
   readonly form: EditForm;
   readonly small: boolean;
@@ -21,7 +21,7 @@ export function oldList({ model, offered, form, small, isPartOff }: OldFacts): r
   ).map((spec) => nameNow(spec.name) === "edit" ? editSpec(spec, form, familyOf(model) === "gpt") : spec);
 }
 
-/** GPT was shown two forms. */
+/** GPT was offered two forms. */
 function editSpec(replace: ToolSpec, form: EditForm, isGpt: boolean): ToolSpec {
   if (form === "whole") return OLD.edit.whole;
   return form === "patch" ? isGpt ? OLD.edit.both : OLD.edit.patch : replace;

@@ -1,4 +1,4 @@
-/** What was found, as text for a model. Pure. */
+/** Search results as text for the model. Pure. */
 import type { FoundLine } from "../../../protocol/search.ts";
 import type { GrepResult, LeftOut } from "../../ports.ts";
 
@@ -21,7 +21,7 @@ export function grepText({ lines, total, more }: GrepResult, most: number): stri
   return [...sections, ...note].join("\n\n");
 }
 
-/** A line that says what was left out and why; none if nothing was. */
+/** A line about omitted files and the reason; empty if nothing was omitted. */
 export function leftOutNote(leftOut: LeftOut | undefined): readonly string[] {
   if (leftOut === undefined || leftOut.count === 0) return [];
   const files = leftOut.count === 1 ? "1 file was" : `${leftOut.count} files were`;
@@ -32,7 +32,7 @@ export function leftOutNote(leftOut: LeftOut | undefined): readonly string[] {
   ];
 }
 
-/** Paths that hold every word, best first: in the name before in the folders, short before long. */
+/** Paths that contain every word, best first: in the name before in the folders, short before long. */
 export function fuzzyPaths(paths: readonly string[], words: string): readonly string[] {
   const wanted = words.toLowerCase().split(/[\s/]+/).filter((word) => word !== "");
   const scored = paths.flatMap((path) => {
