@@ -1,7 +1,6 @@
 /**
- * The engine: an ACP agent on stdin and stdout for one workspace, whose folders are the arguments. With
- * `--state=FOLDER` before them sessions are kept in that folder, else they are gone with the process.
- * It ends when stdin does.
+ * The engine: an ACP agent on stdin and stdout for one workspace, whose folders are its arguments. `--state=FOLDER`
+ * before them stores sessions there; otherwise they end with the process. It ends with stdin.
  */
 import { MessageTooLargeError } from "../deps/acp_sdk.ts";
 import { withDefaults } from "../policy/defaults.ts";
@@ -18,7 +17,7 @@ import { openStorage } from "./storage.ts";
 import { IdleSweep } from "./store/sweep.ts";
 import { TOOLS } from "./tools/registry.ts";
 
-/** Clients other than agent.nvim configure the engine by this variable, as JSON. */
+/** Other clients configure the engine by this variable, as JSON. */
 function configFromEnvironment(): ModelConfig | undefined {
   const text = Deno.permissions.querySync({ name: "env", variable: "AGENT_CONFIG" }).state === "granted"
     ? Deno.env.get("AGENT_CONFIG")
@@ -33,7 +32,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own words quote the text, and a key may be in it.
+    // The parser's message quotes the text, which may contain a key.
     throw new Error("AGENT_CONFIG: it is not JSON");
   }
 }

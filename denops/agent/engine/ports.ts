@@ -1,4 +1,4 @@
-/** How the engine's parts reach the world; main.ts gives the real ones. */
+/** Interfaces between the engine and the world; main.ts provides the implementations. */
 import type { Access, TextChange } from "../protocol/access.ts";
 import type { ApprovedCommand, CommandAccess, CommandEffects } from "../protocol/commands.ts";
 import type { FoundLine, SearchRequest } from "../protocol/search.ts";
@@ -14,56 +14,53 @@ import type { RequestResult, TurnFile } from "../protocol/requests.ts";
 import type { ScreenParams, ScreenResult } from "../protocol/screen_requests.ts";
 import type { Usage } from "./log/messages.ts";
 
-/** The editor that shows the project's files. Both answer "nothing open" where no editor takes part. */
+/** The editor of the project's files. Without an editor nothing is open. */
 export interface Editor {
-  /** Text of an open buffer with unsaved changes, with the file's own line endings; else undefined. */
+  /** Unsaved text of an open buffer with the file's line endings; otherwise undefined. */
   unsavedText(path: string, signal: AbortSignal): Promise<string | undefined>;
   /**
-   * Merges `text`, made from `base`, into an open buffer. One without unsaved changes is written, if the editor can
-   * do that without anything coming between.
+   * Merges `text`, made from `base`, into an open buffer. A buffer without unsaved changes is saved, if the editor can
+   * do so atomically.
    */
   writeUnsaved(path: string, base: string, text: string, signal: AbortSignal): Promise<UnsavedWrite>;
-  /**
-   * Path → what the user has written last of these files since then, where the editor can say.
-   * @param since milliseconds since 1970
-   */
+  /** Path → the user's last write since then, if the editor knows. @param since milliseconds since 1970 */
   writtenSince?(paths: readonly string[], since: number): Promise<ReadonlyMap<string, string>>;
 }
 
 export type UnsavedWrite =
   | { readonly status: "not_open" }
-  /** `before` is what the buffer held just before. */
+  /** `before` is the buffer's earlier text. */
   | { readonly status: "merged"; readonly before: string; readonly text: string; readonly saved: boolean }
   | { readonly status: "conflict"; readonly text: string };
 
-/** The language servers that the editor runs. */
+/** The editor's language servers. */
 export interface LanguageServers {
   /**
-   * For a tool the user may be asked whether a server is started; for others only running ones are asked.
-   * Rejects only if the signal is aborted: whatever else goes wrong is an answer of kind "nothing".
+   * For tools, the user may be asked to start a server; otherwise only running ones are used. Rejects only if the
+   * signal is aborted; other failures are answers of kind "nothing".
    */
   ask(request: LspRequest, signal: AbortSignal, who?: "tool"): Promise<LspResponse>;
 }
 
 export interface ApprovalRequest {
   readonly call: ToolStart;
-  /** Why a person is asked, one line. */
+  /** The reason for the question, one line. */
   readonly reason: string;
-  /** A person must answer, whatever the rules say. */
+  /** The user must answer, whatever the rules say. */
   readonly force: boolean;
   readonly access: Access;
   readonly diff?: Diff;
-  /** The sub-agent that wants it: its title, and what its mode may change. */
+  /** The requesting sub-agent: its title, and the most that its mode may change. */
   readonly agent?: { readonly title: string; readonly access: ModeAccess };
 }
 
 export type ApprovalAnswer =
-  /** `command` is set if the user has changed it: only this one may run. */
+  /** `command` is the user's edited version; only this one may run. */
   | {
     readonly answer: "allow_once" | "allow_session";
     readonly rule?: string;
     readonly command?: string;
-    /** What the command may change. */
+    /** The command's access. */
     readonly access?: CommandAccess;
     /** It runs over an overlay. */
     readonly rehearsed?: boolean;
@@ -71,7 +68,7 @@ export type ApprovalAnswer =
   | { readonly answer: "reject"; readonly reason?: string; readonly rule?: string }
   | { readonly answer: "cancelled" };
 
-/** Asks the user; never rejects, an aborted wait is "cancelled". */
+/** Asks the user. Never rejects: an aborted wait is "cancelled". */
 export type AskApproval = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer>;
 
 export interface NewSession {
@@ -79,39 +76,39 @@ export interface NewSession {
   /** Real path of the project. */
   readonly root: string;
   readonly model: string;
-  /** The session that this one was forked from, or whose sub-agent it is. */
+  /** The original of a fork, or the parent of a sub-agent. */
   readonly parent?: string;
-  /** Of a sub-agent: the call of its parent's that has started it. */
+  /** For a sub-agent: the parent's call that started it. */
   readonly call?: string;
-  /** The name of its mode. */
+  /** Its mode. */
   readonly mode?: string;
-  /** Empty until it has one. */
+  /** Empty before it has one. */
   readonly title?: string;
-  /** The git branch that was made for it. */
+  /** The git branch created for it. */
   readonly branch?: string;
 }
 
 export interface StoredSession extends NewSession {
-  /** Empty until it has one. */
+  /** Empty before it has one. */
   readonly title: string;
   /** Milliseconds since 1970. */
   readonly created: number;
   readonly updated: number;
   readonly archived: boolean;
-  /** Turns begun so far; the last one has this number. */
+  /** Number of turns, which is also the last one's. */
   readonly turns: number;
-  /** How that one has ended: a reason of `turn_done`, or "failed". Undefined: it has not. */
+  /** The end of the last turn: a reason of `turn_done`, or "failed". Undefined: it runs. */
   readonly ended?: string;
 }
 
-/** A session of a sub-agent, with what it has used up. */
+/** A sub-agent's session with its usage. */
 export interface StoredSubagent extends StoredSession {
   readonly tokens: number;
-  /** US dollars; undefined where no request had a price. */
+  /** US dollars; undefined if no request had a price. */
   readonly cost?: number;
 }
 
-/** Temporary files that are about to take a file's place: one that a crash left behind is removed at the next start. */
+/** Records temporary files of atomic writes; leftovers of a crash are removed at the next start. */
 export interface WriteJournal {
   begin(...temporaries: readonly string[]): void;
   end(...temporaries: readonly string[]): void;
@@ -119,13 +116,13 @@ export interface WriteJournal {
 
 export interface TurnBegun {
   readonly turn: number;
-  /** The first line of what was asked. */
+  /** The first line of the message. */
   readonly text: string;
   /** Milliseconds since 1970. */
   readonly time: number;
 }
 
-/** An entry as it was stored. */
+/** A stored entry. */
 export interface Stored<Entry = AgentEvent> {
   readonly turn: number;
   /** Milliseconds since 1970. */
@@ -133,109 +130,105 @@ export interface Stored<Entry = AgentEvent> {
   readonly entry: Entry;
 }
 
-/** All entries unless told. */
+/** Default: all entries. */
 export interface WhichEntries {
   /** Turns, both included. */
   readonly first?: number;
   readonly last?: number;
-  /** Kinds that are left out: they are not even read. */
+  /** Kinds to skip without reading them. */
   readonly without?: readonly LogEntry["type"][];
-  /** The texts of diffs are left empty: they are not even read. */
+  /** Leaves the texts of diffs empty, without reading them. */
   readonly bareDiffs?: boolean;
 }
 
-/** What belongs together: all of it is stored, or nothing. */
+/** Entries that are stored together or not at all. */
 export interface Entries {
   readonly entries?: readonly LogEntry[];
-  /** What is remembered from now on, or forgotten. */
+  /** Changed facts of the session's memory. */
   readonly memory?: readonly Remembered[];
 }
 
-/** Of which model something is known, and what. */
+/** A model, and the topic of a fact about it. */
 export interface ModelFact {
-  /** As the user calls it. */
+  /** The user's name for it. */
   readonly provider: string;
   readonly baseUrl: string;
   readonly model: string;
   readonly topic: string;
 }
 
-/** What was learnt of models, for all sessions; what cannot be stored is learnt again. */
+/** Learned facts about models, for all sessions. Facts that cannot be stored are learned again. */
 export interface ModelFacts {
-  /** A JSON value, and when it was learnt; undefined: nothing, or it was longer ago than that. */
+  /** A JSON value and its time; undefined if it is missing or older than the limit. */
   get(fact: ModelFact, milliseconds: number): { readonly value: unknown; readonly time: number } | undefined;
   put(fact: ModelFact, value: unknown): void;
 }
 
-/** One fact that a session remembers beside its messages, by topic and name. */
+/** A fact in a session's memory, by topic and name. */
 export interface Remembered {
   readonly topic: string;
   readonly name: string;
-  /** Any JSON value; undefined: forgotten. */
+  /** Any JSON value; undefined: deleted. */
   readonly value: unknown;
 }
 
 /**
- * Where sessions are kept. Append, then publish: what is on screen is in the store. A `user_message` begins the
- * session's next turn; what is appended after it belongs to this turn. When a turn ends, the pieces of each of its
- * texts become one event. Nothing but what is asked for is read. Where a turn has entries that cannot be read, one
- * line says so in the place of the first.
+ * The store of sessions. Append before publishing, so that the store has everything on screen. A `user_message` begins
+ * the session's next turn, to which later entries belong. At a turn's end, the pieces of each text become one event.
+ * Only requested data is read. One line replaces all unreadable entries of a turn.
  */
 export interface Store {
-  /** To be called now and then. @returns one line for the user if the state folder was deleted; said once */
+  /** Call it from time to time. @returns one line for the user if the state folder was deleted; said once */
   ensure(): Promise<string | undefined>;
-  /** For files of the moment; undefined where nothing outlives the process. */
+  /** For temporary files; undefined if nothing outlives the process. */
   readonly folder: string | undefined;
   readonly writes: WriteJournal;
   readonly checkpoints: CheckpointStore;
   createSession(session: NewSession): void;
   session(id: string): StoredSession | undefined;
-  /** The sessions of its sub-agents, the newest first. */
+  /** Sessions of its sub-agents, newest first. */
   subagents(parent: string): readonly StoredSubagent[];
-  /** The session is read anew: another engine may have written it. */
+  /** Reads the session again, because another engine may have written it. */
   reopen(id: string): void;
-  /** Number of the turn that runs or ran last; 0 before the first. */
+  /** Number of the current or last turn; 0 before the first. */
   turn(session: string): number;
-  /** What the user asked, and when, oldest first. */
+  /** The user's messages with times, oldest first. */
   turnsBegun(session: string): readonly TurnBegun[];
-  /** @throws {TurnError} if it cannot be stored; then nothing is */
+  /** @throws {TurnError} if storing fails; then nothing is stored */
   append(session: string, entries: Entries): void;
   /** Messages and events. */
   entries(session: string, which?: WhichEntries): readonly Stored<LogEntry>[];
   events(session: string, which?: WhichEntries): readonly Stored[];
   messages(session: string, which?: WhichEntries): readonly MessageEntry[];
-  /** What was folded, and taken back. */
+  /** Folds and their undos. */
   folds(session: string): readonly FoldEntry[];
   /** Whether any call of the session has this id. */
   hasCall(session: string, id: string): boolean;
-  /** Turn → characters of its messages, of those from `first` on; 0 for one that goes on. */
+  /** Turn → characters of its messages, from `first` on; 0 for a running turn. */
   sizes(session: string, first: number): ReadonlyMap<number, number>;
-  /** Everything that the session remembers. */
+  /** The session's whole memory. */
   remembered(session: string): readonly Remembered[];
-  /** The title of the session if it has `known` for a title: the user may have given another meanwhile. */
+  /** Changes a title that is still `known`, because the user may have changed it. */
   retitle(session: string, known: string, title: string): boolean;
 }
 
 /** A call that is about to change something. */
 export interface CheckpointedCall {
   readonly id: string;
-  /** Absolute paths that it will write: of the files, and of links to them. */
+  /** Absolute paths of the files that it will write, and of links to them. */
   readonly paths: readonly string[];
-  /** A command may write anything: the project is looked at before and after. */
+  /** A command may write anything, so the project is scanned before and after. */
   readonly command?: "foreground" | "background";
 }
 
-/** Keeps what calls change, so that it can be taken back. */
+/** Records the changes of calls for undo. */
 export interface Checkpoints {
-  /** What is there now is kept when this returns. @throws {ToolError} if it cannot be: the call is not to run. */
+  /** Stores the current contents before it returns. @throws {ToolError} on failure; the call must not run */
   before(call: CheckpointedCall, signal: AbortSignal): Promise<PendingCheckpoint>;
 }
 
 export interface PendingCheckpoint {
-  /**
-   * To be called when the call has ended, however it did.
-   * @returns changes beyond those that it said: those of a command
-   */
+  /** Call it when the call has ended in any way. @returns changes beyond the reported ones, for commands */
   done(changes: readonly FileChange[]): Promise<readonly FileChange[]>;
 }
 

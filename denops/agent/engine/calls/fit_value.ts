@@ -1,9 +1,9 @@
-/** A value as a model wrote it → as its schema has it, where that is certain. Pure. */
+/** Converts a model's value to its schema if that is unambiguous. Pure. */
 import { isRecord, typesOf } from "./json_schema.ts";
 import { wholeLiteral } from "../../shared/text/literal.ts";
 import { plain } from "./tool_names.ts";
 
-/** Of an enumeration: our word → others. */
+/** For enumerations: our word → other words. */
 const WORDS = {
   pending: "todo open not_started planned",
   in_progress: "active doing started current ongoing",
@@ -15,7 +15,7 @@ const WORD_OF = new Map(
   Object.entries(WORDS).flatMap(([own, list]) => list.split(" ").map((other) => [plain(other), own])),
 );
 
-/** A value as its schema has it, where that is certain: "10" for a number, "[…]" for a list, one thing for a list of one. */
+/** Converts unambiguous values: "10" to a number, "[…]" to a list, a single value to a list of one. */
 export function fitValue(value: unknown, schema: unknown): unknown {
   const types = typesOf(schema);
   if (!isRecord(schema) || types.size === 0) return value;
@@ -50,14 +50,14 @@ function fitText(
   if (!types.has("object") && !types.has("array")) return text;
   const read = /^[[{]/.test(word) ? wholeLiteral(word) : undefined;
   if (read !== undefined) return typeof read.value === "string" ? text : fitValue(read.value, schema);
-  // What begins as a list does and is none, nobody can read.
+  // A broken list is unreadable.
   const isBroken = /^(?:\{|\[\s*["'{]|\[.*\]$)/s.test(word);
   return types.has("array") && typesOf(schema.items).has("string") && word !== "" && !isBroken
     ? [text]
     : text;
 }
 
-/** The word of a list that is meant. */
+/** The matching word of a list. */
 function wordIn(list: readonly unknown[], text: string): unknown {
   if (list.includes(text)) return text;
   const other = WORD_OF.get(plain(text));

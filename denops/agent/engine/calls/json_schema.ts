@@ -1,4 +1,4 @@
-/** The few parts of JSON Schema that the schemas of tools use. Pure. */
+/** The parts of JSON Schema that tools use. Pure. */
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -8,7 +8,7 @@ interface ObjectSchema {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** The schemas of the arguments, by name. */
+/** The schemas of the arguments by name. */
 export function propertiesOf({ parameters }: ObjectSchema): Readonly<Record<string, unknown>> {
   return isRecord(parameters.properties) ? parameters.properties : {};
 }
@@ -18,7 +18,7 @@ export function requiredOf({ parameters }: ObjectSchema): readonly string[] {
   return Array.isArray(required) ? required.filter((key) => typeof key === "string") : [];
 }
 
-/** JSON schema: `type`, or those of `anyOf` and `oneOf`. Empty: anything. */
+/** Types of a JSON schema: `type`, or those of `anyOf` and `oneOf`. Empty: anything. */
 export function typesOf(schema: unknown): ReadonlySet<string> {
   if (!isRecord(schema)) return new Set();
   const { type, anyOf, oneOf } = schema;

@@ -1,16 +1,16 @@
-/** The names that tools had before version 2 of the list, and the calls of today that each of them stands for. Pure. */
+/** Names of tools before version 2 of the list, and the current calls that each stands for. Pure. */
 
 type Arguments = Readonly<Record<string, unknown>>;
 
 interface OldTool {
-  /** Its name now. */
+  /** The current name. */
   readonly tool: string;
-  /** What it was for modes, if the tool is of another kind now. */
+  /** Its earlier kind, for modes, if the tool has another kind now. */
   readonly kind?: string;
-  /** Arguments of a call under the old name, whatever it says, and where it says nothing. */
+  /** Arguments that the old name implies: fixed ones, and defaults. */
   readonly args?: Arguments;
   readonly defaults?: Arguments;
-  /** Whether a call of the tool does what the old one did; by `args` unless told. */
+  /** Whether a call does what the old tool did; default: by `args`. */
   readonly does?: (args: Arguments) => boolean;
 }
 
@@ -18,11 +18,11 @@ const symbols = (kind: string, was = "search"): OldTool => ({ tool: "symbols", k
 const isCommand = (id: unknown) => typeof id === "string" && /^cmd_/.test(id);
 const isSeveral = ({ path, paths }: Arguments) =>
   Array.isArray(paths) && paths.length + (path === undefined ? 0 : 1) > 1;
-/** All files, whatever they are called. */
+/** All files. */
 export const ANY_FILE = "**";
 const isFind = ({ path, glob, depth }: Arguments) =>
   glob !== undefined && glob !== ANY_FILE && path === undefined && depth === undefined;
-/** A patch has a section that begins so. */
+/** Whether a patch has a section with this header. */
 const patches = (head: RegExp) => ({ patch }: Arguments) => typeof patch === "string" && head.test(patch);
 
 export const OLD_TOOLS: Readonly<Record<string, OldTool>> = {
@@ -62,14 +62,14 @@ export const OLD_TOOLS: Readonly<Record<string, OldTool>> = {
   update_plan: { tool: "plan" },
 };
 
-/** What a patch does beside editing: whoever forbids the tool for that forbids the section. */
+/** Other effects of a patch: a rule that forbids the tool also forbids the section. */
 const IN_PATCH: readonly (readonly [name: string, does: (args: Arguments) => boolean])[] = [
   ["write_file", patches(/^\s*\*\*\* Add File:/m)],
   ["delete_file", patches(/^\s*\*\*\* Delete File:/m)],
   ["move_file", patches(/^\s*\*\*\* Move to:/m)],
 ];
 
-/** The tool's name now; the same for one that has kept it. */
+/** The current name of a tool. */
 export function nameNow(name: string): string {
   return oldTool(name)?.tool ?? name;
 }
@@ -78,16 +78,16 @@ export function oldTool(name: string): OldTool | undefined {
   return Object.hasOwn(OLD_TOOLS, name) ? OLD_TOOLS[name] : undefined;
 }
 
-/** The old names that a tool stands for. */
+/** The old names of a tool. */
 export function oldNames(tool: string): readonly string[] {
   return OLD_OF.get(tool) ?? [];
 }
 
 const OLD_OF = Map.groupBy(Object.keys(OLD_TOOLS), (name) => OLD_TOOLS[name]?.tool ?? name);
 
-/** What rules on tools speak of: a tool, or the part of one that was a tool of its own. */
+/** The subject of a rule on tools: a tool, or a part that used to be a tool. */
 export interface ToolPart {
-  /** Its name now, and then. */
+  /** Its current and old names. */
   readonly names: readonly string[];
   /** For modes. */
   readonly kind: string;
@@ -104,7 +104,7 @@ export function partsOf(tool: ToolFacts): readonly ToolPart[] {
   return old.length === 0 ? [{ names: [tool.name], kind: tool.kind }] : old.map((name) => partOf(name, tool));
 }
 
-/** The parts that a call is of. @param args as the tool takes them */
+/** The parts that a call uses. @param args as the tool accepts them */
 export function partsIn(tool: ToolFacts, args: Arguments): readonly ToolPart[] {
   const own = oldNames(tool.name).filter((name) => {
     const { does, args: own = {} } = OLD_TOOLS[name] ?? {};

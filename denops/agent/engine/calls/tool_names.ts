@@ -1,13 +1,13 @@
-/** Names of tools, as models write them. Pure. */
+/** Tool names as models write them. Pure. */
 
-/** As names are compared. */
+/** The form for comparisons. */
 export function plain(name: string): string {
   return name.toLowerCase().replace(/[-_.\s]/g, "");
 }
 
-/** What may stand before a name: OpenAI's and Gemini's name spaces, and the one of parallel calls. */
+/** Prefixes of names: OpenAI's and Gemini's name spaces, and that of parallel calls. */
 const PREFIX = /^(?:functions?|tools?|default_api|multi_tool_use|call)[.:/]/i;
-/** Kimi's number behind it. */
+/** Kimi appends a number. */
 const SUFFIX = /:\d+$/;
 
 export function bareName(written: string): string {
@@ -17,7 +17,7 @@ export function bareName(written: string): string {
 /** Tools by name. */
 export class ToolNames<Tool extends { readonly name: string }> {
   readonly #exact: ReadonlyMap<string, Tool>;
-  /** Names as they are compared → tools; undefined where two are alike. */
+  /** Compared names → tools; undefined if ambiguous. */
   readonly #alike = new Map<string, Tool | undefined>();
 
   constructor(tools: readonly Tool[]) {
@@ -28,7 +28,7 @@ export class ToolNames<Tool extends { readonly name: string }> {
     }
   }
 
-  /** The tool that is named: `functions.Ask-User:0` is `ask_user`, if no other tool is as near. */
+  /** The tool with a name: `functions.Ask-User:0` is `ask_user` unless another tool is as close. */
   named(written: string): Tool | undefined {
     const bare = bareName(written);
     return this.#exact.get(written) ?? this.#exact.get(bare) ?? this.#alike.get(plain(bare));

@@ -4,14 +4,11 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Contents } from "../log/checkpoints.ts";
 import type { Sql } from "./sql.ts";
 
-/** Contents are written while a model waits: large ones as fast as it goes. */
+/** Contents are written while a model waits, so large ones use the fastest level. */
 const LARGE = 200_000;
 const levelOf = (bytes: Uint8Array) => bytes.length < LARGE ? 5 : 1;
 
-/**
- * A content is stored first and named then: who has stored it, or found it stored, names it within this time. What
- * nobody names after that is removed.
- */
+/** A content is stored before it is referenced, within this time. Unreferenced older contents are removed. */
 export const GRACE_MS = 10 * 60_000;
 
 const DEFLATED = { no: 0, yes: 1, inParts: 2 } as const;
@@ -23,7 +20,7 @@ export class Blobs implements Contents {
     this.#database = database;
   }
 
-  /** True if it is there, and stays long enough to be named. */
+  /** True if it exists and stays long enough to be referenced. */
   has(sha256: string): boolean {
     const row = this.#database.get("SELECT time FROM blobs WHERE sha256 = ?", sha256);
     if (row === undefined) return false;
@@ -45,7 +42,7 @@ export class Blobs implements Contents {
     this.#database.transaction(() => contents.forEach((bytes) => this.put(bytes)));
   }
 
-  /** Reads twice, so that no part is written for a content that is there already. */
+  /** Reads twice, so that existing contents are not written again. */
   async putParts(open: () => AsyncIterable<Uint8Array>): Promise<string> {
     const hash = createHash("sha256");
     for await (const bytes of open()) hash.update(bytes);
@@ -80,14 +77,14 @@ export class Blobs implements Contents {
     );
   }
 
-  /** In bytes. @throws {Error} if it is not there */
+  /** In bytes. @throws {Error} if it is missing */
   size(sha256: string): number {
     const row = this.#database.get("SELECT size FROM blobs WHERE sha256 = ?", sha256);
     if (row === undefined) throw new Error(`no blob ${sha256}`);
     return Number(row.size);
   }
 
-  /** @throws {Error} if it is not there */
+  /** @throws {Error} if it is missing */
   get(sha256: string): Uint8Array<ArrayBuffer> {
     const parts = [...this.parts(sha256)];
     const [first] = parts;
@@ -121,7 +118,7 @@ export class Blobs implements Contents {
     return this.put(new TextEncoder().encode(text));
   }
 
-  /** The name of a text that is stored; undefined if it is not. */
+  /** The hash of a stored text; undefined if it is not stored. */
   findText(text: string): string | undefined {
     const sha256 = hashOf(text);
     return this.has(sha256) ? sha256 : undefined;

@@ -25,7 +25,7 @@ export class SqliteCheckpoints implements CheckpointStore {
   readonly #database: Database;
   readonly #recorded: (changes: readonly RecordedChange[]) => void;
 
-  /** @param recorded is told of the changes of a checkpoint, in the transaction that records them */
+  /** @param recorded receives a checkpoint's changes, in the transaction that records them */
   constructor(
     database: Database,
     contents: Blobs,
@@ -85,7 +85,7 @@ export class SqliteCheckpoints implements CheckpointStore {
     if (unfinished) return this.#stored("session = ? AND finished = 0", session);
     if (turn !== undefined) return this.#stored("session = ? AND turn = ?", session, turn);
     if (since !== undefined) return this.#stored("session = ? AND turn >= ?", session, since);
-    // The few newest are found by their ids, not among all of the session.
+    // Finds the newest few by id instead of scanning the session.
     if (after !== undefined) return this.#stored("+session = ? AND id > ? AND finished = 1", session, after);
     return this.#stored("session = ?", session);
   }
@@ -104,7 +104,7 @@ export class SqliteCheckpoints implements CheckpointStore {
     return Number(this.#database.get("SELECT max(id) AS id FROM checkpoints")?.id ?? 0);
   }
 
-  /** What an undo has taken back stands again when the undo is. */
+  /** Reverting an undo restores the changes that it reverted. */
   #setTaken(session: string, kind: CheckpointKind, id: number, { checkpoints, paths }: UndoneChanges): void {
     const [ids, names] = [JSON.stringify(checkpoints), JSON.stringify([...paths])];
     const among = "path IN (SELECT value FROM json_each(?))";
@@ -162,7 +162,7 @@ export class SqliteCheckpoints implements CheckpointStore {
     });
   }
 
-  /** For commands that have not ended, or never will: how these files were when they began. */
+  /** For commands that have not ended: the files' state when they began. */
   #saveScan(paths: readonly string[]): void {
     this.#database.run(
       "INSERT OR IGNORE INTO checkpoint_files (checkpoint, path, before_type, before_mode, before_blob) " +

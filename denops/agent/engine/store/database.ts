@@ -1,4 +1,4 @@
-/** One SQLite database per project, opened, brought up to date and shared with other engines of the same project. */
+/** One SQLite database per project: opened, upgraded, and shared between engines of the project. */
 import { basename, dirname, join } from "node:path";
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { messageOf } from "../../shared/errors.ts";
@@ -6,13 +6,13 @@ import { finishSalvage, isSalvaged, salvage, whileLocked } from "./upgrade/salva
 import type { Sql } from "./sql.ts";
 import { createSchema, isCurrent, upgrade } from "./upgrade/upgrade.ts";
 
-/** Another engine's write is waited for so long; less once that was in vain, as nothing else is done meanwhile. */
+/** Time limit for another engine's write; shorter after a failure, because it blocks this engine. */
 const BUSY_MS = 5_000;
 const STILL_BUSY_MS = 100;
-/** Another engine that brings the database up to date. */
+/** Time limit for another engine's upgrade. */
 const UPGRADE_MS = 300_000;
 
-/** Contents of some kilobytes leave less of a page empty; what is deleted can be given back to the disk. */
+/** Larger pages waste less space for contents of some kilobytes; deleted space returns to the disk. */
 const NEW_FILE = "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL";
 
 const SETTINGS = `
@@ -26,9 +26,9 @@ export const DATABASE_FILE = "agent.db";
 
 export class Database implements Sql, Disposable {
   #connection: DatabaseSync;
-  /** Undefined for one in memory. */
+  /** Undefined in memory. */
   readonly #path: string | undefined;
-  /** The number of the file that is open. */
+  /** The inode of the open file. */
   #ino: number | null | undefined;
   readonly #statements = new Map<string, StatementSync>();
   #depth = 0;
@@ -41,12 +41,12 @@ export class Database implements Sql, Disposable {
     this.#ino = inoOf(path);
   }
 
-  /** Undefined for one in memory. */
+  /** Undefined in memory. */
   get folder(): string | undefined {
     return this.#path === undefined ? undefined : dirname(this.#path);
   }
 
-  /** A database that is gone with the process, for clients that give no folder. */
+  /** A database in memory, for clients without a folder. */
   static inMemory(): Database {
     return Database.#create(":memory:");
   }
@@ -131,7 +131,7 @@ export class Database implements Sql, Disposable {
     this.#waitAtMost(BUSY_MS);
   }
 
-  /** One line for the user: something was not as it should be. */
+  /** One line for the user about a repaired problem. */
   get notice(): string | undefined {
     return this.#notice;
   }
@@ -142,10 +142,7 @@ export class Database implements Sql, Disposable {
     return notice;
   }
 
-  /**
-   * A file that was deleted while it is open, or whose folder was, is made again with all that was in it.
-   * @throws {Error} if that is not possible
-   */
+  /** Restores a database file that was deleted while open, with its content. @throws {Error} if that is impossible */
   async ensure(): Promise<"there" | "made again"> {
     const path = this.#path;
     if (path === undefined || (this.#ino !== undefined && inoOf(path) === this.#ino)) return "there";
@@ -214,7 +211,7 @@ export class Database implements Sql, Disposable {
       this.#connection.exec("COMMIT");
       return result;
     } catch (error) {
-      // When the disk is full SQLite may have rolled back itself.
+      // When the disk is full, SQLite may already have rolled back.
       if (this.#connection.isTransaction) this.#connection.exec("ROLLBACK");
       throw error;
     } finally {
@@ -274,7 +271,7 @@ export class Database implements Sql, Disposable {
   }
 }
 
-/** Undefined if nothing is there. */
+/** Undefined if the path is missing. */
 function inoOf(path: string | undefined): number | null | undefined {
   try {
     return path === undefined ? undefined : Deno.statSync(path).ino;
@@ -283,7 +280,7 @@ function inoOf(path: string | undefined): number | null | undefined {
   }
 }
 
-/** SQLite's own words for what is damaged, and FTS5's for its tables: node:sqlite in Deno gives no code. */
+/** Messages of SQLite and FTS5 about damage, because node:sqlite in Deno gives no codes. */
 const DAMAGE =
   /disk image is malformed|malformed database schema|not a database|fts5: corrupt|invalid fts5 file|vtable constructor/i;
 

@@ -1,4 +1,4 @@
-/** The edits that models have tried, and what has become of their hunks, in SQLite. */
+/** Models' edits and the outcomes of their hunks, in SQLite. */
 import type { EditLog, EditReport, EditTried, HunkOutcomes, TurnEdits } from "../log/edits.ts";
 import type { Database } from "./database.ts";
 import { saving } from "./saving.ts";

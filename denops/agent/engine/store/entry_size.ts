@@ -1,7 +1,7 @@
-/** What an entry of the log takes of a model's window. */
+/** Estimates the size of a log entry in a model's window. */
 import { isMessage, type LogEntry } from "../log/entries.ts";
 
-/** Characters that an image counts for: about what it takes of a model's window. */
+/** Characters that an image counts as. */
 const IMAGE_SIZE = 8_000;
 
 /** In characters. */

@@ -1,4 +1,4 @@
-/** Forks: the turns that they have in common with the session that they were made from are stored once, with that one. */
+/** Forks share their common turns with the original session, where those are stored once. */
 import type { Database } from "./database.ts";
 import type { Range } from "./turn_log.ts";
 
@@ -8,7 +8,7 @@ export function rangesOf(database: Database, session: string, first: number, las
   for (let id = session, end = last; end >= first;) {
     const row = database.get("SELECT parent, shared FROM sessions WHERE id = ?", id);
     const shared = Number(row?.shared ?? 0);
-    // Of the last common turn the fork may have more.
+    // The fork may continue the last common turn.
     ranges.unshift({ session: id, first: Math.max(first, shared), last: end });
     if (shared === 0) break;
     id = String(row?.parent);

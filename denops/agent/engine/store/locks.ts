@@ -1,15 +1,15 @@
 /**
- * One writer for each session, over all engines of a project. The lock is the operating system's on an open
- * file: it ends with the process that holds it, however that ends, and holds across namespaces.
+ * Ensures one writer for each session among a project's engines, with the system's file locks: they end with their
+ * process and work across namespaces.
  */
 import { join } from "node:path";
 
-/** A lock that another engine only tried is free again after this time. */
+/** A lock that another engine only tested is free again after this time. */
 const PATIENCE_MS = 500;
 const PAUSE_MS = 20;
 
 export class SessionLocks {
-  /** Undefined for a database that no other process shares. */
+  /** Undefined for a database that is not shared. */
   readonly #folder: string | undefined;
   readonly #held = new Map<string, Deno.FsFile>();
 
@@ -37,7 +37,7 @@ export class SessionLocks {
     const file = this.#held.get(id);
     if (file === undefined || this.#folder === undefined) return;
     this.#held.delete(id);
-    // As long as the lock is held nobody else can take a file of this name for theirs.
+    // While the lock is held, nobody else can take this file.
     await Deno.remove(join(this.#folder, id)).catch(() => {});
     file.close();
   }
@@ -79,7 +79,7 @@ async function tryLock(path: string): Promise<Deno.FsFile | undefined> {
   return undefined;
 }
 
-/** Is the file that was opened still the one of this name? */
+/** Whether the opened file still has this name. */
 async function isThere(path: string, file: Deno.FsFile): Promise<boolean> {
   const [named, opened] = await Promise.all([Deno.stat(path).catch(() => undefined), file.stat()]);
   return named !== undefined && named.ino === opened.ino && named.dev === opened.dev;

@@ -1,9 +1,9 @@
-/** What sessions remember beside their messages: one fact a row, so that a change writes what has changed. */
+/** Facts that sessions remember, one a row, so that a change writes only itself. */
 import type { Remembered } from "../ports.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Sql } from "./sql.ts";
 
-/** Characters from which a text goes into a content. */
+/** Longer texts are stored as contents. */
 const LONG = 2_000;
 
 export class SessionMemory {

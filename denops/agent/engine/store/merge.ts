@@ -1,17 +1,17 @@
-/** The pieces in which a text streamed in become one event when their turn has ended: nobody reads them apart. */
+/** Merges the pieces of a streamed text into one event at the end of the turn. */
 import type { LogEntry } from "../log/entries.ts";
 import type { AgentEvent } from "../log/events.ts";
 
 type Piece = Extract<AgentEvent, { type: "token" | "thought" }>;
 
-/** Pieces that follow each other: the place of the first, the text of all, and the places of the others. */
+/** Consecutive pieces: the first one's place, the whole text, and the other places. */
 interface Run<Place> {
   readonly place: Place;
   readonly event: Piece;
   readonly others: readonly Place[];
 }
 
-/** The runs of more than one piece in a log, in order. What stands under one call parts nothing elsewhere. */
+/** Runs of several pieces in a log, in order. Pieces under one call do not interrupt others. */
 export function runsOf<Place>(
   log: Iterable<{ readonly place: Place; readonly entry: LogEntry | undefined }>,
 ): Run<Place>[] {

@@ -1,8 +1,8 @@
-/** What was learnt of models. */
+/** Learned facts about models. */
 import type { ModelFact, ModelFacts } from "../ports.ts";
 import type { Database } from "./database.ts";
 
-/** A disk that is full, or another engine that writes for long: no turn fails because of it. */
+/** A full or locked disk must not fail a turn. */
 function atBest<Result>(work: () => Result): Result | undefined {
   try {
     return work();

@@ -1,21 +1,21 @@
 /**
- * Values as JSON, with long texts in blobs: {"$blob": sha256} stands for a text. An object that has this key by
- * itself is wrapped as {"$json": its JSON}, so that every value comes back as it was.
+ * Values as JSON with long texts in blobs: {"$blob": sha256} stands for a text. An object with this key is wrapped as
+ * {"$json": its JSON}, so that every value survives.
  */
 import type { Blobs } from "./blobs.ts";
 import type { Sql } from "./sql.ts";
 
-/** Characters from which a text goes into a blob; and from which it does if it is in one already, as files' texts are. */
+/** Characters of texts that go into a blob, and of texts that reuse an existing one, as file texts do. */
 const LONG = 8_000;
 const SHARED = 1_000;
 
 interface TextBlobs {
   putText(text: string): string;
-  /** Undefined if it is in none. */
+  /** Undefined if no blob has it. */
   findText(text: string): string | undefined;
 }
 
-/** Contents that the session then names. */
+/** Contents that the session references. */
 export function namedBlobs(database: Sql, blobs: Blobs, session: string): TextBlobs {
   const name = (blob: string) => {
     database.run("INSERT OR IGNORE INTO payload_blobs (session, blob) VALUES (?, ?)", session, blob);
@@ -32,7 +32,7 @@ export function namedBlobs(database: Sql, blobs: Blobs, session: string): TextBl
 
 export function encodePayload(value: unknown, blobs: TextBlobs): string {
   return JSON.stringify(value, (_key, part: unknown) => {
-    // A lone surrogate has no UTF-8; JSON escapes it.
+    // A lone surrogate is not UTF-8; JSON escapes it.
     if (typeof part === "string" && part.length >= SHARED && part.isWellFormed()) {
       const blob = part.length >= LONG ? blobs.putText(part) : blobs.findText(part);
       return blob === undefined ? part : { $blob: blob };
@@ -41,7 +41,7 @@ export function encodePayload(value: unknown, blobs: TextBlobs): string {
   });
 }
 
-/** What was parsed is changed in place: most of it has no mark. */
+/** Decodes in place, because most values have no mark. */
 export function decodeValue(value: unknown, blobs: Pick<Blobs, "getText">): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (isMarked(value)) {
@@ -51,7 +51,7 @@ export function decodeValue(value: unknown, blobs: Pick<Blobs, "getText">): unkn
   }
   for (const [key, part] of Object.entries(value)) {
     const decoded = decodeValue(part, blobs);
-    // As JSON.parse sets them: "__proto__" is a key like any.
+    // Like JSON.parse: "__proto__" is a normal key.
     if (decoded !== part) {
       Reflect.defineProperty(value, key, {
         value: decoded,

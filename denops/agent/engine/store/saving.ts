@@ -1,7 +1,7 @@
-/** What goes wrong with the disk while something is stored. */
+/** Disk errors during a write. */
 import { messageOf, TurnError } from "../../shared/errors.ts";
 
-/** What goes wrong with the disk is not the program's fault. @throws {TurnError} one line */
+/** Turns a disk error into a failure for the user. @throws {TurnError} one line */
 export function saving<Result>(work: () => Result): Result {
   try {
     return work();

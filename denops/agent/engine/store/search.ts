@@ -1,16 +1,16 @@
 /**
- * The full-text search over all sessions of a project. The index says which entries of turns have the words;
- * their texts stand in the turns alone.
+ * Full-text search over a project's sessions. The index only knows which entries contain a word; the texts are in the
+ * turns.
  */
 import { type LogEntry, wordsOf } from "../log/entries.ts";
 import type { TurnLog } from "./turn_log.ts";
 import type { Sql } from "./sql.ts";
 
-/** Characters of one text that can be found: a tool's output may be a whole file. */
+/** Searchable characters of one text, because a tool's output may be a whole file. */
 const MOST_SAID = 50_000;
 const MOST_OUTPUT = 2_000;
 
-/** Words around what was found, and places of one text that are compared. */
+/** Words of an excerpt, and places of one text that are compared. */
 const EXCERPT_WORDS = 24;
 const MOST_PLACES = 100;
 
@@ -28,7 +28,7 @@ export interface Hit {
   readonly title: string;
   readonly turn: number;
   readonly role: string;
-  /** One line around what was found. */
+  /** One line around the match. */
   readonly text: string;
   readonly time: number;
 }
@@ -70,7 +70,7 @@ export function search(database: Sql, log: TurnLog, query: string, limit: number
   }).slice(0, limit);
 }
 
-/** Of a sub-agent's session: where it was started. */
+/** For a sub-agent's session: the place where it was started. */
 function parentOf(database: Sql, session: string): Pick<SearchText, "session" | "turn"> | undefined {
   const row = database.get(
     `SELECT parent, calls.turn AS turn FROM sessions JOIN calls ON calls.session = parent AND calls.id = call
@@ -80,7 +80,7 @@ function parentOf(database: Sql, session: string): Pick<SearchText, "session" | 
   return row && { session: String(row.parent), turn: Number(row.turn) };
 }
 
-/** The session itself, and the forks that have the turn in common with it. */
+/** The session and the forks that share the turn. */
 function ownersOf(
   database: Sql,
   session: string,
@@ -96,12 +96,12 @@ function ownersOf(
   ).map(({ id, title }) => ({ sessionId: String(id), title: String(title) }));
 }
 
-/** Types of entries of which something can be found. */
+/** Types of searchable entries. */
 export const SEARCHED: ReadonlySet<string> = new Set([
   ...["user_message", "steered", "assistant_message", "tool_result"] satisfies LogEntry["type"][],
 ]);
 
-/** What of an entry can be found: what the user or the model has said, and what calls have come to. */
+/** The searchable text of an entry: the user's or the model's words, or a call's result. */
 export function searchable(entry: LogEntry | undefined): Pick<SearchText, "role" | "text"> | undefined {
   switch (entry?.type) {
     case "user_message":
@@ -121,14 +121,14 @@ function searched(role: string, text: string): string {
   return text.slice(0, role === "tool" ? MOST_OUTPUT : MOST_SAID).trim();
 }
 
-/** In quotes no word means anything to FTS5. */
+/** Quoted, so that FTS5 interprets nothing. */
 function matchOf(query: string): string {
   const words = query.split(/\s+/).filter((word) => /[\p{L}\p{N}_]/u.test(word))
     .map((word) => `"${word.replaceAll("\0", "").replaceAll('"', '""')}"`);
   return words.length === 0 ? "" : `${words.join(" ")}*`;
 }
 
-/** About what FTS5 takes for words. */
+/** Approximates FTS5's words. */
 const WORD = /[\p{L}\p{N}\p{Co}_]+/gu;
 
 function termsOf(query: string): readonly string[] {
@@ -139,7 +139,7 @@ function folded(word: string): string {
   return word.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
-/** One line around the place that has the most of the terms, the earliest of those. */
+/** One line around the earliest place with the most terms. */
 function excerpt(text: string, terms: readonly string[]): string {
   const words = [...text.matchAll(WORD)];
   const last = terms.at(-1) ?? "";
@@ -153,7 +153,7 @@ function excerpt(text: string, terms: readonly string[]): string {
     return { at, terms: new Set(around.map(({ term }) => term)).size };
   });
   const best = found.reduce((most, one) => one.terms > most.terms ? one : most, { at: 0, terms: 0 });
-  // A few words before it, for what it is about.
+  // A few words of context before it.
   const first = Math.max(0, Math.min(best.at - EXCERPT_WORDS / 4, words.length - EXCERPT_WORDS));
   const from = first === 0 ? 0 : words[first]?.index ?? 0;
   const to = words[first + EXCERPT_WORDS]?.index;

@@ -1,4 +1,4 @@
-/** Keeps `sessions.json` beside the database as the sessions are. */
+/** Keeps `sessions.json` beside the database up to date. */
 import { join } from "node:path";
 import {
   LARGEST_SESSIONS_FILE,
@@ -12,7 +12,7 @@ import type { WriteJournal } from "../ports.ts";
 import { writeAtomic } from "../files/write_atomic.ts";
 import type { StoredSessions } from "./sessions.ts";
 
-/** It is written at once, and no more often than this. */
+/** Written at once, then at most this often. */
 const PAUSE_MS = 200;
 
 export class SessionList {
@@ -20,7 +20,7 @@ export class SessionList {
   readonly #journal: WriteJournal;
   readonly #folder: string | undefined;
   readonly #root: string;
-  /** Session → questions to the user that have no answer yet. */
+  /** Session → number of unanswered questions to the user. */
   readonly #waiting = new Map<string, number>();
   #pause: ReturnType<typeof setTimeout> | undefined;
   #isNoted = false;
@@ -34,7 +34,7 @@ export class SessionList {
     this.#root = root;
   }
 
-  /** Something has changed. */
+  /** Call it after a change. */
   note(): void {
     this.#isNoted = true;
     if (this.#pause !== undefined) return;
@@ -46,7 +46,7 @@ export class SessionList {
     Deno.unrefTimer(this.#pause);
   }
 
-  /** While this goes on the session waits for the user. */
+  /** Marks the session as waiting for the user during `ask`. */
   async whileWaiting<Answer>(session: string, ask: () => Promise<Answer>): Promise<Answer> {
     this.#count(session, 1);
     try {
@@ -56,13 +56,13 @@ export class SessionList {
     }
   }
 
-  /** What was noted is written. */
+  /** Writes pending changes. */
   async flush(): Promise<void> {
     if (this.#isNoted) await this.write();
     await this.#written;
   }
 
-  /** One after the other, so that the last one is the newest. What cannot be written is missing from a list, no more. */
+  /** Writes one version after another. A failed write only affects lists. */
   async write(): Promise<void> {
     this.#isNoted = false;
     this.#written = this.#written.then(() => this.#write()).catch(() => {});
@@ -75,7 +75,7 @@ export class SessionList {
     await writeAtomic(join(this.#folder, SESSIONS_FILE), text, 0o600, this.#journal, { isSynced: false });
   }
 
-  /** As many as there is room for. */
+  /** As many sessions as fit. */
   #text(most: number): Uint8Array {
     const file: SessionsFile = {
       version: 1,
@@ -92,7 +92,7 @@ export class SessionList {
     return text.length > LARGEST_SESSIONS_FILE && most > 1 ? this.#text(most >> 1) : text;
   }
 
-  /** Whether one without an end still runs its lock tells. */
+  /** For a session without an end, its lock tells whether it runs. */
   #state(id: string, ended: string | undefined): SessionState {
     if (ended === undefined) return this.#waiting.has(id) ? "waiting" : "running";
     if (ended === "failed") return "failed";

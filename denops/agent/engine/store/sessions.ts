@@ -1,4 +1,4 @@
-/** The stored sessions as a list: what there is, and what the user does with one as a whole. */
+/** The list of stored sessions, and operations on whole sessions. */
 import { ToolError } from "../../shared/errors.ts";
 import type { StoredSession } from "../ports.ts";
 import { Blobs } from "./blobs.ts";
@@ -9,24 +9,24 @@ import { type Hit, search } from "./search.ts";
 import { TurnLog } from "./turn_log.ts";
 
 interface SessionSummary extends StoredSession {
-  /** Files that its tools and commands have changed. */
+  /** Files that its tools and commands changed. */
   readonly files: number;
-  /** Of all its requests. */
+  /** Tokens of all its requests. */
   readonly tokens: number;
 }
 
-/** Where a page of the list ends; the next one begins behind it. */
+/** The end of a page; the next one continues there. */
 export interface Place {
   readonly updated: number;
   readonly id: string;
 }
 
-/** No engine that ends takes a day to do so. */
+/** No engine takes a day to end. */
 const WITHDRAWN_MS = 24 * 60 * 60 * 1_000;
 
-/** Turns begun: a session without any is nothing that a user has seen. */
+/** A session without turns was never visible. */
 const BEGUN = "turns > 0 AND deleted = 0";
-/** Those of sub-agents stand under their parents. */
+/** Sub-agents' sessions are listed under their parents. */
 const LISTED = `${BEGUN} AND call IS NULL`;
 
 export class StoredSessions {
@@ -38,7 +38,7 @@ export class StoredSessions {
     this.#log = new TurnLog(database, new Blobs(database));
   }
 
-  /** The newest first. */
+  /** Newest first. */
   list(archived: boolean): readonly SessionSummary[] {
     return this.#database.all(
       `SELECT *,
@@ -50,7 +50,7 @@ export class StoredSessions {
     ).map((row) => ({ ...storedSession(row), files: Number(row.files), tokens: Number(row.tokens) }));
   }
 
-  /** Those that are not archived, the newest first, from behind `after` on. */
+  /** Sessions that are not archived, newest first, after `after`. */
   page(after: Place | undefined, most: number): readonly StoredSession[] {
     const { updated, id } = after ?? { updated: Number.MAX_SAFE_INTEGER, id: "" };
     return this.#database.all(
@@ -63,25 +63,25 @@ export class StoredSessions {
     ).map(storedSession);
   }
 
-  /** Archived ones too, the newest first. */
+  /** Includes archived ones, newest first. */
   newest(most: number): readonly StoredSession[] {
     const sql = `SELECT * FROM sessions WHERE ${LISTED} ORDER BY updated DESC, id LIMIT ?`;
     return this.#database.all(sql, most).map(storedSession);
   }
 
-  /** @throws {ToolError} if there is no such session */
+  /** @throws {ToolError} if the session does not exist */
   get(id: string): StoredSession {
     const row = this.#database.get(`SELECT * FROM sessions WHERE id = ? AND ${BEGUN}`, id);
     if (row === undefined) throw notThere();
     return storedSession(row);
   }
 
-  /** @throws {ToolError} if there is no such session */
+  /** @throws {ToolError} if the session does not exist */
   rename(id: string, title: string): void {
     this.#change(id, "title = ?", title);
   }
 
-  /** @throws {ToolError} if there is no such session */
+  /** @throws {ToolError} if the session does not exist */
   archive(id: string, archived: boolean): void {
     this.#change(id, "archived = ?", archived ? 1 : 0);
   }
@@ -102,12 +102,12 @@ export class StoredSessions {
   }
 
   /**
-   * Those of the user's messages that some session remembers as logged. No engine can log the others from now on.
-   * @param now milliseconds since 1970
+   * Prevents engines from logging these messages later. @param now milliseconds since 1970 @returns ids that a session
+   * has already logged
    */
   withdrawUnlogged(ids: readonly string[], now: number): readonly string[] {
     return this.#database.transaction(() => {
-      // By the key of `memory`: a look for each session.
+      // Uses the key of `memory`: one lookup for each session.
       const logged = this.#database.all(
         `SELECT DISTINCT name FROM sessions CROSS JOIN memory
          WHERE memory.session = sessions.id AND topic = 'message' AND name IN (SELECT value FROM json_each(?))`,
@@ -121,7 +121,10 @@ export class StoredSessions {
     });
   }
 
-  /** With all that belongs to it, its sub-agents too; what it has cost stays, and what forks have in common with it. Nothing if there is none. */
+  /**
+   * Deletes a session with its sub-agents. Its cost and turns shared with forks stay. Does nothing if it does not
+   * exist.
+   */
   remove(id: string): void {
     this.#database.transaction(() => this.#remove(id));
   }
@@ -143,7 +146,7 @@ export class StoredSessions {
       return;
     }
     this.#database.run("DELETE FROM sessions WHERE id = ?", id);
-    // It may have stayed for this fork alone.
+    // The parent may have stayed for this fork only.
     const parent = this.#database.get(
       "SELECT id FROM sessions WHERE id = ? AND deleted = 1",
       String(row.parent),
@@ -151,7 +154,7 @@ export class StoredSessions {
     if (parent !== undefined) this.#remove(String(parent.id));
   }
 
-  /** Those that are not archived and that nothing was added to since `time`, milliseconds since 1970. */
+  /** Sessions that are not archived and unchanged since `time`, in milliseconds since 1970. */
   untouchedSince(time: number): readonly string[] {
     return this.#database.all(
       "SELECT id FROM sessions WHERE archived = 0 AND deleted = 0 AND call IS NULL AND updated < ?",
@@ -161,9 +164,8 @@ export class StoredSessions {
   }
 
   /**
-   * A new session with everything up to the end of `turn`, or up to now; a turn that is going on ends there.
-   * Its files stay the first one's to take back.
-   * @throws {ToolError} if there is no such session or turn
+   * A new session with all turns up to `turn`, default: the last; a running turn ends there. Only the original session
+   * can undo its changes. @throws {ToolError} if the session or turn does not exist
    */
   fork(id: string, turn?: number): StoredSession {
     return this.#database.transaction(() => {
@@ -191,7 +193,7 @@ export class StoredSessions {
     });
   }
 
-  /** A turn that goes on will have more in the one than in the other. */
+  /** A running turn will differ between both. */
   #copyTurn(id: string, copy: string, turn: number): void {
     for (const [table, columns] of TURN_TABLES) {
       const sql =
@@ -202,8 +204,8 @@ export class StoredSessions {
   }
 
   /**
-   * What the session remembered at the end of a turn. What the model had read by then is known for the last turn only:
-   * before that it reads again.
+   * The session's memory at the end of a turn. What the model had read is only known for the last turn; otherwise it
+   * reads again.
    */
   #copyMemory(id: string, copy: string, turn: number, turns: number): void {
     const atEnd = turn === turns;
@@ -240,11 +242,11 @@ export class StoredSessions {
   }
 }
 
-/** What a fork does not take over, as it has not spent or asked for it; and what belongs to the last turn. */
+/** Facts that a fork does not inherit, or only from the last turn. */
 const OWN = ["spent", "titled", "agents", "message"];
 const OF_THE_END = ["folder", "plan", "known", "first"];
 
-/** Where a turn that goes on is stored: the columns beside the session. */
+/** Tables of a running turn: the columns beside the session. */
 const TURN_TABLES = [
   ["turns", "turn, time, asked"],
   ["log", "turn, seq, time, kind, version, payload, size"],

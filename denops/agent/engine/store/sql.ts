@@ -1,4 +1,4 @@
-/** What SQL is run with. */
+/** The interface for SQL. */
 import type { SQLInputValue } from "node:sqlite";
 
 export interface Sql {

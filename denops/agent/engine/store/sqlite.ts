@@ -1,4 +1,4 @@
-/** Sessions in SQLite. What was appended is on disk before the call returns. */
+/** Sessions in SQLite. Appended entries are on disk when the call returns. */
 import type { RecordedChange } from "../log/checkpoints.ts";
 import { messageOf } from "../../shared/errors.ts";
 import {
@@ -40,17 +40,17 @@ import { storedSession } from "./sessions.ts";
 import { TurnLog } from "./turn_log.ts";
 import { UnfinishedWrites } from "./writes.ts";
 
-/** Where a session's log goes on; one engine writes a session at a time. */
+/** The end of a session's log; one engine writes a session at a time. */
 interface End {
   readonly turn: number;
   /** Of the last entry of this turn. */
   readonly seq: number;
 }
 
-/** Characters of a question in the list of turns. */
+/** Characters of a message in the list of turns. */
 const LONGEST_ASKED = 300;
 
-/** In the place of what cannot be read, to the user and to the model. */
+/** Replaces unreadable entries, for the user and the model. */
 const UNREADABLE = {
   type: "notice",
   severity: "warning",
@@ -71,10 +71,10 @@ export class SqliteStore implements Store {
   readonly #log: TurnLog;
   readonly #memory: SessionMemory;
   readonly #ends = new Map<string, End>();
-  /** The state folder was deleted, which was said. */
+  /** The state folder was deleted, and the user notified. */
   #isGone = false;
 
-  /** @param recorded is told of the changes of a checkpoint, in the transaction that records them */
+  /** @param recorded receives a checkpoint's changes, in the transaction that records them */
   constructor(database: Database, recorded?: (changes: readonly RecordedChange[]) => void) {
     this.#database = database;
     this.blobs = new Blobs(database);
@@ -198,7 +198,7 @@ export class SqliteStore implements Store {
   }
 
   #beginTurn(session: string, message: UserMessage, time: number): void {
-    // One that has no end, and what came after the end of the last one.
+    // Seals an interrupted turn, and entries after the last turn's end.
     this.#seal(session);
     const turn = this.#endOf(session).turn + 1;
     this.#ends.set(session, { turn, seq: 0 });
@@ -232,7 +232,7 @@ export class SqliteStore implements Store {
   folds(session: string): readonly FoldEntry[] {
     const ranges = rangesOf(this.#database, session, 1, this.turn(session));
     return ranges.flatMap((range, at) => {
-      // What the one that it was forked from has folded since in their last common turn is its own.
+      // Later folds in the last common turn belong to the original session only.
       const fork = ranges[at + 1];
       const until = fork === undefined ? Infinity : this.session(fork.session)?.created ?? Infinity;
       return this.#log.folded(range)
@@ -241,7 +241,7 @@ export class SqliteStore implements Store {
     });
   }
 
-  /** @param lost stands once in each turn that has entries which cannot be read */
+  /** @param lost replaces the unreadable entries of a turn, once */
   #read(
     session: string,
     { first = 0, last = Number.MAX_SAFE_INTEGER, without = [], bareDiffs }: WhichEntries = {},
@@ -285,7 +285,7 @@ export class SqliteStore implements Store {
     return saving(() => this.#database.run(sql, title, session, known)).changes > 0;
   }
 
-  /** Long texts go into contents, which the session then names. */
+  /** Long texts become contents that the session references. */
   #encode(session: string, value: unknown): string {
     return encodePayload(value, namedBlobs(this.#database, this.blobs, session));
   }

@@ -1,7 +1,6 @@
 /**
- * What nothing needs any more: contents that no column called "blob" or "something_blob" of any table names, such as
- * those of deleted sessions, of a write that a kill has cut off, of files that have changed since they were looked at.
- * In small steps, so that other engines write in between and this one answers.
+ * Removes unreferenced contents: those that no column called "blob" or "something_blob" names, for example of deleted
+ * sessions or interrupted writes. Works in small steps, so that other engines can write in between.
  */
 import { z } from "../../deps/zod.ts";
 import { GRACE_MS } from "./blobs.ts";
@@ -12,14 +11,14 @@ import { indexOthers } from "./search_index.ts";
 const CONTENTS = 200;
 const PAGES = 200;
 
-/** First after so long without a turn, then whenever what was new then has aged. */
+/** First after this idle time, then again when new contents have aged. */
 const IDLE_MS = 20_000;
 
-/** Sweeps while nothing else is to be done. */
+/** Sweeps while the engine is idle. */
 export class IdleSweep {
   readonly #database: Database;
   readonly #isBusy: () => boolean;
-  /** The database as the last sweep has left it. */
+  /** The database's state after the last sweep. */
   #left = "";
   #again = true;
 
@@ -34,14 +33,14 @@ export class IdleSweep {
 
   async #run(): Promise<void> {
     if (this.#isBusy()) return this.start();
-    // A locked or full disk: the next one does it.
+    // On a locked or full disk, the next sweep continues.
     await this.#sweep().catch(() => {});
     this.start(GRACE_MS);
   }
 
   async #sweep(): Promise<void> {
     const isNew = this.#state() !== this.#left;
-    // Once more when what was too young has aged.
+    // Once more when new contents have aged.
     if (!isNew && !this.#again) return;
     this.#again = isNew;
     await indexOthers(this.#database, pause);
@@ -49,7 +48,7 @@ export class IdleSweep {
     this.#left = this.#state();
   }
 
-  /** Other while this or another process writes. */
+  /** Changes with every write by any process. */
   #state(): string {
     const { changes } = this.#database.get("SELECT total_changes() AS changes") ?? {};
     const { data_version: version } = this.#database.get("PRAGMA data_version") ?? {};
@@ -60,7 +59,7 @@ export class IdleSweep {
 /** @returns how many contents were removed */
 export async function sweep(database: Database, grace = GRACE_MS): Promise<number> {
   const before = Date.now() - grace;
-  // What the project looked like is known for the sessions' sake.
+  // The scan only serves existing sessions.
   database.run("DELETE FROM scanned_files WHERE NOT EXISTS (SELECT 1 FROM sessions)");
   const unnamed = blobColumns(database).map(({ table, column }) =>
     `NOT EXISTS (SELECT 1 FROM ${table} WHERE ${column} = sha256)`
@@ -76,7 +75,7 @@ export async function sweep(database: Database, grace = GRACE_MS): Promise<numbe
     at = last;
     await pause();
   }
-  // Parts are written before the content that they are of.
+  // Parts are written before their content.
   database.run(
     "DELETE FROM blob_parts WHERE time <= ? AND NOT EXISTS (SELECT 1 FROM blobs WHERE blobs.sha256 = blob_parts.sha256)",
     before,
@@ -85,7 +84,7 @@ export async function sweep(database: Database, grace = GRACE_MS): Promise<numbe
   return removed;
 }
 
-/** Gives back to the disk what the file does not use. */
+/** Returns unused space to the disk. */
 async function shrink(database: Database): Promise<void> {
   database.transaction(() => {
     const isEmpty = database.get("SELECT 1 FROM search_texts LIMIT 1") === undefined;

@@ -1,8 +1,7 @@
 /**
- * The entries of turns. Those of a turn that goes on are rows; when it ends they become one deflated text with the
- * turn: JSON, [seq, time, kind, version, payload] each. So every turn costs the same to end, to read and to keep, and
- * what its events and its messages both say is stored once. Entries are checked as they are read: one that cannot be
- * read is told apart, and costs no other.
+ * The entries of turns. A running turn's entries are rows; at its end they become one deflated text: JSON, [seq, time,
+ * kind, version, payload] each. So the cost of a turn does not depend on others, and repeated text is stored once.
+ * Entries are checked when read; an unreadable entry does not affect others.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { ENTRY_VERSION, FOLD_TYPES, isFoldType, isMessageType, LogEntry } from "../log/entries.ts";
@@ -12,7 +11,7 @@ import { runsOf } from "./merge.ts";
 import { decodeValue } from "./payload.ts";
 import type { Sql } from "./sql.ts";
 
-/** Of deflate: a turn's end waits for it. */
+/** Deflate level; the end of a turn waits for it. */
 const LEVEL = 4;
 
 interface Entry {
@@ -21,7 +20,7 @@ interface Entry {
   readonly seq: number;
   /** Milliseconds since 1970. */
   readonly time: number;
-  /** Undefined for one that cannot be read. */
+  /** Undefined if unreadable. */
   readonly entry: LogEntry | undefined;
 }
 
@@ -34,7 +33,7 @@ interface NewEntry {
   readonly kind: string;
   /** JSON. */
   readonly payload: string;
-  /** Of a message: its characters. */
+  /** Characters of a message. */
   readonly size: number;
 }
 
@@ -60,7 +59,7 @@ export class TurnLog {
     this.#blobs = blobs;
   }
 
-  /** @param firstLine the first line of what the user has asked */
+  /** @param firstLine of the user's message */
   begin(session: string, turn: number, time: number, firstLine: string): void {
     const sql = "INSERT OR IGNORE INTO turns (session, turn, time, asked) VALUES (?, ?, ?, ?)";
     this.#database.run(sql, session, turn, time, firstLine);
@@ -73,7 +72,7 @@ export class TurnLog {
     );
   }
 
-  /** The seq of the turn's last entry; 0 if it has none. */
+  /** The last seq of the turn; 0 without entries. */
   lastSeq(session: string, turn: number): number {
     const sql = `SELECT max(
       ifnull((SELECT max(seq) FROM log WHERE session = ?1 AND turn = ?2), 0),
@@ -81,10 +80,7 @@ export class TurnLog {
     return Number(this.#database.get(sql, session, turn)?.last ?? 0);
   }
 
-  /**
-   * What is in rows becomes one text for each turn; the pieces in which texts streamed in are put together.
-   * @param encode makes JSON of an event
-   */
+  /** Packs rows into one text for each turn and merges streamed pieces. @param encode turns an event into JSON */
   seal(session: string, encode: (event: AgentEvent) => string): void {
     for (const { turn } of this.#database.all("SELECT DISTINCT turn FROM log WHERE session = ?", session)) {
       this.#seal(session, Number(turn), encode);
@@ -93,7 +89,7 @@ export class TurnLog {
 
   #seal(session: string, turn: number, encode: (event: AgentEvent) => string): void {
     const sealed = this.#sealed(session, turn);
-    // What is broken is left as it is.
+    // Broken data stays.
     if (sealed === "") return;
     const rows = this.#database.all(
       "SELECT seq, time, kind, version, payload, size FROM log WHERE session = ? AND turn = ? ORDER BY seq",
@@ -109,7 +105,7 @@ export class TurnLog {
         { seq, kind, version, payload },
       ) => ({
         place: seq,
-        // What stands between the pieces only parts them.
+        // Entries between pieces only separate them.
         entry: isPiece(kind) ? this.#entry(version, parsed(payload)) : undefined,
       })),
     );
@@ -145,7 +141,7 @@ export class TurnLog {
     for (const { turn } of turns) yield* this.#turn(session, Number(turn), wanted);
   }
 
-  /** Turns of this range in which something was folded. */
+  /** Turns of this range with folds. */
   folded({ session, first, last }: Range): readonly number[] {
     return this.#database.all(
       `SELECT turn FROM turns WHERE session = ?1 AND turn BETWEEN ?2 AND ?3 AND folded = 1
@@ -155,7 +151,7 @@ export class TurnLog {
     ).map(({ turn }) => Number(turn));
   }
 
-  /** Undefined if there is none. */
+  /** Undefined if it does not exist. */
   entry(session: string, turn: number, seq: number): Entry | undefined {
     return this.#turn(session, turn, { kind: () => true }).find((entry) => entry.seq === seq);
   }
@@ -178,7 +174,7 @@ export class TurnLog {
     }
   }
 
-  /** Undefined if a later version has stored it, or it is not what was stored. */
+  /** Undefined if a later version stored it, or it is damaged. */
   #entry(version: number, payload: unknown, bareDiffs = false): LogEntry | undefined {
     if (version > ENTRY_VERSION) return undefined;
     try {
@@ -189,7 +185,7 @@ export class TurnLog {
     }
   }
 
-  /** The entries of a turn that has ended, as JSON: no text if they are broken. */
+  /** The packed entries of an ended turn as JSON; empty if they are broken. */
   #sealed(session: string, turn: number): string | undefined {
     const sql = "SELECT log FROM turns WHERE session = ? AND turn = ?";
     const log = this.#database.get(sql, session, turn)?.log;
@@ -204,7 +200,7 @@ export class TurnLog {
 
 type Packed = readonly [seq: number, time: number, kind: string, version: number, payload: unknown];
 
-/** Undefined for what is no JSON. */
+/** Undefined for invalid JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

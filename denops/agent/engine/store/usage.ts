@@ -1,4 +1,4 @@
-/** What requests have used up, in SQLite. Sums are SQLite's: a long history is not read row by row. */
+/** Usage of requests, in SQLite, which also computes the sums. */
 import { z } from "../../deps/zod.ts";
 import type { RequestUsage, UsageLog, UsageReport } from "../ports.ts";
 import { nameNow } from "../calls/old_names.ts";
@@ -81,7 +81,7 @@ export class SqliteUsage implements UsageLog {
     };
   }
 
-  /** Those of sub-agents, which are in the sums of their turns too. */
+  /** Sub-agents, which the sums of their turns include. */
   #agents(session: string): Row[] {
     const about = (id: string) => ({ name: this.#sessionName(id) });
     return this.#grouped("agent", MOST_AGENTS, about, session, "agent IS NOT NULL");
@@ -95,10 +95,7 @@ export class SqliteUsage implements UsageLog {
     }), session);
   }
 
-  /**
-   * @param key SQL by which requests belong together @param about what is known of them beside their sums
-   * @param which of them, in SQL
-   */
+  /** @param key SQL that groups requests @param about facts beside the sums @param which SQL that selects them */
   #grouped(
     key: string,
     most: number,
@@ -176,7 +173,7 @@ function rowOf(row: Readonly<Record<string, unknown>>, { name, edits }: Pick<Row
   };
 }
 
-/** Calls of before tools had other names count with those of today. */
+/** Calls under old names count with the current ones. */
 function underNamesNow(tools: Readonly<Record<string, number>>): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [name, count] of Object.entries(tools)) {

@@ -1,8 +1,8 @@
-/** Which temporary files are being written, so that none outlives a crash for long. */
+/** Records temporary files, so that none outlives a crash for long. */
 import type { WriteJournal } from "../ports.ts";
 import type { Database } from "./database.ts";
 
-/** A write that has not even begun with its file so long after its entry never will. */
+/** A write without a file after this time will never happen. */
 const ABANDONED_MS = 60_000;
 
 export class UnfinishedWrites implements WriteJournal {
@@ -48,7 +48,7 @@ async function removeUnlessLocked(path: string): Promise<"removed" | "locked" | 
     await Deno.remove(path);
     return "removed";
   } catch {
-    // Not there, or no longer ours to remove.
+    // Missing, or no longer ours to remove.
     return "nothing";
   }
 }
