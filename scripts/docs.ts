@@ -13,8 +13,8 @@ import { PROJECT, toolEnvironment } from "./environment.ts";
 import {
   type Block,
   cropped,
-  type Entries,
-  type Part,
+  type HelpEntries,
+  type HelpPart,
   type Table,
   withBlock,
   withEntries,
@@ -23,20 +23,20 @@ import {
 } from "./help.ts";
 
 /** Screens of tests/screens: the first code block after these tags of the help, and those of README in order. */
-const HELP_SCREENS: readonly (Part & { readonly tag: string; readonly screen: string })[] = [
+const HELP_SCREENS: readonly (HelpPart & { readonly tag: string; readonly screen: string })[] = [
   { tag: "agent-chat", screen: "help-chat", from: "╭ Agent", windows: 2 },
   { tag: "agent-sessions", screen: "help-sessions", from: "Sessions of this project", rows: 4 },
   { tag: "agent-approvals", screen: "help-approval", from: "╭ Approval", windows: 1 },
   { tag: "agent-approval-command", screen: "help-command", from: "╭ Approval", windows: 1 },
   { tag: "agent-approval-effects", screen: "help-changes", from: "╭ Changes", windows: 1 },
 ];
-const README_SCREENS: readonly (Part & { readonly screen: string })[] = [
+const README_SCREENS: readonly (HelpPart & { readonly screen: string })[] = [
   { screen: "readme", from: "╭ Agent", windows: 2 },
 ];
 
 /** What docs.lua returns. */
 interface Facts {
-  readonly entries: readonly Entries[];
+  readonly entries: readonly HelpEntries[];
   readonly tables: readonly Table[];
   readonly maps: readonly string[];
 }
@@ -49,7 +49,7 @@ export async function written(): Promise<ReadonlyMap<string, string>> {
   for (const group of entries) help = withEntries(help, group);
   for (const table of [...tables, presets(), MODES]) help = withTable(help, table);
   for (const block of blocks()) help = withBlock(help, block);
-  const shown = async ({ screen, ...part }: Part & { readonly screen: string }) =>
+  const shown = async ({ screen, ...part }: HelpPart & { readonly screen: string }) =>
     cropped(await read(`tests/screens/${screen}.txt`), part);
   for (const { tag, ...part } of HELP_SCREENS) help = withBlock(help, { tag, lines: await shown(part) });
   const screens = (await Promise.all(README_SCREENS.map(shown))).map((lines) => lines.join("\n"));

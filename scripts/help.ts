@@ -12,7 +12,7 @@ export interface Entry {
 }
 
 /** Entries of one kind; one with such a tag that is none of them goes. */
-export interface Entries {
+export interface HelpEntries {
   /** A regular expression of their tags. */
   readonly like: string;
   readonly of: readonly Entry[];
@@ -41,7 +41,7 @@ const TAG = /^(?:.*\s)?\*(\S+)\*$/;
 const HEAD = /^\S.* ~$/;
 const RULE = /^={20,}$/;
 
-export function withEntries(text: string, { like, of }: Entries): string {
+export function withEntries(text: string, { like, of }: HelpEntries): string {
   const lines = text.split("\n");
   const kind = new RegExp(like);
   for (let at = lines.length - 1; at >= 0; at -= 1) {
@@ -110,7 +110,7 @@ export function withBlock(text: string, { tag, lines: wanted }: Block): string {
 }
 
 /** What is shown of a screen: what stands beside a window is left out. */
-export interface Part {
+export interface HelpPart {
   /** In the first row. */
   readonly from: string;
   /** Rows, or windows with borders from there on. */
@@ -119,7 +119,7 @@ export interface Part {
 }
 
 /** @throws {Error} if it is not on the screen */
-export function cropped(screen: string, { from, rows, windows = 0 }: Part): readonly string[] {
+export function cropped(screen: string, { from, rows, windows = 0 }: HelpPart): readonly string[] {
   const lines = screen.trimEnd().split("\n");
   const first = lines.findIndex((line) => line.includes(from));
   if (first < 0) throw new Error(`the screen has no "${from}"`);

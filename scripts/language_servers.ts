@@ -13,7 +13,7 @@ const DEPENDENCIES = {
 const MARK = "installed.json";
 
 /** Commands; all of them speak LSP on stdin and stdout. */
-export interface LanguageServers {
+export interface UnpackedServers {
   /** typescript-language-server: UTF-16, publishes diagnostics, does not say of which version. */
   readonly utf16: readonly string[];
   /** TypeScript 7's own: UTF-8 if the client can, is asked for diagnostics. */
@@ -25,7 +25,7 @@ export interface LanguageServers {
  *
  * @throws {Error} one line, with what npm said
  */
-export async function languageServers(depsDir: string): Promise<LanguageServers> {
+export async function languageServers(depsDir: string): Promise<UnpackedServers> {
   const deps = await depsFolder(depsDir);
   const folder = join(deps.path, "lsp");
   const manifest = JSON.stringify({ private: true, dependencies: DEPENDENCIES });

@@ -7,7 +7,7 @@ import { findUnpacked, packageOf, type ToolName, unpackTools } from "./unpack.ts
 
 export type { ToolName };
 
-export interface Tool {
+export interface FoundTool {
   readonly name: ToolName;
   /** Absolute, to be executed as it is. */
   readonly path: string;
@@ -49,7 +49,7 @@ export function toolPath(depsDir: string): string {
 export async function ensureTools(
   names: readonly ToolName[],
   options: ToolOptions,
-): Promise<ReadonlyMap<ToolName, Tool>> {
+): Promise<ReadonlyMap<ToolName, FoundTool>> {
   const folder = await depsFolder(options.depsDir);
   const depsDir = folder.path;
   const host = options.host ?? systemHost(depsDir);
@@ -59,13 +59,13 @@ export async function ensureTools(
   if (missing.length > 0 && !folder.isOwn) throw notOwn(options.depsDir, folder, missing.join(", "));
   if (missing.length > 0) await unpackMissing(missing, folder, host, options.log);
 
-  const tools = wanted.map((name, index): Tool =>
+  const tools = wanted.map((name, index): FoundTool =>
     found[index] ?? { name, path: join(toolPath(depsDir), name), source: ".deps" }
   );
   return new Map(tools.map((tool) => [tool.name, tool]));
 }
 
-async function findTool(name: ToolName, depsDir: string, host: Host): Promise<Tool | undefined> {
+async function findTool(name: ToolName, depsDir: string, host: Host): Promise<FoundTool | undefined> {
   const chosen = name === "nvim" ? host.env("AGENT_NVIM") : undefined;
   if (chosen) {
     await assertRecent(chosen);

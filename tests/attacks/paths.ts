@@ -9,7 +9,7 @@ export type Answer =
   | "guarded";
 
 /** A tool and the argument that the path goes into, where it has several. */
-export type Tool =
+export type AttackTool =
   | "read_file"
   | "list_directory"
   | "edit_file"
@@ -21,7 +21,7 @@ export type Tool =
   | "move_file from"
   | "move_file to";
 
-const ALL: readonly Tool[] = [
+const ALL: readonly AttackTool[] = [
   "read_file",
   "list_directory",
   "edit_file",
@@ -35,7 +35,7 @@ const ALL: readonly Tool[] = [
 ];
 
 /** A tool that is not named is not tried. */
-export type Answers = Readonly<Partial<Record<Tool, Answer>>>;
+export type Answers = Readonly<Partial<Record<AttackTool, Answer>>>;
 
 /** Name, path as the model writes it, answers. */
 export type Attack = readonly [name: string, path: string, answers: Answers];
@@ -103,7 +103,7 @@ const SPECIAL: Answers = {
   "move_file from": /^.+ is not a file\.$/,
 };
 
-function only(tools: readonly Tool[], answer: Answer): Answers {
+function only(tools: readonly AttackTool[], answer: Answer): Answers {
   return Object.fromEntries(tools.map((tool) => [tool, answer]));
 }
 

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { answerText, type EngineProcess, spawnEngine, startEngine } from "../support/acp.ts";
 import { DEFAULT_TIMEOUT, waitUntil, within } from "../support/project.ts";
 import { reached } from "../support/server.ts";
-import { inOneEngine, type Part } from "./shared_engine.ts";
+import { type EnginePart, inOneEngine } from "./shared_engine.ts";
 
 const withEditor = inOneEngine(true);
 const withoutEditor = inOneEngine(false);
@@ -15,7 +15,7 @@ class Editor {
   readonly written: [path: string, content: string][] = [];
   constructor(readonly shown: Record<string, string>) {}
 
-  readonly options: Omit<Part, "script"> = {
+  readonly options: Omit<EnginePart, "script"> = {
     readTextFile: ({ path }) => {
       const content = Object.entries(this.shown).find(([name]) => path.endsWith(`/${name}`))?.[1];
       return content === undefined ? Promise.reject(new Error("no such file")) : Promise.resolve({ content });

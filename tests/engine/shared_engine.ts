@@ -5,7 +5,7 @@ import { GREET } from "../support/agent.ts";
 import { removeTree } from "../support/project.ts";
 
 /** What a test chooses: its answers, its files, and how its client answers. */
-export type Part = Pick<
+export type EnginePart = Pick<
   EngineOptions,
   "script" | "project" | "permission" | "readTextFile" | "writeTextFile"
 >;
@@ -15,9 +15,9 @@ export type Part = Pick<
  * @returns gives an engine with these files, a server that knows of nothing before and an empty `seen`. Sessions of
  * earlier tests are stored and stay open.
  */
-export function inOneEngine(hasEditor: boolean): (part: Part) => Promise<EngineClient> {
+export function inOneEngine(hasEditor: boolean): (part: EnginePart) => Promise<EngineClient> {
   let started: Promise<EngineClient> | undefined;
-  let part: Part = { script: "" };
+  let part: EnginePart = { script: "" };
   const refuse = () => Promise.reject(new Error("this test's client has no editor"));
   const options: Omit<EngineOptions, "script"> = {
     permission: (request) => part.permission?.(request) ?? Promise.resolve(ALLOW),

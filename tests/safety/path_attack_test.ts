@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import type { ApprovalChoice } from "../../denops/agent/supervisor/gate/outcome.ts";
 import { join } from "node:path";
 import { OPTION } from "../../denops/agent/protocol/extensions.ts";
-import { type Answer, type Attack, attacks, type Tool } from "../attacks/paths.ts";
+import { type Answer, type Attack, attacks, type AttackTool } from "../attacks/paths.ts";
 import {
   bait,
   HOOK,
@@ -29,7 +29,7 @@ import { DEFAULT_TIMEOUT, within } from "../support/project.ts";
 const BATCH = 15;
 
 interface Probe {
-  readonly tool: Tool;
+  readonly tool: AttackTool;
   args(path: string, index: number): Readonly<Record<string, unknown>>;
 }
 
@@ -54,7 +54,7 @@ const CHANGING: readonly Probe[] = [
 
 interface Call {
   readonly name: string;
-  readonly tool: Tool;
+  readonly tool: AttackTool;
   readonly args: Readonly<Record<string, unknown>>;
   readonly answer: Answer;
   readonly probe: Probe;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { noEditor } from "../../denops/agent/engine/acp/editor.ts";
 import { SessionCheckpoints } from "../../denops/agent/engine/checkpoint/session_checkpoints.ts";
 import type { FileChange } from "../../denops/agent/engine/log/events.ts";
-import type { Editor } from "../../denops/agent/engine/ports.ts";
+import type { Editor } from "../../denops/agent/engine/ports/editor.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { type Scratch, scratch } from "./project.ts";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { lstatSync, readFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import type { Effects } from "../../denops/agent/engine/ports.ts";
+import type { Effects } from "../../denops/agent/engine/ports/commands.ts";
 import type { KeptChange } from "../../denops/agent/protocol/screen_requests.ts";
 import { scratch, waitUntil } from "./project.ts";
 import { copyTree } from "./trees.ts";

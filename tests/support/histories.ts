@@ -6,11 +6,10 @@ import type {
   Image,
   ImageType,
   Message,
-  ModelRequest,
   ToolCall,
   ToolMessage,
-  ToolSpec,
 } from "../../denops/agent/engine/log/messages.ts";
+import type { ModelRequest, ToolSpec } from "../../denops/agent/engine/log/model_request.ts";
 
 export function user(text: string): Message {
   return { role: "user", text };

@@ -4,7 +4,7 @@ import { Assembly } from "../../denops/agent/engine/llm/assemble.ts";
 import { type ModelEvent, streamModel } from "../../denops/agent/engine/llm/client.ts";
 import { Refusals, type Refused } from "../../denops/agent/engine/llm/refusals.ts";
 import { wire } from "../../denops/agent/engine/llm/registry.ts";
-import type { ModelRequest } from "../../denops/agent/engine/log/messages.ts";
+import type { ModelRequest } from "../../denops/agent/engine/log/model_request.ts";
 import type { TurnError } from "../../denops/agent/shared/errors.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import { HttpConnection, type ReceivedRequest } from "../../denops/agent/scripted_model/http_connection.ts";

@@ -13,7 +13,8 @@ import { DEFAULT_TIMEOUT, scratch, within } from "../../../tests/support/project
 import { runs } from "../../../tests/support/runs.ts";
 import { type WireName, WIRES } from "../protocol/providers.ts";
 import type { AgentEvent } from "./log/events.ts";
-import type { ApprovalAnswer, Entries } from "./ports.ts";
+import type { Entries } from "./ports/store.ts";
+import type { ApprovalAnswer } from "./ports/approvals.ts";
 import { Database } from "./store/database.ts";
 import { SqliteStore } from "./store/sqlite.ts";
 import { defineTool, NOTHING } from "./tools/define.ts";

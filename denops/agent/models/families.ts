@@ -1,6 +1,4 @@
-/** Families of models by name: they are told other things, and some providers treat theirs otherwise. */
-
-import type { EditForm } from "../protocol/config.ts";
+import type { EditForm } from "../protocol/efforts.ts";
 
 /** The first that matches: a distilled model is named after its teacher first. */
 const NAMES = {

@@ -2,7 +2,7 @@
 import { z } from "../deps/zod.ts";
 import { OwnMode } from "./modes.ts";
 import { httpUrl, list, map, Price } from "./option_shapes.ts";
-import { ENGINE_OPTIONS, MODEL_OPTIONS, OPTION_NAMES, RULE_OPTIONS, SUPERVISOR_OPTIONS } from "./options.ts";
+import { ENGINE_OPTIONS, MODEL_OPTIONS, RULE_OPTIONS, SUPERVISOR_OPTIONS } from "./options.ts";
 import { WIRES } from "./providers.ts";
 
 export type { Price, ProviderOptions, SafeToWrite } from "./option_shapes.ts";
@@ -41,18 +41,6 @@ export const Budget = z.object(ENGINE_OPTIONS).pick({
 export type Budget = z.infer<typeof Budget>;
 
 const { price: _, ...abilities } = MODEL_OPTIONS;
-
-/** The text to replace, the whole file, or OpenAI's patch text. */
-const EDIT_FORMS = MODEL_OPTIONS.edit_form.unwrap().options;
-export type EditForm = (typeof EDIT_FORMS)[number];
-
-/** Thinking effort of a model, in ascending order. */
-const EFFORTS = ENGINE_OPTIONS.effort.unwrap().options;
-export type Effort = (typeof EFFORTS)[number];
-/** Efforts of a session. "default" is the provider's default, whatever the options say. */
-export const CHOOSABLE_EFFORTS = ["default", ...EFFORTS] as const;
-export type ChoosableEffort = (typeof CHOOSABLE_EFFORTS)[number];
-
 export const ModelOptions = z.object(MODEL_OPTIONS);
 export type ModelOptions = z.infer<typeof ModelOptions>;
 
@@ -129,17 +117,4 @@ export type ModelConfig = z.infer<typeof ModelConfig>;
 
 export function hasModel(config: EngineConfig): config is ModelConfig {
   return config.model !== undefined && config.provider !== undefined;
-}
-
-/** The first problem of a failed parse as "option: what is wrong". */
-export function firstProblem(error: z.ZodError): string {
-  const issue = error.issues[0];
-  if (issue === undefined) return "it is not valid";
-  const where = issue.path.map(String).join(".");
-  return where === "" ? issue.message : `${where}: ${issue.message}`;
-}
-
-/** A problem of the action `configure`, with the option's name as the user knows it. */
-export function optionProblem(problem: string): string {
-  return problem.replace(/^config\.(\w+)/, (_, key: string) => OPTION_NAMES[key] ?? key);
 }

@@ -61,39 +61,6 @@ export type SessionMeta = z.infer<typeof SessionMeta>;
 /** `_meta["agent.nvim"]` of session/set_config_option for the model: the provider's facts about it. */
 export const ModelMeta = z.object({ listed: ListedModel });
 export type ModelMeta = z.infer<typeof ModelMeta>;
-
-/** `_meta["agent.nvim"]` of a piece of text or of a thought: id of the call above it. */
-export const ParentMeta = z.object({ parent: z.string().optional() });
-
-/** `_meta["agent.nvim"]` of the last piece of a thought. */
-export const ThoughtMeta = z.object({ milliseconds: z.number(), ...ParentMeta.shape });
-
-/**
- * `_meta["agent.nvim"]` of an empty piece of a thought: the message's text so far was a thought, or its thought is sent
- * again as text.
- */
-export const RetoldMeta = z.object({ was: z.enum(["text", "thought"]), ...ParentMeta.shape });
-export type RetoldMeta = z.infer<typeof RetoldMeta>;
-
-/** `_meta["agent.nvim"]` of a tool call or its update. */
-export const ToolMeta = z.object({
-  tool: z.string().optional(),
-  /** Lines of the streaming argument, while the call is pending. */
-  lines: z.int().optional(),
-  /** The last lines of the argument. */
-  draft: z.string().optional(),
-  added: z.int().optional(),
-  removed: z.int().optional(),
-  /** One line about the result, or the first line of the error. */
-  summary: z.string().optional(),
-  /** The rule that allowed the call. */
-  rule: z.string().optional(),
-  /** Stopped by the user or by the end of its process, which is not a failure. */
-  stopped: z.boolean().optional(),
-  ...ParentMeta.shape,
-});
-export type ToolMeta = z.infer<typeof ToolMeta>;
-
 /** `_meta["agent.nvim"]` of a permission request: the reason for it. */
 export const ApprovalMeta = z.object({
   reason: z.string(),
@@ -134,17 +101,6 @@ export const PERMISSION_OPTIONS: readonly PermissionOption[] = [
   { optionId: OPTION.allowSession, name: "Allow for this session", kind: "allow_always" },
   { optionId: OPTION.reject, name: "Reject", kind: "reject_once" },
 ];
-
-/** `_meta["agent.nvim"]` of a usage update: values of the last request; the update's own cost is the session's. */
-export const UsageMeta = z.object({
-  input: z.int(),
-  output: z.int(),
-  cachedRead: z.int(),
-  cachedWrite: z.int(),
-  /** US dollars. */
-  cost: z.number().optional(),
-});
-export type UsageMeta = z.infer<typeof UsageMeta>;
 
 /** Reads our part of a `_meta` object; undefined if it is absent or not ours. */
 export function ours<T extends z.ZodType>(

@@ -1,7 +1,8 @@
 /** Messages between Lua and the supervisor: actions go down, updates come up. */
 import { z } from "../deps/zod.ts";
 import type { CommandAccess } from "./commands.ts";
-import { CHOOSABLE_EFFORTS, UserConfig } from "./config.ts";
+import { UserConfig } from "./config.ts";
+import { CHOOSABLE_EFFORTS } from "./efforts.ts";
 import { EditPlace } from "./edit_place.ts";
 import { MessageId, OPTION } from "./extensions.ts";
 import { Attachment } from "./attachments.ts";

@@ -1,8 +1,4 @@
-/**
- * The trusted process: it starts engines, carries messages between them and Neovim, and asks the user for approvals.
- * It reads what a model wrote only to judge it and to show it.
- */
-import { firstProblem, optionProblem } from "../protocol/config.ts";
+import { firstProblem, optionProblem } from "../protocol/option_problems.ts";
 import { Action, type Severity, type Update } from "../protocol/ui.ts";
 import { messageOf } from "../shared/errors.ts";
 import { isRecord } from "../shared/records.ts";

@@ -5,7 +5,7 @@ import type { ModelEvent } from "../../../denops/agent/engine/llm/client.ts";
 import { withTextCalls } from "../../../denops/agent/engine/llm/text_tools/reading.ts";
 import { isUnread } from "../../../denops/agent/engine/llm/text_tools/tools.ts";
 import { withThoughts } from "../../../denops/agent/engine/llm/thoughts.ts";
-import { Prompt } from "../../../denops/agent/engine/log/messages.ts";
+import { Prompt } from "../../../denops/agent/engine/log/model_request.ts";
 import { TOOLS } from "../../../denops/agent/engine/tools/registry.ts";
 import { user } from "../histories.ts";
 

@@ -9,7 +9,7 @@ import {
 import { META, ours } from "../../protocol/extensions.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
-import type { CommandReport, Commands, Effects } from "../ports.ts";
+import type { CommandReport, Commands, Effects } from "../ports/commands.ts";
 import type { Screen } from "./screen.ts";
 
 export class AcpCommands implements Commands {

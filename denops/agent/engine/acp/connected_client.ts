@@ -4,7 +4,7 @@ import { z } from "../../deps/zod.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
 import { InitializeMeta, ours } from "../../protocol/extensions.ts";
 import { messageOf } from "../../shared/errors.ts";
-import type { Editor } from "../ports.ts";
+import type { Editor } from "../ports/editor.ts";
 import { fsEditor, noEditor, screenEditor } from "./editor.ts";
 import { Screen } from "./screen.ts";
 import type { Capabilities } from "./updates.ts";

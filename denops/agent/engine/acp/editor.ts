@@ -5,7 +5,7 @@ import type { Moment } from "./moment.ts";
 import type { Screen } from "./screen.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { conflictText, merge3 } from "../../shared/text/merge.ts";
-import type { Editor, LanguageServers, UnsavedWrite } from "../ports.ts";
+import type { Editor, LanguageServers, UnsavedWrite } from "../ports/editor.ts";
 import { type DecodedText, decodeText } from "../../shared/text/text.ts";
 import { readWhole } from "../tools/files/disk.ts";
 

@@ -4,7 +4,7 @@ import { relative } from "node:path";
 import type { AgentEvent, Diff } from "../log/events.ts";
 import { wordsOf } from "../log/entries.ts";
 import { fenced } from "../../shared/text/text.ts";
-import type { Store, Stored, StoredSession } from "../ports.ts";
+import type { Store, Stored, StoredSession } from "../ports/store.ts";
 
 /** Of the JSON; a change that a reader has to know of counts it up. */
 const VERSION = 1;

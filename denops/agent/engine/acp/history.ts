@@ -5,7 +5,7 @@ import type { HistoryEntry } from "../../protocol/requests.ts";
 import { type Capabilities, STOP_REASONS, Updates } from "./updates.ts";
 import type { AgentEvent } from "../log/events.ts";
 import { attachmentNames, wordsOf } from "../log/entries.ts";
-import type { Store, Stored, WhichEntries } from "../ports.ts";
+import type { Store, Stored, WhichEntries } from "../ports/store.ts";
 
 /** What a screen is not drawn from. */
 const UNSEEN = ["file_modified", "approval_requested", "approval_answered"] as const;

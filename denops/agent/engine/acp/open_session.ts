@@ -6,7 +6,7 @@ import { startTrace } from "../../protocol/trace.ts";
 import { earlierSession } from "../agent/gather/earlier.ts";
 import type { Runner } from "../agent/turn/runner.ts";
 import type { AgentEvent } from "../log/events.ts";
-import type { UsageLog } from "../ports.ts";
+import type { UsageLog } from "../ports/usage.ts";
 import { Session } from "../session/session.ts";
 import type { ClientAbilities } from "../tools/define.ts";
 import { clientAbilities } from "./abilities.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../protocol/extensions.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
-import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../ports.ts";
+import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../ports/approvals.ts";
 import { diffContents } from "./updates.ts";
 
 export function permissionAsker(client: AgentContext, sessionId: string): AskApproval {

@@ -6,7 +6,7 @@ import {
   methods,
 } from "../../deps/acp_sdk.ts";
 import { META } from "../../protocol/extensions.ts";
-import type { Questions } from "../ports.ts";
+import type { Questions } from "../ports/approvals.ts";
 
 export function acpQuestions(client: AgentContext, sessionId: string): Questions {
   return {

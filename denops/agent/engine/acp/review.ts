@@ -7,7 +7,8 @@ import type { Capabilities } from "./updates.ts";
 import { Restorer } from "../checkpoint/restore/restorer.ts";
 import type { Reviews } from "../checkpoint/review/reviews.ts";
 import { whoWrote } from "../checkpoint/review/why.ts";
-import type { Editor, Store } from "../ports.ts";
+import type { Store } from "../ports/store.ts";
+import type { Editor } from "../ports/editor.ts";
 import type { ReviewStore } from "../log/reviews.ts";
 
 export interface ReviewOptions {

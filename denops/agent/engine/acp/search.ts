@@ -2,7 +2,7 @@
 import type { SearchRequest, SearchResponse } from "../../protocol/search.ts";
 import type { Screen } from "./screen.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
-import type { Search } from "../ports.ts";
+import type { Search } from "../ports/search.ts";
 
 export function acpSearch(screen: Screen): Search {
   const ask = async <Op extends SearchRequest["op"]>(

@@ -15,7 +15,7 @@ import { modesOf } from "./modes.ts";
 import type { Capabilities, UpdateSender } from "./updates.ts";
 import type { SessionModes } from "../agent/settings/session_modes.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
-import type { Store } from "../ports.ts";
+import type { Store } from "../ports/store.ts";
 import type { Session } from "../session/session.ts";
 import { Scratch } from "../tools/files/scratch.ts";
 import type { SessionLocks } from "../store/locks.ts";

@@ -1,12 +1,7 @@
 /** Engine events → ACP version 1 updates. */
 import { type AgentContext, methods, type SessionUpdate, type ToolCallContent } from "../../deps/acp_sdk.ts";
-import {
-  META,
-  type RetoldMeta,
-  type ToolMeta,
-  type TurnMeta,
-  type UsageMeta,
-} from "../../protocol/extensions.ts";
+import { META, type TurnMeta } from "../../protocol/extensions.ts";
+import { type RetoldMeta, type ToolMeta, type UsageMeta } from "../../protocol/update_meta.ts";
 import { trace } from "../../protocol/trace.ts";
 import { defined } from "../../shared/records.ts";
 import { Screen } from "./screen.ts";

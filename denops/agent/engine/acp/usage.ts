@@ -1,7 +1,7 @@
 /** What requests have used up, for the screen. */
 import { PRICES_DATE } from "../../models/prices.ts";
 import type { Answers } from "./requests.ts";
-import type { UsageLog } from "../ports.ts";
+import type { UsageLog } from "../ports/usage.ts";
 
 export function usageAnswers(log: UsageLog): Answers {
   return {

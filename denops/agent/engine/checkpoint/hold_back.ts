@@ -11,7 +11,7 @@ import {
   type Snapshot,
 } from "../log/checkpoints.ts";
 import type { FileChange } from "../log/events.ts";
-import type { HeldBackChanges, HeldFile, HoldBack, IsTrap } from "../ports.ts";
+import type { HeldBackChanges, HeldFile, HoldBack, IsTrap } from "../ports/checkpoints.ts";
 import { netChanges } from "./review/net.ts";
 import { textOf } from "./restore/plan.ts";
 import { Restorer, type RestorerOptions } from "./restore/restorer.ts";

@@ -13,7 +13,8 @@ import {
 } from "../log/checkpoints.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
 import type { FileChange } from "../log/events.ts";
-import type { CheckpointedCall, Checkpoints, Editor, PendingCheckpoint } from "../ports.ts";
+import type { CheckpointedCall, Checkpoints, PendingCheckpoint } from "../ports/checkpoints.ts";
+import type { Editor } from "../ports/editor.ts";
 import { encodeText, PLAIN } from "../../shared/text/text.ts";
 import { fileChanges } from "./file_changes.ts";
 import { textOf } from "./restore/plan.ts";

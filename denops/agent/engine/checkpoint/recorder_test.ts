@@ -4,7 +4,7 @@ import { z } from "../../deps/zod.ts";
 import { type RunningEngine, startEngine } from "../../../../tests/support/engine_session.ts";
 import { noEditor } from "../acp/editor.ts";
 import type { Snapshot } from "../log/checkpoints.ts";
-import type { Editor } from "../ports.ts";
+import type { Editor } from "../ports/editor.ts";
 import { defineTool, files, type Tool } from "../tools/define.ts";
 
 type Shown = readonly [path: string, before: string, after: string];

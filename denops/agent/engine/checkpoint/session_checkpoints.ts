@@ -2,7 +2,8 @@
 import { relative } from "node:path";
 import type { TurnFile } from "../../protocol/requests.ts";
 import type { CheckpointStore, Contents, FileRecord } from "../log/checkpoints.ts";
-import type { CheckpointedCall, Checkpoints, Effects, Keeper, Kept, PendingCheckpoint } from "../ports.ts";
+import type { Effects, Keeper, Kept } from "../ports/commands.ts";
+import type { CheckpointedCall, Checkpoints, PendingCheckpoint } from "../ports/checkpoints.ts";
 import { CommandHoldBack } from "./hold_back.ts";
 import { CommandKeeper } from "./review/keep.ts";
 import { History, type TakenBack, type TurnChanges } from "./history.ts";

@@ -2,7 +2,8 @@
 import { createHash, type Hash } from "node:crypto";
 import type { KeptChange } from "../../protocol/screen_requests.ts";
 import type { Contents } from "../log/checkpoints.ts";
-import type { Effects, WriteJournal } from "../ports.ts";
+import type { WriteJournal } from "../ports/store.ts";
+import type { Effects } from "../ports/commands.ts";
 
 /** Bytes that are read at once. */
 const PART = 4_000_000;

@@ -1,5 +1,5 @@
 /** Short tool specs for small models: each description is one sentence, without bounds. Pure. */
-import type { ToolSpec } from "../log/messages.ts";
+import type { ToolSpec } from "../log/model_request.ts";
 
 /** Bounds that no model exceeds anyway. */
 const BOUNDS: ReadonlySet<string> = new Set([

@@ -1,6 +1,7 @@
 /** Estimates the tokens of a prompt from the provider's last count. */
 import { Buffer } from "node:buffer";
-import type { Message, Prompt, Reasoning, ToolSpec } from "../log/messages.ts";
+import type { Message, Reasoning } from "../log/messages.ts";
+import type { Prompt, ToolSpec } from "../log/model_request.ts";
 
 /** UTF-8 bytes a token before the first count: code has 3 to 4, prose more. */
 const BYTES_A_TOKEN = 3;

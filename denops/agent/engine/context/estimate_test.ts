@@ -1,7 +1,7 @@
 /** Tokens of a prompt: as counted, else estimated. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Prompt } from "../log/messages.ts";
+import { Prompt } from "../log/model_request.ts";
 import { allOf, Estimate, sizesOf } from "./estimate.ts";
 
 Deno.test("before an answer three bytes are a token, then what the provider has counted", () => {

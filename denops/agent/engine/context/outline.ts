@@ -1,6 +1,7 @@
 /** The parts of a request, and the part that the provider has not cached. Pure. */
 import type { ContextPart, PrefixBreak } from "../../protocol/requests.ts";
-import type { Message, Prompt } from "../log/messages.ts";
+import type { Message } from "../log/messages.ts";
+import type { Prompt } from "../log/model_request.ts";
 import type { Mode } from "./modes.ts";
 import { rulesId } from "./chosen.ts";
 import { NO_PROJECT, rulesText } from "./project.ts";

@@ -5,7 +5,8 @@
 import { familyOf } from "../../models/families.ts";
 import type { AssistantEntry, ControlNote, MessageEntry, ResultEntry } from "../log/entries.ts";
 import type { Part, UserMessage } from "../log/events.ts";
-import { type Image, type Message, Prompt, type ToolSpec } from "../log/messages.ts";
+import { type Image, type Message } from "../log/messages.ts";
+import { Prompt, type ToolSpec } from "../log/model_request.ts";
 import { isRefused } from "./refused.ts";
 import type { Mode } from "./modes.ts";
 import { NO_PROJECT, type Project } from "./project.ts";

@@ -1,6 +1,6 @@
 /** All or nothing on the disk. */
 import { basename, dirname, join } from "node:path";
-import type { WriteJournal } from "../ports.ts";
+import type { WriteJournal } from "../ports/store.ts";
 
 interface WriteRules {
   /**

@@ -3,7 +3,7 @@ import type { ModelConfig } from "../../protocol/config.ts";
 import type { RequestHeaders } from "../../protocol/providers.ts";
 import type { ScreenResult } from "../../protocol/screen_requests.ts";
 import { messageOf, TurnError } from "../../shared/errors.ts";
-import type { Initiator } from "../log/messages.ts";
+import type { Initiator } from "../log/model_request.ts";
 import type { Endpoint } from "./wire/wire.ts";
 
 /** @param refused the provider did not take the last one @throws {Error} one line */

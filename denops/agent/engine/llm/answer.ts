@@ -1,10 +1,9 @@
 /** The body of one HTTP answer → deltas and how it ended. */
 import { messageOf, TurnError } from "../../shared/errors.ts";
-import type { Refusable } from "../log/messages.ts";
+import type { Refusable } from "../log/model_request.ts";
 import {
   filteredError,
   garbageError,
-  htmlError,
   isWindowFull,
   loadingError,
   memoryError,
@@ -12,10 +11,10 @@ import {
   quotaError,
   statusError,
   streamError,
-  type Target,
-  tooLargeError,
   windowFullError,
 } from "./failures.ts";
+import { htmlError, tooLargeError } from "./transport_failures.ts";
+import { type Target } from "./failure_text.ts";
 import { isLoading, isOutOfMemory, refusesCalls, windowIn } from "./local_failures.ts";
 import type { AnyWire } from "./registry.ts";
 import { Reads } from "./reads.ts";

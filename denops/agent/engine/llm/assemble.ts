@@ -1,5 +1,6 @@
 /** Deltas of one answer → the finished message. */
-import type { AssistantMessage, FinishReason, KeptFor, Reasoning, ToolCall, Usage } from "../log/messages.ts";
+import type { AssistantMessage, KeptFor, Reasoning, ToolCall, Usage } from "../log/messages.ts";
+import type { FinishReason } from "../log/model_request.ts";
 import { WithoutEndMark } from "./end_mark.ts";
 import type { Delta } from "./wire/wire.ts";
 

@@ -4,10 +4,11 @@
  */
 import { trace } from "../../protocol/trace.ts";
 import { TurnError } from "../../shared/errors.ts";
-import type { ModelRequest } from "../log/messages.ts";
+import type { ModelRequest } from "../log/model_request.ts";
 import { readAnswer, refusal, type TryEnd } from "./answer.ts";
 import { delay } from "./delay.ts";
-import { connectionError, cutOffError, htmlError, silenceError, type Target } from "./failures.ts";
+import { connectionError, cutOffError, htmlError, silenceError } from "./transport_failures.ts";
+import { type Target } from "./failure_text.ts";
 import type { Refused } from "./refusals.ts";
 import type { AnyWire } from "./registry.ts";
 import { GIVE_UP_MS, TRIES, waitMs } from "./retry.ts";

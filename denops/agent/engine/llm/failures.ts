@@ -1,25 +1,9 @@
 /** Failures of HTTP and of the wire → one line of less than 300 characters that says what to check. Pure. */
 import { type ErrorKind, TurnError } from "../../shared/errors.ts";
 import type { WireName } from "../../protocol/providers.ts";
-import { connectionProblem } from "../../models/connection_problem.ts";
-import { PRESETS } from "../../protocol/providers.ts";
 import { SMALL_WINDOW } from "./abilities/window.ts";
 import { isOutOfMemory, windowIn } from "./local_failures.ts";
-
-/** Where a request went, for messages. */
-export interface Target {
-  readonly baseUrl: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly keySource: string;
-  /** "host:port" of the proxy that is asked. */
-  readonly proxy?: string | undefined;
-  /** What no message may show: some providers quote the key that they refuse. */
-  readonly secrets: readonly string[];
-}
-
-const LONGEST_MESSAGE = 299;
-const LONGEST_NAME = 80;
+import { failure, names, type Target, via } from "./failure_text.ts";
 
 export function statusError(status: number, detail: string, target: Target): TurnError {
   const { provider, model, baseUrl, keySource } = names(target);
@@ -111,23 +95,6 @@ export function quotaError(detail: string, target: Target): TurnError {
   return failure("auth", before, detail, ").", "Check its plan and billing.", target);
 }
 
-/** An error of fetch itself. `retryable`: the connection broke, as against nobody being there. */
-export function connectionError(error: unknown, target: Target): { error: TurnError; retryable: boolean } {
-  const { baseUrl, keySource } = names(target);
-  const server = { keySource, start: PRESETS[target.provider]?.start, proxy: target.proxy };
-  const { reason, hint, retryable } = connectionProblem(error, server);
-  return { error: failure("network", `Cannot reach ${baseUrl}: `, reason, ".", hint, target), retryable };
-}
-
-export function htmlError(target: Target): TurnError {
-  const { baseUrl } = names(target);
-  return new TurnError(
-    "bad_answer",
-    `Cannot read the answer of ${baseUrl}: it is a web page, not an API${via(target)}.`,
-    target.proxy === undefined ? "Check base_url." : "Check the proxy and base_url.",
-  );
-}
-
 export function garbageError(detail: string, target: Target): TurnError {
   const before = `Cannot read the answer of ${names(target).provider}${via(target)}: `;
   return failure("bad_answer", before, detail, ".", "Try again, or check base_url.", target);
@@ -164,65 +131,4 @@ export function streamError(detail: string, target: Target): TurnError {
   if (isOutOfMemory(detail)) return memoryError(detail, target);
   const before = `${names(target).provider} stopped with an error: `;
   return failure("overloaded", before, detail, ".", "Try again.", target);
-}
-
-/** @param came whether a part of the answer had come before */
-export function cutOffError(target: Target, came: boolean): TurnError {
-  const hint = came ? 'What came is kept; send "continue" to go on.' : "Check the network and try again.";
-  return new TurnError("cut_off", `The answer of ${names(target).provider}${via(target)} was cut off.`, hint);
-}
-
-export function tooLargeError(limit: number, target: Target): TurnError {
-  const megabytes = Math.round(limit / 1_000_000);
-  return new TurnError(
-    "too_large",
-    `Stopped reading: the answer of ${names(target).provider} is over ${megabytes} MB.`,
-    "Ask for less at once.",
-  );
-}
-
-export function silenceError(seconds: number, target: Target): TurnError {
-  return new TurnError(
-    "network",
-    `No answer from ${names(target).provider}${via(target)} for ${seconds} s.`,
-    "Try again or raise limits.request_timeout.",
-  );
-}
-
-function via({ proxy }: Target): string {
-  return proxy === undefined ? "" : ` (proxy ${oneLine(proxy, LONGEST_NAME)})`;
-}
-
-function names({ provider, model, baseUrl, keySource }: Target) {
-  const short = (text: string) => oneLine(text, LONGEST_NAME);
-  return {
-    provider: short(provider),
-    model: short(model),
-    baseUrl: short(baseUrl),
-    keySource: short(keySource),
-  };
-}
-
-/** `detail` is what others wrote: without secrets, on one line, and as long as there is room. */
-function failure(
-  kind: ErrorKind,
-  before: string,
-  detail: string,
-  after: string,
-  hint: string,
-  { secrets }: Target,
-): TurnError {
-  const safe = secrets.reduce((text, secret) => text.replaceAll(secret, "[key]"), detail);
-  const room = LONGEST_MESSAGE - before.length - after.length - hint.length - 1;
-  // The sentence around it has its own full stop.
-  return new TurnError(kind, before + oneLine(safe, room).replace(/[.\s]+$/, "") + after, hint);
-}
-
-/** At most `most` characters, on one line, without control characters. */
-export function oneLine(text: string, most = 200): string {
-  // deno-lint-ignore no-control-regex -- they must not reach the screen
-  const line = text.replace(/\s+/g, " ").replace(/[\u0000-\u001f\u007f-\u009f]/g, "").trim();
-  if (line.length <= most) return line;
-  // Half a character at the cut would be one that no encoding can hold.
-  return `${line.slice(0, Math.max(0, most - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
 }

@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { checkError } from "../../../../tests/support/model_client.ts";
+import { garbageError, statusError, streamError } from "./failures.ts";
 import {
   connectionError,
   cutOffError,
-  garbageError,
   htmlError,
-  oneLine,
   silenceError,
-  statusError,
-  streamError,
-  type Target,
   tooLargeError,
-} from "./failures.ts";
+} from "./transport_failures.ts";
+import { oneLine, type Target } from "./failure_text.ts";
 
 const target: Target = {
   baseUrl: "https://models.test/v1",

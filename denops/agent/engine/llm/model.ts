@@ -1,16 +1,15 @@
 /** The configured model: what the loop talks to. */
 import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
 import { wireFor } from "../../protocol/providers.ts";
-import { isSmall } from "../../models/families.ts";
 import { TurnError } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
-import type { Author, Initiator, KeptFor, ModelRequest, Prompt } from "../log/messages.ts";
-import type { ModelFacts } from "../ports.ts";
+import type { Author, KeptFor } from "../log/messages.ts";
+import type { Initiator, ModelRequest, Prompt } from "../log/model_request.ts";
+import type { ModelFacts } from "../ports/store.ts";
 import { Abilities } from "./abilities/abilities.ts";
-import { SMALL_WINDOW } from "./abilities/window.ts";
 import { ProviderCredentials, type RenewKey, requestHeaders } from "./access.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
-import type { Target } from "./failures.ts";
+import type { Target } from "./failure_text.ts";
 import { type AnyWire, wire } from "./registry.ts";
 import { withoutEndMark } from "./end_mark.ts";
 import { ownOf } from "./own.ts";
@@ -137,7 +136,7 @@ class ConfiguredModel implements Model {
   }
 
   get small(): boolean {
-    return isSmall(this.name) || this.contextWindow <= SMALL_WINDOW;
+    return this.#abilities.isSmall;
   }
 
   get oneByOne(): boolean {

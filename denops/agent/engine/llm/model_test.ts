@@ -6,7 +6,7 @@ import { engineConfig } from "../../../../tests/support/engine_config.ts";
 import { KEY } from "../../../../tests/support/key.ts";
 import { checked, serve } from "../../../../tests/support/model_client.ts";
 import { type WireName, WIRES } from "../../protocol/providers.ts";
-import { Prompt } from "../log/messages.ts";
+import { Prompt } from "../log/model_request.ts";
 import { Database } from "../store/database.ts";
 import { SqliteModelFacts } from "../store/model_facts.ts";
 import { createModel, type Model } from "./model.ts";

@@ -1,5 +1,4 @@
-/** What a provider refuses of a request, and how the same is asked without it: at once, and from then on. */
-import type { ModelRequest, Refusable } from "../log/messages.ts";
+import type { ModelRequest, Refusable } from "../log/model_request.ts";
 import type { Abilities } from "./abilities/abilities.ts";
 import { oneCallEach } from "./one_call.ts";
 import { withoutReasoning } from "./reasoning.ts";

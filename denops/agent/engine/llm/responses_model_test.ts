@@ -6,7 +6,7 @@ import { assistant, READ_FILE, user } from "../../../../tests/support/histories.
 import { engineConfig } from "../../../../tests/support/engine_config.ts";
 import { KEY } from "../../../../tests/support/key.ts";
 import { checked } from "../../../../tests/support/model_client.ts";
-import { Prompt } from "../log/messages.ts";
+import { Prompt } from "../log/model_request.ts";
 import { Assembly } from "./assemble.ts";
 import { createModel, type Model } from "./model.ts";
 

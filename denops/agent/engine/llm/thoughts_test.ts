@@ -5,7 +5,7 @@ import { cuts } from "../../../../tests/support/pieces.ts";
 import { runs } from "../../../../tests/support/runs.ts";
 import { assertEachLinear } from "../../../../tests/support/growth.ts";
 import { IS_FULL } from "../../../../tests/support/sample.ts";
-import type { FinishReason } from "../log/messages.ts";
+import type { FinishReason } from "../log/model_request.ts";
 import { Assembly } from "./assemble.ts";
 import type { ModelEvent } from "./client.ts";
 import { type ThoughtHabit, THOUGHTS, withThoughts } from "./thoughts.ts";

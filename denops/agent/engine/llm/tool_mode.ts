@@ -1,6 +1,7 @@
 /** How a model is asked for tool calls: in the provider's own fields, or in its text. */
 import type { ModelConfig } from "../../protocol/config.ts";
-import type { Author, ModelRequest, Prompt } from "../log/messages.ts";
+import type { Author } from "../log/messages.ts";
+import type { ModelRequest, Prompt } from "../log/model_request.ts";
 import type { Abilities } from "./abilities/abilities.ts";
 import { oneCallEach } from "./one_call.ts";
 import { type Form, formFor } from "./text_tools/forms.ts";

@@ -1,9 +1,9 @@
 /** Writes a session's log, and what could not be written later. */
 import { trace } from "../../protocol/trace.ts";
-import { hasHappened } from "../log/entries.ts";
+import { hasHappened } from "../log/entry_kinds.ts";
 import { TurnError } from "../../shared/errors.ts";
 import type { Emit } from "../log/events.ts";
-import type { Entries, Store } from "../ports.ts";
+import type { Entries, Store } from "../ports/store.ts";
 
 export class LogWriter {
   readonly #session: string;

@@ -1,7 +1,11 @@
 /** The ports of a session: everything outside of it that it may use. */
 import type { EngineConfig, FileRules } from "../../protocol/config.ts";
 import type { Emit } from "../log/events.ts";
-import type { AskApproval, Commands, Editor, Store, UsageLog } from "../ports.ts";
+import type { Store } from "../ports/store.ts";
+import type { UsageLog } from "../ports/usage.ts";
+import type { Commands } from "../ports/commands.ts";
+import type { AskApproval } from "../ports/approvals.ts";
+import type { Editor } from "../ports/editor.ts";
 import type { AttachmentPorts } from "../agent/gather/attachments.ts";
 import type { Runner } from "../agent/turn/runner.ts";
 import type { AskSurroundings } from "../agent/gather/git_now.ts";

@@ -9,7 +9,7 @@ import { callIds } from "../agent/turn/call_ids.ts";
 import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } from "../log/events.ts";
 import { type Facts, Memory } from "../agent/permission/memory.ts";
 import { LEFT_OPEN, missing } from "../agent/turn/interrupted.ts";
-import type { Store, TurnBegun } from "../ports.ts";
+import type { Store, TurnBegun } from "../ports/store.ts";
 import type { ToolMemory } from "../tools/define.ts";
 import { defined } from "../../shared/records.ts";
 import { LogWriter } from "./log_writer.ts";

@@ -1,5 +1,5 @@
 /** Facts that sessions remember, one a row, so that a change writes only itself. */
-import type { Remembered } from "../ports.ts";
+import type { Remembered } from "../ports/store.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Sql } from "./sql.ts";
 

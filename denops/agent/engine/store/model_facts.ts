@@ -1,5 +1,5 @@
 /** Learned facts about models. */
-import type { ModelFact, ModelFacts } from "../ports.ts";
+import type { ModelFact, ModelFacts } from "../ports/store.ts";
 import type { Database } from "./database.ts";
 
 /** A full or locked disk must not fail a turn. */

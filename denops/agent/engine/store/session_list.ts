@@ -8,7 +8,7 @@ import {
   type SessionsFile,
   type SessionState,
 } from "../../protocol/sessions_file.ts";
-import type { WriteJournal } from "../ports.ts";
+import type { WriteJournal } from "../ports/store.ts";
 import { writeAtomic } from "../files/write_atomic.ts";
 import type { StoredSessions } from "./sessions.ts";
 

@@ -1,6 +1,6 @@
 /** The list of stored sessions, and operations on whole sessions. */
 import { ToolError } from "../../shared/errors.ts";
-import type { StoredSession } from "../ports.ts";
+import type { StoredSession } from "../ports/store.ts";
 import { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
 import { rangesOf } from "./lineage.ts";

@@ -1,18 +1,8 @@
 /** Sessions in SQLite. Appended entries are on disk when the call returns. */
 import type { RecordedChange } from "../log/checkpoints.ts";
 import { messageOf } from "../../shared/errors.ts";
-import {
-  type FoldEntry,
-  isEvent,
-  isEventType,
-  isFold,
-  isFoldType,
-  isMessage,
-  isMessageType,
-  type LogEntry,
-  type MessageEntry,
-  wordsOf,
-} from "../log/entries.ts";
+import { type FoldEntry, type LogEntry, type MessageEntry, wordsOf } from "../log/entries.ts";
+import { isEvent, isEventType, isFold, isFoldType, isMessage, isMessageType } from "../log/entry_kinds.ts";
 import type { UserMessage } from "../log/events.ts";
 import type {
   Entries,
@@ -24,7 +14,7 @@ import type {
   StoredSubagent,
   TurnBegun,
   WhichEntries,
-} from "../ports.ts";
+} from "../ports/store.ts";
 import { firstTitle } from "../log/title.ts";
 import { Blobs } from "./blobs.ts";
 import { SqliteCheckpoints } from "./checkpoints.ts";

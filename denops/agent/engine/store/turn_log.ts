@@ -4,7 +4,8 @@
  * Entries are checked when read; an unreadable entry does not affect others.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { ENTRY_VERSION, FOLD_TYPES, isFoldType, isMessageType, LogEntry } from "../log/entries.ts";
+import { ENTRY_VERSION, LogEntry } from "../log/entries.ts";
+import { FOLD_TYPES, isFoldType, isMessageType } from "../log/entry_kinds.ts";
 import type { AgentEvent } from "../log/events.ts";
 import type { Blobs } from "./blobs.ts";
 import { runsOf } from "./merge.ts";

@@ -1,6 +1,6 @@
 /** Usage of requests, in SQLite, which also computes the sums. */
 import { z } from "../../deps/zod.ts";
-import type { RequestUsage, UsageLog, UsageReport } from "../ports.ts";
+import type { RequestUsage, UsageLog, UsageReport } from "../ports/usage.ts";
 import { nameNow } from "../calls/old_names.ts";
 import type { Database } from "./database.ts";
 import { SqliteEdits } from "./edits.ts";

@@ -6,7 +6,7 @@ import { engineConfig } from "../../../../tests/support/engine_config.ts";
 import { serve } from "../../../../tests/support/model_client.ts";
 import { events } from "../../../../tests/support/wire_play.ts";
 import { WIRES } from "../../protocol/providers.ts";
-import type { RequestUsage, UsageReport } from "../ports.ts";
+import type { RequestUsage, UsageReport } from "../ports/usage.ts";
 import { Database } from "./database.ts";
 import { SqliteStore } from "./sqlite.ts";
 import { SqliteUsage } from "./usage.ts";

@@ -1,5 +1,5 @@
 /** Records temporary files, so that none outlives a crash for long. */
-import type { WriteJournal } from "../ports.ts";
+import type { WriteJournal } from "../ports/store.ts";
 import type { Database } from "./database.ts";
 
 /** A write without a file after this time will never happen. */

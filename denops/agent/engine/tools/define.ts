@@ -8,13 +8,18 @@ import { z } from "../../deps/zod.ts";
 import { defined } from "../../shared/records.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { propertiesOf } from "../calls/json_schema.ts";
-import type { Diff, FileChange, ToolKind } from "../log/events.ts";
-import type { EditForm } from "../../protocol/config.ts";
-import type { Image, ToolSpec } from "../log/messages.ts";
+import type { Diff, FileChange, Plan, ToolKind } from "../log/events.ts";
+import type { EditForm } from "../../protocol/efforts.ts";
+import type { Image } from "../log/messages.ts";
+import type { ToolSpec } from "../log/model_request.ts";
 import type { Access, AccessPath, FileAccess } from "../../protocol/access.ts";
 import type { CommandAccess } from "../../protocol/commands.ts";
 import type { ModeAccess } from "../../protocol/modes.ts";
-import type { Commands, Effects, LanguageServers, Plan, Questions, Search, SubagentPort } from "../ports.ts";
+import type { SubagentPort } from "../ports/subagents.ts";
+import type { Search } from "../ports/search.ts";
+import type { Commands, Effects } from "../ports/commands.ts";
+import type { Questions } from "../ports/approvals.ts";
+import type { LanguageServers } from "../ports/editor.ts";
 import {
   argumentsIn,
   type ArgumentsSchema,

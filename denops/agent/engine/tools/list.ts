@@ -103,8 +103,17 @@ async function listFiles(
 /** The best fuzzy matches are enough. */
 const MOST_FUZZY = 50;
 
+/** The entries of a folder that may be read without a question, one a line. @throws {ToolError} */
+export async function entriesOf(
+  folder: ResolvedPath,
+  workspace: Workspace,
+  signal: AbortSignal,
+): Promise<string> {
+  return (await folderEntries(workspace, folder, new AskedAbout(), signal)).join("\n");
+}
+
 /** Visible names in a folder, folders first; `leftOut` counts files that rules ask about. @throws {ToolError} */
-export async function folderEntries(
+async function folderEntries(
   workspace: Workspace,
   folder: ResolvedPath,
   leftOut: AskedAbout,

@@ -1,7 +1,7 @@
 import { z } from "../../deps/zod.ts";
 import { type ApprovedCommand, COMMAND_ACCESSES, type CommandAccess } from "../../protocol/commands.ts";
 import { ToolError } from "../../shared/errors.ts";
-import type { CommandReport } from "../ports.ts";
+import type { CommandReport } from "../ports/commands.ts";
 import { hintFor } from "./commands/hints.ts";
 import { type ApprovedChanges, defineTool, titleText, type ToolContext } from "./define.ts";
 

@@ -2,7 +2,8 @@
 import type { ContentBlock, SessionUpdate } from "../../deps/acp_sdk.ts";
 import { basename, relative, sep } from "node:path";
 import { isInside } from "../../policy/path.ts";
-import { ours, RetoldMeta, ThoughtMeta, TurnMeta } from "../../protocol/extensions.ts";
+import { ours, TurnMeta } from "../../protocol/extensions.ts";
+import { RetoldMeta, ThoughtMeta } from "../../protocol/update_meta.ts";
 import type { TurnFile } from "../../protocol/requests.ts";
 import type { ShownFile, Update } from "../../protocol/ui.ts";
 import { defined } from "../../shared/records.ts";

@@ -1,5 +1,4 @@
-/** The session behind one chat, and the user's choices for it. */
-import type { ChoosableEffort } from "../../protocol/config.ts";
+import type { ChoosableEffort } from "../../protocol/efforts.ts";
 import type { ModeAccess } from "../../protocol/modes.ts";
 import type { RequestName, RequestParams, RequestResult } from "../../protocol/requests.ts";
 import { messageOf } from "../../shared/errors.ts";

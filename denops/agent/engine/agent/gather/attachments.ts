@@ -22,12 +22,11 @@ import type { MessageEntry } from "../../log/entries.ts";
 import type { Part } from "../../log/events.ts";
 import { fenced, splitLines } from "../../../shared/text/text.ts";
 import type { ClientAbilities } from "../../tools/define.ts";
-import { AskedAbout } from "../../tools/files/asked_about.ts";
 import { fileInfo, readImage } from "../../tools/files/disk.ts";
 import { imageInfo, measures } from "../../tools/files/image.ts";
 import { ImageRoom, LARGEST_IMAGE } from "../../tools/files/image_room.ts";
 import { shownPath, type Workspace } from "../../tools/files/workspace.ts";
-import { folderEntries } from "../../tools/list.ts";
+import { entriesOf } from "../../tools/list.ts";
 import { outlineOf, symbolBodies } from "./symbol_attachments.ts";
 import type { RootedPath } from "../../../policy/roots.ts";
 
@@ -299,7 +298,7 @@ class MessageGatherer {
     const label = `${name === "." ? "" : name}/`;
     const found = await search?.files({ path: path.path, most: MOST_FILES }, this.#inTime());
     const listed = found === undefined
-      ? (await folderEntries(this.#ports.workspace, path, new AskedAbout(), this.#signal)).join("\n")
+      ? await entriesOf(path, this.#ports.workspace, this.#signal)
       : treeText(found.paths, this.#share.ofOne, !found.more);
     this.#give(label, `What is in the folder ${label}`, listed === "" ? "nothing" : listed, true);
   }

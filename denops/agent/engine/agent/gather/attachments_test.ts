@@ -6,7 +6,7 @@ import { pngFile } from "../../../../../tests/support/pictures.ts";
 import { WIRES } from "../../../protocol/providers.ts";
 import { withoutRepeats } from "../../context/repeats.ts";
 import { attachmentNames } from "../../log/entries.ts";
-import type { Editor } from "../../ports.ts";
+import type { Editor } from "../../ports/editor.ts";
 
 const FILES = {
   "src/a.ts": "one\ntwo\nthree\nfour\n",

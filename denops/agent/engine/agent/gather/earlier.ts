@@ -1,6 +1,6 @@
 /** An earlier session of the project as an attachment: its title and its outcome. */
 import { foldsInForce } from "../../context/folding/folds.ts";
-import type { Store, StoredSession } from "../../ports.ts";
+import type { Store, StoredSession } from "../../ports/store.ts";
 import type { EarlierSession } from "./attachments.ts";
 
 /** Sessions whose titles are searched, the newest first. */

@@ -4,7 +4,7 @@ import type { PrefixBreak, RequestResult } from "../../../protocol/requests.ts";
 import { firstBreak, lengthOf } from "../../context/outline.ts";
 import type { Folds } from "../../context/folding/folds.ts";
 import type { RulesFile } from "../../context/project.ts";
-import type { Prompt } from "../../log/messages.ts";
+import type { Prompt } from "../../log/model_request.ts";
 
 /** For English and code. */
 const CHARACTERS_A_TOKEN = 4;

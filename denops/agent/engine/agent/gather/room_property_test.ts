@@ -9,7 +9,7 @@ import { MODES } from "../../context/modes.ts";
 import { view } from "../../context/view.ts";
 import { HistoryWindow } from "../../context/folding/window.ts";
 import type { LogEntry } from "../../log/entries.ts";
-import type { Prompt } from "../../log/messages.ts";
+import type { Prompt } from "../../log/model_request.ts";
 import type { Model } from "../../llm/model.ts";
 import { Database } from "../../store/database.ts";
 import { SqliteStore } from "../../store/sqlite.ts";

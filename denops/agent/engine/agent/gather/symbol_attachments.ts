@@ -1,7 +1,7 @@
 /** Finds symbols by name with running language servers. */
 import type { LspLocation, LspSymbol } from "../../../protocol/lsp.ts";
 import { ToolError } from "../../../shared/errors.ts";
-import type { LanguageServers } from "../../ports.ts";
+import type { LanguageServers } from "../../ports/editor.ts";
 import { lineRange, symbolName } from "../../tools/lsp/show.ts";
 
 /** Milliseconds. A new server reads the project before it can search; outlines are optional. */

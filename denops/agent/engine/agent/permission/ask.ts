@@ -1,6 +1,6 @@
 /** One request to the model in a mode with its own limits. */
 import type { Mode } from "../../context/modes.ts";
-import type { Prompt } from "../../log/messages.ts";
+import type { Prompt } from "../../log/model_request.ts";
 import { runStep, type StepEnd, type StepPorts } from "../turn/step.ts";
 
 /** An answer that reaches a limit ends like one that the user stopped. */

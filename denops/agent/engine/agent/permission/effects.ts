@@ -2,7 +2,8 @@
 import { nameInRoots } from "../../../policy/roots.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
 import { pauses } from "../../../shared/pauses.ts";
-import type { ApprovalAnswer, Effects, Keeper, Kept } from "../../ports.ts";
+import type { Effects, Keeper, Kept } from "../../ports/commands.ts";
+import type { ApprovalAnswer } from "../../ports/approvals.ts";
 import { counted, type ToolResult } from "../../tools/define.ts";
 import type { CheckpointPorts } from "./checkpointed.ts";
 import { type Permissions, ruleOf } from "./permission.ts";

@@ -8,7 +8,8 @@ import {
   END_TURN,
   startEngine,
 } from "../../../../../tests/support/engine_session.ts";
-import type { ApprovalAnswer, Effects } from "../../ports.ts";
+import type { Effects } from "../../ports/commands.ts";
+import type { ApprovalAnswer } from "../../ports/approvals.ts";
 import { defineTool, type Tool } from "../../tools/define.ts";
 
 const FILES = { "a.txt": "one\ntwo\n", "b.txt": "b\n", "package.json": "{}\n" };

@@ -4,8 +4,8 @@ import { ListedModel } from "../../../protocol/config.ts";
 import { Note } from "../../context/notes.ts";
 import { Project } from "../../context/project.ts";
 import { Plan } from "../../log/events.ts";
-import type { ToolSpec } from "../../log/messages.ts";
-import type { Remembered } from "../../ports.ts";
+import type { ToolSpec } from "../../log/model_request.ts";
+import type { Remembered } from "../../ports/store.ts";
 
 /** Facts with one value each, and their defaults. */
 const Facts = z.object({

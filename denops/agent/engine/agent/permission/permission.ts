@@ -5,7 +5,7 @@ import type { Access, AccessPath } from "../../../protocol/access.ts";
 import { trace } from "../../../protocol/trace.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import type { Emit, ToolStart } from "../../log/events.ts";
-import type { ApprovalAnswer, AskApproval } from "../../ports.ts";
+import type { ApprovalAnswer, AskApproval } from "../../ports/approvals.ts";
 import { type ApprovedChanges, files, NOTHING, type PreparedCall } from "../../tools/define.ts";
 
 export interface PermissionPorts {

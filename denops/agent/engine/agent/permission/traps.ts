@@ -8,7 +8,8 @@ import type { TextChange } from "../../../protocol/access.ts";
 import type { SafeToWrite } from "../../../protocol/config.ts";
 import type { Emit, FileChange, ToolStart } from "../../log/events.ts";
 import { lineDiff } from "../../log/line_diff.ts";
-import type { AskApproval, HeldFile, HoldBack } from "../../ports.ts";
+import type { HeldFile, HoldBack } from "../../ports/checkpoints.ts";
+import type { AskApproval } from "../../ports/approvals.ts";
 import { files } from "../../tools/define.ts";
 import { namesFile } from "../gather/named_files.ts";
 

@@ -5,9 +5,9 @@
 import { covers } from "../../../protocol/modes.ts";
 import { briefly } from "../../context/brief.ts";
 import { hasPart, type Mode } from "../../context/modes.ts";
-import type { EditForm } from "../../../protocol/config.ts";
+import type { EditForm } from "../../../protocol/efforts.ts";
 import { partsIn, partsOf } from "../../calls/old_names.ts";
-import type { ToolSpec } from "../../log/messages.ts";
+import type { ToolSpec } from "../../log/model_request.ts";
 import { ToolNames } from "../../calls/tool_names.ts";
 import { meantTool } from "../../tools/calls/meant_call.ts";
 import type { Tool } from "../../tools/define.ts";

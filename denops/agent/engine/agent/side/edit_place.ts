@@ -3,7 +3,7 @@ import type { EditPlace } from "../../../protocol/edit_place.ts";
 import { MODES } from "../../context/modes.ts";
 import { atPlace, editQuestion, linesIn, replacementIn, withReplacement } from "../../context/edit_place.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
-import type { Prompt } from "../../log/messages.ts";
+import type { Prompt } from "../../log/model_request.ts";
 import type { MessageEntry } from "../../log/entries.ts";
 import type { Model } from "../../llm/model.ts";
 import { edit as editTool } from "../../tools/edit.ts";

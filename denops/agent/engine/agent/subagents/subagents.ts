@@ -3,15 +3,9 @@ import { covers, type ModeAccess } from "../../../protocol/modes.ts";
 import type { RequestResult } from "../../../protocol/requests.ts";
 import { CHOSEN, type Mode } from "../../context/modes.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
-import type {
-  Remembered,
-  Store,
-  StoredSubagent,
-  SubagentPort,
-  SubagentReport,
-  SubagentTask,
-  UsageLog,
-} from "../../ports.ts";
+import type { Remembered, Store, StoredSubagent } from "../../ports/store.ts";
+import type { UsageLog } from "../../ports/usage.ts";
+import type { SubagentPort, SubagentReport, SubagentTask } from "../../ports/subagents.ts";
 import { counted } from "../../tools/define.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
 import { missing } from "../turn/interrupted.ts";

@@ -2,7 +2,7 @@
 import { type Mode, MODES } from "../../context/modes.ts";
 import type { MessageEntry } from "../../log/entries.ts";
 import type { AgentEvent } from "../../log/events.ts";
-import type { Prompt } from "../../log/messages.ts";
+import type { Prompt } from "../../log/model_request.ts";
 import type { Model } from "../../llm/model.ts";
 import type { Tool } from "../../tools/define.ts";
 import { ask } from "../permission/ask.ts";

@@ -2,7 +2,7 @@
 import { CALL_INTERRUPTED } from "../../context/view.ts";
 import type { AssistantEntry, LogEntry, MessageEntry, ResultEntry } from "../../log/entries.ts";
 import type { AgentEvent } from "../../log/events.ts";
-import type { Stored } from "../../ports.ts";
+import type { Stored } from "../../ports/store.ts";
 import { middleCut } from "../../../shared/text/text.ts";
 
 /** The end of a call that its runner left open. */

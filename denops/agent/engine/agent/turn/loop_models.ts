@@ -5,7 +5,8 @@ import type { Mode } from "../../context/modes.ts";
 import type { Model } from "../../llm/model.ts";
 import type { ClientAbilities, Tool } from "../../tools/define.ts";
 import { editFormOf } from "../../../models/families.ts";
-import type { EditForm, EngineConfig, ListedModel } from "../../../protocol/config.ts";
+import type { EngineConfig, ListedModel } from "../../../protocol/config.ts";
+import type { EditForm } from "../../../protocol/efforts.ts";
 
 export interface LoopOptions {
   readonly config: EngineConfig;

@@ -12,7 +12,7 @@ import {
   startEngine,
 } from "../../../../../tests/support/engine_session.ts";
 import { WIRES } from "../../../protocol/providers.ts";
-import type { ApprovalAnswer } from "../../ports.ts";
+import type { ApprovalAnswer } from "../../ports/approvals.ts";
 
 const FILES = { "a.txt": "alpha\n" };
 const read = 'call read_file {"path": "a.txt"}';

@@ -3,7 +3,7 @@ import type { Emit } from "../../log/events.ts";
 import type { ToolCall, Usage } from "../../log/messages.ts";
 import type { EditTried } from "../../log/edits.ts";
 import { today } from "../../../shared/today.ts";
-import type { PromptFacts, RequestUsage, UsageLog } from "../../ports.ts";
+import type { PromptFacts, RequestUsage, UsageLog } from "../../ports/usage.ts";
 import type { Mode } from "../../context/modes.ts";
 import { meantBy } from "../permission/meant_by.ts";
 import type { Model } from "../../llm/model.ts";

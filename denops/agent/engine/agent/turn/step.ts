@@ -1,5 +1,4 @@
-/** One request to the model, streamed to the screen. */
-import { oneLine } from "../../llm/failures.ts";
+import { oneLine } from "../../llm/failure_text.ts";
 import { Assembly } from "../../llm/assemble.ts";
 import { Repetition, type Run } from "../../llm/repetition.ts";
 import { isContent, type ModelEvent } from "../../llm/client.ts";
@@ -12,7 +11,7 @@ import type { TurnError } from "../../../shared/errors.ts";
 import type { AgentEvent, Emit, ToolStart } from "../../log/events.ts";
 import type { AssistantEntry } from "../../log/entries.ts";
 import { ToolNames } from "../../calls/tool_names.ts";
-import type { FinishReason, Initiator, Prompt } from "../../log/messages.ts";
+import type { FinishReason, Initiator, Prompt } from "../../log/model_request.ts";
 import { meantTool } from "../../tools/calls/meant_call.ts";
 import type { Tool } from "../../tools/define.ts";
 import { partialAnswer } from "./interrupted.ts";

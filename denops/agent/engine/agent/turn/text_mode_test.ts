@@ -9,7 +9,7 @@ import {
   type RunningEngine,
   startEngine,
 } from "../../../../../tests/support/engine_session.ts";
-import { Prompt } from "../../log/messages.ts";
+import { Prompt } from "../../log/model_request.ts";
 import { createModel } from "../../llm/model.ts";
 
 const FILES = { "a.txt": "alpha\n" };

@@ -3,7 +3,7 @@ import { ImageRoom } from "../../tools/files/image_room.ts";
 import type { Mode } from "../../context/modes.ts";
 import { type MessageEntry, wordsOf } from "../../log/entries.ts";
 import type { AgentEvent, StopReason, UserMessage } from "../../log/events.ts";
-import type { Initiator, Prompt } from "../../log/messages.ts";
+import type { Initiator, Prompt } from "../../log/model_request.ts";
 import { runBatch } from "./batch.ts";
 import { summarize } from "./finish.ts";
 import { partialAnswer } from "./interrupted.ts";

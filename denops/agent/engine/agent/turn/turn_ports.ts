@@ -2,7 +2,7 @@
 import type { Mode } from "../../context/modes.ts";
 import type { Model } from "../../llm/model.ts";
 import type { MessageEntry } from "../../log/entries.ts";
-import type { Prompt } from "../../log/messages.ts";
+import type { Prompt } from "../../log/model_request.ts";
 import type { Room } from "../gather/room.ts";
 import type { BatchPorts } from "./batch.ts";
 import type { TextCalls } from "./policies/text_calls.ts";

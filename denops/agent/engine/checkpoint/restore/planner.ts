@@ -12,7 +12,7 @@ import {
   type Snapshot,
 } from "../../log/checkpoints.ts";
 import { messageOf } from "../../../shared/errors.ts";
-import type { Editor } from "../../ports.ts";
+import type { Editor } from "../../ports/editor.ts";
 import type { TextFormat } from "../../../shared/text/text.ts";
 import { conflictText, merge3 } from "../../../shared/text/merge.ts";
 import { type Changes, netChanges, originsOf, pieces } from "../review/net.ts";

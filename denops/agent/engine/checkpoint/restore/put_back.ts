@@ -1,7 +1,7 @@
 /** The operations that restore a path. Each checks the current state just before. */
 import { dirname } from "node:path";
 import type { Contents, Snapshot } from "../../log/checkpoints.ts";
-import type { WriteJournal } from "../../ports.ts";
+import type { WriteJournal } from "../../ports/store.ts";
 import { openByRealPath } from "../../files/open_file.ts";
 import { temporaryFor, writeAtomic } from "../../files/write_atomic.ts";
 

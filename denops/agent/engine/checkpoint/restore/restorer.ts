@@ -11,7 +11,8 @@ import {
 } from "../../log/checkpoints.ts";
 import { messageOf } from "../../../shared/errors.ts";
 import type { FileChange } from "../../log/events.ts";
-import type { Editor, WriteJournal } from "../../ports.ts";
+import type { WriteJournal } from "../../ports/store.ts";
+import type { Editor } from "../../ports/editor.ts";
 import { temporaryFor } from "../../files/write_atomic.ts";
 import { encodeText } from "../../../shared/text/text.ts";
 import { fileChanges } from "../file_changes.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type CheckpointedFolder, checkpointedFolder } from "../../../../../tests/support/checkpoints.ts";
 import { waitUntil } from "../../../../../tests/support/project.ts";
 import { Restorer } from "./restorer.ts";
-import type { Editor } from "../../ports.ts";
+import type { Editor } from "../../ports/editor.ts";
 
 const A = "one\ntwo\nthree\nfour\nfive\n";
 const EDITED = A.replace("two", "TWO");

@@ -15,7 +15,7 @@ import {
   type Snapshot,
 } from "../../log/checkpoints.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
-import type { Effects, Keeper, Kept } from "../../ports.ts";
+import type { Effects, Keeper, Kept } from "../../ports/commands.ts";
 import { Ignored } from "../ignored.ts";
 import { opened } from "../restore/opened.ts";
 import { pauses } from "../../../shared/pauses.ts";

@@ -6,7 +6,7 @@ import { copyOf, effectsOf } from "../../../../../tests/support/effects.ts";
 import { place, script, sequences, START } from "../../../../../tests/support/shell_sequences.ts";
 import { type Tree, treeOf } from "../../../../../tests/support/trees.ts";
 import { runs } from "../../../../../tests/support/runs.ts";
-import type { Editor } from "../../ports.ts";
+import type { Editor } from "../../ports/editor.ts";
 
 const { signal } = new AbortController();
 

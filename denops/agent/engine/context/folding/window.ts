@@ -2,8 +2,9 @@
  * The messages of a view: those after the last summary, with masked results. If they still exceed the model's window,
  * whole turns are left out in large steps, so that requests keep their common beginning.
  */
-import { type FoldEntry, isFold, isMessage, type LogEntry, type MessageEntry } from "../../log/entries.ts";
-import type { Store } from "../../ports.ts";
+import { type FoldEntry, type LogEntry, type MessageEntry } from "../../log/entries.ts";
+import { isFold, isMessage } from "../../log/entry_kinds.ts";
+import type { Store } from "../../ports/store.ts";
 import { type Chosen, NOTHING_CHOSEN, withoutDropped } from "../chosen.ts";
 import { folded, type Folds, foldsInForce, withoutDroppedPins } from "./folds.ts";
 

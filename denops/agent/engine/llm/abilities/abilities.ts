@@ -1,9 +1,9 @@
 /** What is known of one model: as the user says, as its server tells and refuses, as it was before. */
 import type { ModelConfig } from "../../../protocol/config.ts";
 import { wireFor } from "../../../protocol/providers.ts";
-import { isOneByOne } from "../../../models/families.ts";
-import type { ModelRequest } from "../../log/messages.ts";
-import type { ModelFacts } from "../../ports.ts";
+import { isOneByOne, isSmall } from "../../../models/families.ts";
+import type { ModelRequest } from "../../log/model_request.ts";
+import type { ModelFacts } from "../../ports/store.ts";
 import { jsonHeaders } from "../wire/json.ts";
 import type { Endpoint } from "../wire/wire.ts";
 import { seesByName } from "../vision.ts";
@@ -54,6 +54,11 @@ export class Abilities {
     this.#look = lookWith(endpoint, fetchImpl, PATIENCE_MS);
     this.#glance = lookWith(endpoint, fetchImpl, GLANCE_MS);
     this.#remember();
+  }
+
+  /** It has few parameters, or a small window. */
+  get isSmall(): boolean {
+    return isSmall(this.#config.model) || this.window.tokens <= SMALL_WINDOW;
   }
 
   /** Asks the server what is not known; a failure shows with the request itself. */

@@ -1,5 +1,6 @@
 /** How a model is told of its tools in text, and how a call of another model's is shown to it: a row for each form. */
-import type { ToolCall, ToolSpec } from "../../log/messages.ts";
+import type { ToolCall } from "../../log/messages.ts";
+import type { ToolSpec } from "../../log/model_request.ts";
 import { argumentsObject } from "../arguments.ts";
 import { END_MARK } from "../end_mark.ts";
 import { isRecord, propertiesOf, requiredOf } from "../../calls/json_schema.ts";

@@ -1,5 +1,4 @@
-/** The marks of all syntaxes, for some tools. */
-import type { ToolSpec } from "../../log/messages.ts";
+import type { ToolSpec } from "../../log/model_request.ts";
 import { syntaxesOf } from "./registry.ts";
 import { THOUGHTS } from "../thoughts.ts";
 import type { Syntax } from "./syntax/syntax.ts";

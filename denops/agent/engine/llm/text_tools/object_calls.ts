@@ -1,5 +1,4 @@
-/** Calls that are written as objects: `{"name": …, "arguments": {…}}`, under the names that models use for both. */
-import type { ToolSpec } from "../../log/messages.ts";
+import type { ToolSpec } from "../../log/model_request.ts";
 import type { Literal } from "../../../shared/text/literal.ts";
 import { isRecord, propertiesOf, requiredOf } from "../../calls/json_schema.ts";
 import { wholeLiteral } from "../../../shared/text/literal.ts";

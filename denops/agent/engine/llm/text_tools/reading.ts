@@ -1,5 +1,4 @@
-/** An answer's text as it comes: what may be shown of it at once, and at its end the calls in it. */
-import type { Prompt } from "../../log/messages.ts";
+import type { Prompt } from "../../log/model_request.ts";
 import type { ModelEvent } from "../client.ts";
 import type { Delta } from "../wire/wire.ts";
 import { draftName } from "./draft.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { user } from "../../../../../tests/support/histories.ts";
-import { Prompt } from "../../log/messages.ts";
+import { Prompt } from "../../log/model_request.ts";
 import { TOOLS } from "../../tools/registry.ts";
 import type { ModelEvent } from "../client.ts";
 import type { Delta } from "../wire/wire.ts";

@@ -1,5 +1,6 @@
 /** A request to a model that has no tool calls of its own: tools, calls and results as text. Pure. */
-import type { Message, ModelRequest, ToolMessage } from "../../log/messages.ts";
+import type { Message, ToolMessage } from "../../log/messages.ts";
+import type { ModelRequest } from "../../log/model_request.ts";
 import { withoutImages } from "../vision.ts";
 import { END_MARK } from "../end_mark.ts";
 import { describeTools, type Form, written } from "./forms.ts";

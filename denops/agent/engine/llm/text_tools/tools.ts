@@ -1,5 +1,4 @@
-/** The tools that a text may call, and calls of them from what was read. */
-import type { ToolSpec } from "../../log/messages.ts";
+import type { ToolSpec } from "../../log/model_request.ts";
 import { fitValue } from "../../calls/fit_value.ts";
 import { propertiesOf, requiredOf } from "../../calls/json_schema.ts";
 import { oldNames, oldTool } from "../../calls/old_names.ts";

@@ -5,15 +5,8 @@
  */
 import { z } from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
-import type {
-  AssistantMessage,
-  FinishReason,
-  Image,
-  Message,
-  ModelRequest,
-  Reasoning,
-  ToolCall,
-} from "../../log/messages.ts";
+import type { AssistantMessage, Image, Message, Reasoning, ToolCall } from "../../log/messages.ts";
+import type { FinishReason, ModelRequest } from "../../log/model_request.ts";
 import { argumentsObject } from "../arguments.ts";
 import { type IdRule, withCallIds } from "./call_ids.ts";
 import { thinkingOf } from "./claude_thinking.ts";

@@ -1,6 +1,7 @@
 /** What single services refuse that speak Chat Completions, and how they are spared it. Pure. */
 import { familyOf } from "../../../models/families.ts";
-import type { Message, ModelRequest, ToolCall } from "../../log/messages.ts";
+import type { Message, ToolCall } from "../../log/messages.ts";
+import type { ModelRequest } from "../../log/model_request.ts";
 import { type IdRule, withCallIds } from "./call_ids.ts";
 
 /** OpenAI: "Expected a string with maximum length 40". Mistral: "must be a-z, A-Z, 0-9, with a length of 9". */

@@ -1,9 +1,5 @@
-/**
- * How a model of Anthropic's is told how much to think. Pure. Sources: platform.claude.com/docs, "Thinking", "Adaptive
- * thinking", "Effort", "Preserved thinking" and the page on what is new in each model.
- */
-import type { Effort } from "../../../protocol/config.ts";
-import type { ModelRequest } from "../../log/messages.ts";
+import type { Effort } from "../../../protocol/efforts.ts";
+import type { ModelRequest } from "../../log/model_request.ts";
 
 interface Thinking {
   /** Of the request's body. */

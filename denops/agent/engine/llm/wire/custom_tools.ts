@@ -3,7 +3,7 @@
  * the one argument `input`, as with every other wire. Source: platform.openai.com/docs, "Function calling", custom tools.
  */
 import { isRecord } from "../../calls/json_schema.ts";
-import type { ModelRequest, ToolSpec } from "../../log/messages.ts";
+import type { ModelRequest, ToolSpec } from "../../log/model_request.ts";
 import { parseArguments } from "../arguments.ts";
 import { functionOf } from "./json.ts";
 

@@ -1,9 +1,5 @@
-/**
- * The fields by which OpenAI-compatible services are told how much to think: each has its own. Pure. Sources: the
- * services' own documents, named at each; what a model of theirs does not take is not sent, or the nearest it takes.
- */
-import type { Effort } from "../../../protocol/config.ts";
-import type { ModelRequest } from "../../log/messages.ts";
+import type { Effort } from "../../../protocol/efforts.ts";
+import type { ModelRequest } from "../../log/model_request.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { request, user } from "../../../../../tests/support/histories.ts";
-import { CHOOSABLE_EFFORTS, type Effort } from "../../../protocol/config.ts";
+import { CHOOSABLE_EFFORTS, type Effort } from "../../../protocol/efforts.ts";
 import { type WireName, WIRES } from "../../../protocol/providers.ts";
-import type { ModelRequest } from "../../log/messages.ts";
+import type { ModelRequest } from "../../log/model_request.ts";
 import { wire } from "../registry.ts";
 
 const EFFORTS: readonly Effort[] = CHOOSABLE_EFFORTS.filter((one) => one !== "default");

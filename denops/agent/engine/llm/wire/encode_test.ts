@@ -15,7 +15,7 @@ import {
   user,
 } from "../../../../../tests/support/histories.ts";
 import { type WireName, WIRES } from "../../../protocol/providers.ts";
-import type { ModelRequest } from "../../log/messages.ts";
+import type { ModelRequest } from "../../log/model_request.ts";
 import { wire } from "../registry.ts";
 import type { Endpoint, HttpRequest } from "./wire.ts";
 

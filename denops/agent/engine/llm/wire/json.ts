@@ -1,6 +1,6 @@
 /** What wires have in common: JSON of frames by a schema, bodies and headers of requests. */
 import { z } from "../../../deps/zod.ts";
-import type { ToolSpec } from "../../log/messages.ts";
+import type { ToolSpec } from "../../log/model_request.ts";
 import type { Endpoint } from "./wire.ts";
 
 /** @throws {Error} with one line if the frame is not JSON or not of this shape. */

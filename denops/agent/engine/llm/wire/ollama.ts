@@ -5,7 +5,8 @@
  */
 import { z } from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
-import type { Message, ModelRequest } from "../../log/messages.ts";
+import type { Message } from "../../log/messages.ts";
+import type { ModelRequest } from "../../log/model_request.ts";
 import { argumentsObject } from "../arguments.ts";
 import { plainThought } from "../reasoning.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";

@@ -7,7 +7,8 @@
  */
 import { z } from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
-import type { AssistantMessage, Image, Message, ModelRequest } from "../../log/messages.ts";
+import type { AssistantMessage, Image, Message } from "../../log/messages.ts";
+import type { ModelRequest } from "../../log/model_request.ts";
 import { argumentsText, isWhole } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";

@@ -10,7 +10,7 @@
 import { createHash } from "node:crypto";
 import { z } from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
-import type { ModelRequest, Refusable } from "../../log/messages.ts";
+import type { ModelRequest, Refusable } from "../../log/model_request.ts";
 import { isRetryable } from "../retry.ts";
 import { effortWord } from "./effort.ts";
 import { ArgumentsText, Index, jsonHeaders, parseFrame, requestBody } from "./json.ts";

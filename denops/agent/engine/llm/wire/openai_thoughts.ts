@@ -4,7 +4,8 @@
  * Thinking Model"; docs.z.ai, "Thinking Mode"; docs.mistral.ai, "Reasoning"; openrouter.ai/docs, "Reasoning Tokens".
  * Templates of models that run on a server of the user's own (Qwen, GLM, gpt-oss, Gemma) take those of the turn.
  */
-import type { AssistantMessage, KeptFor, ModelRequest } from "../../log/messages.ts";
+import type { AssistantMessage, KeptFor } from "../../log/messages.ts";
+import type { ModelRequest } from "../../log/model_request.ts";
 import { plainThought } from "../reasoning.ts";
 import { type Fields, isLocal } from "./effort.ts";
 

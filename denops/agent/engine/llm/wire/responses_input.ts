@@ -1,5 +1,6 @@
 /** A session as the items of OpenAI's Responses. Pure. */
-import type { AssistantMessage, Image, Message, ModelRequest, ToolCall } from "../../log/messages.ts";
+import type { AssistantMessage, Image, Message, ToolCall } from "../../log/messages.ts";
+import type { ModelRequest } from "../../log/model_request.ts";
 import { argumentsText } from "../arguments.ts";
 import { type IdRule, withCallIds } from "./call_ids.ts";
 import { customNames, inputOfCall } from "./custom_tools.ts";

@@ -3,7 +3,8 @@
  * HTTP, retries and time are the client's.
  */
 import type { WireName } from "../../../protocol/providers.ts";
-import type { FinishReason, KeptFor, ModelRequest, Reasoning, Refusable, Usage } from "../../log/messages.ts";
+import type { KeptFor, Reasoning, Usage } from "../../log/messages.ts";
+import type { FinishReason, ModelRequest, Refusable } from "../../log/model_request.ts";
 
 export interface Endpoint {
   /** Without a slash at the end. */

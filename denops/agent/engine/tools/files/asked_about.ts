@@ -1,5 +1,5 @@
 import type { FileDecision } from "../../../policy/file_access.ts";
-import type { LeftOut } from "../../ports.ts";
+import type { LeftOut } from "../../ports/commands.ts";
 
 /** Counts files that a listing omits because a rule would ask. */
 export class AskedAbout implements LeftOut {

@@ -5,7 +5,8 @@ import { PathError, type ResolvedPath } from "../../../policy/path.ts";
 import { resolveInRoots, type RootedPath } from "../../../policy/roots.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
 import type { FileChange } from "../../log/events.ts";
-import type { Editor, UnsavedWrite, WriteJournal } from "../../ports.ts";
+import type { WriteJournal } from "../../ports/store.ts";
+import type { Editor, UnsavedWrite } from "../../ports/editor.ts";
 import {
   decodeText,
   encodeText,

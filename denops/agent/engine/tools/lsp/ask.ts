@@ -2,7 +2,7 @@
 import { z } from "../../../deps/zod.ts";
 import type { LspRequest, LspResponse } from "../../../protocol/lsp.ts";
 import { ToolError } from "../../../shared/errors.ts";
-import type { LanguageServers } from "../../ports.ts";
+import type { LanguageServers } from "../../ports/editor.ts";
 import { titleText, type ToolResult } from "../define.ts";
 
 type Kind = LspResponse["kind"];

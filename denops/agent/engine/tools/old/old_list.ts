@@ -1,8 +1,8 @@
 /** The tools as offered before version 2 of the list: sessions that began with them keep them. */
-import type { EditForm } from "../../../protocol/config.ts";
+import type { EditForm } from "../../../protocol/efforts.ts";
 import { familyOf } from "../../../models/families.ts";
 import { nameNow } from "../../calls/old_names.ts";
-import type { ToolSpec } from "../../log/messages.ts";
+import type { ToolSpec } from "../../log/model_request.ts";
 import OLD from "./old_specs.json" with { type: "json" };
 
 interface OldFacts {

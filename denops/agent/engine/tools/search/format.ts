@@ -1,6 +1,7 @@
 /** Search results as text for the model. Pure. */
 import type { FoundLine } from "../../../protocol/search.ts";
-import type { GrepResult, LeftOut } from "../../ports.ts";
+import type { GrepResult } from "../../ports/search.ts";
+import type { LeftOut } from "../../ports/commands.ts";
 
 /** One section per file, matches with an arrow. */
 export function grepText({ lines, total, more }: GrepResult, most: number): string {

@@ -1,6 +1,7 @@
 /** What an engine reports of a session: the turn on screen, its costs and its mode. */
 import type { SessionNotification } from "../../../deps/acp_sdk.ts";
-import { ours, UsageMeta } from "../../../protocol/extensions.ts";
+import { ours } from "../../../protocol/extensions.ts";
+import { UsageMeta } from "../../../protocol/update_meta.ts";
 import { trace } from "../../../protocol/trace.ts";
 import { today } from "../../../shared/today.ts";
 import type { EngineListeners } from "../../agents/engine.ts";

@@ -1,6 +1,6 @@
 /** The limits of a turn. Above one, the turn continues only with the user's approval. */
 import type { Emit } from "../../../log/events.ts";
-import type { AskApproval } from "../../../ports.ts";
+import type { AskApproval } from "../../../ports/approvals.ts";
 import { ruleOf } from "../../permission/permission.ts";
 import type { Spending } from "../budget.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Mode } from "../../../context/modes.ts";
 import type { ControlNote } from "../../../log/entries.ts";
-import type { Plan } from "../../../ports.ts";
+import type { Plan } from "../../../log/events.ts";
 import { END_MARK } from "../../../llm/end_mark.ts";
 import { isQuestion, mayBeTask, printsCode } from "./claims.ts";
 import { controlNote, type ControlState } from "./control.ts";

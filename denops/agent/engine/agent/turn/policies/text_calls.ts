@@ -1,6 +1,6 @@
 /** Counts a session's unreadable text calls and writes the note that follows their results. */
 import type { AssistantEntry, ControlNote } from "../../../log/entries.ts";
-import type { Plan } from "../../../ports.ts";
+import type { Plan } from "../../../log/events.ts";
 import { END_MARK } from "../../../llm/end_mark.ts";
 import { RESULTS_STATE } from "../../../llm/text_tools/request.ts";
 import { isUnread } from "../../../llm/text_tools/tools.ts";

@@ -3,7 +3,7 @@
  * errors come first.
  */
 import type { LspDiagnostic } from "../../../../protocol/lsp.ts";
-import type { LanguageServers } from "../../../ports.ts";
+import type { LanguageServers } from "../../../ports/editor.ts";
 import type { AccessPath } from "../../../../protocol/access.ts";
 import { type Workspace } from "../../../tools/files/workspace.ts";
 import { counted, diagnosticLine } from "../../../tools/lsp/show.ts";
