@@ -1,8 +1,7 @@
 /** The verdict on what a call accesses. Pure. */
 import type { Access, AccessOf, FileAccess } from "../protocol/access.ts";
-import type { FileRules } from "../protocol/config.ts";
 import { type CommandCircumstances, type CommandDecision, decideCommand } from "./decide_command.ts";
-import { type FileDecision, mayRead, mayWrite } from "./file_access.ts";
+import type { FileDecision } from "./file_access.ts";
 import { type Rule, ruleText } from "./rules.ts";
 import { agentRule, fetchRule, fileRule, mcpRule } from "./matching_rules.ts";
 
@@ -97,38 +96,4 @@ function judgeFiles(files: readonly FileAccess[], { rules, reason }: Circumstanc
     ? ruleText({ kind: "write", pattern: only.path.named.replace(/[*?[\]{}()!\\]/g, "\\$&") })
     : undefined;
   return accessDecision(askBecause(reason), suggestion);
-}
-
-/**
- * The engine's own verdict on files: the strictest of all.
- * @param allowed keys, made by {@link allowKey}, of what the user has allowed
- */
-export function decideFiles(
-  files: readonly FileAccess[],
-  rules: FileRules,
-  allowed: ReadonlySet<string>,
-): FileDecision {
-  const order = { deny: 0, ask: 1, allow: 2 } as const;
-  const decisions = files.map((file): FileDecision => {
-    const decision = file.access === "write"
-      ? mayWrite(file.path, rules.safe_to_write, file.risk, () => file.keys)
-      : mayRead(file.path, rules);
-    if (file.access === "list" && decision.verdict === "ask") {
-      return { verdict: "allow", rule: "what a rule asks about is left out" };
-    }
-    const answered = decision.verdict === "ask" && allowed.has(allowKey(file));
-    return answered ? { verdict: "allow", rule: "allowed by the user" } : decision;
-  });
-  const [strictest] = decisions.sort((a, b) => order[a.verdict] - order[b.verdict]);
-  return strictest ?? { verdict: "deny", rule: "no file", reason: "it names no file" };
-}
-
-/** What an answer allows: this access to this very file. */
-export function allowKey(
-  { access, path: { path } }: {
-    readonly access: FileAccess["access"];
-    readonly path: Pick<FileAccess["path"], "path">;
-  },
-): string {
-  return `${access}:${path}`;
 }

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { FileRules } from "../protocol/config.ts";
 import type { Access, FileAccess } from "../protocol/access.ts";
-import { allowKey, type Circumstances, decide, decideFiles } from "./decide.ts";
+import { type Circumstances, decide } from "./decide.ts";
+import { allowKey, decideFiles } from "./decide_files.ts";
 import { parseRule } from "./rules.ts";
 import type { FileDecision } from "./file_access.ts";
 

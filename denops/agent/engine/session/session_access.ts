@@ -1,6 +1,5 @@
 /** Decides what calls of one session may do, by the current rules and by what the user has allowed for the session. */
-import { judgeCommand } from "../../policy/command.ts";
-import { allowKey, decideFiles } from "../../policy/decide.ts";
+import { allowKey, decideFiles } from "../../policy/decide_files.ts";
 import { type ChangedKeys, type FileDecision, mayRead, sensitivity } from "../../policy/file_access.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
 import type { Access, FileAccess } from "../../protocol/access.ts";
@@ -61,8 +60,7 @@ export class SessionAccess {
     if (kind === "nothing" || (kind === "ask" && access.about === "question")) {
       return { verdict: "allow", rule: kind };
     }
-    const reason = kind === "command" ? judgeCommand(access.command).reason : "needs your approval";
-    return { verdict: "ask", rule: kind, reason };
+    return { verdict: "ask", rule: kind, reason: "needs your approval" };
   }
 
   /** The row of the built-in list that makes a file one that a command may not leave changed unasked. */

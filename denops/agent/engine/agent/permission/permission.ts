@@ -1,6 +1,6 @@
 /** The permissions of one tool call: the policy decides, or the user. */
+import { allowKey } from "../../../policy/decide_files.ts";
 import type { FileDecision } from "../../../policy/file_access.ts";
-import { allowKey } from "../../../policy/decide.ts";
 import type { Access, AccessPath } from "../../../protocol/access.ts";
 import { trace } from "../../../protocol/trace.ts";
 import { ToolError } from "../../../shared/errors.ts";

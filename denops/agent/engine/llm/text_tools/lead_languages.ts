@@ -1,13 +1,19 @@
 /** Words of other languages by which a model tells of its own action now or next, and words in the same clause against it. */
 
+type Pattern = (clause: string) => boolean;
+
 interface Language {
-  readonly own: RegExp;
-  readonly not: RegExp;
+  readonly own: Pattern;
+  readonly not: Pattern;
 }
 
 /** Words from their first letter to their last; `\b` knows no letters but English ones. */
 const word = (...alternatives: readonly string[]) => `(?<!\\p{L})(?:${alternatives.join("|")})(?!\\p{L})`;
-const any = (...parts: readonly string[]) => new RegExp(parts.join("|"), "iu");
+/** Compiled when first needed: most sessions need none. */
+const any = (...parts: readonly string[]): Pattern => {
+  let expression: RegExp | undefined;
+  return (clause) => (expression ??= new RegExp(parts.join("|"), "iu")).test(clause);
+};
 const at = (words: string) => `^\\s*${word(words)}`;
 
 const MODELS = "model\\p{L}*|modèle\\p{L}*|agent\\p{L}*|assist\\p{L}*";
@@ -193,5 +199,5 @@ const LANGUAGES: readonly Language[] = [
 
 /** Whether a clause tells so in one of these languages. */
 export function isOwnAction(clause: string): boolean {
-  return LANGUAGES.some(({ own, not }) => own.test(clause) && !not.test(clause));
+  return LANGUAGES.some(({ own, not }) => own(clause) && !not(clause));
 }

@@ -1,0 +1,38 @@
+/** The engine's verdict on what a call does to files. Pure. */
+import type { FileAccess } from "../protocol/access.ts";
+import type { FileRules } from "../protocol/config.ts";
+import { type FileDecision, mayRead, mayWrite } from "./file_access.ts";
+
+/**
+ * The strictest verdict of all files.
+ * @param allowed keys, made by {@link allowKey}, of what the user has allowed
+ */
+export function decideFiles(
+  files: readonly FileAccess[],
+  rules: FileRules,
+  allowed: ReadonlySet<string>,
+): FileDecision {
+  const order = { deny: 0, ask: 1, allow: 2 } as const;
+  const decisions = files.map((file): FileDecision => {
+    const decision = file.access === "write"
+      ? mayWrite(file.path, rules.safe_to_write, file.risk, () => file.keys)
+      : mayRead(file.path, rules);
+    if (file.access === "list" && decision.verdict === "ask") {
+      return { verdict: "allow", rule: "what a rule asks about is left out" };
+    }
+    const answered = decision.verdict === "ask" && allowed.has(allowKey(file));
+    return answered ? { verdict: "allow", rule: "allowed by the user" } : decision;
+  });
+  const [strictest] = decisions.sort((a, b) => order[a.verdict] - order[b.verdict]);
+  return strictest ?? { verdict: "deny", rule: "no file", reason: "it names no file" };
+}
+
+/** What an answer allows: this access to this very file. */
+export function allowKey(
+  { access, path: { path } }: {
+    readonly access: FileAccess["access"];
+    readonly path: Pick<FileAccess["path"], "path">;
+  },
+): string {
+  return `${access}:${path}`;
+}
