@@ -1,4 +1,4 @@
-/** How a provider lets us in: with a key that lasts, or with one that is asked for anew before it ends. */
+/** The credentials of a provider: a permanent key, or one that is renewed before it expires. */
 import type { ModelConfig } from "../../protocol/config.ts";
 import type { RequestHeaders } from "../../protocol/providers.ts";
 import type { ScreenResult } from "../../protocol/screen_requests.ts";
@@ -6,12 +6,12 @@ import { messageOf, TurnError } from "../../shared/errors.ts";
 import type { Initiator } from "../log/model_request.ts";
 import type { Endpoint } from "./wire/wire.ts";
 
-/** @param refused the provider did not take the last one @throws {Error} one line */
+/** @param refused whether the provider refused the last key @throws {Error} one line */
 export type RenewKey = (refused: boolean, signal: AbortSignal) => Promise<ScreenResult<"provider_key">>;
 
-/** Before a key ends, so that no request finds it ended. Milliseconds. */
+/** A key is renewed this long before it expires. */
 const MARGIN_MS = 120_000;
-/** A short key is a local server's dummy and may be any word. */
+/** A shorter key is a local server's dummy and may be any word. */
 const SHORTEST_SECRET = 8;
 
 type Provider = ModelConfig["provider"];
@@ -27,7 +27,7 @@ export class ProviderCredentials {
     this.#key = provider;
   }
 
-  /** A key that ends is a bearer token, whatever the wire's own way with keys. */
+  /** A key that expires is always sent as a bearer token. */
   get endpoint(): Endpoint {
     const { base_url, headers } = this.#provider;
     const { api_key: key, key_expires: ends } = this.#key;
@@ -38,7 +38,7 @@ export class ProviderCredentials {
       : { baseUrl, headers: { ...headers, authorization: `Bearer ${key}` } };
   }
 
-  /** What no message may show. */
+  /** Texts that no message may contain. */
   get secrets(): readonly string[] {
     const named = Object.entries(this.endpoint.headers)
       .filter(([name]) => /auth|key|token|secret|cookie/i.test(name));
@@ -46,17 +46,20 @@ export class ProviderCredentials {
       .filter((secret) => secret.length >= SHORTEST_SECRET);
   }
 
-  /** Before a request. @throws {TurnError} if the key has ended and there is no other */
+  /** Renews the key if it is about to expire. @throws {TurnError} if it has expired and cannot be renewed */
   async open(signal: AbortSignal): Promise<void> {
     const { key_expires: ends } = this.#key;
     if (ends === undefined || Date.now() < ends - MARGIN_MS) return;
-    // A key that still holds for a while is better than none.
+    // Continue with the old key while it is valid.
     await this.#renewKey(false, signal).catch((error) => {
       if (signal.aborted || Date.now() >= ends) throw error;
     });
   }
 
-  /** After the provider has refused the key. @returns whether there is another @throws {TurnError} why there is none */
+  /**
+   * Renews a key that the provider refused. @returns whether a new key is available @throws {TurnError} if
+   * none is
+   */
   async reopen(signal: AbortSignal): Promise<boolean> {
     const { api_key: before, key_expires: ends } = this.#key;
     if (ends === undefined) return false;
@@ -74,7 +77,7 @@ export class ProviderCredentials {
   }
 }
 
-/** Headers that say what a request is, for a provider that wants to know. */
+/** Headers that tell a provider the kind of request. */
 export function requestHeaders(
   names: RequestHeaders | undefined,
   request: { readonly initiator: Initiator; readonly images: boolean },

@@ -1,4 +1,4 @@
-/** The body of one HTTP answer → deltas and how it ended. */
+/** Parses the body of one HTTP answer into deltas and its end. */
 import { messageOf, TurnError } from "../../shared/errors.ts";
 import type { Refusable } from "../log/model_request.ts";
 import {
@@ -22,14 +22,14 @@ import type { Refused } from "./refusals.ts";
 import { isRetryable } from "./retry.ts";
 import type { Delta } from "./wire/wire.ts";
 
-/** Characters of one answer at most; around each token there may be hundreds of bytes more of JSON. */
+/** Characters of one answer. The JSON around each token may add hundreds of bytes. */
 const LARGEST_ANSWER = 8_000_000;
-/** So many characters are shown as they come. */
+/** The first characters are shown without batching. */
 const FIRST_SIZE = 32;
-/** Characters of a body that is no stream: enough for any error. */
+/** Characters of an error body that are read. */
 const LARGEST_ERROR = 16_384;
 
-/** How one try ended. */
+/** How one attempt ended. */
 export type TryEnd =
   | { readonly type: "done" }
   | {
@@ -37,29 +37,32 @@ export type TryEnd =
     readonly error: TurnError;
     readonly retryable: boolean;
     readonly headers?: Headers;
-    /** The key was refused: it may have ended. */
+    /** The provider refused the key, which may have expired. */
     readonly noKey?: boolean;
-    /** It may be good without one of these, if it is in the request. */
+    /** The request may succeed without one of these. */
     readonly refused?: readonly Refused[];
-    /** Tokens that fit, where the server says. */
+    /** The server's token limit, if the error contains it. */
     readonly window?: number | undefined;
-    /** It will answer when the model is loaded. */
+    /** The server is still loading the model. */
     readonly loading?: boolean;
   }
-  /** The body ended before the answer did. */
+  /** The body ended before the answer was complete. */
   | { readonly type: "cut_off" };
 
 /**
- * Codes of OpenAI and Copilot for an account without credit; the status is that of a rate which is too high. The text alone does
- * not tell: Gemini speaks of an exceeded quota where the next minute brings a new one.
+ * Codes of OpenAI and Copilot for an account without credit. They arrive with the status of a rate limit, and
+ * the text is ambiguous: Gemini also calls a limit per minute an exceeded quota.
  */
 const QUOTA_USED_UP = /"(?:code|type)"\s*:\s*"(?:insufficient_quota|quota_exceeded)"/;
 
-/** Azure's words where its filter has refused a prompt (learn.microsoft.com, "Content filtering"), and OpenAI's. */
+/**
+ * A prompt that a content filter refused, as Azure (learn.microsoft.com, "Content filtering") and OpenAI word
+ * it.
+ */
 const FILTERED =
   /"code"\s*:\s*"(?:content_filter|ResponsibleAIPolicyViolation|invalid_prompt|(?:bio|cyber)_policy)"/;
 
-/** An answer that is no stream, by its status. */
+/** Classifies an error answer by its status and text. */
 export async function refusal(response: Response, wire: AnyWire, target: Target): Promise<TryEnd> {
   const text = await beginning(response);
   const html = /^\s*</.test(text);
@@ -67,7 +70,7 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
   if (response.status === 429 && QUOTA_USED_UP.test(text)) {
     return { type: "failed", error: quotaError(detail, target), retryable: false };
   }
-  // llama.cpp has said so with 500.
+  // llama.cpp has reported a full window with status 500.
   if ([400, 413, 422, 500].includes(response.status) && isWindowFull(text)) {
     const error = windowFullError(`HTTP ${response.status}: ${detail}`, target);
     const refused: readonly Refused[] = response.status === 413 ? ["images"] : [];
@@ -108,7 +111,7 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
   };
 }
 
-/** An error that came where an answer was to come. */
+/** Builds the end of an answer in whose place an error arrived. */
 function failedWith(message: string, target: Target, retryable: boolean): TryEnd {
   const refused: readonly Refused[] = [
     ...(isOutOfMemory(message) ? ["memory" as const] : []),
@@ -124,10 +127,10 @@ function failedWith(message: string, target: Target, retryable: boolean): TryEnd
 }
 
 /**
- * How servers say that they do not take what they are told of thinking: OpenAI "Unsupported parameter:
- * 'reasoning_effort'", Ollama "\"m\" does not support thinking", Mistral and vLLM that inputs are not permitted, llama.cpp with
- * 500 what the template says. Anthropic refuses a thought of another account or before which something has changed by its
- * signature. Who misses a thought would miss more without.
+ * Detects refused thinking options. OpenAI: "Unsupported parameter: 'reasoning_effort'". Ollama: "\"m\" does
+ * not support thinking". Mistral and vLLM: inputs are not permitted. llama.cpp: status 500 with an error of
+ * the template. Anthropic refuses the signature of a thought from another account, or one before which
+ * something has changed. A request that lacks a required thought is not retried without thoughts.
  */
 function refusedThought(status: number, detail: string): Refusable | undefined {
   const isMissing = /passed back|missing|must start with|expected [`'"]?thinking/i.test(detail);
@@ -139,10 +142,11 @@ function refusedThought(status: number, detail: string): Refusable | undefined {
 }
 
 /**
- * How servers say that they take no tools: Ollama with 400 ("llama3 does not support tools"), llama.cpp with 500 ("tools
- * param requires --jinja flag", "Unsupported param: tools"), vLLM with 400 ('"auto" tool choice requires
- * --enable-auto-tool-choice and --tool-call-parser to be set'), OpenRouter with 404 ("No endpoints found that support
- * tool use"). Templates that know no results refuse the second request of a turn ("Conversation roles must alternate").
+ * How servers refuse tools. Ollama: 400 ("llama3 does not support tools"). llama.cpp: 500 ("tools param
+ * requires --jinja flag", "Unsupported param: tools"). vLLM: 400 ('"auto" tool choice requires
+ * --enable-auto-tool-choice and --tool-call-parser to be set'). OpenRouter: 404 ("No endpoints found that
+ * support tool use"). Templates without tool results refuse the second request of a turn ("Conversation roles
+ * must alternate").
  */
 const REFUSES_TOOLS = new RegExp(
   [
@@ -157,8 +161,8 @@ const REFUSES_TOOLS = new RegExp(
 );
 
 /**
- * How servers say that the model does not see, or that an image is not one they take: OpenRouter with 404,
- * llama.cpp with 500; some only say that content must be a string, and templates that roles must alternate.
+ * Detects refused images. OpenRouter answers 404, llama.cpp 500. Some servers only say that content must be a
+ * string, and some templates that roles must alternate.
  */
 function refusesImages(status: number, detail: string): boolean {
   if (status === 413) return true;
@@ -167,7 +171,7 @@ function refusesImages(status: number, detail: string): boolean {
       .test(detail);
 }
 
-/** The first part of a body as text; what had come, if it breaks off. */
+/** Reads the beginning of a body; a body that breaks off yields what arrived. */
 async function beginning(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -177,12 +181,12 @@ async function beginning(response: Response): Promise<string> {
       if (text.length > LARGEST_ERROR) break;
     }
   } catch {
-    // The status says enough.
+    // The status alone is enough.
   }
   return text;
 }
 
-/** @param heard called for every read. @throws what breaks the body off, and TurnErrors */
+/** @param heard called for each read. @throws network errors and TurnErrors */
 export async function* readAnswer(
   response: Response,
   wire: AnyWire,
@@ -192,11 +196,11 @@ export async function* readAnswer(
   const framing = wire.framing();
   const decoder = wire.decoder();
   const text = new TextDecoder();
-  /** A body without frames: all of a JSON object, else its beginning. */
+  /** A body without frames: a complete JSON object, otherwise its beginning. */
   let start = "";
-  /** Its first character that is not blank. */
+  /** The first character that is not blank. */
   let first = "";
-  /** What is kept of the answer: its text and arguments, and the bytes of a frame that is not complete. */
+  /** Size of the stored answer: text, arguments and an incomplete frame. */
   let size = 0;
   let unframed = 0;
   let streams = false;
@@ -233,7 +237,7 @@ export async function* readAnswer(
     if (whole.end !== undefined && !whole.broken) return whole.end;
     if (whole.deltas.some(({ type }) => type !== "usage")) return { type: "done" };
   }
-  // A reason to stop was given: only the closing mark is missing, as with some compatible servers.
+  // The answer has a finish reason. Some compatible servers omit the closing mark.
   if (finished || last.finished) return { type: "done" };
   return streams ? { type: "cut_off" } : noStream(start, wire, target);
 }
@@ -243,7 +247,7 @@ function sizeOf(delta: Delta): number {
   return "text" in delta && typeof delta.text === "string" ? delta.text.length : 0;
 }
 
-/** What a body was in which no frame came. */
+/** Classifies a body without frames. */
 function noStream(text: string, wire: AnyWire, target: Target): TryEnd {
   const message = errorInBody(text, wire);
   const other = message === undefined ? undefined : wire.otherWire?.(200, message);
@@ -276,7 +280,7 @@ interface Step {
   readonly deltas: readonly Delta[];
   readonly finished: boolean;
   readonly end?: TryEnd;
-  /** The end is a frame that could not be read. */
+  /** The last frame could not be parsed. */
   readonly broken?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The arguments of a tool call: JSON text as a model wrote it, whole or broken. Pure. */
+/** Parses the JSON arguments of a tool call, valid or broken. Pure. */
 import { jsonrepair } from "../../deps/jsonrepair.ts";
 import { messageOf } from "../../shared/errors.ts";
 
@@ -6,11 +6,11 @@ export type ParsedArguments =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: string };
 
-/** Characters of one call's arguments, and how deep they may be nested: no tool takes a tenth of it. */
+/** Limits for the characters and the nesting of one call's arguments. No tool needs a tenth of them. */
 const LARGEST = 4_000_000;
 const DEEPEST = 100;
 
-/** Parses a call's arguments once; broken JSON gets one try of repair. */
+/** Parses a call's arguments; broken JSON is repaired once. */
 export function parseArguments(text: string): ParsedArguments {
   if (text.length > LARGEST) return { ok: false, error: `they have more than ${LARGEST} characters` };
   if (isTooDeep(text)) return { ok: false, error: `they are nested more than ${DEEPEST} deep` };
@@ -26,7 +26,10 @@ export function parseArguments(text: string): ParsedArguments {
   }
 }
 
-/** A call's arguments as an object, for wires that want one; the model is shown what it wrote if they are none. */
+/**
+ * A call's arguments as an object, for wires that require one. Invalid arguments are wrapped, so that the
+ * model sees what it wrote.
+ */
 export function argumentsObject(text: string): Record<string, unknown> {
   const parsed = parseArguments(text);
   if (
@@ -38,14 +41,15 @@ export function argumentsObject(text: string): Record<string, unknown> {
 }
 
 /**
- * A call's arguments as JSON text of an object. Servers that read the arguments of earlier calls (vLLM, llama.cpp,
- * SGLang, Ollama) refuse every later request over broken ones, and for some templates over ones that are no object.
+ * A call's arguments as JSON text of an object. Servers that parse the arguments of earlier calls (vLLM,
+ * llama.cpp, SGLang, Ollama) refuse every later request over broken ones; some templates also refuse
+ * arguments that are not an object.
  */
 export function argumentsText(text: string): string {
   return text.trimStart().startsWith("{") && isWhole(text) ? text : JSON.stringify(argumentsObject(text));
 }
 
-/** Whether it is JSON from its beginning to its end. */
+/** Whether a text is complete JSON. */
 export function isWhole(json: string): boolean {
   try {
     JSON.parse(json);
@@ -55,7 +59,7 @@ export function isWhole(json: string): boolean {
   }
 }
 
-/** Brackets outside of strings, as far as strings can be told in what may be broken. */
+/** Counts brackets outside of strings. Broken JSON makes the strings a guess. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let inString = false;
@@ -84,15 +88,15 @@ function repair(text: string): unknown {
 const LITERAL = /^(?:true|false|null|True|False|None|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
 /**
- * The object that `text` consists of, if it is there to its last brace, else undefined: text that was cut off
- * is never closed, for that would run half a write. So every string must end, and stand where a string can
- * stand; then no prefix of valid JSON passes. Escapes that JSON does not know are kept as they are written.
+ * Parses a text that is a complete object, else returns undefined. Truncated text is never closed, because
+ * that would run half a write. Every string must end and be in a valid position; then no prefix of valid JSON
+ * passes. Unknown escapes are kept.
  */
 function wholeObject(text: string): string | undefined {
   const lead = /^\s*(?:```(?:json)?\s*)?/.exec(text)?.[0].length ?? 0;
   let object = "";
   let depth = 0;
-  /** The last mark of structure, or "a" after a string or a word. */
+  /** The last structural character, or "a" after a string or a word. */
   let before = "";
   for (let at = lead; at < text.length;) {
     const token = tokenAt(text, at);
@@ -112,7 +116,7 @@ function wholeObject(text: string): string | undefined {
       if (kind === "mark") before = part;
       if (part === "{" || part === "[") depth++;
       if ((part === "}" || part === "]") && --depth === 0) {
-        // What follows may be one brace too many, or the end of a fence.
+        // One extra brace, or the end of a fence, may follow.
         return /^[\s}\]`;]*$/.test(text.slice(end)) ? object : undefined;
       }
     }
@@ -126,7 +130,7 @@ interface Token {
   readonly end: number;
 }
 
-/** Undefined for a string without an end and for characters that only a string may hold. */
+/** Undefined for an unterminated string and for characters that are only valid in a string. */
 function tokenAt(text: string, at: number): Token | undefined {
   const first = text.charAt(at);
   if (/\s/.test(first)) return { kind: "space", end: at + 1 };

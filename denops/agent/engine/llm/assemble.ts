@@ -1,4 +1,4 @@
-/** Deltas of one answer → the finished message. */
+/** Assembles the deltas of one answer into a message. */
 import type { AssistantMessage, KeptFor, Reasoning, ToolCall, Usage } from "../log/messages.ts";
 import type { FinishReason } from "../log/model_request.ts";
 import { WithoutEndMark } from "./end_mark.ts";
@@ -39,7 +39,7 @@ export class Assembly {
   #finish: FinishReason | undefined;
   #why: string | undefined;
 
-  /** @param keeps how long the provider wants thoughts back that it has not signed; undefined: not at all */
+  /** @param keeps how long the provider wants unsigned thoughts back; undefined: never */
   constructor(keeps?: KeptFor) {
     this.#keeps = keeps;
   }
@@ -130,7 +130,7 @@ export class Assembly {
     else call.extra = { ...call.extra, ...delta.extra };
   }
 
-  /** Where the answer is by now; nothing at its beginning. */
+  /** The position in the answer; empty at its beginning. */
   get #position(): { readonly at?: { readonly text: number; readonly calls: number } } {
     const at = { text: this.#text.length, calls: this.#calls.size };
     return at.text + at.calls === 0 ? {} : { at };
@@ -144,24 +144,24 @@ export class Assembly {
     return this.#usage;
   }
 
-  /** Undefined as long as the provider has not said why it stopped. */
+  /** Undefined until the provider reports a finish reason. */
   get finish(): FinishReason | undefined {
     return this.#finish;
   }
 
-  /** What the provider says about that. */
+  /** The provider's explanation of the finish reason. */
   get why(): string | undefined {
     return this.#why;
   }
 
-  /** Characters of all that the model has written. */
+  /** Characters that the model has written. */
   get size(): number {
     const reasoning = this.#reasoning.map((one) => one.type === "signed" ? one.text : "").join("");
     const calls = this.calls.reduce((sum, { name, arguments: args }) => sum + name.length + args.length, 0);
     return this.#text.length + this.#thought.length + reasoning.length + calls;
   }
 
-  /** The calls by index, whatever the order in which their pieces came. */
+  /** The calls by index, regardless of the order of their pieces. */
   get calls(): readonly ToolCall[] {
     return [...this.#calls.entries()]
       .sort(([a], [b]) => a - b)
@@ -173,7 +173,7 @@ export class Assembly {
       }));
   }
 
-  /** The message; `withCalls: false` for an answer that was cut off, whose last call may be incomplete. */
+  /** The message. `withCalls: false` is for a truncated answer, whose last call may be incomplete. */
   message(options: { readonly withCalls: boolean }): AssistantMessage {
     const calls = options.withCalls ? this.calls : [];
     const written = calls.length === 0 || this.#written === undefined ? {} : { written: this.#written };
@@ -190,7 +190,7 @@ export class Assembly {
   }
 }
 
-/** Texts come in pieces, each with the number of what it is a piece of. Source: openrouter.ai/docs, "Reasoning Tokens". */
+/** Appends to the detail that the piece belongs to. Source: openrouter.ai/docs, "Reasoning Tokens". */
 function withDetail(details: Details, next: Details[number]): Details {
   const last = details.at(-1);
   const isPiece = last !== undefined && last["type"] === next["type"] && last["index"] === next["index"] &&

@@ -14,13 +14,13 @@ import type { AnyWire } from "./registry.ts";
 import { GIVE_UP_MS, TRIES, waitMs } from "./retry.ts";
 import type { Delta, Endpoint } from "./wire/wire.ts";
 
-/** setTimeout takes no more. */
+/** The longest delay that setTimeout accepts. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** A server that loads its model is asked again so often. */
+/** Interval between attempts while a server loads its model. */
 const LOADING_MS = 1_000;
 
 export type ModelEvent =
-  /** What one read from the network brought, in order; never empty. */
+  /** The deltas of one network read, in order; never empty. */
   | { readonly type: "deltas"; readonly deltas: readonly Delta[] }
   | {
     readonly type: "retry";
@@ -29,15 +29,15 @@ export type ModelEvent =
     readonly waitMs: number;
     readonly reason: string;
   }
-  /** For the user. */
+  /** A message for the user. */
   | { readonly type: "notice"; readonly text: string }
-  /** `isCut`: it was ended here, before the provider has said what it has used up. */
+  /** `isCut`: the client ended the answer before the provider reported its usage. */
   | {
     readonly type: "done";
     readonly isCut?: true;
-    /** It had the same call again and again, which is made once. */
+    /** The answer repeats the same call, which is made once. */
     readonly isLoop?: true;
-    /** The tool of a call that the answer shows, and that is not made (text_tools/reading.ts). */
+    /** The tool of a call that the answer quotes without making it (text_tools/reading.ts). */
     readonly shownCall?: string;
   }
   | { readonly type: "cancelled" }
@@ -47,14 +47,17 @@ interface ClientOptions {
   readonly wire: AnyWire;
   readonly endpoint: Endpoint;
   readonly target: Target;
-  /** Seconds without a byte after which the provider counts as gone. */
+  /** Seconds without a byte after which a request times out. */
   readonly timeout: number;
   readonly fetch: typeof fetch;
-  /** The provider takes the key no longer. @returns whether `endpoint` has another one @throws {TurnError} why not */
+  /**
+   * Called when the provider refuses the key. @returns whether `endpoint` has a new key @throws {TurnError}
+   * if it has none
+   */
   keyRefused(): Promise<boolean>;
-  /** What to ask instead of a request of which this was refused; undefined: there is no other way. */
+  /** Returns a request without the refused parts; undefined if none is possible. */
   otherwise(refused: readonly Refused[], request: ModelRequest): ModelRequest | undefined;
-  /** It has said how many tokens fit. */
+  /** Called with the token limit that the server reported. */
   windowTold(tokens: number): void;
 }
 
@@ -83,7 +86,7 @@ export async function* streamModel(
   }
 }
 
-/** The deltas of one try; a trace shows how long it took. */
+/** The deltas of one attempt, traced with their duration. */
 async function* traced(
   deltas: AsyncGenerator<readonly Delta[], TryEnd>,
 ): AsyncGenerator<ModelEvent, { readonly end: TryEnd; readonly hasContent: boolean }> {
@@ -100,7 +103,7 @@ async function* traced(
       yield { type: "deltas", deltas: next.value };
     }
   } finally {
-    // Who stops listening ends the request.
+    // A consumer that stops early ends the request.
     await deltas.return({ type: "done" });
     trace?.span("request", since);
   }
@@ -109,11 +112,11 @@ async function* traced(
 type Failure = Omit<Extract<TryEnd, { type: "failed" }>, "type">;
 type NextTry = { readonly type: "at_once" } | Extract<ModelEvent, { type: "retry" | "failed" }>;
 
-/** Decides after a failure whether, when and how the request is sent again. */
+/** Decides after a failure whether, when and how to retry. */
 class Tries {
   readonly #options: ClientOptions;
   readonly #start = performance.now();
-  /** Of those that failed for no reason that another request could avoid. */
+  /** Failed attempts, except those that another request avoids. */
   #count = 0;
   #isRenewed = false;
   request: ModelRequest;
@@ -123,7 +126,10 @@ class Tries {
     this.#options = options;
   }
 
-  /** @param hasContent a part of the answer came before the failure @throws {TurnError} without a new key */
+  /**
+   * @param hasContent whether a part of the answer arrived before the failure @throws {TurnError} without a
+   * new key
+   */
   async after(end: Exclude<TryEnd, { type: "done" }>, hasContent: boolean): Promise<NextTry> {
     if (end.type === "failed" && end.noKey && !this.#isRenewed) {
       this.#isRenewed = true;
@@ -141,7 +147,7 @@ class Tries {
 
   #wait({ error, retryable, headers, loading }: Failure, hasContent: boolean): NextTry {
     const again = { type: "retry", attempt: this.#count + 1, tries: TRIES, reason: error.reason } as const;
-    // To load a large model takes minutes: not so many tries, but as long as one may be silent.
+    // Loading a large model takes minutes. Limit the time instead of the number of attempts.
     if (loading && performance.now() - this.#start < this.#options.timeout * 1_000) {
       return { ...again, waitMs: LOADING_MS };
     }
@@ -152,7 +158,7 @@ class Tries {
   }
 }
 
-/** Something that a second try would bring again: tokens that are only counted are not. */
+/** Whether a retry would repeat this delta. Token counts do not matter. */
 export function isContent({ type }: Delta): boolean {
   return type !== "usage";
 }
@@ -193,12 +199,12 @@ async function* oneTry(
       return { type: "failed", error: silenceError(options.timeout, target), retryable: true };
     }
     if (error instanceof TurnError) return { type: "failed", error, retryable: false };
-    // The body broke off: hyper's text for it says nothing a user could use.
+    // The body broke off. Hyper's error text does not help the user.
     return { type: "cut_off" };
   }
 }
 
-/** Aborts when the user does, or when nothing was heard for too long. */
+/** Aborts when the user cancels, or when the timeout passes without a byte. */
 class SilenceTimer implements Disposable {
   readonly #controller = new AbortController();
   readonly #milliseconds: number;
@@ -217,7 +223,7 @@ class SilenceTimer implements Disposable {
     return this.#controller.signal.aborted;
   }
 
-  /** Called for every token: no timer is set anew. */
+  /** Called for every token, so it does not restart the timer. */
   heard(): void {
     this.#heardAt = performance.now();
   }

@@ -1,4 +1,4 @@
-/** Waits; false as soon as the signal aborts. */
+/** Waits; returns false as soon as the signal aborts. */
 export function delay(milliseconds: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -1,19 +1,19 @@
 /**
- * The word with which a model says that it is done, taken out of what it says. Models that are told of it in text write
- * it in any case and markup, others without having been told.
+ * Removes the mark with which a model reports that it is done. Models vary its case and markup, and some
+ * write it without instructions.
  */
 import type { ModelEvent } from "./client.ts";
 import type { Delta } from "./wire/wire.ts";
 
-/** As a model is told to write it. */
+/** The mark as the prompt defines it. */
 export const END_MARK = "[TASK_COMPLETE]";
 
 const EXACT = ["\\[", ..."task_complete", "\\]"];
-/** Only where it stands alone: lists of tasks look so too. */
+/** Other spellings count only on a line of their own, because task lists look similar. */
 const LOOSE = ["\\[", " ?", ..."task", "[ _-]?", ..."complete", "d?", " ?", "\\]"];
 const exact = EXACT.join("");
 const loose = `(?:${LOOSE.join("")}\\s{0,4})`;
-/** What the text's end may cut off. */
+/** Matches a truncated mark at the end of a text. */
 const cut = (pieces: readonly string[]) => pieces.reduceRight((rest, piece) => `(?:${piece}${rest})?`, "");
 
 const AROUND = "[\\s*_~`\"'#>-]{0,12}";
@@ -24,42 +24,43 @@ const MAYBE_ALONE = new RegExp(
   `^${AROUND}(?:${loose}{0,2}${cut([...LOOSE, "\\s{0,4}", AFTER])})$`,
   "i",
 );
-/** No longer than what is withheld at the beginning of a line. */
+/** At most as long as what is withheld at the beginning of a line. */
 const AT_BEGIN = new RegExp(`^\\s{0,8}${BOLD}${exact}${BOLD}\\s{1,8}(?=\\S)`, "i");
-/** What is bold before it keeps its end. */
+/** Preserves the end of bold text before the mark. */
 const AT_END = new RegExp(`(?:(?<![\\w*_~])[*_~]{1,3})?${exact}${BOLD}\\s*$`, "i");
 const MAYBE_AT_END = new RegExp(`${BOLD}${cut([...EXACT, BOLD])}\\s*$`, "i");
-/** Characters in which one at the end is looked for. */
+/** Characters at the end of a line that are searched. */
 const LONGEST = 64;
 
 const FENCE = /^\s{0,12}(?:[-*>]\s+)?(`{3,}|~{3,})[^`]*$/;
-/** Characters of a line that tell whether it is a fence. */
+/** Characters of a line that are enough to recognise a fence. */
 const HEAD = 200;
 
-/** Whether a text is the mark and nothing else. @param isCut its beginning is enough */
+/** Whether a text is only the mark. @param isCut a beginning of the mark is enough */
 export function isEndMark(text: string, isCut: boolean): boolean {
   return text.length < LONGEST && (isCut ? MAYBE_ALONE : ALONE).test(text);
 }
 
 /**
- * A text as it comes, without the mark. That counts alone on a line whatever is around it, and as it is asked for at a
- * line's beginning or end; in code and within a sentence it is text. White space is given when it is not the last.
+ * Removes the mark from a streamed text. Any spelling counts on a line of its own; the exact mark also counts
+ * at the beginning or end of a line. In code and within a sentence it is text. White space is held until text
+ * follows it.
  */
 export class WithoutEndMark {
-  /** The mark has come. */
+  /** The text contained the mark. */
   isThere = false;
-  /** Of the line, not decided yet. */
+  /** The undecided part of the line. */
   #held = "";
   #space = "";
   #isLast = false;
-  /** The beginning of the line, as far as it is decided. */
+  /** The beginning of the decided part of the line. */
   #head = "";
-  /** The last character of the line that is decided. */
+  /** The last decided character of the line. */
   #before = "";
   #isOdd = false;
   #fence: string | undefined;
 
-  /** @returns what is certain now and was not before */
+  /** @returns the text that has become certain */
   add(piece: string): string {
     const lines = (this.#held + piece).split("\n");
     const begun = lines.pop() ?? "";
@@ -74,19 +75,19 @@ export class WithoutEndMark {
     return whole + this.#words(last.slice(0, at));
   }
 
-  /** What is left. */
+  /** Returns the remaining text. */
   end(): string {
     const left = this.#line(this.#held, "") + (this.#isLast ? "" : this.#space);
     this.#held = this.#space = "";
     return left;
   }
 
-  /** Nothing of the line is decided, and it is no code. */
+  /** Whether the line is undecided from its beginning, and is not code. */
   get #isBegin(): boolean {
     return this.#fence === undefined && this.#head === "";
   }
 
-  /** The rest of a line. */
+  /** Processes the rest of a line. */
   #line(rest: string, end = "\n"): string {
     if (this.#isBegin && ALONE.test(rest)) {
       this.#found();
@@ -107,7 +108,7 @@ export class WithoutEndMark {
     return words + this.#next(end);
   }
 
-  /** Where the mark begins with which the line ends. */
+  /** Where the mark at the end of the line begins. */
   #atEnd(text: string): number | undefined {
     const at = AT_END.exec(this.#before + text)?.index;
     return at === undefined ? undefined : Math.max(0, at - this.#before.length);
@@ -120,7 +121,7 @@ export class WithoutEndMark {
     return "";
   }
 
-  /** Without marks at the beginning of the line. */
+  /** Removes marks at the beginning of the line. */
   #begun(text: string): string {
     if (!this.#isBegin) return text;
     for (let left = text;;) {
@@ -135,7 +136,7 @@ export class WithoutEndMark {
     this.isThere = this.#isLast = true;
   }
 
-  /** How much of the line's rest is certain. */
+  /** How much of the rest of the line is certain. */
   #certain(rest: string): number {
     if (this.#fence !== undefined) return rest.length;
     const from = Math.max(0, rest.length - LONGEST);
@@ -163,12 +164,12 @@ export class WithoutEndMark {
   }
 }
 
-/** Whether a span of code is open at its end. */
+/** Whether a code span is open at the end. */
 function isOdd(text: string): boolean {
   return text.split("`").length % 2 === 0;
 }
 
-/** An answer without the mark; instead of it "complete" is told. */
+/** Yields an answer without the mark, and "complete" instead of it. */
 export async function* withoutEndMark(
   events: AsyncGenerator<ModelEvent, void>,
 ): AsyncGenerator<ModelEvent, void> {

@@ -1,15 +1,15 @@
-/** Builds the one line of a failure: without secrets, and as long as there is room. Pure. */
+/** Builds the one-line message of a failure, without secrets and within its length limit. Pure. */
 import { type ErrorKind, TurnError } from "../../shared/errors.ts";
 
-/** Where a request went, for messages. */
+/** The destination of a request, for messages. */
 export interface Target {
   readonly baseUrl: string;
   readonly provider: string;
   readonly model: string;
   readonly keySource: string;
-  /** "host:port" of the proxy that is asked. */
+  /** "host:port" of the proxy in use. */
   readonly proxy?: string | undefined;
-  /** What no message may show: some providers quote the key that they refuse. */
+  /** Texts that no message may contain: some providers quote the key that they refuse. */
   readonly secrets: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export function names({ provider, model, baseUrl, keySource }: Target) {
   };
 }
 
-/** `detail` is what others wrote: without secrets, on one line, and as long as there is room. */
+/** `detail` is foreign text. It is cut to one line without secrets. */
 export function failure(
   kind: ErrorKind,
   before: string,
@@ -42,7 +42,7 @@ export function failure(
 ): TurnError {
   const safe = secrets.reduce((text, secret) => text.replaceAll(secret, "[key]"), detail);
   const room = LONGEST_MESSAGE - before.length - after.length - hint.length - 1;
-  // The sentence around it has its own full stop.
+  // The surrounding sentence has its own full stop.
   return new TurnError(kind, before + oneLine(safe, room).replace(/[.\s]+$/, "") + after, hint);
 }
 
@@ -51,6 +51,6 @@ export function oneLine(text: string, most = 200): string {
   // deno-lint-ignore no-control-regex -- they must not reach the screen
   const line = text.replace(/\s+/g, " ").replace(/[\u0000-\u001f\u007f-\u009f]/g, "").trim();
   if (line.length <= most) return line;
-  // Half a character at the cut would be one that no encoding can hold.
+  // A lone surrogate at the cut cannot be encoded.
   return `${line.slice(0, Math.max(0, most - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
 }

@@ -1,4 +1,4 @@
-/** Failures of HTTP and of the wire → one line of less than 300 characters that says what to check. Pure. */
+/** Describes HTTP and wire failures in one line of less than 300 characters that says what to check. Pure. */
 import { type ErrorKind, TurnError } from "../../shared/errors.ts";
 import type { WireName } from "../../protocol/providers.ts";
 import { SMALL_WINDOW } from "./abilities/window.ts";
@@ -17,7 +17,7 @@ export function statusError(status: number, detail: string, target: Target): Tur
     case 402:
       return fail("auth", `Cannot use ${provider}: payment is required`, "Check the account's credit.");
     case 404: {
-      // Ollama's words.
+      // The wording of Ollama.
       const hint = /try pulling it/.test(detail)
         ? `Try "ollama pull ${model}", or check the option model.`
         : "Check the options model and base_url.";
@@ -44,9 +44,9 @@ export function statusError(status: number, detail: string, target: Target): Tur
 }
 
 /**
- * How providers say that a request is longer than the model's window: OpenAI, OpenRouter, DeepSeek and vLLM ("maximum
- * context length", "context length is only"), OpenAI's Responses, Anthropic, Gemini, xAI, Groq and Mistral, llama.cpp,
- * LM Studio (three ways), Ollama, Copilot, Kimi, MiniMax, Bedrock.
+ * How providers say that a request exceeds the context window: OpenAI, OpenRouter, DeepSeek and vLLM
+ * ("maximum context length", "context length is only"), OpenAI's Responses, Anthropic, Gemini, xAI, Groq and
+ * Mistral, llama.cpp, LM Studio (three ways), Ollama, Copilot, Kimi, MiniMax, Bedrock.
  */
 const WINDOW_FULL = new RegExp(
   [
@@ -61,12 +61,12 @@ const WINDOW_FULL = new RegExp(
   "i",
 );
 
-/** @param text what the provider has answered */
+/** @param text the provider's answer */
 export function isWindowFull(text: string): boolean {
   return WINDOW_FULL.test(text);
 }
 
-/** @param message the provider's words, and its status if they came with one */
+/** @param message the provider's error text, after its status if it has one */
 export function windowFullError(message: string, target: Target): TurnError {
   const before = "The session no longer fits the model's window (";
   const hint = (windowIn(message) ?? Infinity) <= SMALL_WINDOW
@@ -75,7 +75,7 @@ export function windowFullError(message: string, target: Target): TurnError {
   return failure("window_full", before, message, ").", hint, target);
 }
 
-/** A filter of the provider's has refused what was sent. */
+/** The provider's content filter refused the request. */
 export function filteredError(detail: string, target: Target): TurnError {
   const before = `${names(target).provider} refused what was sent: `;
   return failure("filtered", before, detail, ".", "Rephrase the message, or choose another model.", target);
@@ -89,7 +89,7 @@ export function otherWireError(status: number, detail: string, wire: WireName, t
   return failure("setup", before, detail, ").", hint, target);
 }
 
-/** The account has no credit left: another try would bring the same. */
+/** The account has no credit, so a retry fails too. */
 export function quotaError(detail: string, target: Target): TurnError {
   const before = `Cannot use ${names(target).provider}: the account's quota is used up (HTTP 429: `;
   return failure("auth", before, detail, ").", "Check its plan and billing.", target);
@@ -100,7 +100,7 @@ export function garbageError(detail: string, target: Target): TurnError {
   return failure("bad_answer", before, detail, ".", "Try again, or check base_url.", target);
 }
 
-/** The server has not the memory for the model, or for its window. */
+/** The server lacks the memory for the model or its window. */
 export function memoryError(detail: string, target: Target): TurnError {
   const before = `${names(target).provider} has not enough memory for ${names(target).model} (`;
   return failure(
@@ -113,7 +113,7 @@ export function memoryError(detail: string, target: Target): TurnError {
   );
 }
 
-/** The server runs already, and its model does not. */
+/** The server is running, but its model is not loaded. */
 export function loadingError(detail: string, target: Target): TurnError {
   const before = `${names(target).provider} is still loading the model (`;
   return failure(

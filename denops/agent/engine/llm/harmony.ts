@@ -1,7 +1,8 @@
 /**
- * gpt-oss's messages, where a server leaves their marks in the text: the analysis is a thought, what is addressed to a tool
- * stays as it is for text_tools/syntax/harmony.ts, all else is text. Source: github.com/openai/harmony, docs/format.md. Muse
- * has such messages too, its thoughts addressed to itself (sglang, function_call/muse_glimmer_format.py).
+ * Parses gpt-oss messages from servers that leave their marks in the text. The analysis becomes a thought;
+ * messages to a tool stay unchanged for text_tools/syntax/harmony.ts; the rest becomes text. Source:
+ * github.com/openai/harmony, docs/format.md. Muse uses such messages too and addresses its thoughts to itself
+ * (sglang, function_call/muse_glimmer_format.py).
  */
 const BEGINNINGS = ["<|channel|>", "<|start|>", "to=self<|message|>", "to=user<|message|>"];
 const MESSAGE = "<|message|>";
@@ -24,12 +25,12 @@ export class Harmony {
     return BEGINNINGS.some((mark) => text.startsWith(mark));
   }
 
-  /** More of the text may make a beginning of it. */
+  /** Whether the text may turn into the beginning of a mark. */
   static mayBegin(text: string): boolean {
     return BEGINNINGS.some((mark) => mark.startsWith(text));
   }
 
-  /** @returns what is certain of the text, and the rest of it, to be given again with what follows */
+  /** @returns the certain pieces, and the rest, to be passed again with the text that follows */
   read(text: string, isEnd: boolean): { readonly pieces: readonly HarmonyPiece[]; readonly rest: string } {
     const pieces: HarmonyPiece[] = [];
     let rest = text;
@@ -56,7 +57,7 @@ export class Harmony {
     }
   }
 
-  /** Undefined: more of it is to come. `text`: what is no header, or one of a call. */
+  /** Undefined if the header is incomplete. `text`: text that is not a header, or the header of a call. */
   #header(text: string, isEnd: boolean): { readonly text: string; readonly rest: string } | undefined {
     const from = text.trimStart();
     const isOne = Harmony.begins(from) || Harmony.mayBegin(from);
@@ -76,7 +77,7 @@ export class Harmony {
   }
 }
 
-/** Where the beginning of a mark stands at the end. */
+/** Where an incomplete mark at the end begins. */
 function safeEnd(text: string): number {
   const from = Math.max(0, text.length - LONGEST);
   for (let at = from; at < text.length; at++) {

@@ -1,4 +1,4 @@
-/** The configured model: what the loop talks to. */
+/** The configured model, as the loop uses it. */
 import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
 import { wireFor } from "../../protocol/providers.ts";
 import { TurnError } from "../../shared/errors.ts";
@@ -19,41 +19,41 @@ import { type ThoughtHabit, withThoughts } from "./thoughts.ts";
 import { ToolMode } from "./tool_mode.ts";
 import { hasImages, withoutImages } from "./vision.ts";
 
-/** Nothing is known from before, and nothing is kept. */
+/** Stores nothing. */
 const NO_FACTS: ModelFacts = { get: () => undefined, put: () => {} };
 export interface Model {
   readonly provider: string;
   readonly name: string;
-  /** As what it writes is marked. */
+  /** The author that its messages are marked with. */
   readonly author: Author;
   readonly price?: Price | undefined;
-  /** Tokens that fit; known exactly only after the first request to some providers. */
+  /** Tokens of the context window. With some providers it is exact only after the first request. */
   readonly contextWindow: number;
-  /** Who says so, as the end of a sentence. */
+  /** The source of the window size, as the end of a sentence. */
   readonly windowFrom: string;
-  /** It is told less: it has few parameters, or a small window. */
+  /** It has few parameters or a small window, and gets a shorter prompt. */
   readonly small: boolean;
-  /** It is told to make one call after the other. */
+  /** The prompt asks for one call at a time. */
   readonly oneByOne: boolean;
-  /** Whether it can be shown images; known for sure only after the first request to some providers. */
+  /** Whether it accepts images. With some providers this is certain only after the first request. */
   readonly sees: boolean;
-  /** How long it wants thoughts back that are not signed; undefined: not at all. */
+  /** How long it wants unsigned thoughts back; undefined: never. */
   readonly keeps?: KeptFor | undefined;
-  /** How it is asked to write a call into its text; undefined: it has calls of its own. */
+  /** The instructions for calls in text; undefined if it has native calls. */
   readonly textForm: string | undefined;
-  /** Asks the provider what is to be known before a prompt is made; never fails. */
+  /** Asks the provider for what the prompt depends on; never fails. */
   prepare(signal: AbortSignal): Promise<void>;
-  /** @param initiator "agent" unless told */
+  /** @param initiator "agent" by default */
   stream(prompt: Prompt, signal: AbortSignal, initiator?: Initiator): AsyncGenerator<ModelEvent, void>;
 }
 
 interface ModelPorts {
   readonly fetch?: typeof fetch;
-  /** What was learnt of models before. */
+  /** Stored facts about models. */
   readonly facts?: ModelFacts;
-  /** Asks for another key, where keys end. */
+  /** Requests a new key if keys expire. */
   readonly renew?: RenewKey | undefined;
-  /** Tokens, as the provider lists the model. */
+  /** Tokens, from the provider's model list. */
   readonly listedWindow?: number | undefined;
 }
 
@@ -72,7 +72,7 @@ class ConfiguredModel implements Model {
   readonly #refusals: Refusals;
   readonly #keeps: KeptFor | undefined;
   readonly #habit: ThoughtHabit = { swallowed: undefined };
-  /** For the user, before the next event. */
+  /** Messages for the user, sent before the next event. */
   readonly #notices: string[] = [];
   readonly #ignoredEfforts = new Set<Prompt["effort"]>();
   #isChecked = false;
@@ -170,7 +170,7 @@ class ConfiguredModel implements Model {
     await this.prepare(signal);
     this.#notices.push(...this.#abilities.news());
     this.#toolMode.prepare(prompt);
-    // A title, or what a message wants: nobody reads along there.
+    // A title or the routing of a message: nobody watches it stream.
     const isAside = prompt.textOnly && prompt.effort === "none";
     for await (const event of this.#answer(prompt, initiator, signal)) {
       if (event.type === "done" && !this.#isChecked && !isAside) {
@@ -220,7 +220,7 @@ class ConfiguredModel implements Model {
     const messages = this.#toolMode.fit(ownOf(prompt.messages, this.author));
     return this.#refusals.respected({
       ...prompt,
-      // Another model, that sees, may have read some earlier in the session.
+      // An earlier model of the session may have read images.
       messages: abilities.sees ? messages : withoutImages(messages),
       model: this.name,
       contextWindow: abilities.window.tokens,
@@ -229,7 +229,7 @@ class ConfiguredModel implements Model {
     });
   }
 
-  /** Reports once that the model ignores an effort that the user has set. */
+  /** Reports once that the model ignores the user's effort. */
   #noteEffort({ effort, textOnly }: Prompt): void {
     if (effort === undefined || textOnly || !this.#refusals.isEffort(effort)) return;
     if (this.#ignoredEfforts.has(effort)) return;
@@ -238,7 +238,7 @@ class ConfiguredModel implements Model {
   }
 }
 
-/** The model that the user has set for summaries, of the same provider. */
+/** The user's model for summaries, from the same provider. */
 export function createSummarizer(
   config: ModelConfig,
   ports?: ModelPorts,
@@ -248,7 +248,10 @@ export function createSummarizer(
   return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) }, ports);
 }
 
-/** Another model of the same provider. The options are of theirs: of another one what is known counts before them. */
+/**
+ * Another model of the same provider. The options belong to the configured model; for another one, reported
+ * facts take precedence.
+ */
 export function otherModel(
   config: ModelConfig,
   name: string,
@@ -258,7 +261,7 @@ export function otherModel(
   const { price: _, context_window: window, ...rest } = config;
   const known = { ...config.models.find((one) => one.name === name), ...listed };
   const isOwn = name === config.model;
-  // Where the request decides, the option is about memory, which other models have no more of.
+  // If the request sets the window, the option is about memory, which limits other models too.
   const isTold = !isOwn && known.context_window !== undefined && config.provider.wire !== "ollama";
   const { price, vision } = isOwn ? { ...known, ...config } : known;
   const own = {

@@ -1,7 +1,10 @@
-/** The history for templates that take one call in a message (Llama 3's): each with its result. Pure. */
+/**
+ * Rewrites the history for templates that accept one call per message (Llama 3): each call with its result.
+ * Pure.
+ */
 import type { AssistantMessage, Message, ToolMessage } from "../log/messages.ts";
 
-/** The same calls in the same order; an answer's text goes with the first of them. */
+/** Keeps the order of the calls. An answer's text goes with the first of them. */
 export function oneCallEach(messages: readonly Message[]): readonly Message[] {
   const list: Message[] = [];
   for (let at = 0; at < messages.length;) {

@@ -1,9 +1,9 @@
-/** Messages of a session in which several models have answered, as one of them may be sent them. Pure. */
+/** Adapts the messages of a session with several models to one of them. Pure. */
 import type { Author, Message } from "../log/messages.ts";
 
 /**
- * Without what only its author can read of an answer: signed or encrypted reasoning, what goes back with a call, a
- * call's own syntax. An answer of nobody known stays as it is.
+ * Removes what only its author can read of an answer: signed or encrypted reasoning, extra data of a call, a
+ * call's native syntax. An answer without a known author stays unchanged.
  */
 export function ownOf(messages: readonly Message[], author: Author): readonly Message[] {
   return messages.map((message) => {

@@ -1,13 +1,15 @@
-/** The bytes of an answer, as fast as they come at first, then together: most servers send one packet for each token. */
+/**
+ * Reads an answer's bytes, immediately at first, later in batches: most servers send one packet per token.
+ */
 import { Pace } from "../../shared/pace.ts";
 
-/** Bytes that one read takes at most. */
+/** Bytes of one read at most. */
 const LARGEST_READ = 16_384;
-/** Bytes that may wait to be taken. */
+/** Bytes that may be buffered. */
 const MOST_WAITING = 16 * LARGEST_READ;
 
 export class Reads implements AsyncDisposable {
-  /** Into one buffer: a reader of its own choice allocates 64 KiB for each token. */
+  /** Reads into one buffer: a default reader allocates 64 KiB for each token. */
   readonly #reader: ReadableStreamBYOBReader;
   readonly #heard: () => void;
   readonly #pace = new Pace(() => this.#wake?.());
@@ -25,12 +27,12 @@ export class Reads implements AsyncDisposable {
     this.#read();
   }
 
-  /** From here on nobody waits for each piece by itself. */
+  /** Batches the reads from here on. */
   slowDown(): void {
     this.#isPaced = true;
   }
 
-  /** What has come since the last call, never empty; undefined at the end. @throws what has broken the body off */
+  /** Returns the bytes since the last call, never empty; undefined at the end. @throws network errors */
   async next(): Promise<Uint8Array | undefined> {
     const waits = this.#size === 0 || (this.#isPaced && !this.#isFull);
     if (this.#end === undefined && waits) {
@@ -50,7 +52,7 @@ export class Reads implements AsyncDisposable {
     return undefined;
   }
 
-  /** Nothing more is read until it is taken: no clock is waited for. */
+  /** Reading pauses while the buffer is full. */
   get #isFull(): boolean {
     return this.#size + LARGEST_READ > MOST_WAITING;
   }
@@ -82,7 +84,7 @@ export class Reads implements AsyncDisposable {
     } catch (error) {
       this.#end = { error };
     }
-    // Who waits for the end need not wait for the clock.
+    // At the end, do not wait for the next batch.
     this.#wake?.();
   }
 }

@@ -1,13 +1,13 @@
-/** Reasoning in a history: what of it goes back to who has written it. Pure. */
+/** The reasoning in a history that goes back to its author. Pure. */
 import type { AssistantMessage, Message } from "../log/messages.ts";
 
-/** Without a signature: the thought as it was told. */
+/** The unsigned thought as text. */
 export function plainThought({ reasoning }: AssistantMessage): string | undefined {
   const texts = reasoning.flatMap((one) => one.type === "plain" ? [one.text] : []);
   return texts.length === 0 ? undefined : texts.join("\n\n");
 }
 
-/** For a server that refuses it. */
+/** For a server that refuses reasoning. */
 export function withoutReasoning(messages: readonly Message[]): readonly Message[] {
   return messages.map((message) => message.role === "assistant" ? { ...message, reasoning: [] } : message);
 }

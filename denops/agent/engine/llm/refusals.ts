@@ -5,18 +5,18 @@ import { withoutReasoning } from "./reasoning.ts";
 import { hasImages, withoutImages } from "./vision.ts";
 
 /**
- * "temperature": the model takes none but its own. "tools": it is served without tool calls. "calls": it takes one call
- * in a message. "memory": neither it nor its window fit into the server's memory.
+ * "temperature": the model accepts only its default. "tools": it is served without tool calls. "calls": it
+ * accepts one call per message. "memory": the model or its window does not fit into the server's memory.
  */
 export type Refused = Refusable | "temperature" | "images" | "tools" | "calls" | "memory";
 
 interface RefusalPorts {
   readonly abilities: Pick<Abilities, "imagesRefused" | "callsRefused" | "parallel" | "memoryRefused">;
-  /** The request with its calls in text; undefined: the user says that it has tools. */
+  /** The request with calls in text; undefined if the user's options say that the model has tools. */
   inText(request: ModelRequest): ModelRequest | undefined;
-  /** For the user. */
+  /** A message for the user. */
   notice(text: string): void;
-  /** Name of the provider. */
+  /** The provider's name. */
   readonly provider: string;
 }
 
@@ -24,7 +24,7 @@ export class Refusals {
   readonly #ports: RefusalPorts;
   #ownTemperature = false;
   #without: readonly Refusable[] = [];
-  /** Another one may be taken. */
+  /** Refused efforts; others may work. */
   readonly #efforts = new Set<ModelRequest["effort"]>();
 
   constructor(ports: RefusalPorts) {
@@ -39,7 +39,7 @@ export class Refusals {
     return this.#efforts.has(effort);
   }
 
-  /** A request without what earlier ones were refused for. */
+  /** Removes what earlier requests were refused for. */
   respected({ temperature, ...request }: ModelRequest): ModelRequest {
     return {
       ...request,
@@ -50,7 +50,7 @@ export class Refusals {
     };
   }
 
-  /** What to ask instead; undefined: there is nothing in the request that could be left out. */
+  /** The request to send instead; undefined if nothing can be removed. */
   otherwise(refused: readonly Refused[], request: ModelRequest): ModelRequest | undefined {
     for (const one of refused) {
       const other = this.#leaveOut(one, request);

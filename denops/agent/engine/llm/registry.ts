@@ -1,4 +1,4 @@
-/** Wires and framings by name: another wire format is one file and one line here. */
+/** Wires and framings by name. To add a wire format, add a file and a line here. */
 import type { WireName } from "../../protocol/providers.ts";
 import type { Framing } from "./framing/framing.ts";
 import { ndjson } from "./framing/ndjson.ts";
@@ -9,7 +9,7 @@ import { openaiChat } from "./wire/openai_chat.ts";
 import { openaiResponses } from "./wire/openai_responses.ts";
 import type { Delta, Wire } from "./wire/wire.ts";
 
-/** A wire with its state inside, so that callers need not know the state's type. */
+/** A wire with its state, so that callers need not know the state's type. */
 interface Decoder {
   step(frame: string): readonly Delta[];
 }

@@ -1,19 +1,19 @@
-/** Notices a model that writes the same again and again. What it takes is linear in the length of the text. */
+/** Detects a model that repeats itself, in time linear in the length of the text. */
 
-/** What is looked at: a block of a third of it is found. */
+/** Characters that are searched. A block of up to a third of them is found. */
 const WINDOW = 12_000;
-/** Characters between two looks. */
+/** Characters between two searches. */
 const EACH = 2_000;
-/** A run of so many characters is no table, list or code any more that somebody wants. */
+/** A run this long is not a useful table, list or code. */
 const LONG_ENOUGH = 3_000;
-/** Of short blocks: rules, rows of zeros, encoded nothing. */
+/** The limit for short blocks, such as rules and rows of zeros. */
 const SHORT = 40;
 const LONG_ENOUGH_OF_SHORT = 6_000;
 const TIMES = 3;
 
-/** A text has said everything when the first block of a run ends. */
+/** The text has no new content after the first block of a run. */
 export interface Run {
-  /** Characters before that place. */
+  /** Characters before the repetition. */
   readonly length: number;
 }
 
@@ -24,12 +24,12 @@ export class Repetition {
   #unseen = 0;
   #length = 0;
 
-  /** @param scale how many times as long a run has to be */
+  /** @param scale multiplies the length that a run needs */
   constructor(scale = 1) {
     this.#scale = scale;
   }
 
-  /** The run that the text so far ends with, if it is long enough to be one. */
+  /** Returns the run at the end of the text if it is long enough. */
   add(piece: string): Run | undefined {
     this.#pieces.push(piece);
     this.#unseen += piece.length;
@@ -38,14 +38,14 @@ export class Repetition {
     this.#tail = (this.#tail + this.#pieces.join("")).slice(-WINDOW * this.#scale);
     this.#pieces = [];
     this.#unseen = 0;
-    // The end of a run stands a period before it too: of most texts no more than this is looked at.
+    // Searches the window only if its end also occurs earlier, which is rare.
     if (!this.#tail.slice(0, -1).includes(this.#tail.slice(-64))) return undefined;
     const run = runAtEnd(this.#tail, this.#scale);
     return run === undefined ? undefined : { length: this.#length - run.length + run.period };
   }
 }
 
-/** The borders of the reversed text (Knuth, Morris, Pratt) are the periods of its ends. */
+/** The borders of the reversed text (Knuth, Morris, Pratt) are the periods of its suffixes. */
 function runAtEnd(
   text: string,
   scale: number,

@@ -1,9 +1,9 @@
-/** When a failed request is tried again, and after what time. Pure. */
+/** When to retry a failed request. Pure. */
 
 export const TRIES = 5;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
-/** A provider that asks for more than this is not waited for. */
+/** The longest wait that a provider may request. */
 export const GIVE_UP_MS = 10 * 60_000;
 
 export function isRetryable(status: number): boolean {
@@ -11,7 +11,7 @@ export function isRetryable(status: number): boolean {
 }
 
 /**
- * Milliseconds to wait before try `attempt + 1`: what the provider asks for, else exponential with jitter.
+ * Milliseconds before attempt `attempt + 1`: the provider's value, otherwise exponential with jitter.
  * @param random in [0, 1)
  */
 export function waitMs(attempt: number, headers: Headers | undefined, now: number, random: number): number {
@@ -21,14 +21,14 @@ export function waitMs(attempt: number, headers: Headers | undefined, now: numbe
   return Math.round(full * (0.5 + random / 2));
 }
 
-/** retry-after (seconds or a date), retry-after-ms, and what is left of an exhausted x-ratelimit budget. */
+/** Reads retry-after (seconds or a date), retry-after-ms, and the rest of an exhausted x-ratelimit budget. */
 function askedWait(headers: Headers, now: number): number | undefined {
   const milliseconds = amount(headers.get("retry-after-ms"));
   if (milliseconds !== undefined) return milliseconds;
   const after = headers.get("retry-after") ?? "";
   const seconds = amount(after);
   if (seconds !== undefined) return seconds * 1_000;
-  // Only what looks like HTTP's dates: Date.parse finds one in nearly everything.
+  // Accept only HTTP dates: Date.parse accepts nearly any text.
   const date = /^[A-Za-z]{3,9},? /.test(after) ? Date.parse(after) : NaN;
   if (!Number.isNaN(date)) return Math.max(0, date - now);
   for (const kind of ["requests", "tokens"]) {

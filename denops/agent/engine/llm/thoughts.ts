@@ -1,15 +1,16 @@
 /**
- * Thoughts that a server has left in an answer's text → deltas of thought. A mark counts where the answer begins or right
- * after another thought: whoever answers about such marks has words before them. A closing mark whose opening one the
- * server's template has swallowed counts at the edge of a line, outside of code. Pure but for what is passed on.
+ * Extracts thoughts that a server has left in an answer's text. A mark counts at the beginning of the answer
+ * or right after another thought: an answer about such marks has other words first. A closing mark whose
+ * opening mark was swallowed by the server's template counts at the edge of a line, outside of code. Pure,
+ * apart from the deltas that it yields.
  */
 import type { ModelEvent } from "./client.ts";
 import { Harmony } from "./harmony.ts";
 import type { Delta } from "./wire/wire.ts";
 
 /**
- * Opening mark → closing mark. Sources: the templates of DeepSeek, Qwen, GLM, Kimi, Magistral, Seed-OSS, Command A and
- * Gemma 4, Apertus, LongCat, MiniMax M3, ollama's model/parsers, vLLM's reasoning parsers.
+ * Opening mark → closing mark. Sources: the templates of DeepSeek, Qwen, GLM, Kimi, Magistral, Seed-OSS,
+ * Command A and Gemma 4, Apertus, LongCat, MiniMax M3, ollama's model/parsers, vLLM's reasoning parsers.
  */
 export const THOUGHTS: ReadonlyMap<string, string> = new Map([
   ["<think>", "</think>"],
@@ -26,7 +27,9 @@ export const THOUGHTS: ReadonlyMap<string, string> = new Map([
   ["<|open|>think<|sep|>", "<|close|>think<|sep|>"],
 ]);
 
-/** Marks around what is said, in their order: Command A and R7B, Kimi K3, Functionary v3.2. They are dropped. */
+/**
+ * Marks around the visible answer, in order: Command A and R7B, Kimi K3, Functionary v3.2. They are dropped.
+ */
 const FRAMES: readonly (readonly [open: string, ...ends: readonly string[]])[] = [
   ["<|START_TEXT|>", "<|END_TEXT|>"],
   ["<|START_RESPONSE|>", "<|END_RESPONSE|>"],
@@ -34,7 +37,9 @@ const FRAMES: readonly (readonly [open: string, ...ends: readonly string[]])[] =
   [">>>all\n"],
 ];
 
-/** The same in words: Granite's, and harmony's where a server has dropped all marks. They count if both are there. */
+/**
+ * Marks that are words: Granite's, and harmony's where a server has dropped all marks. They count in pairs.
+ */
 const WORDS: ReadonlyMap<string, string> = new Map([
   ["Here is my thought process:", "Here is my response:"],
   ["Here's my thought process:", "Here's my response:"],
@@ -42,21 +47,21 @@ const WORDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 const OPENING = [...THOUGHTS, ...WORDS];
-/** White space included. */
+/** Includes white space. */
 const LONGEST_BEGINNING = 2_000;
 const CLOSING = [...THOUGHTS.values()];
 const LONGEST_CLOSING = Math.max(...[...CLOSING, ...FRAMES.flat()].map((mark) => mark.length));
 const ANY_CLOSING = new RegExp(CLOSING.map((mark) => mark.replace(/[[\]|]/g, "\\$&")).join("|"));
 
 /**
- * What is known of a model's server: the closing mark of its answers' first thoughts, where its template has begun the
- * answer with the opening one, which nobody is sent.
+ * The closing mark of the server's first thoughts, if its template begins the answer with an opening mark
+ * that it does not send.
  */
 export interface ThoughtHabit {
   swallowed: string | undefined;
 }
 
-/** @param habit what was learnt from earlier answers, and is from this one */
+/** @param habit learnt from earlier answers, and updated from this one */
 export async function* withThoughts(
   events: AsyncGenerator<ModelEvent, void>,
   habit: ThoughtHabit,
@@ -77,12 +82,12 @@ export async function* withThoughts(
 }
 
 type State =
-  /** Nothing but white space has come, of the answer or after a thought. */
+  /** Only white space has arrived, at the beginning or after a thought. */
   | { readonly name: "begin" }
   | { readonly name: "thought"; readonly close: string }
-  /** Perhaps a thought; told when that is known. */
+  /** Possibly a thought; held until that is certain. */
   | { readonly name: "held"; readonly open: string; readonly close: string }
-  /** Told as a thought, as it was with answers before this one. */
+  /** Streamed as a thought, because earlier answers began with one. */
   | { readonly name: "likely"; readonly close: string }
   | { readonly name: "harmony"; readonly reader: Harmony }
   | { readonly name: "text" };
@@ -90,17 +95,17 @@ type State =
 class ThoughtReader {
   readonly #habit: ThoughtHabit;
   #state: State = { name: "begin" };
-  /** Not told yet. */
+  /** Text that was not passed on yet. */
   #rest = "";
-  /** From where on what is held was not looked through. */
+  /** Where the search of the held text continues. */
   #held = 0;
-  /** What was told as a thought since the last mark. */
+  /** The thought since the last mark. */
   #thought = "";
   #hasThought = false;
   #hasCalls = false;
   #isCut = false;
   #code = new CodeLines();
-  /** What the frame around what is said ends with. */
+  /** The marks that end the current frame. */
   #frame: readonly string[] = [];
 
   constructor(habit: ThoughtHabit) {
@@ -126,13 +131,13 @@ class ThoughtReader {
     }
   }
 
-  /** @param isWhole else it was broken off */
+  /** @param isWhole false for a truncated answer */
   end(isWhole: boolean): readonly Delta[] {
     const deltas = [...this.#read(true)];
     const state = this.#state;
     if (!isWhole || this.#isCut || this.#thought.trim() === "") return deltas;
     if (state.name === "likely") this.#habit.swallowed = undefined;
-    // The only thought is the answer if nothing ends it and nothing follows it.
+    // An unclosed thought that is everything is the answer.
     else if (state.name !== "thought" || this.#hasThought || this.#hasCalls) return deltas;
     return [...deltas, { type: "thought_was_text" }, ...this.#text(this.#thought)];
   }
@@ -143,7 +148,7 @@ class ThoughtReader {
       before = this.#rest.length;
       const state = this.#state;
       deltas.push(...this.#step(isEnd));
-      // A state that has changed goes on with what is left.
+      // A new state reads the rest again.
       if (state !== this.#state) before = -1;
     }
     return deltas;
@@ -194,7 +199,7 @@ class ThoughtReader {
     if (found !== undefined) {
       const [open, close] = found;
       const after = text.slice(open.length);
-      // Whether it is a mark shows the character after it, or two.
+      // The next one or two characters decide whether it is a mark.
       if (!isEnd && after.length < 2 && !/^[^\s]/.test(after)) return [];
       if (isOpening(open, after)) {
         this.#rest = after;
@@ -215,7 +220,7 @@ class ThoughtReader {
       this.#state = { name: "likely", close: this.#habit.swallowed };
       return [];
     }
-    // White space parts an answer from its thoughts, and nothing else.
+    // Between thoughts and answer, only white space is dropped.
     if (this.#hasThought) this.#rest = text;
     this.#state = { name: "text" };
     return [];
@@ -225,7 +230,7 @@ class ThoughtReader {
     const at = this.#rest.indexOf(close);
     if (at === -1) return this.#think(this.#takeSafe([close], isEnd));
     const before = at === 0 ? this.#thought.at(-1) : this.#rest[at - 1];
-    // It thinks about the mark.
+    // The thought mentions the mark.
     if (before === "`") return this.#think(this.#take(at + close.length));
     return this.#endThought(at, close);
   }
@@ -235,7 +240,7 @@ class ThoughtReader {
       this.#held = at;
       const after = this.#rest[at + close.length];
       if (after === undefined && !isEnd) return [];
-      // Who talks of both marks does not stop there.
+      // Text that mentions both marks does not end a line there.
       if (WORDS.has(open) || /[\r\n]/.test(`${this.#rest[at - 1]}${after ?? "\n"}`)) {
         return this.#endThought(at, close);
       }
@@ -260,7 +265,7 @@ class ThoughtReader {
   #inText(isEnd: boolean): readonly Delta[] {
     const [end, ...ends] = this.#frame;
     if (end !== undefined) return this.#inFrame(end, ends, isEnd);
-    // It has thought already, or never will.
+    // The thoughts are over, or never come.
     if (this.#hasThought) return this.#text(this.#take(this.#rest.length));
     const found = ANY_CLOSING.exec(this.#rest);
     if (found === null) return this.#text(this.#takeSafe(CLOSING, isEnd));
@@ -268,7 +273,7 @@ class ThoughtReader {
     const deltas = this.#text(this.#take(found.index));
     const after = this.#rest[mark.length];
     if (after === undefined && !isEnd) return deltas;
-    // A special token, or a mark that runs into what is around it: who talks of it has spaces there.
+    // A special token, or a mark without spaces around it: text that mentions a mark has them.
     const isMark = mark.includes("|") || this.#code.isLineBegin || /[\r\n]/.test(after ?? "\n") ||
       (/\S/.test(this.#code.last) && /[\p{L}<{[#]/u.test(after ?? ""));
     if (this.#code.isInside || !isMark || this.#isBehindCall(mark)) {
@@ -291,7 +296,7 @@ class ThoughtReader {
     return deltas;
   }
 
-  /** Gemma closes a channel there that it has not opened. */
+  /** Gemma closes a channel after a call without having opened it. */
   #isBehindCall(mark: string): boolean {
     return mark === "<channel|>" && this.#code.last === ">";
   }
@@ -313,7 +318,7 @@ class ThoughtReader {
     return taken;
   }
 
-  /** All but the beginning of a mark at the end. */
+  /** Takes everything but an incomplete mark at the end. */
   #takeSafe(marks: readonly string[], isEnd: boolean): string {
     const { length } = this.#rest;
     let end = isEnd ? length : Math.max(0, length - LONGEST_CLOSING);
@@ -322,19 +327,19 @@ class ThoughtReader {
   }
 }
 
-/** A word is an opening mark only where it runs into what follows it. */
+/** A word counts as an opening mark only if no space follows it. */
 function isOpening(open: string, after: string): boolean {
   return open !== "analysis" || /^[A-Z]/.test(after);
 }
 
-/** "<think> is the mark that …" */
+/** Recognises prose such as "<think> is the mark that …". */
 function isTalk(after: string): boolean {
   return /^ [a-z]|^[`"'),.:;]/.test(after);
 }
 
-/** Whether the end of a text that comes in pieces is in a fence or in backticks. */
+/** Whether the end of a streamed text is in a fence or in backticks. */
 class CodeLines {
-  /** Of the line: its first characters, and whether a backtick is open. */
+  /** The first characters of the line, and whether a backtick is open. */
   #begin = "";
   #isQuoted = false;
   #isFenced = false;

@@ -1,4 +1,4 @@
-/** How a model is asked for tool calls: in the provider's own fields, or in its text. */
+/** Chooses between native tool calls and calls in text. */
 import type { ModelConfig } from "../../protocol/config.ts";
 import type { Author } from "../log/messages.ts";
 import type { ModelRequest, Prompt } from "../log/model_request.ts";
@@ -8,9 +8,9 @@ import { type Form, formFor } from "./text_tools/forms.ts";
 import type { Found } from "./text_tools/reading.ts";
 import { inText, withoutPackets } from "./text_tools/request.ts";
 
-/** Answers with calls in their text after which calls are requested in text. */
+/** After this many answers with calls in their text, the prompt asks for calls in text. */
 const MOST_IN_TEXT = 2;
-/** Wires whose services have calls of their own. */
+/** Wires whose services support native calls. */
 const NATIVE_WIRES: readonly string[] = ["anthropic_messages", "openai_responses"];
 
 export class ToolMode {
@@ -19,11 +19,11 @@ export class ToolMode {
   /** @param text for the user */
   readonly #notice: (text: string) => void;
   readonly #form: Form;
-  /** The user's option does not decide. */
+  /** The user has not set the option. */
   readonly #isAutomatic: boolean;
   #isNative: boolean;
   #answersInText = 0;
-  /** It has made a native call in a session of this engine. */
+  /** The model has made a native call in this engine. */
   #hasCalled = false;
 
   constructor(
@@ -45,18 +45,18 @@ export class ToolMode {
     );
   }
 
-  /** How the model is asked to write a call into its text; undefined: it has calls of its own. */
+  /** The instructions for calls in text; undefined if the model has native calls. */
   get textForm(): string | undefined {
     return this.#isNative ? undefined : this.#form.example;
   }
 
-  /** Called before each request, as soon as the model's abilities are known. */
+  /** Called before each request, once the model's abilities are known. */
   prepare(prompt: Prompt): void {
     if (!this.#isNative || !this.#isAutomatic || this.#abilities.tools || prompt.tools.length === 0) return;
     this.#useText("has no tool calls of its own");
   }
 
-  /** The messages with their calls as the model is sent them: calls in text stay as the model wrote them. */
+  /** Rewrites calls for the request: calls in text stay as the model wrote them. */
   fit(messages: Prompt["messages"]): Prompt["messages"] {
     if (!this.#isNative) return messages;
     const own = withoutPackets(messages);
@@ -67,7 +67,10 @@ export class ToolMode {
     return this.#isNative ? request : inText(request, this.#form);
   }
 
-  /** The request with its calls in text, after a refusal; undefined: the user says that the model has calls. */
+  /**
+   * The request with calls in text, after a refusal; undefined if the user's options say that the model has
+   * calls.
+   */
   withoutTools(request: ModelRequest): ModelRequest | undefined {
     if (!this.#isAutomatic) return undefined;
     this.#useText("is served without tool calls");
@@ -75,12 +78,12 @@ export class ToolMode {
     return inText(request, this.#form);
   }
 
-  /** Whether calls in the text of the next answer are made; else the model only shows them. */
+  /** Whether calls in the text of the next answer are made rather than quoted. */
   readsText(prompt: Prompt): boolean {
     return !this.#isNative || (this.#isAutomatic && !this.#callsNatively(prompt));
   }
 
-  /** @param readText as {@link readsText} was for this answer */
+  /** @param readText the value of {@link readsText} for this answer */
   learn({ isNative, calls, shownTool }: Found, readText: boolean): void {
     if (isNative && !this.#hasCalled) this.#abilities.rememberNative();
     this.#hasCalled ||= isNative;
@@ -91,7 +94,7 @@ export class ToolMode {
     this.#abilities.rememberText();
   }
 
-  /** From here on tools are described in the prompt. */
+  /** Describes tools in the prompt from here on. */
   #useText(reason: string): void {
     this.#isNative = false;
     this.#notice(`${this.#author.model} ${reason}: its tool calls are asked for, and read, as text.`);

@@ -1,10 +1,10 @@
-/** Failures of the connection and of its end → one line that says what to check. Pure. */
+/** Describes connection failures in one line that says what to check. Pure. */
 import { TurnError } from "../../shared/errors.ts";
 import { connectionProblem } from "../../models/connection_problem.ts";
 import { PRESETS } from "../../protocol/providers.ts";
 import { failure, names, type Target, via } from "./failure_text.ts";
 
-/** An error of fetch itself. `retryable`: the connection broke, as against nobody being there. */
+/** Describes an error of fetch. `retryable`: the connection broke, as opposed to not being established. */
 export function connectionError(error: unknown, target: Target): { error: TurnError; retryable: boolean } {
   const { baseUrl, keySource } = names(target);
   const server = { keySource, start: PRESETS[target.provider]?.start, proxy: target.proxy };
@@ -21,7 +21,7 @@ export function htmlError(target: Target): TurnError {
   );
 }
 
-/** @param came whether a part of the answer had come before */
+/** @param came whether a part of the answer had arrived */
 export function cutOffError(target: Target, came: boolean): TurnError {
   const hint = came ? 'What came is kept; send "continue" to go on.' : "Check the network and try again.";
   return new TurnError("cut_off", `The answer of ${names(target).provider}${via(target)} was cut off.`, hint);

@@ -1,9 +1,10 @@
-/** Which models see images, and messages without them. Pure. */
+/** Knows which models accept images, and removes images from messages. Pure. */
 import type { AssistantMessage, Message, ToolMessage } from "../log/messages.ts";
 
 /**
- * Models that see, by name: OpenAI-compatible services have no common way to ask. As the services document them;
- * a name may have an owner before it and a version behind it ("qwen/qwen3-vl-8b:free").
+ * Models that accept images, by name: OpenAI-compatible services have no common way to ask. From the
+ * services' documentation. A name may have an owner before it and a version after it
+ * ("qwen/qwen3-vl-8b:free").
  */
 const SEEING: readonly RegExp[] = [
   /\b(?:chat)?gpt-4(?:o|\.1|\.5|-turbo)\b|\bgpt-5\b|\bo1(?!-mini|-preview)\b|\bo3(?!-mini)\b|\bo4-mini\b/,
@@ -16,7 +17,7 @@ const SEEING: readonly RegExp[] = [
   /(?:^|[^a-z])vl\d*(?:[^a-z0-9]|$)|(?:^|[^a-z])vision|multimodal/,
 ];
 
-/** Of the same families, but for other things. */
+/** Models of the same families for other purposes. */
 const BLIND = /audio|transcribe|tts|realtime|embed/;
 
 export function seesByName(model: string): boolean {
@@ -28,7 +29,7 @@ export function hasImages(messages: readonly Message[]): boolean {
   return messages.some((message) => message.role !== "assistant" && message.images !== undefined);
 }
 
-/** For a model that does not see, or a provider that refuses them. Each message says what is missing. */
+/** Removes images for a model or provider that refuses them. Each message says what is missing. */
 export function withoutImages(messages: readonly Message[]): readonly Message[] {
   return messages.map((message) =>
     message.role !== "assistant" && message.images !== undefined ? withoutImage(message) : message
@@ -40,12 +41,15 @@ function withoutImage({ images = [], ...message }: Exclude<Message, AssistantMes
   return { ...message, text: `${message.text}\n[left out, since this model cannot see images: ${names}]` };
 }
 
-/** What goes before an image that stands apart from the result that it belongs to. */
+/** The text before an image that is sent apart from its result. */
 export function imageLabel({ id, name }: ToolMessage, image: string): string {
   return `Image ${image}, from the result of ${name} (call ${id}):`;
 }
 
-/** The results of one answer if the last of them is at `at`, else none: what follows them goes there. */
+/**
+ * The results of one answer if the last of them is at `at`, otherwise none. Content that follows results is
+ * inserted there.
+ */
 export function resultsEndedBy(messages: readonly Message[], at: number): readonly ToolMessage[] {
   if (messages[at + 1]?.role === "tool") return [];
   let from = at + 1;
