@@ -30,7 +30,7 @@ Deno.test("a turn is told as progress: its state, its plan, its end; and whoever
   const text = { type: "text", message: "m", text: "word " };
   await receive({ type: "turn_started" });
   await receive(text, text, { type: "plan", steps });
-  await receive(text, { type: "approval", request: 1, tool: "t", title: "x", kind: "ask", reason: "asks" });
+  await receive(text, { type: "approval", request: 1, tool: "t", title: "x", kind: "other", reason: "asks" });
   await nvim.waitForScreen(":echo 1");
   await nvim.keys("<Esc>");
   const id = "agent.chat.1";

@@ -85,6 +85,12 @@ Deno.test("a newline in a title, a reason or a file's name does not keep an appr
   assert.ok([title, reason, ...rest].every((line) => line !== FAKE), "no row passes for the supervisor's");
 });
 
+Deno.test("the access is on the screen, whatever the title says", async () => {
+  const access = { kind: "mcp", server: "git", tool: "drop" };
+  const rows = await approval(permission({ kind: "other", title: "look" }, "so", access));
+  assert.deepEqual(rows, ["look", "so", "drop of the server git"]);
+});
+
 Deno.test("a folder with a telling name does not pass for the supervisor's words", async () => {
   for (const name of [FAKE, `${"x".repeat(73)}${FAKE}`, `a\n${FAKE}`, `${"x/".repeat(60)}${FAKE}`]) {
     const folder = join((await scene()).around.path("proj"), name);

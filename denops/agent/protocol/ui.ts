@@ -455,9 +455,9 @@ export interface EffectRow {
   readonly after?: string;
 }
 
-/** The contents of an approval, by kind of access; see protocol/access.ts. Questions are answered with text. */
+/** The contents of an approval, by what the screen shows. Questions are answered with text. */
 export type ApprovalSubject =
-  | ({ readonly kind: "file" | "nothing" } & FileDiffs)
+  | ({ readonly kind: "file" } & FileDiffs)
   | {
     readonly kind: "command";
     readonly command: string;
@@ -479,10 +479,8 @@ export type ApprovalSubject =
     readonly end: string;
     readonly effects: readonly EffectRow[];
   }
-  | { readonly kind: "fetch"; readonly url: string }
-  | { readonly kind: "mcp"; readonly server: string; readonly name: string }
-  | { readonly kind: "agent"; readonly name: string; readonly task: string }
-  | { readonly kind: "ask" }
+  /** Any other access, as a text. */
+  | { readonly kind: "other"; readonly detail?: string }
   | { readonly kind: "question"; readonly question: string; readonly options: readonly string[] };
 
 export type ApprovalUpdate = ApprovalSubject & {

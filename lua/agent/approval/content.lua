@@ -136,23 +136,19 @@ end
 ---@field toggle? fun(approval: agent.Approval, line: integer): string[]?  selects the row of the line, or returns a problem
 ---@field choice? fun(approval: agent.Approval): table?  further fields of an allowing answer; nil if nothing is selected
 
----@type agent.ApprovalKind
-local FILES = {
-  answer = "allow",
-  lines = file_lines,
-  files = function(approval)
-    return approval.files
-  end,
-  keys = function(approval)
-    return allow_keys(approval, #approval.files > 0 and "d diff" or nil)
-  end,
-}
-
---- By kind of access, as in protocol/ui.ts.
+--- As in protocol/ui.ts.
 ---@type table<string, agent.ApprovalKind>
 M.KINDS = {
-  file = FILES,
-  nothing = FILES,
+  file = {
+    answer = "allow",
+    lines = file_lines,
+    files = function(approval)
+      return approval.files
+    end,
+    keys = function(approval)
+      return allow_keys(approval, #approval.files > 0 and "d diff" or nil)
+    end,
+  },
   command = {
     answer = "allow",
     lines = command_lines,
@@ -169,32 +165,11 @@ M.KINDS = {
     toggle = effects.toggle,
     choice = effects.choice,
   },
-  fetch = {
+  other = {
     answer = "allow",
     keys = allow_keys,
     lines = function(approval)
-      return titled(approval, approval.url)
-    end,
-  },
-  mcp = {
-    answer = "allow",
-    keys = allow_keys,
-    lines = function(approval)
-      return titled(approval, ("%s of the server %s"):format(approval.name, approval.server))
-    end,
-  },
-  agent = {
-    answer = "allow",
-    keys = allow_keys,
-    lines = function(approval)
-      return titled(approval, ("%s: %s"):format(approval.name, approval.task))
-    end,
-  },
-  ask = {
-    answer = "allow",
-    keys = allow_keys,
-    lines = function(approval)
-      return titled(approval)
+      return titled(approval, approval.detail)
     end,
   },
   question = {

@@ -78,7 +78,7 @@ export function shownAccess(
   { access, reason }: AccessRequest & { readonly access: PlainAccess },
   { decision, suggestion }: AccessDecision,
   content: Content,
-  { root }: GateContext,
+  { root }: Pick<GateContext, "root">,
 ): ApprovalView {
   return {
     ...subjectOf(access, content, root),
@@ -87,23 +87,19 @@ export function shownAccess(
   };
 }
 
-function subjectOf(
-  access: PlainAccess,
-  content: Content,
-  root: string,
-): ApprovalSubject {
+function subjectOf(access: PlainAccess, content: Content, root: string): ApprovalSubject {
   switch (access.kind) {
     case "file":
     case "nothing":
-      return { kind: access.kind, ...diffsOf(content, root) };
+      return { kind: "file", ...diffsOf(content, root) };
     case "fetch":
-      return { kind: "fetch", url: oneLine(access.url) };
+      return { kind: "other", detail: oneLine(access.url) };
     case "mcp":
-      return { kind: "mcp", server: oneLine(access.server), name: oneLine(access.tool) };
+      return { kind: "other", detail: `${oneLine(access.tool)} of the server ${oneLine(access.server)}` };
     case "agent":
-      return { kind: "agent", name: oneLine(access.name), task: visible(access.task) };
+      return { kind: "other", detail: `${oneLine(access.name)}: ${visible(access.task)}` };
     case "ask":
-      return { kind: "ask" };
+      return { kind: "other" };
   }
 }
 

@@ -143,7 +143,7 @@ export class Gate {
     const title = `start the language server ${name}: ${command}`;
     const access = { kind: "ask", about: "server", text: title } as const;
     const reason = "runs outside the sandbox and runs this project's code";
-    const answer = await this.#ask({ toolCallId: "", title }, access, { kind: "ask", reason }, context);
+    const answer = await this.#ask({ toolCallId: "", title }, access, { kind: "other", reason }, context);
     return answer && answer.option !== OPTION.reject;
   }
 
