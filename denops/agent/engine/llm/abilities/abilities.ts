@@ -1,4 +1,7 @@
-/** What is known of one model: as the user says, as its server tells and refuses, as it was before. */
+/**
+ * The known abilities of one model: from the user's options, the server's reports and refusals, and stored
+ * facts.
+ */
 import type { ModelConfig } from "../../../protocol/config.ts";
 import { wireFor } from "../../../protocol/providers.ts";
 import { isOneByOne, isSmall } from "../../../models/families.ts";
@@ -11,16 +14,16 @@ import { askServers, serversAt } from "./registry.ts";
 import { type Look, ReportedAbilities, type Server } from "./reported.ts";
 import { SMALL_WINDOW, type Window, windowOf } from "./window.ts";
 
-/** What a server tells is believed for so long; what it refuses, for longer. */
+/** How long a server's reports are valid. Refusals are valid for longer. */
 const TOLD_MS = 60 * 60_000;
 const REFUSED_MS = 7 * 24 * 60 * 60_000;
-/** A question is given up after this, and not asked again at once; sooner if only a notice comes of it. */
+/** The timeout of a query, after which the next one waits. A query that only leads to a notice gets less. */
 const PATIENCE_MS = 3_000;
 const GLANCE_MS = 1_000;
 const PAUSE_MS = 10 * 60_000;
-/** Tokens of a window that is of any use: a server without memory is asked for no less. */
+/** Tokens of the smallest useful window; a server without memory is not asked for less. */
 const LEAST_WINDOW = 8_192;
-/** Bytes of an answer; lists of some hundred models have less. */
+/** Bytes of an answer; lists of several hundred models are smaller. */
 const LARGEST_ANSWER = 4_000_000;
 
 export class Abilities {
@@ -31,15 +34,15 @@ export class Abilities {
   readonly #glance: Look;
   readonly #listedWindow: number | undefined;
   #abilities: ReportedAbilities = {};
-  /** When what was told has to be asked for anew. */
+  /** When the reports expire. */
   #until = 0;
   #asking: Promise<void> | undefined;
   #blind = false;
-  /** What a server without memory has been asked for at last. */
+  /** The window that a server without memory was last asked for. */
   #affordable: number | undefined;
   #isToldOfWindow = false;
 
-  /** @param listedWindow tokens, as the provider lists the model */
+  /** @param listedWindow tokens, from the provider's model list */
   constructor(
     config: ModelConfig,
     endpoint: Endpoint,
@@ -56,12 +59,12 @@ export class Abilities {
     this.#remember();
   }
 
-  /** It has few parameters, or a small window. */
+  /** Whether it has few parameters or a small window. */
   get isSmall(): boolean {
     return isSmall(this.#config.model) || this.window.tokens <= SMALL_WINDOW;
   }
 
-  /** Asks the server what is not known; a failure shows with the request itself. */
+  /** Asks the server for unknown abilities. Errors are ignored: the request itself reports them. */
   async prepare(signal: AbortSignal): Promise<void> {
     if (this.#servers.length === 0 || Date.now() < this.#until) return;
     this.#asking ??= this.#ask().finally(() => this.#asking = undefined);
@@ -80,12 +83,12 @@ export class Abilities {
     return this.#abilities.thinking;
   }
 
-  /** Several calls may stand in one message of the history. */
+  /** Whether a message of the history may contain several calls. */
   get parallel(): boolean {
     return this.#abilities.parallel ?? !isOneByOne(this.#config.model);
   }
 
-  /** The user's word, else the server's, else what the wire and the name tell. */
+  /** The user's option, else the server's report, else a guess by wire and name. */
   get sees(): boolean {
     if (this.#blind) return false;
     const { vision, provider, model } = this.#config;
@@ -105,17 +108,17 @@ export class Abilities {
     this.#blind = true;
   }
 
-  /** The server says how many tokens it takes, by refusing more. */
+  /** Stores the token limit from a refusal. */
   windowRefused(tokens: number): void {
     if (tokens < this.window.tokens) this.#learn({ ...this.#abilities, limit: tokens });
   }
 
-  /** The history may have one call a message. */
+  /** From here on the history has one call per message. */
   callsRefused(): void {
     this.#learn({ ...this.#abilities, parallel: false });
   }
 
-  /** @returns the window to ask for instead; undefined: a smaller one would be of no use */
+  /** @returns the window to request instead; undefined if a smaller one would be useless */
   memoryRefused(): number | undefined {
     const less = Math.floor(this.window.tokens / 2);
     const isOurs = this.#asksFor !== undefined && this.#config.context_window === undefined;
@@ -124,7 +127,7 @@ export class Abilities {
     return this.#affordable = less;
   }
 
-  /** For the user, once: a window in which no work gets done, unless it is of the user's choice. */
+  /** A notice for the user, once: the window is too small for work and not the user's choice. */
   news(): readonly string[] {
     const { tokens } = this.window;
     const { model, context_window: chosen = Infinity } = this.#config;
@@ -135,14 +138,14 @@ export class Abilities {
     ];
   }
 
-  /** To be called after the first answer. @returns for the user: the model does not fit into the GPU's memory */
+  /** Call this after the first answer. @returns a notice if the model does not fit into the GPU's memory */
   async answered(): Promise<readonly string[]> {
     const running = await Promise.all(
       this.#servers.map((server) =>
         server.running?.(this.#config.model, this.#glance).catch(() => undefined)
       ),
     );
-    // Loaded for this request alone: now it tells how.
+    // The request has loaded the model, so the server now reports its window.
     const { server, loaded } = this.#abilities;
     if (server !== undefined && loaded === undefined && this.#asksFor === undefined) this.#until = 0;
     const found = running.find((one) => one !== undefined);
@@ -156,14 +159,14 @@ export class Abilities {
     ];
   }
 
-  /** The model writes calls into its text, or its server takes none. */
+  /** Whether the model writes calls into its text, or its server refuses tools. */
   get inText(): boolean {
     return this.#facts.get(this.#key("calls"), REFUSED_MS)?.value === "text";
   }
 
   /**
-   * The model has called in its own way. A server's word is not enough: LM Studio says that a model has tool calls whose
-   * calls it then leaves in the text (tests/servers/lm_studio/tool_requests_in_text.txt).
+   * Whether the model has made a native call. A server's report is not enough: LM Studio reports tool calls
+   * for models whose calls it then leaves in the text (tests/servers/lm_studio/tool_requests_in_text.txt).
    */
   get callsNatively(): boolean {
     return this.#facts.get(this.#key("calls"), REFUSED_MS)?.value === "native";
@@ -175,7 +178,7 @@ export class Abilities {
 
   rememberText(): void {
     this.#facts.put(this.#key("calls"), "text");
-    // What the server has told of tools is not so.
+    // The server's report about tools is wrong.
     this.#learn({ ...this.#abilities, tools: false });
   }
 
@@ -231,7 +234,7 @@ function lookWith(endpoint: Endpoint, fetchImpl: typeof fetch, patience: number)
   };
 }
 
-/** Undefined if it is none, or too long. */
+/** Undefined if the body is not JSON or too long. */
 async function jsonOf(response: Response): Promise<unknown> {
   const decoder = new TextDecoder();
   let text = "";

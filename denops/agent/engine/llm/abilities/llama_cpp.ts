@@ -1,14 +1,15 @@
 /**
- * llama.cpp's `/props`. Source: github.com/ggml-org/llama.cpp, tools/server/README.md and common/jinja/caps.h. A
- * router with several models reads which is meant from the query, and loads none for the question.
+ * llama.cpp's `/props`. Source: github.com/ggml-org/llama.cpp, tools/server/README.md and
+ * common/jinja/caps.h. A router with several models reads the model from the query, and does not load it for
+ * that.
  */
 import { z } from "../../../deps/zod.ts";
 import { ModelList, type Server } from "./reported.ts";
 
 const Props = z.object({
-  /** Of one slot, as it was started. */
+  /** The window of one slot. */
   default_generation_settings: z.object({ n_ctx: z.int().min(1).nullish().catch(undefined) }).nullish(),
-  /** What the model's template can; older servers do not tell. */
+  /** Capabilities of the model's template; older servers do not report them. */
   chat_template_caps: z.object({
     supports_tools: z.boolean().nullish(),
     supports_tool_calls: z.boolean().nullish(),

@@ -1,7 +1,7 @@
 /**
  * LM Studio's `/api/v0/models`. Source: lmstudio.ai/docs/developer/rest/endpoints, and the API changelog for
- * `capabilities` (0.3.16). It gives tools to every model in a way of its own: what is not said to be trained for them is
- * not without.
+ * `capabilities` (0.3.16). It offers tools to every model in its own format, so a model that is not trained
+ * for tools still has them.
  */
 import { z } from "../../../deps/zod.ts";
 import type { Server } from "./reported.ts";
@@ -9,12 +9,12 @@ import type { Server } from "./reported.ts";
 const List = z.object({
   data: z.array(z.object({
     id: z.string(),
-    /** "llm", "vlm" (it sees), "embeddings" */
+    /** "llm", "vlm" (accepts images), "embeddings" */
     type: z.string(),
     /** "loaded", "not-loaded" */
     state: z.string(),
     max_context_length: z.int().min(1).nullish(),
-    /** Of one that is loaded. */
+    /** Of a loaded model. */
     loaded_context_length: z.int().min(1).nullish(),
     capabilities: z.array(z.string()).nullish(),
   })),
@@ -29,7 +29,7 @@ export const lmStudio: Server = {
     if (!list.success) return undefined;
     const known = list.data.data.filter(({ type }) => type !== "embeddings");
     const loaded = known.filter(({ state }) => state === "loaded");
-    // The only one that is loaded answers whatever name it is called by.
+    // A single loaded model answers to any name.
     const found = known.find(({ id }) => id === model) ?? (loaded.length === 1 ? loaded[0] : undefined);
     if (found === undefined) return { server: "LM Studio" };
     return {

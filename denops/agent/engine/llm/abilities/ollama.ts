@@ -5,16 +5,16 @@
 import { z } from "../../../deps/zod.ts";
 import type { Look, ReportedAbilities, Server } from "./reported.ts";
 
-/** A local model's context costs memory; an agent needs some. */
+/** A local model's context costs memory, but an agent needs some. */
 const WINDOW = 32_768;
 
 const Show = z.object({
   capabilities: z.array(z.string()).nullish(),
-  /** Since 0.40; "[false]" of one that cannot think. */
+  /** Since 0.40; "[false]" for a model that cannot think. */
   thinking: z.object({ values: z.array(z.union([z.boolean(), z.string()])) }).nullish().catch(undefined),
-  /** Those of the Modelfile, one a line: "num_ctx                        8192". */
+  /** Parameters of the Modelfile, one per line: "num_ctx                        8192". */
   parameters: z.string().nullish(),
-  /** Where another host runs the model: its memory is not this one's. */
+  /** The host that runs a remote model; this server's memory does not matter then. */
   remote_host: z.string().nullish(),
   /** "llama.context_length" and others. */
   model_info: z.record(z.string(), z.unknown()).nullish(),
@@ -44,7 +44,7 @@ export const ollama: Server = {
     const set = Number(/^num_ctx\s+(\d+)\s*$/m.exec(parameters ?? "")?.[1]);
     return {
       server: "Ollama",
-      // Versions before 0.6.4 tell none.
+      // Versions before 0.6.4 do not report capabilities.
       ...(capabilities == null ? {} : {
         tools: capabilities.includes("tools"),
         sees: capabilities.includes("vision"),
@@ -65,7 +65,7 @@ export const ollama: Server = {
   },
 };
 
-/** What `think` takes, where abilities alone are named. Source: docs/capabilities/thinking.mdx. */
+/** The values of `think`, if the server reports only abilities. Source: docs/capabilities/thinking.mdx. */
 function thinkingOf(model: string, abilities: readonly string[]): ReportedAbilities["thinking"] {
   if (!abilities.includes("thinking")) return undefined;
   return /gpt-?oss/i.test(model) ? ["low", "medium", "high"] : [true, false];

@@ -1,4 +1,4 @@
-/** Every kind of server that tells what a model can: another one is one file and one line here. */
+/** The servers that report abilities. To add one, add a file and a line here. */
 import type { WireName } from "../../../protocol/providers.ts";
 import { llamaCpp } from "./llama_cpp.ts";
 import { lmStudio } from "./lm_studio.ts";
@@ -6,16 +6,18 @@ import { ollama } from "./ollama.ts";
 import type { Look, ReportedAbilities, Server } from "./reported.ts";
 import { vllm } from "./vllm.ts";
 
-/** In the order in which they are asked: those first that the same question tells apart. */
+/** In query order: more specific servers first, where several answer the same query. */
 const SERVERS: readonly Server[] = [ollama, vllm, llamaCpp, lmStudio];
 
-/** Those that may be at this address. Services of the net are not asked: of their models the names are known. */
+/**
+ * The servers that may run at this address. Public services are not queried: their models are known by name.
+ */
 export function serversAt(wire: WireName, baseUrl: string): readonly Server[] {
   const fitting = SERVERS.filter((server) => server.wires.includes(wire));
   return fitting.every(({ asksFor }) => asksFor !== undefined) || isNear(baseUrl) ? fitting : [];
 }
 
-/** What the first of them tells that is there; nothing, if none is. @throws {Error} if it cannot be reached */
+/** The report of the first server that answers; empty if none does. @throws {Error} if none can be reached */
 export async function askServers(
   servers: readonly Server[],
   model: string,
@@ -34,7 +36,7 @@ export async function askServers(
   return {};
 }
 
-/** On this machine or in its network. */
+/** Whether the address is on this machine or in its network. */
 function isNear(baseUrl: string): boolean {
   const { hostname } = new URL(baseUrl);
   return /^(?:127|10|192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d+)+$/.test(hostname) ||

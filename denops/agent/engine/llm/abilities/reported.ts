@@ -1,61 +1,61 @@
-/** What a server tells of a model, and how one kind of server is asked. */
+/** The abilities that a server reports, and the interface to query one kind of server. */
 import { z } from "../../../deps/zod.ts";
 import type { WireName } from "../../../protocol/providers.ts";
 
-/** What it does not tell is undefined. */
+/** Fields that the server does not report are undefined. */
 export const ReportedAbilities = z.object({
-  /** As the server is called. */
+  /** The server's name. */
   server: z.string().optional(),
   tools: z.boolean().optional(),
-  /** Several calls may stand in one message of the history. */
+  /** Whether a message of the history may contain several calls. */
   parallel: z.boolean().optional(),
-  /** What Ollama's `think` takes: see ModelRequest. */
+  /** Values of Ollama's `think`, see ModelRequest. */
   thinking: z.array(z.union([z.boolean(), z.string()])).optional(),
   sees: z.boolean().optional(),
-  /** Tokens that the model takes at most, however it is run. */
+  /** The model's own token limit. */
   most: z.int().min(1).optional(),
-  /** Tokens that it takes as it is loaded now. */
+  /** Token limit of the loaded model. */
   loaded: z.int().min(1).optional(),
-  /** Tokens that it has said to take when it refused more. */
+  /** Token limit from a refusal. */
   limit: z.int().min(1).optional(),
-  /** Tokens that the user has set with the server. */
+  /** Token limit that the user has set on the server. */
   set: z.int().min(1).optional(),
 });
 export type ReportedAbilities = Readonly<z.infer<typeof ReportedAbilities>>;
 
 /**
- * One question, on the provider's own host. @param path from the server's root @param body of a POST
- * @returns its JSON; undefined if it has no such answer @throws {Error} if the server cannot be reached
+ * Sends a query to the provider's host. @param path from the server's root @param body of a POST @returns the
+ * JSON answer; undefined if there was none @throws {Error} if the server cannot be reached
  */
 export type Look = (path: string, body?: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
-/** A kind of server. */
+/** One kind of server. */
 export interface Server {
-  /** As users know it. */
+  /** The name that users know. */
   readonly name: string;
   readonly wires: readonly WireName[];
-  /** The window is what a request asks for: tokens, unless somebody says. */
+  /** The default window in tokens, if the request sets the window. */
   readonly asksFor?: number;
-  /** @returns undefined if it is no such server. @throws {Error} of `look` */
+  /** @returns undefined for another kind of server. @throws {Error} of `look` */
   ask(model: string, look: Look): Promise<ReportedAbilities | undefined>;
-  /** Once it has answered: how the model runs. @throws {Error} of `look` */
+  /** How the model runs, after its first answer. @throws {Error} of `look` */
   running?(model: string, look: Look): Promise<Running | undefined>;
 }
 
 interface Running {
   /** Tokens. */
   readonly window: number | undefined;
-  /** Bytes of memory, and how many of them are on the GPU. */
+  /** Bytes of memory, and the part of them on the GPU. */
   readonly size: number;
   readonly onGpu: number;
 }
 
-/** A server's list of models, as OpenAI has it. */
+/** A server's model list in OpenAI's format. */
 export const ModelList = z.object({
   data: z.array(z.object({
     id: z.string(),
     owned_by: z.string().nullish(),
-    /** vLLM's and SGLang's. */
+    /** Reported by vLLM and SGLang. */
     max_model_len: z.int().min(1).nullish(),
   })),
 });

@@ -1,21 +1,21 @@
-/** How many tokens a model is taken to have, and who says so. Pure. */
+/** Computes a model's context window and the source of the number. Pure. */
 import type { ReportedAbilities } from "./reported.ts";
 
-/** Where nobody says. */
+/** The default without any source. */
 const DEFAULT_WINDOW = 128_000;
-/** In a smaller one a prompt with all tools leaves little room: context/brief.ts. */
+/** In a smaller window a prompt with all tools leaves little room: context/brief.ts. */
 export const SMALL_WINDOW = 16_384;
 
 export interface Window {
   readonly tokens: number;
-  /** Who says so, as the end of a sentence: "as llama.cpp has loaded it". */
+  /** The source, as the end of a sentence: "as llama.cpp has loaded it". */
   readonly from: string;
 }
 
 /**
  * @param user the option `context_window`
- * @param listed tokens, as the provider's list of models says; where the request decides, it does not say
- * @param asksFor what a request asks for unless somebody says, where it is the request that decides
+ * @param listed tokens from the provider's model list; absent if the request sets the window
+ * @param asksFor the default window, if the request sets the window
  */
 export function windowOf(
   abilities: ReportedAbilities,
@@ -43,7 +43,7 @@ export function windowOf(
   const set = abilities.set === undefined
     ? undefined
     : { tokens: abilities.set, from: `as it is set in ${server}` };
-  // Another window makes the server load the model anew: worth it only if the one that it has is of no use.
+  // Another window makes the server reload the model. Accept that only if the loaded window is too small.
   const kept = abilities.loaded !== undefined && loaded >= Math.min(SMALL_WINDOW, most)
     ? { tokens: loaded, from: `as ${server} has loaded it` }
     : undefined;

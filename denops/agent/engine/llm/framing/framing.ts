@@ -1,7 +1,7 @@
-/** Turns a body's bytes into frames, whatever the pieces in which they come. */
+/** Splits a body's bytes into frames, for any chunk boundaries. */
 export interface Framing {
-  /** The frames that these bytes complete. */
+  /** Returns the frames that these bytes complete. */
   push(bytes: Uint8Array): readonly string[];
-  /** The frames that the end of the body completes. */
+  /** Returns the frames that the end of the body completes. */
   end(): readonly string[];
 }

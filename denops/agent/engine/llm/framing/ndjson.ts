@@ -1,10 +1,10 @@
-/** Bytes of newline-delimited JSON → its lines. Chunks may split anywhere. */
+/** Splits newline-delimited JSON into lines. Chunk boundaries can be anywhere. */
 import type { Framing } from "./framing.ts";
 
 export function ndjson(): Framing {
-  // The decoder would take a mark at the start of any piece for the body's; trim drops the body's own.
+  // By default the decoder would drop a byte order mark in every chunk; trim drops the one of the body.
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** Pieces of a line that has no end yet; joined once. */
+  /** Chunks of the current line, joined once at its end. */
   const partial: string[] = [];
   const take = (text: string) => {
     const [first = "", ...more] = text.split("\n");

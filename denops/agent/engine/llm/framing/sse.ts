@@ -1,10 +1,11 @@
-/** Bytes of a server-sent-events stream → the data of each event. Chunks may split anywhere. */
+/** Splits a server-sent-events stream into event data. Chunk boundaries can be anywhere. */
 import { createParser } from "../../../deps/eventsource_parser.ts";
 import type { Framing } from "./framing.ts";
 
 export function sse(): Framing {
   const frames: string[] = [];
-  // The decoder would take a mark at the start of any piece for the body's; the parser knows which is.
+  // By default the decoder would drop a byte order mark in every chunk; the parser drops only the one of the
+  // body.
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   const parser = createParser({ onEvent: (event) => frames.push(event.data) });
   return {
@@ -13,7 +14,7 @@ export function sse(): Framing {
       return frames.splice(0);
     },
     end() {
-      // An event that is complete but for its closing empty line is taken; a cut one fails to parse later.
+      // Accept a last event without its closing empty line; a truncated one fails to parse later.
       parser.feed(decoder.decode() + "\n\n");
       return frames.splice(0);
     },

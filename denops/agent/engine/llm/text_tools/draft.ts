@@ -1,6 +1,6 @@
-/** What can be told of a call while it is being written into a text: its name, and its short arguments. Pure. */
+/** Reads the name and short arguments of a call while it is being written into a text. Pure. */
 
-/** How the name of a call stands in the common forms. */
+/** Patterns for the name of a call in the common forms. */
 const NAMES: readonly RegExp[] = [
   /["'](?:name|tool|tool_name)["']\s*:\s*["']([\w.:/-]+)["']/,
   /<function(?:=|\s+name=)["']?([\w.:/-]+)["']?>/,
@@ -10,7 +10,7 @@ const NAMES: readonly RegExp[] = [
   /^\[TOOL_CALLS\]\s*([\w.-]+)[[{]/,
   /^<(?!tool)(\w+)>/,
 ];
-/** Characters in which it is looked for. */
+/** Characters that are searched for the name. */
 const HEAD = 300;
 
 export function draftName(text: string): string | undefined {
@@ -24,7 +24,7 @@ const TAGGED_ARGUMENTS: readonly RegExp[] = [
   /<arg_key>(\w+)<\/arg_key>\s*<arg_value>([^<\n]{1,300})<\/arg_value>/g,
 ];
 
-/** The short texts among the arguments that have come whole, by name. @param isDraft they may stand between tags */
+/** The complete short text arguments by name. @param isDraft whether they may be between tags */
 export function shortArguments(text: string, isDraft: boolean): Record<string, string> {
   const found: Record<string, string> = {};
   for (const pattern of [JSON_ARGUMENTS, ...isDraft ? TAGGED_ARGUMENTS : []]) {
@@ -35,7 +35,7 @@ export function shortArguments(text: string, isDraft: boolean): Record<string, s
   return found;
 }
 
-/** Line breaks in a piece, also as JSON escapes them. */
+/** Counts line breaks in a piece, including escaped ones of JSON. */
 export function breaksIn(piece: string): number {
   return piece.split(/\n|\\n/).length - 1;
 }

@@ -1,4 +1,7 @@
-/** How a model is told of its tools in text, and how a call of another model's is shown to it: a row for each form. */
+/**
+ * The forms in which tools are described in text, and in which other models' calls are rewritten: one row per
+ * form.
+ */
 import type { ToolCall } from "../../log/messages.ts";
 import type { ToolSpec } from "../../log/model_request.ts";
 import { argumentsObject } from "../arguments.ts";
@@ -6,16 +9,18 @@ import { END_MARK } from "../end_mark.ts";
 import { isRecord, propertiesOf, requiredOf } from "../../calls/json_schema.ts";
 
 export interface Form {
-  /** Of models that have learnt it. */
+  /** The models that were trained on it. */
   readonly models: RegExp;
-  /** How one call is written. */
+  /** One example call. */
   readonly example: string;
-  /** What is to be said about it. */
+  /** Further instructions. */
   readonly notes: string;
   call(name: string, args: Readonly<Record<string, unknown>>): string;
 }
 
-/** Source: Qwen3-Coder's chat_template.jinja. Text needs no escapes: also for models that have learnt no form. */
+/**
+ * Source: Qwen3-Coder's chat_template.jinja. The default for unknown models, because text needs no escapes.
+ */
 const TAGS: Form = {
   models: /^/,
   example: "<tool_call>\n<function=NAME>\n<parameter=KEY>\nVALUE\n</parameter>\n</function>\n</tool_call>",
@@ -36,7 +41,7 @@ const OBJECTS: Form = {
   call: (name, args) => `<tool_call>\n${JSON.stringify({ name, arguments: args })}\n</tool_call>`,
 };
 
-/** @param model as the provider calls it */
+/** @param model the provider's name for it */
 export function formFor(model: string): Form {
   return [OBJECTS, TAGS].find(({ models }) => models.test(model)) ?? TAGS;
 }
@@ -45,7 +50,7 @@ export function written({ call }: Form, { name, arguments: args }: ToolCall): st
   return call(name, argumentsObject(args));
 }
 
-/** A section of the system prompt. */
+/** Builds a section of the system prompt. */
 export function describeTools({ example, notes }: Form, tools: readonly ToolSpec[]): string {
   return [
     "# Tools",
@@ -70,7 +75,7 @@ function describeTool(spec: ToolSpec): string {
   return [`## ${spec.name}`, spec.description, ...lines].join("\n");
 }
 
-/** Numbers that only bound what nobody would write are left out. */
+/** Numeric bounds that nobody would exceed are omitted. */
 function shortType(schema: Readonly<Record<string, unknown>>): string {
   const { type, enum: values, items, ...rest } = schema;
   if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(" | ");

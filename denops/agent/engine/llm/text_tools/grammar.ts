@@ -6,18 +6,18 @@ import { KnownTools } from "./tools.ts";
 
 interface Mark {
   readonly text: string;
-  /** Undefined: it begins something that hides calls, or a made-up result. */
+  /** Undefined for a mark that hides calls, or begins a made-up result. */
   readonly syntax: Syntax | undefined;
   readonly atLine: boolean;
 }
 
-/** Models that have just called a tool sometimes go on with what it might answer. */
+/** Some models continue after a call with a made-up result. */
 const RESULTS_ANYWHERE = [
   "<tool_response",
   "<function_results",
   "<|observation|>",
   "<｜tool▁outputs▁begin｜>",
-  // LM Studio's, and with an S Mistral's.
+  // LM Studio's mark; with an S, Mistral's.
   "[TOOL_RESULT",
 ];
 const RESULTS_AT_LINE = ["Observation:"];
@@ -25,19 +25,19 @@ export const RESULTS = [...RESULTS_ANYWHERE, ...RESULTS_AT_LINE];
 
 export class Grammar {
   readonly tools: KnownTools;
-  /** Characters of the longest mark. */
+  /** Length of the longest mark. */
   readonly longest: number;
-  /** Texts of marks that count anywhere. */
+  /** The marks that count anywhere. */
   readonly anywhere: readonly string[];
-  /** By their first character, in the order of the syntaxes. */
+  /** The marks by first character, in the order of the syntaxes. */
   readonly #marks = new Map<string, Mark[]>();
   readonly #sources: readonly string[];
-  /** The same, as it is compared. */
+  /** The sources, normalised for the comparison. */
   #plain: readonly string[] | undefined;
 
   /**
-   * @param sources what the model has read: a call that stands there too is a quotation
-   * @param model as the provider calls it: of a known family only its own syntax counts, and the one that is asked for
+   * @param sources texts that the model has read: a call that also occurs there is a quotation
+   * @param model the provider's name for it; a known family gets only its own syntax and the requested one
    */
   constructor(specs: readonly ToolSpec[], sources: readonly string[] = [], model = "") {
     this.#sources = sources;
@@ -63,20 +63,23 @@ export class Grammar {
     }
   }
 
-  /** Those that stand at a place. */
+  /** The marks at a position. */
   marksAt(text: string, at: number): readonly Mark[] {
     if (isInWord(text, at)) return [];
     return this.#marks.get(text.charAt(at))?.filter((mark) => text.startsWith(mark.text, at)) ?? [];
   }
 
   isQuoted(call: string): boolean {
-    // The end of the fence around it is none of the call's.
+    // The end of the surrounding fence does not belong to the call.
     const text = plain(call).replace(/[`~]+$/, "");
     this.#plain ??= this.#sources.map(plain);
     return this.#plain.some((source) => source.includes(text));
   }
 
-  /** Whether the end of a text from `at` on is the beginning of a mark: "line" if only where a line begins. */
+  /**
+   * Whether the text from `at` on is an incomplete mark; "line" if the mark counts only at the beginning of a
+   * line.
+   */
   isCut(text: string, at: number): boolean | "line" {
     if (text.length - at > this.longest || isInWord(text, at)) return false;
     const end = text.slice(at);
@@ -85,12 +88,12 @@ export class Grammar {
   }
 }
 
-/** A mark that is a word begins where one does. */
+/** Whether a mark that is a word would begin inside of a word. */
 function isInWord(text: string, at: number): boolean {
   return /[A-Za-z]/.test(text.charAt(at)) && /[\w-]/.test(text.charAt(at - 1));
 }
 
-/** Without white space, and without the numbers of lines and the marks of a quotation before them. */
+/** Removes white space, line numbers and quotation marks before lines. */
 function plain(text: string): string {
   return text.replace(/^[ \t]*(?:>[ \t]?)*(?:\d+\t)?/gm, "").replace(/\s+/g, "");
 }

@@ -1,32 +1,32 @@
 /**
- * Where a place in an answer stands as Markdown: at the top level, or in code, a quotation, a list, a table, a listing.
- * A call that stands in one of these is shown, not made. Values are of one place and never change.
+ * Tracks the Markdown context of a position in an answer: top level, code, quotation, list, table or listing.
+ * A call inside of these is quoted, not made. Values are immutable.
  */
 import { leadOf } from "./lead.ts";
 
 export interface Layout {
-  /** The fence that is open. */
+  /** The open fence. */
   readonly fence?: string | undefined;
-  /** The name of an element that a line has begun and none has ended. */
+  /** The name of an element that began on an earlier line and is still open. */
   readonly tag?: string | undefined;
-  /** The end of the thought that is open. */
+  /** The closing mark of the open thought. */
   readonly thought?: string | undefined;
-  /** Backticks that have opened a code span in this paragraph, and close it. */
+  /** Backticks that opened a code span in this paragraph, and will close it. */
   readonly ticks: number;
-  /** Of the line so far, its beginning and its end; "" where the line begins. Calls in it are left out. */
+  /** Beginning and end of the current line without its calls; "" at the beginning of a line. */
   readonly head: string;
-  /** The last line before it that is not blank. */
+  /** The last earlier line that is not blank. */
   readonly last: string;
 }
 
 export const TOP: Layout = { ticks: 0, head: "", last: "" };
 
-/** Characters of a line's beginning and end that are kept. */
+/** Characters that are stored of a line's beginning and end. */
 const KEPT = 300;
 
 const FENCE = /^[ \t]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?(`{3,}(?=[^`]*$)|~{3,})/;
 
-/** Behind some words of a line. */
+/** The layout after some words of a line. */
 export function afterWords(layout: Layout, words: string): Layout {
   const head = layout.head + words;
   return {
@@ -36,7 +36,7 @@ export function afterWords(layout: Layout, words: string): Layout {
   };
 }
 
-/** On the next line. */
+/** The layout on the next line. */
 export function afterLine({ fence, ticks, head, last, tag }: Layout): Layout {
   const isBlank = head.trim() === "";
   const [, mark = ""] = FENCE.exec(head) ?? [];
@@ -48,7 +48,7 @@ export function afterLine({ fence, ticks, head, last, tag }: Layout): Layout {
   return mark === "" ? { ...next, ticks: isBlank ? 0 : ticks } : { ...next, fence: mark, ticks: 0 };
 }
 
-/** The opening tag at the beginning of a line, except tags that models put around their answers. */
+/** An opening tag at the beginning of a line, except tags that models put around their answers. */
 const ELEMENT =
   /^<((?!(?:answer|response|reply|final|action|output|tool|function|invoke|br|hr|img|p)\b)[a-z][\w-]*)(?:\s[^<>]*)?>/;
 
@@ -66,17 +66,20 @@ function ticksAfter(open: number, words: string): number {
   return ticks;
 }
 
-/** A mark of a list, a quotation, a table, a heading, a comment, a listing, or a label. */
+/** A mark of a list, quotation, table, heading, comment, listing or label. */
 const MARKED = /^\s*(?:[>|]|[-*+](?:\s|$)|[ivx]+[.)]|\/\/|<!--|\d+[.)\t|:]|\d+ \||\p{L}[.)](?:\s|$))/u;
 const LABEL = /[:=|]\s*$/;
 const OPENED = /(?:[=-]>|→|["'“‘«»„「『([{`])\s*$/;
 const WORDS = /\p{L}[\p{L}\p{N}_'.-]*/gu;
 const TAG = /^\s*<(?:!--|pre|code|samp|kbd|blockquote|details|example)\b[^\n]*$/i;
 const CODE = /^(?: {4}| {0,3}\t)/;
-/** What a line is a part of that is indented by less. */
+/** A line that the more indented next line belongs to. */
 const ITEM = /^ {2}|[:|]\s*$/;
 
-/** How a call that begins here is only shown: as a part of something, or by the words that introduce it. */
+/**
+ * Why a call that begins here is only quoted: it is part of a structure, or the words before it announce an
+ * example.
+ */
 export function shownAs({ fence, ticks, head, last, tag }: Layout): "part" | "announced" | undefined {
   const isPart = head.startsWith("  ") && (MARKED.test(last) || ITEM.test(last));
   if (fence !== undefined || tag !== undefined || ticks > 0 || CODE.test(head) || isPart) return "part";

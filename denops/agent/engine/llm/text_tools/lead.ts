@@ -1,14 +1,15 @@
 /**
- * Tells from the words before a call whether the model makes it or shows it. A model that makes a call says before it what
- * it does now, or nothing. A model that shows one speaks of the call itself, of somebody who writes it, of another time, of
- * a condition, or of not making it. Doubt costs one request: the model is asked to make the call or to leave it.
+ * Decides from the words before a call whether the model makes it or quotes it. Before a call that it makes,
+ * a model says what it does now, or nothing. Before a quoted call it speaks of the call itself, of another
+ * author or time, of a condition, or of not making it. In doubt, one more request asks the model to make or
+ * omit the call.
  */
 import { isOwnAction } from "./lead_languages.ts";
 
-/** "unclear": the words introduce the call and tell of no action of the model. */
+/** "unclear": the words introduce the call without an action of the model. */
 export type Lead = "made" | "shown" | "unclear";
 
-/** Its last sentence alone counts. @param isLine the call begins on the next line or later */
+/** Only the last sentence counts. @param isLine whether the call begins on a later line */
 export function leadOf(line: string, isLine = true): Lead {
   const sentence = lastSentence(line.replace(/`[^`]*`/g, "X"));
   const words = sentence.replace(/[\s:：*_>")\]]+$/u, "");
@@ -29,7 +30,7 @@ function lastSentence(line: string): string {
   return (statements.at(-1) ?? sentences.at(-1) ?? "").trim();
 }
 
-/** The last clause that tells of an action counts. */
+/** Judges by the last clause that contains an action. */
 function saidOf(sentence: string): Lead | undefined {
   if (/\bfor (?:example|instance)\b/i.test(sentence) || WAITING.test(sentence)) return "shown";
   const clauses = sentence.replace(MARKS, "").replace(
@@ -49,12 +50,12 @@ function saidOf(sentence: string): Lead | undefined {
   return isLater || isHypothetical ? "shown" : "made";
 }
 
-/** Of a heading, a list, a label of a step. */
+/** Marks of a heading, a list, or a step. */
 const MARKS = /^[\s#>*_+-]*(?:\d+[.)]\s+)?[*_]*(?:step \d+[*_]*[:.]?[*_]*\s*)?/i;
 const CLAUSES =
   /[,;:—–，；：、،]\s*|\s-\s|\s(?:but|so|and so|therefore)\s(?=(?:first |then |now )?(?:i|we|let)\b)|\s(?:und|et|och|og|ve|и|та|і)\s/iu;
 
-/** Words for an example, which are also parts of paths. */
+/** Words for an example that also occur in paths. */
 const EXAMPLE = new RegExp(
   "(?<![\\w./-])(?:examples?|for instance|to illustrate|illustration|hypothetical\\w*|snippet|usage|template)(?![\\w./-]*\\w)|" +
     "beispiel|exempe?l|ejemplo|esempio|voorbeeld|przykład|například|például|esimerk|eksempel|" +
@@ -62,7 +63,7 @@ const EXAMPLE = new RegExp(
     "उदाहरण|לדוגמה|ตัวอย่าง",
   "iu",
 );
-/** Words that point at the call as at a thing. */
+/** Words that refer to the call as a thing. */
 const POINTING = new RegExp(
   [
     String.raw`\b(?:such as|namely|as follows|like (?:this|so|these|that)|looks? like)$`,
@@ -79,34 +80,34 @@ const POINTING = new RegExp(
   ].join("|"),
   "iu",
 );
-/** The end of a sentence whose subject writes or holds the call. */
+/** The end of a sentence whose subject writes or contains the call. */
 const TELLING =
   /\b(?:prints|yields|gives|returns|produces|reads|says|shows|emits|writes|sends|contains|looks|goes|becomes|outputs)$/i;
-/** Somebody else has to agree first. */
+/** Phrases that wait for somebody's consent. */
 const WAITING =
   /\b(?:your|their) (?:permission|approval|confirmation|consent|go-ahead|ok|okay)\b|\b(?:you|user|they) (?:confirms?|approves?|agrees?|says? (?:yes|so))\b|^(?:please )?(?:tell me|let me know|say|confirm|approve)\b/i;
 const CONDITION =
   /^(?:if|once|when(?:ever)?|should|unless|suppos|imagin|assum|were|in case|as soon as|until|without|had i|provided|wenn|falls|sobald|si\s|quand|lorsque|cuando|se\s|quando|als\s(?:je|u|de|het|er)\s|zodra|jeśli|gdyby|pokud|если|когда|якщо|eğer|jika|kalau|nếu|如果|假如|假设|要是|もし|만약|إذا|لو\s|अगर|यदि)/iu;
 
-/** Verbs of writing a call rather than of doing something. */
+/** Verbs for writing a call instead of doing something. */
 const WRITE =
   /^(?:call|send|write|use|run|emit|issue|invoke|type|answer|reply|respond|output|produce|generate|make|do|say|put|submit|execute|pass|phrase|express|format)$/i;
-/** Behind "I" or "we": no work. */
+/** Verbs after "I" or "we" that are not actions. */
 const NO_WORK =
   /^(?:think|mean|guess|believe|suggest|recommend|propose|expect|remember|recall|understand|know|suppos\w*|assum\w*|imagin\w*|pretend|quote|paste|cite|illustrate|demonstrate|refuse|decline|avoid|leave|stop|wait|pause|never|not|no|once|previously|recently|earlier|usually|often|sometimes|always|normally|typically|cannot|\w+n['’]t|was|were|had|did|ran|wrote|sent|made|gave|got|took|said|saw|found|began|chose|meant|thought|put|(?!need|proceed|feed|embed|speed)\w{2,}ed)$/i;
 const FIRST_PERSON =
   /(?<![\p{L}'’./-])(?<!\b(?:what|which|(?<!so |after |before )that|calls?|one|way|text|format|message) )(?:i|we)(?:['’](ll|m|re|ve|d))?\s+(?=\p{L})/giu;
-/** Between "I" and its verb. */
+/** Adverbs between "I" and its verb. */
 const ADVERB =
   /^(?:now|first|then|just|only|also|again|next|already|still|simply|quickly|really|therefore|must)$/i;
 const SHOWING =
   /\b(?:show|explain|describe|give|print|quote|write out|walk)\b.*\b(?:calls?|syntax|format|payload|notation|markup|invocation|json|xml)\b/i;
 
-/** Calls in general. */
+/** Phrases about calls in general. */
 const ANY_CALL =
   /\ban? (?:[\w-]+ ){0,2}(?:calls?|answer|response|reply|payload)(?= (?:is|that|which|in|would|may|might|can|looks)\b|\W*$)/i;
 
-/** Undefined: the clause has no first person in English. */
+/** Undefined if the clause has no English first person. */
 function englishAction(clause: string): boolean | undefined {
   const text = clause.trim();
   if (SHOWING.test(text) || (ANY_CALL.test(text) && !/\bmak(?:e|ing)\b/i.test(text))) return false;
@@ -125,7 +126,7 @@ function englishAction(clause: string): boolean | undefined {
   });
 }
 
-/** Whether the words behind "I" tell of an action that is done now or next. */
+/** Whether the words after "I" describe an action that happens now or next. */
 function isNow(words: readonly string[]): boolean {
   const [first = "", second = "", third = ""] = words;
   switch (first) {
@@ -149,7 +150,7 @@ function isNow(words: readonly string[]): boolean {
     case "might":
     case "may":
     case "should":
-      // "I would write" and little more speaks of what is written.
+      // "I would write" with little else refers to the written text.
       return second !== "have" && !NO_WORK.test(second) &&
         (!WRITE.test(second) ||
           (words.length > 4 && third !== "like" && !/^calls?$/.test(words.slice(2, 5).join(" "))));
@@ -166,7 +167,7 @@ const OPENING = [
   "last step|same (?:fix|change|edit)|one more(?= (?:file|change|place|thing|step|fix|edit|check|test)\\b))",
 ];
 const INTERJECTION = new RegExp(`^(?:(?:${OPENING[0]})[,!.:]?\\s+|(?:${OPENING[1]})[,:]?(?:\\s+|$))*`, "i");
-/** Work that a title or a note to oneself names. */
+/** Actions in a title or in a note of the model to itself. */
 const WORK =
   /^(?:add|fix|update|search|find|create|remove|delete|rename|replace|check|read|open|list|look|edit|move|change|refactor|install|verify|test|clean|apply|undo|revert|restore|rewrite|inspect|view|adjust|correct|drop|extend|implement)\s+(?!an?\s)\p{L}/iu;
 const NO_GERUND =
@@ -175,7 +176,7 @@ const NO_GERUND =
 const THINGS =
   /\b(?:calls?|syntax|format|payload|notation|outputs?|responses?|answers?|requests?|messages?|prompts?|models?|agents?|assistant|bot|user|human|ai|system|you|they|he|she|it|versions?|variants?|ones?|this|these|that|is|are|was|were|would|should|looks|says?|writes?|emits?|sends?)\b/i;
 
-/** An action without its subject: "Reading it now", "Next, the tests". */
+/** An action without a subject: "Reading it now", "Next, the tests". */
 function isHeadless(clause: string): boolean {
   const words = clause.replace(INTERJECTION, "");
   if (/^here(?:['’]s| is) (?:the|my) (?:function |tool )?call (?:to|for) (?!\w+ an? )/i.test(clause)) {
@@ -191,7 +192,7 @@ function isHeadless(clause: string): boolean {
   return (words !== clause || WORK.test(words)) && !THINGS.test(words);
 }
 
-/** A clause that has no subject of its own to take the sentence over. */
+/** Whether a clause has no subject of its own, so that the sentence's meaning does not change. */
 function isAside(clause: string): boolean {
   return /^(?:as|to|since|because|which|before|and|then|now|again)\b|^\W*$/i.test(clause.trim());
 }
@@ -199,7 +200,7 @@ function isAside(clause: string): boolean {
 const AGREEMENT =
   /^(?:sure|ok|okay|yes|right|alright|on it|one moment|here we go|done|got it|understood|once more|again|and then|then|next|now|(?:another|one more|next|second) (?:try|attempt))$/i;
 
-/** Whether the words introduce nothing. */
+/** Whether the words do not introduce anything. */
 function isNeutral(sentence: string, words: string, isLine: boolean): boolean {
   if (!/[\p{L}\p{N}]/u.test(words) || AGREEMENT.test(words)) return true;
   const [step, label] = [/^\W*step \d+\b/i, /[:：]\W*$/];

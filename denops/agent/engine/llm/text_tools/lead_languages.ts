@@ -1,4 +1,7 @@
-/** Words of other languages by which a model tells of its own action now or next, and words in the same clause against it. */
+/**
+ * Words of other languages for the model's own action now or next, and words in the same clause that
+ * contradict it.
+ */
 
 type Pattern = (clause: string) => boolean;
 

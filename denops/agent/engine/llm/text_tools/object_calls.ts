@@ -15,7 +15,7 @@ const ARGUMENTS = [
   "action_input",
   "parameter",
 ];
-/** Lists of calls, and objects around one. */
+/** Lists of calls, and objects around a call. */
 const AROUND = [
   "tool_calls",
   "toolcalls",
@@ -25,19 +25,19 @@ const AROUND = [
   "function_call",
   "functionCall",
 ];
-/** What stands beside the two and says nothing. */
+/** Keys beside name and arguments that carry no meaning. */
 const ASIDE = new Set(["id", "type", "index", "tool_call_id", "call_id"]);
 
-/** Whether an object may be a call that has this key. */
+/** Whether an object with this key may be a call. */
 export function isKeyOfCall(key: string, tools: KnownTools): boolean {
   return ASIDE.has(key) || [...NAMES, ...ARGUMENTS, ...AROUND].includes(key) ||
     tools.named(key) !== undefined;
 }
 
 /**
- * The calls of a value: of one object, or of a list. Undefined if it is something else, also the definition of a
- * tool, which models repeat.
- * @param strict only calls of known tools, and no guess: nothing says that these are calls
+ * The calls in an object or a list; undefined for anything else, including a tool's definition, which models
+ * repeat.
+ * @param strict accept only calls of known tools and do not guess, because no mark announces a call
  */
 export function objectCalls(
   { value, open }: Literal,
@@ -92,8 +92,8 @@ function shortForm(
 }
 
 /**
- * "open": the text ends before they do, so more of them may be missing. "odd": nobody knows what they are. Undefined if this
- * is no call.
+ * "open": the text ends inside of the arguments, so some may be missing. "odd": unknown format. Undefined if
+ * this is not a call.
  */
 function argumentsOf(
   object: Readonly<Record<string, unknown>>,
@@ -102,7 +102,7 @@ function argumentsOf(
   spec: ToolSpec | undefined,
 ): Readonly<Record<string, unknown>> | "open" | "odd" | undefined {
   const properties = spec === undefined ? {} : propertiesOf(spec);
-  // An argument of the tool's own may be called so too.
+  // The tool itself may have an argument of this name.
   const key = ARGUMENTS.find((key) =>
     key !== named && key in object && (!(key in properties) || isRecord(object[key]))
   );

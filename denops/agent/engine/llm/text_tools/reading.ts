@@ -6,23 +6,23 @@ import { Grammar } from "./grammar.ts";
 import { extract, Partial, shownTool } from "./scan.ts";
 
 interface Speaker {
-  /** As the provider calls it. */
+  /** The provider's name for it. */
   readonly model: string;
-  /** Its calls stand in its text; else a call in a text is one that it only shows. */
+  /** Whether calls in its text are made; otherwise they are quotations. */
   readonly callsInText: boolean;
 }
 
 export interface Found {
-  /** Calls of the provider's own. */
+  /** The provider's native calls. */
   readonly isNative: boolean;
-  /** Calls that were made of the text. */
+  /** Number of calls that the text contained. */
   readonly calls: number;
-  /** The tool of a call that the answer ends in or is about, and that was not made. */
+  /** The tool of a quoted call that the answer ends in or is about. */
   readonly shownTool: string | undefined;
 }
 
 /**
- * Makes calls of those with which a model has ended its text. An answer with calls of the provider's own keeps its text.
+ * Turns the calls at the end of an answer's text into tool calls. An answer with native calls keeps its text.
  * @param found called once at the end of an answer
  */
 export async function* withTextCalls(
@@ -37,7 +37,7 @@ export async function* withTextCalls(
     if (event.type === "deltas") {
       const deltas = event.deltas.flatMap((delta) => reading.take(delta));
       if (deltas.length > 0) yield { type: "deltas", deltas };
-      // To leave ends the request.
+      // Returning ends the request.
       if (reading.isOver) return yield* ended({ type: "done", isCut: true });
     } else if (event.type === "retry" || event.type === "notice") {
       yield event;
@@ -72,17 +72,17 @@ const NOTHING_LEFT: Left = { deltas: [], calls: 0, shownTool: undefined, isLoop:
 class Reading {
   readonly #prompt: Prompt;
   readonly #speaker: Speaker;
-  /** Made when there is text: the request does not wait for it. */
+  /** Built once text arrives, so that the request does not wait for it. */
   #made: { readonly grammar: Grammar; readonly partial: Partial } | undefined;
   #text = "";
   #thought = "";
   #visibleText = "";
   #isNative = false;
-  /** Held back at the end of a text that is no place for calls. */
+  /** White space, held at the end of a text that cannot contain calls. */
   #space = "";
-  /** Nothing has ended the thought that the text is. */
+  /** The whole text is a thought without an end. */
   #isThought = false;
-  /** Calls that are told of while they are written: which of the answer's → its name. */
+  /** Calls that are reported while they are written: index in the answer → name. */
   readonly #begun = new Map<number, string>();
 
   constructor(prompt: Prompt, speaker: Speaker) {
@@ -127,7 +127,7 @@ class Reading {
     return this.#isNative ? deltas : [...deltas, ...this.#write(delta.text)];
   }
 
-  /** What is told of a call while it is written. */
+  /** Reports a call while it is written. */
   #write(piece: string): readonly Delta[] {
     const { grammar, partial: { writing } } = this.#reader;
     if (writing === undefined) return [];
@@ -148,20 +148,20 @@ class Reading {
     return indexes.map((index) => ({ type: "call_dropped", index }));
   }
 
-  /** What is left to tell. @param isWhole without it the answer was broken off, and its calls with it */
+  /** Returns the remaining deltas. @param isWhole false for a truncated answer, whose calls are dropped */
   end(isWhole: boolean): Left {
     const answer = this.#text.trim() === "" ? this.#thought : this.#text;
     if (answer.trim() === "") return NOTHING_LEFT;
     const { callsInText } = this.#speaker;
     if (this.#text.trim() === "" || !callsInText) {
-      // A thought and an answer with calls of the provider's own are no places for calls.
+      // Thoughts and answers with native calls cannot contain calls in text.
       const deltas = this.#text.trim() === "" ? [] : this.#show(this.#space);
       const shownTool = isWhole && !this.#isNative ? this.#shownIn(answer) : undefined;
       return { ...NOTHING_LEFT, deltas, shownTool };
     }
     const { calls, rest, written, isLoop } = extract(this.#text, this.#reader.grammar);
     if (!isWhole || this.#isNative || this.#isThought || calls.length === 0) {
-      // A call that was begun is not shown where the answer was broken off.
+      // A truncated answer does not show the call that it began.
       const visible = isWhole ? this.#text : rest;
       const left = [
         ...this.#show(visible.slice(this.#visibleText.length)),
@@ -197,7 +197,7 @@ class Reading {
       : undefined;
   }
 
-  /** White space at the end is told with what follows it. */
+  /** White space at the end is held until text follows it. */
   #pass(piece: string): readonly Delta[] {
     const body = piece.trimEnd();
     const text = body === "" ? "" : this.#space + body;
@@ -212,7 +212,7 @@ class Reading {
 }
 
 function readerFor({ tools, messages }: Prompt, model: string) {
-  // Else whatever a file says would be done as soon as a model repeats it.
+  // Otherwise a call that the model repeats from a file would run.
   const sources = messages.flatMap((message) => message.role === "assistant" ? [] : [message.text]);
   const grammar = new Grammar(tools, sources, model);
   return { grammar, partial: new Partial(grammar) };

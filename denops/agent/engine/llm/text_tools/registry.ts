@@ -1,4 +1,4 @@
-/** Every syntax of calls in text, the most specific first: another one is one file and one line here. */
+/** The syntaxes of calls in text, the most specific first. To add one, add a file and a line here. */
 import { action } from "./syntax/action.ts";
 import { bare } from "./syntax/bare.ts";
 import { toolTags } from "./syntax/child_tags.ts";
@@ -37,10 +37,10 @@ const SYNTAXES: readonly Syntax[] = [
   bare,
 ];
 
-/** Families that write nothing but the marks that any model may write. */
+/** Families that use only the generic marks. */
 const PLAIN = /qwen|qwq|glm|hermes|claude|gpt-[45]|gemini|grok|exaone|ernie|smollm/i;
 
-/** Those that a model may speak: of an unknown one all. */
+/** The syntaxes that a model may use; all of them for an unknown model. */
 export function syntaxesOf(model: string): readonly Syntax[] {
   const isKnown = PLAIN.test(model) || SYNTAXES.some(({ models }) => models?.test(model));
   return SYNTAXES.filter(({ models }) => !isKnown || models === undefined || models.test(model));

@@ -1,4 +1,4 @@
-/** A request to a model that has no tool calls of its own: tools, calls and results as text. Pure. */
+/** Rewrites a request for a model without native calls: tools, calls and results become text. Pure. */
 import type { Message, ToolMessage } from "../../log/messages.ts";
 import type { ModelRequest } from "../../log/model_request.ts";
 import { withoutImages } from "../vision.ts";
@@ -6,8 +6,8 @@ import { END_MARK } from "../end_mark.ts";
 import { describeTools, type Form, written } from "./forms.ts";
 
 /**
- * The same request without tools. Calls stand as the model wrote them, the results of an answer in one user message, and
- * user messages that follow each other are one: templates of such models have roles alternate.
+ * The same request without tools. Calls stay as the model wrote them. The results of an answer form one user
+ * message, and adjacent user messages are merged, because templates of such models require alternating roles.
  */
 export function inText(request: ModelRequest, form: Form): ModelRequest {
   const { tools, textOnly: _, ...rest } = request;
@@ -19,7 +19,7 @@ export function inText(request: ModelRequest, form: Form): ModelRequest {
 function asText(message: Message, form: Form): Message {
   switch (message.role) {
     case "user":
-      // What was handed over stands in it too.
+      // Attached files are part of the message.
       return message.text.startsWith(PACKET) ? message : { ...message, text: harmless(message.text) };
     case "assistant": {
       const { written: own, text, calls, complete } = message;
@@ -32,24 +32,26 @@ function asText(message: Message, form: Form): Message {
   }
 }
 
-/** As the engine's own notes begin. */
+/** The beginning of the engine's own notes. */
 const PACKET = "<agent_control>";
 
-/** How the packet begins that stands behind results in text. */
+/** The packet's first word after results in text. */
 export const RESULTS_STATE = "results";
 const RESULTS_PACKET = `${PACKET}{"state":"${RESULTS_STATE}"`;
 
-/** Without what only a model whose calls stand in its text is told: some providers take no word after results. */
+/** Removes packets for models with calls in text: some providers refuse a user message after results. */
 export function withoutPackets(messages: readonly Message[]): readonly Message[] {
   return messages.filter(({ role, text }) => role !== "user" || !text.startsWith(RESULTS_PACKET));
 }
 
-/** A file must neither end its own quotation nor give the system's word. */
+/** Prevents a file from ending its quotation or from imitating the system. */
 function harmless(text: string): string {
   return text.replace(/<(\/?\s*(?:tool_response|agent_control))/gi, "<\\$1");
 }
 
-/** As Hermes and Qwen have it in their templates; with the name, for results of several calls. */
+/**
+ * The format of the Hermes and Qwen templates, plus the name, because several results may follow each other.
+ */
 function response({ name, text }: ToolMessage): string {
   return `<tool_response name="${name}">\n${harmless(text)}\n</tool_response>`;
 }

@@ -1,4 +1,4 @@
-/** The calls in an answer's text, and what of it may be shown while it comes. */
+/** Finds the calls in an answer's text, and the text that can be shown while it streams. */
 import type { Grammar } from "./grammar.ts";
 import { TOP } from "./layout.ts";
 import { leadOf } from "./lead.ts";
@@ -7,17 +7,17 @@ import { isUnread, type TextCall } from "./tools.ts";
 
 export interface Extracted {
   readonly calls: readonly TextCall[];
-  /** The text without them, and without the white space before each. */
+  /** The text without calls and the white space before them. */
   readonly rest: string;
-  /** All of the text, but for results of the calls that the model has made up itself, and for calls that come again. */
+  /** The text without made-up results and repeated calls. */
   readonly written: string;
-  /** It has the same call again and again: of those it is the first alone, and what follows is of no use. */
+  /** The model repeats one call. Only the first is used, and the rest of the text is dropped. */
   readonly isLoop: boolean;
-  /** A call that stands by itself and is not made, as words follow or announce it. */
+  /** A call on its own that is not made, because words follow or announce it. */
   readonly shownCall: TextCall | undefined;
 }
 
-/** The calls in a whole answer. Linear in its length; never throws. */
+/** Extracts the calls of a complete answer. Linear in its length; never throws. */
 export function extract(text: string, grammar: Grammar): Extracted {
   const { row, madeUp, shownCall } = new Scanner(text, grammar, true).run();
   const calls = row.flatMap(({ calls }) => calls);
@@ -34,8 +34,8 @@ export function extract(text: string, grammar: Grammar): Extracted {
 }
 
 /**
- * The tool of a call that an answer ends in without making it: in a thought, as text of a model that has calls of its own,
- * or in a fence. Of a model that calls in its text also one that has words behind it.
+ * The tool of a quoted call at the end of an answer: in a thought, in a fence, or in the text of a model with
+ * native calls. If the model writes calls in text, words may also follow the call.
  */
 export function shownTool(text: string, grammar: Grammar, callsInText: boolean): string | undefined {
   const { calls, shownCall } = extract(text, grammar);
@@ -45,7 +45,7 @@ export function shownTool(text: string, grammar: Grammar, callsInText: boolean):
 
 const FENCE = /^\s*(?:`{3,}|~{3,})[^`]*$/;
 
-/** Of the fence at the end, unless it is announced as an example. */
+/** The call in the fence at the end, unless it is announced as an example. */
 function callInFence(text: string, grammar: Grammar): TextCall | undefined {
   const lines = text.trimEnd().split("\n");
   if (FENCE.test(lines.at(-1) ?? "")) lines.pop();
@@ -56,10 +56,10 @@ function callInFence(text: string, grammar: Grammar): TextCall | undefined {
     : extract(lines.slice(open + 1).join("\n"), grammar).calls[0];
 }
 
-/** Fewer of the same call, one after the other, may be a slip; a model that writes more does not stop by itself. */
+/** A few repetitions may be a slip. A model that writes more does not stop. */
 const TOO_MANY = 5;
 
-/** The first of too many of the same in a row. */
+/** The first of too many equal calls in a row. */
 function firstOfSame(calls: readonly TextCall[]): TextCall | undefined {
   const isSame = (one: TextCall, other: TextCall | undefined) =>
     one.name === other?.name && one.arguments === other.arguments;
@@ -68,39 +68,39 @@ function firstOfSame(calls: readonly TextCall[]): TextCall | undefined {
   );
 }
 
-/** Of a call that is coming: it is looked at again when it has grown by one. */
+/** An incomplete call is read again when it has grown by this fraction. */
 const PIECES = 16;
-/** The same of more characters than these of which nothing is decided: lines and white space without an end. */
+/** Undecided text that is longer than this, such as endless white space, is read less often. */
 const UNDECIDED = 8_000;
 
-/** What of an answer that is still coming may be shown: it stays so, whatever comes. */
+/** The part of a streaming answer that can be shown and never changes afterwards. */
 export class Partial {
   readonly #grammar: Grammar;
-  /** From where on it is looked at: what is before is decided. */
+  /** The undecided text. */
   #text = "";
   #layout = TOP;
-  /** Characters shown of it. */
+  /** Number of its characters that were shown. */
   #visibleLength = 0;
   #writing: { readonly index: number; readonly text: string } | undefined;
   #isOver = false;
-  /** Not looked at again before it has so many characters. */
+  /** The length at which it is read again. */
   #next = 0;
 
   constructor(grammar: Grammar) {
     this.#grammar = grammar;
   }
 
-  /** The call that is coming, if it is one for sure when it ends well: which of the answer's, and what has come of it. */
+  /** The call being written, if its marks are unambiguous: its index and its text so far. */
   get writing(): { readonly index: number; readonly text: string } | undefined {
     return this.#writing;
   }
 
-  /** After its calls the model makes up their results, or writes one again and again: nothing that comes is of use. */
+  /** Whether the rest is useless: made-up results, or endless repetitions of a call. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Adds a piece. @returns what may be shown now and was not before */
+  /** Adds a piece. @returns the text that can be shown since then */
   add(piece: string): string {
     this.#text += piece;
     if (this.#text.length < this.#next) return "";
@@ -111,12 +111,12 @@ export class Partial {
     this.#writing = writing === undefined
       ? undefined
       : { index: calls.length, text: this.#text.slice(writing) };
-    // White space before a call is not shown, and a call may follow.
+    // Hold white space, because a call may follow it.
     const certain = this.#text.slice(0, frozen).trimEnd();
     const news = certain.slice(this.#visibleLength);
-    // What has been shown is not taken back, and not shown again.
+    // Never take back shown text, and never show it twice.
     this.#visibleLength = Math.max(this.#visibleLength, certain.length);
-    // A long call is not read anew for each of its pieces, nor what is undecided for long.
+    // Do not read a long call or long undecided text again for each piece.
     const unread = this.#text.length - (frozen ?? decided + UNDECIDED);
     if (decided > 0 && decided <= this.#visibleLength) {
       this.#visibleLength -= decided;

@@ -1,6 +1,6 @@
 /**
- * Finds the calls with which an answer ends. A model stops after its calls: what has words behind it, or stands in code,
- * in a quotation or in a list, is shown, not made.
+ * Finds the calls at the end of an answer. A model stops after its calls: a call that words follow, or that
+ * is in code, a quotation or a list, is quoted, not made.
  */
 import { Cursor } from "../../../shared/text/cursor.ts";
 import { isEndMark } from "../end_mark.ts";
@@ -16,17 +16,17 @@ export interface Span {
 }
 
 export interface Scan {
-  /** The calls with which the text ends, as far as it is here. */
+  /** The calls at the current end of the text. */
   readonly row: readonly Span[];
-  /** What comes from there on is not certain yet. */
+  /** Text from here on is not certain yet. */
   readonly frozen: number | undefined;
-  /** Where a call begins that marks of calls alone have. */
+  /** The beginning of a call with unambiguous marks. */
   readonly writing: number | undefined;
-  /** From there on results of the calls are made up. */
+  /** The beginning of made-up results. */
   readonly madeUp: number | undefined;
-  /** A call that stood by itself at the top level and has words behind it. */
+  /** A call on its own at the top level that words follow. */
   readonly shownCall: TextCall | undefined;
-  /** What comes from there on can be looked at alone, with `layout`. */
+  /** Text from here on can be scanned separately, starting with `layout`. */
   readonly decided: number;
   readonly layout: Layout;
 }
@@ -35,12 +35,12 @@ export interface Scan {
 const SEPARATORS = /[\s;,]*/y;
 /** At the beginning of a line. */
 const INDENT = /[ \t]*/y;
-/** A mark of the end that servers leave behind calls. */
+/** Stop tokens that servers leave after calls. */
 const STOP =
   /<\|close\|>message<\|sep\|>|<[|｜][^|｜<>\n]{1,40}[|｜]>|<\/(?:s|longcat_s)>|<(?:end_of_turn|end_of_sentence|seed:eos|SPECIAL_\d+|turn\||channel\||\|tool_response)>|\[e~\[/y;
-/** The beginning of one. */
+/** An incomplete stop token. */
 const CUT_STOP = /^(?:<[^<>\n]{0,40}|\[e?~?)$/;
-/** How often the text may be read over. */
+/** How often the whole text may be read. */
 const PATIENCE = 20;
 
 export class Scanner {
@@ -51,14 +51,14 @@ export class Scanner {
   #layout: Layout;
   #row: Span[] = [];
   #decided: { readonly at: number; readonly layout: Layout };
-  /** Where the next mark stands that counts anywhere. */
+  /** Position of the next mark that counts anywhere. */
   #anywhere = -1;
   #frozen: number | undefined;
   #writing: number | undefined;
   #madeUp: number | undefined;
   #shownCall: TextCall | undefined;
 
-  /** @param layout where the text begins, which may be in the middle of a line */
+  /** @param layout the context of the text's beginning, possibly in mid-line */
   constructor(text: string, grammar: Grammar, isWhole: boolean, layout: Layout = TOP) {
     this.#text = text;
     this.#grammar = grammar;
@@ -87,7 +87,7 @@ export class Scanner {
   #begin(): number {
     const { thought, head } = this.#layout;
     if (thought !== undefined) return this.#inThought(0, thought);
-    // Within a line the first character was looked at before.
+    // Within a line the first character was already scanned.
     return head === "" ? 0 : this.#words(0, 1);
   }
 
@@ -95,7 +95,7 @@ export class Scanner {
     return this.#frozen === undefined && this.#madeUp === undefined;
   }
 
-  /** Reads to the end of a line. @returns where the next one begins */
+  /** Reads to the end of a line. @returns the beginning of the next one */
   #line(begin: number): number {
     let at = begin;
     for (let mark = this.#nextMark(at); mark !== undefined; mark = this.#nextMark(at)) {
@@ -105,7 +105,7 @@ export class Scanner {
     }
     const end = this.#lineEnd(at);
     if (end === this.#text.length) return this.#lastLine(at);
-    // The mark may go on in the next line.
+    // The mark may continue on the next line.
     const cut = end === this.#text.length - 1 ? this.#cut(at) : this.#text.length;
     if (cut < end) return this.#frozen = this.#words(at, cut);
     this.#words(at, end);
@@ -114,7 +114,7 @@ export class Scanner {
     return end + 1;
   }
 
-  /** The line that may go on. */
+  /** Reads the last, possibly incomplete line. */
   #lastLine(from: number): number {
     const { length } = this.#text;
     if (this.#row.length > 0 && this.#isBetween(from, length)) return length;
@@ -141,14 +141,14 @@ export class Scanner {
     return to;
   }
 
-  /** A model that has called may say that it is done. */
+  /** Whether the words between two calls do not matter, such as the end mark. */
   #isBetween(from: number, to: number): boolean {
     const isEnd = !this.#isWhole && to === this.#text.length;
     const rest = this.#text.slice(Math.min(to, this.#between(from)), to);
     return rest === "" || isEndMark(rest, isEnd) || (isEnd && CUT_STOP.test(rest));
   }
 
-  /** Past separators and marks of the end, to the next call or words. */
+  /** Skips separators and stop tokens up to the next call or words. */
   #between(from: number): number {
     for (let at = from;;) {
       at += this.#matched(SEPARATORS, at);
@@ -164,7 +164,7 @@ export class Scanner {
     return pattern.exec(this.#text)?.[0].length ?? 0;
   }
 
-  /** @returns behind the call; undefined if there is none */
+  /** @returns the position after the call; undefined if none begins here */
   #call(at: number): number | undefined {
     for (const { syntax, atLine } of this.#grammar.marksAt(this.#text, at)) {
       if (syntax === undefined || (atLine && !this.#isAtLine)) continue;
@@ -179,7 +179,7 @@ export class Scanner {
       const isQuoted = this.#grammar.isQuoted(this.#text.slice(at, cursor.at));
       if (shownAs === "announced" && !isQuoted) this.#shownCall = calls[0];
       if (shownAs !== undefined || isQuoted) this.#row = [];
-      // What parts it from the one before it is of no use to anybody.
+      // Drop the separator before it.
       else this.#row.push({ begin: this.#row.at(-1)?.end ?? at, end: cursor.at, calls });
       return cursor.at;
     }
@@ -190,7 +190,7 @@ export class Scanner {
     return this.#row.length === 0 ? shownAs(this.#layout) : undefined;
   }
 
-  /** A thought in the middle of an answer. @returns behind its opening mark */
+  /** Reads a thought in the middle of an answer. @returns the position after its opening mark */
   #thought(at: number): number | undefined {
     const { fence, ticks } = this.#layout;
     const found = [...THOUGHTS].find(([open]) => this.#text.startsWith(open, at));
@@ -201,7 +201,7 @@ export class Scanner {
     return this.#inThought(at + open.length, thought);
   }
 
-  /** @returns behind the thought */
+  /** @returns the position after the thought */
   #inThought(from: number, close: string): number {
     const end = this.#cursor.from(from).find(close);
     if (end === -1) {
@@ -213,13 +213,13 @@ export class Scanner {
     return end + close.length;
   }
 
-  /** After calls it is made up, and with it all that follows. */
+  /** Results after calls are made up, and so is the rest of the text. */
   #result(at: number): number | undefined {
     if (this.#row.length === 0 || !RESULTS.some((text) => this.#text.startsWith(text, at))) return undefined;
     return this.#madeUp = at;
   }
 
-  /** Where the next mark stands, on the line or behind the call before it. */
+  /** The next mark on the line or after the previous call. */
   #nextMark(from: number): number | undefined {
     if (this.#cursor.work > PATIENCE * this.#text.length || this.#layout.fence !== undefined) {
       return undefined;
@@ -235,12 +235,12 @@ export class Scanner {
     return this.#anywhere < this.#lineEnd(from) ? this.#anywhere : undefined;
   }
 
-  /** Only white space is before it on its line, or a call. */
+  /** Whether only white space or calls precede on the line. */
   get #isAtLine(): boolean {
     return this.#row.length > 0 || this.#layout.head.trim() === "";
   }
 
-  /** Where a mark begins that the text's end cuts off; the end, if none does. */
+  /** The beginning of an incomplete mark at the end of the text; otherwise the end. */
   #cut(from: number): number {
     const { length } = this.#text;
     if (this.#isWhole || this.#layout.fence !== undefined) return length;
@@ -251,7 +251,7 @@ export class Scanner {
     return length;
   }
 
-  /** Nothing but white space stands before it on the line, or what may stand between two calls. */
+  /** Whether only white space, or separators between calls, precede on the line. */
   #isLineBegin(from: number, at: number): boolean {
     if (this.#row.length > 0) return this.#between(from) >= at;
     return this.#isAtLine && this.#text.slice(from, at).trim() === "";

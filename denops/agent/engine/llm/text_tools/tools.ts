@@ -4,15 +4,15 @@ import { propertiesOf, requiredOf } from "../../calls/json_schema.ts";
 import { oldNames, oldTool } from "../../calls/old_names.ts";
 import { bareName, ToolNames } from "../../calls/tool_names.ts";
 
-/** A call as it stood in a text. */
+/** A call that was found in a text. */
 export interface TextCall {
   readonly name: string;
-  /** JSON text of an object; what the model wrote if that could not be read: it is no JSON then. */
+  /** JSON text of an object, or the original text if it cannot be parsed; that is not JSON. */
   readonly arguments: string;
 }
 
 export class KnownTools {
-  /** With the old ones of the same tools, which models have learnt. */
+  /** Includes old tool names, which models have learnt. */
   readonly names: readonly string[];
   readonly #names: ToolNames<{ readonly name: string; readonly spec: ToolSpec }>;
 
@@ -29,31 +29,31 @@ export class KnownTools {
     this.#names = new ToolNames(known);
   }
 
-  /** The tool that is meant: `functions.Ask-User:0` is `ask_user`, if no other tool is as near. */
+  /** The closest tool: `functions.Ask-User:0` is `ask_user`, unless another tool is as close. */
   named(written: string): ToolSpec | undefined {
     return this.#names.named(written)?.spec;
   }
 
-  /** The name that is meant, which may be an old one. */
+  /** The closest name, possibly an old one. */
   nameOf(written: string): string | undefined {
     return this.#names.named(written)?.name;
   }
 
-  /** Undefined if the name is no name at all. */
+  /** Undefined if the name is not a valid name. */
   call(written: string, args: Readonly<Record<string, unknown>>): TextCall | undefined {
     const { name = bareName(written), spec } = this.#names.named(written) ?? {};
     if (!NAME.test(name)) return undefined;
     return { name, arguments: JSON.stringify(spec === undefined ? args : fitValue(args, spec.parameters)) };
   }
 
-  /** A call that was begun and cannot be read: it is answered, and never run. */
+  /** An unreadable call: it gets an answer, and never runs. */
   unread(written: string, text: string): TextCall | undefined {
     const name = this.nameOf(written) ?? bareName(written);
     return NAME.test(name) ? { name, arguments: `${UNREAD} ${text.slice(0, LONGEST_SHOWN)}` } : undefined;
   }
 }
 
-/** Without the arguments that the name itself says. */
+/** Removes the arguments that an old name implies. */
 function underOldName(spec: ToolSpec, name: string): ToolSpec {
   const oldKeys = Object.keys(oldTool(name)?.args ?? {});
   if (oldKeys.length === 0) return spec;
@@ -65,21 +65,21 @@ function underOldName(spec: ToolSpec, name: string): ToolSpec {
   };
 }
 
-/** No JSON begins so. */
+/** JSON never begins with this. */
 const UNREAD = "[cut off or broken]";
 
-/** Of a call's arguments. */
+/** @param text a call's arguments */
 export function isUnread(text: string): boolean {
   return text.startsWith(UNREAD);
 }
 
 const NAME = /^[\w.-]{1,64}$/;
-/** Characters of a call that cannot be read. */
+/** Characters of an unreadable call. */
 const LONGEST_SHOWN = 200;
 
 /**
- * An argument that was written as text, without quotes: its schema decides whether it is text. One line break at its
- * beginning and one at its end belong to the marks around it, as the templates of Qwen3-Coder and GLM have it.
+ * Parses an unquoted argument; its schema decides whether it is text. One line break at its beginning and one
+ * at its end belong to the surrounding marks, as in the templates of Qwen3-Coder and GLM.
  */
 export function argument(raw: string): string {
   return raw.replace(/^\r?\n/, "").replace(/\r?\n$/, "");

@@ -1,7 +1,7 @@
 /**
- * `Action:` at the beginning of a line. Command R: a list of calls in a fence `json` behind it (transformers,
- * models/cohere/tokenization_cohere_fast.py, "Create a Command-R tool-use prompt"). ReAct: `Action: n` and
- * `Action Input: …` on the next line (langchain, agents/mrkl/prompt.py), here with an object.
+ * `Action:` at the beginning of a line. Command R: followed by a list of calls in a fence `json`
+ * (transformers, models/cohere/tokenization_cohere_fast.py, "Create a Command-R tool-use prompt"). ReAct:
+ * `Action: n` and `Action Input: …` on the next line (langchain, agents/mrkl/prompt.py), here with an object.
  */
 import { wholeObject } from "./name_object.ts";
 import { brokenObjects, objects } from "./object.ts";

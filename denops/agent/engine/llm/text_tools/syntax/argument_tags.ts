@@ -1,19 +1,20 @@
 /**
- * `<tool_call>n<arg_key>k</arg_key><arg_value>v</arg_value>…</tool_call>`: GLM 4.5 to 5, with line breaks between the tags
- * up to 4.6 (GLM-4.6.jinja in llama.cpp's models/templates; sglang, function_call/glm47_moe_detector.py). Hunyuan 3 has
- * `<tool_sep>` behind the name (vllm, tool_parsers/hy_v3_tool_parser.py); K2 Horizon and Solar Open 2 have other marks
- * (vllm, k2_horizon_tool_parser.py, solar_open2_tool_parser.py).
+ * `<tool_call>n<arg_key>k</arg_key><arg_value>v</arg_value>…</tool_call>`: GLM 4.5 to 5, with line breaks
+ * between the tags up to 4.6 (GLM-4.6.jinja in llama.cpp's models/templates; sglang,
+ * function_call/glm47_moe_detector.py). Hunyuan 3 has `<tool_sep>` after the name (vllm,
+ * tool_parsers/hy_v3_tool_parser.py); K2 Horizon and Solar Open 2 use other marks (vllm,
+ * k2_horizon_tool_parser.py, solar_open2_tool_parser.py).
  */
 import type { Cursor } from "../../../../shared/text/cursor.ts";
 import { asCalls, firstOf, type Read, unread } from "./syntax.ts";
 import { unwrapped, valueTo } from "./tagged_values.ts";
 
 interface Marks {
-  /** Before a key, between it and its value (in which white space may stand), and behind the value. */
+  /** The marks before a key, between key and value (white space allowed), and after the value. */
   readonly key: string;
   readonly between: readonly string[];
   readonly end: string;
-  /** Of the call. */
+  /** The closing mark of the call. */
   readonly close: string;
 }
 
@@ -35,7 +36,7 @@ const MARKS: readonly Marks[] = [
 
 const NAME = /([A-Za-z_][\w.:/-]*)\s*(?:<tool_sep>\s*)?(?=<)/y;
 
-/** From the name on. */
+/** Reads a call from its name on. */
 export const argumentTags: Read = firstOf(MARKS.map((marks): Read => (cursor, tools) => {
   const begin = cursor.at;
   const name = cursor.match(NAME, 100)?.[1];

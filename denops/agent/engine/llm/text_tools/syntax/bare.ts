@@ -1,7 +1,7 @@
 /**
- * Objects without any mark, alone or one after the other: what Qwen 2.5 Coder, Llama 3 and Devstral write where their
- * template was not kept to (ollama/ollama, issue 12174; NousResearch/hermes-agent, pull request 87900). Only for tools
- * that are known, since files look so too.
+ * Objects without marks, alone or in a row. Qwen 2.5 Coder, Llama 3 and Devstral write them when they ignore
+ * their template (ollama/ollama, issue 12174; NousResearch/hermes-agent, pull request 87900). Only for known
+ * tools, because files look similar.
  */
 import type { Cursor } from "../../../../shared/text/cursor.ts";
 import { readLiteral } from "../../../../shared/text/literal.ts";
@@ -9,7 +9,7 @@ import { isKeyOfCall, NAMES, objectCalls } from "../object_calls.ts";
 import type { KnownTools } from "../tools.ts";
 import { type Syntax, unread } from "./syntax.ts";
 
-/** The first key of what could be a call, and the beginning of its value. */
+/** The first key of a possible call, and the beginning of its value. */
 const HEAD =
   /[[{]\s{0,80}(?:[[{]\s{0,80}){0,2}["'“]?([A-Za-z_]\w{0,40})["'”]?\s{0,9}:\s{0,80}(?:["']([^"']{0,80})["'])?/y;
 const CUT_HEAD = /[[{]\s{0,80}(?:[[{]\s{0,80}){0,2}["'“]?(?:[A-Za-z_]\w{0,40})?["'”]?\s{0,9}$/y;
@@ -32,7 +32,7 @@ export const bare: Syntax = {
   },
 };
 
-/** Undefined if what begins here is no call, as its first key tells: a large file is not waited for. */
+/** Undefined if the first key rules out a call, so that a large file does not delay the text. */
 function headOf(cursor: Cursor, tools: KnownTools): { readonly name: string } | undefined {
   const [, key, name = ""] = cursor.from(cursor.at).match(HEAD, 0) ?? [];
   if (key === undefined) {

@@ -1,8 +1,8 @@
 /**
- * A tag for each argument. `<read_file><path>a.ts</path></read_file>` is how Cline and Roo Code have asked for calls
- * (cline/cline, src/core/assistant-message/parse-assistant-message.ts), and what models that learnt from their sessions
- * write; `<tool_call><name>n</name><arguments>{…}</arguments></tool_call>` and
- * `<tool_call name="n">{…}</tool_call>` are mixtures of it and Hermes's format.
+ * A tag for each argument. Cline and Roo Code ask for calls as `<read_file><path>a.ts</path></read_file>`
+ * (cline/cline, src/core/assistant-message/parse-assistant-message.ts), and models trained on their sessions
+ * write them. `<tool_call><name>n</name><arguments>{…}</arguments></tool_call>` and `<tool_call
+ * name="n">{…}</tool_call>` mix it with Hermes's format.
  */
 import type { Cursor } from "../../../../shared/text/cursor.ts";
 import { propertiesOf } from "../../../calls/json_schema.ts";
@@ -34,7 +34,7 @@ export const namedByTag: Read = (cursor, tools) => {
   return asCalls(tools.call(name, args));
 };
 
-/** Up to the closing tag and past it. */
+/** Reads up to and past the closing tag. */
 function argumentsOf(
   name: string,
   close: string,
@@ -71,7 +71,7 @@ function keysOf(name: string, tools: KnownTools): readonly string[] {
   return spec === undefined ? [] : Object.keys(propertiesOf(spec));
 }
 
-/** Of tools with names that are no words: `<think>` is another thing. */
+/** Only tools whose names are not words: `<think>` means something else. */
 export const toolTags: Syntax = {
   marks: ({ names }) =>
     names.filter((name) => name.includes("_")).flatMap((name) => [`<${name}>`, `<${name}/>`]),
@@ -84,7 +84,7 @@ export const toolTags: Syntax = {
     cursor.take(`<${name}>`);
     const args = argumentsOf(name, close, cursor, tools);
     if (args === undefined) {
-      // A name between such marks may be a placeholder in prose.
+      // In prose, a name between such marks may be a placeholder.
       const inside = cursor.from(begin + name.length + 2);
       inside.space();
       const isBegun = keysOf(name, tools).some((key) => inside.sees(`<${key}>`)) || inside.sees("{");

@@ -1,8 +1,8 @@
 /**
- * DeepSeek V3, R1: `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>n` and the arguments in a fence `json`;
- * V3.1: `…begin｜>n<｜tool▁sep｜>{…}<｜tool▁call▁end｜>`. The marks come in other spellings too. Sources: the templates in
- * llama.cpp's models/templates and its common/chat-parser.cpp. Step 3 has `<steptml:invoke name="n">` between the marks (sglang,
- * function_call/step3_detector.py).
+ * DeepSeek V3, R1: `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>n` and the arguments in a
+ * fence `json`; V3.1: `…begin｜>n<｜tool▁sep｜>{…}<｜tool▁call▁end｜>`. The marks also occur in other spellings.
+ * Sources: the templates in llama.cpp's models/templates and its common/chat-parser.cpp. Step 3 has
+ * `<steptml:invoke name="n">` between the marks (sglang, function_call/step3_detector.py).
  */
 import type { TextCall } from "../tools.ts";
 import { invokeTag } from "./invoke_tags.ts";

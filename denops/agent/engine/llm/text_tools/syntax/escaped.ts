@@ -1,4 +1,4 @@
-/** Marks that a server has sent as entities of HTML: `&lt;tool_call&gt;{&quot;name&quot;: …}&lt;/tool_call&gt;`. */
+/** Marks that a server has escaped as HTML: `&lt;tool_call&gt;{&quot;name&quot;: …}&lt;/tool_call&gt;`. */
 import { Cursor } from "../../../../shared/text/cursor.ts";
 import { withoutEntities } from "../../../../shared/text/literal.ts";
 import { functionTag } from "./function_tags.ts";
@@ -17,7 +17,7 @@ export const escaped: Syntax = {
     const [, object, tag] = NAME.exec(cursor.text.slice(begin, begin + HEAD)) ?? [];
     const name = object ?? tag;
     if (name === undefined) {
-      // It may still come.
+      // The rest may still arrive.
       if (cursor.text.length < begin + HEAD) cursor.metEnd = true;
       return undefined;
     }

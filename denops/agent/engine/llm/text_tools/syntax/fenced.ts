@@ -1,6 +1,7 @@
 /**
- * A fence that is named after calls: Gemma 3's `tool_code`, with calls as Python writes them, at times inside of `print(…)`
- * (ai.google.dev/gemma/docs/capabilities/function-calling), and `tool_call` with objects. A fence of any other name shows code.
+ * A fence whose language means calls: Gemma 3's `tool_code`, with calls in Python syntax, sometimes inside of
+ * `print(…)` (ai.google.dev/gemma/docs/capabilities/function-calling), and `tool_call` with objects. Other
+ * fences contain code.
  */
 import { objects } from "./object.ts";
 import { pythonic } from "./pythonic.ts";
@@ -16,7 +17,7 @@ export const fenced: Syntax = {
     cursor.takeOne(MARKS);
     cursor.space();
     const calls = inside(cursor, tools);
-    // The end of the answer is one of the fence too.
+    // The end of the answer also ends the fence.
     return takeClose(cursor, ["```"]) || cursor.next === undefined ? calls : undefined;
   },
 };

@@ -1,9 +1,9 @@
 /**
- * `<function=n><parameter=k>v</parameter>…</function>`: Qwen3-Coder, Nemotron 3, Seed-OSS, Step 3.5, often without the tag
- * around it; a value stands on lines of its own. `<function name="n"><param name="k">`: MiniCPM5 (sglang,
- * function_call/minicpm5_detector.py). Sources: Qwen3-Coder's chat_template.jinja; sglang,
- * function_call/qwen3_coder_detector.py; QwenLM/Qwen3-Coder, issue 475. With JSON between the tags: Llama 3.1's own
- * format for tools of others, Functionary v3.1 (llama.cpp, common/chat-parser.cpp).
+ * `<function=n><parameter=k>v</parameter>…</function>`: Qwen3-Coder, Nemotron 3, Seed-OSS, Step 3.5, often
+ * without the surrounding tag; values have their own lines. `<function name="n"><param name="k">`: MiniCPM5
+ * (sglang, function_call/minicpm5_detector.py). Sources: Qwen3-Coder's chat_template.jinja; sglang,
+ * function_call/qwen3_coder_detector.py; QwenLM/Qwen3-Coder, issue 475. With JSON between the tags: Llama
+ * 3.1's format for custom tools, Functionary v3.1 (llama.cpp, common/chat-parser.cpp).
  */
 import type { Cursor } from "../../../../shared/text/cursor.ts";
 import { propertiesOf } from "../../../calls/json_schema.ts";
@@ -14,7 +14,7 @@ import { unwrapped, valueTo } from "./tagged_values.ts";
 
 const OPEN = /<function(?:=|\s{1,9}name=)\s{0,9}["']?([\w.:/-]{1,80})["']?\s{0,9}>/y;
 const PARAMETER = /<param(?:eter)?(?:=|\s{1,9}name=)\s{0,9}["']?([\w.$-]{1,80})["']?\s{0,9}>/y;
-/** MiniCPM5's, around its parameters. */
+/** MiniCPM5's group around its parameters. */
 const GROUP = /<\/?arguments>\s*/y;
 const CDATA = /^\s*<!\[CDATA\[([\s\S]*)\]\]>\s*$/;
 const CUT_PARAMETER = /<(?:p[^<>\n]{0,120})?$/y;
@@ -43,7 +43,7 @@ export const functionTag: Read = (cursor, tools) => {
   return asCalls(tools.call(name, args));
 };
 
-/** Undefined where their end is missing: there may have been more. */
+/** Undefined if the end is missing: parameters may be missing too. */
 function parameters(
   name: string,
   cursor: Cursor,
@@ -64,7 +64,7 @@ function parameters(
       values.set(key, textOf(value));
       continue;
     }
-    // The last one lacks its own end.
+    // The last parameter lacks its closing tag.
     const end = cursor.find("</function>");
     if (end === -1) return undefined;
     values.set(key, textOf(cursor.text.slice(cursor.at, end)));
@@ -79,12 +79,12 @@ function textOf(value: string): string {
   return CDATA.exec(value)?.[1] ?? unwrapped(value);
 }
 
-/** A value without its closing tag: another parameter of the tool begins on the next line. */
+/** A value without its closing tag, if another parameter of the tool begins on the next line. */
 function unclosedValue(cursor: Cursor, isNext: (key: string) => boolean): string | undefined {
   const begin = cursor.at;
   const close = cursor.find("</parameter>");
   const limit = close === -1 ? cursor.text.length : close;
-  // What stands behind the limit does not matter.
+  // Characters after the limit do not matter.
   const next = cursor.from(begin);
   for (
     let at = next.find("\n<parameter", begin);

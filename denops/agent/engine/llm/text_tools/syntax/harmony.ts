@@ -1,15 +1,15 @@
 /**
- * gpt-oss: `<|channel|>commentary to=functions.n <|constrain|>json<|message|>{…}<|call|>`, the recipient before the channel
- * too, other channels than commentary, and what is left where a server drops the special tokens: `commentary
- * to=functions.n json{…}`. Sources: openai/harmony, docs/format.md; llama.cpp, common/chat-parser.cpp;
- * text-generation-webui, modules/tool_parsing.py; ml-explore/mlx-lm, issue 875.
+ * gpt-oss: `<|channel|>commentary to=functions.n <|constrain|>json<|message|>{…}<|call|>`. The recipient may
+ * precede the channel, and channels other than commentary occur. If a server drops the special tokens,
+ * `commentary to=functions.n json{…}` remains. Sources: openai/harmony, docs/format.md; llama.cpp,
+ * common/chat-parser.cpp; text-generation-webui, modules/tool_parsing.py; ml-explore/mlx-lm, issue 875.
  */
 import { wholeObject } from "./name_object.ts";
 import { asCalls, type Syntax, unread } from "./syntax.ts";
 
 const HEAD =
   /(?:<\|start\|>)?(?:assistant)?\s*(?:<\|channel\|>)?(?:commentary|analysis|final)?\s*to=(?:functions?[.:])?([\w.-]+)\s*(?:<\|channel\|>\s*\w+\s*)?(?:<\|constrain\|>)?\s*(?:json|code)?\s*(?:<\|message\|>)?\s*(?=\{)/y;
-/** Of a message that is no object. */
+/** The header of a message that is not an object. */
 const WORDS_HEAD = /[^{}]{0,200}?\bto=(?:functions?[.:])?([\w.-]+)[^{}]{0,100}?<\|message\|>/y;
 const CUT_HEAD = /[^{}]{0,200}$/y;
 const CALL = /\s*(?:<\|call\|>|<\|end\|>)/y;

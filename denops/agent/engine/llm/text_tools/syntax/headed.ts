@@ -1,8 +1,8 @@
 /**
- * Messages with a header that says what they are. Inkling: `<|message_model|>n<|content_invoke_tool_json|>{"name": …}
- * <|end_message|>` (sglang, function_call/inkling_detector.py); Muse: `<|start|>assistant to=functions.n<|message|>` before its
- * invoke tags (sglang, function_call/muse_glimmer_format.py); GigaChat 3 ends its words with a mark of their own before the
- * call (GigaChat3-10B-A1.8B.jinja in llama.cpp's models/templates).
+ * Messages with a header. Inkling: `<|message_model|>n<|content_invoke_tool_json|>{"name": …}
+ * <|end_message|>` (sglang, function_call/inkling_detector.py). Muse: `<|start|>assistant
+ * to=functions.n<|message|>` before its invoke tags (sglang, function_call/muse_glimmer_format.py). GigaChat
+ * 3 ends its words with a mark before the call (GigaChat3-10B-A1.8B.jinja in llama.cpp's models/templates).
  */
 import type { Syntax } from "./syntax.ts";
 import { inMarks } from "./wrapped.ts";

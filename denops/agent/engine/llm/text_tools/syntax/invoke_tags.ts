@@ -1,9 +1,9 @@
 /**
- * `<invoke name="n"><parameter name="k">v</parameter>…</invoke>`, the tags with or without a name space: MiniMax M2
+ * `<invoke name="n"><parameter name="k">v</parameter>…</invoke>`, with or without a name space: MiniMax M2
  * (unsloth-MiniMax-M2.jinja in llama.cpp's models/templates), DeepSeek V3.2 and V4 with `｜DSML｜` and
- * `string="true|false"` (sglang, function_call/deepseekv32_detector.py), GigaChat 3.5 with `｜GCML｜`, Muse with `atem:` (sglang,
- * function_call/muse_glimmer_detector.py), Claude's older format. Between the tags there may
- * be JSON instead. The name spaces of opening and closing tags may differ.
+ * `string="true|false"` (sglang, function_call/deepseekv32_detector.py), GigaChat 3.5 with `｜GCML｜`, Muse
+ * with `atem:` (sglang, function_call/muse_glimmer_detector.py), Claude's older format. The tags may also
+ * contain JSON. The name spaces of opening and closing tags may differ.
  */
 import type { Cursor } from "../../../../shared/text/cursor.ts";
 import { wholeObject } from "./name_object.ts";
@@ -11,7 +11,7 @@ import { alone, asCalls, type Read, type Syntax, takeClose, unread } from "./syn
 import { unwrapped, valueTo } from "./tagged_values.ts";
 import { wholeLiteral } from "../../../../shared/text/literal.ts";
 
-/** Name spaces of the tags, and who writes them, unless any model does. */
+/** Name spaces of the tags, with the models that use them; without models, any model may. */
 const ROWS: readonly (readonly [space: string, models?: RegExp])[] = [
   ...[[""], ["antml:"], ["minimax:", /minimax/i], ["atem:", /muse/i], ["steptml:", /step-?3/i]] as const,
   ...[["｜DSML｜", /deepseek/i], ["|DSML|", /deepseek/i], ["｜GCML｜", /gigachat/i]] as const,
@@ -42,7 +42,7 @@ export const invokeTag: Read = (cursor, tools) => {
   return asCalls(tools.call(name, args));
 };
 
-/** Undefined where their end is missing: there may have been more. */
+/** Undefined if the end is missing: parameters may be missing too. */
 function parameters(cursor: Cursor): Readonly<Record<string, unknown>> | undefined {
   const values = new Map<string, unknown>();
   for (;;) {

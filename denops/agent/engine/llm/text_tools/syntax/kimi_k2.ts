@@ -1,7 +1,8 @@
 /**
- * Kimi K2: `<|tool_calls_section_begin|><|tool_call_begin|>functions.n:0<|tool_call_argument_begin|>{…}<|tool_call_end|>…`,
- * the section's mark missing at times. Sources: moonshotai-Kimi-K2-Thinking.jinja in llama.cpp's models/templates;
- * MoonshotAI/Kimi-K2, docs/tool_call_guidance.md; NousResearch/hermes-agent, issue 24534.
+ * Kimi K2:
+ * `<|tool_calls_section_begin|><|tool_call_begin|>functions.n:0<|tool_call_argument_begin|>{…}<|tool_call_end|>…`;
+ * the section's mark is sometimes missing. Sources: moonshotai-Kimi-K2-Thinking.jinja in llama.cpp's
+ * models/templates; MoonshotAI/Kimi-K2, docs/tool_call_guidance.md; NousResearch/hermes-agent, issue 24534.
  */
 import type { TextCall } from "../tools.ts";
 import { wholeObject } from "./name_object.ts";

@@ -1,7 +1,8 @@
 /**
- * Kimi K3: `<|open|>call tool="n" index="1"<|sep|><|open|>argument key="k" type="string"<|sep|>v<|close|>argument<|sep|>…
- * <|close|>call<|sep|>`, values of another type as JSON, or all of them in one `json` block; `&` and `"` of attributes as
- * entities. Sources: Kimi-K3.jinja in llama.cpp's models/templates; sglang, function_call/kimik3_detector.py.
+ * Kimi K3: `<|open|>call tool="n" index="1"<|sep|><|open|>argument key="k"
+ * type="string"<|sep|>v<|close|>argument<|sep|>… <|close|>call<|sep|>`. Values of other types are JSON, or
+ * all values are in one `json` block; attributes escape `&` and `"` as entities. Sources: Kimi-K3.jinja in
+ * llama.cpp's models/templates; sglang, function_call/kimik3_detector.py.
  */
 import type { Cursor } from "../../../../shared/text/cursor.ts";
 import { withoutEntities } from "../../../../shared/text/literal.ts";

@@ -1,6 +1,6 @@
 /**
- * MiniMax M3: every tag begins with `]<]minimax[>[`, and an argument is a tag of its own name; lists are `item` tags:
- * `]<]minimax[>[<invoke name="n">]<]minimax[>[<path>a.ts]<]minimax[>[</path>]<]minimax[>[</invoke>`.
+ * MiniMax M3: every tag begins with `]<]minimax[>[`, each argument is a tag of its name, and lists are `item`
+ * tags: `]<]minimax[>[<invoke name="n">]<]minimax[>[<path>a.ts]<]minimax[>[</path>]<]minimax[>[</invoke>`.
  * Source: sglang, function_call/minimax_m3.py.
  */
 import type { Cursor } from "../../../../shared/text/cursor.ts";
@@ -41,7 +41,7 @@ export const minimaxM3: Syntax = {
   },
 };
 
-/** Undefined where an end is missing. */
+/** Undefined if an end is missing. */
 function children(cursor: Cursor, depth: number): readonly (readonly [string, unknown])[] | undefined {
   const values: (readonly [string, unknown])[] = [];
   for (;;) {
@@ -55,7 +55,7 @@ function children(cursor: Cursor, depth: number): readonly (readonly [string, un
 
 function valueOf(key: string, cursor: Cursor, depth: number): { readonly value: unknown } | undefined {
   const begin = cursor.at;
-  // A space may stand between.
+  // A space may precede the slash.
   const closes = [`${SIGN}</${key}>`, `${SIGN} </${key}>`];
   const inner = depth < DEEPEST ? children(cursor, depth + 1) : undefined;
   if (inner !== undefined && inner.length > 0) {

@@ -1,7 +1,8 @@
 /**
- * A name, then its arguments as an object. Mistral from tokenizer version 11 on: `[TOOL_CALLS]name[ARGS]{…}`, with
- * `[CALL_ID]…` between (vllm, tool_parsers/mistral_tool_parser.py); Gemma 4: `call:name{…}` (sglang,
- * function_call/gemma4_detector.py); servers that drop special tokens leave `name{…}` and `functions.name:0{…}`.
+ * A name, then its arguments as an object. Mistral from tokenizer version 11 on: `[TOOL_CALLS]name[ARGS]{…}`,
+ * with `[CALL_ID]…` between (vllm, tool_parsers/mistral_tool_parser.py); Gemma 4: `call:name{…}` (sglang,
+ * function_call/gemma4_detector.py); servers that drop special tokens leave `name{…}` and
+ * `functions.name:0{…}`.
  */
 import type { Cursor } from "../../../../shared/text/cursor.ts";
 import { readLiteral } from "../../../../shared/text/literal.ts";
@@ -16,7 +17,7 @@ export const nameObject: Read = (cursor, tools) => {
   const [name] = cursor.match(NAME, 100) ?? [];
   if (name === undefined) return undefined;
   const [between = ""] = cursor.match(BETWEEN, 100) ?? [];
-  // The marks between may be cut off.
+  // The marks between name and arguments may be truncated.
   if (!["{", "({", "[ARGS]", "[CALL_ID]"].map((mark) => cursor.sees(mark))[0]) {
     const isCall = between.includes("[ARGS]") && cursor.next !== undefined;
     return isCall ? unread(cursor, tools, name, begin, []) : undefined;
@@ -27,13 +28,13 @@ export const nameObject: Read = (cursor, tools) => {
   return asCalls(tools.call(name, args));
 };
 
-/** The object at the cursor; undefined where its end is missing. */
+/** The object at the cursor; undefined if its end is missing. */
 export function wholeObject(cursor: Cursor): Readonly<Record<string, unknown>> | undefined {
   const read = readLiteral(cursor);
   return read !== undefined && isRecord(read.value) && read.open.size === 0 ? read.value : undefined;
 }
 
-/** Without any mark, of known tools alone. */
+/** Without marks, only for known tools. */
 export const bareName: Syntax = {
   models: /mistral|devstral|magistral|gemma|kimi|gpt-?oss/i,
   marks: ({ names }) => names.flatMap((name) => [`${name}{`, `${name} {`, `${name}\n{`, `functions.${name}`]),

@@ -1,6 +1,6 @@
 /**
- * `{"name": …, "arguments": {…}}`, or a list of such objects: Hermes, Qwen 2.5 and 3, Granite, Mistral, Llama, xLAM, in the
- * marks of each. Doubled braces come from Qwen 2.5's template, which shows them so.
+ * `{"name": …, "arguments": {…}}`, or a list of such objects: Hermes, Qwen 2.5 and 3, Granite, Mistral,
+ * Llama, xLAM, each with its own marks. Doubled braces come from Qwen 2.5's template, which contains them.
  */
 import { Cursor } from "../../../../shared/text/cursor.ts";
 import { readLiteral, skip } from "../../../../shared/text/literal.ts";
@@ -21,14 +21,14 @@ export const objects: Read = (cursor, tools) => {
   return objectCalls(read, tools);
 };
 
-/** Where the name stands of a call that cannot be read. */
+/** Finds the name of a call that cannot be parsed. */
 const NAME = /["'](?:name|tool|tool_name|function)["']\s*:\s*["']([\w.:/-]+)["']/;
 const SHORT_FORM = /^[\s[{]*["']([\w.:/-]+)["']\s*:\s*\{/;
 const HEAD = 300;
 
 /**
- * A call at the cursor that is not read to its end. Where its end mark stands, brackets may be missing before it; else it
- * is one that is not run. Undefined if it is none of a known tool.
+ * Reads a call at the cursor that cannot be parsed to its end. Before an end mark, missing brackets are
+ * added; otherwise the call does not run. Undefined if it names no known tool.
  */
 export function brokenObjects(
   cursor: Cursor,

@@ -1,7 +1,8 @@
 /**
- * Calls as Python writes them: `[f(a=1, b="x"), g()]`. Llama 3.2 and 4 (sglang, function_call/pythonic_detector.py), LFM2
- * (lfm2_detector.py), Gemma 3 in a fence `tool_code`, there also inside of `print(…)`. Llama 3.1 writes `f.call(a=1)` for
- * tools that it knows (llama.cpp, common/chat-parser.cpp).
+ * Calls in Python syntax: `[f(a=1, b="x"), g()]`. Llama 3.2 and 4 (sglang,
+ * function_call/pythonic_detector.py), LFM2 (lfm2_detector.py), Gemma 3 in a fence `tool_code`, sometimes
+ * inside of `print(…)`. Llama 3.1 writes `f.call(a=1)` for its built-in tools (llama.cpp,
+ * common/chat-parser.cpp).
  */
 import type { Cursor } from "../../../../shared/text/cursor.ts";
 import { readLiteral, skip } from "../../../../shared/text/literal.ts";
@@ -22,7 +23,7 @@ export const pythonic: Read = (cursor, tools) => {
   for (;;) {
     skip(cursor);
     if (calls.length > 0 && cursor.take("]")) return calls;
-    // The list's own end is missing, and every call is whole.
+    // Accept a list without its end if every call is complete.
     if (calls.length > 0 && cursor.next === undefined) return calls;
     const call = pythonCall(cursor, tools);
     if (call === undefined) return undefined;
@@ -33,7 +34,7 @@ export const pythonic: Read = (cursor, tools) => {
 };
 
 interface Strictness {
-  /** Arguments without a name are none. */
+  /** Whether arguments need names. */
   readonly isNamed: boolean;
 }
 
@@ -51,7 +52,7 @@ function pythonCall(
 
 function callAt(cursor: Cursor, tools: KnownTools, { isNamed }: Strictness): TextCall | undefined {
   const begin = cursor.at;
-  // Prose may look so: "read_file(see below)".
+  // Prose looks similar: "read_file(see below)".
   const cutOff = (name: string) => {
     if (!cursor.metEnd) return undefined;
     cursor.at = cursor.text.length;
@@ -59,7 +60,7 @@ function callAt(cursor: Cursor, tools: KnownTools, { isNamed }: Strictness): Tex
   };
   const head = cursor.match(NAME, 120);
   const name = head?.[1];
-  // What is printed may still come.
+  // The printed call may still arrive.
   if (name === "print" && cursor.text.length - begin < 120) cursor.metEnd = true;
   const spec = name === undefined ? undefined : tools.named(name);
   if (head === undefined || name === undefined || spec === undefined) return undefined;
@@ -82,7 +83,9 @@ function callAt(cursor: Cursor, tools: KnownTools, { isNamed }: Strictness): Tex
   return tools.call(name, Object.fromEntries(entries));
 }
 
-/** Without any mark: a list, or a line of its own. Such a line may be the user's own code: arguments have to be named. */
+/**
+ * Without marks: a list, or a line of its own. Such a line may be the user's code, so arguments need names.
+ */
 export const bareCall: Syntax = {
   models: /llama|lfm|gemma|olmo|granite|hammer|toolace/i,
   marks: ({ names }) =>

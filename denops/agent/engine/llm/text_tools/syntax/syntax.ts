@@ -1,26 +1,26 @@
-/** What a syntax of calls in text is: one file each, one line in registry.ts. */
+/** The interface of a syntax for calls in text. Each has a file, and a line in registry.ts. */
 import type { Cursor } from "../../../../shared/text/cursor.ts";
 import type { KnownTools, TextCall } from "../tools.ts";
 
 /**
- * Reads calls from where the cursor stands, and leaves it behind them; undefined if there are none, wherever it stands
- * then. Of a call whose end is missing `KnownTools.unread` makes one that is not run.
+ * Reads the calls at the cursor and moves it past them. Returns undefined if it finds none; the cursor's
+ * position is then unspecified. For a call without an end, `KnownTools.unread` returns one that does not run.
  */
 export type Read = (cursor: Cursor, tools: KnownTools) => readonly TextCall[] | undefined;
 
 export interface Syntax {
-  /** One of these texts stands where a call begins. */
+  /** The texts that a call can begin with. */
   marks(tools: KnownTools): readonly string[];
-  /** A mark counts at the beginning of a line alone. */
+  /** A mark counts only at the beginning of a line. */
   readonly atLine?: true;
-  /** Other texts look so too: nothing is told of a call before it has ended. */
+  /** Other texts contain the mark too, so a call is reported only when it is complete. */
   readonly weak?: true;
-  /** Who writes so; any model, unless told. */
+  /** The models that use it; any model by default. */
   readonly models?: RegExp;
   readonly read: Read;
 }
 
-/** What `look` meets of the text's end, apart from what was met before. */
+/** Whether `look` reaches the end of the text, regardless of earlier reads. */
 export function meetsEnd(cursor: Cursor, look: () => void): boolean {
   const before = cursor.metEnd;
   cursor.metEnd = false;
@@ -30,7 +30,7 @@ export function meetsEnd(cursor: Cursor, look: () => void): boolean {
   return met;
 }
 
-/** The first of `reads` that finds calls where the cursor stands. */
+/** Returns the result of the first of `reads` that finds calls at the cursor. */
 export function firstOf(reads: readonly Read[]): Read {
   return (cursor, tools) => {
     const { at } = cursor;
@@ -45,7 +45,7 @@ export function firstOf(reads: readonly Read[]): Read {
 }
 
 /**
- * A call from `begin` on that cannot be read, up to the first of `closes`: what stands in it must not be taken for calls.
+ * Skips an unreadable call from `begin` to the first of `closes`, so that its contents are not read as calls.
  */
 export function unread(
   cursor: Cursor,
@@ -64,7 +64,7 @@ export function asCalls(call: TextCall | undefined): readonly TextCall[] | undef
   return call === undefined ? undefined : [call];
 }
 
-/** Past the first of `closes` that stands here, after white space; nowhere, if none does. */
+/** Moves past white space and the first of `closes` that follows; does nothing if none does. */
 export function takeClose(cursor: Cursor, closes: readonly string[]): boolean {
   const { at } = cursor;
   cursor.space();
@@ -73,7 +73,7 @@ export function takeClose(cursor: Cursor, closes: readonly string[]): boolean {
   return false;
 }
 
-/** Alone, without the mark around it: its end may stand there all the same. */
+/** Reads calls without their opening mark; the closing mark may still follow. */
 export function alone(read: Read, closes: readonly string[]): Read {
   return (cursor, tools) => {
     const calls = read(cursor, tools);

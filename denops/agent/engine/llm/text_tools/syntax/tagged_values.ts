@@ -1,15 +1,18 @@
-/** Values between tags, which are text as it is: `<`, `&` and line breaks stand for themselves. */
+/** Values between tags are plain text: `<`, `&` and line breaks need no escapes. */
 import type { Cursor } from "../../../../shared/text/cursor.ts";
 
 export interface TagEnds {
-  /** Of a value. */
+  /** The closing tags of a value. */
   readonly closes: readonly string[];
-  /** What follows the end of a value. Text of a value may look like its end, but hardly like that too. */
+  /**
+   * The texts that can follow the end of a value. A value may contain text like its closing tag, but rarely
+   * both.
+   */
   readonly follows: readonly string[];
 }
 
 /**
- * Reads up to the end of a value and past it.
+ * Reads to the end of a value and moves past it.
  * @returns undefined if it has no end
  */
 export function valueTo(cursor: Cursor, { closes, follows }: TagEnds): string | undefined {
@@ -29,7 +32,7 @@ export function valueTo(cursor: Cursor, { closes, follows }: TagEnds): string | 
   return undefined;
 }
 
-/** One line break after the opening tag, and then one before the closing tag, belong to the tags. */
+/** One line break after the opening tag and one before the closing tag belong to the tags. */
 export function unwrapped(value: string): string {
   const inner = value.replace(/^\r?\n/, "");
   return inner === value ? value : inner.replace(/\r?\n$/, "");
