@@ -2,6 +2,7 @@
  * Mines for scratch repositories: every program that git's settings, hooks and attributes can name leaves a mark if it
  * runs outside a command's sandbox. A test fails when its repository is removed with a mark.
  */
+import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /** Where marks go: no sandbox shows this folder. */
@@ -94,41 +95,48 @@ const AT_ROOT = ["git", "rg", "node", "deno"];
 /** All that a repository's own ignore file hides. */
 export const IGNORED_MINES = [MINED_PATH, ...AT_ROOT, ...Object.keys(SETTINGS)];
 
-/** Sets the mines. @param root a repository whose first commit is made */
-export async function mine(root: string): Promise<void> {
+/** Mines that have a file to themselves. */
+export const MINES: readonly string[] = [
+  ".git/mine",
+  ...HOOKS.map((name) => `.git/hooks/${name}`),
+  ...PROGRAMS.map((name) => `${MINED_PATH}/${name}`),
+  ...AT_ROOT,
+  ...Object.keys(SETTINGS),
+];
+
+/** Sets the mines that are missing. @param root a repository whose first commit is made */
+export function mine(root: string): void {
   const [program, mark] = [programOf(root), markOf(root)];
   // What it is given goes through, so that git works on.
   const script = `#!/bin/sh\n{ echo "$0 $*" >> '${mark}'; } 2>/dev/null\n`;
-  await Deno.writeTextFile(program, `${script}case "$1" in -|"") exec cat;; *) exec cat -- "$1";; esac\n`);
-  await Deno.chmod(program, 0o755);
-  await Deno.mkdir(join(root, ".git", "hooks"), { recursive: true });
-  for (const name of HOOKS) {
-    const path = join(root, ".git", "hooks", name);
-    await Deno.writeTextFile(path, `${script}exit 0\n`);
-    await Deno.chmod(path, 0o755);
-  }
-  await Deno.mkdir(join(root, MINED_PATH), { recursive: true });
+  const write = (path: string, text: string) => Deno.writeTextFileSync(join(root, path), text);
+  const writeProgram = (path: string, text: string) => {
+    if (existsSync(join(root, path))) return;
+    write(path, `${script}${text}`);
+    Deno.chmodSync(join(root, path), 0o755);
+  };
+  const makeFolder = (path: string) => Deno.mkdirSync(join(root, path), { recursive: true });
+  [".git/hooks", ".git/info", MINED_PATH].forEach(makeFolder);
+  writeProgram(".git/mine", 'case "$1" in -|"") exec cat;; *) exec cat -- "$1";; esac\n');
+  for (const name of HOOKS) writeProgram(`.git/hooks/${name}`, "exit 0\n");
+  // The next one of the name in the PATH does the work.
   for (const name of PROGRAMS) {
-    const path = join(root, MINED_PATH, name);
-    // The next one of the name in the PATH does the work.
-    await Deno.writeTextFile(path, `${script}PATH="\${PATH#*:}" exec "\${0##*/}" "$@"\n`);
-    await Deno.chmod(path, 0o755);
+    writeProgram(`${MINED_PATH}/${name}`, 'PATH="${PATH#*:}" exec "${0##*/}" "$@"\n');
   }
-  await Deno.mkdir(join(root, ".git", "info"), { recursive: true });
-  for (const name of AT_ROOT) await Deno.symlink(`${MINED_PATH}/${name}`, join(root, name));
+  for (const name of AT_ROOT) {
+    if (!existsSync(join(root, name))) Deno.symlinkSync(`${MINED_PATH}/${name}`, join(root, name));
+  }
   for (const [path, text] of Object.entries(SETTINGS)) {
-    await Deno.mkdir(dirname(join(root, path)), { recursive: true });
     // A test may have one of its own.
-    await Deno.writeTextFile(join(root, path), text.replaceAll("PROGRAM", program), { createNew: true })
-      .catch((error: unknown) => {
-        if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
-      });
+    if (existsSync(join(root, path))) continue;
+    makeFolder(dirname(path));
+    write(path, text.replaceAll("PROGRAM", program));
   }
   const lines = ["node_modules/", ...IGNORED_MINES].map((path) => `/${path}\n`);
-  await Deno.writeTextFile(join(root, ".git/info/exclude"), lines.join(""));
-  await Deno.writeTextFile(join(root, ".git/info/attributes"), "* filter=mine diff=mine merge=mine\n");
-  await Deno.writeTextFile(join(root, ".git/mine.inc"), `[core]\n\tsshCommand = ${program}\n`);
-  await Deno.writeTextFile(join(root, ".git/config"), settings(program), { append: true });
+  write(".git/info/exclude", lines.join(""));
+  write(".git/info/attributes", "* filter=mine diff=mine merge=mine\n");
+  write(".git/mine.inc", `[core]\n\tsshCommand = ${program}\n`);
+  Deno.writeTextFileSync(join(root, ".git/config"), settings(program), { append: true });
 }
 
 function settings(program: string): string {

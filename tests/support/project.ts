@@ -129,12 +129,12 @@ const USER = "[user]\n\tname = Test\n\temail = test@example.invalid\n";
 export async function commitAll(root: string, mined = true): Promise<void> {
   // Without the examples of hooks.
   await git(root, "init", "--quiet", "--initial-branch=main", "--template=");
-  for (const folder of ["hooks", "info"]) await Deno.mkdir(join(root, ".git", folder));
+  for (const folder of ["hooks", "info"]) await Deno.mkdir(join(root, ".git", folder), { recursive: true });
   // In the repository itself, so that a commit works there whatever else is configured.
   await Deno.writeTextFile(join(root, ".git/config"), USER, { append: true });
   await git(root, "add", "--all");
   await git(root, "commit", "--quiet", "--allow-empty", "--message=Start");
-  if (mined) await mine(root);
+  if (mined) mine(root);
 }
 
 /** What git prints, without the user's own configuration. @throws {Error} with its complaint */

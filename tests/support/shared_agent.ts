@@ -13,12 +13,12 @@
  * await using agent = await sharedAgent({ script: "say Hello." });
  * ```
  */
-import { join } from "node:path";
 import { storedSessions } from "../../denops/agent/supervisor/sessions/stored_sessions.ts";
 import { type AgentOptions, fullCache, GREET, initLua, type RunningAgent, startAgent } from "./agent.ts";
 import { assertNoMarks } from "./mines.ts";
 import { FORGET, REMEMBER } from "./neovim_reset.ts";
-import { commitAll, removeTree, scratch, waitUntil, within } from "./project.ts";
+import { scratch, waitUntil, within } from "./project.ts";
+import { resetProject } from "./project_reset.ts";
 import { ask } from "./review.ts";
 
 type Body = (agent: RunningAgent) => Promise<void>;
@@ -144,11 +144,11 @@ async function reset(agent: RunningAgent, options: AgentOptions): Promise<void> 
   await nvim.lua("require('agent').stop()");
   await nvim.waitFor(`require("agent").status():find("ready$")`);
   // What was said of a review last has reached the engine: it would meet the next test's files.
-  if (await nvim.lua(`return package.loaded["agent.review.files"] ~= nil`)) await ask(agent);
+  const isReviewed = await nvim.lua<boolean>(`return package.loaded["agent.review.files"] ~= nil`);
+  if (isReviewed) await ask(agent);
   await nvim.lua(`${FORGET}\n${initLua(options, server, state)}\nrequire("agent").setup({})`);
-  for await (const { name } of Deno.readDir(project.root)) await removeTree(join(project.root, name));
-  for (const [path, content] of Object.entries(files)) await project.write(path, content);
-  await commitAll(project.root, options.mined);
+  // A new commit settles reviews.
+  await resetProject(project, files, { mined: options.mined ?? true, isNewCommit: isReviewed });
   await nvim.resize(columns, lines);
   server.restart(script);
   for (const file of options.files ?? []) await nvim.command(`edit ${file}`);
