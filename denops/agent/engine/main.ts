@@ -1,6 +1,7 @@
 /**
- * The engine: an ACP agent on stdin and stdout for one workspace, whose folders are its arguments. `--state=FOLDER`
- * before them stores sessions there; otherwise they end with the process. It ends with stdin.
+ * The engine: an ACP agent on stdin and stdout for one workspace, whose folders are its arguments.
+ * `--state=FOLDER` before them stores sessions there; otherwise they end with the process. The engine exits
+ * when stdin ends.
  */
 import { MessageTooLargeError } from "../deps/acp_sdk.ts";
 import { withDefaults } from "../policy/defaults.ts";
@@ -18,7 +19,7 @@ import { openStorage } from "./storage.ts";
 import { IdleSweep } from "./store/sweep.ts";
 import { TOOLS } from "./tools/registry.ts";
 
-/** Other clients configure the engine by this variable, as JSON. */
+/** Other clients configure the engine with this variable, as JSON. */
 function configFromEnvironment(): ModelConfig | undefined {
   const text = Deno.permissions.querySync({ name: "env", variable: "AGENT_CONFIG" }).state === "granted"
     ? Deno.env.get("AGENT_CONFIG")

@@ -1,4 +1,4 @@
-/** All that the engine stores: sessions, usage, reviews and what it has learnt of models. */
+/** Opens the engine's storage: sessions, usage, reviews and facts about models. */
 import { messageOf } from "../shared/errors.ts";
 import { EditQuality } from "./checkpoint/edit_quality.ts";
 import { Reviews } from "./checkpoint/review/reviews.ts";
@@ -10,7 +10,10 @@ import { StoredSessions } from "./store/sessions.ts";
 import { SqliteStore } from "./store/sqlite.ts";
 import { SqliteUsage } from "./store/usage.ts";
 
-/** @param state the folder; undefined: nothing outlives the process @param roots real paths, the project first */
+/**
+ * @param state the folder; undefined: nothing is stored beyond the process @param roots real paths, the
+ * project first
+ */
 export async function openStorage(state: string | undefined, roots: readonly string[]) {
   const database = await openDatabase(state);
   const store: SqliteStore = new SqliteStore(database, (changes) => reviews.recorded(changes));
@@ -25,7 +28,7 @@ export async function openStorage(state: string | undefined, roots: readonly str
   return { database, archive, usage, reviews, facts: new SqliteModelFacts(database) };
 }
 
-/** Users repair the state folder themselves: one line, and the process exits. */
+/** Users repair the state folder themselves: print one line and exit. */
 async function openDatabase(state: string | undefined): Promise<Database> {
   try {
     return state === undefined ? Database.inMemory() : await Database.openIn(state);

@@ -1,4 +1,4 @@
-/** What the client of a session does for tools. */
+/** The services of a session's client for tools. */
 import type { AgentContext } from "../../deps/acp_sdk.ts";
 import type { ClientAbilities } from "../tools/define.ts";
 import { AcpCommands } from "./commands.ts";

@@ -1,4 +1,4 @@
-/** Answers what the screen asks about checkpoints; see protocol/requests.ts. */
+/** Answers the screen's requests about checkpoints; see protocol/requests.ts. */
 import type { CheckpointTurn, PreviewFile, RestoredFile } from "../../protocol/requests.ts";
 import type { Answers } from "./requests.ts";
 import type { Screen } from "./screen.ts";
@@ -7,10 +7,10 @@ import { previewFiles } from "../checkpoint/restore/preview.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
 import type { Session } from "../session/session.ts";
 
-/** Turns of a list that are shown at once. */
+/** Turns per page of the list. */
 const PAGE = 50;
 
-/** @param sessionOf @throws {ToolError} if there is none */
+/** @param sessionOf @throws {ToolError} for an unknown session */
 export function checkpointAnswers(sessionOf: (id: string) => Session | Promise<Session>): Answers {
   return {
     async checkpoints({ sessionId, before }) {
@@ -53,7 +53,7 @@ function taken({ turn, files }: TakenBack): { turn: number; files: RestoredFile[
   return { turn, files: [...files] };
 }
 
-/** Our own screen makes links for us; elsewhere Deno says whether it may be done here. */
+/** Our own screen makes links; with other clients Deno decides whether the engine may. */
 export function linkMaker(screen: Screen) {
   return async (path: string, target: string): Promise<void> => {
     try {

@@ -1,4 +1,6 @@
-/** Commands over ACP's terminal methods; the other side's gate lets each in and runs it in its sandbox. */
+/**
+ * Runs commands over ACP's terminal methods. The client's gate approves each one and runs it in its sandbox.
+ */
 import { type AgentContext, methods, RequestError } from "../../deps/acp_sdk.ts";
 import {
   type ApprovedCommand,
@@ -18,7 +20,7 @@ export class AcpCommands implements Commands {
   readonly #sessionId: string;
   /** Id of a background command → its terminal. */
   readonly #background = new Map<string, string>();
-  /** Calls whose background command has not ended. */
+  /** Calls whose background command is still running. */
   readonly #running = new Set<string>();
 
   constructor(client: AgentContext, screen: Screen, sessionId: string) {
@@ -34,10 +36,10 @@ export class AcpCommands implements Commands {
     let effects: Effects | undefined;
     try {
       if (signal.aborted) stop();
-      // A stopped turn does not wait for a command that takes its time to die.
+      // A stopped turn does not wait for a command that is slow to exit.
       await Promise.race([this.#exit(terminalId), aborted(signal)]);
       const { effects: found, ...soFar } = await this.#report(terminalId);
-      // It is being stopped, though it may not have ended yet.
+      // The command is being stopped, but may still be running.
       if (signal.aborted) return { ...soFar, end: "stopped" };
       effects = found;
       return { ...soFar, ...defined({ effects }) };

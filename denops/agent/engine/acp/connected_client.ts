@@ -1,4 +1,4 @@
-/** The client of this connection: what it can do, and the configuration that it sends. */
+/** The client of this connection: its capabilities and its configuration. */
 import { type AgentContext, type InitializeRequest, RequestError } from "../../deps/acp_sdk.ts";
 import { z } from "../../deps/zod.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
@@ -9,7 +9,7 @@ import { fsEditor, noEditor, screenEditor } from "./editor.ts";
 import { Screen } from "./screen.ts";
 import type { Capabilities } from "./updates.ts";
 
-/** @returns the configuration for clients that send none. @throws {Error} one line */
+/** @returns the configuration for clients that send none @throws {Error} one line */
 type OwnConfig = () => EngineConfig | undefined;
 
 export class ConnectedClient {
@@ -37,7 +37,7 @@ export class ConnectedClient {
     return this.#can;
   }
 
-  /** @throws {RequestError} one line, without a configuration */
+  /** @throws {RequestError} one line, if the client has no configuration */
   get config(): EngineConfig {
     try {
       const config = this.#config ?? this.#ownConfig();
@@ -48,7 +48,7 @@ export class ConnectedClient {
     throw new RequestError(-32602, "No model is configured. Set AGENT_CONFIG to a JSON configuration.");
   }
 
-  /** Days after which unused sessions expire. A wrong configuration is reported when a session begins. */
+  /** Days after which unused sessions expire. An invalid configuration is reported when a session begins. */
   get keepDays(): number | undefined {
     try {
       return this.config.keep_sessions_days;
@@ -57,7 +57,7 @@ export class ConnectedClient {
     }
   }
 
-  /** Modes that files describe; a client without a configuration has none. */
+  /** Custom modes from files; ignored for a client without a configuration. */
   set modes(modes: EngineConfig["modes"]) {
     if (this.#config !== undefined) this.#config = { ...this.#config, modes };
   }

@@ -1,4 +1,4 @@
-/** The editor on the other side of the protocol: ours by its extensions, any other by ACP's fs methods. */
+/** The client's editor: our own screen through its extensions, any other through ACP's fs methods. */
 import { type AgentContext, methods, RequestError } from "../../deps/acp_sdk.ts";
 import { dirname } from "node:path";
 import type { Moment } from "./moment.ts";
@@ -9,12 +9,12 @@ import type { Editor, LanguageServers, UnsavedWrite } from "../ports/editor.ts";
 import { type DecodedText, decodeText } from "../../shared/text/text.ts";
 import { readWhole } from "../tools/files/disk.ts";
 
-/** An editor that does not answer within this time may hold unsaved changes: the call fails. */
+/** An editor that does not answer in time may have unsaved changes, so the call fails. */
 const LONGEST_WAIT_MS = 5_000;
-/** A language server may have to start, and then has five seconds to answer. */
+/** Includes the start of a language server, which then has five seconds to answer. */
 const LONGEST_LSP_MS = 32_000;
 
-/** Our own screen: it knows which buffers have unsaved changes, and merges. */
+/** Our own screen, which knows the buffers with unsaved changes and merges into them. */
 export function screenEditor(screen: Screen): Editor {
   const inTime = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WAIT_MS)]);
   return {
@@ -36,28 +36,28 @@ export function screenEditor(screen: Screen): Editor {
   };
 }
 
-/** Neovim gives the text as `:write` would write it; a byte order mark is no part of what tools work on. */
+/** Neovim returns the text as `:write` would write it, but tools expect no byte order mark. */
 function withoutMark<Text extends string | undefined>(text: Text): Text {
   return text?.replace(/^\ufeff/, "") as Text;
 }
 
-/** Waits until the disk has what Neovim has written, which does not wait for that itself. */
+/** Waits until Neovim's write is on the disk; Neovim does not wait for that. */
 async function settle(path: string): Promise<void> {
   try {
     using file = await Deno.open(path);
     await file.sync();
   } catch {
-    // It is gone by now, or on a file system that cannot say.
+    // The file is gone, or the file system does not support it.
   }
 }
 
-/** Our own screen: it asks Neovim's language clients. */
+/** Our own screen, which asks Neovim's language clients. */
 export function screenServers(screen: Screen, moment: Moment): LanguageServers {
   return {
     async ask(request, signal, who) {
       const may_start = who === "tool";
       if (!may_start && !moment.hasServers) return { kind: "nothing", reason: "No language server runs." };
-      // A person may be asked first, who takes as long as that takes.
+      // No timeout if the user may be asked first.
       const waiting = may_start ? signal : AbortSignal.any([signal, AbortSignal.timeout(LONGEST_LSP_MS)]);
       try {
         return await screen.ask("lsp", { request, may_start }, waiting);
@@ -73,11 +73,14 @@ export function screenServers(screen: Screen, moment: Moment): LanguageServers {
 }
 
 /**
- * Any ACP editor that offers fs/read_text_file and fs/write_text_file. What it shows is what the model reads, and
- * writes go through it, so that it never has to notice them.
+ * Any ACP editor that offers fs/read_text_file and fs/write_text_file. The model reads the editor's text, and
+ * writes go through the editor, so that it need not detect them.
  */
 export function fsEditor(client: AgentContext, sessionId: string): Editor {
-  /** Undefined where there is no file. A client that refuses is obeyed: nothing is read behind it. @throws {Error} */
+  /**
+   * Undefined if the file does not exist. If the client refuses, the file is not read from the disk. @throws
+   * {Error}
+   */
   const shownText = async (path: string, signal: AbortSignal): Promise<string | undefined> => {
     const waiting = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WAIT_MS)]);
     const options = { cancellationSignal: waiting, stopWaitingOnCancel: true };
@@ -102,10 +105,10 @@ export function fsEditor(client: AgentContext, sessionId: string): Editor {
         return { status: "conflict", text: conflictText(merged.conflicts, "in the editor", "this edit") };
       }
       const disk = diskText(path);
-      // The protocol knows text only: a file in another encoding keeps it if we write it ourselves.
+      // The protocol transfers only text; write the file directly to keep another encoding.
       const plain = disk === undefined || (disk.encoding === "utf-8" && !disk.bom);
       if (!plain && disk.text === current) return { status: "not_open" };
-      // The protocol says that a client creates the file, and nothing about its folders.
+      // By the protocol a client creates the file; it does not mention folders.
       await Deno.mkdir(dirname(path), { recursive: true });
       const options = { cancellationSignal: signal, stopWaitingOnCancel: true };
       const params = { sessionId, path, content: merged.text };
@@ -127,7 +130,7 @@ function diskText(path: string): DecodedText | undefined {
   }
 }
 
-/** What the other side said went wrong stands in the error's data; its message is "Internal error". */
+/** The reason is in the error's data; its message is only "Internal error". */
 async function inItsWords<T>(response: Promise<T>): Promise<T> {
   try {
     return await response;

@@ -1,4 +1,4 @@
-/** A stored session as a text: markdown to read, JSON to work with. */
+/** Exports a stored session as markdown or JSON. */
 import { createTwoFilesPatch } from "../../deps/diff.ts";
 import { relative } from "node:path";
 import type { AgentEvent, Diff } from "../log/events.ts";
@@ -6,25 +6,25 @@ import { wordsOf } from "../log/entries.ts";
 import { fenced } from "../../shared/text/text.ts";
 import type { Store, Stored, StoredSession } from "../ports/store.ts";
 
-/** Of the JSON; a change that a reader has to know of counts it up. */
+/** Version of the JSON format; incremented for changes that readers have to know. */
 const VERSION = 1;
-/** A diff that takes longer is left out: both texts would stand there. */
+/** A diff that takes longer is omitted, because it would contain both texts. */
 const LONGEST_DIFF_MS = 500;
 
 const MARKS = { pending: "[ ]", in_progress: "[ ] ▸", completed: "[x]" } as const;
 
-/** Characters after which a piece ends: no session is held whole. */
+/** Characters of a piece. Pieces keep the whole session out of memory. */
 const PIECE = 1_000_000;
 
 export interface Piece {
   readonly text: string;
-  /** Where the next piece begins; undefined: this was the last one. */
+  /** Where the next piece begins; undefined after the last one. */
   readonly next?: number;
 }
 
 type Exported = Pick<Store, "events" | "entries" | "subagents">;
 
-/** @param from 0, or where the piece before has ended */
+/** @param from 0, or `next` of the previous piece */
 export function exportJson(store: Exported, session: StoredSession, from = 0): Piece {
   const agents = store.subagents(session.id).toReversed();
   const { turns } = session;
@@ -47,7 +47,7 @@ export function exportJson(store: Exported, session: StoredSession, from = 0): P
   });
 }
 
-/** A turn has at least the message that begins it. */
+/** A turn has at least one event: the message that begins it. */
 function jsonTurn(store: Exported, id: string, turn: number): string {
   const items = store.entries(id, { first: turn, last: turn }).map(({ turn, time, entry }) =>
     indented(JSON.stringify({ turn, time, ...entry }, undefined, 2))
@@ -55,7 +55,7 @@ function jsonTurn(store: Exported, id: string, turn: number): string {
   return items.length === 0 ? "" : (turn > 1 ? ",\n" : "\n") + items.join(",\n");
 }
 
-/** What sub-agents have done stands behind it, one after the other. */
+/** The sub-agents' work follows, one after the other. */
 export function exportMarkdown(store: Exported, session: StoredSession, from = 0): Piece {
   const { title, created, model, turns, root } = session;
   const count = turns === 1 ? "1 turn" : `${turns} turns`;
@@ -85,12 +85,12 @@ export function exportMarkdown(store: Exported, session: StoredSession, from = 0
   });
 }
 
-/** Of a sub-agent. */
+/** The mode of a sub-agent. */
 function modeOf({ call, mode }: StoredSession): string {
   return call === undefined || mode === undefined ? "" : ` · ${inline(mode)}`;
 }
 
-/** Parts `from` to `end`, as many as make a piece. */
+/** Joins parts from `from` to `end` until the piece is full. */
 export function pieces(from: number, end: number, part: (at: number) => string): Piece {
   const texts: string[] = [];
   let size = 0;
@@ -107,7 +107,7 @@ function indented(text: string): string {
   return text.replace(/^/gm, "    ");
 }
 
-/** Blocks of markdown, one for each thing that the screen shows. */
+/** One markdown block for each item that the screen shows. */
 function sections(events: readonly Stored[], root: string): readonly string[] {
   const parts: string[] = [];
   let text: { readonly key: string; at: number } | undefined;
@@ -117,7 +117,7 @@ function sections(events: readonly Stored[], root: string): readonly string[] {
   const thoughts = new Map<string, string>();
   for (const { entry: event, time } of events) {
     if (event.type === "token") {
-      // The pieces of a turn that is going on.
+      // Joins the pieces of a turn that is still running.
       if (text?.key === event.message) parts[text.at] += event.text;
       else text = { key: event.message, at: parts.push(event.text) - 1 };
       continue;
@@ -200,7 +200,7 @@ function escaped(text: string): string {
   return inline(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** Universal time, so that the same session is the same text everywhere. */
+/** UTC, so that the export does not depend on the machine. */
 function minute(time: number): string {
   return `${new Date(time).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

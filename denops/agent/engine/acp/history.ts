@@ -1,4 +1,4 @@
-/** A stored session as the updates that were sent when it happened, each text and each call in one piece. */
+/** Rebuilds the updates of a stored session, with each text and each call in one piece. */
 import type { SessionUpdate } from "../../deps/acp_sdk.ts";
 import { META, type TurnMeta } from "../../protocol/extensions.ts";
 import type { HistoryEntry } from "../../protocol/requests.ts";
@@ -7,19 +7,19 @@ import type { AgentEvent } from "../log/events.ts";
 import { attachmentNames, wordsOf } from "../log/entries.ts";
 import type { Store, Stored, WhichEntries } from "../ports/store.ts";
 
-/** What a screen is not drawn from. */
+/** Events that the screen does not show. */
 const UNSEEN = ["file_modified", "approval_requested", "approval_answered"] as const;
 
-/** Characters of what the calls of one part have printed; of older ones only the line is shown. */
+/** Characters of output in one part; of older calls only the line is shown. */
 const LARGEST_OUTPUTS = 4_000_000;
 
-/** As `history`, without the texts of diffs: a screen shows their counts. */
+/** As `history`, but with line counts instead of the texts of diffs. */
 export function outline(...[store, ...args]: Parameters<typeof history>): readonly HistoryEntry[] {
   let room = LARGEST_OUTPUTS;
   const bare = {
     events: (session: string, which?: WhichEntries) => store.events(session, { ...which, bareDiffs: true }),
   };
-  // The newest first: they are what is looked at.
+  // The newest calls first, because the user looks at them.
   return history(bare, ...args).toReversed().map((entry) => {
     if (entry.type !== "update" || !Array.isArray(entry.update.content)) return entry;
     const content = entry.update.content.filter((part) => !isRecord(part) || part.type !== "diff");
@@ -28,7 +28,7 @@ export function outline(...[store, ...args]: Parameters<typeof history>): readon
   }).toReversed();
 }
 
-/** Turns `first` to `last`, oldest first. */
+/** Returns turns `first` to `last`, oldest first. */
 export function history(
   store: Pick<Store, "events">,
   session: string,
@@ -36,7 +36,7 @@ export function history(
   can: Pick<Capabilities, "notices" | "extensions">,
 ): readonly HistoryEntry[] {
   const pieces = new Pieces(can);
-  // One after the other: what was read of the last one can be forgotten.
+  // One turn at a time, so that the previous one can be garbage-collected.
   for (let turn = first; turn <= last; turn++) {
     for (const stored of store.events(session, { first: turn, last: turn, without: UNSEEN })) {
       pieces.add(stored);
@@ -45,7 +45,9 @@ export function history(
   return pieces.entries;
 }
 
-/** The newest `turns` turns before the cursor, and the cursor for what is older; all of a session has none. */
+/**
+ * The newest `turns` turns before the cursor, and the cursor of the older ones; undefined at the beginning.
+ */
 export function pageOf(
   newest: number,
   before: number | undefined,
@@ -58,16 +60,16 @@ export function pageOf(
 
 type Update = Extract<HistoryEntry, { type: "update" }>["update"];
 
-/** Puts together what came apart. */
+/** Joins the pieces of texts and calls. */
 class Pieces {
   readonly entries: HistoryEntry[] = [];
   readonly #updates: Updates;
-  /** Places of the calls, and of the last turn's usage. */
+  /** Positions of the calls, and of the last turn's usage. */
   readonly #calls = new Map<string, number>();
-  /** Place of a call → which it is, and where the model wrote it. */
+  /** Position of a call → its id, and its order in the model's answer. */
   readonly #orders = new Map<number, { readonly id: string; readonly order: number }>();
   #usage: number | undefined;
-  /** The next usage of a step is the first one of its turn. */
+  /** The next usage of a step is the first of its turn. */
   #fresh = true;
 
   constructor(can: Pick<Capabilities, "notices" | "extensions">) {
@@ -114,7 +116,7 @@ class Pieces {
         return this.#replace(at, { ...before, ...update, sessionUpdate: before.sessionUpdate, _meta });
       }
       case "usage_update": {
-        // The last one of a turn. A request aside may have ended in the next turn.
+        // Keep the last usage of a turn. A side request may end in the next turn.
         if (this.#fresh && event.type === "usage" && event.purpose === undefined) this.#usage = undefined;
         this.#fresh = false;
         if (this.#usage !== undefined) return this.#replace(this.#usage, update);
@@ -146,7 +148,7 @@ class Pieces {
     this.entries.push({ type: "update", update });
   }
 
-  /** A call stands where the model wrote it, whichever of them started first. */
+  /** Inserts a call in the model's order, regardless of which started first. */
   #insert(id: string, update: Update, order = 0): void {
     let place = this.entries.length;
     this.#push(update);
@@ -184,7 +186,7 @@ function goesOn(last: Update, next: Update): boolean {
     metaOf(last).milliseconds === undefined && metaOf(next).milliseconds === undefined;
 }
 
-/** What stands under another call stands there as it comes. */
+/** Calls below another call keep their order of arrival. */
 function orderOf(event: AgentEvent): number | undefined {
   return event.type === "tool_start" && event.parent === undefined ? event.order : undefined;
 }

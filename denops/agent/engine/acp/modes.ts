@@ -1,4 +1,7 @@
-/** Session modes and session config options of ACP: mode, model and effort. Source: agentclientprotocol.com/protocol. */
+/**
+ * Implements ACP's session modes and session config options: mode, model and effort. Source:
+ * agentclientprotocol.com/protocol.
+ */
 import {
   type AgentApp,
   methods,
@@ -14,7 +17,7 @@ import { factsLine } from "../../models/model_list.ts";
 import type { Choice, SessionModes } from "../agent/settings/session_modes.ts";
 import { messageOf } from "../../shared/errors.ts";
 
-/** What the answers that open a session say of it. */
+/** The part of the answers to session/new and session/load about modes. */
 export function modesOf(
   modes: SessionModes,
 ): { readonly modes: SessionModeState; readonly configOptions: SessionConfigOption[] } {
@@ -54,7 +57,9 @@ function nameOf({ name, title = name }: SessionModes["current"]): string {
   return title;
 }
 
-/** The client is told of the models that the provider lists; where there is no list it knows those of the options. */
+/**
+ * Sends the provider's model list to the client; without a list the client knows the models of the options.
+ */
 export async function offerModels(
   modes: SessionModes,
   listing: Promise<readonly ListedModel[] | undefined>,
@@ -67,7 +72,7 @@ export async function offerModels(
 }
 
 interface Open {
-  /** @throws {RequestError} if it is not open here */
+  /** @throws {RequestError} if the session is not open here */
   get(id: string): { readonly modes: SessionModes };
   tell(id: string, update: SessionUpdate): void;
 }

@@ -1,4 +1,4 @@
-/** Opens a session for a client: its runner, its editor, and how its events reach the screen. */
+/** Opens a session for a client: its runner, its editor, and the path of its events to the screen. */
 import type { AgentContext } from "../../deps/acp_sdk.ts";
 import type { EngineConfig, ListedModel } from "../../protocol/config.ts";
 import type { ScreenResult } from "../../protocol/screen_requests.ts";
@@ -30,11 +30,14 @@ const LISTED: ReadonlySet<AgentEvent["type"]> = new Set([
 export interface SessionOptions {
   readonly usage: UsageLog;
   readonly archive: Archive;
-  /** One line for the user about the state folder, which the next turn reports. */
+  /** One line for the user about the state folder; the next turn reports it. */
   notice(): string | undefined;
-  /** Models that the provider lists. @throws {Error} one line */
+  /** The provider's models. @throws {Error} one line */
   models(config: EngineConfig): Promise<readonly ListedModel[] | undefined>;
-  /** @param abilities what the client does for tools @param renew requests a valid key from the client, if it gives any */
+  /**
+   * @param abilities the client's services for tools @param renew requests a valid key from the client, if it
+   * supports that
+   */
   runner(
     config: EngineConfig,
     abilities: Partial<ClientAbilities>,
@@ -80,7 +83,7 @@ export function openSession(
       if (LISTED.has(event.type)) list.note();
     },
   });
-  // After the answer, because the client does not know the session before.
+  // The client knows the session only after the answer.
   setTimeout(() => {
     early = options.notice();
     if (early !== undefined) sender.send({ type: "notice", severity: "warning", text: early });

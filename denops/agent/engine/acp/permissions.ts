@@ -1,4 +1,4 @@
-/** Asks the client's user for approval: ACP's permission requests, with our own fields. */
+/** Asks the client's user for approval: ACP's permission requests with our own fields. */
 import { type AgentContext, methods, type RequestPermissionRequest } from "../../deps/acp_sdk.ts";
 import {
   AnswerMeta,
@@ -24,7 +24,7 @@ export function permissionAsker(client: AgentContext, sessionId: string): AskApp
       if (outcome.outcome !== "selected") return { answer: "cancelled" };
       return approvalAnswer(outcome.optionId, ours(AnswerMeta, outcome._meta) ?? {});
     } catch (error) {
-      // Stopped by the user, or a client that cannot ask: nothing is run without a yes.
+      // The user stopped the turn, or the client cannot ask: nothing runs without approval.
       return signal.aborted ? { answer: "cancelled" } : { answer: "reject", reason: messageOf(error) };
     }
   };

@@ -1,4 +1,4 @@
-/** Blocks of a prompt → what the user hands over. Pure. */
+/** Converts the blocks of a prompt into a message and its attachments. Pure. */
 import type { ContentBlock } from "../../deps/acp_sdk.ts";
 import { ours } from "../../protocol/extensions.ts";
 import { AttachmentMeta } from "../../protocol/attachments.ts";

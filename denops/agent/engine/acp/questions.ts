@@ -1,4 +1,4 @@
-/** Questions to the user, as ACP's elicitation of one string. */
+/** Asks the user questions, as ACP's elicitation of one string. */
 import {
   type AgentContext,
   type CreateElicitationRequest,
@@ -31,7 +31,7 @@ export function acpQuestions(client: AgentContext, sessionId: string): Questions
   };
 }
 
-/** The SDK keeps room for actions yet to come, whose fields are unknown. */
+/** The SDK also types future actions, whose fields are unknown. */
 function contentOf(response: CreateElicitationResponse): Readonly<Record<string, unknown>> | undefined {
   const content = "content" in response ? response.content : undefined;
   return typeof content === "object" && content !== null ? { ...content } : undefined;

@@ -1,6 +1,6 @@
 /**
- * A stored session as a recording: what the model has answered, as a script of the tests' model (tests/model/), and in
- * its comments what the user did, and the files that were changed as they were before.
+ * Exports a stored session as a recording: the model's answers as a script of the tests' model
+ * (tests/model/), with the user's actions and the original texts of changed files in its comments.
  *
  * ```text
  * #@ file src/greet.ts
@@ -12,8 +12,8 @@
  * ---
  * ```
  *
- * What tools have answered is not in it, nor what may not be read unasked; keys and passwords are left out as far as
- * they look like such, paths are relative to the project.
+ * It omits the results of tools and files that need a permission to read. It removes keys and passwords that
+ * it recognises, and makes paths relative to the project.
  */
 import { relative } from "node:path";
 import type { LogEntry } from "../log/entries.ts";
@@ -23,9 +23,9 @@ import { withoutSecrets } from "./secrets.ts";
 import { type Piece, pieces } from "./export.ts";
 
 export interface Withheld {
-  /** May what is in this file be told? @param path absolute @param name relative to its root */
+  /** Whether the recording may contain this file. @param path absolute @param name relative to its root */
   mayTell(path: string, name: string): boolean;
-  /** The provider's. */
+  /** The provider's key. */
   readonly key: string | undefined;
 }
 
@@ -40,7 +40,7 @@ const LARGEST_FILE = 200_000;
 
 const HOME = /(?:\/home|\/Users)\/[^/\s"'\\]+/g;
 
-/** @param from 0, or where the piece before has ended */
+/** @param from 0, or `next` of the previous piece */
 export function exportRecording(
   store: Pick<Store, "entries">,
   session: StoredSession,
@@ -62,7 +62,7 @@ export function exportRecording(
   });
 }
 
-/** The texts that changed files had before their first change; those that were created had none. */
+/** The texts of changed files before their first change; created files have none. */
 function firstTexts(
   turns: number,
   entriesOf: (turn: number) => readonly Stored<LogEntry>[],
@@ -123,12 +123,12 @@ function callLine(name: string, text: string): string {
   return `rawcall ${name} ${oneLine(text)}\n`;
 }
 
-/** An answer without any text has a line, too. */
+/** An answer without text still needs a line. */
 function lines(directive: string, text: string): readonly string[] {
   return text.split(/\r?\n/).map((line) => `${directive} ${line}`.trimEnd() + "\n");
 }
 
-/** What is no answer of the model's: a comment of the script. */
+/** A comment of the script, for everything that is not an answer of the model. */
 function note(what: string, text?: string): string {
   const body = text === undefined ? "" : text.split("\n").map((line) => `#| ${line}\n`).join("");
   return `#@ ${oneLine(what)}\n${body}`;

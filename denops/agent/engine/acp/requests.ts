@@ -1,4 +1,4 @@
-/** Answers the requests of protocol/requests.ts; each part of the engine brings the answers that it has. */
+/** Answers the requests of protocol/requests.ts; each part of the engine provides some of them. */
 import { type AgentApp, type AgentContext, RequestError } from "../../deps/acp_sdk.ts";
 import {
   REQUEST_NAMES,
@@ -33,7 +33,7 @@ function answerOne<Name extends RequestName>(app: AgentApp, name: Name, answers:
         return await answer(params as RequestParams<Name>, client);
       } catch (error) {
         if (error instanceof ToolError) throw new RequestError(-32602, messageOf(error));
-        // The user reads it, to whom the name of its code says nothing.
+        // The message is for the user, who does not know error codes.
         if (error instanceof RequestError) {
           throw new RequestError(error.code, error.message.replace(/^Invalid params: /, ""), error.data);
         }

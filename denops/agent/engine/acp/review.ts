@@ -1,4 +1,4 @@
-/** Answers what the screen asks about reviews; see protocol/requests.ts. */
+/** Answers the screen's requests about reviews; see protocol/requests.ts. */
 import type { AgentContext } from "../../deps/acp_sdk.ts";
 import { linkMaker } from "./checkpoints.ts";
 import { Screen } from "./screen.ts";
@@ -20,7 +20,7 @@ export interface ReviewOptions {
   can(): Capabilities;
 }
 
-/** Characters of a message that are told. */
+/** Characters of a message that are sent. */
 const LONGEST = 200;
 
 export function reviewAnswers(options: ReviewOptions): Answers {
@@ -38,7 +38,7 @@ export function reviewAnswers(options: ReviewOptions): Answers {
       const { review, records } = reviews.changesOf(path);
       const { session, turn } = review;
       const restorer = restorerOf(client, session, options);
-      // Half of it would help nobody.
+      // Never cancelled: half of an undo helps nobody.
       const { signal } = new AbortController();
       const plan = await restorer.plan([records], signal);
       const checkpoint = { session, turn: options.store.turn(session), kind: "undo", target: turn } as const;
@@ -67,7 +67,7 @@ export function reviewAnswers(options: ReviewOptions): Answers {
   };
 }
 
-/** The session need not be open: what is to be reviewed outlives the process that did it. */
+/** The session need not be open: its changes can be reviewed after its process has ended. */
 function restorerOf(client: AgentContext, session: string, options: ReviewOptions): Restorer {
   const { roots, store, can } = options;
   const editor = options.editorOf(client, session);

@@ -1,4 +1,4 @@
-/** Our own screen on the other side: what it can be asked and told beyond ACP, see protocol/screen_requests.ts. */
+/** Our own screen: its requests and notifications beyond ACP, see protocol/screen_requests.ts. */
 import { type AgentContext, RequestError } from "../../deps/acp_sdk.ts";
 import { method } from "../../protocol/extensions.ts";
 import {
@@ -15,7 +15,7 @@ export class Screen {
   readonly #sessionId: string;
   readonly #offered: ReadonlySet<string>;
 
-  /** @param offered methods that the client said it knows */
+  /** @param offered the methods that the client supports */
   constructor(client: AgentContext, sessionId: string, offered: ReadonlySet<string>) {
     this.#client = client;
     this.#sessionId = sessionId;
@@ -26,7 +26,7 @@ export class Screen {
     return this.#offered.has(method(name));
   }
 
-  /** @throws {Error} in the other side's words */
+  /** @throws {Error} with the client's message */
   async ask<Name extends ScreenRequest>(
     name: Name,
     params: ScreenParams<Name>,
@@ -43,10 +43,10 @@ export class Screen {
     }
   }
 
-  /** Nothing to a client that does not know it. */
+  /** Does nothing if the client does not support it. */
   tell<Name extends ScreenNotification>(name: Name, params: NotificationParams<Name>): void {
     if (!this.has(name)) return;
-    // A failed write means that the client is gone; the connection's end says so too.
+    // A failed write means that the client is gone; the end of the connection is handled elsewhere.
     this.#client.notify(method(name), { sessionId: this.#sessionId, ...params }).catch(() => {});
   }
 }

@@ -1,12 +1,12 @@
 /**
- * Keys, tokens and passwords in a text, by their looks. One row for each form; what a form keeps around the secret is
- * its first group.
- * @see https://github.com/gitleaks/gitleaks/blob/master/config/gitleaks.toml and the issuers' own documentation
+ * Recognises keys, tokens and passwords in a text. One row for each form; the first group of a form is kept.
+ * @see https://github.com/gitleaks/gitleaks/blob/master/config/gitleaks.toml and the issuers' own
+ * documentation
  */
 
 const REMOVED = "[removed]";
 
-/** Prefixes of which each begins a token of letters, digits, "_" and "-". */
+/** Prefixes of tokens that consist of letters, digits, "_" and "-". */
 const PREFIXES = [
   // Models: OpenAI, Anthropic, Groq, xAI, Hugging Face, Replicate, Perplexity, NVIDIA, Google.
   ...["sk-", "sk_", "pk_", "rk_", "gsk_", "xai-", "hf_", "r8_", "pplx-", "nvapi-", "AIza"],
@@ -20,13 +20,13 @@ const PREFIXES = [
   ...["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe-", "xapp-", "SG.", "key-"],
   // Payment and shops: Stripe, Square, Shopify, EasyPost.
   ...["whsec_", "sq0atp-", "sq0csp-", "shpat_", "shpss_", "shpca_", "shppa_", "EZAK", "EZTK"],
-  // Watching and planning: Sentry, Grafana, New Relic, Linear, Notion, Figma, Atlassian, Databricks.
+  // Monitoring and planning: Sentry, Grafana, New Relic, Linear, Notion, Figma, Atlassian, Databricks.
   ...["sntrys_", "sntryu_", "glc_", "glsa_", "NRAK-", "lin_api_", "ntn_", "figd_", "ATATT3", "dapi"],
-  // Keepers of secrets: Vault, Doppler, 1Password, age, Google OAuth.
+  // Secret stores: Vault, Doppler, 1Password, age, Google OAuth.
   ...["hvs.", "hvb.", "hvr.", "dp.pt.", "dp.st.", "dp.ct.", "ops_", "AGE-SECRET-KEY-1", "GOCSPX-", "ya29."],
 ];
 
-/** Names whose value is one, in code, in settings, in URLs and in headers. */
+/** Names whose values are secrets, in code, settings, URLs and headers. */
 const NAMES =
   "api[-_]?key|access[-_]?key|account[-_]?key|shared[-_]?access[-_]?key|private[-_]?key|token|secret|passw(?:or)?d|" +
   "passphrase|pwd|credential|client[-_]?secret|auth[-_]?key|x-auth";
@@ -36,15 +36,15 @@ const SECRETS: readonly RegExp[] = [
   /()\bPuTTY-User-Key-File-\d[\s\S]*?(?:Private-MAC: \S+|$)/g,
   new RegExp(String.raw`()(?<![\w-])(?:${PREFIXES.map(escaped).join("|")})[\w-]{10,}(?:\.[\w-]{6,})*`, "g"),
   /()\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b/g,
-  // A web token.
+  // A JSON web token.
   /()\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*/g,
   /(hooks\.slack\.com\/(?:services|workflows)\/)[\w/]{10,}/g,
   /(discord(?:app)?\.com\/api\/webhooks\/)[\w/-]{10,}/g,
-  // Headers, and what stands for them in commands.
+  // Headers, also in commands.
   /\b((?:Bearer|Basic|ApiKey|Digest)\s+)[\w.~+/=-]{8,}/gi,
   /\b((?:Authorization|Cookie|Set-Cookie|X-Api-Key|X-Auth-Token|Private-Token)\\?["']?\s*[:=]\s*\\?["']?(?:token\s+)?)(?!(?:Bearer|Basic|ApiKey|Digest)\b|\[removed\])[^\s"'\\][^\n"'\\]{3,}/gi,
   /(:\/\/[^\s:@/]{1,200}:)[^\s@/]+(?=@)/g,
-  // In JSON the quotes are escaped.
+  // Quotes are escaped in JSON.
   new RegExp(
     String
       .raw`((?:${NAMES})s?[\w-]{0,40}\\?["']?\s{0,5}[=:]\s{0,5}\\?["']?)(?!\[removed\]|[\w$.]{1,80}\()[^\s"'\\,;]{4,}`,
@@ -53,7 +53,7 @@ const SECRETS: readonly RegExp[] = [
   /(\bsig=)[\w%+/=-]{20,}/g,
 ];
 
-/** @param known a secret that is to go, whatever it looks like */
+/** @param known a secret to remove in any case */
 export function withoutSecrets(text: string, known?: string): string {
   const plain = known === undefined || known === "" ? text : text.replaceAll(known, REMOVED);
   return SECRETS.reduce((rest, form) => rest.replace(form, `$1${REMOVED}`), plain);

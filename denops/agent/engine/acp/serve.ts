@@ -20,12 +20,12 @@ import { usageAnswers } from "./usage.ts";
 
 interface AcpOptions extends SessionOptions {
   readonly review: Pick<ReviewOptions, "reviews" | "store">;
-  /** Real paths of the only folders that this engine may touch, the project first. */
+  /** Real paths of the only folders that this engine can access, the project first. */
   readonly roots: readonly string[];
   readonly version: string;
-  /** @param isBusy tells whether a turn runs in any session */
+  /** @param isBusy whether a turn runs in any session */
   onServing?(isBusy: () => boolean): void;
-  /** For clients that send no configuration of their own. @throws {Error} one line. */
+  /** The configuration for clients that send none. @throws {Error} one line */
   ownConfig(): EngineConfig | undefined;
 }
 
@@ -92,7 +92,7 @@ function answersOf(options: AcpOptions, connected: ConnectedClient, open: AcpSes
   };
 }
 
-/** A recording holds only files that the model may read without a question, and no key. */
+/** A recording contains only files that the model may read without a question, and no key. */
 function withheldBy(config: EngineConfig): Withheld {
   const access = new SessionAccess(config, undefined, () => false);
   return {

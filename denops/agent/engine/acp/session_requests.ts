@@ -1,4 +1,4 @@
-/** What the screen requests of sessions: the answers to `_agent/session_*` and its like. */
+/** Answers the screen's requests about sessions: `_agent/session_*` and the like. */
 import { promptPart } from "./prompt_parts.ts";
 import { exportJson, exportMarkdown } from "./export.ts";
 import { outline, pageOf } from "./history.ts";
@@ -56,7 +56,7 @@ export function openSessionAnswers(open: AcpSessions): Answers {
   };
 }
 
-/** Answers about stored sessions. @param withheld what no recording may contain */
+/** Answers about stored sessions. @param withheld texts that no recording may contain */
 export function storedSessionAnswers(
   archive: Archive,
   open: AcpSessions,
@@ -112,7 +112,7 @@ export function storedSessionAnswers(
   };
 }
 
-/** What is known at once. */
+/** Wraps a synchronous answer. */
 function at<Params, Result>(answer: (params: Params) => Result): (params: Params) => Promise<Result> {
   return (params) => Promise.resolve().then(() => answer(params));
 }

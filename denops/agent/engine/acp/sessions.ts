@@ -1,4 +1,4 @@
-/** Sessions over ACP: which are open here, which are stored, and what the user does with them. */
+/** Manages sessions over ACP: open ones, stored ones, and the user's actions on them. */
 import type { NotificationParams } from "../../protocol/screen_requests.ts";
 import {
   type AgentApp,
@@ -22,9 +22,9 @@ import type { SessionLocks } from "../store/locks.ts";
 import type { SessionList } from "../store/session_list.ts";
 import type { Place, StoredSessions } from "../store/sessions.ts";
 
-/** Sessions in one page of session/list. */
+/** Sessions on one page of session/list. */
 const PAGE = 100;
-/** Turns that are read at once for session/load. */
+/** Turns that session/load reads at a time. */
 const LOADED_TURNS = 50;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -45,16 +45,16 @@ export interface AcpSession {
   readonly sender: UpdateSender;
 }
 
-/** Makes the session of this id: a new one, or the stored one. @param roots real paths, the project first */
+/** Creates or loads the session of this id. @param roots real paths, the project first */
 type Start = (client: AgentContext, id: string, roots: readonly string[]) => AcpSession;
 
 export class AcpSessions {
   readonly #archive: Archive;
-  /** Real paths of the folders that this engine may touch, the project first. */
+  /** Real paths of the folders that this engine can access, the project first. */
   readonly #roots: readonly string[];
   readonly #start: Start;
   readonly #open = new Map<string, AcpSession>();
-  /** One session is opened once, whoever asks for it meanwhile. */
+  /** Concurrent requests share the opening of a session. */
   readonly #opening = new Map<string, Promise<AcpSession>>();
 
   constructor(archive: Archive, roots: readonly string[], start: Start) {
@@ -68,7 +68,7 @@ export class AcpSessions {
     return await this.#take(client, crypto.randomUUID(), roots);
   }
 
-  /** @throws {RequestError} one line, if it is not there or another engine has it open */
+  /** @throws {RequestError} one line, if it does not exist or another engine has it open */
   async resume(
     client: AgentContext,
     id: string,
@@ -85,7 +85,7 @@ export class AcpSessions {
 
   async #resume(client: AgentContext, id: string, roots: readonly string[]): Promise<AcpSession> {
     const { call, turns, ended } = this.stored(id);
-    // Its log has one writer; a second turn of it is the user's.
+    // A sub-agent's log has one writer; the user may start its second turn.
     if (call !== undefined && turns === 1 && ended === undefined) throw new RequestError(-32603, AT_WORK);
     return await this.#take(client, id, roots);
   }
@@ -106,7 +106,7 @@ export class AcpSessions {
     }
   }
 
-  /** @throws {RequestError} if it is not open here */
+  /** @throws {RequestError} if the session is not open here */
   get(id: string): Session {
     const open = this.#open.get(id);
     if (open === undefined) {
@@ -123,7 +123,7 @@ export class AcpSessions {
     this.#open.get(id)?.session.cancel();
   }
 
-  /** What runs is ended first. Nothing for one that is not open here. */
+  /** Ends what runs, then closes the session. Does nothing if it is not open here. */
   async close(id: string): Promise<void> {
     await this.#opening.get(id)?.catch(() => {});
     const open = this.#open.get(id);
@@ -133,7 +133,7 @@ export class AcpSessions {
     await this.#archive.locks.free(id);
   }
 
-  /** @throws {RequestError} if it is not stored */
+  /** @throws {RequestError} if the session is not stored */
   stored(id: string) {
     try {
       return this.#archive.sessions.get(id);
@@ -142,12 +142,14 @@ export class AcpSessions {
     }
   }
 
-  /** The git branch that was made for this session. */
+  /** The git branch that was created for this session. */
   branchOf(id: string): string | undefined {
     return this.#archive.store.session(id)?.branch;
   }
 
-  /** The folders that the client asks for, the project first. @throws {RequestError} if one was not granted */
+  /**
+   * The folders that the client requests, the project first. @throws {RequestError} if one was not granted
+   */
   async #granted(cwd: string, others: readonly string[]): Promise<readonly string[]> {
     const [project = ""] = this.#roots;
     if (await realPath(cwd) !== project) {
@@ -189,27 +191,29 @@ export class AcpSessions {
     return page.length < PAGE || last === undefined ? { sessions } : { sessions, nextCursor: cursorOf(last) };
   }
 
-  /** Shows a new title where the session is open here. */
+  /** Shows a new title if the session is open here. */
   tellTitle(id: string, title: string): void {
     this.#open.get(id)?.sender.send({ type: "title", title });
   }
 
-  /** Modes that files describe have changed. */
+  /** Updates the custom modes from files. */
   set ownModes(modes: SessionModes["own"]) {
     for (const { session } of this.#open.values()) session.modes.own = modes;
   }
 
-  /** Nothing for one that is not open here. */
+  /** Does nothing if the session is not open here. */
   tell(id: string, update: SessionUpdate): void {
     this.#open.get(id)?.sender.sendUpdate(update);
   }
 
-  /** What more there is of an answer beside the turns. */
+  /** Sends a further part of an answer to a side question. */
   tellAside(id: string, params: NotificationParams<"aside">): void {
     this.#open.get(id)?.sender.screen.tell("aside", params);
   }
 
-  /** Nothing for one that is not stored. @throws {RequestError} one line, if another engine has it open */
+  /**
+   * Does nothing if the session is not stored. @throws {RequestError} one line, if another engine has it open
+   */
   async remove(id: string): Promise<void> {
     const { list, locks, sessions, store } = this.#archive;
     const all = [id, ...sessions.subagents(id)];
@@ -227,13 +231,13 @@ export class AcpSessions {
     }
   }
 
-  /** Of sessions that nobody goes on with the scratch folders are removed. */
+  /** Removes the scratch folders of unused sessions. */
   async expireScratch(): Promise<void> {
     const { store } = this.#archive;
     if (store.folder !== undefined) await Scratch.expire(store.folder, (id) => store.session(id)?.updated);
   }
 
-  /** Deletes what nothing was added to for so many days; what is archived or open anywhere stays. */
+  /** Deletes sessions that were unused for this many days; archived and open ones stay. */
   async expire(days: number): Promise<void> {
     for (const id of this.#archive.sessions.untouchedSince(Date.now() - days * DAY_MS)) {
       if (!this.#open.has(id) && !this.#opening.has(id)) await this.remove(id).catch(() => {});
@@ -241,7 +245,7 @@ export class AcpSessions {
   }
 }
 
-/** The methods of the protocol about stored sessions. */
+/** Serves the protocol's methods for stored sessions. */
 export function serveSessions(app: AgentApp, open: AcpSessions, can: () => Capabilities): AgentApp {
   const { session } = methods.agent;
   return app
@@ -273,9 +277,9 @@ function send(entry: HistoryEntry, sender: UpdateSender): void {
   if (entry.type === "update") {
     return sender.sendUpdate(entry.update as Parameters<UpdateSender["sendUpdate"]>[0]);
   }
-  // Our own screen asks for the history; no other knows this.
+  // Our own screen requests the history; other clients do not know this entry.
   if (entry.type === "turn_files") return;
-  // The protocol says how a turn ended in the answer to its prompt only.
+  // The protocol reports the end of a turn only in the answer to its prompt.
   if (entry.error !== undefined) sender.send({ type: "notice", severity: "error", text: entry.error });
   else if (entry.reason === "interrupted") {
     sender.send({ type: "notice", severity: "info", text: "Interrupted." });
@@ -286,13 +290,13 @@ function cursorOf({ updated, id }: Place): string {
   return btoa(JSON.stringify([updated, id]));
 }
 
-/** @throws {RequestError} for one that was not made here */
+/** @throws {RequestError} if the cursor is not ours */
 function placeOf(cursor: string): Place {
   try {
     const [updated, id]: readonly unknown[] = JSON.parse(atob(cursor));
     if (typeof updated === "number" && typeof id === "string") return { updated, id };
   } catch {
-    // As below.
+    // Not JSON.
   }
   throw RequestError.invalidParams(undefined, "no such cursor");
 }

@@ -1,4 +1,4 @@
-/** Engine events → ACP version 1 updates. */
+/** Converts engine events to ACP version 1 updates. */
 import { type AgentContext, methods, type SessionUpdate, type ToolCallContent } from "../../deps/acp_sdk.ts";
 import { META, type TurnMeta } from "../../protocol/extensions.ts";
 import { type RetoldMeta, type ToolMeta, type UsageMeta } from "../../protocol/update_meta.ts";
@@ -7,13 +7,13 @@ import { defined } from "../../shared/records.ts";
 import { Screen } from "./screen.ts";
 import type { AgentEvent, Diff, StopReason } from "../log/events.ts";
 
-/** Characters of a tool's output that the screen gets. */
+/** Characters of a tool's output that are sent to the screen. */
 const LONGEST_OUTPUT = 20_000;
 
-/** Characters of files' texts in one message; the client reads the files themselves where there are more. */
+/** Characters of files' texts in one message; beyond this, the client reads the files. */
 const LARGEST_TEXTS = 4_000_000;
 
-/** How turns end in the protocol; what it has no word for is said in ours. */
+/** The protocol's names for how turns end; the others are our own. */
 export const STOP_REASONS = {
   end_turn: "end_turn",
   max_iterations: "max_turn_requests",
@@ -22,7 +22,7 @@ export const STOP_REASONS = {
   refused: "refusal",
 } as const satisfies Record<StopReason, string>;
 
-/** What the client said that it understands. */
+/** What the client reported to support. */
 export interface Capabilities {
   readonly extensions: ReadonlySet<string>;
   readonly notices: boolean;
@@ -68,7 +68,7 @@ export class UpdateSender {
   sendUpdate(update: SessionUpdate): void {
     const params = { sessionId: this.#sessionId, update };
     const since = trace?.now();
-    // A failed write means that the client is gone; the connection's end says so too.
+    // A failed write means that the client is gone; the end of the connection is handled elsewhere.
     this.#client.notify(methods.client.session.update, params).catch(() => {});
     trace?.span("notify", since);
   }
@@ -76,15 +76,15 @@ export class UpdateSender {
 
 type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
-/** A client that does not know whose text it is would show it as the answer. */
+/** A client that does not know sub-agents would show their text as the answer. */
 const SAID: ReadonlySet<AgentEvent["type"]> = new Set(["token", "thought", "thought_done", "retold"]);
 
-/** Events → updates of the protocol, in order: a call is announced once. */
+/** Converts events in order; a call is announced once. */
 export class Updates {
   readonly #can: Pick<Capabilities, "notices" | "extensions">;
-  /** Tool calls that the client knows of; later updates change them. */
+  /** Tool calls that the client knows; later updates change them. */
   readonly #announced = new Set<string>();
-  /** What the client was told last. */
+  /** The title that was sent last. */
   #title: string | undefined;
   /** Tokens that the last step of a turn has used. */
   #used = 0;
@@ -93,7 +93,7 @@ export class Updates {
     this.#can = can;
   }
 
-  /** Undefined for what is no update. */
+  /** Undefined for events without an update. */
   of(event: AgentEvent): SessionUpdate | undefined {
     if (event.parent !== undefined && SAID.has(event.type) && this.#can.extensions.size === 0) {
       return undefined;
@@ -110,7 +110,7 @@ export class Updates {
       case "tool_done":
         return this.#toolUpdate(event);
       case "plan":
-        // A sub-agent's plan is not the session's.
+        // The plan of a sub-agent is not the session's plan.
         return event.parent === undefined ? planUpdate(event) : undefined;
       case "retry": {
         const { reason, waitMs, attempt, tries } = event;
@@ -137,7 +137,7 @@ export class Updates {
       case "approval_requested":
       case "approval_answered":
       case "file_modified":
-        // These are requests and answers of their own in the protocol, or notifications of ours.
+        // Separate requests or notifications cover these.
         return undefined;
     }
   }
@@ -154,7 +154,7 @@ export class Updates {
 
   #usage(event: EventOf<"usage">): SessionUpdate {
     const { usage, window, cost, sessionCost, purpose } = event;
-    // A request aside leaves the session as long as it is.
+    // Side requests do not change the size of the session.
     if (purpose === undefined) this.#used = usage.input + usage.output;
     const meta: UsageMeta = { ...usage, ...(cost === undefined ? {} : { cost }) };
     return {
@@ -257,7 +257,7 @@ function chunk(messageId: string, text: string) {
   return { messageId, content: { type: "text", text } } as const;
 }
 
-/** One part for each file, as far as they fit into a message. */
+/** One part for each file, up to the size of a message. */
 export function diffContents(diff: Diff | undefined): ToolCallContent[] {
   if (diff === undefined) return [];
   let size = 0;
@@ -270,7 +270,7 @@ export function diffContents(diff: Diff | undefined): ToolCallContent[] {
   }));
 }
 
-/** Lines of all files together. */
+/** Line counts of all files together. */
 function diffCounts(diff: Diff | undefined): { added?: number; removed?: number } {
   if (diff === undefined) return {};
   const sum = (count: (one: Diff) => number) =>

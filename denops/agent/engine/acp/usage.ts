@@ -1,4 +1,4 @@
-/** What requests have used up, for the screen. */
+/** Sends the usage of requests to the screen. */
 import { PRICES_DATE } from "../../models/prices.ts";
 import type { Answers } from "./requests.ts";
 import type { UsageLog } from "../ports/usage.ts";

@@ -1,19 +1,23 @@
-/** Opens the file that was judged: its content is read from a handle, so no later change of its name matters. */
+/**
+ * Opens the file that was checked and reads it through a handle, so that later changes of its name do not
+ * matter.
+ */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { ToolError } from "../../shared/errors.ts";
 
-/** No open waits for the other end of a pipe. */
+/** Opening a pipe must not block. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /**
- * Deno does not tell a sandboxed process what a handle is called. A folder that becomes a link and a folder again
- * between every two of these looks would pass. One look in some twenty did, and three in one of 4,000 tries.
+ * Deno does not tell a sandboxed process the path of a handle, so the path is checked repeatedly. Only a
+ * folder that is exchanged with a link between every two checks would pass. One check missed one exchange in
+ * twenty, three checks missed one in 4,000.
  */
 const LOOKS = 8;
 
 class OpenFile implements Disposable {
   readonly #handle: number;
-  /** Bytes, when it was opened. */
+  /** Bytes at the time of opening. */
   readonly size: number;
 
   constructor(handle: number, size: number) {
@@ -43,8 +47,8 @@ class OpenFile implements Disposable {
 
 /**
  * @param path real
- * @throws {ToolError} if a link leads elsewhere by now, or if it is no regular file
- * @throws {Deno.errors.NotFound} and the like, as `Deno.openSync`
+ * @throws {ToolError} if a link now leads elsewhere, or if it is not a regular file
+ * @throws {Deno.errors.NotFound} and others, as `Deno.openSync`
  */
 export function openByRealPath(path: string): OpenFile {
   const handle = asDeno(() => openSync(path, FLAGS));
@@ -71,7 +75,7 @@ const DENO_ERRORS: Readonly<Record<string, new (message: string) => Error>> = {
   ELOOP: Deno.errors.FilesystemLoop,
 };
 
-/** Node's functions name an error by its code, Deno's by its class. */
+/** Node's functions identify an error by its code, Deno's by its class. */
 function asDeno<Result>(act: () => Result): Result {
   try {
     return act();

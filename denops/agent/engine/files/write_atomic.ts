@@ -1,31 +1,32 @@
-/** All or nothing on the disk. */
+/** Writes files atomically. */
 import { basename, dirname, join } from "node:path";
 import type { WriteJournal } from "../ports/store.ts";
 
 interface WriteRules {
   /**
-   * Is what is there still what was looked at? Asked when all that takes time is done, right before the file takes its
-   * place; if not, nothing is written.
+   * Whether the file is still the one that was checked. Called right before the rename; if not, nothing is
+   * written.
    */
   isUnchanged?(): boolean;
-  /** Nothing may be there yet. */
+  /** The file must not exist yet. */
   readonly isNew?: boolean;
-  /** Where it is written first, if the journal knows of it already. */
+  /** The temporary file, if the journal already has its name. */
   readonly temporary?: string | undefined;
-  /** False: it may be lost with the power. */
+  /** False: a power failure may lose it. */
   readonly isSynced?: boolean;
-  /** The owner of what is there stays, where the system allows that. */
+  /** Keeps the owner if the system permits it. */
   readonly sameOwner?: boolean;
   /** All other names of the file (hard links) get the content too. */
   readonly sameNames?: boolean;
 }
 
-/** The last two: it is written, and belongs to somebody else than before, or other names keep the old content. */
+/** The last two were written, but with another owner, or with other names that keep the old content. */
 export type Written = "written" | "changed meanwhile" | "other owner" | "other names";
 
 /**
- * Writes all or nothing: a temporary file in the same folder, synced, then renamed over the target.
- * The mode of an existing file is kept. Only the disk is waited for: the rest takes less than a turn to another thread.
+ * Writes atomically: a temporary file in the same folder, synced, then renamed over the target. Keeps the
+ * mode of an existing file. Only the sync is asynchronous: the rest is cheaper than a switch to another
+ * thread.
  */
 export async function writeAtomic(
   path: string,
@@ -40,7 +41,7 @@ export async function writeAtomic(
   try {
     {
       using file = Deno.openSync(temporary, { write: true, createNew: true });
-      // For as long as this process lives nobody takes it for a left-over.
+      // While this process runs, the lock protects the file from the removal of left-over files.
       file.lockSync(true);
       for (const bytes of content instanceof Uint8Array ? [content] : content) {
         let written = 0;
@@ -61,7 +62,7 @@ export function temporaryFor(path: string): string {
   return join(dirname(path), `.${shortName(path)}.${crypto.randomUUID().slice(0, 8)}.tmp`);
 }
 
-/** Synchronous from the last look on: nothing of this process comes between. */
+/** Synchronous from the last check on, so that nothing of this process runs in between. */
 function takePlace(temporary: string, path: string, rules: WriteRules): Written {
   const { isUnchanged, isNew, sameOwner, sameNames } = rules;
   if (isUnchanged?.() === false) return "changed meanwhile";
@@ -78,14 +79,14 @@ function takePlace(temporary: string, path: string, rules: WriteRules): Written 
   return hasNames ? "other names" : isOwned ? "written" : "other owner";
 }
 
-/** A rename would replace what somebody has put there at this moment; a link fails. */
+/** A rename would replace a file that was just created; a link fails. */
 function takeEmptyPlace(temporary: string, path: string): Written {
   try {
     Deno.linkSync(temporary, path);
     return "written";
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) return "changed meanwhile";
-    // There are file systems without links.
+    // Some file systems do not support links.
     if (statOf(path) !== undefined) return "changed meanwhile";
     Deno.renameSync(temporary, path);
     return "written";
@@ -93,8 +94,8 @@ function takeEmptyPlace(temporary: string, path: string): Written {
 }
 
 /**
- * The same file gets the content; false if this process may not write it, or if it is another one by now. What fails
- * half-way is taken back.
+ * Writes the content into the same file; false if this process may not write it, or if it is another file by
+ * now. A failure is undone.
  */
 function overwrite(path: string, { dev, ino }: Deno.FileInfo, from: string): boolean {
   let file: Deno.FsFile;
@@ -133,7 +134,7 @@ function isSameOwner(a: Deno.FileInfo, b: Deno.FileInfo): boolean {
 function isGiven(path: string, { uid, gid, mode }: Deno.FileInfo): boolean {
   try {
     Deno.chownSync(path, uid, gid);
-    // A change of the owner clears the bits for set-user-id and set-group-id.
+    // A change of the owner clears the set-user-id and set-group-id bits.
     if (mode !== null) Deno.chmodSync(path, mode & 0o7777);
     return true;
   } catch {
@@ -145,7 +146,7 @@ function removeIfThere(path: string): void {
   try {
     Deno.removeSync(path);
   } catch {
-    // It has taken its place.
+    // The file was renamed.
   }
 }
 
@@ -157,7 +158,7 @@ function statOf(path: string): Deno.FileInfo | undefined {
   }
 }
 
-/** A name may have 255 bytes, and a character up to four of them. */
+/** A name can have 255 bytes, and a character up to four. */
 function shortName(path: string): string {
   return [...basename(path)].slice(0, 50).join("");
 }

@@ -10,7 +10,7 @@ interface Language {
   readonly not: Pattern;
 }
 
-/** Words from their first letter to their last; `\b` knows no letters but English ones. */
+/** Whole words; `\b` knows only English letters. */
 const word = (...alternatives: readonly string[]) => `(?<!\\p{L})(?:${alternatives.join("|")})(?!\\p{L})`;
 /** Compiled when first needed: most sessions need none. */
 const any = (...parts: readonly string[]): Pattern => {
@@ -22,7 +22,7 @@ const at = (words: string) => `^\\s*${word(words)}`;
 const MODELS = "model\\p{L}*|modèle\\p{L}*|agent\\p{L}*|assist\\p{L}*";
 const CALLED =
   "muestro|mostr[oa]|explico|cito|spiego|llamadas?|chamadas?|chiamat[ae]|ecco|com[eo] s[ie]|cómo se";
-/** A verb in -o with its object: Spanish, Portuguese, Italian. */
+/** A verb that ends in -o with its object: Spanish, Portuguese, Italian. */
 const VERB_IN_O = (objects: string) =>
   `^\\s*(?:\\p{L}+\\s+)?(?!(?:est|es|quest|ist|com|tod)o\\s)\\p{L}{2,}o\\s+(?:\\p{L}+\\s+)?(?:${objects})(?!\\p{L})`;
 
@@ -200,7 +200,7 @@ const LANGUAGES: readonly Language[] = [
   },
 ];
 
-/** Whether a clause tells so in one of these languages. */
+/** Whether a clause describes the model's own action in one of these languages. */
 export function isOwnAction(clause: string): boolean {
   return LANGUAGES.some(({ own, not }) => own(clause) && !not(clause));
 }

@@ -1,7 +1,7 @@
 /**
  * Anthropic Messages, streamed.
- * Source: docs.anthropic.com, "Messages", "Streaming Messages", "Tool use", "Prompt caching", "Extended thinking",
- * "Vision"; a tool's result may be a list of text and images.
+ * Source: docs.anthropic.com, "Messages", "Streaming Messages", "Tool use", "Prompt caching", "Extended
+ * thinking", "Vision". A tool's result may be a list of text and images.
  */
 import { z } from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
@@ -13,7 +13,7 @@ import { thinkingOf } from "./claude_thinking.ts";
 import { ArgumentsText, Index, parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
-/** The API refuses a blank text, and with it every later request of the session. */
+/** The API refuses blank text, and then every later request of the session. */
 const EMPTY = "[empty message]";
 
 /** "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'" */
@@ -44,7 +44,7 @@ const Event = z.object({
   index: Index,
   message: z.object({ usage: TokenCounts.nullish() }).optional(),
   content_block: Block.optional(),
-  /** Of a whole answer, sent in place of a stream. */
+  /** Set in a complete answer that replaces the stream. */
   content: z.array(Block).optional().catch(undefined),
   stop_reason: z.string().nullish(),
   delta: z.object({
@@ -54,7 +54,7 @@ const Event = z.object({
     thinking: z.string().optional(),
     signature: z.string().optional(),
     stop_reason: z.string().nullish(),
-    /** Of a refusal. */
+    /** Set in a refusal. */
     stop_details: z.object({ explanation: z.string().nullish() }).nullish().catch(undefined),
   }).optional(),
   usage: TokenCounts.nullish(),
@@ -63,9 +63,9 @@ const Event = z.object({
 type Event = z.infer<typeof Event>;
 
 interface State {
-  /** Input tokens as message_start counted them; message_delta may leave them out. */
+  /** Token counts of message_start; message_delta may omit the input tokens. */
   readonly counts: z.infer<typeof TokenCounts>;
-  /** The whole input with which the last call began, as some servers send it. Pieces that follow replace it. */
+  /** Some servers begin a call with its complete input. Later pieces replace it. */
   readonly input?: Extract<Delta, { type: "call_arguments" }> | undefined;
 }
 
@@ -142,7 +142,7 @@ export const anthropicMessages: Wire<State> = {
         return [state, [{ type: "error", message: event.error?.message ?? kind, retryable }]];
       }
       default:
-        // ping and kinds yet to come
+        // ping and future kinds
         return [state, []];
     }
   },
@@ -167,7 +167,7 @@ function wholeInput({ content_block: block, index }: BlockStart): State["input"]
   return block?.input ? { type: "call_arguments", index: index ?? 0, text: block.input } : undefined;
 }
 
-/** Sends the whole input of the last call: no pieces of it followed. */
+/** Sends the complete input of the last call if no pieces followed. */
 function takeInput(state: State): readonly [State, readonly Delta[]] {
   return state.input === undefined ? [state, []] : [{ ...state, input: undefined }, [state.input]];
 }
@@ -203,7 +203,7 @@ function blockDelta({ delta, index: number }: Event): readonly Delta[] {
   }
 }
 
-/** What was sent is counted here already: it is paid also if the answer is stopped. */
+/** Counts the input here, because it is charged even if the answer is stopped. */
 function messageStart(state: State, { message }: Event): readonly [State, readonly Delta[]] {
   const counts = dropEmpty(message?.usage ?? {});
   return [{ ...state, counts }, Object.keys(counts).length === 0 ? [] : [usageOf(counts)]];
@@ -244,7 +244,7 @@ function finishReason(reason: string): FinishReason {
     case "pause_turn":
       return "paused";
     default:
-      // end_turn, stop_sequence and kinds yet to come
+      // end_turn, stop_sequence and future kinds
       return "stop";
   }
 }
@@ -254,7 +254,7 @@ interface WireMessage {
   readonly content: readonly Record<string, unknown>[];
 }
 
-/** Roles must alternate and all results of a message's calls stand in the one user message after it. */
+/** Roles must alternate, and one user message must contain all results of the preceding message's calls. */
 function encodeMessages(messages: readonly Message[]): readonly WireMessage[] {
   const encoded: WireMessage[] = [];
   for (const message of messages) {
@@ -297,7 +297,7 @@ function encodeMessage(message: Message): WireMessage {
   }
 }
 
-/** With its name before it: one result may have several. */
+/** The name comes first, because a result may have several images. */
 function encodeImage({ name, type, data }: Image): readonly Record<string, unknown>[] {
   return [
     { type: "text", text: `${name}:` },
@@ -305,7 +305,7 @@ function encodeImage({ name, type, data }: Image): readonly Record<string, unkno
   ];
 }
 
-/** The blocks in the order in which they came: the API refuses thoughts that stand elsewhere. Text before calls. */
+/** Keeps the blocks in their original order: the API refuses moved thoughts. Text precedes calls. */
 function encodeAssistant({ text, calls, reasoning }: AssistantMessage): readonly Record<string, unknown>[] {
   if (text.trim() === "" && calls.length === 0) return [{ type: "text", text: "[Reasoning completed]" }];
   const blocks: Record<string, unknown>[] = [];
@@ -313,7 +313,7 @@ function encodeAssistant({ text, calls, reasoning }: AssistantMessage): readonly
   let called = 0;
   const addUpTo = (characters: number, count: number) => {
     const part = characters < text.length ? text.slice(textEnd, characters) : text.slice(textEnd).trimEnd();
-    // The API refuses empty text, and text that is only white space.
+    // The API refuses empty and blank text.
     if (part.trim() !== "") blocks.push({ type: "text", text: part });
     blocks.push(...calls.slice(called, count).map(encodeCall));
     textEnd = Math.max(textEnd, characters);
@@ -339,12 +339,12 @@ function encodeReasoning(part: Reasoning): readonly Record<string, unknown>[] {
     case "redacted":
       return [{ type: "redacted_thinking", data: part.data }];
     default:
-      // Without a signature it is refused.
+      // The API refuses an unsigned thought.
       return [];
   }
 }
 
-/** Cache marks on the last two messages, so that the next request finds this one's prefix. */
+/** Marks the last two messages for the cache, so that the next request finds this one's prefix. */
 function markCached(messages: readonly WireMessage[]): readonly WireMessage[] {
   return messages.map((message, index) => {
     const last = message.content.at(-1);

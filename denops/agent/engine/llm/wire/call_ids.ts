@@ -1,14 +1,16 @@
-/** Ids of tool calls as a provider takes them: where several models answer in a session, they are of any form. Pure. */
+/**
+ * Rewrites tool call ids to a provider's format, because a session with several models mixes formats. Pure.
+ */
 import { createHash } from "node:crypto";
 import type { Message } from "../../log/messages.ts";
 
 export interface IdRule {
   readonly legal: RegExp;
-  /** Characters of one that is made. */
+  /** Characters of a generated id. */
   readonly length: number;
 }
 
-/** With another id of letters and digits for each that is not legal, the same in every request. */
+/** Replaces each illegal id with letters and digits, the same ones in every request. */
 export function withCallIds(messages: readonly Message[], rule: IdRule): readonly Message[] {
   const fitted = <T extends { readonly id: string }>(owner: T): T =>
     rule.legal.test(owner.id) ? owner : { ...owner, id: made(owner.id, rule) };

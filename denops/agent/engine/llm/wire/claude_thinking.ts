@@ -2,21 +2,21 @@ import type { Effort } from "../../../protocol/efforts.ts";
 import type { ModelRequest } from "../../log/model_request.ts";
 
 interface Thinking {
-  /** Of the request's body. */
+  /** Fields of the request's body. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly maxTokens: number;
-  /** It takes no temperature then. */
+  /** The model accepts no temperature while it thinks. */
   readonly isOn: boolean;
-  /** Value of the header `anthropic-beta`. */
+  /** Value of the `anthropic-beta` header. */
   readonly beta?: string;
 }
 
-/** The API demands a limit of the answer; every current model takes this one. */
+/** The API requires a limit for the answer; every current model accepts this one. */
 const DEFAULT_MAX_TOKENS = 16_384;
-/** Thoughts count as output, and a model that is to think long needs the room. */
+/** Thoughts count as output, so higher efforts need more room. */
 const ADAPTIVE_MAX_TOKENS: Partial<Record<Effort, number>> = { high: 32_768, max: 64_000 };
 
-/** Tokens of thought, for models that are given a budget. The least that the API takes is 1024. */
+/** Tokens of thought for models with a budget. The API's minimum is 1024. */
 const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = {
   low: 2_048,
   medium: 8_192,
@@ -26,8 +26,8 @@ const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = {
 const LEAST_BUDGET = 1_024;
 
 /**
- * From 5.1 on a thought is refused when anything before it has changed, as where old results were folded: with this it
- * is left out instead.
+ * From 5.1 on the API refuses a thought if anything before it has changed, for example by compaction. This
+ * option drops the thought instead.
  */
 const BINDING = { block_binding: { prefix_mismatch_behavior: "drop_block" } };
 const BINDING_BETA = "thinking-binding-controls-2026-08-01";
@@ -45,7 +45,7 @@ export function thinkingOf(request: ModelRequest): Thinking {
   if (version > 0 && version < 307) return plain;
   const most = /opus-4-(?:[01]\b|2\d{3})/.test(model) ? BUDGETS.high : BUDGETS.max;
   const wanted = Math.min(BUDGETS[effort], most);
-  // What the user has set is a limit of both, thoughts and answer.
+  // The user's limit covers thoughts and answer.
   const budget = Math.min(wanted, Math.floor((maxOutputTokens ?? Infinity) / 2));
   if (budget < LEAST_BUDGET) return plain;
   return {
@@ -55,7 +55,7 @@ export function thinkingOf(request: ModelRequest): Thinking {
   };
 }
 
-/** From 4.6 on the model finds out itself how much to think, within an effort; from 5 on it does so unasked. */
+/** From 4.6 on the model chooses how much to think, within an effort; from 5 on it does so by default. */
 function adaptive({ model, effort, maxOutputTokens }: ModelRequest, version: number): Thinking {
   const maxTokens = maxOutputTokens ?? ADAPTIVE_MAX_TOKENS[effort ?? "low"] ?? DEFAULT_MAX_TOKENS;
   const cannotStop = version >= 501 || /fable|mythos/.test(model);
@@ -66,7 +66,7 @@ function adaptive({ model, effort, maxOutputTokens }: ModelRequest, version: num
   const binds = version >= 501 && !/mythos-5-1/.test(model);
   const thinking = {
     type: "adaptive",
-    // Else it thinks unseen.
+    // Otherwise its thoughts are hidden.
     ...(version >= 407 ? { display: "summarized" } : {}),
     ...(binds ? BINDING : {}),
   };
@@ -81,7 +81,7 @@ function adaptive({ model, effort, maxOutputTokens }: ModelRequest, version: num
   };
 }
 
-/** 405 of "claude-opus-4-5-20251101" and of "claude-4.5-opus"; 0 of a model that is none of Anthropic's. */
+/** 405 for "claude-opus-4-5-20251101" and "claude-4.5-opus"; 0 for a model that is not Anthropic's. */
 function versionOf(model: string): number {
   const [, major = "0", minor = "0"] =
     /claude-(?:[a-z]+-)*(\d{1,2})(?:[.-](\d{1,2})(?!\d))?(?!\d)/.exec(model) ?? [];

@@ -1,13 +1,14 @@
 /**
- * Tools whose calls are plain text, held to a grammar, in OpenAI's Responses. Pure. In the log such a call has its text as
- * the one argument `input`, as with every other wire. Source: platform.openai.com/docs, "Function calling", custom tools.
+ * Tools of OpenAI's Responses whose calls are plain text with a grammar. Pure. The log stores the text as the
+ * one argument `input`, as for every other wire. Source: platform.openai.com/docs, "Function calling", custom
+ * tools.
  */
 import { isRecord } from "../../calls/json_schema.ts";
 import type { ModelRequest, ToolSpec } from "../../log/model_request.ts";
 import { parseArguments } from "../arguments.ts";
 import { functionOf } from "./json.ts";
 
-/** OpenAI's models that take them, by name. */
+/** OpenAI's models that support them, by name. */
 function takesCustomTools(model: string): boolean {
   return /(?:^|[\/:])(?:codex|gpt-(?:[5-9]|\d\d))/i.test(model) && !/-chat\b/i.test(model);
 }
@@ -34,7 +35,10 @@ export function inputOfCall(argumentsText: string): string {
   return typeof input === "string" ? input : argumentsText;
 }
 
-/** A piece of a call's text as a piece of its arguments' JSON. @param isFirst nothing came before @param isLast it is whole */
+/**
+ * Turns a piece of a call's text into a piece of JSON arguments. @param isFirst it is the first piece @param
+ * isLast the call is complete
+ */
 export function argumentsPiece(text: string, isFirst: boolean, isLast: boolean): string {
   return `${isFirst ? '{"input":"' : ""}${JSON.stringify(text).slice(1, -1)}${isLast ? '"}' : ""}`;
 }

@@ -11,7 +11,7 @@ interface Service {
 
 const SERVICES: readonly Service[] = [
   {
-    // openrouter.ai/docs, "Reasoning Tokens": it makes of them what the model takes.
+    // openrouter.ai/docs, "Reasoning Tokens": it adapts the effort to the model.
     host: /(?:^|\.)openrouter\.ai$/,
     fields: (effort) => ({ reasoning: { effort: effort === "max" ? "xhigh" : effort } }),
   },
@@ -26,7 +26,7 @@ const SERVICES: readonly Service[] = [
     host: /(?:^|\.)(?:moonshot\.(?:ai|cn)|kimi\.com)$/,
     fields(effort, model) {
       if (versionOf(model, "k") >= 300) return { reasoning_effort: threeLevels(effort) };
-      // These always think.
+      // These models always think.
       if (/thinking|k2\.7/.test(model)) return {};
       return switchedTo(effort !== "none");
     },
@@ -41,7 +41,7 @@ const SERVICES: readonly Service[] = [
     },
   },
   {
-    // ai.google.dev, "OpenAI compatibility": 2.5 Pro and all of 3 cannot be kept from thinking.
+    // ai.google.dev, "OpenAI compatibility": 2.5 Pro and all of 3 always think.
     host: /(?:^|\.)googleapis\.com$/,
     fields(effort, model) {
       const always = /2\.5-pro/.test(model) || versionOf(model, "gemini-") >= 300;
@@ -57,7 +57,7 @@ const SERVICES: readonly Service[] = [
     },
   },
   {
-    // docs.x.ai, "Reasoning": others refuse the field.
+    // docs.x.ai, "Reasoning": other models refuse the field.
     host: /(?:^|\.)x\.ai$/,
     fields(effort, model) {
       if (/grok-3-mini/.test(model)) {
@@ -68,7 +68,7 @@ const SERVICES: readonly Service[] = [
     },
   },
   {
-    // docs.mistral.ai, "Reasoning": Large takes levels, the others think or do not.
+    // docs.mistral.ai, "Reasoning": Large accepts levels; the others think or do not.
     host: /(?:^|\.)mistral\.ai$/,
     fields(effort, model) {
       if (/magistral/.test(model)) return {};
@@ -83,7 +83,7 @@ const SERVICES: readonly Service[] = [
   },
 ];
 
-/** What the request's effort adds to its body. */
+/** The body fields for the request's effort. */
 export function effortFields(request: ModelRequest, baseUrl: string): Fields {
   const { effort, thinking } = request;
   if (effort === undefined || thinking?.length === 0) return {};
@@ -97,7 +97,7 @@ export function effortFields(request: ModelRequest, baseUrl: string): Fields {
 }
 
 /**
- * The same as a word, for OpenAI's Responses. A server of the user's own knows no words but these: Ollama,
+ * The effort as a word, for OpenAI's Responses. Local servers accept only these words: Ollama,
  * openai/responses.go.
  */
 export function effortWord({ effort, thinking, model }: ModelRequest, baseUrl: string): string | undefined {
@@ -107,13 +107,13 @@ export function effortWord({ effort, thinking, model }: ModelRequest, baseUrl: s
   return isLocal(new URL(baseUrl).hostname) ? upToHigh(effort) : openai(effort, name);
 }
 
-/** A server of the user's own: of this machine, or of its network. */
+/** Whether the host is this machine or in its network. */
 export function isLocal(hostname: string): boolean {
   return hostname === "localhost" || hostname.startsWith("[") || !/\.[a-z]/i.test(hostname) ||
     /\.(?:local|lan|internal|home\.arpa)$/i.test(hostname);
 }
 
-/** 206 of "kimi-k2.6", with what stands before the number. Zero if that is not there. */
+/** 206 for "kimi-k2.6", given the text before the number. Zero if the name has none. */
 function versionOf(model: string, before: string): number {
   const name = new RegExp(`(?:^|[/-])${before}(\\d{1,2})(?:[.-](\\d{1,2})(?!\\d))?`);
   const [, major = "0", minor = "0"] = name.exec(model) ?? [];
@@ -138,8 +138,9 @@ function fromLow(effort: string): string {
 }
 
 /**
- * llama.cpp, vLLM and SGLang hand these to the model's template: `enable_thinking` is Qwen's, GLM's and others',
- * `thinking` that of DeepSeek, Kimi and Granite. Source: qwen.readthedocs.io, "vLLM", docs.vllm.ai, "Reasoning Outputs".
+ * llama.cpp, vLLM and SGLang pass these to the model's template. Qwen, GLM and others read `enable_thinking`;
+ * DeepSeek, Kimi and Granite read `thinking`. Source: qwen.readthedocs.io, "vLLM", docs.vllm.ai, "Reasoning
+ * Outputs".
  */
 function template(effort: Effort, model: string): Fields {
   if (/gpt-?oss/.test(model)) {
@@ -150,7 +151,10 @@ function template(effort: Effort, model: string): Fields {
   return { chat_template_kwargs: { enable_thinking: on, thinking: on } };
 }
 
-/** OpenAI's models, and all else. Source: platform.openai.com/docs, "Reasoning models", and the page of each model. */
+/**
+ * OpenAI's models and all unknown ones. Source: platform.openai.com/docs, "Reasoning models", and the page of
+ * each model.
+ */
 function openai(effort: Effort, model: string): string | undefined {
   if (/gpt-[34]|gpt-.*-(?:chat|pro)\b|chatgpt/.test(model)) return undefined;
   if (!/gpt-\d/.test(model)) {

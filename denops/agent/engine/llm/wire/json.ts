@@ -1,9 +1,9 @@
-/** What wires have in common: JSON of frames by a schema, bodies and headers of requests. */
+/** Shared by the wires: JSON frames with a schema, request bodies and headers. */
 import { z } from "../../../deps/zod.ts";
 import type { ToolSpec } from "../../log/model_request.ts";
 import type { Endpoint } from "./wire.ts";
 
-/** @throws {Error} with one line if the frame is not JSON or not of this shape. */
+/** @throws {Error} with one line if the frame is not JSON or does not match the schema */
 export function parseFrame<T extends z.ZodType>(schema: T, frame: string): z.infer<T> {
   let value: unknown;
   try {
@@ -20,12 +20,12 @@ export function parseFrame<T extends z.ZodType>(schema: T, frame: string): z.inf
   return parsed.data;
 }
 
-/** Some servers send the number as text. */
+/** Some servers send the number as a string. */
 export const Index = z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]).nullish();
 
 /**
- * A call's arguments as JSON text; some servers send the object. An empty object counts as no text yet, because pieces of
- * text may follow.
+ * A call's arguments as JSON text; some servers send an object. An empty object counts as no text, because
+ * pieces of text may follow.
  */
 export const ArgumentsText = z.union([
   z.string(),
@@ -35,22 +35,22 @@ export const ArgumentsText = z.union([
 ]).nullish();
 
 /**
- * A request's body. Half a character, as where a long line was cut, is no Unicode: providers refuse it, and with
- * it every later request.
+ * Encodes a request's body. Lone surrogates, for example from a truncated line, are replaced: providers
+ * refuse them, and then every later request.
  */
 export function requestBody(value: unknown): string {
   return JSON.stringify(value, (_key, part) => typeof part === "string" ? part.toWellFormed() : part);
 }
 
-/** For providers that take their key as a bearer token. */
+/** For providers with bearer tokens. */
 export function jsonHeaders({ apiKey, headers }: Endpoint): Record<string, string> {
   const authorization = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   return { "content-type": "application/json", ...authorization, ...headers };
 }
 
 /**
- * The name of a tool as every provider takes it back. Models make up others ("functions.read_file"), which were
- * answered with an error; sent as they are they would make the provider refuse every later request.
+ * A tool name that every provider accepts. Models invent others ("functions.read_file"), which get an error
+ * as result; sent unchanged, they would make the provider refuse every later request.
  */
 export function toolName(name: string): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unknown";

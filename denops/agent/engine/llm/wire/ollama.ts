@@ -1,7 +1,8 @@
 /**
  * Ollama /api/chat, newline-delimited JSON.
- * Source: github.com/ollama/ollama, docs/api.md ("Generate a chat completion") and docs/tool-calling. Images may be
- * in any message, but renderers of models that see (model/renderers/qwen3vl.go) leave them out of a tool's.
+ * Source: github.com/ollama/ollama, docs/api.md ("Generate a chat completion") and docs/tool-calling. Any
+ * message may have images, but renderers of vision models (model/renderers/qwen3vl.go) ignore those of tool
+ * messages.
  */
 import { z } from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
@@ -30,7 +31,7 @@ const Line = z.object({
 });
 
 interface State {
-  /** Calls come whole; this numbers them. */
+  /** Calls arrive complete; this numbers them. */
   readonly calls: number;
   readonly hasContent: boolean;
 }
@@ -46,7 +47,7 @@ export const ollama: Wire<State> = {
         model: request.model,
         stream: true,
         keep_alive: "30m",
-        // What no longer fits is refused, and not left out without a word.
+        // Refuse a prompt that is too long instead of truncating it silently.
         truncate: false,
         shift: false,
         ...thinkField(request),
@@ -63,7 +64,7 @@ export const ollama: Wire<State> = {
     };
   },
 
-  // Templates take the thoughts of the turn: model/renderers/qwen3vl.go, gemma4.go, harmony.
+  // Templates read the thoughts of the current turn: model/renderers/qwen3vl.go, gemma4.go, harmony.
   keeps: () => "turn",
 
   start: () => ({ calls: 0, hasContent: false }),
@@ -87,7 +88,7 @@ export const ollama: Wire<State> = {
       calls += 1;
     }
     const reason = line.done_reason ?? "";
-    // The model was only loaded, or another request has ended it: nothing was asked of it yet.
+    // The model was only loaded, or another request has unloaded it; this request was not processed.
     if (line.done && !hasContent && calls === 0 && /^(?:un)?load$/.test(reason)) {
       return [state, [{
         type: "error",
@@ -109,10 +110,10 @@ export const ollama: Wire<State> = {
   },
 };
 
-/** From the least; a server that takes no such level is asked for the nearest below it that it takes. */
+/** In ascending order. A server without the level gets the nearest lower one that it accepts. */
 const LEVELS = ["low", "medium", "high", "max"];
 
-/** Source: docs/capabilities/thinking.mdx; models with levels cannot all be kept from thinking. */
+/** Source: docs/capabilities/thinking.mdx. Thinking can't be disabled for every model with levels. */
 function thinkField({ effort, thinking = [] }: ModelRequest): { readonly think?: boolean | string } {
   if (effort === undefined) return thinking.includes(true) ? { think: true } : {};
   if (effort === "none" && thinking.includes(false)) return { think: false };
@@ -122,7 +123,9 @@ function thinkField({ effort, thinking = [] }: ModelRequest): { readonly think?:
   return effort !== "none" && thinking.includes(true) ? { think: true } : {};
 }
 
-/** The images follow all results of an answer, each in a message of the user's, since all come before its text. */
+/**
+ * Images follow all results of an answer, each in a user message, because results must come before its text.
+ */
 function encodeAll(
   message: Message,
   at: number,

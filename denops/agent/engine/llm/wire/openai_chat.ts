@@ -1,9 +1,11 @@
 /**
- * OpenAI Chat Completions, streamed, as many services speak it.
- * Source: platform.openai.com/docs/api-reference/chat and .../chat-streaming;
- * `reasoning_content` is DeepSeek's and vLLM's name, `reasoning` OpenRouter's and Groq's; Mistral's is a part of
- * the content (docs.mistral.ai, "Reasoning"); Copilot's are `reasoning_text` and `reasoning_opaque` (Zed, crates/copilot_chat). Reasons to finish that OpenAI lacks are in the documents of Mistral,
- * DeepSeek and OpenRouter; images in OpenAI's guide, "Images and vision"; `extra_content` in Gemini's, "Thought signatures": without it the next request fails.
+ * OpenAI Chat Completions, streamed, as many services implement it.
+ * Sources: platform.openai.com/docs/api-reference/chat and .../chat-streaming. `reasoning_content` is the
+ * name of DeepSeek and vLLM, `reasoning` that of OpenRouter and Groq; Mistral's thoughts are a part of the
+ * content (docs.mistral.ai, "Reasoning"); Copilot's are `reasoning_text` and `reasoning_opaque` (Zed,
+ * crates/copilot_chat). Further finish reasons: documentation of Mistral, DeepSeek and OpenRouter. Images:
+ * OpenAI's guide, "Images and vision". `extra_content`: Gemini's "Thought signatures"; without it the next
+ * request fails.
  */
 import { z } from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
@@ -60,7 +62,7 @@ const Piece = z.object({
 const Chunk = z.object({
   choices: z.array(z.object({
     delta: Piece.nullish(),
-    /** Of a whole answer, sent in place of a stream; some servers also call a delta so. */
+    /** Set in a complete answer that replaces the stream; some servers also use it for a delta. */
     message: Piece.nullish(),
     finish_reason: z.string().nullish(),
   })).nullish(),
@@ -74,7 +76,7 @@ const Chunk = z.object({
 });
 
 interface State {
-  /** The calls so far, by our index: the provider's id and the arguments' text. */
+  /** The calls so far by our index, with the provider's id and the arguments' text. */
   readonly calls: readonly { readonly id: string; readonly text: string }[];
   /** The provider's index → ours. */
   readonly current: Readonly<Record<number, number>>;
@@ -134,14 +136,14 @@ export const openaiChat: Wire<State> = {
     if (chunk.usage) {
       const cached = chunk.usage.prompt_tokens_details?.cached_tokens ?? 0;
       const { prompt_tokens: input, completion_tokens: completion, total_tokens: all } = chunk.usage;
-      // xAI and Gemini count thoughts in the sum alone, all others in what was said.
+      // xAI and Gemini count thoughts only in the total, all others also in the output.
       const output = Math.max(completion ?? 0, (all ?? 0) - (input ?? 0));
       deltas.push({ type: "usage", usage: { input: input ?? 0, output, cachedRead: cached } });
     }
     return [next, deltas];
   },
 
-  // OpenAI, Azure, Fireworks, FastAPI and gateways word it differently.
+  // OpenAI, Azure, Fireworks, FastAPI and gateways use different wordings.
   refuses(detail) {
     if (!UNKNOWN.test(detail)) return undefined;
     if (/stream_options/.test(detail)) return "stream_options";
@@ -158,7 +160,7 @@ export const openaiChat: Wire<State> = {
   },
 };
 
-/** The server refuses the parameter itself, not its value. */
+/** The server refuses the parameter, not its value. */
 const UNKNOWN =
   /un(?:supported|known|expected|recognized)[\w ]* (?:parameter|argument|field)|extra[ _](?:inputs?|parameters?|forbidden)|not (?:permitted|allowed)|max_completion_tokens/i;
 
@@ -195,8 +197,8 @@ function stepCall(state: State, piece: z.infer<typeof CallPiece>, deltas: Delta[
 }
 
 /**
- * Our index of the call that a piece goes on with; undefined if it begins one. Some services number every call
- * 0, some give no number, and some no id: then a name after whole arguments begins a call.
+ * Our index of the call that a piece continues; undefined if it begins a new one. Some services number every
+ * call 0, or omit the number or the id; then a name after complete arguments begins a call.
  */
 function continued({ calls, current }: State, piece: z.infer<typeof CallPiece>): number | undefined {
   const same = piece.id ? calls.findIndex(({ id }) => id === piece.id) : -1;
@@ -208,7 +210,10 @@ function continued({ calls, current }: State, piece: z.infer<typeof CallPiece>):
   return isWhole(call.text) ? undefined : index;
 }
 
-/** `model_length` is Mistral's; Gemini writes "content_filter: RECITATION", "function_call_filter: …", or its own names in capitals. */
+/**
+ * `model_length` is Mistral's. Gemini writes "content_filter: RECITATION", "function_call_filter: …", or its
+ * own names in capitals.
+ */
 function finishDelta(reason: string, calls: boolean): Delta {
   if (reason === "error" || reason === "insufficient_system_resource") {
     return { type: "error", message: `finish_reason "${reason}"`, retryable: true };
@@ -225,7 +230,7 @@ function finishDelta(reason: string, calls: boolean): Delta {
 
 const Failure = z.object({ code: z.unknown().optional(), type: z.unknown().optional() }).catch({});
 
-/** Services differ in where they say of what kind an error is: the code, the type or the text. */
+/** Services put the kind of an error into its code, its type or its text. */
 function streamError(error: unknown): Delta {
   const message = openaiChat.errorText({ error }) ?? JSON.stringify(error).slice(0, 200);
   const { code, type } = Failure.parse(error);
@@ -234,7 +239,7 @@ function streamError(error: unknown): Delta {
   return { type: "error", message, retryable };
 }
 
-/** Only a user's message may have images: they follow all results of an answer, in one. */
+/** Only user messages may have images. One user message with all images follows the results of an answer. */
 function encodeMessages(
   request: ModelRequest,
   baseUrl: string,
@@ -251,7 +256,7 @@ function encodeMessages(
   return bridged(encoded, request.model);
 }
 
-/** With its name before it: one message may have several. */
+/** The label comes first, because a message may have several images. */
 function imageParts({ type, data }: Image, label: string): readonly Record<string, unknown>[] {
   return [
     { type: "text", text: label },
@@ -287,9 +292,9 @@ function encodeMessage(message: Message): Record<string, unknown> {
   }
 }
 
-/** Copilot has some models' thoughts back as it has sealed them. */
+/** For some models Copilot requires its sealed thoughts back. */
 function sealedThought({ reasoning, by }: AssistantMessage): Record<string, unknown> {
-  // Other signatures are for other wires.
+  // Other signatures belong to other wires.
   const signed = by?.wire === "openai_chat" ? reasoning.filter((one) => one.type === "signed") : [];
   const opaque = signed.at(-1)?.signature;
   return opaque === undefined

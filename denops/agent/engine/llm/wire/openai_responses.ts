@@ -1,11 +1,11 @@
 /**
- * OpenAI Responses, streamed, and without a store: each request brings all that was said.
- * Source: the types of OpenAI's own client (github.com/openai/openai-node, src/resources/responses/responses.ts) and
- * platform.openai.com/docs, "Reasoning models" (encrypted items go back as they came, in the order in which they came,
- * each before what followed it), "Function calling". Ids of items are references to a store and are left out, as codex
- * and opencode leave them out: what is not stored is not found. Servers of one's own differ: llama.cpp
- * (tools/server/server-task.cpp) numbers no items and gives calls no id but `call_id`, Ollama (openai/responses.go)
- * sends calls whole and its thoughts as "encrypted" content.
+ * OpenAI Responses, streamed and without storage: each request contains the whole history.
+ * Source: the types of OpenAI's client (github.com/openai/openai-node, src/resources/responses/responses.ts)
+ * and platform.openai.com/docs, "Reasoning models" (encrypted items go back unchanged and in order, each
+ * before the item that followed it), "Function calling". Item ids refer to stored items, so they are omitted,
+ * as in codex and opencode. Local servers differ: llama.cpp (tools/server/server-task.cpp) does not number
+ * items and gives calls only a `call_id`; Ollama (openai/responses.go) sends complete calls, and its thoughts
+ * as "encrypted" content.
  */
 import { createHash } from "node:crypto";
 import { z } from "../../../deps/zod.ts";
@@ -22,7 +22,7 @@ import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 type Sent = Readonly<Record<string, unknown>>;
 
-/** The API takes no limit below. */
+/** The API's minimum. */
 const LEAST_TOKENS = 16;
 
 const Texts = z.array(z.object({ text: z.string().nullish(), refusal: z.string().nullish() }));
@@ -33,7 +33,7 @@ const Item = z.object({
   call_id: z.string().nullish(),
   name: z.string().nullish(),
   arguments: ArgumentsText,
-  /** Of a custom tool's call. */
+  /** Set in a custom tool's call. */
   input: z.string().nullish(),
   phase: z.string().nullish(),
   content: Texts.nullish(),
@@ -72,28 +72,28 @@ const Event = z.preprocess(
     arguments: ArgumentsText,
     input: z.string().nullish(),
     response: Answered.nullish(),
-    /** Of a whole answer, sent in place of a stream. */
+    /** Set in a complete answer that replaces the stream. */
     output: z.array(Item).nullish().catch(undefined),
     code: z.unknown().optional(),
     message: z.string().nullish(),
-    /** OpenAI's document has an error's fields in the event, its servers have them in here. */
+    /** OpenAI documents an error's fields in the event, but its servers nest them here. */
     error: Failure.nullish(),
   }),
 );
 type Event = z.infer<typeof Event>;
 
-/** A whole answer, sent in place of a stream, has no type. */
+/** A complete answer that replaces the stream has no type. */
 function isWhole(value: unknown): value is object {
   return typeof value === "object" && value !== null && "object" in value && value.object === "response";
 }
 
 interface State {
   readonly items: Items;
-  /** Calls that have begun. */
+  /** Number of calls that have begun. */
   readonly calls: number;
-  /** Characters of text that were told. */
+  /** Characters of text sent so far. */
   readonly characters: number;
-  /** Something of a thought was told, and since then nothing else. */
+  /** The last delta was part of a thought. */
   readonly thought: boolean;
   readonly thinks: boolean;
 }
@@ -130,7 +130,7 @@ export const openaiResponses: Wire<State> = {
   start: () => ({ items: NO_ITEMS, calls: 0, characters: 0, thought: false, thinks: false }),
 
   step(state, frame) {
-    // It comes from some servers, after the event that ends the answer.
+    // Some servers send it after the event that ends the answer.
     if (frame.trim() === "[DONE]") return [state, []];
     const event = parseFrame(Event, frame);
     switch (event.type) {
@@ -143,7 +143,7 @@ export const openaiResponses: Wire<State> = {
       case "response.reasoning_text.delta":
         return thoughtPiece(state, event);
       case "response.reasoning_summary_part.added":
-        // Parts of a summary are paragraphs, each with a heading of its own.
+        // Parts of a summary are paragraphs with headings.
         return [state, state.thinks ? [{ type: "thought", text: "\n\n" }] : []];
       case "response.function_call_arguments.delta":
         return argumentsPiece(state, event);
@@ -164,7 +164,7 @@ export const openaiResponses: Wire<State> = {
       case "error":
         return [state, [...usageOf(event), ...failed(event)]];
       default:
-        // response.created, content_part.added, …_text.done and kinds yet to come
+        // response.created, content_part.added, …_text.done and future kinds
         return [state, []];
     }
   },
@@ -184,7 +184,7 @@ export const openaiResponses: Wire<State> = {
     return /encrypted.content/i.test(detail) ? "encrypted_reasoning" : undefined;
   },
 
-  // LM Studio answers 200 for a path that it does not know.
+  // LM Studio answers 200 for unknown paths.
   otherWire: (status, detail) =>
     [404, 405, 501].includes(status) && !/model/i.test(detail) || /unexpected endpoint/i.test(detail)
       ? "openai_chat"
@@ -192,15 +192,15 @@ export const openaiResponses: Wire<State> = {
 };
 
 /**
- * Sessions begin alike, and OpenAI finds a cached prefix by its beginning alone, up to some fifteen requests a minute, unless
- * they have a key. Source: platform.openai.com/docs, "Prompt caching".
+ * All sessions begin alike. Without a key, OpenAI finds a cached prefix only by its beginning, for up to
+ * about fifteen requests a minute. Source: platform.openai.com/docs, "Prompt caching".
  */
 function cacheKey({ messages: [first] }: ModelRequest, baseUrl: string): Sent {
   if (first === undefined || !/(?:^|\.)openai\.com$/.test(new URL(baseUrl).hostname)) return {};
   return { prompt_cache_key: createHash("sha256").update(first.text).digest("hex").slice(0, 32) };
 }
 
-/** Of what it thinks, a model that is not to think at all is asked nothing. */
+/** Requests no reasoning output from a model that is not to think. */
 function reasoningFields(request: ModelRequest, baseUrl: string): Sent {
   const { without = [], thinking, effort } = request;
   const tells = reasons(request.model) && effort !== "none" && thinking?.length !== 0;
@@ -217,7 +217,7 @@ function reasoningFields(request: ModelRequest, baseUrl: string): Sent {
   };
 }
 
-/** OpenAI's that do, by name: others refuse to be asked. */
+/** OpenAI's reasoning models, by name: others refuse the fields. */
 function reasons(model: string): boolean {
   return /(?:^|[\/:])(?:o\d|codex|gpt-oss|gpt-(?:[5-9]|\d\d))/i.test(model) && !/-chat\b/i.test(model);
 }
@@ -268,7 +268,7 @@ function argumentsPiece(state: State, event: Event): Step {
   return call === undefined ? [state, []] : tellArguments(state, call, text);
 }
 
-/** Some servers send arguments only when they are whole. */
+/** Some servers send arguments only when they are complete. */
 function argumentsRest(state: State, event: Event, whole: string): Step {
   const call = found(state.items, named("function_call", event));
   if (call === undefined || !whole.startsWith(call.text)) return [state, []];
@@ -281,7 +281,7 @@ function tellArguments(state: State, call: Items[number], text: string): Step {
   return [{ ...state, items: withPiece(state.items, call, text) }, [{ type: "call_arguments", index, text }]];
 }
 
-/** A piece of a custom tool's call. @param isLast it is whole */
+/** A piece of a custom tool's call. @param isLast the call is complete */
 function inputPiece(state: State, event: Event, text: string, isLast: boolean): Step {
   const call = found(state.items, named("custom_tool_call", event));
   if (call === undefined || call.isWhole === true || (text === "" && !isLast)) return [state, []];
@@ -295,7 +295,10 @@ function inputRest(state: State, event: Event, whole: string): Step {
   return inputPiece(state, event, whole.startsWith(before) ? whole.slice(before.length) : "", true);
 }
 
-/** What an item's pieces have not told. Only a reasoning item that is done is whole. */
+/**
+ * Sends the part of an item that its pieces have not contained. A reasoning item is complete only when it is
+ * done.
+ */
 function itemDone(state: State, event: Event, item: Item): Step {
   if (!isItemType(item.type)) return [state, []];
   const known = found(state.items, named(item.type, event));
@@ -373,7 +376,7 @@ function finish({ calls }: State, { type, response }: Event): Delta {
   };
 }
 
-/** Codes of a policy that refuses what was asked. */
+/** Error codes for requests that violate a policy. */
 const POLICY = /^(?:invalid_prompt|content_filter|(?:bio|cyber)_policy|image_content_policy_violation)$/;
 
 function failed({ response, error, code, message }: Event): readonly Delta[] {

@@ -1,8 +1,9 @@
 /**
- * Which OpenAI-compatible services want the thoughts of earlier answers back, and in which field. Pure. Sources:
- * api-docs.deepseek.com, "Thinking Mode" (of turns with calls, in all later requests); platform.kimi.ai/docs, "Use Kimi K2
- * Thinking Model"; docs.z.ai, "Thinking Mode"; docs.mistral.ai, "Reasoning"; openrouter.ai/docs, "Reasoning Tokens".
- * Templates of models that run on a server of the user's own (Qwen, GLM, gpt-oss, Gemma) take those of the turn.
+ * Which OpenAI-compatible services require the thoughts of earlier answers, and in which field. Pure.
+ * Sources: api-docs.deepseek.com, "Thinking Mode" (of turns with calls, in all later requests);
+ * platform.kimi.ai/docs, "Use Kimi K2 Thinking Model"; docs.z.ai, "Thinking Mode"; docs.mistral.ai,
+ * "Reasoning"; openrouter.ai/docs, "Reasoning Tokens". Templates of local models (Qwen, GLM, gpt-oss, Gemma)
+ * read the thoughts of the current turn.
  */
 import type { AssistantMessage, KeptFor } from "../../log/messages.ts";
 import type { ModelRequest } from "../../log/model_request.ts";
@@ -11,9 +12,9 @@ import { type Fields, isLocal } from "./effort.ts";
 
 interface Service {
   readonly host: RegExp;
-  /** Undefined: not without a signature. */
+  /** Undefined: only signed thoughts. */
   readonly keeps?: KeptFor;
-  /** An answer with calls and without a thought is refused. */
+  /** The service refuses an answer with calls but without a thought. */
   readonly demands?: true;
 }
 
@@ -29,7 +30,7 @@ const SERVICES: readonly Service[] = [
   },
 ];
 
-/** Where others serve them, these are as at home. */
+/** Models that behave the same on other hosts. */
 const FAMILIES: readonly (Omit<Service, "host"> & { readonly model: RegExp })[] = [
   { model: /deepseek-?v[4-9]|kimi-?k[2-9]/i, ...DEMANDING },
   { model: /\bglm-|minimax-?m[2-9]/i, keeps: "turn" },
@@ -45,7 +46,7 @@ export function keptFor(model: string, baseUrl: string): KeptFor | undefined {
   return serviceOf(model, new URL(baseUrl).hostname).keeps;
 }
 
-/** What an answer's thought adds to its message, or puts in the place of the content there. */
+/** The fields that an answer's thought adds to its message, or that replace its content. */
 export function thoughtFields(
   message: AssistantMessage,
   { model, without }: ModelRequest,
@@ -57,7 +58,7 @@ export function thoughtFields(
   const thought = plainThought(message);
   if (thought === undefined) {
     const demands = serviceOf(model, hostname).demands === true && message.calls.length > 0;
-    // One space is the least that Kimi takes.
+    // Kimi accepts a single space.
     return demands && without?.includes("earlier_reasoning") !== true ? { reasoning_content: " " } : {};
   }
   if (!/(?:^|\.)mistral\.ai$/.test(hostname)) return { reasoning_content: thought };

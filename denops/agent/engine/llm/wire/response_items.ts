@@ -1,34 +1,34 @@
-/** The items of an answer that is being streamed, and what was told of each. Pure. */
+/** The items of a streaming answer, and what was sent of each. Pure. */
 
 interface StreamedItem {
-  /** Of the answer's items, in the order in which they began. */
+  /** Position among the answer's items. */
   readonly index: number;
   readonly type: string;
-  /** Undefined if the server numbers none. */
+  /** Undefined if the server does not number items. */
   readonly output: number | undefined;
   readonly ids: readonly string[];
-  /** The pieces so far. */
+  /** The pieces received so far. */
   readonly text: string;
-  /** All of it was told. */
+  /** The item was sent completely. */
   readonly isWhole?: boolean;
 }
 
 const TYPES = ["message", "reasoning", "function_call", "custom_tool_call"] as const;
 type ItemType = (typeof TYPES)[number];
 
-/** Whether it is a kind of item that is read. */
+/** Whether this kind of item is read. */
 export function isItemType(type: string): type is ItemType {
   return TYPES.some((one) => one === type);
 }
 
-/** The last of them: no more are under way at the same time. */
+/** The latest items; no more than these are active at the same time. */
 export type Items = readonly StreamedItem[];
 
 const MOST = 100;
 
 export const NO_ITEMS: Items = [];
 
-/** What an event says of the item that it speaks of. */
+/** The item that an event refers to. */
 export interface Named {
   readonly type: ItemType;
   readonly output: number | null | undefined;
@@ -47,7 +47,7 @@ export function begun(items: Items, { type, output, ids }: Named): Items {
   }];
 }
 
-/** Its number is surer than its id, which some services make anew for each event. */
+/** The number is more reliable than the id, which some services change with each event. */
 export function found(items: Items, { type, output, ids }: Named): StreamedItem | undefined {
   return items.findLast((item) =>
     item.type === type &&

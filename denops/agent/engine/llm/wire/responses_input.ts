@@ -1,4 +1,4 @@
-/** A session as the items of OpenAI's Responses. Pure. */
+/** Encodes a session as input items of OpenAI's Responses. Pure. */
 import type { AssistantMessage, Image, Message, ToolCall } from "../../log/messages.ts";
 import type { ModelRequest } from "../../log/model_request.ts";
 import { argumentsText } from "../arguments.ts";
@@ -41,7 +41,7 @@ function encodeMessage(
   }
 }
 
-/** Each image has its name before it: there may be several. */
+/** Each image has its name before it, because a message may have several. */
 function encodeParts({ text, images = [] }: { readonly text: string; readonly images?: readonly Image[] }) {
   const imageContent = images.flatMap(({ name, type, data }) => [
     { type: "input_text", text: `${name}:` },
@@ -52,7 +52,7 @@ function encodeParts({ text, images = [] }: { readonly text: string; readonly im
     : [{ type: "input_text", text }, ...imageContent];
 }
 
-/** The items in the order in which they came, as far as that is known: text before calls. */
+/** Keeps the items' original order as far as it is known: text before calls. */
 function encodeAssistant(
   { text, calls, reasoning }: AssistantMessage,
   custom: ReadonlySet<string>,
@@ -79,12 +79,12 @@ function encodeAssistant(
     }
   }
   addUpTo(text.length, calls.length);
-  // Reasoning that nothing follows is refused: what it led to was cut off.
+  // The API refuses reasoning without a following item, as in a truncated answer.
   while (items.at(-1)?.type === "reasoning") items.pop();
   return items.length > 0 ? items : [encodeText("[Reasoning completed]")];
 }
 
-/** Not as it came, for that has an id: the short form of a message has none. */
+/** Uses the short form of a message, because the long form requires an id. */
 function encodeText(text: string, phase?: string): Item {
   return { type: "message", role: "assistant", content: text, ...(phase === undefined ? {} : { phase }) };
 }

@@ -1,7 +1,7 @@
 /**
- * Marks around calls of any form: what stands in which marks is mixed in practice. Rows by their sources; those of chat
- * templates are in llama.cpp's models/templates, those of parsers in vllm's tool_parsers, sglang's function_call and
- * llama.cpp's common/chat-parser.cpp.
+ * Marks around calls of any form: in practice models mix forms and marks. Sources: chat templates are in
+ * llama.cpp's models/templates; parsers are in vllm's tool_parsers, sglang's function_call and llama.cpp's
+ * common/chat-parser.cpp.
  */
 import type { Cursor } from "../../../../shared/text/cursor.ts";
 import type { KnownTools, TextCall } from "../tools.ts";
@@ -14,7 +14,9 @@ import { brokenObjects, objects } from "./object.ts";
 import { pythonic } from "./pythonic.ts";
 import { firstOf, type Read, type Syntax, unread } from "./syntax.ts";
 
-/** Who writes so, unless any model does; opening mark; closing marks, none where the end of the answer is the end. */
+/**
+ * The models that use it (undefined: any); opening mark; closing marks (none: the call ends with the answer).
+ */
 type Row = readonly [models: RegExp | undefined, open: string, ...closes: readonly string[]];
 
 const ANY = undefined;
@@ -23,7 +25,7 @@ const COHERE = /command|cohere|c4ai|aya/i;
 const GIGACHAT = /gigachat/i;
 
 const ROWS: readonly Row[] = [
-  // Hermes 2 Pro, Qwen 2.5 and 3, Granite 4, GLM; Granite 3.1 with a list; others say it in their own words.
+  // Hermes 2 Pro, Qwen 2.5 and 3, Granite 4, GLM; Granite 3.1 with a list.
   [ANY, "<tool_call>", "</tool_call>"],
   // Jamba, Hunyuan, Apriel, MiniMax M1.
   [ANY, "<tool_calls>", "</tool_calls>"],
@@ -81,10 +83,10 @@ const FENCE = /```[\w-]*\s*/y;
 const BETWEEN = /[\s,;]*/y;
 const TOO_MANY = /[\s}\]`,;]*/y;
 
-/** What stands in some marks, from the opening one on. */
+/** Reads calls from their opening mark on. */
 export const inMarks: Read = (cursor, tools) => {
   const open = NAMED.some((mark) => cursor.sees(mark)) ? undefined : cursor.takeOne(OPENS);
-  // Its bracket is the list's.
+  // The bracket belongs to the list.
   if (open?.endsWith("s[")) cursor.at -= 1;
   const calls: TextCall[] = [];
   for (;;) {
@@ -112,7 +114,7 @@ export const inMarks: Read = (cursor, tools) => {
   return calls;
 };
 
-/** A syntax for each family's marks. */
+/** One syntax for each family's marks. */
 export const wrapped: readonly Syntax[] = [
   { marks: () => NAMED, read: inMarks },
   ...ROWS.map(([models, open]): Syntax => ({
@@ -124,7 +126,7 @@ export const wrapped: readonly Syntax[] = [
 
 const FIRST_NAME = /[\s{["']*(?:call:|functions[.:])?([A-Za-z_]\w*)/y;
 
-/** Between the marks a known tool is named, in a way that nobody knows. */
+/** A call of a known tool in an unknown form. */
 function misunderstood(
   cursor: Cursor,
   tools: KnownTools,
@@ -138,13 +140,13 @@ function misunderstood(
 
 const FOLLOWS = ["{", "[", "```", "<function", "<tool", "<invoke", "<｜DSML｜invoke", "<name>"];
 
-/** Whether another call may begin here, after one: else nobody has to wait for more. */
+/** Whether another call may begin here; if not, nothing has to wait for it. */
 function mayFollow(cursor: Cursor, tools: KnownTools): boolean {
   const isResult = cursor.sees("<tool_response");
   return [...FOLLOWS, ...tools.names].some((text) => cursor.sees(text)) && !isResult;
 }
 
-/** A call, or further marks around some. */
+/** A call, or more marks around calls. */
 function nested(cursor: Cursor, tools: KnownTools): readonly TextCall[] | undefined {
   const { at } = cursor;
   const open = OPENS.find((open) => open.startsWith("<") && cursor.take(open));
@@ -155,13 +157,13 @@ function nested(cursor: Cursor, tools: KnownTools): readonly TextCall[] | undefi
   return calls;
 }
 
-/** Past the closing marks, and past brackets that are too many before them. */
+/** Skips closing marks, and extra brackets before them. */
 function closed(cursor: Cursor): void {
   for (;;) {
     const { at } = cursor;
     cursor.match(TOO_MANY);
     if (cursor.takeOne(CLOSES) !== undefined) continue;
-    // The opening mark in place of the closing one.
+    // Some models repeat the opening mark instead of the closing one.
     const isOpen = OPENS.some((open) => open.startsWith("<") && cursor.take(open));
     cursor.space();
     if (isOpen && cursor.next === undefined) return;
