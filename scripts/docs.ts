@@ -59,7 +59,7 @@ export async function written(): Promise<ReadonlyMap<string, string>> {
     ["doc/agent.txt", help],
     ["README.md", readme],
     ["plugin/agent.lua", withMaps(await read("plugin/agent.lua"), maps)],
-    ["denops/agent/protocol/options.ts", await formatted(optionTypes())],
+    ["denops/agent/protocol/options/options.ts", await formatted(optionTypes())],
   ]);
 }
 

@@ -1,4 +1,4 @@
-/** Generates `protocol/options.ts`, the zod schemas of options, from `protocol/options.json`. */
+/** Generates `protocol/options/options.ts`, the zod schemas of options, from `protocol/options.json`. */
 import facts from "../denops/agent/protocol/options.json" with { type: "json" };
 
 interface Option {
@@ -68,8 +68,8 @@ export function optionTypes(): string {
   const shapes = new Set(rows.flatMap(({ zod }) => zod?.match(/\w+/g) ?? []));
   return [
     "// Generated from options.json by `deno task docs`. Edit options.json instead.",
-    'import { z } from "../deps/zod.ts";',
-    `import { ${[...shapes.add("list").add("map")].sort().join(", ")} } from "./option_shapes.ts";\n`,
+    'import { z } from "../../deps/zod.ts";',
+    `import { ${[...shapes.add("list").add("map")].sort().join(", ")} } from "./shapes.ts";\n`,
     body,
   ].join("\n");
 }

@@ -1,6 +1,6 @@
 /** Thoughts and effort as their user sees them. Whole program. */
 import assert from "node:assert/strict";
-import { CHOOSABLE_EFFORTS } from "../../denops/agent/protocol/efforts.ts";
+import { CHOOSABLE_EFFORTS } from "../../denops/agent/protocol/options/efforts.ts";
 import { objects } from "../model/model_messages.ts";
 import { transcript, waitForTurn } from "../support/chat.ts";
 import type { ChildNvim } from "../support/nvim.ts";

@@ -1,6 +1,6 @@
 /** The architecture holds itself: who may import whom, no cycles, no file over 500 lines, nothing for tests alone. */
 import assert from "node:assert/strict";
-import { join, relative, sep } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Prompt } from "../../denops/agent/engine/log/model_request.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
@@ -336,6 +336,26 @@ Deno.test(`no file is over ${LONGEST} lines`, async () => {
       }
     }
   }
+});
+
+Deno.test(`no folder has over ${CAPS.files} files`, async () => {
+  const counts = new Map<string, number>();
+  for (const [folder, ending] of [[AGENT, ".ts"], [join(PLUGIN, "lua"), ".lua"]] as const) {
+    for await (const file of walk(folder, ending)) {
+      if (file.endsWith("_test.ts")) continue;
+      counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    }
+  }
+  const full = [...counts].filter(([, count]) => count > CAPS.files);
+  assert.deepEqual(full.map(([folder, count]) => `${relative(PLUGIN, folder)}: ${count}`), []);
+});
+
+Deno.test(`the shell parser has at most ${CAPS.parser} lines`, async () => {
+  let lines = 0;
+  for await (const file of walk(join(AGENT, "policy/command"), ".ts")) {
+    if (!file.endsWith("_test.ts")) lines += (await Deno.readTextFile(file)).split("\n").length - 1;
+  }
+  assert.ok(lines <= CAPS.parser, `${lines} lines`);
 });
 
 /** TypeScript that is not a test. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { UserConfig } from "../../denops/agent/protocol/config.ts";
 import type { ApprovalSubject } from "../../denops/agent/protocol/ui.ts";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";
-import { RULES_NAMES } from "../../denops/agent/protocol/rules_names.ts";
+import { RULES_NAMES } from "../../denops/agent/protocol/rules/names.ts";
 import { RULE_KINDS } from "../../denops/agent/protocol/access.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { written } from "../../scripts/docs.ts";

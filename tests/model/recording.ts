@@ -1,4 +1,4 @@
-/** Reads a recorded session (denops/agent/engine/acp/recording.ts): what stands in the comments of its script. */
+/** Reads a recorded session (denops/agent/engine/acp/export/recording.ts): what stands in the comments of its script. */
 
 export interface RecordedSession {
   /** Name → text, as files were before the session. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { startEngine } from "../support/engine_session.ts";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";
-import { exportJson, exportMarkdown } from "../../denops/agent/engine/acp/export.ts";
+import { exportJson, exportMarkdown } from "../../denops/agent/engine/acp/export/export.ts";
 import { history } from "../../denops/agent/engine/acp/history.ts";
 import { MODES } from "../../denops/agent/engine/context/modes.ts";
 import { view } from "../../denops/agent/engine/context/view.ts";

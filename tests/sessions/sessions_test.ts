@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { TITLES } from "../../denops/agent/engine/context/side_prompts.ts";
 import { MIGRATIONS } from "../../denops/agent/engine/store/upgrade/migrations.ts";
-import { exportJson, exportMarkdown } from "../../denops/agent/engine/acp/export.ts";
+import { exportJson, exportMarkdown } from "../../denops/agent/engine/acp/export/export.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { StoredSessions } from "../../denops/agent/engine/store/sessions.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";

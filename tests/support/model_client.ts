@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Assembly } from "../../denops/agent/engine/llm/assemble.ts";
 import { type ModelEvent, streamModel } from "../../denops/agent/engine/llm/client.ts";
-import { Refusals, type Refused } from "../../denops/agent/engine/llm/refusals.ts";
+import { Refusals, type Refused } from "../../denops/agent/engine/llm/failures/refusals.ts";
 import { wire } from "../../denops/agent/engine/llm/registry.ts";
 import type { ModelRequest } from "../../denops/agent/engine/log/model_request.ts";
 import type { TurnError } from "../../denops/agent/shared/errors.ts";

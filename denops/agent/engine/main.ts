@@ -7,7 +7,7 @@ import { MessageTooLargeError } from "../deps/acp_sdk.ts";
 import { withDefaults } from "../policy/defaults.ts";
 import { standardPipe } from "../shared/byte_pipe.ts";
 import { hasModel, ModelConfig } from "../protocol/config.ts";
-import { firstProblem } from "../protocol/option_problems.ts";
+import { firstProblem } from "../protocol/options/problems.ts";
 import { ModelLists } from "../models/ask_models.ts";
 import { messageStream } from "../shared/message_stream.ts";
 import { VERSION } from "../protocol/version.ts";

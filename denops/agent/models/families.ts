@@ -1,4 +1,4 @@
-import type { EditForm } from "../protocol/efforts.ts";
+import type { EditForm } from "../protocol/options/efforts.ts";
 
 /** The first that matches: a distilled model is named after its teacher first. */
 const NAMES = {

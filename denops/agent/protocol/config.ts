@@ -1,11 +1,11 @@
 /** The configurations of the supervisor and the engine. Lua sends the first, the supervisor the second. */
 import { z } from "../deps/zod.ts";
 import { OwnMode } from "./modes.ts";
-import { httpUrl, list, map, Price } from "./option_shapes.ts";
-import { ENGINE_OPTIONS, MODEL_OPTIONS, RULE_OPTIONS, SUPERVISOR_OPTIONS } from "./options.ts";
+import { httpUrl, list, map, Price } from "./options/shapes.ts";
+import { ENGINE_OPTIONS, MODEL_OPTIONS, RULE_OPTIONS, SUPERVISOR_OPTIONS } from "./options/options.ts";
 import { WIRES } from "./providers.ts";
 
-export type { Price, ProviderOptions, SafeToWrite } from "./option_shapes.ts";
+export type { Price, ProviderOptions, SafeToWrite } from "./options/shapes.ts";
 
 /** Globs for reading, in addition to `deny_read`; deny wins. */
 const ReadRules = z.object({ deny: list(z.string()).default([]), ask: list(z.string()).default([]) });

@@ -2,7 +2,7 @@
 import { z } from "../deps/zod.ts";
 import type { CommandAccess } from "./commands.ts";
 import { UserConfig } from "./config.ts";
-import { CHOOSABLE_EFFORTS } from "./efforts.ts";
+import { CHOOSABLE_EFFORTS } from "./options/efforts.ts";
 import { EditPlace } from "./edit_place.ts";
 import { MessageId, OPTION } from "./extensions.ts";
 import { Attachment } from "./attachments.ts";

@@ -1,4 +1,4 @@
-import { firstProblem, optionProblem } from "../protocol/option_problems.ts";
+import { firstProblem, optionProblem } from "../protocol/options/problems.ts";
 import { Action, type Severity, type Update } from "../protocol/ui.ts";
 import { messageOf } from "../shared/errors.ts";
 import { isRecord } from "../shared/records.ts";

@@ -11,7 +11,7 @@ import {
   type SessionUpdate,
 } from "../../deps/acp_sdk.ts";
 import { type ListedModel } from "../../protocol/config.ts";
-import { CHOOSABLE_EFFORTS } from "../../protocol/efforts.ts";
+import { CHOOSABLE_EFFORTS } from "../../protocol/options/efforts.ts";
 import { ModelMeta, ours } from "../../protocol/extensions.ts";
 import { factsLine } from "../../models/model_list.ts";
 import type { Choice, SessionModes } from "../agent/settings/session_modes.ts";

@@ -10,7 +10,7 @@ import { ConnectedClient } from "./connected_client.ts";
 import { promptPart } from "./prompt_parts.ts";
 import { modesOf, serveModes } from "./modes.ts";
 import { openSession, type SessionOptions } from "./open_session.ts";
-import type { Withheld } from "./recording.ts";
+import type { Withheld } from "./export/recording.ts";
 import { answerRequests, type Answers } from "./requests.ts";
 import { reviewAnswers, type ReviewOptions } from "./review.ts";
 import { openSessionAnswers, storedSessionAnswers } from "./session_requests.ts";

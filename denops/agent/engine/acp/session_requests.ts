@@ -1,8 +1,8 @@
 /** Answers the screen's requests about sessions: `_agent/session_*` and the like. */
 import { promptPart } from "./prompt_parts.ts";
-import { exportJson, exportMarkdown } from "./export.ts";
+import { exportJson, exportMarkdown } from "./export/export.ts";
 import { outline, pageOf } from "./history.ts";
-import { exportRecording, type Withheld } from "./recording.ts";
+import { exportRecording, type Withheld } from "./export/recording.ts";
 import type { Answers } from "./requests.ts";
 import type { AcpSessions, Archive } from "./sessions.ts";
 import type { Capabilities } from "./updates.ts";

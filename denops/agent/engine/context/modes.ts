@@ -1,6 +1,6 @@
 /** One row for each purpose of a request: prompt, tools and limits. */
 import type { ListedModel } from "../../protocol/config.ts";
-import type { Effort } from "../../protocol/efforts.ts";
+import type { Effort } from "../../protocol/options/efforts.ts";
 import { covers, MODE_FACTS, type ModeAccess, type ModeName, type OwnMode } from "../../protocol/modes.ts";
 import { modeSection } from "./mode_sections.ts";
 import type { ToolPart } from "../calls/old_names.ts";

@@ -4,7 +4,7 @@
  * and `@path` imports outside of code); cursor.com/docs/context/rules (globs, alwaysApply, description).
  */
 import { FrontMatter } from "../../shared/front_matter.ts";
-import type { ConditionalKind } from "../../protocol/rules_names.ts";
+import type { ConditionalKind } from "../../protocol/rules/names.ts";
 import type { RulesFile } from "./project.ts";
 
 /** Bytes of all rules in a session. */

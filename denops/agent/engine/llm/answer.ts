@@ -12,13 +12,13 @@ import {
   statusError,
   streamError,
   windowFullError,
-} from "./failures.ts";
-import { htmlError, tooLargeError } from "./transport_failures.ts";
-import { type Target } from "./failure_text.ts";
-import { isLoading, isOutOfMemory, refusesCalls, windowIn } from "./local_failures.ts";
+} from "./failures/failures.ts";
+import { htmlError, tooLargeError } from "./failures/transport.ts";
+import { type Target } from "./failures/text.ts";
+import { isLoading, isOutOfMemory, refusesCalls, windowIn } from "./failures/local.ts";
 import type { AnyWire } from "./registry.ts";
 import { Reads } from "./reads.ts";
-import type { Refused } from "./refusals.ts";
+import type { Refused } from "./failures/refusals.ts";
 import { isRetryable } from "./retry.ts";
 import type { Delta } from "./wire/wire.ts";
 

@@ -1,5 +1,5 @@
 /** A request to a model, before a wire encodes it. */
-import type { Effort } from "../../protocol/efforts.ts";
+import type { Effort } from "../../protocol/options/efforts.ts";
 import type { Message } from "./messages.ts";
 
 /** A tool as models are offered it. */

@@ -1,6 +1,6 @@
 /** Forks share their common turns with the original session, where those are stored once. */
 import type { Database } from "./database.ts";
-import type { Range } from "./turn_log.ts";
+import type { Range } from "./log/turn_log.ts";
 
 /** Where the turns `first` to `last` of a session are stored, oldest first. */
 export function rangesOf(database: Database, session: string, first: number, last: number): readonly Range[] {

@@ -3,7 +3,7 @@ import type { ReviewStore, StoredReview, Version } from "../log/reviews.ts";
 import type { Blobs } from "./blobs.ts";
 import { kindOf, snapshotColumns, snapshotOf } from "./checkpoints.ts";
 import type { Database } from "./database.ts";
-import type { TurnLog } from "./turn_log.ts";
+import type { TurnLog } from "./log/turn_log.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 

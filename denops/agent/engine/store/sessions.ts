@@ -5,8 +5,8 @@ import { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
 import { rangesOf } from "./lineage.ts";
 import { SessionMemory } from "./memory.ts";
-import { type Hit, search } from "./search.ts";
-import { TurnLog } from "./turn_log.ts";
+import { type Hit, search } from "./search/search.ts";
+import { TurnLog } from "./log/turn_log.ts";
 
 interface SessionSummary extends StoredSession {
   /** Files that its tools and commands changed. */

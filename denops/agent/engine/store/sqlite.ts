@@ -19,15 +19,15 @@ import { firstTitle } from "../log/title.ts";
 import { Blobs } from "./blobs.ts";
 import { SqliteCheckpoints } from "./checkpoints.ts";
 import type { Database } from "./database.ts";
-import { sizeOf } from "./entry_size.ts";
+import { sizeOf } from "./log/entry_size.ts";
 import { rangesOf } from "./lineage.ts";
 import { SessionMemory } from "./memory.ts";
-import { encodePayload, namedBlobs } from "./payload.ts";
+import { encodePayload, namedBlobs } from "./log/payload.ts";
 import { SqliteReviews } from "./reviews.ts";
 import { saving } from "./saving.ts";
-import { addText, searchable } from "./search.ts";
+import { addText, searchable } from "./search/search.ts";
 import { storedSession } from "./sessions.ts";
-import { TurnLog } from "./turn_log.ts";
+import { TurnLog } from "./log/turn_log.ts";
 import { UnfinishedWrites } from "./writes.ts";
 
 /** The end of a session's log; one engine writes a session at a time. */

@@ -11,7 +11,7 @@ import { type LogEntry, wordsOf } from "../log/entries.ts";
 import { isEvent, isMessage } from "../log/entry_kinds.ts";
 import type { Stored } from "../ports/store.ts";
 import { Database } from "./database.ts";
-import { runsOf } from "./merge.ts";
+import { runsOf } from "./log/merge.ts";
 import { StoredSessions } from "./sessions.ts";
 import { SqliteStore } from "./sqlite.ts";
 import { sweep } from "./sweep.ts";

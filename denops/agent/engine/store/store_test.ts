@@ -7,7 +7,7 @@ import { runs } from "../../../../tests/support/runs.ts";
 import { Blobs } from "./blobs.ts";
 import { Database, DATABASE_FILE } from "./database.ts";
 import { MIGRATIONS } from "./upgrade/migrations.ts";
-import { decodeValue, encodePayload } from "./payload.ts";
+import { decodeValue, encodePayload } from "./log/payload.ts";
 import { UnfinishedWrites } from "./writes.ts";
 
 async function names(folder: string): Promise<readonly string[]> {

@@ -5,7 +5,7 @@
 import { z } from "../../deps/zod.ts";
 import { GRACE_MS } from "./blobs.ts";
 import type { Database } from "./database.ts";
-import { indexOthers } from "./search_index.ts";
+import { indexOthers } from "./search/search_index.ts";
 
 /** Contents in one step; pages of the file. */
 const CONTENTS = 200;

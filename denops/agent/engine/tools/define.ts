@@ -9,7 +9,7 @@ import { defined } from "../../shared/records.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { propertiesOf } from "../calls/json_schema.ts";
 import type { Diff, FileChange, Plan, ToolKind } from "../log/events.ts";
-import type { EditForm } from "../../protocol/efforts.ts";
+import type { EditForm } from "../../protocol/options/efforts.ts";
 import type { Image } from "../log/messages.ts";
 import type { ToolSpec } from "../log/model_request.ts";
 import type { Access, AccessPath, FileAccess } from "../../protocol/access.ts";

@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../../shared/errors.ts";
-import type { EditForm } from "../../protocol/efforts.ts";
+import type { EditForm } from "../../protocol/options/efforts.ts";
 import { countsOf, lineDiff } from "../log/line_diff.ts";
 import { lineEnding, withEnding } from "../../shared/text/text.ts";
 import { counted, defineTool, files, titleText } from "./define.ts";

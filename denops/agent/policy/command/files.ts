@@ -1,5 +1,5 @@
 /** Judges the paths that programs delete, copy, change, unpack or fetch. */
-import { has, valuesOf } from "./options.ts";
+import { has, valuesOf } from "../../shared/getopt.ts";
 import { judgeDelete, judgeRead, judgeWrite, UNKNOWN } from "./places.ts";
 import { argumentsOf } from "./programs.ts";
 import type { Judge, Scene } from "./scene.ts";

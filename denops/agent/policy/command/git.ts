@@ -1,6 +1,6 @@
 /** git: what its table does not say, for it depends on settings and on where it writes. */
 import { judgeUnpackInto } from "./files.ts";
-import { has, readArguments, valuesOf } from "./options.ts";
+import { has, readArguments, valuesOf } from "../../shared/getopt.ts";
 import { argumentsOf } from "./programs.ts";
 import type { Judge } from "./scene.ts";
 import { judgeAs, type Judgement, READS, when, worst } from "./severity.ts";

@@ -4,7 +4,7 @@
  * before it not; `~x` has to occur in its arguments or in what it is fed, `~~x` in any case. The first row that fits
  * counts. It is what people are told and asked; what holds is the sandbox.
  */
-import { type Arguments, has, readArguments, valuesOf } from "./options.ts";
+import { type Arguments, has, readArguments, valuesOf } from "../../shared/getopt.ts";
 import type { Input } from "./scene.ts";
 import { type Judgement, judgementOf, rows } from "./severity.ts";
 

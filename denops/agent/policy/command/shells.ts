@@ -1,5 +1,5 @@
 /** Shells, interpreters and the small languages of sed and awk: what the text that they are given does. */
-import { has, readArguments } from "./options.ts";
+import { has, readArguments } from "../../shared/getopt.ts";
 import { judgeDelete, judgeWrite, UNKNOWN } from "./places.ts";
 import type { Judge, Scene } from "./scene.ts";
 import { judgeAs, type Judgement, READS, when, worst } from "./severity.ts";

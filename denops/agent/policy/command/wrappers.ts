@@ -1,5 +1,5 @@
 /** Programs that run another: which of their words are the other's. Data, and the function that takes them off. */
-import { type Arguments, has, readArguments, valuesOf } from "./options.ts";
+import { type Arguments, has, readArguments, valuesOf } from "../../shared/getopt.ts";
 import { UNKNOWN } from "./places.ts";
 import type { Scene } from "./scene.ts";
 import { judgeAs, type Judgement, judgementOf, READS, rows, worst } from "./severity.ts";

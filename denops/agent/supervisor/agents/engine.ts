@@ -2,7 +2,7 @@
 import { type ClientApp, type ContentBlock, type PromptResponse, RequestError } from "../../deps/acp_sdk.ts";
 import { z } from "../../deps/zod.ts";
 import type { EngineConfig, ListedModel } from "../../protocol/config.ts";
-import type { ChoosableEffort } from "../../protocol/efforts.ts";
+import type { ChoosableEffort } from "../../protocol/options/efforts.ts";
 import {
   type InitializeMeta,
   META,

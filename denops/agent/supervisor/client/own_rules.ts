@@ -1,6 +1,6 @@
 /** The user's own rules for all projects. No engine may write them: the supervisor does, once the user approves. */
 import { dirname, join } from "node:path";
-import { withLine } from "../../protocol/rules_line.ts";
+import { withLine } from "../../protocol/rules/line.ts";
 import { defined } from "../../shared/records.ts";
 import { OWN_RULES } from "../project/surroundings.ts";
 import type { ClientContext } from "./context.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { mayRead } from "../../policy/file_access.ts";
 import { isInside } from "../../policy/path.ts";
-import { RULES_NAMES } from "../../protocol/rules_names.ts";
+import { RULES_NAMES } from "../../protocol/rules/names.ts";
 import { oneFile } from "../system/one_file.ts";
 import type { DescribedPlace } from "./described_files.ts";
 import { promptFiles } from "./prompt_files.ts";

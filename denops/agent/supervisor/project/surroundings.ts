@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { mayRead } from "../../policy/file_access.ts";
 import { nameInRoots } from "../../policy/roots.ts";
-import { isRules } from "../../protocol/rules_names.ts";
+import { isRules } from "../../protocol/rules/names.ts";
 import type { Shown, Surroundings, SurroundingsWanted } from "../../protocol/surroundings.ts";
 import { gitView } from "../system/git/git_view.ts";
 import { plainText } from "../system/output.ts";

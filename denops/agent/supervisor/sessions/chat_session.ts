@@ -1,4 +1,4 @@
-import type { ChoosableEffort } from "../../protocol/efforts.ts";
+import type { ChoosableEffort } from "../../protocol/options/efforts.ts";
 import type { ModeAccess } from "../../protocol/modes.ts";
 import type { RequestName, RequestParams, RequestResult } from "../../protocol/requests.ts";
 import { messageOf } from "../../shared/errors.ts";

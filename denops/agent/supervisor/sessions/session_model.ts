@@ -1,6 +1,6 @@
 /** The provider, model and effort of the session behind a chat, as the user chose them. */
 import type { ListedModel } from "../../protocol/config.ts";
-import type { ChoosableEffort } from "../../protocol/efforts.ts";
+import type { ChoosableEffort } from "../../protocol/options/efforts.ts";
 import { PRESETS } from "../../protocol/providers.ts";
 import type { Severity, Update } from "../../protocol/ui.ts";
 import { messageOf } from "../../shared/errors.ts";

@@ -6,7 +6,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import { isInGit } from "../../../policy/file_access.ts";
 import { isCostly, matchesGlob } from "../../../policy/glob.ts";
 import { nameInRoots } from "../../../policy/roots.ts";
-import { conditionalRules, LOCAL_RULES, MAIN_RULES, OTHER_RULES } from "../../../protocol/rules_names.ts";
+import { conditionalRules, LOCAL_RULES, MAIN_RULES, OTHER_RULES } from "../../../protocol/rules/names.ts";
 import type { RulesFile } from "../../context/project.ts";
 import { type Conditions, conditionsOf, fitted, importsOf, MOST_RULES } from "../../context/rules.ts";
 import { ToolError } from "../../../shared/errors.ts";

@@ -1,7 +1,7 @@
 /** Which files of rules the model is told, when, and what of them. */
 import assert from "node:assert/strict";
 import { listed, newest, startIn, systemOf, unmarked } from "../../../../../tests/support/surroundings.ts";
-import { isRules } from "../../../protocol/rules_names.ts";
+import { isRules } from "../../../protocol/rules/names.ts";
 import type { Surroundings } from "../../../protocol/surroundings.ts";
 
 Deno.test("rules of all projects, of the root and what it imports stand in the prompt, each labelled", async () => {

@@ -5,7 +5,7 @@
 import { covers } from "../../../protocol/modes.ts";
 import { briefly } from "../../context/brief.ts";
 import { hasPart, type Mode } from "../../context/modes.ts";
-import type { EditForm } from "../../../protocol/efforts.ts";
+import type { EditForm } from "../../../protocol/options/efforts.ts";
 import { partsIn, partsOf } from "../../calls/old_names.ts";
 import type { ToolSpec } from "../../log/model_request.ts";
 import { ToolNames } from "../../calls/tool_names.ts";

@@ -1,6 +1,6 @@
 /** The mode, model and effort of a session's turns. Changes apply from the next turn on. */
 import { type EngineConfig, type ListedModel } from "../../../protocol/config.ts";
-import { CHOOSABLE_EFFORTS, type ChoosableEffort } from "../../../protocol/efforts.ts";
+import { CHOOSABLE_EFFORTS, type ChoosableEffort } from "../../../protocol/options/efforts.ts";
 import { nearNames } from "../../../models/model_list.ts";
 import { CHOSEN, type Mode, ownMode } from "../../context/modes.ts";
 import { ToolError } from "../../../shared/errors.ts";

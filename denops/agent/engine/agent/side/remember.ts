@@ -1,7 +1,7 @@
 /** A turn without a model: appends a line to the project's rules with a tool call. */
 import { join } from "node:path";
-import { SHARED_RULES } from "../../../protocol/rules_names.ts";
-import { withLine } from "../../../protocol/rules_line.ts";
+import { SHARED_RULES } from "../../../protocol/rules/names.ts";
+import { withLine } from "../../../protocol/rules/line.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import { ImageRoom } from "../../tools/files/image_room.ts";
 import type { TextFile, Workspace } from "../../tools/files/workspace.ts";

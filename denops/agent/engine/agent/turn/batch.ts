@@ -6,7 +6,7 @@ import type { ResultEntry } from "../../log/entries.ts";
 import { isRecord } from "../../calls/json_schema.ts";
 import type { ToolCall } from "../../log/messages.ts";
 import { meantBy } from "../permission/meant_by.ts";
-import { oneLine } from "../../llm/failure_text.ts";
+import { oneLine } from "../../llm/failures/text.ts";
 import { isUnread } from "../../llm/text_tools/tools.ts";
 import { type CheckpointPorts, runCheckpointed } from "../permission/checkpointed.ts";
 import { settleEffects } from "../permission/effects.ts";

@@ -6,7 +6,7 @@ import type { Model } from "../../llm/model.ts";
 import type { ClientAbilities, Tool } from "../../tools/define.ts";
 import { editFormOf } from "../../../models/families.ts";
 import type { EngineConfig, ListedModel } from "../../../protocol/config.ts";
-import type { EditForm } from "../../../protocol/efforts.ts";
+import type { EditForm } from "../../../protocol/options/efforts.ts";
 
 export interface LoopOptions {
   readonly config: EngineConfig;

@@ -1,4 +1,4 @@
-import { oneLine } from "../../llm/failure_text.ts";
+import { oneLine } from "../../llm/failures/text.ts";
 import { Assembly } from "../../llm/assemble.ts";
 import { Repetition, type Run } from "../../llm/repetition.ts";
 import { isContent, type ModelEvent } from "../../llm/client.ts";

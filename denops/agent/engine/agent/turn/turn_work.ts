@@ -1,6 +1,6 @@
 /** The outcomes of a turn's calls. */
 import type { AgentEvent, ToolKind, ToolStart } from "../../log/events.ts";
-import { oneLine } from "../../llm/failure_text.ts";
+import { oneLine } from "../../llm/failures/text.ts";
 
 /** Calls in the summary. */
 const MOST_NAMED = 6;

@@ -1,4 +1,4 @@
-import type { Effort } from "../../../protocol/efforts.ts";
+import type { Effort } from "../../../protocol/options/efforts.ts";
 import type { ModelRequest } from "../../log/model_request.ts";
 
 interface Thinking {

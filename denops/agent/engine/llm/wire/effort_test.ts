@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { request, user } from "../../../../../tests/support/histories.ts";
-import { CHOOSABLE_EFFORTS, type Effort } from "../../../protocol/efforts.ts";
+import { CHOOSABLE_EFFORTS, type Effort } from "../../../protocol/options/efforts.ts";
 import { type WireName, WIRES } from "../../../protocol/providers.ts";
 import type { ModelRequest } from "../../log/model_request.ts";
 import { wire } from "../registry.ts";

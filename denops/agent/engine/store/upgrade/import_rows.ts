@@ -2,7 +2,7 @@
 import { Blobs, hashOf } from "../blobs.ts";
 import { OldLogs } from "./old_logs.ts";
 import type { RowSource, SourceRow } from "../rows.ts";
-import { indexNewest } from "../search_index.ts";
+import { indexNewest } from "../search/search_index.ts";
 import type { Sql } from "../sql.ts";
 
 /** Tables of the search, which are filled from the logs. */

@@ -2,12 +2,12 @@
 import { inflateRawSync } from "node:zlib";
 import type { LogEntry } from "../../log/entries.ts";
 import { Blobs } from "../blobs.ts";
-import { sizeOf } from "../entry_size.ts";
+import { sizeOf } from "../log/entry_size.ts";
 import { SessionMemory } from "../memory.ts";
 import { converted, type DatedEntry, isEnd, type OldEntry, wordsOf, woven } from "./old_entries.ts";
-import { decodeValue, encodePayload, namedBlobs } from "../payload.ts";
+import { decodeValue, encodePayload, namedBlobs } from "../log/payload.ts";
 import type { RowSource, SourceRow } from "../rows.ts";
-import { TurnLog } from "../turn_log.ts";
+import { TurnLog } from "../log/turn_log.ts";
 import type { Sql } from "../sql.ts";
 
 interface OldTurn {

@@ -9,7 +9,7 @@ import { runs } from "../../../../../tests/support/runs.ts";
 import { sample } from "../../../../../tests/support/sample.ts";
 import { storeWork } from "../../../../../tests/support/stored_work.ts";
 import { Database, DATABASE_FILE } from "../database.ts";
-import { indexOthers } from "../search_index.ts";
+import { indexOthers } from "../search/search_index.ts";
 import { StoredSessions } from "../sessions.ts";
 import { SqliteStore } from "../sqlite.ts";
 import { SqliteUsage } from "../usage.ts";

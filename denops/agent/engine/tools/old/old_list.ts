@@ -1,5 +1,5 @@
 /** The tools as offered before version 2 of the list: sessions that began with them keep them. */
-import type { EditForm } from "../../../protocol/efforts.ts";
+import type { EditForm } from "../../../protocol/options/efforts.ts";
 import { familyOf } from "../../../models/families.ts";
 import { nameNow } from "../../calls/old_names.ts";
 import type { ToolSpec } from "../../log/model_request.ts";

@@ -1,8 +1,8 @@
-import type { ModelRequest, Refusable } from "../log/model_request.ts";
-import type { Abilities } from "./abilities/abilities.ts";
-import { oneCallEach } from "./one_call.ts";
-import { withoutReasoning } from "./reasoning.ts";
-import { hasImages, withoutImages } from "./vision.ts";
+import type { ModelRequest, Refusable } from "../../log/model_request.ts";
+import type { Abilities } from "../abilities/abilities.ts";
+import { oneCallEach } from "../one_call.ts";
+import { withoutReasoning } from "../reasoning.ts";
+import { hasImages, withoutImages } from "../vision.ts";
 
 /**
  * "temperature": the model accepts only its default. "tools": it is served without tool calls. "calls": it

@@ -1,10 +1,10 @@
 /** Exports a stored session as markdown or JSON. */
-import { createTwoFilesPatch } from "../../deps/diff.ts";
+import { createTwoFilesPatch } from "../../../deps/diff.ts";
 import { relative } from "node:path";
-import type { AgentEvent, Diff } from "../log/events.ts";
-import { wordsOf } from "../log/entries.ts";
-import { fenced } from "../../shared/text/text.ts";
-import type { Store, Stored, StoredSession } from "../ports/store.ts";
+import type { AgentEvent, Diff } from "../../log/events.ts";
+import { wordsOf } from "../../log/entries.ts";
+import { fenced } from "../../../shared/text/text.ts";
+import type { Store, Stored, StoredSession } from "../../ports/store.ts";
 
 /** Version of the JSON format; incremented for changes that readers have to know. */
 const VERSION = 1;

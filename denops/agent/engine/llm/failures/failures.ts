@@ -1,9 +1,9 @@
 /** Describes HTTP and wire failures in one line of less than 300 characters that says what to check. Pure. */
-import { type ErrorKind, TurnError } from "../../shared/errors.ts";
-import type { WireName } from "../../protocol/providers.ts";
-import { SMALL_WINDOW } from "./abilities/window.ts";
-import { isOutOfMemory, windowIn } from "./local_failures.ts";
-import { failure, names, type Target, via } from "./failure_text.ts";
+import { type ErrorKind, TurnError } from "../../../shared/errors.ts";
+import type { WireName } from "../../../protocol/providers.ts";
+import { SMALL_WINDOW } from "../abilities/window.ts";
+import { isOutOfMemory, windowIn } from "./local.ts";
+import { failure, names, type Target, via } from "./text.ts";
 
 export function statusError(status: number, detail: string, target: Target): TurnError {
   const { provider, model, baseUrl, keySource } = names(target);

@@ -1,5 +1,5 @@
 /** Builds the one-line message of a failure, without secrets and within its length limit. Pure. */
-import { type ErrorKind, TurnError } from "../../shared/errors.ts";
+import { type ErrorKind, TurnError } from "../../../shared/errors.ts";
 
 /** The destination of a request, for messages. */
 export interface Target {

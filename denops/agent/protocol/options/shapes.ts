@@ -1,6 +1,6 @@
 /** Schemas of structured options, for `options.ts`. */
-import { z } from "../deps/zod.ts";
-import { WIRES } from "./providers.ts";
+import { z } from "../../deps/zod.ts";
+import { WIRES } from "../providers.ts";
 
 /** Lua has one table type: an empty list arrives as an empty map, and the other way round. */
 export const list = <T extends z.ZodType>(item: T) =>

@@ -1,8 +1,8 @@
 /** Describes connection failures in one line that says what to check. Pure. */
-import { TurnError } from "../../shared/errors.ts";
-import { connectionProblem } from "../../models/connection_problem.ts";
-import { PRESETS } from "../../protocol/providers.ts";
-import { failure, names, type Target, via } from "./failure_text.ts";
+import { TurnError } from "../../../shared/errors.ts";
+import { connectionProblem } from "../../../models/connection_problem.ts";
+import { PRESETS } from "../../../protocol/providers.ts";
+import { failure, names, type Target, via } from "./text.ts";
 
 /** Describes an error of fetch. `retryable`: the connection broke, as opposed to not being established. */
 export function connectionError(error: unknown, target: Target): { error: TurnError; retryable: boolean } {

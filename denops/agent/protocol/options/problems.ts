@@ -1,5 +1,5 @@
 /** Wrong options in words. */
-import { z } from "../deps/zod.ts";
+import { z } from "../../deps/zod.ts";
 import { OPTION_NAMES } from "./options.ts";
 
 /** The first problem of a failed parse as "option: what is wrong". */

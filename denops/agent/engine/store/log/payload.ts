@@ -2,8 +2,8 @@
  * Values as JSON with long texts in blobs: {"$blob": sha256} stands for a text. An object with this key is wrapped as
  * {"$json": its JSON}, so that every value survives.
  */
-import type { Blobs } from "./blobs.ts";
-import type { Sql } from "./sql.ts";
+import type { Blobs } from "../blobs.ts";
+import type { Sql } from "../sql.ts";
 
 /** Characters of texts that go into a blob, and of texts that reuse an existing one, as file texts do. */
 const LONG = 8_000;

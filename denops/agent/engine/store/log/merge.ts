@@ -1,6 +1,6 @@
 /** Merges the pieces of a streamed text into one event at the end of the turn. */
-import type { LogEntry } from "../log/entries.ts";
-import type { AgentEvent } from "../log/events.ts";
+import type { LogEntry } from "../../log/entries.ts";
+import type { AgentEvent } from "../../log/events.ts";
 
 type Piece = Extract<AgentEvent, { type: "token" | "thought" }>;
 

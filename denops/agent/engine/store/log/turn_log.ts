@@ -4,13 +4,13 @@
  * Entries are checked when read; an unreadable entry does not affect others.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { ENTRY_VERSION, LogEntry } from "../log/entries.ts";
-import { FOLD_TYPES, isFoldType, isMessageType } from "../log/entry_kinds.ts";
-import type { AgentEvent } from "../log/events.ts";
-import type { Blobs } from "./blobs.ts";
+import { ENTRY_VERSION, LogEntry } from "../../log/entries.ts";
+import { FOLD_TYPES, isFoldType, isMessageType } from "../../log/entry_kinds.ts";
+import type { AgentEvent } from "../../log/events.ts";
+import type { Blobs } from "../blobs.ts";
 import { runsOf } from "./merge.ts";
 import { decodeValue } from "./payload.ts";
-import type { Sql } from "./sql.ts";
+import type { Sql } from "../sql.ts";
 
 /** Deflate level; the end of a turn waits for it. */
 const LEVEL = 4;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { assertEachLinear } from "../../../../tests/support/growth.ts";
+import { assertEachLinear } from "../../../../../tests/support/growth.ts";
 import { withoutSecrets } from "./secrets.ts";
 
 /** Joined here, so that no scanner takes this file for a leak. */

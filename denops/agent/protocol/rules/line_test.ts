@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { withLine } from "./rules_line.ts";
+import { withLine } from "./line.ts";
 
 Deno.test("a line goes on with the list at the end, or begins one; line endings stay", () => {
   assert.equal(withLine("", " Use\n tabs "), "- Use tabs\n");

@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { checkError } from "../../../../tests/support/model_client.ts";
+import { checkError } from "../../../../../tests/support/model_client.ts";
 import { garbageError, statusError, streamError } from "./failures.ts";
-import {
-  connectionError,
-  cutOffError,
-  htmlError,
-  silenceError,
-  tooLargeError,
-} from "./transport_failures.ts";
-import { oneLine, type Target } from "./failure_text.ts";
+import { connectionError, cutOffError, htmlError, silenceError, tooLargeError } from "./transport.ts";
+import { oneLine, type Target } from "./text.ts";
 
 const target: Target = {
   baseUrl: "https://models.test/v1",

@@ -1,8 +1,8 @@
 /** Adds imported turns to the search. */
-import { Blobs } from "./blobs.ts";
+import { Blobs } from "../blobs.ts";
 import { addText, searchable, SEARCHED } from "./search.ts";
-import type { Sql } from "./sql.ts";
-import { TurnLog } from "./turn_log.ts";
+import type { Sql } from "../sql.ts";
+import { TurnLog } from "../log/turn_log.ts";
 
 /** Turns of an import that are indexed at once: a start waits for it. */
 const AT_ONCE = 200;

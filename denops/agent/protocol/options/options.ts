@@ -1,6 +1,6 @@
 // Generated from options.json by `deno task docs`. Edit options.json instead.
-import { z } from "../deps/zod.ts";
-import { BranchPrefix, list, map, Price, ProviderOptions, SafeToWrite } from "./option_shapes.ts";
+import { z } from "../../deps/zod.ts";
+import { BranchPrefix, list, map, Price, ProviderOptions, SafeToWrite } from "./shapes.ts";
 
 /** Options that the supervisor passes on to the engine. */
 export const ENGINE_OPTIONS = {

@@ -1,6 +1,6 @@
 /** Estimates the size of a log entry in a model's window. */
-import { type LogEntry } from "../log/entries.ts";
-import { isMessage } from "../log/entry_kinds.ts";
+import { type LogEntry } from "../../log/entries.ts";
+import { isMessage } from "../../log/entry_kinds.ts";
 
 /** Characters that an image counts as. */
 const IMAGE_SIZE = 8_000;

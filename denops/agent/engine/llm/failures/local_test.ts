@@ -1,6 +1,6 @@
 /** What servers of local models say, in their own words. */
 import assert from "node:assert/strict";
-import { isLoading, isOutOfMemory, refusesCalls, windowIn } from "./local_failures.ts";
+import { isLoading, isOutOfMemory, refusesCalls, windowIn } from "./local.ts";
 
 const FULL: readonly (readonly [tokens: number | undefined, said: string])[] = [
   [8192, "request (13392 tokens) exceeds the available context size (8192 tokens), try increasing it"],

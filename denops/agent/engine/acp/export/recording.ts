@@ -16,9 +16,9 @@
  * it recognises, and makes paths relative to the project.
  */
 import { relative } from "node:path";
-import type { LogEntry } from "../log/entries.ts";
-import { wordsOf } from "../log/entries.ts";
-import type { Store, Stored, StoredSession } from "../ports/store.ts";
+import type { LogEntry } from "../../log/entries.ts";
+import { wordsOf } from "../../log/entries.ts";
+import type { Store, Stored, StoredSession } from "../../ports/store.ts";
 import { withoutSecrets } from "./secrets.ts";
 import { type Piece, pieces } from "./export.ts";
 

@@ -2,9 +2,9 @@
  * Full-text search over a project's sessions. The index only knows which entries contain a word; the texts are in the
  * turns.
  */
-import { type LogEntry, wordsOf } from "../log/entries.ts";
-import type { TurnLog } from "./turn_log.ts";
-import type { Sql } from "./sql.ts";
+import { type LogEntry, wordsOf } from "../../log/entries.ts";
+import type { TurnLog } from "../log/turn_log.ts";
+import type { Sql } from "../sql.ts";
 
 /** Searchable characters of one text, because a tool's output may be a whole file. */
 const MOST_SAID = 50_000;
