@@ -60,6 +60,9 @@ export function isCostly(glob: string): boolean {
     (glob.match(/[{,]/g) ?? []).length > MOST_BRACES || /[?*+@!]\(/.test(glob);
 }
 
+/** Without brackets every glob of this length is valid: picomatch need not parse it. */
+const LONGEST_PLAIN = 1_000;
+
 /** A glob's problem, as the end of a sentence; undefined if it is valid. */
 export function globProblem(glob: string): string | undefined {
   if (glob === "") return "is empty";
@@ -67,6 +70,7 @@ export function globProblem(glob: string): string | undefined {
     return "must be relative to the project, without ./ before it";
   }
   if (glob.split("/").includes("..")) return "must not hold ..";
+  if (!/[[\](){}]/.test(glob) && glob.length <= LONGEST_PLAIN) return undefined;
   try {
     picomatch.makeRe(glob, { strictBrackets: true });
   } catch (error) {

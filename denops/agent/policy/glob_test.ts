@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { assertEachLinear } from "../../../tests/support/growth.ts";
 import fc from "fast-check";
+import picomatch from "../deps/picomatch.ts";
 import { runs } from "../../../tests/support/runs.ts";
 import defaults from "./defaults.json" with { type: "json" };
-import { globMatcher, isCostly, lastMatcher, matchesGlob } from "./glob.ts";
+import { globMatcher, globProblem, isCostly, lastMatcher, matchesGlob } from "./glob.ts";
 
 const GLOBS = ["**/.env", "**/.env.*", "**/.ssh/**", "*.md", "src/**", "**/*.{pem,key}", "a/*/b"];
 
@@ -94,3 +95,17 @@ Deno.test("globs that are not costly are matched in time in proportion", () =>
     const names = Array.from({ length: size }, (_, at) => `${"a".repeat(60)}/${"a".repeat(60)}bx${at}`);
     return () => names.filter((name) => matchesGlob(glob, name));
   }, 40));
+
+Deno.test("a glob has a problem exactly if picomatch finds one", () => {
+  const part = fc.constantFrom("**", ...`a*?/!@+|,\\"'$[](){}^~# \0é`);
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+      // Not absolute: picomatch has no say in that.
+      const glob = `a${parts.join("")}`;
+      const hasProblem = globProblem(glob) !== undefined;
+      const parse = () => picomatch.makeRe(glob, { strictBrackets: true });
+      hasProblem ? assert.throws(parse, glob) : assert.doesNotThrow(parse, glob);
+    }),
+    runs(2_000),
+  );
+});

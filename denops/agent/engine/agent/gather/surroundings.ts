@@ -64,6 +64,8 @@ export class SurroundingsGatherer {
   #asking: Promise<void> | undefined;
   /** For the next turn. */
   #git: GitNow | undefined;
+  /** Of the look that {@link prepare} begins. */
+  readonly #firstLook = new AbortController();
   /** The client has not listed all files in time. */
   #isLate = false;
   /** The description was sent, so it stays. */
@@ -104,7 +106,8 @@ export class SurroundingsGatherer {
   prepare(): void {
     this.#prepareProject();
     // Git answers faster after a first look at the project.
-    this.#ports.ask?.({ facts: ["status"] }, AbortSignal.timeout(LONGEST_MS)).catch(() => {});
+    const signal = AbortSignal.any([this.#firstLook.signal, AbortSignal.timeout(LONGEST_MS)]);
+    this.#ports.ask?.({ facts: ["status"] }, signal).catch(() => {});
   }
 
   /** Gathers the project facts for the next message; only a session's first message waits for them. */
@@ -115,6 +118,7 @@ export class SurroundingsGatherer {
   /** Requests the current facts, while the rest of a message is gathered. */
   ask(signal: AbortSignal): void {
     const { ask } = this.#ports;
+    this.#firstLook.abort();
     this.#git = ask && new GitNow(ask, signal);
   }
 

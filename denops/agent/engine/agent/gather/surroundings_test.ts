@@ -101,6 +101,22 @@ Deno.test("git is told as it is when the message is sent, and what is not known 
   assert.deepEqual(await told(), ["Git: branch other", "Git: nothing uncommitted"]);
 });
 
+Deno.test("the first look at git ends when a message is sent: its answer would be too old", async () => {
+  const looks: AbortSignal[] = [];
+  const ask: AskSurroundings = ({ facts }, signal) => {
+    if (facts.includes("status")) looks.push(signal);
+    return facts.includes("status") && looks.length === 1 ? new Promise(() => {}) : Promise.resolve({});
+  };
+  await using engine = await startEngine({ script: "say Hm.", surroundings: { ask } });
+  engine.session.prepare();
+  const [first] = looks;
+  assert.ok(first !== undefined && !first.aborted);
+  await engine.prompt("Hello");
+  assert.equal(looks.length, 2);
+  assert.notEqual(first.reason?.name, "TimeoutError");
+  assert.ok(first.aborted);
+});
+
 Deno.test("what the user has edited since the last turn is told: small diffs whole, of others how much", async () => {
   const long = Array.from({ length: 400 }, (_, at) => `line ${at}\n`).join("");
   const files = { "a.ts": "one\ntwo\nthree\n", "b.ts": long, "c.ts": "gone\n", "d.ts": "same\n" };

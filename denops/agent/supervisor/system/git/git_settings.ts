@@ -80,6 +80,7 @@ export async function settingsOf(
   text: string,
   roots: readonly string[],
 ): Promise<readonly Setting[] | undefined> {
+  if (text === "") return [];
   const git = await findProgram("git", roots);
   // Without git nothing obeys it.
   if (git === undefined) return [];
