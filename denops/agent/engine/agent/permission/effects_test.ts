@@ -96,7 +96,7 @@ Deno.test("what is agreed to is kept: the model is told what, buffers follow, an
     "done\n[exit code 0]\n[kept: a.txt, b.txt, package.json (+2 −3)]\n[not kept: new.txt (changed meanwhile)]",
   ]);
   assert.deepEqual(eventsOf(one), [
-    "asked: it: runs it, an unknown program",
+    "asked: needs your approval",
     "allow_once: runs over a copy",
     "running: runs over a copy",
     "asked: the command would make 4 changes",
