@@ -1,9 +1,9 @@
 /**
- * What a command line is about: the simple commands in it, how bad the worst of them looks, what it will have to be
- * allowed, and which permission rules cover it. Pure.
+ * Judges a command line: its simple commands, the most serious of them, the access that it needs, and the
+ * rules that cover it. Pure.
  *
- * This is what people are told and asked, and the key of their rules. That a line does no more is not promised here: the
- * sandbox of its level holds that.
+ * This is the basis for questions to the user and for rules. It does not guarantee that a line does no more:
+ * the sandbox of its level enforces that.
  */
 import { type CommandAccess, commandAccess } from "../protocol/commands.ts";
 import { isDeceptive } from "./deceptive.ts";
@@ -17,29 +17,30 @@ export type { SimpleCommand } from "./command/walk.ts";
 
 export interface CommandVerdict {
   readonly severity: Risk;
-  /** One line: the worst simple command, and what it does. */
+  /** One line: the most serious simple command, and its effect. */
   readonly reason: string;
-  /** All simple commands, in the order in which they were met. */
+  /** All simple commands in the order of the walk. */
   readonly commands: readonly SimpleCommand[];
-  /** False if the line, or a part of it, is not what a shell can read: no rule covers it then. */
+  /** False if the line, or a part of it, is not valid shell syntax; then no rule covers it. */
   readonly parsed: boolean;
-  /** Made of literal words and plain syntax alone: a rule may cover it. */
+  /** Consists only of literal words and plain syntax, so a rule may cover it. */
   readonly plain: boolean;
   /** The proposed level if the model requested none. */
   readonly access: CommandAccess;
 }
 
 /**
- * Never throws, and ends soon whatever the line is.
+ * Never throws, and takes bounded time for any line.
  *
- * @param places the project's root and the home folder, absolute, so that absolute paths into them are understood
+ * @param places the absolute paths of the project's root and the home folder, so that paths into them are
+ * recognised
  */
 export function judgeCommand(line: string, places: Places = {}): CommandVerdict {
   const reader = new Reader(places);
   try {
     reader.read(line);
   } catch (error) {
-    // A line that the judges stumble over is not run unseen.
+    // A line that makes a judge fail is never run without a question.
     const message = error instanceof Error ? error.message : "unknown error";
     reader.parsed = false;
     reader.add(line.slice(0, 200), judgeAs("critical", `cannot be judged (${message})`));

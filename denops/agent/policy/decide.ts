@@ -1,4 +1,4 @@
-/** The verdict on what a call accesses. Pure. */
+/** Decides on the access of a call. Pure. */
 import type { Access, AccessOf, FileAccess } from "../protocol/access.ts";
 import { type CommandCircumstances, type CommandDecision, decideCommand } from "./decide_command.ts";
 import type { FileDecision } from "./file_access.ts";
@@ -7,15 +7,15 @@ import { agentRule, fetchRule, fileRule, mcpRule } from "./matching_rules.ts";
 
 /** The gate's knowledge when it decides. */
 export interface Circumstances extends CommandCircumstances {
-  /** Why the engine asks, one line: said where no rule speaks of it. */
+  /** The engine's reason for asking, in one line; used where no rule applies. */
   readonly reason: string;
 }
 
 export interface AccessDecision {
   readonly decision: FileDecision;
-  /** No rule and no earlier answer may stand for the user's. */
+  /** Neither a rule nor an earlier answer may replace the user's. */
   readonly always: boolean;
-  /** The rule that "always allow" would write; undefined where none would answer. */
+  /** The rule that "always allow" would write; undefined if no rule would help. */
   readonly suggestion: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export const UNKNOWN: FileDecision = {
 
 const SUBAGENT: FileDecision = { verdict: "allow", rule: "a sub-agent" };
 
-/** The gate's word: by the user's rules alone, on what the engine does not do unasked. */
+/** The gate's decision by the user's rules, for access that the engine does not allow by default. */
 export function decide(access: AccessOf<"command">, circumstances: Circumstances): CommandDecision;
 export function decide(access: Access, circumstances: Circumstances): AccessDecision;
 export function decide(access: Access, circumstances: Circumstances): AccessDecision {
@@ -48,7 +48,7 @@ export function decide(access: Access, circumstances: Circumstances): AccessDeci
       // Only the supervisor knows the effects; see decide_effects.ts.
       return accessDecision(UNKNOWN);
     case "agent": {
-      // A sub-agent gets no leave that the engine does not have: what it does is judged call by call.
+      // A sub-agent gets no permissions beyond the engine's: each of its calls is judged.
       const unruled = access.access === undefined ? askBecause(reason) : SUBAGENT;
       return accessDecision(byRule(agentRule(rules, access.name)) ?? unruled);
     }
@@ -76,7 +76,10 @@ function byRule(found: Rule | undefined): FileDecision | undefined {
   return { verdict: found.verdict, rule, reason };
 }
 
-/** By the strictest of the rules on the files; allowed only if each write is. Lists have passed the engine's own check. */
+/**
+ * Applies the strictest of the rules on the files, and allows only if each write is allowed. The engine has
+ * already checked lists.
+ */
 function judgeFiles(files: readonly FileAccess[], { rules, reason }: Circumstances): AccessDecision {
   const found = files.flatMap(({ access, path }) =>
     access === "list" ? [] : [{ access, path, rule: fileRule(rules, access, path) }]
@@ -84,13 +87,13 @@ function judgeFiles(files: readonly FileAccess[], { rules, reason }: Circumstanc
   const ruled = (verdict: Rule["verdict"]) => found.find(({ rule }) => rule?.verdict === verdict)?.rule;
   const against = byRule(ruled("deny") ?? ruled("ask"));
   if (against !== undefined) return accessDecision(against);
-  // Reads need no rule to be allowed; they have passed the engine's own check.
+  // Reads need no rule: the engine has already checked them.
   const writes = found.filter(({ access }) => access === "write");
   const allowing = writes.flatMap(({ rule }) => rule === undefined ? [] : [ruleText(rule)]);
   if (writes.length > 0 && allowing.length === writes.length) {
     return accessDecision({ verdict: "allow", rule: [...new Set(allowing)].join(", ") });
   }
-  // The smallest rule that would have answered: this one file. Escapes the special characters of globs.
+  // The narrowest rule, for this one file. Escapes the special characters of globs.
   const [only] = writes;
   const suggestion = writes.length === 1 && only !== undefined
     ? ruleText({ kind: "write", pattern: only.path.named.replace(/[*?[\]{}()!\\]/g, "\\$&") })

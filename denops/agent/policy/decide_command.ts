@@ -1,4 +1,7 @@
-/** May this command line run, and at which level? Pure; the gate asks at the moment of running, on exactly what runs. */
+/**
+ * Decides whether a command line may run, and at which level. Pure. The gate decides on exactly the line that
+ * runs, right before it runs.
+ */
 import {
   type CommandAccess,
   commandAccess,
@@ -14,17 +17,17 @@ import { type LineRules, lineRules, suggestRules } from "./matching_rules.ts";
 
 export interface CommandCircumstances {
   readonly rules: readonly Rule[];
-  /** An operating system's sandbox holds the command at its level. */
+  /** The operating system's sandbox enforces the command's level. */
   readonly sandboxed: boolean;
-  /** "ask": nothing runs unasked. */
+  /** "ask": nothing runs without approval. */
   readonly commands: UserConfig["commands"];
-  /** Commands can be run over an overlay of the project. */
+  /** Whether commands can run over an overlay of the project. */
   readonly rehearses: boolean;
-  /** The project and the home folder, so that absolute paths are understood. */
+  /** The project and the home folder, to recognise absolute paths. */
   readonly places: Places;
-  /** Commands that run unasked do not see git's history. */
+  /** Commands that run without approval do not see git's history. */
   readonly hidesHistory: boolean;
-  /** Why not all of what must not be read can be hidden; undefined if it can. */
+  /** Why some unreadable files cannot be hidden; undefined if all can. */
   readonly cannotHide: string | undefined;
 }
 
@@ -35,21 +38,21 @@ type JudgedInput =
 export interface CommandDecision {
   readonly decision: FileDecision;
   readonly verdict: CommandVerdict;
-  /** No rule and no mode may answer for the user. */
+  /** Neither a rule nor a mode may answer for the user. */
   readonly always: boolean;
-  /** At what it is asked about. */
+  /** The level of the question. */
   readonly requestedAccess: CommandAccess;
-  /** At what it runs: a look where that is enough for a line that a rule allows, although more was asked. */
+  /** The level of the run: a read-only one, if that is enough for a line that a rule allows. */
   readonly access: CommandAccess;
   /** It runs over an overlay. */
   readonly rehearsed: boolean;
-  /** A rule has agreed to what it does: what it changes over an overlay may be kept unasked. */
+  /** A rule approved its effects, so its changes over an overlay are kept without a question. */
   readonly agreed: boolean;
-  /** The rules that would have answered, as text. */
+  /** The rules that would allow it, as text. */
   readonly suggestion: string | undefined;
 }
 
-/** Without a sandbox nothing holds a command. */
+/** The level of every command without a sandbox. */
 const UNHELD: CommandAccess = "git+network";
 
 export function decideCommand(
@@ -65,7 +68,7 @@ export function decideCommand(
   const level = levelOf(requestedAccess);
   const decided = (decision: FileDecision, more: Partial<CommandDecision> = {}) =>
     commandDecision({ decision, verdict, requestedAccess, ...more }, rehearses);
-  // An allow rule would have answered this question.
+  // Asks, although an allow rule could have answered.
   const ask = (rule: string, reason: string) =>
     decided({ verdict: "ask", rule, reason }, { suggestion: suggested(verdict, requestedAccess) });
   const askAlways = (rule: string, reason: string) =>
@@ -98,7 +101,7 @@ export function decideCommand(
   if (allowing !== undefined) return allow([allowing, texts(network) ?? []].flat().join(", "));
   if (commands !== "ask") {
     if (level === "look" && verdict.severity !== "high") return allow("look");
-    // The user approves its changes once they are known; by then it has read its files.
+    // The user approves its changes when they are known, but by then it has read its files.
     const reads = verdict.commands.some((one) => one.level === "look" && one.severity === "high");
     if (rehearses && (level === "try" || level === "write") && !reads) {
       return allow(level, requestedAccess, false);
@@ -109,7 +112,7 @@ export function decideCommand(
     : ask(verdict.severity, verdict.reason);
 }
 
-/** @param rehearses the line could run over an overlay */
+/** @param rehearses whether the line could run over an overlay */
 function commandDecision(
   facts: Pick<CommandDecision, "decision" | "verdict" | "requestedAccess"> & Partial<CommandDecision>,
   rehearses: boolean,
@@ -119,7 +122,9 @@ function commandDecision(
   return { always: false, agreed: false, suggestion: undefined, ...facts, access, rehearsed };
 }
 
-/** Which access the line seems to need: what only looks, as far as its text tells, may write what is not kept. */
+/**
+ * The access that the line seems to need. A line that seems read-only may write what is dropped afterwards.
+ */
 function proposed(
   { access, commands }: CommandVerdict,
   { hidesHistory }: CommandCircumstances,
@@ -129,14 +134,14 @@ function proposed(
   return levelOf(access) === "look" ? commandAccess("try", hasNetwork(access)) : access;
 }
 
-/** Where nothing is rehearsed "try" is what the line needs: what it seems to, and "write" for what nobody knows. */
+/** Without overlays, "try" becomes the level that the line seems to need, and "write" if that is unknown. */
 function fitting(access: CommandAccess, rehearses: boolean, verdict: CommandVerdict): CommandAccess {
   if (rehearses || levelOf(access) !== "try") return access;
   const needed = levelOf(verdict.access);
   return commandAccess(needed === "try" ? "write" : needed, hasNetwork(access));
 }
 
-/** The rules that allow all of a line. */
+/** The rules that together allow a line. */
 function texts(found: LineRules | undefined): string | undefined {
   return found?.verdict === "allow" ? found.rules.map(ruleText).join(", ") : undefined;
 }

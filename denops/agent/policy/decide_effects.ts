@@ -1,17 +1,17 @@
-/** May what a command has changed over an overlay be kept? Pure. */
+/** Decides whether a command's changes over an overlay are kept. Pure. */
 import type { SafeToWrite, UserConfig } from "../protocol/config.ts";
 import { type ChangedKeys, type FileDecision, type NamedPath, namesOf, sensitivity } from "./file_access.ts";
 import { type Rule, ruleText } from "./rules.ts";
 import { fileRule } from "./matching_rules.ts";
 
-/** "kept" unless the user says otherwise, "left" unless they say so; "refused" cannot be kept. */
+/** "kept" and "left" are defaults that the user can change; "refused" cannot be kept. */
 export type EffectState = "kept" | "left" | "refused";
 
 export interface JudgedEffect {
   readonly state: EffectState;
   /** Half a sentence. */
   readonly why?: string;
-  /** Package managers write it: who has agreed to the command has agreed to that. */
+  /** A package manager wrote it, so approving the command approves it. */
   readonly packages?: boolean;
 }
 
@@ -38,7 +38,10 @@ export function judgeEffect(
   return { state: "kept" };
 }
 
-/** Whether a person is asked. Changes that cannot be kept are only reported. @param agreed to the command, before it ran */
+/**
+ * Whether the user is asked. Changes that cannot be kept are only reported. @param agreed whether the command
+ * was approved before it ran
+ */
 export function decideEffects(
   effects: readonly JudgedEffect[],
   agreed: boolean,

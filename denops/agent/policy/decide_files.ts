@@ -1,11 +1,11 @@
-/** The engine's verdict on what a call does to files. Pure. */
+/** The engine's decision on a call's access to files. Pure. */
 import type { FileAccess } from "../protocol/access.ts";
 import type { FileRules } from "../protocol/config.ts";
 import { type FileDecision, mayRead, mayWrite } from "./file_access.ts";
 
 /**
  * The strictest verdict of all files.
- * @param allowed keys, made by {@link allowKey}, of what the user has allowed
+ * @param allowed keys from {@link allowKey} for access that the user has allowed
  */
 export function decideFiles(
   files: readonly FileAccess[],
@@ -27,7 +27,7 @@ export function decideFiles(
   return strictest ?? { verdict: "deny", rule: "no file", reason: "it names no file" };
 }
 
-/** What an answer allows: this access to this very file. */
+/** The key of an approval: this access to exactly this file. */
 export function allowKey(
   { access, path: { path } }: {
     readonly access: FileAccess["access"];

@@ -1,6 +1,6 @@
 /**
- * What a mode allows, whatever rules and users agree to: a mode that changes nothing runs nothing that could. Judged by
- * the engine and once more by the gate. Pure.
+ * Enforces modes, regardless of rules and approvals: a read-only mode runs nothing that could change files.
+ * Both engine and gate check it. Pure.
  */
 import type { Access } from "../protocol/access.ts";
 import type { ModeAccess } from "../protocol/modes.ts";
@@ -9,7 +9,7 @@ import { matchesGlob } from "./glob.ts";
 
 const DOCS = ["docs/**/*", "**/*.md"] as const;
 
-/** Undefined: the mode has nothing against it. */
+/** Undefined: the mode does not object. */
 export function againstMode(access: Access, mode: ModeAccess): FileDecision | undefined {
   if (mode === "write") return undefined;
   switch (access.kind) {
@@ -29,7 +29,7 @@ export function againstMode(access: Access, mode: ModeAccess): FileDecision | un
       return denied("nobody knows what this tool would change, and this mode changes nothing");
     case "ask":
       return access.about === "server" ? denied("this mode starts no language server") : undefined;
-    // An agent that is started is held to the mode of who starts it.
+    // A started agent is bound to the mode of its parent.
     case "agent":
     case "fetch":
     case "nothing":

@@ -2,8 +2,8 @@
 import lists from "./defaults.json" with { type: "json" };
 
 /**
- * A configuration of the engine as a client other than ours writes it. As with the options, its `safe_to_write` comes
- * after ours.
+ * The engine's configuration as other clients write it. As with the options, its `safe_to_write` follows the
+ * defaults.
  */
 export function withDefaults(config: unknown): unknown {
   if (typeof config !== "object" || config === null || Array.isArray(config)) return config;

@@ -1,4 +1,4 @@
-/** Which files agents may read and write, and which need approval. Pure. */
+/** Decides which files agents can read and write, and which need approval. Pure. */
 import type { FileRules, SafeToWrite } from "../protocol/config.ts";
 import { lastMatcher, matchesGlob } from "./glob.ts";
 import { touchesKeys } from "./manifest.ts";
@@ -12,19 +12,21 @@ export type FileDecision =
   | { readonly verdict: "ask"; readonly rule: string; readonly reason: string }
   | { readonly verdict: "deny"; readonly rule: string; readonly reason: string };
 
-/** Both names count: the link's own and its target's. */
+/** Both names of a link count: its own and its target's. */
 export function namesOf(path: NamedPath): readonly string[] {
   return path.named === path.relative ? [path.relative] : [path.relative, path.named];
 }
 
-/** Git's own files hold credentials and settings: they are never sent automatically. */
+/** Git's own files contain credentials and settings, so they are never sent automatically. */
 export function isInGit(path: NamedPath): boolean {
   return namesOf(path).some((name) => /(^|\/)\.git(\/|$)/i.test(name));
 }
 
 export type ReadOptions = Pick<FileRules, "deny_read" | "read_rules">;
 
-/** Reads are allowed but for `deny_read` and what rules deny or ask about; no rule opens what `deny_read` closes. */
+/**
+ * Allows reads except those that `deny_read` or a rule denies or asks about; no rule overrides `deny_read`.
+ */
 export function mayRead(path: NamedPath, { deny_read, read_rules }: ReadOptions): FileDecision {
   const matching = (globs: readonly string[]) =>
     globs.find((glob) => namesOf(path).some((name) => matchesGlob(glob, name)));
@@ -46,12 +48,12 @@ export function mayRead(path: NamedPath, { deny_read, read_rules }: ReadOptions)
 
 const matchers = new WeakMap<readonly SafeToWrite[], (name: string) => number>();
 
-/** Keys of a manifest that a write changes; undefined: not known. */
+/** The keys of a manifest that a write changes; undefined: unknown. */
 export type ChangedKeys = () => readonly string[] | undefined;
 
 /**
- * The entry that makes a file one that asks: the last one that matches decides. Undefined: it may be written.
- * @param changed without it all keys count
+ * The last matching entry, if it makes a write ask. Undefined: the file may be written.
+ * @param changed by default all keys count
  */
 export function sensitivity(
   name: string,
@@ -67,8 +69,8 @@ export function sensitivity(
 }
 
 /**
- * The stricter of a link's two names wins.
- * @param risk what is known of the place itself, as the end of a sentence: it asks
+ * The stricter result for a link's two names wins.
+ * @param risk a risk of the place itself, as the end of a sentence; it asks
  */
 export function mayWrite(
   path: NamedPath,

@@ -1,18 +1,20 @@
-/** Globs of paths, understood alike wherever they decide something. Pure. */
+/** The one implementation of globs of paths, for every decision. Pure. */
 import picomatch from "../deps/picomatch.ts";
 
-/** "." of the regular expression that a glob becomes matches none of these, so that "**" would end at them. */
+/** The "." of a glob's regular expression matches none of these, so "**" would end at them. */
 const LINE_ENDS = /[\n\r\u2028\u2029]/g;
 
 const OPTIONS = { dot: true, nocase: true } as const;
 
-/** Compiling takes longer than matching, and the same few are asked about for thousands of files. */
+/**
+ * Cached, because compiling takes longer than matching, and few globs are matched against thousands of files.
+ */
 const compiled = new Map<string, (path: string) => boolean>();
 const MOST_COMPILED = 1_000;
 
 /**
- * Whether one of the globs matches a path, relative to the project and with forward slashes.
- * Case is ignored: on a file system that ignores it, ".ENV" is ".env".
+ * Whether one of the globs matches a path that is relative to the project and has forward slashes. Ignores
+ * case, because ".ENV" is ".env" on some file systems.
  */
 export function globMatcher(globs: readonly string[]): (path: string) => boolean {
   const key = JSON.stringify(globs);
@@ -30,8 +32,8 @@ export function matchesGlob(glob: string, path: string): boolean {
 }
 
 /**
- * The number of the last of the globs that matches a path; -1 if none does. One expression for all of them: lists of many
- * are asked about thousands of paths.
+ * Index of the last glob that matches a path; -1 if none does. One expression for all globs, because long
+ * lists are matched against thousands of paths.
  */
 export function lastMatcher(globs: readonly string[]): (path: string) => number {
   const last = globs.map((glob, index) => `(?<g${index}>${picomatch.makeRe(glob, OPTIONS).source})`)
@@ -41,7 +43,7 @@ export function lastMatcher(globs: readonly string[]): (path: string) => number 
     if (path === "") return -1;
     const groups = any.exec(path.replace(LINE_ENDS, "_"))?.groups ?? {};
     const [name = "g-1"] = Object.entries(groups).find(([, found]) => found !== undefined) ?? [];
-    // A glob is also its own name.
+    // A glob also matches itself literally.
     return Math.max(Number(name.slice(1)), globs.lastIndexOf(path));
   };
 }
@@ -51,8 +53,8 @@ const MOST_STARS = 3;
 const MOST_BRACES = 50;
 
 /**
- * Would a hostile glob of this shape take far more than linear time? Those of a repository are not matched then; the
- * user's own always are.
+ * Whether a hostile glob of this shape would take far more than linear time. A repository's globs of this
+ * kind are ignored; the user's are always matched.
  */
 export function isCostly(glob: string): boolean {
   const [deep = [], all = []] = [glob.match(/\*\*+/g), glob.match(/\*+|\?+/g)].map((found) => found ?? []);

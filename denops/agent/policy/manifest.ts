@@ -1,23 +1,23 @@
 /**
- * Which keys of a manifest a change touches: most of them are settings and dependencies, a few name programs that
- * editors and package managers run by themselves. Pure.
+ * Finds the keys of a manifest that a change touches: most are settings and dependencies, but some name
+ * programs that editors and package managers run automatically. Pure.
  */
 import { jsonrepair } from "../deps/jsonrepair.ts";
 import { parse as parseToml } from "../deps/toml.ts";
 import type { TextChange } from "../protocol/access.ts";
 import { readXml } from "./xml.ts";
 
-/** Characters of one side. */
+/** Characters of one version. */
 const LONGEST = 200_000;
 const DEEPEST = 32;
 const TOO_DEEP = "It is nested too deep.";
 
-/** Path of a value in a manifest, its parts joined by "/". */
+/** Path of a value in a manifest, joined by "/". */
 type KeyPath = string;
 
 /**
  * @param name of the file
- * @returns undefined: the file is no manifest, or one of the texts cannot be read as one
+ * @returns undefined if the file is not a manifest, or one version cannot be parsed
  */
 export function changedKeys(name: string, { before, after }: TextChange): readonly KeyPath[] | undefined {
   const parse = parserOf(name);
@@ -34,8 +34,8 @@ export function changedKeys(name: string, { before, after }: TextChange): readon
 }
 
 /**
- * Case is ignored, as MSBuild ignores it in names of properties.
- * @param patterns paths of keys with "*" for any part: such a value, or one in it or around it, counts
+ * Ignores case, as MSBuild does for property names.
+ * @param patterns key paths in which "*" is any part; a value inside of or around a matching one counts too
  */
 export function touchesKeys(patterns: readonly KeyPath[], changed: readonly KeyPath[]): boolean {
   const split = changed.map((key) => key.toLowerCase().split("/"));
@@ -54,14 +54,14 @@ function parserOf(name: string): ((text: string) => unknown) | undefined {
   return /\.(ini|cfg)$/i.test(name) ? parseIni : undefined;
 }
 
-/** With comments, as editors take them. */
+/** Allows comments, as editors do. */
 function parseJson(text: string): unknown {
   const own = text.replace(/^\ufeff/, "");
   if (own.trim() === "") return {};
   try {
     return JSON.parse(own);
   } catch {
-    // Deep nests take it more than linear time.
+    // Deep nesting takes it more than linear time.
     if (isDeep(own)) throw new Error(TOO_DEEP);
     return JSON.parse(jsonrepair(own));
   }
@@ -77,7 +77,7 @@ function isDeep(text: string): boolean {
   return false;
 }
 
-/** As Python's configparser reads it: what is indented belongs to the value before. */
+/** Parses like Python's configparser: an indented line continues the value before it. */
 function parseIni(text: string): unknown {
   const sections = new Map<string, Map<string, string>>();
   let section = new Map<string, string>();
@@ -100,7 +100,7 @@ function parseIni(text: string): unknown {
   return Object.fromEntries([...sections].map(([name, keys]) => [name, Object.fromEntries(keys)]));
 }
 
-/** Values that are no objects, by the paths of their keys. */
+/** Values that are not objects, by their key paths. */
 function leaves(value: unknown): ReadonlyMap<KeyPath, string> {
   const found = new Map<KeyPath, string>();
   const walk = (one: unknown, path: readonly string[]) => {

@@ -1,4 +1,4 @@
-/** The rule that decides: deny before ask before allow, then the most specific one. Pure. */
+/** Finds the rule that decides: deny before ask before allow, then the most specific one. Pure. */
 import type { RuleKind } from "../protocol/access.ts";
 import type { CommandVerdict } from "./command.ts";
 import { covers, ownCommands, specificity, suggestPatterns, touches } from "./command/rules.ts";
@@ -23,13 +23,16 @@ export function fileRule(
 
 export type LineRules =
   | { readonly verdict: "deny" | "ask"; readonly rule: Rule }
-  /** Every simple command of the line is allowed, each by one of these. */
+  /** Every simple command of the line is allowed by one of these. */
   | { readonly verdict: "allow"; readonly rules: readonly Rule[] };
 
-/** Kinds of rules on command lines: what runs in a look or writes, what has leave to write git's data, the network. */
+/**
+ * Kinds of rules on command lines: for read-only commands and writes, for writing git's data, and for the
+ * network.
+ */
 type LineRuleKind = Extract<RuleKind, "run" | "git" | "network">;
 
-/** The verdict of the rules on a command line: deny or ask if they name any part, allow only if they name all. */
+/** The rules' verdict on a command line: deny or ask if they match any part, allow only if they match all. */
 export function lineRules(
   rules: readonly Rule[],
   kind: LineRuleKind,
@@ -53,10 +56,11 @@ export function lineRules(
 }
 
 /**
- * The rules that "always allow" would write, such as `run(npm test *)`: one for each different command. Together they
- * cover the line.
+ * The rules that "always allow" would write, such as `run(npm test *)`: one for each different command.
+ * Together they cover the line.
  *
- * @return undefined where none is sensible: critical lines, text that is only known when it runs, output into files
+ * @return undefined if none is sensible: critical lines, text that is unknown before the line runs, output
+ * into files
  */
 export function suggestRules(line: CommandVerdict, kind: LineRuleKind): readonly string[] | undefined {
   return suggestPatterns(line)?.map((pattern) => ruleText({ kind, pattern }));
@@ -72,12 +76,15 @@ export function mcpRule(rules: readonly Rule[], server: string, tool: string): R
   return deciding(rules, "mcp", (pattern) => toolMatches(pattern, server, tool));
 }
 
-/** The rule that decides on starting an agent; undefined if none matches. @param name of a mode, or of a foreign agent */
+/**
+ * The rule that decides on starting an agent; undefined if none matches. @param name of a mode, or of a
+ * foreign agent
+ */
 export function agentRule(rules: readonly Rule[], name: string): Rule | undefined {
   return deciding(rules, "agent", (pattern) => agentMatches(pattern, name));
 }
 
-/** Of the rules that match: deny before ask before allow, then the most specific, then the strongest source. */
+/** Of the matching rules: deny before ask before allow, then the most specific, then the strongest source. */
 function deciding(
   rules: readonly Rule[],
   kind: RuleKind,

@@ -1,39 +1,39 @@
 /**
- * The one place where a path that a model wrote becomes a path that is touched.
+ * Resolves every path that a model writes; no other code does.
  *
  * absolute path → real path of the nearest existing parent → inside the root, or an error.
  * Symbolic links are resolved before the check, so that a link inside the project never leads out of it.
  */
 import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
 
-/** The file system; both engine and supervisor pass Deno's own. */
+/** File system queries; both engine and supervisor pass Deno's own. */
 export interface PathLookups {
-  /** The path with every symbolic link resolved; undefined if nothing is there. */
+  /** The path with every symbolic link resolved; undefined if it does not exist. */
   realPath(path: string): Promise<string | undefined>;
   /** The kind of the path itself, links not followed; undefined if it does not exist. */
   kind(path: string): Promise<"file" | "directory" | "symlink" | "other" | undefined>;
 }
 
 export interface ResolvedPath {
-  /** Absolute, real; what is to be opened. */
+  /** Absolute and real; the path to open. */
   readonly path: string;
-  /** Relative to the root with forward slashes, "" for the root itself; what is shown and matched. */
+  /** Relative to the root with forward slashes, "" for the root itself; for display and rules. */
   readonly relative: string;
-  /** As `relative`, but with symbolic links as they were named. */
+  /** As `relative`, but with the names of symbolic links. */
   readonly named: string;
   readonly exists: boolean;
 }
 
-/** The path cannot be used; `message` says why in one line that a model can act on. */
+/** The path is unusable; `message` gives the reason in one line that a model can act on. */
 export class PathError extends Error {
   override readonly name = "PathError";
 }
 
-/** Linux's limit. Without one, a path of thousands of folders takes a second. */
+/** Linux's limit. Without it, a path of thousands of folders takes a second. */
 const LONGEST_PATH = 4_095;
 const LONGEST_NAME = 255;
 
-/** Names that Windows gives to devices in every folder. */
+/** Names of devices, which Windows has in every folder. */
 const DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$/i;
 
 /**
@@ -49,7 +49,7 @@ export async function resolvePath(
   const label = JSON.stringify(input).slice(1, -1);
   checkLength(resolve(root, input), windows);
   checkCharacters(input, label, windows);
-  // Half a character has this name on the disk.
+  // On the disk, a lone surrogate has this replacement as its name.
   const absolute = (await toAbsolute(input, root, lookups)).toWellFormed();
   if (!isInside(absolute, root)) throw outside(label);
   const { parent, rest } = await nearestExisting(absolute, label, lookups);
@@ -93,7 +93,7 @@ function checkLength(path: string, windows: boolean): void {
   if (name !== undefined) throw new PathError(`path has a name that is too long: ${begin(name)}…`);
 }
 
-/** Models like to begin with the project's own name: `name/rest` means `rest` unless such a folder exists. */
+/** Models often prepend the project's own name: `name/rest` means `rest` unless such a folder exists. */
 async function toAbsolute(input: string, root: string, lookups: PathLookups): Promise<string> {
   if (isAbsolute(input)) return await fromRealRoot(resolve(input), root, lookups);
   const [first = "", ...rest] = input.split(/[\\/]/);
@@ -125,7 +125,7 @@ async function nearestExisting(
   while (true) {
     const real = await lookups.realPath(current);
     if (real !== undefined) return { parent: real, rest };
-    // A link whose target is missing: to write through it would create a file wherever it points.
+    // A dangling link: writing through it would create a file at its target.
     if (await lookups.kind(current) === "symlink") {
       throw new PathError(`path is a symbolic link to nothing: ${label}`);
     }

@@ -1,6 +1,6 @@
 /**
- * Patterns of rules on what is not here: the hosts of `fetch(*.python.org)`, the tools of `mcp(server/tool)`, and
- * who is started by `agent(explore)`. Pure.
+ * Patterns of rules on remote things: the hosts of `fetch(*.python.org)`, the tools of `mcp(server/tool)`,
+ * and the agents of `agent(explore)`. Pure.
  */
 
 /** The problem of a pattern of hosts, as the end of a sentence; undefined if it is valid. */
@@ -12,7 +12,10 @@ export function hostProblem(pattern: string): string | undefined {
   return undefined;
 }
 
-/** `*` stands for any host, `*.name` for every host below it but not for the name itself. Without a port: any. */
+/**
+ * `*` matches any host, `*.name` every host below it but not the name itself. Without a port, any port
+ * matches.
+ */
 export function hostMatches(pattern: string, url: string): boolean {
   const wanted = parseHost(pattern);
   const target = parseUrl(url);
@@ -23,7 +26,7 @@ export function hostMatches(pattern: string, url: string): boolean {
 }
 
 interface Host {
-  /** As URLs spell it: lower case, punycode, without a dot at its end. Undefined: any. */
+  /** In the normal form of URLs: lower case, punycode, without a trailing dot. Undefined: any. */
   readonly name: string | undefined;
   readonly below: boolean;
   readonly port: string | undefined;
@@ -50,7 +53,7 @@ export function toolProblem(pattern: string): string | undefined {
   return /^[^\s/]+\/[^\s/]+$/.test(pattern) ? undefined : "must be server/tool, where * is any of them";
 }
 
-/** Case counts: names of tools do. */
+/** Case matters, because it does in names of tools. */
 export function toolMatches(pattern: string, server: string, tool: string): boolean {
   const [wantedServer = "", wantedTool = "", more] = pattern.split("/");
   return more === undefined && covers(wantedServer, server) && covers(wantedTool, tool);
@@ -61,7 +64,7 @@ export function agentProblem(pattern: string): string | undefined {
   return /^[^\s/()]+$/.test(pattern) ? undefined : "must be a mode's or an agent's name, where * is any text";
 }
 
-/** Case counts: names do. */
+/** Case matters, because it does in names. */
 export function agentMatches(pattern: string, name: string): boolean {
   return covers(pattern, name);
 }

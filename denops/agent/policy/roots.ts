@@ -1,17 +1,18 @@
-/** Paths in a workspace of one or several roots; each root's own rules are those of path.ts. */
+/** Resolves paths in a workspace of one or several roots; path.ts has the rules for a single root. */
 import { basename, isAbsolute, join, relative } from "node:path";
 import { isInside, PathError, type PathLookups, type ResolvedPath, resolvePath } from "./path.ts";
 
 export interface RootedPath extends ResolvedPath {
-  /** The root that the path is in. */
+  /** The root that contains the path. */
   readonly root: string;
-  /** Absolute, with symbolic links as they were named. */
+  /** Absolute, with the names of symbolic links. */
   readonly link: string;
 }
 
 /**
- * The order, where there are several roots: an absolute path; a root's bare name; below the primary root if that
- * exists; below another if that exists; without a leading root's name if that exists there; below the primary root.
+ * With several roots, tries in this order: an absolute path; a root's bare name; below the primary root, if
+ * it exists; below another root, if it exists; without a leading root's name, if it exists there; below the
+ * primary root.
  * @param roots real paths, the primary one first; paths in others are shown with the root's name before them
  */
 export async function resolveInRoots(
@@ -47,7 +48,7 @@ export function nameInRoots(path: string, roots: readonly string[]): string | un
   return root === roots[0] ? inside : `${basename(root)}/${inside}`;
 }
 
-/** Of several refusals the last one is as good as any: they all say "outside". */
+/** Returns the last of several refusals, because they all say "outside". */
 async function firstInside(
   roots: readonly string[],
   resolve: (root: string) => Promise<RootedPath>,

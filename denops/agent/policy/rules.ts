@@ -20,7 +20,9 @@ export type RuleVerdict = (typeof RULE_VERDICTS)[number];
 export interface Rule {
   readonly verdict: RuleVerdict;
   readonly kind: RuleKind;
-  /** A glob of paths, a pattern of one simple command, a host, server/tool, or a mode's or an agent's name. */
+  /**
+   * A glob of paths, a pattern of one simple command, a host, server/tool, or the name of a mode or agent.
+   */
   readonly pattern: string;
   readonly source: RuleSource;
 }
@@ -30,7 +32,7 @@ export function ruleText(rule: Pick<Rule, "kind" | "pattern">): string {
   return `${rule.kind}(${rule.pattern})`;
 }
 
-/** The rule of a text. @throws {Error} one line: the rule, and its problem */
+/** Parses a rule. @throws {Error} one line: the rule, and its problem */
 export function parseRule(text: string, verdict: RuleVerdict, source: RuleSource): Rule {
   const [, kind, inside] = /^\s*(\w+)\((.*)\)\s*$/s.exec(text) ?? [];
   const pattern = inside?.trim();
@@ -48,7 +50,7 @@ export function parseRule(text: string, verdict: RuleVerdict, source: RuleSource
   return { verdict, kind: known, pattern, source };
 }
 
-/** Characters of a wrong pattern that a message shows. */
+/** Characters of an invalid pattern in a message. */
 const LONGEST_SHOWN = 200;
 
 const PROBLEMS: Readonly<Record<RuleKind, (pattern: string) => string | undefined>> = {
@@ -62,7 +64,7 @@ const PROBLEMS: Readonly<Record<RuleKind, (pattern: string) => string | undefine
   agent: agentProblem,
 };
 
-/** The options that hold patterns. */
+/** The options that contain patterns. */
 interface PatternOptions {
   readonly rules: Readonly<Record<RuleVerdict, readonly string[]>>;
   readonly safe_to_write: readonly SafeToWrite[];
@@ -93,7 +95,7 @@ export function patternProblems(options: PatternOptions): readonly string[] {
 }
 
 /**
- * The files that an engine may read and write under these rules. It asks about unsafe writes, and the gate
+ * The files that an engine can read and write under these rules. It asks about unsafe writes, and the gate
  * then answers by the rule.
  */
 export function fileRules(

@@ -1,19 +1,19 @@
-/** As much of XML as manifests are written in: names of elements and attributes, and what they hold. Pure. */
+/** Parses the part of XML that manifests use: names of elements and attributes, and their values. Pure. */
 
-/** One node for all elements of this name in the node around. */
+/** One node for all elements of this name in the parent. */
 interface XmlNode {
-  /** The elements as they are written. */
+  /** The source of the elements. */
   ""?: string[];
   [name: string]: XmlNode | string[] | undefined;
 }
 
 const DEEPEST = 32;
 const ATTRIBUTE = /\s+([\w.:-]+)\s*=\s*("[^"<]*"|'[^'<]*')/g;
-/** A comment, an instruction, a section of text, a tag, or text. */
+/** A comment, an instruction, a CDATA section, a tag, or text. */
 const TOKEN =
   /<!--[^]*?-->|<\?[^]*?\?>|<!\[CDATA\[[^]*?\]\]>|<(\/?)([A-Za-z_][\w.:-]*)((?:\s+[\w.:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|[^<]+/gy;
 
-/** @throws {Error} if it is not well-formed, or declares anything: an entity may stand for elements */
+/** @throws {Error} if it is not well-formed, or has declarations: an entity may stand for elements */
 export function readXml(text: string): XmlNode {
   const document: XmlNode = {};
   const open: { readonly name: string; readonly node: XmlNode; readonly start: number }[] = [];
@@ -45,7 +45,7 @@ export function readXml(text: string): XmlNode {
   return document;
 }
 
-/** Prefixes of namespaces are anybody's choice. */
+/** Removes the namespace prefix, which is arbitrary. */
 function localName(name: string): string {
   return name.slice(name.lastIndexOf(":") + 1);
 }

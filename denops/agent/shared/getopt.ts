@@ -1,4 +1,4 @@
-/** Reads the arguments of a command as getopt does: options, their values, operands. Pure. */
+/** Parses the arguments of a command as getopt does: options, their values, operands. Pure. */
 
 interface Option {
   /** With its dashes: "-o", "--output". */
@@ -7,7 +7,7 @@ interface Option {
 }
 
 export interface Arguments {
-  /** As they stood, for options of one dash and many letters. */
+  /** The unparsed options, for programs with long options after one dash. */
   readonly all: readonly string[];
   readonly options: readonly Option[];
   readonly operands: readonly string[];
@@ -15,7 +15,7 @@ export interface Arguments {
 
 /**
  * @param valued the options that take their value from the next argument: "-o --output"
- * @param until "operand" stops at the first operand, as programs do that run the rest as a command
+ * @param until "operand" stops at the first operand, for programs that run the rest as a command
  */
 export function readArguments(
   all: readonly string[],
@@ -54,19 +54,19 @@ export function readArguments(
   return { all, options, operands };
 }
 
-/** Long options may be shortened: `--outp` is `--output`. That a short form might be ambiguous does not matter. */
+/** Long options can be shortened: `--outp` is `--output`. Ambiguity does not matter. */
 function isNamed(option: string, name: string): boolean {
   return option === name || (option.length > 2 && option.startsWith("--") && name.startsWith(option));
 }
 
-/** The values of all options of these names; the empty text where none was given. */
+/** The values of all options with these names; the empty text for an option without a value. */
 export function valuesOf({ options }: Arguments, wanted: string): readonly string[] {
   const names = wanted.split(" ");
   return options.filter((option) => names.some((name) => isNamed(option.name, name)))
     .map(({ value }) => value ?? "");
 }
 
-/** @param wanted "-o --output"; names of one dash and many letters are compared as they stand */
+/** @param wanted "-o --output"; long names after one dash are compared literally */
 export function has(invocation: Arguments, wanted: string): boolean {
   const long = wanted.split(" ").filter((name) => /^-[^-]./.test(name));
   return valuesOf(invocation, wanted).length > 0 ||

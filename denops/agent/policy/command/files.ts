@@ -8,14 +8,14 @@ import { judgeAs, type Judgement, when, worst } from "./severity.ts";
 /** rm, rmdir, unlink, shred, trash. */
 export const judgeRemove: Judge = (args, scene, name) => {
   const invocation = argumentsOf(name, args);
-  // Options that are only known when it runs may be -rf.
+  // Options that are unknown before the line runs may be -rf.
   const unsure = invocation.operands.some((path) => path.startsWith(UNKNOWN)) &&
     invocation.operands.length > 1;
   const recursive = name === "rm" && (has(invocation, "-r -R --recursive") || unsure);
   return worst(...invocation.operands.map((path) => judgeDelete(path, recursive, scene)));
 };
 
-/** cp, mv, install, ln, rsync: the last operand, or that of -t, is where they write. */
+/** cp, mv, install, ln, rsync: they write to the last operand, or to that of -t. */
 export const judgeCopy: Judge = (args, scene, name) => {
   const invocation = argumentsOf(name, args);
   const [into] = name === "rsync" ? [] : valuesOf(invocation, "-t --target-directory");
@@ -30,7 +30,7 @@ export const judgeCopy: Judge = (args, scene, name) => {
       const away = judgeDelete(source, true, scene);
       return [
         judgeRead(source, scene),
-        // `cp .bashrc ~` writes ~/.bashrc; into "." a file keeps its place.
+        // `cp .bashrc ~` writes ~/.bashrc; in "." a file keeps its place.
         ...when(/^[^*?[￼]+$/.test(file) && !/^\.?\/?$/.test(target), judgeWrite(`${target}/${file}`, scene)),
         ...when(name === "mv" && away.severity === "critical", away),
         // Writing through the link writes there.
@@ -40,22 +40,22 @@ export const judgeCopy: Judge = (args, scene, name) => {
   );
 };
 
-/** chmod, chown, chgrp: the mode, too, is looked at as a path, which harms nobody. */
+/** chmod, chown, chgrp: the mode is also treated as a path, which does no harm. */
 export const judgeMode: Judge = (args, scene, name) => {
   const invocation = argumentsOf(name, args);
   return worst(...invocation.operands.map((path) => {
-    // The project itself is not meant here, only what lies around it.
+    // Only folders around the project, not the project itself.
     const whole = has(invocation, "-R --recursive") && !/^(\.\/?)?\*?$/.test(path) &&
       judgeDelete(path, true, scene).severity === "critical";
     return whole ? judgeAs("critical", "changes the rights of all files there") : judgeWrite(path, scene);
   }));
 };
 
-/** Tests of find, which then does not match all files. */
+/** Tests of find, with which it does not match all files. */
 const TESTS =
   /^-(i?name|i?path|i?wholename|i?regex|type|size|[acm]?(time|min)|newer\w*|empty|user|group|perm|inum|links)$/;
 
-/** The folders that find starts from, and whether it means all that is in them. */
+/** The start folders of find, and whether it matches everything in them. */
 export function findsWhere(args: readonly string[]) {
   const start = args.findIndex((arg) => /^[-(!,]/.test(arg) && !/^-([HLPD]|O\d)$/.test(arg));
   const roots = args.slice(0, start < 0 ? undefined : start).filter((arg) => !arg.startsWith("-"));
@@ -74,7 +74,7 @@ export const judgeFind: Judge = (args, scene, name) => {
   for (const root of run < 0 ? [] : from) {
     scene.run(all.map((word) => word.replaceAll("{}", `${root}/${every ? "*" : UNKNOWN}`)));
   }
-  // Some files of the project are no whole folder.
+  // A part of the project's files is not a whole folder.
   const emptied = from.filter((root) => args.includes("-delete") && (every || !/^(\.\/?)?$/.test(root)));
   return worst(
     ...from.map((root) => judgeRead(root, scene)),
@@ -82,7 +82,7 @@ export const judgeFind: Judge = (args, scene, name) => {
   );
 };
 
-/** tar, unzip: what they write where. */
+/** tar, unzip: judges the files that they write. */
 export const judgeUnpack: Judge = (args, scene, name) => {
   const invocation = argumentsOf(name, args);
   const into = valuesOf(invocation, name === "unzip" ? "-d" : "-C --directory");
@@ -95,7 +95,7 @@ export const judgeUnpack: Judge = (args, scene, name) => {
   );
 };
 
-/** To put a tree into a top-level or home folder overwrites what is there: as bad as what deletes it. */
+/** Unpacking into a top-level or home folder overwrites its contents, which is as bad as deleting it. */
 export function judgeUnpackInto(path: string, scene: Scene): readonly Judgement[] {
   const all = judgeDelete(path, false, scene).severity === "critical";
   return [
@@ -104,7 +104,7 @@ export function judgeUnpackInto(path: string, scene: Scene): readonly Judgement[
   ];
 }
 
-/** curl, wget: the files that they name by the address, and those that they read by one. */
+/** curl, wget: the files that they name after the address, and those that they read by one. */
 export const judgeCurl: Judge = (args, scene, name) => {
   const invocation = argumentsOf(name, args);
   const urls = [...invocation.operands, ...valuesOf(invocation, "--url")];

@@ -1,4 +1,4 @@
-/** git: what its table does not say, for it depends on settings and on where it writes. */
+/** Judges git commands that depend on settings or on where they write; the table has the rest. */
 import { judgeUnpackInto } from "./files.ts";
 import { has, readArguments, valuesOf } from "../../shared/getopt.ts";
 import { argumentsOf } from "./programs.ts";
@@ -8,12 +8,12 @@ import { judgeAs, type Judgement, READS, when, worst } from "./severity.ts";
 const VALUED =
   "-m -F -o -x -b -B -X --message --file --author --date --branch --origin --config --template --depth --output --reference --onto";
 
-/** Its subcommand and what follows. */
+/** The subcommand and its arguments. */
 export function gitCommand(args: readonly string[]): readonly string[] {
   return argumentsOf("git", args, "operand").operands;
 }
 
-/** Settings with which git does not start anything; all others may. */
+/** Settings with which git starts nothing; all others may. */
 const PLAIN =
   /^(color\..*|column\..*|core\.(quotepath|autocrlf|safecrlf|abbrev|commentchar|filemode|ignorecase|longpaths|symlinks)|(user|author|committer)\.(name|email)|advice\..*|init\.defaultbranch|(commit|tag)\.gpgsign|diff\.(renames|renamelimit|algorithm|context|noprefix|mnemonicprefix|colormoved)|log\..*|status\..*|pull\.(rebase|ff)|push\.(default|autosetupremote)|merge\.(conflictstyle|ff|renames)|rebase\.(autosquash|autostash)|fetch\.(prune|parallel)|rerere\.enabled|blame\..*|grep\.\w+|i18n\..*|gc\.auto)(=|$)|^(core\.pager|pager\.\w+|core\.editor)=(cat|true|false|:|)$/i;
 

@@ -1,4 +1,4 @@
-/** Judges one simple command: whoever knows it best says what it does, and the table of programs for the rest. */
+/** Judges one simple command: a special judge if it has one, otherwise the table of programs. */
 import { judgeCopy, judgeCurl, judgeFind, judgeMode, judgeRemove, judgeUnpack } from "./files.ts";
 import { gitCommand, judgeGit } from "./git.ts";
 import { judgeRead, judgeWrite, UNKNOWN } from "./places.ts";
@@ -22,30 +22,30 @@ const JUDGES = new Map<string, Judge>(
   ] as const).flatMap(([names, judge]) => names.split(" ").map((name) => [name, judge] as const)),
 );
 
-/** What brings text from elsewhere: with a shell behind it, it runs what nobody has seen. */
+/** Programs that download text: piped into a shell, it runs unseen. */
 const DOWNLOADS =
   /^(curl|wget|nc|ncat|socat|ssh|sftp|https?|xhs?|aria2c|axel|lynx|w3m|l?ftp|telnet|aws|gsutil)$/;
-/** What makes unreadable text readable: with a shell behind it, it hides commands. */
+/** Programs that decode text: piped into a shell, they hide commands. */
 const DECODERS =
   /^(base64|base32|basenc|uudecode|xxd|openssl|gunzip|zcat|bzcat|xzcat|bunzip2|gpg|rev|tr|uncompress|zstdcat)$/;
 
-/** They name files without reading what is in them. */
+/** Programs that list files without reading them. */
 const NAMES_ONLY =
   /^(ls|dir|test|\[|stat|basename|dirname|realpath|readlink|echo|printf|touch|mkdir|cd|pushd|du|df|find|fd|which|type|:|true|false|rm|rmdir|unlink|chmod|chown|mv|export|declare|local|readonly|typeset|set|curl|wget)$/;
 
-/** The folders in which a program of a known name is that program; and what package managers install there. */
+/** The folders in which a program with a known name is that program, including those of package managers. */
 const TRUSTED =
   /^[^/]+$|^(\/usr\/local|\/usr|\/opt\/homebrew|\/opt\/local)?\/s?bin\/[^/]+$|^(\.\/)?(node_modules\/\.bin|\.?venv\/bin)\/[^/]+$/;
 
-/** As what a command is judged whose name is only known when it runs. */
+/** The guesses for a command whose name is unknown before the line runs. */
 const SUSPECTS = ["rm", "sh", "dd", "chmod", "chown", "mv", "tee"];
-/** Programs whose words, found among another's arguments, are looked at on their own: `unknown-wrapper rm -rf /`. */
+/** Programs that are also judged among another program's arguments: `unknown-wrapper rm -rf /`. */
 const TELLING =
   /^(rm|sh|dd|chmod|chown|mv|tee|mkfs.*|shred|bash|zsh|sudo|curl|wget|python3?|perl|node|find|git|kill|shutdown|reboot|truncate|eval|xargs|env|nc)$/;
 const MOST_TELLING = 4;
 const MOST_SUSPECTED = 200;
 
-/** Whether a command starts others: those that its words name, or whatever its input says. */
+/** Whether a command starts others: those in its words, or those in its input. */
 export type Starts = "nothing" | "words" | "input";
 
 export function judgeWords(
@@ -73,7 +73,7 @@ export function judgeWords(
   return { judgement: worst(found, ...reads), starts: startsWhat(name, args, wrapped !== undefined) };
 }
 
-/** A shell or an interpreter without a file of its own runs what a pipe brings. */
+/** A shell or an interpreter without a script file runs its input. */
 function startsWhat(name: string, args: readonly string[], wraps: boolean): Starts {
   if (/^(g?xargs|parallel|at|batch)$/.test(name)) return "input";
   const shell = JUDGES.get(name) === judgeShell;
@@ -87,9 +87,9 @@ function startsWhat(name: string, args: readonly string[], wraps: boolean): Star
   return shell && args.some((arg) => /^-\w*c/.test(arg)) ? "words" : "nothing";
 }
 
-/** They start what some of their arguments say. */
+/** These programs start what some of their arguments say. */
 const GIVEN = /^(git|tar|gtar|bsdtar|rsync)$/;
-/** git's messages and searches are no commands. */
+/** Messages and searches of git are not commands. */
 const MESSAGES = /^(commit|tag|notes|stash|merge|log|grep|show|diff)$/;
 
 function judgeProgram(name: string, args: readonly string[], scene: Scene): Judgement {
@@ -116,14 +116,14 @@ function judgeProgram(name: string, args: readonly string[], scene: Scene): Judg
   return mayStartOthers ? worst(found, lookInside(args, scene)) : found;
 }
 
-/** `./ls` need not be ls; that `./gradlew test` runs tests is what its name says. */
+/** `./ls` need not be ls; but `./gradlew test` runs tests, as its name says. */
 function judgeFile(path: string, name: string, args: readonly string[], scene: Scene): Judgement {
   const tests = /^(gradlew|mvnw|manage\.py)$/.test(name) ? judgeByTable(name, args) : undefined;
   const found = scene.runs(path);
   return found.severity === "medium" && tests !== undefined ? tests : worst(found, lookInside(args, scene));
 }
 
-/** Arguments may be another command's words or text for a shell, in ways that no table knows. */
+/** Arguments may contain another command's words, or text for a shell, in ways that no table lists. */
 function lookInside(args: readonly string[], scene: Scene): Judgement {
   if (MESSAGES.test(args[0] ?? "")) return READS;
   const inside = args.flatMap((arg, index): readonly (string | readonly string[])[] => {
@@ -142,7 +142,7 @@ function lookInside(args: readonly string[], scene: Scene): Judgement {
 function judgeUnknownName(args: readonly string[], scene: Scene): Judgement {
   scene.note("runs unknown text");
   const some = args.slice(0, MOST_SUSPECTED);
-  // The name may be empty, too.
+  // The name may also be empty.
   const guesses = [...SUSPECTS.map((name) => [name, ...some]), SUSPECTS.includes(some[0] ?? "") ? some : []];
   const suspected = guesses.some((words) => scene.suppose(words) === "critical");
   return suspected

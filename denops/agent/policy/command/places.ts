@@ -1,11 +1,11 @@
-/** Judges writes, deletions and reads at a path that a command names. By name alone: no file is looked at. Pure. */
+/** Judges writes, deletions and reads of a path by its name alone. Pure. */
 import { posix } from "node:path";
 import { judgeAs, type Judgement, judgementOf, READS, rows } from "./severity.ts";
 
-/** Stands in a word for what is only known when the line runs: `$(date)` or an unset variable. */
+/** Replaces text that is unknown before the line runs: `$(date)` or an unset variable. */
 export const UNKNOWN = "\u{FFFC}";
 
-/** Where the project and the user's home are, so that absolute paths into them are known as such. */
+/** The paths of the project and the user's home, to recognise absolute paths into them. */
 export interface Places {
   readonly root?: string | undefined;
   readonly home?: string | undefined;
@@ -15,13 +15,13 @@ interface Place {
   readonly pattern: RegExp;
   readonly write: Judgement;
   readonly removeFile: Judgement;
-  /** With all that is in it. */
+  /** Including everything in it. */
   readonly removeFolder: Judgement;
 }
 
 /**
- * What it means to write there · to delete a file and a folder there · a pattern of normalised paths: absolute, "~/…",
- * "../…", or relative to the project's root. The first match decides.
+ * Columns: the effect of writing · of deleting a file and a folder · a pattern of normalised paths: absolute,
+ * "~/…", "../…", or relative to the project's root. The first match decides.
  */
 const PLACES: readonly Place[] = rows(String.raw`
 none look discards output · critical critical write deletes a device · ^/dev/(null|zero|full|std(out|err|in)|tty|fd/[^/]*|u?random)$
@@ -56,11 +56,11 @@ medium write writes a file · medium high write deletes files · ^
   };
 });
 
-/** Names that hold secrets, wherever they stand. */
+/** Names of secrets, anywhere in a path. */
 const SECRETS =
   /(^|\/)(\.env(?!\.(example|sample|template|dist|test|md)$)(\.[\w.-]+)?|\.envrc|\.netrc|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc|\.git-credentials|\.vault-token|\.[a-z]*_history|\.htpasswd|credentials(\.json)?|id_(rsa|dsa|ecdsa|ed25519)|(Cookies|Login Data|cookies\.sqlite|logins\.json|key4\.db))$|\.(pem|key|p12|pfx|jks|keystore|kdbx)$|(^|\/)\.(ssh|gnupg|aws|azure|kube|password-store|mozilla)(\/|$)|\.docker\/config|\.config\/(gcloud|gh|hub|op|rclone|google-chrome|chromium)|\/Keychains\/|^\/etc\/(g?shadow|sudoers|ssl\/private|ssh\/ssh_host)|^\/proc\/[^/]+\/(environ|mem|maps|fd|root|cwd)|^\/dev\/(sd|hd|nvme|vd|mem|kmem|disk|mapper)/i;
 
-/** Joins, resolves "." and "..", and puts home and root into their short forms. */
+/** Joins, resolves "." and "..", and shortens home and root. */
 export function normalise(path: string, folder: string, places: Places): string {
   const short = shorten(path, places);
   const whole = /^[~/]|^[A-Za-z]:[\\/]/.test(short) || folder === "" ? short : `${folder}/${short}`;
@@ -85,7 +85,7 @@ function placeOf(path: string): Place {
   return found;
 }
 
-/** Where a path is looked at from. */
+/** The starting point of a path. */
 interface From {
   readonly folder: string;
   readonly places: Places;
@@ -100,7 +100,7 @@ export function judgeDelete(path: string, recursive: boolean, { folder, places }
   return recursive ? place.removeFolder : place.removeFile;
 }
 
-/** Reading is harmless but for secrets and, less so, whatever else is in the home folder. */
+/** Reading is harmless except for secrets and, to a lesser degree, the rest of the home folder. */
 export function judgeRead(path: string, { folder, places }: From): Judgement {
   if (path.length > 1_000) return READS;
   const normal = normalise(path, folder, places);

@@ -1,9 +1,9 @@
-/** What a command prints, as far as its words say it: what the next one in a pipe reads. Pure. */
+/** Computes a command's output from its words, as the input of the next command in a pipe. Pure. */
 import { findsWhere } from "./files.ts";
 import { UNKNOWN } from "./places.ts";
 import type { Input } from "./scene.ts";
 
-/** They pass on a part of what they read. */
+/** Filters, which pass on a part of their input. */
 const FILTERS = /^(e?grep|fgrep|rg|sort|uniq|head|tail|sed|awk|tr|cut|shuf|tac|xargs)$/;
 
 export function printed(
@@ -30,7 +30,7 @@ export function printed(
   return FILTERS.test(name) && input.kind === "names" ? some(input.names) : { kind: "unknown" };
 }
 
-/** Some files of these folders, it is not said which. */
+/** Some unspecified files of these folders. */
 function some(names: readonly string[]): Input {
   return { kind: "names", names: names.map((name) => name.replace(/\*$/, UNKNOWN)) };
 }

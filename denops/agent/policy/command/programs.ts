@@ -1,8 +1,8 @@
 /**
- * What programs do: severity, access, what to say, and commands. Words stand for the program and its first operands, `a|b`
- * for either, `x*` for what starts so, `.` for any operand, `$` for no further one; an option has to be there, with `!`
- * before it not; `~x` has to occur in its arguments or in what it is fed, `~~x` in any case. The first row that fits
- * counts. It is what people are told and asked; what holds is the sandbox.
+ * The table of programs: severity, access, reason, and commands. The words match the program and its first
+ * operands: `a|b` either one, `x*` a prefix, `.` any operand, `$` no further operand. An option must be
+ * present, or absent after `!`. `~x` must occur in the arguments or the input, `~~x` in any case. The first
+ * matching row counts. The table serves questions and rules; the sandbox enforces.
  */
 import { type Arguments, has, readArguments, valuesOf } from "../../shared/getopt.ts";
 import type { Input } from "./scene.ts";
@@ -11,7 +11,7 @@ import { type Judgement, judgementOf, rows } from "./severity.ts";
 const DESTROYS =
   "~~\\b(drop|truncate|delete|alter|grant|revoke|shutdown|into\\s+outfile|load_file|flush(all|db)|deleteMany|dropDatabase|remove\\()";
 
-/** Prefixes of a folder of this machine that a container gets. */
+/** Prefixes of a folder of this machine that is mounted in a container. */
 const MOUNT = "(^|\\s)(-[a-z]*v[=\\s]?|--volume[=\\s]|--mount[=\\s]\\S*(source|src)=)";
 
 const ROWS = String.raw`
@@ -173,8 +173,9 @@ critical write+network mines coins · xmrig|cpuminer|minerd|ethminer
 `;
 
 /**
- * Programs · options that take their value from the next argument, of git and the like those in front of a subcommand ·
- * those of them that name a file to write; `.` if the operands do, `x=` if it stands behind that.
+ * Columns: programs · options that take their value from the next argument (for git and the like, those
+ * before a subcommand) · those of them that name an output file; `.` if the operands do, `x=` if it follows
+ * that.
  */
 const OPTIONS = new Map(
   rows(`
@@ -216,12 +217,12 @@ tar gtar bsdtar · -f -C -T -X -I -F -b -H -K --file --directory --use-compress-
     ),
 );
 
-/** Its arguments, as far as their options are known. */
+/** Parses its arguments, as far as its options are known. */
 export function argumentsOf(name: string, args: readonly string[], until?: "operand"): Arguments {
   return readArguments(args, OPTIONS.get(name)?.valued, until);
 }
 
-/** The files that its options, or its operands, name to be written. */
+/** The files that its options or operands name as output. */
 export function filesWritten(name: string, args: readonly string[]): readonly string[] {
   const written = OPTIONS.get(name)?.written ?? "";
   const invocation = argumentsOf(name, args);
@@ -240,7 +241,7 @@ interface Known {
   readonly sub: boolean;
 }
 
-/** A function that tells whether the words of a row fit. */
+/** Returns a function that tests whether the words of a row match. */
 function tested(words: readonly string[]): Known["fits"] {
   let operands = 0;
   const tests = words.map((word): Known["fits"] => {
@@ -261,7 +262,7 @@ function tested(words: readonly string[]): Known["fits"] {
   return (invocation, all) => tests.every((test) => test(invocation, all));
 }
 
-/** By the name of the program; `mkfs.*` stands for what starts with it and a dot. */
+/** By the name of the program; `mkfs.*` matches names that begin with it and a dot. */
 const TABLE = new Map<string, Known[]>();
 for (const [cell = "", commands = ""] of rows(ROWS)) {
   const judgement = judgementOf(cell);
@@ -277,18 +278,18 @@ function rowsOf(name: string): readonly Known[] {
 }
 
 export function judgeByTable(name: string, args: readonly string[], input?: Input): Judgement | undefined {
-  // What stands behind "--" is for a script, but still says what it does: `npm run lint -- --fix`.
+  // Arguments after "--" go to a script, but still describe its effect: `npm run lint -- --fix`.
   const invocation = argumentsOf(name, args.filter((arg) => arg !== "--"));
   const all = [...args, ...(input?.kind === "text" ? [input.text] : [])].join(" ");
   return rowsOf(name).find(({ fits }) => fits(invocation, all))?.judgement;
 }
 
-/** What it does depends on its first operand: a rule on its name alone is one on all that it does. */
+/** Its effect depends on its first operand, so a rule on its name alone would cover all effects. */
 export function hasSubcommands(name: string): boolean {
   return rowsOf(name).some(({ sub }) => sub);
 }
 
-/** Programs that a version or help option stops from doing anything else. */
+/** Programs that do nothing else with a version or help option. */
 export function asksVersion(name: string, args: readonly string[]): boolean {
   const [only = "", ...more] = args;
   return more.length === 0 && (only === "--version" || only === "--help" || VERSION.test(`${name} ${only}`));

@@ -1,12 +1,12 @@
 /**
- * Words that no `*` of an allow rule stands for: options by which a program starts another, takes other settings, acts
- * elsewhere or writes a file that nobody sees. By program, from their manuals. Pure.
+ * Words that the `*` of an allow rule never matches: options with which a program starts another, reads other
+ * settings, acts elsewhere or writes an unexpected file. By program, from their manuals. Pure.
  */
 import { rows } from "./severity.ts";
 
 /**
- * Long options count however they are shortened; one letter counts wherever it stands among others; words count as they
- * are, "@" for words that begin so and name a file of arguments or data. `git:clone` is for one subcommand.
+ * Long options match in every short form; single letters match among others; words match literally, "@" marks
+ * prefixes that name a file of arguments or data. `git:clone` is for one subcommand.
  */
 const OPTIONS = new Map(
   rows(
@@ -90,17 +90,17 @@ wget · -O -o -a -P -i -e -B -b -r -m --output-document --output-file --append-o
   ),
 );
 
-/** A program of the project's scripts takes what stands behind it: `npm test -- --config=x`. */
+/** These pass later arguments to a program of the project's scripts: `npm test -- --config=x`. */
 const SCRIPTS = /^(npm|pnpm|yarn|bun|npx|cargo|uv|poetry|make|gmake|deno|bundle|go)$/;
 
-/** They run a program of the project by its name: it is that one whose options count. */
+/** These run a program of the project by its name, whose options count instead. */
 export const RUNNER =
   /^(npx|bunx|uvx|((uv|poetry|pipenv|pdm|rye|hatch|pixi) run|bundle exec|(npm|pnpm|yarn) exec)) /;
-/** A runner starts none of these, unless a rule names it. */
+/** A runner starts these only if a rule names them. */
 const SHELLS =
   /^-|^(\w*sh|env|xargs|timeout|nice|nohup|sudo|exec|command|busybox|python[\d.]*|node|perl|ruby)$/;
 
-/** True for each word that only a rule that names it covers. */
+/** True for each word that only a rule with this very word covers. */
 export function riskyWords(words: readonly string[]): readonly boolean[] {
   const runs = RUNNER.exec(words.slice(0, 3).join(" "))?.[1]?.split(" ").length ?? 0;
   if (runs > 0) {
@@ -114,7 +114,7 @@ export function riskyWords(words: readonly string[]): readonly boolean[] {
   return [
     false,
     ...args.map((word, at) => {
-      // "tar xf" is "tar -xf", and tsc takes its options in any case.
+      // "tar xf" is "tar -xf", and tsc ignores the case of options.
       const dash = at === 0 && /^(g|bsd)?tar$/.test(name) ? "-" : "";
       const arg = /tsc$/.test(name) ? word.toLowerCase() : dash + word;
       const risky = known?.some((option) => names(arg, option, known)) ?? UNKNOWN_OPTION.test(arg);
@@ -124,19 +124,19 @@ export function riskyWords(words: readonly string[]): readonly boolean[] {
   ];
 }
 
-/** Nobody knows what it names: `--config=evil.js`. */
+/** An unknown option with a value: `--config=evil.js`. */
 const UNKNOWN_OPTION = /^-.*=/s;
 
 function names(arg: string, option: string, all: readonly string[]): boolean {
   if (option === "@") return /^(-\w|--[\w-]+=)?@/.test(arg);
   if (!option.startsWith("-")) return arg === option;
   if (!/^-./.test(arg) || arg === "--") return false;
-  // Node takes "_" for "-".
+  // Node treats "_" as "-".
   const flag = arg.replace(/=.*$/s, "").replaceAll(/(?<=\w)_/g, "-");
   if (option.startsWith("--")) {
     return flag.length > 2 && flag.startsWith("--") && option.startsWith(flag);
   }
-  // Where options of one dash have many letters, as those of find and go, letters do not go together.
+  // Programs with long options after one dash, such as find and go, do not combine letters.
   const whole = all.some((one) => /^-[^-]./.test(one));
   return whole ? flag.replace(/^--/, "-") === option : /^-[^-]/.test(arg) && arg.includes(option.charAt(1));
 }

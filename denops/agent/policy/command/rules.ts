@@ -1,8 +1,8 @@
 /**
  * Patterns of permission rules on commands: the inside of `run(git diff *)`.
  *
- * A pattern is words. `*` alone stands for any number of words, none too; within a word for any characters of it.
- * Quotes hold words with spaces together, a backslash takes the meaning from what follows. Pure.
+ * A pattern consists of words. A `*` alone matches any number of words, including none; within a word it
+ * matches any characters. Quotes group words with spaces, and a backslash escapes the next character. Pure.
  */
 import { type CommandVerdict, judgeCommand } from "../command.ts";
 import { hasSubcommands } from "./programs.ts";
@@ -10,7 +10,7 @@ import { riskyWords, RUNNER } from "./risky.ts";
 import { interpreterOf } from "./shells.ts";
 import type { SimpleCommand } from "./walk.ts";
 
-/** Of each word of a pattern the texts between its stars: `["", ""]` is a `*` alone. */
+/** For each word of a pattern, the texts between its stars: `["", ""]` is a `*` alone. */
 type Words = readonly (readonly string[])[];
 
 const isAny = (texts: readonly string[]) => texts.length === 2 && texts.join("") === "";
@@ -20,7 +20,7 @@ function read(pattern: string): Words {
   return readWords(pattern).words;
 }
 
-/** `open`: the quote that is never closed, or nothing. */
+/** `open`: the unclosed quote, or an empty text. */
 function readWords(pattern: string): { readonly words: Words; readonly open: string } {
   const words: string[][] = [];
   let texts: string[] | undefined;
@@ -49,8 +49,8 @@ export function patternProblem(pattern: string): string | undefined {
 }
 
 /**
- * Words are told apart by what stands before each: the second of these where a rule has to name it. No `*` stands for
- * such a word, but one within it may for an option's value: `--output=*`.
+ * Marks before words: the second one is for words that a rule has to name. No `*` alone matches such a word,
+ * but one within the word may match an option's value: `--output=*`.
  */
 const [FREE, NAMED] = ["\0", "\x01"];
 const CHAR = `[^${FREE}${NAMED}]`;
@@ -58,7 +58,7 @@ const ANY_MARK = new RegExp(`[${FREE}${NAMED}]`, "g");
 
 function matches(pattern: Words, words: readonly string[], named: readonly boolean[] = []): boolean {
   let groups = 0;
-  // A gap takes as little as it can and never comes back for more, so that no line makes it slow.
+  // A gap matches as little as possible and never backtracks, so that matching is linear.
   const join = ([first = "", ...rest]: readonly string[], gap: string): string => {
     const last = rest.pop();
     const once = rest.map((text) => `(?=(?<g${++groups}>${gap}?${text}))\\k<g${groups}>`);
@@ -76,9 +76,10 @@ function matches(pattern: Words, words: readonly string[], named: readonly boole
 }
 
 /**
- * True if an allow rule of this pattern covers the command, of a line that is plain: exactly these words, and nothing
- * besides that the rule does not name. Only a rule without `*` covers a command that starts
- * another one; no rule covers one that runs its input. A rule on what only reads, such as `git diff *` or `cat *`, is meant for reading what is no secret.
+ * Whether an allow rule with this pattern covers the command of a plain line: exactly these words, and
+ * nothing risky that the rule does not name. Only a rule without `*` covers a command that starts another
+ * one; no rule covers one that runs its input. A rule on a read-only program,
+ * such as `cat *`, does not cover reading secrets.
  */
 export function covers(pattern: string, command: SimpleCommand): boolean {
   const { words, severity, level, starts } = command;
@@ -105,8 +106,8 @@ const REDEFINES =
   /^(alias|unalias|eval|source|\.|trap|exec|enable|hash|shopt|export|declare|typeset|readonly|local|unset|read|mapfile|readarray|let|getopts|bind|complete|fc|history|coproc)$/;
 
 /**
- * True if an ask or deny rule of this pattern touches the command. More generous than {@link covers}:
- * the program counts whatever its folder and its case, and nothing around it takes it out of the rule.
+ * Whether an ask or deny rule with this pattern matches the command. Broader than {@link covers}: the
+ * program's folder and case are ignored, and so is everything around it.
  */
 export function touches(pattern: string, command: SimpleCommand): boolean {
   const [name, ...args] = command.words;
@@ -118,14 +119,14 @@ export function touches(pattern: string, command: SimpleCommand): boolean {
 }
 
 const MOST_LEADING = 16;
-/** Not flags as they are common to many programs, nor options that have their value with them. */
+/** Excludes flags that many programs share, and options that include their value. */
 const MAY_TAKE = /^-(?!-no-|-silent$|-quiet$|-verbose$|-bare$|[qvsPp]$)[^=]*$/;
 
-/** `git --no-pager -c a=b push` is a push: the arguments, and all that is left of them without options in front. */
+/** `git --no-pager -c a=b push` is a push: returns the arguments, and each rest without leading options. */
 function withoutLeadingOptions(args: readonly string[]): readonly (readonly string[])[] {
   const found = [args];
   for (let at = 0; at < Math.min(args.length, MOST_LEADING); at++) {
-    // An option, or what may be the value of the one before it.
+    // An option, or a possible value of the one before it.
     const skips = /^[-+]./.test(args[at] ?? "") || (at > 0 && MAY_TAKE.test(args[at - 1] ?? ""));
     if (!skips) break;
     found.push(args.slice(at + 1));
@@ -133,7 +134,7 @@ function withoutLeadingOptions(args: readonly string[]): readonly (readonly stri
   return found;
 }
 
-/** The words of a pattern up to its first `*`, with the literal characters of the word that holds it. */
+/** The words of a pattern up to its first `*`, with the literal beginning of the word that contains it. */
 function literalWords(pattern: Words): readonly string[] {
   const end = pattern.findIndex((texts) => texts.length > 1);
   const last = pattern[end];
@@ -141,7 +142,10 @@ function literalWords(pattern: Words): readonly string[] {
   return last === undefined || isAny(last) ? whole : [...whole, last.join("")];
 }
 
-/** How narrow a pattern is: the higher wins. Literal characters count, and a pattern without `*` most. */
+/**
+ * How narrow a pattern is: the higher one wins. Counts literal characters; a pattern without `*` is the
+ * narrowest.
+ */
 export function specificity(pattern: string): number {
   const words = read(pattern);
   const literal = words.filter((texts) => !isAny(texts)).reduce(
@@ -163,11 +167,11 @@ function quotePattern(words: readonly string[]): string {
 /** Longer patterns are not proposed. */
 const LONGEST = 160;
 
-/** Of what has subcommands a rule keeps two words before its `*`, and of these three. */
+/** Proposed rules keep two words before their `*` for programs with subcommands, and three for these. */
 const KEEPS_THREE =
   /^((npm|pnpm|yarn|bun) run|deno task|docker (compose|container|image)|git (stash|remote|worktree)|gh (pr|issue|run|repo)|go mod|uv pip|((uv|poetry) run|bundle exec|(npm|pnpm) exec)) /;
 
-/** Allowed with other words than these they might do anything: only the very same words are proposed. */
+/** With other words these programs could do anything, so only the exact words are proposed. */
 const EXACT =
   /^(rm|rmdir|unlink|shred|mv|cp|ln|install|dd|tee|truncate|chmod|chown|chgrp|kill|pkill|killall|ssh|scp|sftp|rsync|curl|wget|nc|sed|awk|gawk|perl|tar|find|fd|vim|nvim|psql|mysql|sqlite3|aws|gcloud|az|crontab|cd|set|git-(push|config|rebase|clean|reset|checkout|restore)|(npm|pnpm|yarn|bun|pip3?|uv|cargo|gem|bundle|go|composer|poetry|deno|brew|apt(-get)?)-(install|i|in|ci|add|get|update|upgrade|remove|rm|uninstall|publish|require|dlx|x|create|init|pip|tool)|docker-(run|exec)|sudo|env|timeout)$/;
 
@@ -190,7 +194,7 @@ export function ownCommands({ commands }: CommandVerdict): readonly SimpleComman
   return commands.filter(({ inner, words }) => !inner && words.length > 0);
 }
 
-/** One pattern for each different simple command; undefined if any of them should not have one. */
+/** One pattern for each different simple command; undefined if one of them should not have any. */
 export function suggestPatterns(verdict: CommandVerdict): readonly string[] | undefined {
   if (!verdict.plain || verdict.severity === "critical") return undefined;
   const patterns = ownCommands(verdict).map(patternOf);

@@ -10,16 +10,16 @@ export type Input =
   | { readonly kind: "names"; readonly names: readonly string[] }
   | { readonly kind: "unknown" };
 
-/** Results for the whole line. */
+/** Findings about the whole line. */
 export type Fact = "downloads" | "decodes" | "runs unknown text";
 
 export interface Scene {
   readonly places: Places;
-  /** Where it runs, relative to the project's root; starts with UNKNOWN where that is not known. */
+  /** Where it runs, relative to the project's root; starts with UNKNOWN if unknown. */
   readonly folder: string;
   readonly input: Input;
   note(fact: Fact): void;
-  /** A file that the line makes. */
+  /** Records a file that the line creates. */
   made(path: string): void;
   /** The judgement of running this file. */
   runs(path: string): Judgement;
@@ -27,7 +27,7 @@ export interface Scene {
   run(words: readonly string[], input?: Input): void;
   /** Judges text that this command gives to a shell. */
   shell(text: string, input?: Input): void;
-  /** How bad that would be; nothing is kept. */
+  /** The risk of a command, without recording it. */
   suppose(command: string | readonly string[]): Risk;
 }
 

@@ -1,4 +1,4 @@
-/** What one look at a command found, how findings are put together, and the tables that hold them. Pure. */
+/** The finding about a command, how findings are combined, and the format of the tables. Pure. */
 import { z } from "../../deps/zod.ts";
 import {
   COMMAND_LEVELS,
@@ -13,9 +13,9 @@ export type Risk = z.infer<typeof Risk>;
 
 export interface Judgement {
   readonly severity: Risk;
-  /** Half a sentence that goes on from the command's own text: "deletes a folder". */
+  /** Half a sentence that follows the command's text: "deletes a folder". */
   readonly reason: string;
-  /** The access that it needs. A guess: the sandbox enforces it. */
+  /** The access that it seems to need; the sandbox enforces it. */
   readonly level: CommandLevel;
   readonly network: boolean;
 }
@@ -24,7 +24,7 @@ export function rank(severity: Risk): number {
   return Risk.options.indexOf(severity);
 }
 
-/** @param level what worries nobody only looks, the rest writes, unless said */
+/** @param level by default harmless commands are read-only, and all others write */
 export function judgeAs(
   severity: Risk,
   reason: string,
@@ -36,7 +36,7 @@ export function judgeAs(
 
 export const READS = judgeAs("none", "only reads");
 
-/** The highest severity with the reason that came with it first; level and network of all. */
+/** The highest severity with its first reason; level and network of all. */
 export function worst(...all: readonly Judgement[]): Judgement {
   return all.reduce((a, b) => ({
     ...(rank(b.severity) > rank(a.severity) ? b : a),
@@ -49,7 +49,7 @@ export function when(yes: boolean, ...found: readonly Judgement[]): readonly Jud
   return yes ? found : [];
 }
 
-/** Data as text: one row a line, cells parted by "·"; what is indented goes on with the line before. */
+/** Parses a table: one row per line, cells separated by "·"; an indented line continues the previous one. */
 export function rows(text: string): readonly (readonly string[])[] {
   return text.trim().replaceAll("|\n  ", "|").replaceAll("\n  ", " ").split("\n").map((row) =>
     row.split(/ *· */)

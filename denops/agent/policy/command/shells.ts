@@ -1,10 +1,10 @@
-/** Shells, interpreters and the small languages of sed and awk: what the text that they are given does. */
+/** Judges the text that is passed to shells, interpreters, sed and awk. */
 import { has, readArguments } from "../../shared/getopt.ts";
 import { judgeDelete, judgeWrite, UNKNOWN } from "./places.ts";
 import type { Judge, Scene } from "./scene.ts";
 import { judgeAs, type Judgement, READS, when, worst } from "./severity.ts";
 
-/** Text that comes from the input: known text is judged, what is not known is noted. */
+/** Text from the input: known text is judged, unknown text is recorded. */
 function fromInput(scene: Scene, judge: (text: string) => Judgement): Judgement {
   const { input } = scene;
   if (input.kind === "text") return judge(input.text);
@@ -22,7 +22,7 @@ export const judgeShell: Judge = (args, scene, name) => {
   if (has(invocation, "-c")) {
     if (first === undefined) return judgeAs("medium", "starts a shell");
     if (first === UNKNOWN) scene.note("runs unknown text");
-    // $0, $1 and "$@" are the words behind the text.
+    // $0, $1 and "$@" are the words after the text.
     const filled = first.replace(
       /"?\$(?:\{?([0-9@*])\}?)"?/g,
       (whole, name: string) => /[@*]/.test(name) ? rest.slice(1).join(" ") : rest[Number(name)] ?? whole,
@@ -55,7 +55,7 @@ function runFile(path: string, scene: Scene): Judgement {
   return judgeAs("high", "runs a file known only at run time");
 }
 
-/** The options that hold code, for each interpreter. */
+/** The options with code, for each interpreter. */
 const INTERPRETERS: readonly (readonly [RegExp, RegExp])[] = [
   [/^(python[\d.]*|pypy3?)$/, /^-[a-zA-Z]*c$/],
   [/^(node|nodejs|bun|tsx|ts-node)$/, /^(-[ep]+|--eval|--print)$/],
@@ -90,7 +90,7 @@ const WRITES =
   /(?<!std(?:out|err)\.)\b(write|writeFile\w*|write_text|dump|save|rename|mkdir|makedirs|copy\w*|system|exec\w*|spawn\w*|popen|Popen|subprocess)\b|open\([^)]*['"][wax+]/;
 const CONNECTS = /https?:|\b(urllib|urlopen|requests|fetch|socket|httpx|aiohttp|Net::HTTP|LWP)\b/;
 
-/** Code of any language: the texts in it may be commands, and some names tell. */
+/** Code in any language: its string literals may be commands, and some names are revealing. */
 function judgeCode(code: string, scene: Scene): Judgement {
   const level = WRITES.test(code) || REMOVES.test(code) ? "write" : "look";
   const found = [judgeAs("medium", "runs code", level, CONNECTS.test(code))];
@@ -111,17 +111,20 @@ function judgeCode(code: string, scene: Scene): Judgement {
   return worst(...found);
 }
 
-/** Scripts of sed and awk: what writes a file, and what starts a program. */
+/** Scripts of sed and awk that write a file or start a program. */
 const WRITES_FILE = /(?:^|[;{}\n]|[\d$/])\s*[wW]\s+(\S+)|\bprintf?\b[^;}\n]*?>\s*(?:"([^"]*)"|[$(a-z])/g;
 const STARTS =
   /(?:^|[;{}\n]|[\d$])\s*e\b\s*(?<text>.*)|\bsystem\s*\(|\|\s*(getline|"|&)|\bprint[^;}\n]*\|\s*[$\w(]|"\s*\|/;
 const WRITE_FLAG = /[gpiIme\d]*w\s+(\S+)/y;
 const START_FLAG = /[gpiImw\d]*e/y;
 
-/** Characters; what a longer one does is not looked at. */
+/** Characters; longer scripts are not analysed. */
 const LONGEST_SCRIPT = 2_000;
 
-/** What sed's substitutions `s/a/b/flags` say with this flag; any two of the separators may end the first two parts. */
+/**
+ * The substitutions of sed, `s/a/b/flags`, with this flag. Any two separators may end the first two parts,
+ * which errs on the safe side.
+ */
 function substitutions(script: string, flag: RegExp): readonly RegExpExecArray[] {
   const found: RegExpExecArray[] = [];
   for (const line of script.split("\n")) {
@@ -160,7 +163,7 @@ const judgeScript: Judge = (args, scene) => {
   );
 };
 
-/** Programs, and who knows what the text is that they are given. */
+/** Programs with the judge of their text. */
 export const SHELLS: readonly (readonly [names: string, judge: Judge])[] = [
   ["sed gsed awk gawk mawk nawk", judgeScript],
   ["eval trap", judgeEval],

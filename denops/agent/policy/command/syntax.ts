@@ -1,4 +1,4 @@
-/** What is not worth parsing, what the parser passes over, and what a plain line may be made of. Pure. */
+/** Lines that are not parsed, tokens that the parser skips, and the syntax of plain lines. Pure. */
 import {
   forEachChild,
   type Function as FunctionNode,
@@ -10,11 +10,11 @@ const DEEPEST = 60;
 const LONGEST = 200_000;
 const MOST_DOCUMENTS = 60;
 
-/** Deep without a bracket that stays open: function f function f …, $(case x in x) $(case x in x) … */
+/** Nesting without open brackets: function f function f …, $(case x in x) $(case x in x) … */
 const CHAINS =
   /(?:\bfunction\s{1,9}\S{1,50}\s{1,9}){12}|(?:[^\s()]{1,50}\s{0,9}\(\s{0,9}\)\s{0,9}){12}|(?:[$<>]\(\s{0,9}case\b[^]{0,200}?){12}/;
 
-/** Counts brackets without regard to quotes: cheap, and wrong only on the side of caution. */
+/** Counts brackets without regard to quotes: cheap, and errs only on the safe side. */
 export function isTooComplex(text: string): boolean {
   if (text.length > LONGEST) return true;
   let depth = 0;
@@ -28,15 +28,18 @@ export function isTooComplex(text: string): boolean {
   return CHAINS.test(text);
 }
 
-/** What a line may be made of for an allow rule to cover it; all else expands, assigns, or changes what words mean. */
+/**
+ * The syntax of a line that an allow rule can cover; all other syntax expands, assigns, or changes the
+ * meaning of words.
+ */
 export const PLAIN_SYNTAX: ReadonlySet<string> = new Set(
   `Script Statement Command Pipeline Negation AndOr If Elif While CompoundList Subshell BraceGroup Redirected
   Redirect FileDescriptor Word Literal SingleQuoted DoubleQuoted`.split(/\s+/),
 );
 
-/** The parser passes over some tokens that bash does not: `env (`. The text between statements must be empty. */
+/** The parser skips some tokens that bash does not: `env (`. The text between statements must be empty. */
 export function leavesOut({ commands, pos, end }: ParsedScript, source: string): boolean {
-  // The bodies of here-documents stand there too.
+  // The bodies of here-documents are there too.
   if (source.includes("<<")) return false;
   let at = pos;
   for (const statement of commands) {
@@ -48,7 +51,7 @@ export function leavesOut({ commands, pos, end }: ParsedScript, source: string):
 
 const BETWEEN = /^(?:[\s;&]|\\\n|#[^\n]*)*$/;
 
-/** A function that starts itself beside itself fills the machine. */
+/** A function that starts itself twice is a fork bomb. */
 export function startsItself({ name, body }: FunctionNode): boolean {
   let calls = false;
   let spawns = false;

@@ -1,6 +1,7 @@
 /**
- * Walks a parsed line: expands what the text alone says, and has each simple command judged, wherever in it it stands.
- * What it cannot follow counts as not known; nothing here has to be complete, for what holds is the sandbox.
+ * Walks a parsed line, expands what the text determines, and judges each simple command at any depth.
+ * Unresolvable text counts as unknown. Nothing here has to be complete, because the sandbox enforces the
+ * level.
  */
 import { posix } from "node:path";
 import { forEachChild, parse } from "../../deps/unbash.ts";
@@ -14,13 +15,13 @@ import { isTooComplex, leavesOut, PLAIN_SYNTAX, startsItself } from "./syntax.ts
 import { judgeVariable } from "./wrappers.ts";
 import { BREAK, expandParts, expandText, expandWord, type ExpansionScope, isLiteral } from "./words.ts";
 
-/** One simple command of a line, wherever in it it stands. */
+/** One simple command of a line, at any depth. */
 export interface SimpleCommand extends Judgement {
-  /** Expanded as far as the text alone says; what is not known is the character U+FFFC. */
+  /** Expanded as far as possible; unknown text is the character U+FFFC. */
   readonly words: readonly string[];
   /** Its text in the line. */
   readonly text: string;
-  /** Another command of the line starts it: `timeout 5 ls`, `sh -c 'ls'`. That one is listed too. */
+  /** Started by another command of the line: `timeout 5 ls`, `sh -c 'ls'`. That one is listed too. */
   readonly inner: boolean;
   readonly starts: Starts;
 }
@@ -34,7 +35,7 @@ interface Scope {
   folder: string;
 }
 
-/** Judging stops after so much work; a line that needs more is no line that a person could check. */
+/** Limit for the work of judging; no user could review a line that needs more. */
 const MOST_STEPS = 3_000;
 const MOST_TRIALS = 40;
 const DEEPEST_TEXT = 10;
@@ -47,12 +48,12 @@ export class Reader {
   readonly #work: { steps: number; trials: number };
   readonly commands: SimpleCommand[] = [];
   readonly #facts = new Set<Fact>();
-  /** The last parts of the names of files that the line makes; true: from the network. */
+  /** The base names of files that the line creates; true: from the network. */
   readonly #made = new Map<string, boolean>();
   readonly #functions = new Set<string>();
-  /** False if any part could not be read as a shell reads it. */
+  /** False if a part is not valid shell syntax. */
   parsed = true;
-  /** Literal words and nothing but plain syntax. */
+  /** Only literal words and plain syntax. */
   plain = true;
 
   constructor(places: Places, work = { steps: 0, trials: 0 }) {
@@ -74,7 +75,7 @@ export class Reader {
     }
   }
 
-  /** Something without words of its own: a redirection, an assignment, what the whole line amounts to. */
+  /** Adds a finding without words: a redirection, an assignment, or one about the whole line. */
   add(text: string, judgement: Judgement, more: Partial<SimpleCommand> = {}): void {
     this.commands.push({ words: [], text, inner: false, starts: "nothing", ...judgement, ...more });
   }
@@ -92,7 +93,7 @@ export class Reader {
     outer.folder = scope.folder;
   }
 
-  /** Each piece of the text may be a command, whatever the parser says. */
+  /** Each piece of unparsed text may be a command. */
   #unparsed({ pos, end }: shell.ParsedScript, scope: Scope): void {
     const text = scope.source.slice(pos, end);
     const first = this.parsed;
@@ -167,7 +168,7 @@ export class Reader {
 
   #command(node: shell.Command, scope: Scope): void {
     const text = scope.source.slice(node.pos, node.end);
-    // An assignment before a command applies to it alone, an export to the line.
+    // An assignment before a command applies only to it, an export to the line.
     const declares = /^(export|declare|typeset|local|readonly)$/.test(node.name?.value ?? "");
     this.#children(node, node.name === undefined || declares ? scope : { ...fork(scope), input: NOTHING });
     const words = this.#words(node, scope);
@@ -212,7 +213,7 @@ export class Reader {
       if (redirect.operator.endsWith("&") && /^\d*-?$/.test(path)) continue;
       const reads = redirect.operator === "<" || redirect.operator === "<&";
       const found = (reads ? judgeRead : judgeWrite)(path, { folder: scope.folder, places: this.#places });
-      // bash and dash read "&>" otherwise.
+      // bash and dash interpret "&>" differently.
       if (found.severity !== "none" || redirect.operator.startsWith("&")) this.plain = false;
       if (!reads) this.#scene(scope, text).made(path);
       if (found.severity !== "none") this.add(text, found, { inner: scope.inner });

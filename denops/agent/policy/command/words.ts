@@ -1,22 +1,22 @@
-/** Words as a shell will expand them, as far as the text alone says it; and whether there is anything to expand. Pure. */
+/** Expands words as a shell does, as far as the text determines the result, and detects expansions. Pure. */
 import type { ParameterExpansionPart, ParsedScript, Word, WordPart } from "../../deps/unbash.ts";
 import { UNKNOWN } from "./places.ts";
 
 export interface ExpansionScope {
-  /** The variables of which the line says the value. */
+  /** The variables whose values the line sets. */
   readonly variables: ReadonlyMap<string, string>;
   /** The output of `$(…)`, if it is known. */
   output(script: ParsedScript): string | undefined;
 }
 
-/** Between the values that a variable has one after the other: each is a word of its own, even in quotes. */
+/** Separates a variable's successive values: each is a word of its own, even in quotes. */
 export const BREAK = "\u{FFFB}";
-/** Before what is kept as it is: even where it is empty, it makes a word. */
+/** Precedes quoted text, which makes a word even if it is empty. */
 const KEPT = "\u{FFFA}";
-/** Longer words only come from variables that hold each other. */
+/** Longer words only result from variables that contain each other. */
 const LONGEST = 20_000;
 
-/** True if the shell takes the word as it stands: nothing in it expands. */
+/** Whether the shell uses the word literally, without expansions. */
 export function isLiteral(word: Word): boolean {
   return !/(^|[=:])~/.test(word.text) && (word.parts ?? []).every(isLiteralPart);
 }
@@ -34,7 +34,7 @@ export function expandWord(word: Word, around: ExpansionScope): readonly string[
   return text.split(BREAK).filter((one) => one !== "").map((one) => one.replaceAll(KEPT, ""));
 }
 
-/** The word as one text, for what is not split: assignments, redirections, here-strings. */
+/** The word as one text, where the shell does not split: assignments, redirections, here-strings. */
 export function expandText(word: Word, around: ExpansionScope): string {
   return expandWord(word, around).join(" ");
 }
@@ -44,7 +44,7 @@ export function expandParts(parts: readonly WordPart[], around: ExpansionScope):
   return parts.map((part) => textOf(part, around, true)).join("").replaceAll(KEPT, "").replaceAll(BREAK, " ");
 }
 
-/** @param quoted spaces in what it expands to part no words */
+/** @param quoted whether spaces in the expansion do not split words */
 function textOf(part: WordPart, around: ExpansionScope, quoted = false): string {
   const expanded = (text: string) => quoted ? KEPT + text : text.replace(/\s+/g, BREAK);
   switch (part.type) {

@@ -1,12 +1,16 @@
-/** Programs that run another: which of their words are the other's. Data, and the function that takes them off. */
+/**
+ * Programs that run another one, and which of their words belong to it. Data, and the function that removes
+ * the others.
+ */
 import { type Arguments, has, readArguments, valuesOf } from "../../shared/getopt.ts";
 import { UNKNOWN } from "./places.ts";
 import type { Scene } from "./scene.ts";
 import { judgeAs, type Judgement, judgementOf, READS, rows, worst } from "./severity.ts";
 
 /**
- * Names, or a name and its first operand · options with a value · how many operands stand before the other's words, or
- * whether they are text for a shell, "joined" or "each" · options whose value is such text · what it does itself.
+ * Columns: names, or a name and its first operand · options with a value · number of operands before the
+ * other's words, or whether they are text for a shell, "joined" or "each" · options whose value is such text
+ * · the wrapper's own effect.
  */
 const WRAPPERS = new Map(
   rows(`
@@ -48,7 +52,7 @@ xargs,gxargs · -a -d -E -I -J -L -n -P -R -S -s --arg-file --delimiter --max-li
     }),
 );
 
-/** Judges a wrapper and hands what it runs back to the scene; undefined if the words are none. */
+/** Judges a wrapper and passes the inner command to the scene; undefined if the words are not a wrapper. */
 export function unwrap([name = "", ...args]: readonly string[], scene: Scene): Judgement | undefined {
   const pair = WRAPPERS.get(`${name} ${args[0] ?? ""}`);
   const wrapper = pair ?? WRAPPERS.get(name);
@@ -64,7 +68,7 @@ export function unwrap([name = "", ...args]: readonly string[], scene: Scene): J
     scene.shell([text, ...(name === "env" ? invocation.operands : [])].join(" "));
   }
   const inner = invocation.operands.slice(Number(skip) || 0);
-  // NAME=value may stand before the other's words.
+  // NAME=value may precede the inner words.
   const set = /^(env|sudo|doas)$/.test(name) ? inner.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word)) : 0;
   const assigned = inner.splice(0, set < 0 ? inner.length : set).map((word) => judgeVariable(word));
   if (inner[0] === "--") inner.shift();
@@ -89,7 +93,7 @@ function feed(words: readonly string[], invocation: Arguments, scene: Scene): vo
   else for (const one of read) scene.run(words.map((word) => word.replaceAll(hole, one)));
 }
 
-/** Variables that make programs run something else than what their command says. */
+/** Variables that make programs run something other than their command says. */
 const HIJACKS =
   /^(PATH|LD_\w+|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|IFS|BASH_FUNC\w*|BASH_LOADABLES_PATH)$/;
 const STEERS =
@@ -99,7 +103,7 @@ const STEERS =
 export function judgeVariable(assignment: string): Judgement {
   const [name = "", ...rest] = assignment.split("=");
   const value = rest.join("=");
-  // To switch paging off is what careful callers do; one character of IFS is for read.
+  // Disabling the pager is common practice, and a single character of IFS is for read.
   if (/(PAGER|EDITOR)$/.test(name) && /^(cat|true|:)?$/.test(value)) return READS;
   if (/^GIT_(TERMINAL_PROMPT|OPTIONAL_LOCKS|AUTHOR_\w+|COMMITTER_\w+)$/.test(name)) return READS;
   if (name === "IFS" && !/\w/.test(value)) return READS;

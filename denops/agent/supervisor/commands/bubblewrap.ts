@@ -11,9 +11,9 @@ import { wholeFile } from "../system/whole_file.ts";
 import type { CommandPlace, CommandView, GitMounts } from "./command_place.ts";
 import type { CommandSpec } from "./runner.ts";
 
-/** Commands yield the processor to Neovim. */
+/** Gives Neovim priority over commands. */
 const NICENESS = 10;
-/** The kernel's limit for one command; the runner counts its processes. */
+/** The kernel's limit for one command; the runner also counts processes. */
 const MOST_THREADS = 8_192;
 
 export type StartedCommand = Pick<CommandSpec, "program" | "args" | "input" | "prelude">;
@@ -25,7 +25,7 @@ interface BubblewrapOptions {
   readonly home: string | undefined;
   readonly view: CommandView;
   readonly git: GitMounts;
-  /** Folders outside of the roots that the command may write. */
+  /** Folders outside of the roots that the command can write. */
   readonly write: readonly string[];
   /** The scratch folders of the project's sessions. */
   readonly scratch: string | undefined;
@@ -89,7 +89,7 @@ async function mountPlan(
   return { network: hasNetwork(access), cwd, mounts };
 }
 
-/** The file with the filter of system calls, which a shell passes on as a descriptor. */
+/** The file with the system call filter, which a shell passes on as a descriptor. */
 async function seccompFile(access: CommandAccess, stateDir: string): Promise<string> {
   const machine = architecture();
   if (machine === undefined) throw new Error("system calls cannot be filtered on this machine");
@@ -100,15 +100,16 @@ async function seccompFile(access: CommandAccess, stateDir: string): Promise<str
 }
 
 /**
- * Enters the sandbox: no core files, files of 8 GiB at most (sh counts in 512 bytes), the filter and the mounts as
- * descriptors. Linux gives each session of processes its share of the processor, and niceness counts within one
- * (sched(7), "The autogroup feature"). Without the first line a fork bomb leaves the supervisor no processor time.
+ * Enters the sandbox: no core files, files of at most 8 GiB (sh counts in 512 bytes), filter and mounts as
+ * descriptors. Linux gives each session of processes an equal share of the processor, and niceness counts
+ * only within one (sched(7), "The autogroup feature"). Without the first line a fork bomb would starve the
+ * supervisor.
  */
 const ENTER = `{ echo ${NICENESS} >/proc/self/autogroup; } 2>/dev/null
 ulimit -c 0; ulimit -f 16777216; exec 3<"$1" 4<&0 </dev/null; shift; exec "$@"`;
 
 /**
- * The limit of threads, set inside the sandbox: before Linux 5.14 it would count all processes of the user
+ * The thread limit, set inside of the sandbox: before Linux 5.14 it would count all processes of the user
  * (setrlimit(2), user_namespaces(7)). It does not apply to root.
  */
 function prelude(): string | undefined {

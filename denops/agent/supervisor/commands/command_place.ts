@@ -1,12 +1,12 @@
-/** Where a command runs, and what it may see there. */
+/** Where a command runs, and what it can see there. */
 import type { CommandAccess } from "../../protocol/commands.ts";
 import type { GitGuard } from "../git/guard.ts";
 import type { Masks } from "./masks.ts";
 
-/** Files of the workspace that commands may not see. */
+/** Files of the workspace that are hidden from commands. */
 export interface CommandView {
   readonly masks: Masks;
-  /** A file that may not be read but is in git's history. Commands that only look do not see the history then. */
+  /** An unreadable file that git's history contains. Read-only commands then do not see the history. */
   readonly tracked: string | undefined;
 }
 
@@ -15,6 +15,6 @@ export type GitMounts = Pick<GitGuard, "bound" | "guarded">;
 export interface CommandPlace {
   readonly access: CommandAccess;
   readonly cwd: string;
-  /** It runs over an overlay. */
+  /** The command runs over an overlay. */
   readonly rehearsed?: boolean;
 }

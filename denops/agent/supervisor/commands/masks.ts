@@ -1,6 +1,6 @@
 /**
- * What commands may not see in the project: files of deny_read, copies of text that Neovim keeps beside them, sockets and
- * pipes that lead out. Closed on failure: where it cannot be told what there is, the answer says why.
+ * Finds what is hidden from commands in the project: files of deny_read, Neovim's copies of their text beside
+ * them, and sockets and pipes to the outside. Fails closed: if the search is incomplete, the answer says why.
  */
 import { basename, join, relative, sep } from "node:path";
 import { globMatcher } from "../../policy/glob.ts";
@@ -15,23 +15,28 @@ export type Masks =
     readonly files: readonly string[];
   };
 
-/** Entries of a project that are looked at. */
+/** Limit for the entries of a project that are checked. */
 const MOST_ENTRIES = 1_000_000;
-/** Things that are masked: bubblewrap reads the list of all mounts again for each one, 1,000 take it seconds. */
+/**
+ * Limit for masks: bubblewrap reads the list of all mounts again for each one, and needs seconds for 1,000.
+ */
 const MOST_MASKS = 1_000;
-/** Files in hidden folders whose other names are looked for. */
+/** Limit for files in hidden folders whose hard links are searched. */
 const MOST_HIDDEN = 50_000;
-/** A folder that holds more of them and nothing else is hidden whole. */
+/** A folder with more hidden files than this, and nothing else, is hidden as a whole. */
 const MOST_IN_FOLDER = 50;
 /**
- * A folder that has changed so shortly before it was read may change again within the same tick of its clock, which
- * is two seconds on the coarsest file systems.
+ * A folder that changed this shortly before it was read may change again within the same clock tick, which is
+ * two seconds on the coarsest file systems.
  */
 const RACY_MS = 2_500;
-/** Between two breaths, so that the screen is not kept waiting. */
+/** Yields to the screen after this time. */
 const SLICE_MS = 8;
 
-/** Names of folders that package managers and builds fill, and what must be there beside or in them for that. */
+/**
+ * Names of folders that package managers and builds fill, with the entries beside or inside of them that
+ * prove it.
+ */
 const DEPENDENCIES: Readonly<
   Record<string, { readonly beside?: readonly string[]; readonly inside?: string }>
 > = {
@@ -47,23 +52,23 @@ const DEPENDENCIES: Readonly<
   ".git": {},
 };
 
-/** Swap and undo files: the text of the file beside them, saved or not. */
+/** Swap and undo files, which contain the text of the file beside them, saved or not. */
 const EDITOR_COPIES = /^\..*\.(sw[a-z]|un~)$/;
 
 interface Folder {
-  /** Of the inode: programs can set any other time back. */
+  /** The inode's change time: programs can set every other time back. */
   readonly changed: number;
   readonly inode: number | null;
-  /** Paths, as all of the following. */
+  /** Paths, as in all following fields. */
   readonly folders: readonly string[];
-  /** Those that are of a package manager's if a certain file is in them. */
+  /** Folders that belong to a package manager if they contain a certain file. */
   readonly packages: readonly string[];
   readonly hiddenFolders: readonly string[];
   readonly files: readonly string[];
-  /** Their targets can change while the folder does not. */
+  /** The targets of links can change without the folder. */
   readonly links: readonly string[];
   readonly entries: number;
-  /** What cannot be listed now may be after a command has changed its mode: it is hidden whole. */
+  /** An unreadable folder is hidden as a whole, because a command may make it readable. */
   readonly unreadable: boolean;
   /** Milliseconds since 1970. */
   readonly read: number;
@@ -74,10 +79,10 @@ interface Linked {
   readonly paths: readonly string[];
 }
 
-/** Looks at the folders of one workspace; what has not changed since is not read again. */
+/** Scans the folders of a workspace, and reads only changed ones again. */
 export class MaskFinder {
   #key = "";
-  /** For each root by itself: one may lie in another, and each has its own names. */
+  /** One map per root: a root may be inside of another, and each has its own names. */
   #known: readonly ReadonlyMap<string, Folder>[] = [];
   #linked: Linked = { key: "", paths: [] };
   #running: Promise<unknown> = Promise.resolve();
@@ -88,7 +93,7 @@ export class MaskFinder {
     this.#now = now;
   }
 
-  /** @param roots real paths and what stands before the names of each @param globs relative to the project */
+  /** @param roots real paths, and the prefix of the names in each @param globs relative to the project */
   find(roots: readonly MaskedRoot[], globs: readonly string[]): Promise<Masks> {
     const found = this.#running.then(() => this.#find(roots, globs));
     this.#running = found.catch(() => {});
@@ -161,7 +166,7 @@ export class MaskFinder {
 
 interface MaskedRoot {
   readonly root: string;
-  /** Before the names of a root that is not the primary one: "lib/". */
+  /** The prefix of names in a root that is not the primary one: "lib/". */
   readonly prefix: string;
 }
 
@@ -175,7 +180,7 @@ class Breath {
   }
 }
 
-/** Undefined if they are too many. */
+/** Undefined if there are too many. */
 async function filesBelow(
   folders: readonly string[],
   breath: Breath,
@@ -195,7 +200,7 @@ async function filesBelow(
 
 class Walk {
   tooMany = false;
-  /** Something is not as it was the last time. */
+  /** Something differs from the last scan. */
   changed = false;
   readonly #isDenied: (name: string) => boolean;
   /** Dependency folders that a rule names. */
@@ -257,7 +262,7 @@ function collect(
   return { folders: [...folders], files: [...files] };
 }
 
-/** If the user lets a command run all the same, it can be started. */
+/** Limits the masks, so that a command can start even then, if the user allows it. */
 function atMost(folders: readonly string[], files: readonly string[]) {
   const fitting = folders.slice(0, MOST_MASKS);
   return { folders: fitting, files: files.slice(0, MOST_MASKS - fitting.length) };
@@ -275,12 +280,12 @@ function statOf(path: string): Deno.FileInfo | undefined {
   }
 }
 
-/** Undefined if there is a folder that cannot be listed. */
+/** Undefined if the folder cannot be listed. */
 function entriesOf(path: string): readonly Deno.DirEntry[] | undefined {
   try {
     return [...Deno.readDirSync(path)];
   } catch (error) {
-    // Of what is gone nothing is seen either.
+    // A missing folder has no entries.
     return error instanceof Deno.errors.NotFound ? [] : undefined;
   }
 }
@@ -309,7 +314,7 @@ function look(
   const names = new Set(entries.map(({ name }) => name));
   for (const entry of entries) {
     const isDeniedFile = entry.isFile && (isDenied(entry.name) || EDITOR_COPIES.test(entry.name));
-    // Of most of them no path is needed, and to join one takes as long as all the rest.
+    // Most entries need no path, and joining one takes as long as everything else.
     if (entry.isFile && !isDeniedFile) continue;
     const own = join(path, entry.name);
     if (isDeniedFile) files.push(own);
@@ -336,14 +341,14 @@ function look(
   };
 }
 
-/** By its name and by what is beside it: that changes with the folder that both are in. */
+/** Decides by its name and its siblings, which only change with the parent folder. */
 function isBuilt(name: string, besides: ReadonlySet<string>): boolean {
   const kind = kindOf(name);
   if (kind === undefined) return false;
   return kind.beside === undefined || kind.beside.some((other) => besides.has(other));
 }
 
-/** By what is in it: looked at each time. */
+/** Decides by its contents, so it is checked each time. */
 function isFilled(path: string): boolean {
   const inside = kindOf(basename(path))?.inside;
   return inside !== undefined && statOf(join(path, inside)) !== undefined;

@@ -1,23 +1,23 @@
-/** The project as it is once all changes of a command are kept: where its links lead, and which names they give. */
+/** The project after all changes of a command are kept: resolves its links, and finds all names of a path. */
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import type { OverlayEntry } from "./overlay/changes.ts";
 import { infoAt, kindOf } from "./overlay/layer.ts";
 import type { Effect } from "./rehearsal.ts";
 
-/** As Linux does. */
+/** The limit of Linux. */
 const MOST_HOPS = 40;
-/** Links and other entries that are looked at in folders of the project. */
+/** Limit for links and other entries that are checked in the project's folders. */
 const MOST_ENTRIES = 20_000;
-/** Names of one path. */
+/** Limit for the names of one path. */
 const MOST_NAMES = 64;
 
 type Found = OverlayEntry["type"] | "other";
 
 interface NewTreePath {
-  /** The real path; what is missing on the way counts as a folder. */
+  /** The real path; missing parts count as folders. */
   readonly path: string;
-  /** All that was passed on the way, links included. */
+  /** Everything that was passed on the way, including links. */
   readonly passed: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export class NewTree {
   readonly #changed: ReadonlyMap<string, OverlayEntry | undefined>;
   readonly #children: ReadonlyMap<string, readonly string[]>;
   readonly #roots: readonly string[];
-  /** By target: a package manager makes thousands. */
+  /** By target, because a package manager makes thousands. */
   readonly #links: ReadonlyMap<string, readonly KnownLink[]>;
   #entries = MOST_ENTRIES;
 
@@ -47,7 +47,7 @@ export class NewTree {
     this.#links = Map.groupBy(this.#linksAround(), ({ target }) => target);
   }
 
-  /** Undefined for links that lead round in circles. */
+  /** Undefined for circular links. */
   resolve(path: string): NewTreePath | undefined {
     const passed: string[] = [];
     let parts = path.split("/");
@@ -73,7 +73,7 @@ export class NewTree {
     return { path: at, passed };
   }
 
-  /** A real path and the names that links of the project give it. */
+  /** The real path, and the names that links in the project give it. */
   names(path: string): readonly string[] {
     const names = new Set([path]);
     for (const name of names) {
@@ -87,7 +87,7 @@ export class NewTree {
     return [...names];
   }
 
-  /** Files in a folder of the project, at any depth, relative to it. Undefined if there are too many. */
+  /** Files below a folder of the project, relative to it. Undefined if there are too many. */
   filesBelow(folder: string): readonly string[] | undefined {
     if (!this.#isOwn(folder)) return [];
     const files: string[] = [];
@@ -122,7 +122,7 @@ export class NewTree {
     return [...new Set([...old, ...this.#children.get(folder) ?? []])];
   }
 
-  /** Links among the changes, and links in folders with a change at any depth. */
+  /** Links among the changes, and links in folders that contain a change. */
   #linksAround(): readonly KnownLink[] {
     const folders = new Set<string>(this.#roots);
     for (const path of this.#changed.keys()) {

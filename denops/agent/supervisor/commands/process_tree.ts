@@ -1,19 +1,19 @@
-/** The processes that a process has started, and theirs. */
+/** Finds the descendants of a process. */
 import { openProgram } from "../system/programs.ts";
 
-/** With the space behind it. */
+/** Includes the space after it. */
 const LONGEST_PID = 8;
 const decoder = new TextDecoder();
 
 /**
- * The process and all below it; those that have been handed to another parent are not found.
- * @param most the walk ends once there are more than that
+ * The process and its descendants, except those that another process has adopted.
+ * @param most the search ends after this many
  */
 export async function processTree(root: number, most = Infinity): Promise<readonly number[]> {
   return Deno.build.os === "linux" ? childrenFromProc(root, most) : await childrenFromPs(root);
 }
 
-/** In one go: a walk that waits between its steps is overtaken by what forks without end. */
+/** Synchronous: a fork bomb would outrun a search that waits between its steps. */
 function childrenFromProc(root: number, most: number): readonly number[] {
   const found: number[] = [root];
   for (const pid of found) {
@@ -23,13 +23,13 @@ function childrenFromProc(root: number, most: number): readonly number[] {
         found.push(...listed(`/proc/${pid}/task/${task.name}/children`, most));
       }
     } catch {
-      // It has ended meanwhile.
+      // The process has ended.
     }
   }
   return found;
 }
 
-/** The first of them, somewhat more than `most`: the kernel takes its time for thousands that come and go. */
+/** Reads somewhat more than `most` entries: for thousands of short-lived processes the kernel is slow. */
 function listed(path: string, most: number): readonly number[] {
   using file = Deno.openSync(path);
   const bytes = new Uint8Array(8_192);
@@ -64,18 +64,18 @@ async function childrenFromPs(root: number): Promise<readonly number[]> {
   return found;
 }
 
-/** @param pids a negative one is the group of that process */
+/** @param pids a negative number means the group of that process */
 export function signalAll(pids: readonly number[], signal: Deno.Signal): void {
   for (const pid of pids) {
     try {
       Deno.kill(pid, signal);
     } catch {
-      // It has ended meanwhile.
+      // The process has ended.
     }
   }
 }
 
-/** Bytes that these processes have to themselves. 0 where the system does not say. */
+/** Bytes of private memory of these processes. 0 if the system does not report it. */
 export function memoryOf(pids: readonly number[]): number {
   if (Deno.build.os !== "linux") return 0;
   return pids.reduce((sum, pid) => sum + ownMemory(pid), 0);

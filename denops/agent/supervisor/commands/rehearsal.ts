@@ -1,4 +1,4 @@
-/** One command over an overlay: what it would change, what of that was agreed to, and the contents of that. */
+/** One command over an overlay: its changes, which of them were approved, and their contents. */
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type CommandEffects, isChangedSince } from "../../protocol/commands.ts";
@@ -9,11 +9,11 @@ import type { Change } from "./overlay/changes.ts";
 import { infoAt, modeOf } from "./overlay/layer.ts";
 import { Overlay, type OverlayOptions } from "./overlay/overlay.ts";
 
-/** One change of a command's, or what of it cannot be kept. */
+/** One change of a command, or the part of it that cannot be kept. */
 export interface Effect extends Partial<Change> {
   /** Absolute. */
   readonly path: string;
-  /** Number of its root. */
+  /** Index of its root. */
   readonly root: number;
   /** Relative to its root. */
   readonly inRoot: string;
@@ -27,7 +27,7 @@ interface Left {
   readonly why: string;
 }
 
-/** Of one answer. */
+/** Changes in one answer. */
 const MOST_CHANGES = 2_000;
 const MOST_LEFT = 50;
 const MOST_PARTS = 4_000;
@@ -54,7 +54,7 @@ export class Rehearsal implements AsyncDisposable {
     this.#isKept = isKept;
   }
 
-  /** @param isKept what it changes may be kept @throws {Error} one line; nothing is left then */
+  /** @param isKept whether its changes may be kept @throws {Error} one line, after removing everything */
   static async start(options: OverlayOptions, isKept: boolean): Promise<Rehearsal> {
     return new Rehearsal(await Overlay.start(options), options, isKept);
   }
@@ -64,9 +64,9 @@ export class Rehearsal implements AsyncDisposable {
   }
 
   /**
-   * To be called when all its processes have ended. Where nothing can be kept, nothing is left of it then.
-   * @param whole it was not cut off
-   * @returns what the model is to know, a line each
+   * Call this when all its processes have ended. If nothing can be kept, it removes everything.
+   * @param whole whether the command ended normally
+   * @returns notes for the model, a line each
    */
   async finish(whole: boolean): Promise<readonly string[]> {
     const notes: string[] = [];
@@ -98,18 +98,18 @@ export class Rehearsal implements AsyncDisposable {
     return info === undefined || isChangedSince(info, this.#overlay.started) ? { refused: MEANWHILE } : {};
   }
 
-  /** Folders come before what is in them. */
+  /** Folders precede their contents. */
   get effects(): readonly Effect[] {
     return this.#effects;
   }
 
-  /** For the engine; undefined if there is nothing to keep. */
+  /** For the engine; undefined if nothing can be kept. */
   get summary(): CommandEffects | undefined {
     const changes = this.#effects.length;
     return changes === 0 ? undefined : { changes, started: this.#overlay.started };
   }
 
-  /** Both sides of a file, where they are text that can be shown; undefined for a side that is not there. */
+  /** Both versions of a file, if they are text that can be shown; undefined for a missing one. */
   texts(
     { root, inRoot, before, after }: Effect,
   ): { readonly before?: string; readonly after: string } | undefined {
@@ -124,7 +124,10 @@ export class Rehearsal implements AsyncDisposable {
     return { ...defined({ before: was }), after: is };
   }
 
-  /** From now on the engine may fetch the approved changes, and no others. @param why what is not to be kept */
+  /**
+   * Allows the engine to fetch the approved changes, and no others. @param why returns why a change is
+   * dropped
+   */
   keep(why: (effect: Effect) => string | undefined): void {
     const reasons = this.#effects.map((effect) => effect.refused ?? why(effect));
     this.#sources = this.#effects.filter((_, index) => reasons[index] === undefined);
@@ -139,7 +142,7 @@ export class Rehearsal implements AsyncDisposable {
     });
   }
 
-  /** A link to this target in this folder is among what was agreed to. */
+  /** Whether the approved changes contain a link to this target in this folder. */
   keepsLink(folder: string, target: string): boolean {
     return this.#kept.some(({ path, after }) =>
       after?.type === "link" && after.target === target && dirname(path) === folder
@@ -156,7 +159,7 @@ export class Rehearsal implements AsyncDisposable {
     };
   }
 
-  /** @throws {Error} if a content is not what was listed */
+  /** @throws {Error} if a content differs from the listed one */
   contents(from: ScreenResult<"kept_contents">["next"] & object): ScreenResult<"kept_contents"> {
     const parts: { change: number; base64: string }[] = [];
     let left = MOST_BYTES;
@@ -184,7 +187,7 @@ export class Rehearsal implements AsyncDisposable {
     return bytes;
   }
 
-  /** Stops a list that is being made, too. */
+  /** Also cancels a list in progress. */
   [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     return this.#disposed ??= this.#overlay[Symbol.asyncDispose]();
@@ -195,7 +198,7 @@ const TRIED = "what it wrote was not kept, as its access is try";
 const CUT_OFF = "it was cut off: nothing that it changed was kept";
 const MEANWHILE = "changed meanwhile";
 
-/** Undefined if it is no text of UTF-8. */
+/** Undefined if it is not UTF-8 text. */
 function textAt(path: string): string | undefined {
   const size = infoAt(path)?.size ?? Infinity;
   const bytes = size > LARGEST_TEXT ? undefined : readAt(path, 0, size);
@@ -207,13 +210,13 @@ function textAt(path: string): string | undefined {
   }
 }
 
-/** No link is followed. Undefined if it cannot be read. */
+/** Follows no links. Undefined if the file cannot be read. */
 function readAt(path: string, offset: number, length: number): Uint8Array | undefined {
   const bytes = new Uint8Array(length);
   let file: number | undefined;
   try {
     const info = Deno.lstatSync(path);
-    // A command may have closed what it wrote; its mode is in the list.
+    // A command may have removed read permission; the list already has its mode.
     if ((modeOf(info) & 0o400) === 0) Deno.chmodSync(path, modeOf(info) | 0o400);
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     let filled = 0;

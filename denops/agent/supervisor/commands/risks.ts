@@ -1,4 +1,4 @@
-/** What of a change over an overlay no name tells, as the end of a sentence. */
+/** Risks of an overlay's changes that their names do not show, each as the end of a sentence. */
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isInside } from "../../policy/path.ts";
@@ -8,13 +8,13 @@ import type { NewTree } from "./new_tree.ts";
 import type { Effect } from "./rehearsal.ts";
 import { SHOWN } from "../system/sandbox/visible_places.ts";
 
-/** Links of the system's own to its programs. Settings are nothing that a project needs a link to. */
+/** The system's folders with programs. Projects have no need for links to its settings. */
 const PROGRAMS = ["/bin", "/sbin", "/lib", "/lib64"];
 const SETTINGS = "/etc";
 /** Set-user-id and set-group-id. */
 const SET_ID = 0o6000;
 
-/** @param roots real paths @returns what is against a change, undefined if nothing is */
+/** @param roots real paths @returns the objection to each change, undefined for none */
 export function risks(
   effects: readonly Effect[],
   tree: NewTree,
@@ -25,7 +25,7 @@ export function risks(
       after !== undefined && basename(path) === "HEAD" ? [dirname(path)] : []
     ),
   );
-  // Git takes any folder with the right files in it for a repository.
+  // Git accepts any folder with the right files as a repository.
   const isRepository = (folder: string) => heads.has(folder) || existsSync(join(folder, "HEAD"));
   return ({ path, after }) => {
     const folder = dirname(path);
@@ -38,7 +38,7 @@ export function risks(
   };
 }
 
-/** A link may lead to programs and toolchains that commands see: those of a Python environment do. */
+/** A link may lead to programs and toolchains that commands see, as in a Python environment. */
 function linkRisk(path: string, tree: NewTree, roots: readonly string[]): string | undefined {
   const resolved = tree.resolve(path);
   if (resolved === undefined) return "leads round in circles";

@@ -1,34 +1,37 @@
-/** Runs one shell command in its sandbox: streams what it prints, ends it in time, and everything it started. */
+/**
+ * Runs one shell command in its sandbox: streams its output, enforces the time limit, and ends all its
+ * processes.
+ */
 import { memoryOf, processTree, signalAll } from "./process_tree.ts";
 import type { Rehearsal } from "./rehearsal.ts";
 import { openProgram } from "../system/programs.ts";
 import { OutputBuffer, plainText } from "../system/output.ts";
 
-/** Between SIGTERM and SIGKILL. */
+/** Milliseconds between SIGTERM and SIGKILL. */
 const GRACE_MS = 2_000;
-/** Processes of one command at most; looked at four times a second. */
+/** Processes of one command; checked four times a second. */
 const MOST_PROCESSES = 512;
 const WATCH_MS = 250;
 const MOST_MEMORY = Math.max(2 * 1024 ** 3, Deno.systemMemoryInfo().total / 2);
 
 export interface CommandSpec {
-  /** What is started: the shell itself, or what starts it in a sandbox. */
+  /** The program to start: the shell, or the one that starts it in a sandbox. */
   readonly program: string;
-  /** Up to the shell's own. */
+  /** Arguments up to the shell's own. */
   readonly args: readonly string[];
-  /** The sandbox's own input. The command gets none. */
+  /** Input of the sandbox itself. The command gets none. */
   readonly input?: Uint8Array<ArrayBuffer>;
-  /** What the shell itself does first: its limits. */
+  /** Shell code that runs first and sets limits. */
   readonly prelude?: string | undefined;
   readonly line: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** Bytes that all its processes may have together; half of the machine's unless told, and 2 GiB at least. */
+  /** Bytes of memory for all processes together; by default half of the machine's, and at least 2 GiB. */
   readonly mostMemory?: number;
-  /** It runs over an overlay. */
+  /** Set if it runs over an overlay. */
   readonly rehearsal?: Rehearsal;
-  /** Puts right what the sandbox could not prevent; what was done, one line each. */
+  /** Repairs what the sandbox could not prevent; returns its actions, one line each. */
   sweep(): Promise<readonly string[]>;
 }
 
@@ -42,40 +45,40 @@ export type CommandEnd =
   | { readonly type: "wrote_too_much" };
 
 /**
- * What a line prints goes one way, error output too. The other way is closed for it: there the shell says at its end
- * which folder it is in.
+ * The command's output and errors use one pipe. The other pipe is closed for the command; at its end the
+ * shell writes its current folder there.
  */
 const WRAPPER = `exec 5>&2 2>&1; trap 'printf "\\0%s\\0" "$PWD" 2>/dev/null >&5' EXIT; eval "$1" 5>&-`;
 /** The form of such a claim. */
 // deno-lint-ignore no-control-regex -- no path holds the character around it
 const CLAIM = /\u0000([^\u0000]*)\u0000$/;
-/** Characters of that way that are kept: the sandbox's own complaint is short. */
+/** Characters of the second pipe that are kept: the sandbox's own errors are short. */
 const LONGEST_ASIDE = 20_000;
 
 export class RunningCommand implements AsyncDisposable {
   readonly ended: Promise<CommandEnd>;
   readonly #process: Deno.ChildProcess;
   readonly #buffer = new OutputBuffer();
-  /** What came beside the output: the claim, and what the sandbox itself complains of. */
+  /** Content of the second pipe: the folder, and errors of the sandbox. */
   #aside = "";
   readonly #timers: ReturnType<typeof setTimeout>[] = [];
   #reason: CommandEnd | undefined;
   #swept: readonly string[] = [];
 
-  /** @param onOutput called after each read; takes no argument, the text is in `output` */
+  /** @param onOutput called after each read; the text is in `output` */
   constructor(spec: CommandSpec, onOutput: () => void) {
     this.#process = openProgram("command", spec.program, {
       args: [...spec.args, "-c", [spec.prelude ?? ":", WRAPPER].join("\n"), "sh", spec.line],
       cwd: spec.cwd,
       env: spec.env,
-      // A session of its own, without a terminal, and a group: by that is found what the shell leaves behind where no
-      // sandbox ends it.
+      // Its own session, without a terminal, and its own process group, which finds left-over processes if no
+      // sandbox ends them.
       leadsGroup: true,
       stdin: spec.input === undefined ? "null" : "piped",
       stdout: "piped",
       stderr: "piped",
     }).spawn();
-    // A sandbox that has ended already says why itself.
+    // A sandbox that has already ended reports its own error.
     if (spec.input !== undefined) feed(this.#process.stdin, spec.input).catch(() => {});
     this.#timers.push(setTimeout(() => {
       this.#end({ type: "timed_out", seconds: spec.timeoutMs / 1_000 });
@@ -84,18 +87,18 @@ export class RunningCommand implements AsyncDisposable {
     this.ended = this.#run(onOutput, () => spec.sweep());
   }
 
-  /** The output so far, plain. */
+  /** The output so far as plain text. */
   get output(): string {
     const printed = plainText(this.#buffer.text + this.#aside.replace(CLAIM, ""));
     return printed + this.#swept.map((line) => `\n[${line}]`).join("");
   }
 
-  /** The folder that the command ended in, as it says itself; undefined if it did not. */
+  /** The folder that the command ended in, as it reports; undefined if it did not. */
   get endFolder(): string | undefined {
     return CLAIM.exec(this.#aside)?.[1];
   }
 
-  /** SIGTERM to all that the command started, two seconds later SIGKILL. */
+  /** Sends SIGTERM to all processes of the command, and SIGKILL two seconds later. */
   stop(): void {
     this.#end({ type: "stopped" });
   }
@@ -115,12 +118,12 @@ export class RunningCommand implements AsyncDisposable {
   async #terminate(): Promise<void> {
     this.#timers.push(setTimeout(() => this.#kill(), GRACE_MS));
     const tree = await processTree(this.#process.pid);
-    // The sandbox itself is left for the last: when it goes, everything in it is killed at once.
+    // Leave the sandbox for last: its end kills everything in it immediately.
     signalAll(tree.filter((pid) => pid !== this.#process.pid), "SIGTERM");
     if (tree.length <= 1) this.#kill();
   }
 
-  /** The walk is bounded: what forks without end is faster, and ends with its sandbox or its group. */
+  /** The search is bounded: a fork bomb outruns it, and ends with its sandbox or process group. */
   async #kill(): Promise<void> {
     const tree = await processTree(this.#process.pid, MOST_PROCESSES);
     signalAll([this.#process.pid, -this.#process.pid, ...tree], "SIGKILL");
@@ -148,11 +151,11 @@ export class RunningCommand implements AsyncDisposable {
       }),
     ]);
     const status = await this.#process.status;
-    // Its number may be another's from here on: nothing is sent to it any more.
+    // From here on the process id may be another process's, so send it no more signals.
     this.#reason ??= status.signal === null
       ? { type: "exited", code: status.code }
       : { type: "signalled", signal: status.signal };
-    // Without a pid namespace something may still hold the pipe open; it is not waited for.
+    // Without a pid namespace a process may still hold the pipe open; do not wait for it.
     await this.#killRest();
     await Promise.race([
       reading,

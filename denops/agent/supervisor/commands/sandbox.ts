@@ -40,7 +40,7 @@ type SandboxOptions = Pick<
 
 type Store = OverlayOptions["store"];
 
-/** Where dropped changes go; or half a sentence about why overlays do not work. */
+/** Where dropped changes are stored, or half a sentence about why overlays do not work. */
 type Rehearses =
   | { readonly works: true; readonly store: Store }
   | { readonly works: false; readonly reason: string };
@@ -69,15 +69,15 @@ export class CommandSandbox {
   }
 
   /**
-   * The sandbox of commands here. It is found once: a command judged under a sandbox never runs without one, even if that is
-   * gone meanwhile.
+   * The sandbox of commands, detected once: a command approved for a sandbox never runs without one, even if
+   * it is no longer available.
    */
   hold(): Promise<CommandHold> {
     this.#hold ??= findHold(this.#user, this.#roots);
     return this.#hold;
   }
 
-  /** Whether commands can be run over overlays. It is found once. */
+  /** Whether commands can run over overlays, detected once. */
   rehearses(): Promise<Rehearses> {
     this.#rehearses ??= this.#findRehearses();
     return this.#rehearses;
@@ -94,12 +94,12 @@ export class CommandSandbox {
     return overlaySupport({ roots: this.#overlaid("try"), state: this.#user.state_dir, store });
   }
 
-  /** The roots, and what of git lies outside of them and is written to. */
+  /** The roots, and the writable parts of git outside of them. */
   #overlaid(level: "try" | "write"): readonly string[] {
     return [...this.#roots, ...gitOverlaid(this.#roots, level).bound];
   }
 
-  /** @param denied globs of files that may not be read */
+  /** @param denied globs of unreadable files */
   async view(denied: readonly string[]): Promise<CommandView> {
     const roots = this.#roots.map((root, index) => ({
       root,
@@ -116,8 +116,8 @@ export class CommandSandbox {
   }
 
   /**
-   * How a command is started.
-   * @param isMasked whoever let it run knew that it sees nothing that is denied
+   * Builds the specification of a command.
+   * @param isMasked whether the approval assumed that unreadable files are hidden
    * @throws {Error} one line
    */
   async specify(
@@ -159,7 +159,7 @@ export class CommandSandbox {
     const roots = this.#overlaid(level);
     const caches = keepsCaches(access) ? [] : this.#caches(roots);
     const scratch = level === "try" ? await this.#scratch() : undefined;
-    // Changes that may be kept may be large.
+    // Changes that may be kept can be large.
     const store = level === "write" && (await this.#support("disk")).works ? "disk" : found.store;
     const folders = scratch === undefined ? caches : [...caches, scratch];
     const options = { roots, caches: folders, state: this.#user.state_dir, store };
@@ -173,7 +173,7 @@ export class CommandSandbox {
   }
 
   /**
-   * Folders of command_write that a command may write over an overlay: Go needs a writable build cache.
+   * Folders of command_write that a command can write over an overlay: Go needs a writable build cache.
    * @param more other overlaid folders
    */
   #caches(more: readonly string[]): readonly string[] {
@@ -235,7 +235,7 @@ export class CommandSandbox {
     });
   }
 
-  /** For health: what holds commands, and what they find. */
+  /** For health: the sandbox of commands, and its contents. */
   async describe(access: CommandAccess, denied: readonly string[]): Promise<
     { readonly args: readonly string[]; readonly masks: Masks; readonly hold: CommandHold }
   > {
@@ -262,7 +262,7 @@ export class CommandSandbox {
   }
 }
 
-/** The user approved that its writes to folders of command_write stay. */
+/** Whether the user approved that its writes to folders of command_write are kept. */
 function keepsCaches(access: CommandAccess): boolean {
   return levelOf(access) === "write" && hasNetwork(access);
 }

@@ -1,11 +1,11 @@
 /**
  * The sandbox of a shell command on macOS, for sandbox-exec. Pure.
  *
- * What is not allowed is denied; of several rules that fit, the last one counts. No path stands in the profile's
- * text: paths are handed over as parameters, so that no folder's name can be read as a rule.
+ * Everything is denied by default; of several matching rules the last one counts. The profile's text contains
+ * no paths: they are parameters, so that no folder's name can be read as a rule.
  *
- * Its text is tested on every system, but the tests that attack a sandbox run on Linux only: nobody has run this
- * profile for the tests of this project.
+ * Tests check the text on every system, but the tests that attack a sandbox run only on Linux. This profile
+ * has not been tested on macOS.
  *
  * Source: `man sandbox-exec`, and the profiles in /System/Library/Sandbox/Profiles.
  */
@@ -24,12 +24,12 @@ interface SeatbeltPlaces {
   readonly writable: readonly string[];
   readonly maskedFolders: readonly string[];
   readonly maskedFiles: readonly string[];
-  /** Seen although it lies in a masked folder. */
+  /** Visible although it is in a masked folder. */
   readonly scratch?: string | undefined;
   readonly network: boolean;
 }
 
-/** Processes of its own, what they ask the system about itself, and terminals of its own. */
+/** The command's own processes, their queries about the system, and their own terminals. */
 const PROGRAMS = [
   "(allow process-exec process-fork)",
   "(allow signal process-info* (target same-sandbox))",
@@ -72,7 +72,7 @@ function expanded(paths: readonly string[], home: string | undefined): readonly 
   });
 }
 
-/** Arguments of sandbox-exec up to the program; the program and its own follow. */
+/** Arguments of sandbox-exec up to the program, whose own arguments follow. */
 export function seatbeltArguments(
   places: SeatbeltPlaces,
   git: Pick<GitGuard, "bound" | "guarded">,
@@ -94,7 +94,7 @@ export function seatbeltArguments(
     "(deny default)",
     ...PROGRAMS,
     "(allow file-read*)",
-    // Of the home folder only names are there, but for toolchains and the project.
+    // In the home folder only names are visible, except toolchains and the project.
     ...rule("deny file-read-data", named("subpath", HOMES)),
     ...rule("allow file-read*", named("subpath", own(SHOWN.map(({ path }) => path)))),
     ...rule("allow file-read*", named("subpath", [...places.roots, ...own(places.readable)])),
@@ -105,7 +105,7 @@ export function seatbeltArguments(
     ...rule("allow file-write*", named("subpath", writes)),
     ...(places.network ? NETWORK : []),
     ...rule("deny file-write*", named("subpath", git.guarded)),
-    // Renaming the folder would take its guarded parts along.
+    // Renaming the folder would move its guarded parts too.
     ...rule("deny file-write-unlink", named("literal", git.bound)),
     ...rule(
       "deny file-read* file-write*",

@@ -1,4 +1,4 @@
-/** ACP's terminal methods: commands of engines, each let in by the gate and held by the sandbox. */
+/** ACP's terminal methods: runs commands of engines after the gate's approval, in the sandbox. */
 import { type CreateTerminalRequest, RequestError, type TerminalOutputResponse } from "../../deps/acp_sdk.ts";
 import type { PathLookups } from "../../policy/path.ts";
 import { resolveInRoots } from "../../policy/roots.ts";
@@ -9,22 +9,22 @@ import type { Rehearsal } from "./rehearsal.ts";
 import { shortened } from "../system/output.ts";
 import { type CommandEnd, type CommandSpec, RunningCommand } from "./runner.ts";
 
-/** Commands of one session that run at the same time. */
+/** Running commands per session. */
 const MOST_RUNNING = 10;
 
 export interface Grant {
-  /** It was judged as one that does not see what may not be read: else nobody has agreed to it. */
+  /** The approval assumes that unreadable files are hidden from the command; otherwise it is invalid. */
   readonly isMasked: boolean;
-  /** The user or a rule has agreed to what it does: what it changes over an overlay may be kept unasked. */
+  /** The user or a rule approved its effects, so changes over an overlay are kept without a question. */
   readonly agreed: boolean;
 }
 
 interface TerminalPorts {
-  /** Once for a command that may run. */
+  /** Uses up the approval of a command. */
   spend(sessionId: string, input: TerminalMeta): Grant | undefined;
-  /** Asks about a command that was not announced; it is approved as it comes back. */
+  /** Asks about a command that was not announced. The command is approved exactly as it is returned. */
   ask(sessionId: string, input: CommandInput): Promise<TerminalMeta | undefined>;
-  /** How a command is run in this project's sandbox. */
+  /** Builds the specification of a command in this project's sandbox. */
   specify(
     input: TerminalMeta,
     sessionId: string,
@@ -32,15 +32,15 @@ interface TerminalPorts {
   ): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">>;
   /** Shows the output so far. */
   show(sessionId: string, toolCallId: string, output: string): void;
-  /** So many of the session's commands run in the background. */
+  /** Reports the number of the session's background commands. */
   running(sessionId: string, count: number): void;
 }
 
-/** A command in the background. */
+/** A background command. */
 interface BackgroundJob {
   readonly id: string;
   readonly command: string;
-  /** How it has ended, in words; undefined while it runs. */
+  /** How it ended, in words; undefined while it runs. */
   readonly end: string | undefined;
   /** Milliseconds since 1970. */
   readonly started: number;
@@ -52,17 +52,17 @@ interface Terminal {
   readonly command: RunningCommand;
   readonly input: TerminalMeta;
   readonly grant: Grant;
-  /** It has ended, and what it would change is known. */
+  /** Resolves when it has ended and its changes are listed. */
   readonly ended: Promise<CommandEnd>;
   readonly rehearsal: Rehearsal | undefined;
   /** Milliseconds since 1970. */
   readonly started: number;
   end?: CommandEnd;
-  /** Beside what it printed, a line each. */
+  /** Notes beside its output, a line each. */
   notes?: readonly string[];
 }
 
-/** A command that has ended, and what it would change. */
+/** A finished command with its changes. */
 export interface EndedCommand extends Pick<Terminal, "input" | "grant"> {
   readonly rehearsal: Rehearsal;
   /** One line. */
@@ -74,10 +74,10 @@ export class Terminals implements AsyncDisposable {
   readonly #ports: TerminalPorts;
   readonly #lookups: PathLookups;
   readonly #open = new Map<string, Terminal>();
-  /** Their sandboxes are being made. */
+  /** Commands whose sandboxes are being created. */
   readonly #starting = new Set<Promise<string>>();
   #isClosed = false;
-  /** Those that were released. */
+  /** Released commands that are still ending. */
   readonly #ending = new Set<Promise<void>>();
 
   constructor(roots: readonly string[], lookups: PathLookups, ports: TerminalPorts) {
@@ -86,7 +86,7 @@ export class Terminals implements AsyncDisposable {
     this.#ports = ports;
   }
 
-  /** @throws {RequestError} one line if the command may not run */
+  /** @throws {RequestError} one line if the command is not approved */
   async create(params: CreateTerminalRequest): Promise<string> {
     const { sessionId } = params;
     const input = agreed(params) ?? await this.#requestApproval(params);
@@ -147,7 +147,7 @@ export class Terminals implements AsyncDisposable {
     this.#ports.running(sessionId, running.length);
   }
 
-  /** The session's commands in the background, the newest first. */
+  /** The session's background commands, the newest first. */
   jobs(sessionId: string): readonly BackgroundJob[] {
     return [...this.#open].flatMap(([id, { input, command, end, started, ...terminal }]) =>
       terminal.sessionId !== sessionId || !input.background ? [] : [{
@@ -157,7 +157,7 @@ export class Terminals implements AsyncDisposable {
     ).reverse();
   }
 
-  /** Ends a command in the background. @throws {RequestError} if the session has none of this id */
+  /** Ends a background command. @throws {RequestError} if the session has none with this id */
   async stopJob(sessionId: string, id: string): Promise<void> {
     const terminal = this.#terminal(id);
     if (terminal.sessionId !== sessionId || !terminal.input.background) {
@@ -167,21 +167,21 @@ export class Terminals implements AsyncDisposable {
     await terminal.ended;
   }
 
-  /** A command of this session has made such a link, and that was agreed to. */
+  /** Whether a command of this session has made such a link and it was approved. */
   keepsLink(sessionId: string, folder: string, target: string): boolean {
     return [...this.#open.values()].some((terminal) =>
       terminal.sessionId === sessionId && terminal.rehearsal?.keepsLink(folder, target)
     );
   }
 
-  /** @throws {RequestError} if it would change nothing */
+  /** @throws {RequestError} if it has no changes */
   rehearsal(sessionId: string, id: string): Rehearsal {
     const ended = this.endedCommand(sessionId, id);
     if (ended !== undefined) return ended.rehearsal;
     throw RequestError.invalidParams(undefined, `nothing is to be kept of ${id}`);
   }
 
-  /** Undefined if it is not a command of this session that has ended and would change anything. */
+  /** Undefined unless it is a finished command of this session with changes. */
   endedCommand(sessionId: string, id: string): EndedCommand | undefined {
     const terminal = this.#open.get(id);
     if (terminal?.sessionId !== sessionId) return undefined;
@@ -190,7 +190,7 @@ export class Terminals implements AsyncDisposable {
     return { rehearsal, input, grant, end: endText(end) };
   }
 
-  /** A command of an agent that knows nothing of our form is asked about here. */
+  /** Asks about a command of an agent that does not support our extension. */
   async #requestApproval({ sessionId, cwd, ...params }: CreateTerminalRequest): Promise<TerminalMeta> {
     const input = { command: shellLine(params), cwd: cwd ?? this.#roots[0] ?? "", ...UNTOLD };
     await this.#checkFolder(input.cwd);
@@ -242,15 +242,15 @@ export class Terminals implements AsyncDisposable {
     this.#ending.add(ending);
   }
 
-  /** Changes that were not kept are gone with it. */
+  /** This drops the changes that were not kept. */
   async #end({ command, ended, rehearsal }: Terminal): Promise<void> {
     await command[Symbol.asyncDispose]();
-    // The next start sweeps the remaining files.
+    // The next start removes the remaining files.
     await rehearsal?.[Symbol.asyncDispose]().catch(() => {});
     await ended;
   }
 
-  /** Stops what the session's turn is waiting for; commands in the background go on. */
+  /** Stops the commands that the session's turn waits for; background commands continue. */
   stopTurn(sessionId: string): void {
     for (const terminal of this.#open.values()) {
       if (terminal.sessionId === sessionId && !terminal.input.background) terminal.command.stop();
@@ -270,7 +270,7 @@ export class Terminals implements AsyncDisposable {
     return terminal;
   }
 
-  /** The folder that the command ended in, clamped to the project. */
+  /** The folder that the command ended in, limited to the project. */
   async #folder(command: RunningCommand): Promise<{ folder?: string }> {
     const folder = command.endFolder;
     if (folder === undefined) return {};
@@ -282,12 +282,15 @@ export class Terminals implements AsyncDisposable {
   }
 }
 
-/** Details of a command beyond plain ACP. */
+/** Defaults for a plain ACP command. */
 const UNTOLD = { timeout: 600, background: false, direct: true } as const;
 
 const NOT_APPROVED = "the command was not approved";
 
-/** Undefined if the agent does not speak our form. @throws {RequestError} if it does, and says two things */
+/**
+ * Undefined if the agent does not support our extension. @throws {RequestError} if its fields contradict each
+ * other
+ */
 function agreed(params: CreateTerminalRequest): TerminalMeta | undefined {
   if (params._meta?.[META] === undefined) return undefined;
   const input = ours(TerminalMeta, params._meta);
@@ -297,12 +300,12 @@ function agreed(params: CreateTerminalRequest): TerminalMeta | undefined {
   throw RequestError.invalidParams(undefined, "the command is not in the agreed form");
 }
 
-/** As a shell reads it, variables before it, so that all that runs is judged and shown. */
+/** The command as a shell line, with variables first, so that everything that runs is checked and shown. */
 function shellLine({ command, args = [], env = [] }: Omit<CreateTerminalRequest, "sessionId">): string {
   const wrong = env.find(({ name }) => !/^[A-Za-z_]\w*$/.test(name));
   if (wrong !== undefined) throw RequestError.invalidParams(undefined, "a variable has no name");
   const variables = env.map(({ name, value }) => `${name}=${quoted(value)}`);
-  // Agents send whole lines as the program.
+  // Some agents send a whole line as the program.
   const words = args.length === 0 ? [command] : [command, ...args].map(quoted);
   return [...variables, ...words].join(" ");
 }

@@ -1,4 +1,4 @@
-/** Files that may not be read and that git keeps nevertheless: their text is in its objects. */
+/** Finds unreadable files that git tracks: their text is in git's objects. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { namedBy } from "../git/folders.ts";
@@ -11,17 +11,17 @@ interface Known {
 }
 
 const LONGEST_MS = 10_000;
-/** Bytes of a file `.git`. */
+/** Bytes of a `.git` file. */
 const LONGEST_LINE = 10_000;
-/** Stands for the file where git does not say what it keeps: it may be any. */
+/** Returned if git cannot list its files: any of them may be unreadable. */
 const UNKNOWN = "files that git does not list";
 
 export class TrackedFiles {
   readonly #known = new Map<string, Known>();
 
   /**
-   * One such file, relative to the root; undefined if there is none.
-   * @param rules names the rules: what was found holds only as long as they do
+   * One such file, relative to the root; undefined if none exists.
+   * @param rules identifies the rules, because the cached result depends on them
    */
   async find(
     root: string,
@@ -40,7 +40,7 @@ export class TrackedFiles {
   }
 }
 
-/** Of a linked worktree or a submodule `.git` is a file that says where it is. */
+/** In a linked worktree or a submodule, `.git` is a file with the folder's path. */
 function gitFolder(root: string): string {
   const git = join(root, ".git");
   return namedBy(git, textOf(git, LONGEST_LINE)) ?? git;

@@ -1,4 +1,4 @@
-/** The variables that commands get: cleared but for what programs cannot do without. */
+/** The environment of commands: empty except for what programs need. */
 import { isInside } from "../../policy/path.ts";
 import { type CommandAccess, type CommandLevel, hasNetwork, levelOf } from "../../protocol/commands.ts";
 import { defined } from "../../shared/records.ts";
@@ -16,7 +16,7 @@ const ALWAYS: Readonly<Record<string, string>> = {
   npm_config_update_notifier: "false",
 };
 
-/** What nobody wants to be asked about. */
+/** Settings that prevent programs from asking questions. */
 const OVERLAID: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: "0",
   PYTHONDONTWRITEBYTECODE: "1",
@@ -24,16 +24,19 @@ const OVERLAID: Readonly<Record<string, string>> = {
   RUFF_CACHE_DIR: "/tmp/ruff-cache",
 };
 
-/** Where nothing is kept the project's own is better: it is warm. */
+/**
+ * Caches for commands whose writes are dropped. Otherwise the project's own cache is better, because it is
+ * warm.
+ */
 const BESIDE: Readonly<Record<string, string>> = { MYPY_CACHE_DIR: "/tmp/mypy-cache" };
 
-/** Where nothing of the project can be written, programs are told so: what they would write is of no use anyway. */
+/** Settings for commands that cannot write to the project, whose caches would be useless. */
 const LOOKING: Readonly<Record<string, string>> = {
   ...OVERLAID,
   ...BESIDE,
   PYTHONPYCACHEPREFIX: "/tmp/pycache",
   CARGO_TARGET_DIR: "/tmp/cargo-target",
-  // Where the user gives commands a cache to write, looks may not write it.
+  // Even if the user lets commands write a cache, read-only commands may not.
   GOCACHE: "/tmp/go-build",
 };
 
@@ -44,7 +47,7 @@ const QUIET: Readonly<Record<CommandLevel, Readonly<Record<string, string>>>> = 
   git: {},
 };
 
-/** Where there is no network, it does not come by waiting for it: npm and pip would try for a minute. */
+/** Settings for commands without network: npm and pip would retry for a minute. */
 const OFFLINE: Readonly<Record<string, string>> = {
   npm_config_fetch_retries: "0",
   PIP_RETRIES: "0",
@@ -52,9 +55,9 @@ const OFFLINE: Readonly<Record<string, string>> = {
 };
 
 /**
- * @param more names of the user's choice
- * @param access undefined where nothing holds them
- * @param all Neovim's own environment
+ * @param more names of further variables, from the user's options
+ * @param access undefined without a sandbox
+ * @param all Neovim's environment
  */
 export function commandEnvironment(
   more: readonly string[],
@@ -69,16 +72,16 @@ export function commandEnvironment(
   for (const [name, value] of Object.entries(all)) {
     if (PASSED.includes(name) || more.includes(name) || name.startsWith("LC_")) env[name] = value;
   }
-  // Programs speak English to the model, whose hints depend on it; all else is as the user has it.
+  // Programs use English, because hints for the model depend on it; other locale settings stay.
   const { LC_ALL, ...rest } = env;
   const inEnglish = { ...rest, ...defined({ LANG: LC_ALL }), LC_MESSAGES: "C" };
   return { ...inEnglish, ...ownGitRepositoriesOnly(env.GIT_CONFIG_COUNT) };
 }
 
 /**
- * The files of a bare repository can be written into any folder, and its settings name programs for git to run:
- * git is to take none for a repository by itself.
- * @param before how many settings the user hands to git by variables already
+ * Any folder can contain the files of a bare repository, whose settings can name programs for git to run.
+ * These settings stop git from using one that it was not pointed to.
+ * @param before number of settings that the user already passes to git in variables
  */
 function ownGitRepositoriesOnly(before = "0"): Record<string, string> {
   const index = /^\d{1,4}$/.test(before) ? Number(before) : 0;
@@ -89,7 +92,10 @@ function ownGitRepositoriesOnly(before = "0"): Record<string, string> {
   };
 }
 
-/** The folders of a PATH that no tool can have written into: what the supervisor runs itself is looked for there. */
+/**
+ * The folders of a PATH that no tool can have written to. The supervisor searches only these for its own
+ * programs.
+ */
 export function trustedPath(path: string, roots: readonly string[]): readonly string[] {
   return path.split(":").filter((folder) =>
     folder.startsWith("/") && !roots.some((root) => isInside(real(folder), root))

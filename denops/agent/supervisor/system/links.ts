@@ -1,17 +1,18 @@
 /**
- * Symbolic links that an undo brings back, or that a command has made. Deno lets no process make one that may not write everywhere, so engines ask
- * for it. A link may lead nowhere but into the workspace, and it names its target absolutely: an engine may move it, and
- * a relative one leads elsewhere then. One that the user has agreed to is made as it is. Deno follows links past its own checks, so none is made where only those hold.
+ * Creates symbolic links for an undo or for approved changes of a command. Deno lets only processes with full
+ * write access make links, so engines request them. A link must lead into the workspace and is absolute: an
+ * engine may move it, and a relative one would then lead elsewhere. A link that the user approved is made
+ * unchanged. Deno's checks do not resolve links, so none is made where only those checks apply.
  */
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { resolveInRoots } from "../../policy/roots.ts";
 import { lookups } from "./lookups.ts";
 
 /**
- * @param path absolute, in a real folder of the workspace; nothing may be there yet
+ * @param path absolute, in a real folder of the workspace; must not exist yet
  * @param roots real paths of the workspace
- * @param held by the operating system's sandbox
- * @param agreed the user has agreed to a link to this very target in this folder
+ * @param held whether the operating system's sandbox is active
+ * @param agreed whether the user approved a link to this target in this folder
  * @throws {Error} one line
  */
 export async function makeLink(

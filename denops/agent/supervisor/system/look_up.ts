@@ -1,6 +1,6 @@
 /**
- * The sandbox of the supervisor's own programs: the filter of a command that only looks, and a mount tree of the
- * project and of what git and ripgrep need.
+ * The sandbox of the supervisor's own programs: the system call filter of a read-only command, and mounts of
+ * the project and of what git and ripgrep need.
  */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,26 +17,26 @@ import { wholeFile } from "./whole_file.ts";
 interface LookUp {
   readonly root: string;
   readonly roots: readonly string[];
-  /** False: the user has switched sandboxes off. */
+  /** False: the user has disabled sandboxes. */
   readonly sandboxed: boolean;
-  /** Besides the roots. */
+  /** Paths outside of the roots. */
   readonly reads: readonly string[];
   readonly writes?: { readonly bound: readonly string[]; readonly guarded: readonly string[] };
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Programs, libraries, and how dates are written: of /etc nothing else. */
+/** Programs, libraries and the time zone; nothing else of /etc. */
 const SYSTEM = [
   ...SHOWN.map(({ path }) => path).filter((path) => /^\/(?!etc|var)/.test(path)),
   ...["ld.so.cache", "alternatives", "localtime", "passwd"].map((name) => `/etc/${name}`),
 ];
-/** A file of a repository can be a link to /dev/zero: git and ripgrep would fill the memory with it. */
+/** Memory limit: a repository may contain a link to /dev/zero, which git and ripgrep would read. */
 const MOST_KILOBYTES = 2 * 1024 * 1024;
 const LIMITED = `ulimit -d ${MOST_KILOBYTES} 2>/dev/null`;
-/** Hands the filter over by a descriptor, as bubblewrap wants it. */
+/** Passes the filter as a descriptor, as bubblewrap requires. */
 const ENTER = `${LIMITED}; exec 3<"$1"; shift; exec "$@"`;
 
-/** How a program is started; its own arguments follow. */
+/** The command line that starts a program; its own arguments follow. */
 export async function sandboxedProgram(
   profile: "look_up" | "repository",
   program: string,
@@ -67,7 +67,7 @@ export async function sandboxedProgram(
     { kind: "scratch", path: "/tmp" },
     ...found.system.links.map(({ path, target }): Mount => ({ kind: "link", path, target })),
     ...[...found.system.folders, ...places].map((path): Mount => ({ kind: "read", path })),
-    // ripgrep looks there for the user's ignored files.
+    // ripgrep reads the user's ignore file there.
     ...(home === undefined
       ? []
       : [{ kind: "read", path: join(home, ".gitconfig"), source: gitConfig } as const]),
@@ -82,9 +82,9 @@ export async function sandboxedProgram(
 }
 
 /**
- * What a program needs beside itself: its toolchain, or the folder around its `bin`. The home folder itself is never
- * shown.
- * @param path of the program, or of what it links to
+ * The folder that a program needs: its toolchain, or the parent of its `bin`. The home folder itself is never
+ * mounted.
+ * @param path of the program, or of the target of its link
  */
 function folderOf(path: string, home = "/"): string {
   const toolchain = SHOWN.map((place) => place.path.replace(/^~(?=\/)/, home))

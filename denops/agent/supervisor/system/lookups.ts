@@ -1,4 +1,4 @@
-/** What the file system says, for the path function. */
+/** File system queries for the path function. */
 import type { PathLookups } from "../../policy/path.ts";
 
 export const lookups: PathLookups = {

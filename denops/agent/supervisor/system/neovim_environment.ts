@@ -1,19 +1,19 @@
 /**
- * The environment of the Neovim that is served. A shared server of denops.vim has another one, and what is set within
- * Neovim is known to Neovim alone. It holds keys, and so stays in memory.
+ * The environment of Neovim. A shared server of denops.vim has a different one, and does not see variables
+ * that are set within Neovim. It contains keys, so it stays in memory.
  */
 import { networkEnvironment } from "./network.ts";
 
 let known: Readonly<Record<string, string>> | undefined;
 
-/** That of this process until Neovim has told its own. */
+/** The environment of this process until Neovim has sent its own. */
 export function neovimEnvironment(): Readonly<Record<string, string>> {
   return known ?? Deno.env.toObject();
 }
 
 /**
- * Takes what Neovim's environ() gives; values that are no text are left out. Called before the first request of the
- * supervisor, at which Deno reads which proxies and certificates there are.
+ * Stores the result of Neovim's environ() without values that are not text. Called before the supervisor's
+ * first request, when Deno reads proxies and certificates.
  */
 export function adoptEnvironment(environment: unknown): void {
   if (typeof environment === "object" && environment !== null) {

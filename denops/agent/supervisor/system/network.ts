@@ -1,20 +1,20 @@
-/** Proxies and certificates: what Deno reads of the environment at its first request. */
+/** Proxies and certificates, which Deno reads from the environment at its first request. */
 import { isIP } from "node:net";
 
 const NAMES = ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY"];
 const PROXIES = [...NAMES, ...NAMES.map((name) => name.toLowerCase())];
 
-/** Each names a file of CAs. Deno reads the last one only for the store "system". */
+/** Each names a file of CA certificates. Deno reads the last one only for the store "system". */
 const CERTIFICATES = ["DENO_CERT", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"];
 
-/** Hosts on this machine, as NO_PROXY has them. */
+/** Hosts on this machine in the format of NO_PROXY. */
 const LOOPBACK = ["127.0.0.1", "localhost", "::1", "127.0.0.0/8", "0.0.0.0"];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The variables about the network, with which requests to this machine pass by every proxy, and all of
- * {@link CERTIFICATES} count.
+ * The network variables, extended so that requests to this machine use no proxy and all of {@link
+ * CERTIFICATES} count.
  */
 export function networkEnvironment(environment: Environment): Record<string, string> {
   const found: Record<string, string> = {};
@@ -22,15 +22,15 @@ export function networkEnvironment(environment: Environment): Record<string, str
     const value = environment[name];
     if (value) found[name] = value;
   }
-  // Deno reads no_proxy only without NO_PROXY.
+  // Deno reads no_proxy only if NO_PROXY is not set.
   const noProxy = [...new Set([...exceptions(environment), ...LOOPBACK])].join(",");
   if (found.SSL_CERT_FILE !== undefined) found.DENO_TLS_CA_STORE ??= "mozilla,system";
   return { ...found, NO_PROXY: noProxy, no_proxy: noProxy };
 }
 
 /**
- * The proxy that Deno asks for this address, as "host:port": it may hold a password, which is left out. In Deno's
- * order (ext/fetch/proxy.rs).
+ * The proxy that Deno uses for this address, as "host:port" without its password. In Deno's order
+ * (ext/fetch/proxy.rs).
  */
 export function proxyFor(address: string, environment: Environment): string | undefined {
   const { protocol, hostname } = new URL(address);
@@ -57,13 +57,16 @@ function isLoopback(host: string): boolean {
     (isIP(host) === 4 && host.startsWith("127."));
 }
 
-/** Networks such as 10.0.0.0/8 are not looked at: a proxy may be named that is not asked. */
+/** Networks such as 10.0.0.0/8 are ignored, so the message may name a proxy that is not used. */
 function covers(entry: string, host: string): boolean {
   const domain = entry.replace(/^\./, "");
   return host === domain || host.endsWith(`.${domain}`);
 }
 
-/** With the files of CAs under their real paths, so that a sandbox can show them. Those that are absent stay as named. */
+/**
+ * Resolves the certificate files to real paths, so that a sandbox can mount them. Missing files keep their
+ * names.
+ */
 export async function withRealCertificates(
   environment: Readonly<Record<string, string>>,
 ): Promise<{ readonly environment: Record<string, string>; readonly files: readonly string[] }> {

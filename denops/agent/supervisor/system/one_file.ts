@@ -1,8 +1,8 @@
-/** A file that somebody may change while it is read: its text and its place are those of one and the same file. */
+/** Reads a file that may change meanwhile, so that its text and its path belong to the same file. */
 import { constants, type Stats } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** A file that another process replaces between two looks is opened again, so often. */
+/** Attempts to open a file that other processes replace. */
 const TRIES = 20;
 
 interface OneFile {
@@ -11,10 +11,10 @@ interface OneFile {
   readonly text: string;
 }
 
-/** Nothing waits for the other end of a pipe. */
+/** Opening a pipe must not block. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** At the name of a file, where the system does not tell what a handle is called. */
+/** Checks of a file's name, where the system does not know the path of a handle. */
 const LOOKS = 3;
 
 /** @param most bytes @throws {Error} one line */
@@ -26,7 +26,7 @@ export async function oneFile(path: string, most: number): Promise<OneFile> {
   throw new Error("it was changed while it was read");
 }
 
-/** Undefined: another process has put another file in its place before it was known to be this one. */
+/** Undefined if another process replaced the file before it was identified. */
 async function readOnce(path: string, most: number): Promise<OneFile | undefined> {
   if (!(await Deno.stat(path)).isFile) throw new Error("it is not a file");
   await using file = await open(path, FLAGS);
@@ -35,7 +35,7 @@ async function readOnce(path: string, most: number): Promise<OneFile | undefined
   const real = await nameOf(path, file.fd, info);
   if (real === undefined || !info.isFile()) return undefined;
   if (size > most) throw new Error(`it is larger than ${most / 1024} kB`);
-  // From here on it is read from the handle: what stands under its name now does not matter.
+  // Read from the handle from here on, so that the name no longer matters.
   const bytes = new Uint8Array(size);
   let length = 0;
   while (length < size) {
@@ -47,7 +47,10 @@ async function readOnce(path: string, most: number): Promise<OneFile | undefined
   return { real, bytes: read, text: new TextDecoder().decode(read) };
 }
 
-/** The real path of an open file. Linux knows it; elsewhere a link that comes and goes between all looks would pass. */
+/**
+ * The real path of an open file. Linux knows it; elsewhere a link that is exchanged between all checks would
+ * pass.
+ */
 async function nameOf(path: string, handle: number, { dev, ino, nlink }: Stats): Promise<string | undefined> {
   if (Deno.build.os === "linux") {
     return nlink === 0 ? undefined : await Deno.readLink(`/proc/self/fd/${handle}`);

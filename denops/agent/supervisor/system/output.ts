@@ -1,15 +1,15 @@
-/** What a command prints, made fit for a screen and for a model. Pure. */
+/** Prepares a command's output for the screen and the model. Pure. */
 
 const FIRST_LINES = 15;
 const LAST_LINES = 85;
 const MOST_CHARACTERS = 30_000;
 
-/** Escape sequences of terminals: CSI, OSC and the like, single-character ones. */
+/** Escape sequences of terminals: CSI, OSC and others, and single characters. */
 const SEQUENCES =
   // deno-lint-ignore no-control-regex -- they are what is removed
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])|\u009b[0-?]*[ -/]*[@-~]/g;
 
-/** Plain text: escape sequences removed, a line that was overwritten by "\r" shows its last state. */
+/** Removes escape sequences; a line that "\r" has overwritten shows its last state. */
 export function plainText(text: string): string {
   return text.replace(SEQUENCES, "")
     .replace(/\r+(?=\n|$)/g, "")
@@ -34,7 +34,7 @@ export function shortened(text: string): string {
   }`;
 }
 
-/** Keeps the start and the end of an output of any length in bounded memory. */
+/** Keeps the beginning and the end of an output in bounded memory. */
 export class OutputBuffer {
   readonly #head: number;
   readonly #tail: number;
@@ -43,7 +43,7 @@ export class OutputBuffer {
   #dropped = 0;
   readonly #decoder = new TextDecoder();
 
-  /** @param head characters kept of the start @param tail and of the end */
+  /** @param head characters of the beginning @param tail characters of the end */
   constructor(head = 200_000, tail = 800_000) {
     this.#head = head;
     this.#tail = tail;

@@ -1,25 +1,25 @@
 /**
- * The one door: every process of the supervisor starts here, under a profile of the table below. The environment is
- * never inherited.
+ * Starts every process of the supervisor, under a profile of the table below. Processes never inherit the
+ * environment.
  */
 
 import { existsSync } from "node:fs";
 
 export interface Profile {
-  /** Which program, and why. */
+  /** The program and its purpose. */
   readonly purpose: string;
   readonly reads: string;
   readonly writes: string;
   readonly network: string;
   readonly unixSockets: boolean;
   readonly environment: string;
-  /** Where the operating system has no sandbox for it. */
+  /** Its restrictions where the operating system has no sandbox for it. */
   readonly unsandboxed: string;
 }
 
 const PLAIN = "PATH, HOME, the locale";
 
-/** What each program can reach. The help and `:checkhealth agent` print this table. */
+/** The access of each program. The help and `:checkhealth agent` print this table. */
 export const PROFILES = {
   look_up: {
     purpose: "git and ripgrep: searches, changes, branches, worktrees",
@@ -135,11 +135,11 @@ type ProfileName = keyof typeof PROFILES;
 
 type ProgramOptions = Omit<Deno.CommandOptions, "clearEnv" | "detached" | "env"> & {
   readonly env: Readonly<Record<string, string>>;
-  /** It leads a session and a process group of its own, for {@link killGroup}. */
+  /** The process leads its own session and process group, for {@link killGroup}. */
   readonly leadsGroup?: boolean;
 };
 
-/** A process that has not started yet. Its program comes from outside the project: see `findProgram`. */
+/** Prepares a process. Its program is outside of the project: see `findProgram`. */
 export function openProgram(
   _profile: ProfileName,
   path: string,
@@ -152,14 +152,15 @@ export function openProgram(
 }
 
 /**
- * util-linux's program, which execs the one that it is given. Deno's `detached` forks this whole process instead, which
- * costs twice the CPU time.
+ * util-linux's program, which replaces itself with its argument. Deno's `detached` forks this whole process
+ * instead, which costs twice the CPU time.
  */
 const SETSID = ["/usr/bin/setsid", "/bin/setsid"].find((path) => existsSync(path));
 
 /**
- * Kills a process that leads a group, and the group. The leader first: it may not lead yet, and starts nothing after
- * that. The group too: if bubblewrap is killed before it has let its child go on, the child waits for ever.
+ * Kills a process that leads a group, then the group. The leader first, because it may not lead the group
+ * yet, and starts nothing afterwards. The group too: if bubblewrap is killed before it lets its child run,
+ * the child waits forever.
  */
 export function killGroup(leader: Deno.ChildProcess): void {
   unlessEnded(() => leader.kill("SIGKILL"));
@@ -170,6 +171,6 @@ function unlessEnded(kill: () => void): void {
   try {
     kill();
   } catch {
-    // It has ended meanwhile.
+    // The process has already ended.
   }
 }

@@ -1,12 +1,12 @@
-/** The folder in which a project's sessions are kept. */
+/** The folder of a project's sessions. */
 import { basename, join } from "node:path";
 import { SCRATCH_FOLDER } from "../../protocol/scratch.ts";
 import { encodeHex } from "./hex.ts";
 
-/** A full disk has room for a name, and none for a text. */
+/** A full disk may have room for a name, but not for data. */
 const SOME_BYTES = new Uint8Array(4096);
 
-/** Makes the state folder. @throws {Error} one line if nothing can be written there */
+/** Creates the state folder. @throws {Error} one line if it is not writable */
 export async function ensureStateFolder(stateDir: string): Promise<void> {
   try {
     await Deno.mkdir(stateDir, { recursive: true, mode: 0o700 });
@@ -27,7 +27,7 @@ export async function projectStateName(root: string): Promise<string> {
   return `${basename(root)}-${encodeHex(digest).slice(0, 12)}`;
 }
 
-/** One folder per project. */
+/** The state folder of a project. */
 export async function projectState(root: string, stateDir: string): Promise<string> {
   const folder = join(stateDir, await projectStateName(root));
   await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
@@ -35,9 +35,9 @@ export async function projectState(root: string, stateDir: string): Promise<stri
 }
 
 /**
- * The scratch folders of a project's sessions: made here, and mounted by itself wherever an engine or a command sees it,
- * so that none of them can put another one in its place.
- * @param state as `projectState` gives it @throws {Error} one line if something else is there
+ * Creates the folder for the scratch folders of a project's sessions. Engines and commands get it as a mount
+ * of its own, so none of them can replace it.
+ * @param state from `projectState` @throws {Error} one line if the path is something else
  */
 export async function scratchFolder(state: string): Promise<string> {
   const folder = join(state, SCRATCH_FOLDER);

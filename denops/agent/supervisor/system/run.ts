@@ -1,4 +1,7 @@
-/** Runs ripgrep and git for the supervisor: read-only, without network and Unix sockets, and not for long. */
+/**
+ * Runs ripgrep and git for the supervisor: read-only, without network and Unix sockets, and with a time
+ * limit.
+ */
 import { commandEnvironment, trustedPath } from "./environment.ts";
 import { type GitView, gitView } from "./git/git_view.ts";
 import { sandboxedProgram } from "./look_up.ts";
@@ -8,32 +11,34 @@ import { findProgram } from "./sandbox.ts";
 import { userGit } from "./git/user_git.ts";
 
 const LONGEST_MS = 30_000;
-/** Characters of a line that are read, about. */
+/** Approximate limit of a line's characters. */
 const LONGEST_LINE = 4 * 1024 * 1024;
 
-/** Where a program runs, and whether bubblewrap holds it. */
+/** Where a program runs, and whether it runs in bubblewrap. */
 export interface RunPlace {
   readonly root: string;
-  /** All roots of the workspace: no program is taken from there. */
+  /** All roots of the workspace, which programs are never run from. */
   readonly roots: readonly string[];
   readonly sandboxed: boolean;
-  /** Without it nothing may be written. */
+  /** The writable paths; none by default. */
   readonly writes?: Writes;
-  /** Git works in the repository itself and reads its settings: for commands that run no program whatever they say. */
+  /**
+   * Git works in the repository itself and reads its settings. Only for commands that never run a program.
+   */
   readonly direct?: boolean;
-  /** Milliseconds after which it is ended; half a minute unless told. */
+  /** Time limit in milliseconds; half a minute by default. */
   readonly longest?: number;
 }
 
 export interface Writes {
   readonly bound: readonly string[];
-  /** Read-only, inside of those. */
+  /** Read-only paths inside of the writable ones. */
   readonly guarded: readonly string[];
 }
 
 const PRODUCTS = { rg: "ripgrep", git: "git" } as const;
 
-/** For every git of ours. */
+/** Options of every git command. */
 const PLAIN_GIT: readonly string[] = [
   "--no-pager",
   "--no-optional-locks",
@@ -45,10 +50,13 @@ const PLAIN_GIT: readonly string[] = [
   ].flatMap((setting) => ["-c", setting]),
 ];
 
-/** A partial clone fetches missing commits by a program that its settings name; they cannot allow that again. */
+/**
+ * Prevents a partial clone from fetching commits with a program that its settings name; settings cannot
+ * override this.
+ */
 const NO_FETCH: Readonly<Record<string, string>> = { GIT_ALLOW_PROTOCOL: "", GIT_NO_LAZY_FETCH: "1" };
 
-/** ripgrep ends with 1 if it found nothing; what could not even be started ends so too, and says why. */
+/** ripgrep exits with 1 without a match. A failed start also exits with 1, but prints an error. */
 export function hasFailed(code: number, stderr: string): boolean {
   return code > 1 || (code === 1 && stderr.trim() !== "");
 }
@@ -57,7 +65,7 @@ export function failure(stderr: string): Error {
   return new Error(complaint(stderr));
 }
 
-/** What a program complains of, as half a sentence: of a pattern what is wrong with it, else the first line. */
+/** A program's error as half a sentence: for a pattern what is wrong with it, otherwise the first line. */
 export function complaint(stderr: string): string {
   const [, reason] = /^regex parse error:$[^]*?^error: (.+)$/m.exec(stderr) ?? [];
   if (reason !== undefined) return `the pattern is not a regular expression: ${reason}`;
@@ -65,10 +73,10 @@ export function complaint(stderr: string): string {
   return line === "" ? "it failed" : line.replace(/\.+$/, "");
 }
 
-/** Those that have begun and not ended. */
+/** The running processes. */
 const running = new Set<Deno.ChildProcess>();
 
-/** Ends all of them; nothing of them is left when this resolves. */
+/** Kills all running processes and waits for their end. */
 export async function endRuns(): Promise<void> {
   const all = [...running];
   all.forEach(killGroup);
@@ -76,7 +84,7 @@ export async function endRuns(): Promise<void> {
   await removeRunFolder();
 }
 
-/** @param onLine false: enough, stop */
+/** @param onLine returns false to stop */
 export async function run(
   name: "rg" | "git",
   args: readonly string[],
@@ -87,7 +95,7 @@ export async function run(
   const { process, errors, stop, outOfTime } = await start(name, args, options, signal);
   let stopped = false;
   const decoder = new TextDecoder();
-  // A line that has no end yet, in parts: joined at each of them it would take quadratic time.
+  // Parts of an incomplete line, joined once: joining at each part would take quadratic time.
   let parts: string[] = [];
   let length = 0;
   const add = (part: string) => {
@@ -115,7 +123,7 @@ export async function run(
   return { code, stderr: await errors };
 }
 
-/** What a program prints, byte for byte; undefined if it fails, or prints more than `most` bytes. */
+/** A program's output as bytes; undefined if it fails, or prints more than `most` bytes. */
 export async function printed(
   name: "rg" | "git",
   args: readonly string[],
@@ -157,7 +165,7 @@ async function start(name: "rg" | "git", args: readonly string[], options: RunPl
   running.add(process);
   const limit = AbortSignal.timeout(options.longest ?? LONGEST_MS);
   const inTime = AbortSignal.any([signal, limit]);
-  // The number of one that has ended may be another's.
+  // After the end, the process id may be another process's.
   const stop = () => void (running.has(process) && killGroup(process));
   if (inTime.aborted) stop();
   inTime.addEventListener("abort", stop);
@@ -168,13 +176,13 @@ async function start(name: "rg" | "git", args: readonly string[], options: RunPl
   return { process, errors: new Response(process.stderr).text(), stop, outOfTime: () => limit.aborted };
 }
 
-/** What a program starts in its turn is not taken from a root either. */
+/** Programs that the program starts are never run from a root either. */
 function programEnvironment(roots: readonly string[]): Record<string, string> {
   const env = commandEnvironment([], undefined);
   return { ...env, PATH: trustedPath(env.PATH ?? "", roots).join(":") };
 }
 
-/** Without a view git reads the repository's settings, but neither the user's nor the system's. */
+/** Without a view git reads the repository's settings, but not the user's or the system's. */
 async function gitEnvironment(
   view: GitView | undefined,
   roots: readonly string[],

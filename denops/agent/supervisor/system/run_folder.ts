@@ -1,10 +1,10 @@
-/** A folder of this process for small files of its own. It is removed with the process. */
+/** A folder for small files of this process, removed at its end. */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isAlive } from "./watch.ts";
 
 const PREFIX = "agent-run-";
-/** What a killed process has left is removed after that. */
+/** Age after which a folder of a killed process is removed. */
 const STALE_MS = 24 * 3_600_000;
 
 let folder: Promise<string> | undefined;
@@ -27,7 +27,7 @@ async function make(): Promise<string> {
     try {
       Deno.removeSync(path, { recursive: true });
     } catch {
-      // It is gone already.
+      // The folder is already gone.
     }
   });
   removeStale(dir).catch(() => {});

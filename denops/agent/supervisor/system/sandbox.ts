@@ -1,4 +1,4 @@
-/** Whether the operating system can hold the engine and commands, and where the programs for that are. */
+/** Whether the operating system can sandbox the engine and commands, and where the programs for that are. */
 import { join } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { messageOf } from "../../shared/errors.ts";
@@ -7,24 +7,24 @@ import { neovimEnvironment } from "./neovim_environment.ts";
 import { openProgram } from "./programs.ts";
 import { NAMESPACES } from "./sandbox/mounts.ts";
 
-/** Folders and links of the system that programs need, found once on this machine. */
+/** Folders and links of the system that programs need, detected once. */
 export interface SystemLayout {
-  /** /bin, /lib and so on: where they are links into /usr, their targets. */
+  /** Links such as /bin and /lib into /usr, with their targets. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
-  /** Those that are real folders. */
+  /** The ones that are real folders. */
   readonly folders: readonly string[];
-  /** Real path of /etc/resolv.conf if it lies outside of /etc. */
+  /** Real path of /etc/resolv.conf if it is outside of /etc. */
   readonly resolvConf?: string;
 }
 
 export type Sandbox =
   | { readonly level: "bubblewrap"; readonly bwrap: string; readonly system: SystemLayout }
-  /** Deno's permissions alone; `reason` says why. */
+  /** Only Deno's permissions; `reason` says why. */
   | { readonly level: "deno"; readonly reason: string };
 
 const probed = new Map<string | undefined, Promise<Sandbox>>();
 
-/** @param roots what tools write; bubblewrap is not taken from there */
+/** @param roots folders that tools can write; bubblewrap is never run from there */
 export async function sandbox(roots: readonly string[]): Promise<Sandbox> {
   if (Deno.build.os !== "linux") return { level: "deno", reason: `no bubblewrap on ${Deno.build.os}` };
   const bwrap = await findProgram("bwrap", roots);
@@ -67,8 +67,8 @@ async function probe(bwrap: string | undefined): Promise<Sandbox> {
 }
 
 /**
- * The first executable of this name on the PATH, in the folder's real place. What lies in a root is passed over: a tool may have
- * written it, and this runs outside of every sandbox.
+ * Finds the first executable of this name on the PATH, by its real path. Skips files in a root: a tool may
+ * have written them, and they would run outside of every sandbox.
  */
 export async function findProgram(name: string, roots: readonly string[]): Promise<string | undefined> {
   const path = neovimEnvironment().PATH ?? "";
@@ -79,13 +79,13 @@ export async function findProgram(name: string, roots: readonly string[]): Promi
     const found = await Deno.realPath(folder).catch(() => undefined);
     if (found === undefined || !isProgram(join(found, name), roots)) continue;
     programs.set(key, join(found, name));
-    // Some programs are many in one, and ask by which name they were called.
+    // Some programs behave according to the name they were called by.
     return join(found, name);
   }
   return undefined;
 }
 
-/** Where programs were found: they are looked at again, not looked for. */
+/** Cached locations; a later call checks the location instead of searching. */
 const programs = new Map<string, string>();
 
 function isProgram(path: string, roots: readonly string[]): boolean {
@@ -113,7 +113,7 @@ async function systemLayout(): Promise<SystemLayout> {
   return { links, folders, ...(outside ? { resolvConf } : {}) };
 }
 
-/** The `.git` of each root that has one; one that is a link is of another place. */
+/** The `.git` of each root that has one. A link is ignored, because it leads to another place. */
 export async function gitPaths(roots: readonly string[]): Promise<readonly string[]> {
   const found: string[] = [];
   for (const root of roots) {

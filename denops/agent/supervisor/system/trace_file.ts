@@ -1,17 +1,18 @@
 /**
- * The file that AGENT_TRACE names, in the "JSON Array Format" of Chrome's trace events, which needs no closing bracket:
- * so several processes append to it, each with one write for whole lines. Neovim begins it (lua/agent/trace.lua).
+ * Writes the file that AGENT_TRACE names, in the "JSON Array Format" of Chrome's trace events. That format
+ * needs no closing bracket, so several processes can append to it, each with one write for whole lines.
+ * Neovim creates it (lua/agent/trace.lua).
  */
 import { startTrace, type TraceSpan } from "../../protocol/trace.ts";
 import { neovimEnvironment } from "./neovim_environment.ts";
 
-/** More than one supervisor has engines. */
+/** Several supervisors have engines. */
 const ENGINES = 1_000;
 
 let path: string | undefined;
 let engines = 0;
 
-/** Begins to trace if that is wanted; to be asked again when Neovim has told its environment. */
+/** Starts tracing if AGENT_TRACE is set; called again when Neovim has sent its environment. */
 export function traceIntoFile(): void {
   path ??= neovimEnvironment().AGENT_TRACE || undefined;
   if (path !== undefined) startTrace(writer(path, "supervisor", Deno.pid));
@@ -21,7 +22,7 @@ export function isTracing(): boolean {
   return path !== undefined;
 }
 
-/** Takes the spans of one more engine. It has no number of its own outside of its sandbox: it gets one. */
+/** Writes the spans of one more engine. Outside of its sandbox it has no process id, so it gets a number. */
 export function engineTrace(): (spans: readonly TraceSpan[]) => void {
   return path === undefined ? () => {} : writer(path, "engine", Deno.pid * ENGINES + ++engines);
 }
@@ -43,7 +44,7 @@ function writer(file: string, name: string, pid: number): (spans: readonly Trace
     try {
       Deno.writeTextFileSync(file, lines, { append: true });
     } catch {
-      // Nothing depends on it.
+      // Tracing is optional.
     }
   };
 }

@@ -1,7 +1,7 @@
-/** Notices the end of a process that is not our child. */
+/** Detects the end of a process that is not our child. */
 import process from "node:process";
 
-/** Calls `ended` once, within `interval` milliseconds after the process is gone. */
+/** Calls `ended` once, at most `interval` milliseconds after the process ends. */
 export function watchProcess(pid: number, interval: number, ended: () => void): void {
   const timer = setInterval(() => {
     if (isAlive(pid)) return;
@@ -16,7 +16,7 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Not allowed to signal it: then it is there.
+    // Without permission to signal it, the process still exists.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

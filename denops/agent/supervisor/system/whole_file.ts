@@ -2,8 +2,8 @@
 import { dirname } from "node:path";
 
 /**
- * A file with exactly these bytes. Readers see the whole file or none.
- * @param path its folder is made if there is none
+ * Creates a file with exactly these bytes. Readers see the whole file or none.
+ * @param path its folder is created if it is missing
  */
 export async function wholeFile(path: string, bytes: Uint8Array): Promise<string> {
   const info = await Deno.lstat(path).catch(() => undefined);

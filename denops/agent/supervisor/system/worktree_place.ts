@@ -1,10 +1,13 @@
-/** Where worktrees of sessions lie: `<state>/worktrees/<project>/<name>`, and beside them the project's folder in `.origin`. */
+/**
+ * The folders of sessions' worktrees: `<state>/worktrees/<project>/<name>`, with the project's path in
+ * `.origin`.
+ */
 import { basename, dirname, join } from "node:path";
 import { projectStateName } from "./project_state.ts";
 
 const ORIGIN = ".origin";
 
-/** The real path of the folder of a project's worktrees, which need not be there. */
+/** Real path of the folder for a project's worktrees, which may not exist. */
 export async function worktreesOf(origin: string, stateDir: string): Promise<string> {
   return join(
     await Deno.realPath(stateDir).catch(() => stateDir),
@@ -13,15 +16,15 @@ export async function worktreesOf(origin: string, stateDir: string): Promise<str
   );
 }
 
-/** Makes it. */
+/** Creates the folder. */
 export async function makeWorktreesFolder(origin: string, folder: string): Promise<void> {
   await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
   await Deno.writeTextFile(join(folder, ORIGIN), origin);
 }
 
 /**
- * The project of which a folder is a worktree, by its place alone; undefined if it is none.
- * @param root a real path @throws {Error} one line if that project is gone
+ * The project of a worktree, by the folder's path alone; undefined for any other folder.
+ * @param root a real path @throws {Error} one line if that project no longer exists
  */
 export async function originOf(root: string, stateDir: string): Promise<string | undefined> {
   const folder = dirname(root);

@@ -1,8 +1,9 @@
 /**
- * What a command has changed in one root, read from the layers of its overlay when nothing can be written there any
- * more. No link is followed.
+ * Lists a command's changes in one root from the layers of its overlay, once nothing can be written there any
+ * more. Follows no links.
  *
- * Source: Documentation/filesystems/overlayfs.rst of Linux, "Upper and Lower", "whiteouts and opaque directories".
+ * Source: Documentation/filesystems/overlayfs.rst of Linux, "Upper and Lower", "whiteouts and opaque
+ * directories".
  */
 import { createHash } from "node:crypto";
 import { closeSync, constants, openSync, readSync } from "node:fs";
@@ -29,32 +30,32 @@ export type OverlayEntry =
 export interface Change {
   /** Relative to the root; empty for the root itself. */
   readonly path: string;
-  /** Undefined if there was nothing. */
+  /** Undefined if it did not exist. */
   readonly before: Kind | undefined;
-  /** Undefined if it was deleted, with all that was in it. */
+  /** Undefined if it was deleted, including its contents. */
   readonly after: OverlayEntry | undefined;
-  /** A new file: where one with the same content was deleted. */
+  /** For a new file: a deleted file with the same content. */
   readonly from?: string;
-  /** Of a folder that is one no more: what was in it at any depth but folders, relative to it. */
+  /** For a folder that is no longer one: all files that it contained, relative to it. */
   readonly lost?: readonly string[];
 }
 
 export interface OverlayChanges {
-  /** Folders come before what is in them. */
+  /** Folders precede their contents. */
   readonly changes: readonly Change[];
-  /** Files that were written and are as they were, but for their times. */
+  /** Files that were written but differ only in their times. */
   readonly touched: number;
-  /** What cannot be kept: half a sentence each. */
+  /** Entries that cannot be kept: half a sentence each. */
   readonly refused: readonly { readonly path: string; readonly reason: string }[];
 }
 
 /** Absolute paths of folders. */
 interface Layers {
-  /** Written by the command. Folders in it are made readable to their owner. */
+  /** Written by the command. Its folders are made readable for their owner. */
   readonly upper: string;
-  /** The root as it is. */
+  /** The original root. */
   readonly lower: string;
-  /** Both, as the command saw them. */
+  /** Both layers, as the command saw them. */
   readonly view: string;
 }
 
@@ -65,15 +66,15 @@ export interface Limits {
 
 interface Folder {
   readonly path: string;
-  /** The lower layer has it too, below folders alone: a link there leads elsewhere. */
+  /** The lower layer has it too, and no link precedes it on the path. */
   readonly isMerged: boolean;
 }
 
-/** Others get their turn after so long. */
+/** Yields to other work after this time. */
 const SLICE_MS = 8;
 const CHUNK_BYTES = 1024 ** 2;
 
-/** @throws {Error} one line: what cannot be read, or is more than the limits say */
+/** @throws {Error} one line: something is unreadable, or exceeds the limits */
 export async function listChanges(
   layers: Layers,
   limits: Limits,
@@ -117,7 +118,7 @@ class Listing {
     };
   }
 
-  /** The folders in it that the upper layer has. */
+  /** Its folders that the upper layer contains. */
   async #folder({ path, isMerged }: Folder): Promise<readonly Folder[]> {
     const { upper, lower, view } = this.#layers;
     const before = isMerged ? entered(join(lower, path)) : [];
@@ -135,7 +136,7 @@ class Listing {
     }
     const seen = new Set(names);
     const rest = before.filter((name) => !seen.has(name));
-    // Where the command has put a new folder in the place of another, what is missing has no mark of its own.
+    // If the command replaced a folder with a new one, missing entries have no mark of their own.
     const now = new Set(rest.length === 0 ? [] : namesIn(join(view, path)));
     for (const name of rest) if (!now.has(name)) this.#deleted(join(path, name));
     return folders;
@@ -185,7 +186,7 @@ class Listing {
     const isClosed = (mode & 0o400) === 0;
     if (isClosed) Deno.chmodSync(own, mode | 0o400);
     const hash = await this.#hash(own, size);
-    // The file may have other names, whose mode this is too.
+    // Other names of the file share this mode.
     if (isClosed) Deno.chmodSync(own, mode);
     if (hash === undefined) throw new Error(`${path} cannot be read`);
     const isSame = was?.isFile && was.size === size && modeOf(was) === mode &&
@@ -198,7 +199,7 @@ class Listing {
     const unfit = unfitness(path);
     if (unfit !== undefined) return this.#refuse(path, unfit);
     const before = kindOf(infoAt(join(this.#layers.lower, path)));
-    // It may be gone meanwhile.
+    // It may be gone by now.
     if (before !== undefined) this.#changes.push({ path, before, after: undefined });
   }
 
@@ -214,10 +215,7 @@ class Listing {
     if (this.#bytes > most.bytes) throw new Error(`it wrote more than ${sized(most.bytes)}`);
   }
 
-  /**
-   * Undefined if it may not be read, or is larger than it was when it was looked at: of the lower layer anything may
-   * have become something else since.
-   */
+  /** Undefined if it is unreadable or has grown: files of the lower layer may change at any time. */
   async #hash(path: string, size: number): Promise<string | undefined> {
     const file = readable(() =>
       openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
@@ -238,7 +236,7 @@ class Listing {
     }
   }
 
-  /** A folder goes with what is in it, and each of that may be what somebody does not want to go. */
+  /** Adds the contents of lost folders, because the user may want to keep some of them. */
   async #withLost(changes: readonly Change[]): Promise<readonly Change[]> {
     const all: Change[] = [];
     for (const change of changes) {

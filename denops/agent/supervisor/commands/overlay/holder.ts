@@ -1,4 +1,4 @@
-/** A name space of mounts that a process of bubblewrap's holds. Source: bwrap(1). */
+/** A mount namespace that a bubblewrap process keeps alive. Source: bwrap(1). */
 import { trustedPath } from "../../system/environment.ts";
 import { neovimEnvironment } from "../../system/neovim_environment.ts";
 import { openProgram } from "../../system/programs.ts";
@@ -11,7 +11,7 @@ export interface Tools {
   readonly env: Record<string, string>;
 }
 
-/** @throws {Error} one line: what is missing */
+/** @throws {Error} one line: the missing tool */
 export async function findTools(roots: readonly string[]): Promise<Tools> {
   const find = async (name: string) => {
     const path = await findProgram(name, roots);
@@ -24,7 +24,7 @@ export async function findTools(roots: readonly string[]): Promise<Tools> {
   return { bwrap, nsenter, sh, env: { PATH: path, LC_ALL: "C" } };
 }
 
-/** A process that keeps the name space until its input ends: with the supervisor, however that ends. */
+/** A process that keeps the namespace until its input ends, which happens with the supervisor in any case. */
 export class Holder implements AsyncDisposable {
   hasEnded = false;
   readonly pid: number;
@@ -37,11 +37,11 @@ export class Holder implements AsyncDisposable {
   }
 
   /**
-   * @param script lines of ours that make its mounts, with all capabilities of the name space
-   * @throws {Error} one line: what the script complains of first
+   * @param script creates the mounts, with all capabilities of the namespace
+   * @throws {Error} one line: the script's first error
    */
   static async start({ bwrap, sh, env }: Tools, script: string, words: readonly string[]): Promise<Holder> {
-    // Who is root needs no name space of users, in which the files of others would be nobody's.
+    // Root needs no user namespace, in which other users' files would belong to nobody.
     const user = isRoot() ? [] : ["--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "ALL"];
     const process = openProgram("overlay", bwrap, {
       args: [...user, "--dev-bind", "/", "/", "--", sh, "-euc", `${script}\n${HOLD}`, "sh", ...words],

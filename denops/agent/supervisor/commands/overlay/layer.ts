@@ -1,8 +1,8 @@
-/** What stands in a layer of an overlay. No link is followed. */
+/** Reads the entries of an overlay's layer. Follows no links. */
 
 export type Kind = "file" | "folder" | "link" | "other";
 
-/** Bytes: less than Linux's PATH_MAX by what stands before it. */
+/** Bytes: Linux's PATH_MAX minus the prefix. */
 const LONGEST_PATH = 3_000;
 
 /** Why a path cannot be kept. */
@@ -11,7 +11,7 @@ export function unfitness(path: string): string | undefined {
   return new TextEncoder().encode(path).length > LONGEST_PATH ? "its path is too long" : undefined;
 }
 
-/** What is not UTF-8 comes with this character in its place: such a path names nothing, or something else. */
+/** Invalid UTF-8 is replaced by this character: such a path names nothing, or another file. */
 export function isForeign(path: string): boolean {
   return path.includes("\ufffd");
 }
@@ -20,12 +20,12 @@ export function modeOf(info: Deno.FileInfo): number {
   return (info.mode ?? 0) & 0o7777;
 }
 
-/** In an order that is the same everywhere. */
+/** In a deterministic order. */
 export function namesIn(folder: string): readonly string[] {
   return Array.from(Deno.readDirSync(folder), ({ name }) => name).sort();
 }
 
-/** Undefined if the user may not see what is in the folder. */
+/** Undefined if the user cannot read the folder. */
 export function entered(folder: string): readonly string[] | undefined {
   return readable(() => {
     Deno.lstatSync(`${folder}/.`);
@@ -43,13 +43,13 @@ export function kindOf(info: Deno.FileInfo | undefined): Kind | undefined {
   return info.isFile ? "file" : info.isDirectory ? "folder" : "other";
 }
 
-/** A command may have closed to its owner what is to be read. */
+/** A command may have removed its owner's permissions. */
 export function openFolder(path: string): void {
   const mode = modeOf(Deno.lstatSync(path));
   if ((mode & 0o500) !== 0o500) Deno.chmodSync(path, mode | 0o500);
 }
 
-/** Undefined for what is not there (any more), or is closed to the user. */
+/** Undefined for files that are missing or unreadable. */
 export function readable<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -1,7 +1,7 @@
 /**
- * An overlay of each root for one command: what it writes goes to a folder of the supervisor's, and the roots stay as
- * they are. The overlays are mounted in a name space that bubblewrap holds; the command's own sandbox is made in there,
- * as it would be outside.
+ * An overlay of each root for one command: its writes go to a folder of the supervisor, and the roots stay
+ * unchanged. The overlays are mounted in a namespace that bubblewrap holds; the command's own sandbox is
+ * created inside of it, as it would be outside.
  *
  * Sources: Documentation/filesystems/overlayfs.rst of Linux, bwrap(1), nsenter(1), mount(8), setns(2).
  */
@@ -13,29 +13,29 @@ import { openProgram } from "../../system/programs.ts";
 import { RunFolder } from "./run_folder.ts";
 import { OverlayUsage } from "./usage.ts";
 
-/** What one command may write. */
+/** Limits for the writes of one command. */
 const LIMITS: Limits = { bytes: 2 * 1024 ** 3, files: 200_000 };
 
 export interface OverlayOptions {
   /** Real paths. */
   readonly roots: readonly string[];
-  /** Real paths of folders that may be written in memory, and of which nothing is listed. */
+  /** Real paths of folders that are writable in memory, and whose changes are not listed. */
   readonly caches?: readonly string[];
-  /** The supervisor's folder, a real path that commands do not see. */
+  /** The supervisor's folder, a real path that is hidden from commands. */
   readonly state: string;
-  /** Where it is kept what the command writes: in memory it is gone with the overlay. */
+  /** Where writes are stored; in memory they vanish with the overlay. */
   readonly store: "memory" | "disk";
-  /** For each root on disk, for all together in memory; 2 GiB and 200,000 files unless told. */
+  /** Per root on disk, in total in memory; 2 GiB and 200,000 files by default. */
   readonly limits?: Limits;
 }
 
 export class Overlay implements AsyncDisposable {
   /**
-   * Words before a program that is to find the overlays in the place of the roots. It starts in `/`, with all
-   * capabilities of the name space, and not at all where the overlays are not there.
+   * The command line that starts a program with the overlays in place of the roots. The program starts in
+   * `/`, with all capabilities of the namespace; without the overlays it does not start.
    */
   readonly enter: readonly string[];
-  /** When it was made, by the kernel's clock for files: milliseconds since 1970. */
+  /** Creation time by the file system's clock: milliseconds since 1970. */
   readonly started: number;
   readonly #options: OverlayOptions;
   readonly #tools: Tools;
@@ -49,7 +49,7 @@ export class Overlay implements AsyncDisposable {
     this.#folder = folder;
     this.#holder = holder;
     const spaces = isRoot() ? ["-m"] : ["-U", "-m", "--preserve-credentials"];
-    // Memory has its limits from the kernel.
+    // The kernel limits memory.
     this.#usages = options.store === "memory"
       ? []
       : options.roots.map((_, index) => new OverlayUsage(this.upper(index), this.#limits));
@@ -58,7 +58,7 @@ export class Overlay implements AsyncDisposable {
     this.enter = [...before, tools.sh, "-c", ENTER, folder.path];
   }
 
-  /** @throws {Error} one line; nothing is left then */
+  /** @throws {Error} one line, after removing everything */
   static async start(options: OverlayOptions): Promise<Overlay> {
     await using stack = new AsyncDisposableStack();
     const tools = await findTools(options.roots);
@@ -77,8 +77,8 @@ export class Overlay implements AsyncDisposable {
   }
 
   /**
-   * What the command has changed, for each root. To be called once, when its processes have ended: nothing can be
-   * written any more then, which the kernel grants only when nobody can.
+   * The command's changes for each root. Call this once, when its processes have ended: it makes the overlays
+   * read-only, which the kernel refuses while anything can still be written.
    * @throws {Error} one line
    */
   async list(signal: AbortSignal): Promise<readonly OverlayChanges[]> {
@@ -108,22 +108,22 @@ export class Overlay implements AsyncDisposable {
     await this.#folder[Symbol.asyncDispose]();
   }
 
-  /** While the command runs: it has written more than it may. In memory its writes fail instead. */
+  /** Whether the running command has exceeded its limits on disk. In memory its writes fail instead. */
   async isPastLimits(): Promise<boolean> {
     return (await Promise.all(this.#usages.map((usage) => usage.isPastLimits()))).includes(true);
   }
 
-  /** Where it is kept what was written to a root. */
+  /** The folder with the writes to a root. */
   upper(index: number): string {
     return this.#inside(this.#uppers, String(index), "upper");
   }
 
-  /** The root as it is. */
+  /** The original root. */
   lower(index: number): string {
     return this.#inside("mem", String(index), "lower");
   }
 
-  /** Nothing was written, and nothing deleted. */
+  /** Whether nothing was written or deleted. */
   get isUntouched(): boolean {
     return this.#options.roots.every((_, index) =>
       Deno.readDirSync(this.upper(index))[Symbol.iterator]().next().done
@@ -131,8 +131,8 @@ export class Overlay implements AsyncDisposable {
   }
 
   /**
-   * Runs lines of ours with the overlays in the place of the roots.
-   * @returns undefined, or what went wrong
+   * Runs a script with the overlays in place of the roots.
+   * @returns undefined, or the error
    */
   async run(script: string, args: readonly string[]): Promise<string | undefined> {
     const [program = "", ...rest] = this.enter;
@@ -154,12 +154,12 @@ export class Overlay implements AsyncDisposable {
     return uppers(this.#options);
   }
 
-  /** A place of the run's folder as it is in the name space. */
+  /** A path of the run's folder inside of the namespace. */
   #inside(...parts: readonly string[]): string {
     return join(`/proc/${this.#holder.pid}/root`, this.#folder.path, ...parts);
   }
 
-  /** The overlay's topmost folder is the upper one itself, made by us. */
+  /** The top folder of the overlay is the upper one, which we created: copy the root's attributes to it. */
   async #likeRoots(): Promise<void> {
     for (const [index, root] of this.#options.roots.entries()) {
       const upper = this.upper(index);
@@ -178,12 +178,12 @@ function uppers({ store }: OverlayOptions): "mem" | "disk" {
 const BUSY = "busy";
 const BUSY_PAUSE_MS = 10;
 
-/** The folder is there in the name space alone: nothing starts where the roots are the real ones. */
+/** The folder exists only in the namespace, so that nothing starts on the real roots. */
 const ENTER = `[ -d "$0/mem/0/lower" ] || exit 97; exec "$@"`;
 
 /**
- * Options of mounts name no path but our own, so that no character of a root's matters. A cache that cannot be overlaid
- * is read-only.
+ * Mount options contain only our own paths, so that special characters in a root's path do not matter. A
+ * cache that does not support overlays is mounted read-only.
  */
 const MOUNT = `run=$1 size=$2 uppers=$3 more=$4 roots=$5; shift 5
 mount -t tmpfs -o "$size,mode=0700" tmpfs "$run/mem"
@@ -214,8 +214,8 @@ function mountWords(options: OverlayOptions, run: string): readonly string[] {
 }
 
 /**
- * The overlays become read-only for whoever has them mounted, which the kernel refuses while anything can still be
- * written. Their layers are mounted once more: nothing in there is remembered from before.
+ * Makes the overlays read-only, which the kernel refuses while anything can still write. The layers are
+ * mounted again, so that nothing is cached.
  */
 const LOOK = `run=$1 uppers=$2; shift 2
 for root; do
@@ -227,7 +227,7 @@ for root; do
   index=$((index + 1))
 done`;
 
-/** An overlay does not show what else is mounted below its root. Source: proc_pid_mountinfo(5). */
+/** An overlay hides other mounts below its root. Source: proc_pid_mountinfo(5). */
 async function mountedIn(roots: readonly string[]): Promise<string | undefined> {
   const text = await Deno.readTextFile("/proc/self/mountinfo");
   const places = text.split("\n").map((line) => unescaped(line.split(" ")[4] ?? ""));

@@ -1,4 +1,6 @@
-/** Whether commands can be run over overlays here: tried once for the roots and the file system of what is written. */
+/**
+ * Whether commands can run over overlays here: tested once for the roots and the file system of the writes.
+ */
 import { basename, join } from "node:path";
 import { messageOf } from "../../../shared/errors.ts";
 import { isRoot } from "./holder.ts";
@@ -35,8 +37,8 @@ async function probe(options: OverlayOptions): Promise<OverlaySupport> {
 }
 
 /**
- * In a name space of a user's own nobody else is known: what belongs to others cannot be copied to another layer
- * (EOVERFLOW). Source: user_namespaces(7).
+ * A user namespace knows only one user, so other users' files cannot be copied to another layer (EOVERFLOW).
+ * Source: user_namespaces(7).
  */
 function isForeign(path: string): boolean {
   const { uid, gid } = Deno.statSync(path);
@@ -55,7 +57,7 @@ async function tried(options: OverlayOptions, sample: string): Promise<OverlaySu
   return { works: true };
 }
 
-/** Some file systems mount as an upper layer, and fail where something of the lower one is removed. */
+/** Some file systems can be mounted as an upper layer, but fail when a file of the lower one is removed. */
 const TRY = `name=$1; shift
 for root; do cd "$root"; mkdir "$name"; rmdir "$name"; done
 rm -r d; mkdir d`;

@@ -1,6 +1,6 @@
 /**
- * Folders of the state folder, one for each command that is rehearsed, locked as long as its supervisor lives. One that
- * nobody has locked is what a crash has left behind.
+ * Folders in the state folder, one for each rehearsed command, locked while its supervisor lives. An unlocked
+ * one remains from a crash.
  */
 import { join } from "node:path";
 
@@ -9,7 +9,7 @@ const OWNER_ONLY = 0o700;
 
 export class RunFolder implements AsyncDisposable {
   readonly path: string;
-  /** By the kernel's clock for files: milliseconds since 1970. */
+  /** By the file system's clock: milliseconds since 1970. */
   readonly made: number;
   readonly #lock: Deno.FsFile;
 
@@ -37,7 +37,7 @@ export class RunFolder implements AsyncDisposable {
   }
 }
 
-/** Removes what supervisors that are gone have left behind. */
+/** Removes what dead supervisors have left behind. */
 export async function sweepRunFolders(state: string): Promise<void> {
   const all = join(state, "overlays");
   if (await Deno.lstat(all).catch(() => undefined) === undefined) return;
@@ -50,14 +50,14 @@ export async function sweepRunFolders(state: string): Promise<void> {
   }
 }
 
-/** Several Neovims make and sweep. */
+/** Serialises the Neovims that create and sweep folders. */
 async function alone(all: string): Promise<Disposable> {
   const file = await Deno.open(join(all, LOCK), { create: true, write: true, mode: 0o600 });
   await file.lock(true);
   return file;
 }
 
-/** Commands and the kernel leave folders that even their owner may not list. */
+/** Commands and the kernel leave folders that even their owner cannot list. */
 async function removeTree(path: string): Promise<void> {
   try {
     await Deno.remove(path, { recursive: true });

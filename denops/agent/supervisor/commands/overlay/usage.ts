@@ -1,4 +1,4 @@
-/** How much is in a folder on disk that others write to. */
+/** Measures a folder on disk while others write to it. */
 import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Limits } from "./changes.ts";
@@ -10,9 +10,9 @@ const COUNT_SHARE = 20;
 export class OverlayUsage {
   readonly #folder: string;
   readonly #limits: Limits;
-  /** As much must be free on the file system, or the folder is counted again. */
+  /** When the file system has less free space than this, the folder is counted again. */
   #least: Limits | undefined;
-  /** When it is counted again even so: other programs may have freed as much as was written here. */
+  /** When it is counted in any case: other programs may have freed as much as was written here. */
   #due = 0;
   #measurement: Promise<boolean> | undefined;
 
@@ -21,15 +21,15 @@ export class OverlayUsage {
     this.#limits = limits;
   }
 
-  /** One count at a time: whoever watches asks again before a large one has ended. */
+  /** One count at a time, because callers repeat the question before a large count ends. */
   isPastLimits(): Promise<boolean> {
     this.#measurement ??= this.#look().finally(() => this.#measurement = undefined);
     return this.#measurement;
   }
 
   /**
-   * Counts if the file system has lost enough since the last count, or if that is long ago. A folder that is gone is past
-   * no limit.
+   * Counts if the free space has shrunk enough, or if the last count is old. A missing folder exceeds no
+   * limit.
    */
   async #look(): Promise<boolean> {
     const info = await statfs(this.#folder).catch(() => undefined);
@@ -49,7 +49,7 @@ export class OverlayUsage {
     return used.bytes > this.#limits.bytes || used.files > this.#limits.files;
   }
 
-  /** Up to the limits. */
+  /** Counts up to the limits. */
   async #count(): Promise<Limits> {
     const used = { bytes: 0, files: 0 };
     const folders = [this.#folder];

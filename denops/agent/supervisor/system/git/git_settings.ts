@@ -1,6 +1,6 @@
 /**
- * What a git configuration says, and which of it makes git run nothing. What is not known to be harmless counts as
- * naming a program. Source: git-config(1).
+ * Parses git settings, and decides which of them never make git run a program. Unknown settings count as
+ * dangerous. Source: git-config(1).
  */
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -16,7 +16,7 @@ export interface Setting {
   readonly value: string;
 }
 
-/** Sections without parts of their own in which nothing names a program. */
+/** Sections without subsections in which no setting names a program. */
 const SECTIONS = new Set([
   ...["advice", "apply", "author", "blame", "branch", "color", "column", "committer", "commitgraph", "fetch"],
   ...[
@@ -59,13 +59,13 @@ const NAMES: Readonly<Record<string, string>> = {
   "lfs.*": "access",
 };
 
-/** @param folder the repository's @param root what a work tree may be in */
+/** @param folder the repository's @param root the folder that must contain the work tree */
 export function isHarmless({ key, value }: Setting, folder: string, root: string): boolean {
   const [section = "", ...rest] = key.split(".");
   const name = rest.at(-1) ?? "";
   if (key === "core.fsmonitor") return /^(|true|false|yes|no|on|off|[01])$/i.test(value);
   if (key === "core.worktree") return isInside(resolve(folder, value), root);
-  // A transport helper, an option, a command.
+  // A transport helper, an option or a command.
   if (/^\s*[-!]|^\s*[\w+.-]+::/.test(value)) return false;
   if (rest.length === 1 && SECTIONS.has(section)) return true;
   const known = NAMES[rest.length === 1 ? section : `${section}.*`];
@@ -73,8 +73,8 @@ export function isHarmless({ key, value }: Setting, folder: string, root: string
 }
 
 /**
- * As git itself reads them, without what is included; undefined if git cannot.
- * @param roots where git is not taken from
+ * Settings as git reads them, without included files; undefined if git fails.
+ * @param roots folders that git is never run from
  */
 export async function settingsOf(
   text: string,
@@ -82,11 +82,11 @@ export async function settingsOf(
 ): Promise<readonly Setting[] | undefined> {
   if (text === "") return [];
   const git = await findProgram("git", roots);
-  // Without git nothing obeys it.
+  // Without git nothing uses the settings.
   if (git === undefined) return [];
   const process = openProgram("git_settings", git, {
     args: ["config", "--file", "-", "--no-includes", "--list", "-z"],
-    // Neither a repository nor a user's settings have a say.
+    // Settings of a repository or a user do not apply.
     cwd: "/",
     env: { GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", LC_ALL: "C" },
     stdin: "piped",
@@ -105,7 +105,7 @@ const LARGEST_CONFIG = 1024 * 1024;
 const known = new Map<string, { readonly stamp: string; readonly settings: readonly Setting[] }>();
 
 /**
- * Settings of these files, in their order, without what they include. They are read again when a file has changed.
+ * Settings of these files in order, without included files. A changed file is read again.
  * @throws {Error} one line if git cannot read one
  */
 export async function settingsIn(
@@ -128,8 +128,8 @@ export async function settingsIn(
 const MOST_INCLUDED = 50;
 
 /**
- * The first setting by which git can run a program as a hook, in these files and in all that they include, under
- * whatever condition.
+ * The first setting with which git can run a program as a hook, in these files and in all that they include,
+ * regardless of conditions.
  * @throws {Error} one line if git cannot read one
  * @see git-config(1), hook.<name>.command
  */
@@ -144,7 +144,7 @@ export async function hookSetting(
       if (/^hook\..*\.command$/s.test(key)) return key;
       if (!/^include(if\..*)?\.path$/s.test(key)) continue;
       const included = value.replace(/^~\//, `${HOME}/`);
-      // Another user's home, or git's own folder.
+      // Another user's home, or git's installation folder.
       if (/^[~%]/.test(included) || paths.size > MOST_INCLUDED) return key;
       paths.add(resolve(dirname(path), included));
     }
@@ -159,13 +159,13 @@ async function configOf(path: string): Promise<string> {
   });
 }
 
-/** Differs when the file has changed. */
+/** Changes with the file. */
 export function stampOf(path: string): string {
   const info = statSync(path, { throwIfNoEntry: false });
   return info === undefined ? "" : `${info.ino} ${info.size} ${info.mtimeMs} ${info.ctimeMs}`;
 }
 
-/** What `git config --list -z` prints. */
+/** Parses the output of `git config --list -z`. */
 export function listedSettings(text: string): readonly Setting[] {
   return text.split("\0").slice(0, -1).map((entry) => {
     const end = entry.indexOf("\n");
@@ -176,7 +176,7 @@ export function listedSettings(text: string): readonly Setting[] {
   });
 }
 
-/** A configuration file that says just this. */
+/** The text of a configuration file with these settings. */
 export function configText(settings: readonly Setting[]): string {
   const quoted = (text: string) =>
     `"${text.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\t", "\\t")}"`;

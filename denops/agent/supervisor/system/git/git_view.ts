@@ -1,7 +1,7 @@
 /**
- * A git folder of our own that leads to a repository's objects, branches and index, with settings of our own. Git in
- * it reads nothing that a repository can name a program with: no filter, hook, pager, signature check or helper runs,
- * with or without a sandbox.
+ * Builds a git folder of our own with links to a repository's objects, branches and index, and with our own
+ * settings. In it git reads nothing with which a repository can name a program: no filter, hook, pager,
+ * signature check or helper runs, with or without a sandbox.
  * @see gitrepository-layout(5), and git's contrib/workdir/git-new-workdir, which links the same entries
  */
 import { statSync } from "node:fs";
@@ -15,7 +15,7 @@ import { type UserGit, userGit } from "./user_git.ts";
 import { wholeFile } from "../whole_file.ts";
 
 export interface GitView {
-  /** For git. */
+  /** Environment variables for git. */
   readonly env: Readonly<Record<string, string>>;
   /** Folders and files that git reads through the view. */
   readonly reads: readonly string[];
@@ -24,7 +24,7 @@ export interface GitView {
 }
 
 const COMMON = ["objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow"];
-/** Settings of a repository that say how its files and branches are to be read. */
+/** Repository settings that define how its files and branches are read. */
 const KEPT = [
   /^core\.(repositoryformatversion|filemode|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf)$/,
   /^core\.(sparsecheckout|sparsecheckoutcone|quotepath|bigfilethreshold|checkstat|trustctime|whitespace|abbrev)$/,
@@ -34,7 +34,7 @@ const KEPT = [
 ];
 const LONGEST_HEAD = 4_096;
 const LONGEST_ALTERNATES = 65_536;
-/** Chains of objects/info/alternates that are followed, as git follows them. */
+/** Maximum depth of objects/info/alternates, as in git. */
 const MOST_ALTERNATES = 5;
 
 interface KnownView {
@@ -45,10 +45,10 @@ interface KnownView {
   readonly runs: string;
 }
 
-/** Making a view takes longer than most look-ups. */
+/** Cached, because making a view takes longer than most look-ups. */
 const known = new Map<string, KnownView>();
 
-/** @param folder real path, in a work tree @throws {Error} one line if there is no repository to look at */
+/** @param folder real path in a work tree @throws {Error} one line if no repository can be used */
 export async function gitView(folder: string, roots: readonly string[]): Promise<GitView> {
   const [user, runs] = await Promise.all([userGit(roots), runFolder()]);
   const before = known.get(folder);
@@ -56,7 +56,7 @@ export async function gitView(folder: string, roots: readonly string[]): Promise
     repositoryStamp(folder, before.repository) === before.stamp;
   if (isSame) return before.view;
   const repository = await usedRepository(folder, roots, user);
-  // What changes while the view is made differs from the stamp.
+  // Taken before the view is made, so that changes during that time differ from it.
   const stamp = repositoryStamp(folder, repository);
   const view = await makeView(repository, roots, user, runs);
   known.set(folder, { view, repository, stamp, user, runs });
@@ -88,7 +88,7 @@ async function makeView(
   for await (const { name } of Deno.readDir(own)) {
     if (name.startsWith("sharedindex.")) await link(join(own, name), join(view, name));
   }
-  // Git takes no link for HEAD.
+  // Git accepts no link for HEAD.
   const head = await headOf(own);
   const files = {
     HEAD: head,
@@ -123,7 +123,9 @@ async function headOf(own: string): Promise<string> {
   });
 }
 
-/** Why git is not used in a repository; undefined if it is, or if there is none. One line. */
+/**
+ * Why git is not used in a repository, in one line; undefined if it is used, or if there is no repository.
+ */
 export async function repositoryProblem(
   folder: string,
   roots: readonly string[],
@@ -132,7 +134,7 @@ export async function repositoryProblem(
   return await gitView(folder, roots).then(() => undefined, (error) => String(error.message));
 }
 
-/** A repository of another user may hold anything. @throws {Error} one line */
+/** Another user's repository may contain anything. @throws {Error} one line */
 function assertOwned({ top, own }: Repository, safeFolders: readonly string[]): void {
   const uid = Deno.uid();
   if (uid === null) return;
@@ -157,7 +159,7 @@ async function settings({ own, common }: Repository, roots: readonly string[]): 
   return configText([...kept, { key: "core.bare", value: "false" }]);
 }
 
-/** Folders of objects that a clone borrows from others. */
+/** Object folders that a clone shares with other repositories. */
 async function alternates(objects: string, depth = 1): Promise<readonly string[]> {
   if (depth > MOST_ALTERNATES) return [];
   const file = join(objects, "info", "alternates");
@@ -175,7 +177,7 @@ async function link(target: string, path: string): Promise<void> {
   if (before !== undefined) await Deno.remove(path).catch(() => {});
   if (!isThere) return;
   await Deno.symlink(target, path).catch((error) => {
-    // Another look-up has made it meanwhile.
+    // A concurrent look-up has created it.
     if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
   });
 }

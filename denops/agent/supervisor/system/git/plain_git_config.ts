@@ -1,10 +1,10 @@
 /**
- * The user's git configuration as commands see it: who they are and how they like their files, and nothing that names a
+ * The user's git configuration for commands: identity and preferences about files, but nothing that names a
  * program, a key or another place.
  */
 import { configText, listedSettings } from "./git_settings.ts";
 
-/** Keys whose values are names, numbers and switches alone. Source: git-config(1). */
+/** Keys whose values are only names, numbers and switches. Source: git-config(1). */
 const PLAIN = [
   /^user\.(name|email)$/,
   /^(author|committer)\.(name|email)$/,
@@ -18,7 +18,7 @@ const PLAIN = [
   /^(rerere\.enabled|commit\.(verbose|cleanup)|column\.\w+|grep\.(linenumber|patterntype)|apply\.whitespace)$/,
 ];
 
-/** @param listed what `git config --global --includes --list -z` prints */
+/** @param listed output of `git config --global --includes --list -z` */
 export function plainGitConfig(listed: string): string {
   return configText(listedSettings(listed).filter(({ key }) => PLAIN.some((plain) => plain.test(key))));
 }

@@ -1,4 +1,4 @@
-/** The git repository that a folder belongs to, found without git: its settings are never read for that. */
+/** Finds the git repository of a folder without git, and without reading its settings. */
 import { lstatSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isInside } from "../../../policy/path.ts";
@@ -7,11 +7,11 @@ import { neovimEnvironment } from "../neovim_environment.ts";
 import { oneFile } from "../one_file.ts";
 
 export interface Repository {
-  /** The folder with `.git` in it. */
+  /** The folder that contains `.git`. */
   readonly top: string;
-  /** The folder of HEAD and the index. */
+  /** The folder with HEAD and the index. */
   readonly own: string;
-  /** The folder of branches and objects; the same, but for a linked worktree. */
+  /** The folder with branches and objects; different only in a linked worktree. */
   readonly common: string;
   readonly kind: "main" | "worktree" | "submodule";
 }
@@ -23,13 +23,13 @@ type FoundRepository =
   | { readonly type: "none" };
 
 const LONGEST_LINE = 4_096;
-/** Entries of a git folder that git would follow to another place. */
+/** Entries of a git folder that can be links to another place. */
 const ENTRIES = ["HEAD", "config", "config.worktree", "index", "objects", "refs", "packed-refs", "reftable"]
   .concat("logs", "info", "shallow", "commondir", "gitdir");
 
 /**
- * The nearest repository at or above a folder. A `.git` file counts only if the repository that it names says the
- * same of it: a linked worktree, or a submodule.
+ * The nearest repository at or above a folder. A `.git` file counts only if the repository that it names
+ * points back: a linked worktree, or a submodule.
  * @param folder real path
  * @see gitrepository-layout(5)
  */
@@ -60,7 +60,7 @@ async function read(top: string, info: Deno.FileInfo, roots: readonly string[]):
   return { type: "repository", repository };
 }
 
-/** An entry whose content lies outside of the repository's folders. */
+/** The first entry whose content is outside of the repository's folders. */
 async function linkOut({ own, common }: Repository): Promise<string | undefined> {
   const folders = [...new Set([own, common])];
   for (const path of folders.flatMap((folder) => ENTRIES.map((name) => join(folder, name)))) {
@@ -85,8 +85,8 @@ async function mainOf(
 }
 
 /**
- * Differs when a file that says what a repository is, or where it leads, has changed.
- * @param folder where the repository was looked for
+ * Changes when a file that defines the repository or its location changes.
+ * @param folder where the search started
  */
 export function repositoryStamp(folder: string, { top, own, common }: Repository): string {
   const folders = [...new Set([own, common])];
@@ -97,13 +97,13 @@ export function repositoryStamp(folder: string, { top, own, common }: Repository
     .map((path) => {
       const info = lstatSync(path, { throwIfNoEntry: false });
       if (info === undefined) return "";
-      // Of folders only which they are: each commit changes them.
+      // For folders only their identity: each commit changes their content.
       const content = info.isFile() ? `${info.size} ${info.mtimeMs} ${info.ctimeMs}` : "";
       return `${info.dev} ${info.ino} ${info.mode} ${info.uid} ${content}`;
     }).join("\n");
 }
 
-/** The work tree that settings name. */
+/** The work tree that the settings name. */
 async function worktreeOf(own: string, roots: readonly string[]): Promise<string | undefined> {
   const settings = await settingsIn([join(own, "config")], roots);
   const named = settings.findLast(({ key }) => key === "core.worktree")?.value;

@@ -1,6 +1,6 @@
 /**
- * The user's own git settings, as look-ups and commands get them: without anything that names a program, a key or
- * another place.
+ * The user's git settings for look-ups and commands, without anything that names a program, a key or another
+ * place.
  */
 import { join, resolve } from "node:path";
 import { neovimEnvironment } from "../neovim_environment.ts";
@@ -10,21 +10,21 @@ import { openProgram } from "../programs.ts";
 import { findProgram } from "../sandbox.ts";
 
 export interface UserGit {
-  /** A configuration file of the plain settings. */
+  /** Text of a configuration file with the plain settings. */
   readonly text: string;
-  /** The same, with the file of ignored names. */
+  /** The same, plus the user's ignore file. */
   readonly lookUpText: string;
   /** Values of `safe.directory`. */
   readonly safeFolders: readonly string[];
   /** `core.hooksPath`. */
   readonly hooksPath: string | undefined;
-  /** The file that `core.excludesFile` names, if it names one. */
+  /** The file that `core.excludesFile` names. */
   readonly ignoreFile: string | undefined;
 }
 
 let known: { readonly stamp: string; readonly git: UserGit } | undefined;
 
-/** @param roots git is not taken from there */
+/** @param roots folders that git is never run from */
 export async function userGit(roots: readonly string[]): Promise<UserGit> {
   const { HOME = "/", XDG_CONFIG_HOME = join(HOME, ".config"), ...others } = neovimEnvironment();
   const { GIT_CONFIG_GLOBAL = join(HOME, ".gitconfig"), GIT_CONFIG_SYSTEM = "/etc/gitconfig" } = others;
@@ -51,7 +51,7 @@ async function read(home: string, roots: readonly string[]): Promise<UserGit> {
   };
 }
 
-/** Variables that say where git's settings are. */
+/** Variables that name the files of git's settings. */
 const PLACES = ["XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"];
 
 /** Settings of the system and of the user. */
@@ -66,7 +66,7 @@ async function listSettings(home: string, roots: readonly string[]): Promise<str
   const { stdout } = await openProgram("git_settings", git, {
     args: ["config", "--includes", "--list", "-z"],
     cwd: "/",
-    // No repository has a say.
+    // Settings of a repository do not apply.
     env: { ...Object.fromEntries(places), HOME: home, GIT_DIR: "/dev/null", LC_ALL: "C" },
     stdin: "null",
     stderr: "null",

@@ -1,4 +1,4 @@
-/** Which places of this machine a command sees at its level: what visible_places.ts and the options say, as far as it is there. */
+/** The mounts of a command at its level: visible_places.ts and the options, as far as the paths exist. */
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isInside } from "../../../policy/path.ts";
@@ -13,19 +13,19 @@ interface PlanRequest {
   readonly roots: readonly string[];
   readonly home: string | undefined;
   readonly system: SystemLayout;
-  /** What git needs beside, or is to be kept from. */
+  /** Further paths that git needs, and paths that are read-only. */
   readonly git: { readonly bound: readonly string[]; readonly guarded: readonly string[] };
   readonly masks: { readonly folders: readonly string[]; readonly files: readonly string[] };
-  /** Folders that are hidden although they are in a root. */
+  /** Hidden folders inside of the roots. */
   readonly hidden: readonly string[];
-  /** The options command_read and command_write; those in the home folder may begin with "~/". */
+  /** The options command_read and command_write; paths in the home folder may begin with "~/". */
   readonly read: readonly string[];
   readonly write: readonly string[];
-  /** Of Neovim and of the agent: never visible, wherever they lie. */
+  /** Paths of Neovim and of the agent: never visible, wherever they are. */
   readonly own: readonly string[];
-  /** A folder of the agent's that is visible nevertheless. */
+  /** A visible folder inside of the agent's own. */
   readonly scratch?: string | undefined;
-  /** A file that stands for the user's git configuration. */
+  /** A file that replaces the user's git configuration. */
   readonly gitConfig: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export function commandMounts(request: PlanRequest): readonly Mount[] {
     ...git.bound.map((path): Mount => ({ kind, path })),
     ...git.guarded.map((path): Mount => ({ kind: "read", path })),
   ];
-  // Where nothing of it is visible there is nothing to hide.
+  // A path that is not visible need not be hidden.
   const isVisible = ({ path }: Mount) =>
     places.some((place) => (place.kind === "read" || place.kind === "write") && isInside(path, place.path));
   return [
@@ -67,15 +67,15 @@ export function commandMounts(request: PlanRequest): readonly Mount[] {
   ];
 }
 
-/** In a hidden folder nothing can be mounted. */
+/** Nothing can be mounted in a hidden folder. */
 function openedFor(scratch: string | undefined, mount: Mount): Mount {
   const isAround = scratch !== undefined && mount.kind === "hidden_folder" && isInside(scratch, mount.path);
   return isAround ? { kind: "closed_folder", path: mount.path } : mount;
 }
 
 /**
- * What a command writes beside the project would be gone with it, and the command would say that it has worked: a new
- * work tree of git's, a build. So it is refused.
+ * Makes folders beside the project read-only. Otherwise a command would report success, and its output there,
+ * such as a worktree or a build, would vanish with the sandbox.
  */
 function besides(roots: readonly string[], home: string | undefined): readonly Mount[] {
   const real = home === undefined ? undefined : realPath(home);
@@ -84,10 +84,10 @@ function besides(roots: readonly string[], home: string | undefined): readonly M
     .map((path): Mount => ({ kind: "closed_folder", path }));
 }
 
-/** A home folder of its own, empty but for what is shown. */
+/** A home folder of its own, empty except for visible paths. */
 function homeMounts(home: string, gitConfig: string | undefined): readonly Mount[] {
   const real = realPath(home) ?? home;
-  // Who has none is given the root of the file system.
+  // A user without a home folder has the root of the file system.
   if (real === "/") return [];
   return [
     { kind: "scratch", path: real },
@@ -98,7 +98,7 @@ function homeMounts(home: string, gitConfig: string | undefined): readonly Mount
   ];
 }
 
-/** The real folders of the option command_write that are there. */
+/** The existing real folders of the option command_write. */
 function writtenFolders(paths: readonly string[], home: string | undefined): readonly string[] {
   return paths.flatMap((path) => {
     const named = expanded(path, home);
@@ -107,7 +107,7 @@ function writtenFolders(paths: readonly string[], home: string | undefined): rea
   });
 }
 
-/** The same, without folders that contain one of the others or are inside one. */
+/** The same, without folders that contain one of the others or are inside of one. */
 export function writtenBeside(
   others: readonly string[],
   paths: readonly string[],
@@ -117,13 +117,13 @@ export function writtenBeside(
     .filter((path) => !others.some((other) => isInside(other, path) || isInside(path, other)));
 }
 
-/** Undefined for a place in the home folder where there is none. */
+/** Undefined for a path in a missing home folder. */
 function expanded(path: string, home: string | undefined): string | undefined {
   if (!path.startsWith("~/")) return path;
   return home === undefined ? undefined : join(realPath(home) ?? home, path.slice(2));
 }
 
-/** What is hidden in a folder is hidden by the name of a link to the folder, too. */
+/** Hides hidden paths also under the name of a link to their folder. */
 function byOtherName(closed: readonly Mount[], place: Mount): readonly Mount[] {
   const source = place.kind === "read" ? place.source : undefined;
   if (source === undefined) return [];
@@ -131,7 +131,7 @@ function byOtherName(closed: readonly Mount[], place: Mount): readonly Mount[] {
     .map((mount): Mount => ({ ...mount, path: place.path + mount.path.slice(source.length) }));
 }
 
-/** With each name that is there for a "*". */
+/** Expands "*" to all existing names. */
 function expandedAll(path: string, home: string | undefined): readonly string[] {
   const [first = "", ...rest] = expanded(path, home)?.split("/*") ?? [];
   return rest.reduce<readonly string[]>(
@@ -148,7 +148,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** A link is followed here: what it leads to is found under its own name, and at its end for those who ask for that. */
+/** Mounts the target of a link, and the target under the name of the link. */
 function visibleMounts(kind: "read" | "write", path: string | undefined): readonly Mount[] {
   const real = path === undefined ? undefined : realPath(path);
   if (path === undefined || real === undefined) return [];
@@ -166,7 +166,9 @@ function hidden(path: string): readonly Mount[] {
 
 let found: readonly string[] | undefined;
 
-/** What of /etc not everybody may read. It is looked at once: it changes with the system. */
+/**
+ * Files in /etc that are not readable for everybody. Checked once, because they only change with the system.
+ */
 function unreadable(): readonly string[] {
   found ??= closedTo("/etc", 3);
   return found;
@@ -193,18 +195,18 @@ function closedTo(folder: string, depth: number): readonly string[] {
       if (mode === undefined || mode === null) continue;
       const needed = entry.isDirectory ? LISTED_BY_ALL : READ_BY_ALL;
       if ((mode & needed) !== needed) {
-        // What is closed to the user is closed to the user's commands: each mount costs time.
+        // Files that the user cannot read need no mount, and each mount costs time.
         if (isOpen(path)) paths.push(path);
       } else if (entry.isDirectory && depth > 0) paths.push(...closedTo(path, depth - 1));
     }
   } catch {
-    // Then nobody else can list it either.
+    // An unreadable folder is closed to everybody else too.
   }
   return paths;
 }
 
 function realPath(path: string): string | undefined {
-  // Most of what is asked for is not there, and an error takes ten times as long.
+  // Most paths do not exist, and an error takes ten times as long.
   if (!existsSync(path)) return undefined;
   try {
     return Deno.realPathSync(path);

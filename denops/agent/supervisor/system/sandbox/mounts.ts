@@ -1,9 +1,9 @@
-/** What a command finds in its mount tree, as arguments of bubblewrap. Pure. */
+/** Converts a command's mount tree to arguments of bubblewrap. Pure. */
 
 export type Mount =
-  /** `source` is the path itself unless told. */
+  /** `source` is the same path by default. */
   | { readonly kind: "read" | "write"; readonly path: string; readonly source?: string }
-  /** Of the sandbox's own, gone with it. In a closed folder nothing is but what is mounted there. */
+  /** A temporary folder of the sandbox. A closed folder contains only what is mounted in it. */
   | {
     readonly kind: "scratch" | "small_scratch" | "closed_folder" | "hidden_folder" | "hidden_file";
     readonly path: string;
@@ -13,17 +13,17 @@ export type Mount =
 export interface MountPlan {
   readonly network: boolean;
   readonly cwd: string;
-  /** In any order, but that of several for one path the last one counts. */
+  /** In any order; of several mounts for one path the last one counts. */
   readonly mounts: readonly Mount[];
 }
 
-/** Bytes that one command may have in a scratch folder: they are memory. */
+/** Bytes that one command may store in a scratch folder, which is in memory. */
 const SCRATCH_BYTES = 2 * 1024 ** 3;
 const SMALL_BYTES = 256 * 1024 ** 2;
 
 /**
- * Namespaces of every sandbox, and of the probe that decides whether there is one. Not --unshare-all: for root it does
- * without a user namespace where none may be made, and the engine then fails to start.
+ * Namespaces of every sandbox, and of the probe for its availability. Not --unshare-all: for root it silently
+ * skips the user namespace where none may be created, and the engine then fails to start.
  */
 export const NAMESPACES = [
   "--unshare-user",
@@ -31,11 +31,11 @@ export const NAMESPACES = [
   "--unshare-ipc",
   "--unshare-uts",
   "--unshare-cgroup-try",
-  // Of bubblewrap 0.8 and later.
+  // Requires bubblewrap 0.8.
   "--disable-userns",
 ] as const;
 
-/** Up to the program; the program and its own arguments follow. */
+/** All arguments up to the program, whose own arguments follow. */
 export function bwrapArguments({ network, cwd, mounts }: MountPlan): readonly string[] {
   const ordered = inOrder(mounts);
   const closed = ordered.filter(({ kind }) => kind === "closed_folder").map(({ path }) => path);
@@ -43,21 +43,21 @@ export function bwrapArguments({ network, cwd, mounts }: MountPlan): readonly st
     ...NAMESPACES,
     ...(network ? [] : ["--unshare-net"]),
     "--die-with-parent",
-    // Who is root has all of them, in a namespace of their own.
+    // In its own namespace, root has all capabilities.
     ...["--cap-drop", "ALL"],
-    // A session of its own has whoever starts it: another one would be as nice as all others again.
-    // For root, the kernel's settings in there are files like others.
+    // The starter provides the session: another one would share the processor equally with all others. For
+    // root, the kernel's settings in /proc are writable files.
     ...["--proc", "/proc", "--remount-ro", "/proc"],
     ...["--dev", "/dev"],
     ...ordered.flatMap(argumentsOf),
-    // The tree that all this hangs in is a scratch folder too: nothing is to be put beside.
+    // The root of this tree is a scratch folder too, and must not be writable.
     ...closed.flatMap((path) => ["--remount-ro", path]),
     ...["--remount-ro", "/dev", "--remount-ro", "/"],
     ...["--chdir", cwd],
   ];
 }
 
-/** What is mounted later covers what was there: folders come before what is in them. */
+/** Later mounts cover earlier ones, so folders precede their contents. */
 function inOrder(mounts: readonly Mount[]): readonly Mount[] {
   const byPath = new Map(mounts.map((mount) => [mount.path, mount]));
   const depth = ({ path }: Mount) => path === "/" ? 0 : path.split("/").length;

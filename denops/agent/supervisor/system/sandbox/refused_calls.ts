@@ -1,4 +1,4 @@
-/** System calls that no command may make. */
+/** System calls that are blocked for every command. */
 
 /** Name, number on x86-64, number on arm64. */
 export const REFUSED: readonly (readonly [name: string, x86: number, arm: number])[] = [
@@ -26,7 +26,7 @@ export const REFUSED: readonly (readonly [name: string, x86: number, arm: number
   ["mount_setattr", 442, 442],
   ["setns", 308, 268],
   ["open_by_handle_at", 304, 265],
-  // It makes sockets past any filter on socket(2).
+  // It creates sockets without socket(2), past any filter.
   ["io_uring_setup", 425, 425],
   ["io_uring_enter", 426, 426],
   ["io_uring_register", 427, 427],

@@ -1,11 +1,11 @@
 /**
- * The filter on system calls that commands run under, as bytes of classic BPF for bwrap's `--seccomp`. Pure.
+ * The system call filter of commands, as classic BPF bytes for bwrap's `--seccomp`. Pure.
  *
- * A mount tree cannot hold what these do: keys of the kernel's keyring and other processes' memory are no files,
- * sockets pass read-only mounts, and typed-in characters reach the terminal.
+ * A mount tree cannot block these: keys of the kernel's keyring and the memory of other processes are not
+ * files, sockets pass read-only mounts, and injected characters reach the terminal.
  *
- * Sources: linux/seccomp.h, linux/filter.h, linux/audit.h; the numbers of calls are those of asm/unistd_64.h for
- * x86-64 and asm-generic/unistd.h for arm64.
+ * Sources: linux/seccomp.h, linux/filter.h, linux/audit.h; call numbers from asm/unistd_64.h for x86-64 and
+ * asm-generic/unistd.h for arm64.
  */
 
 import { REFUSED } from "./refused_calls.ts";
@@ -14,7 +14,7 @@ export type Architecture = "x86_64" | "aarch64";
 
 interface FilterOptions {
   readonly architecture: Architecture;
-  /** Unix sockets may be made; a pair of connected ones always may. */
+  /** Allows Unix sockets; connected pairs are always allowed. */
   readonly unixSockets: boolean;
 }
 
@@ -24,11 +24,11 @@ const NUMBERS = {
 } as const;
 
 const AF_UNIX = 1;
-/** To the host of a virtual machine, past the network's namespace. */
+/** Sockets to the host of a virtual machine, which bypass the network namespace. */
 const AF_VSOCK = 40;
-/** Put characters into a terminal's input, as if somebody had typed them. */
+/** Put characters into a terminal's input, as if the user had typed them. */
 const TERMINAL_INPUT = [0x5412, /* TIOCSTI */ 0x541c /* TIOCLINUX */];
-/** Calls of the x32 ABI carry this bit: the same calls by other numbers. */
+/** Marks calls of the x32 ABI, which repeat all calls under other numbers. */
 const X32 = 0x40000000;
 
 const LOAD = 0x20;
@@ -50,7 +50,7 @@ export function seccompFilter({ architecture, unixSockets }: FilterOptions): Uin
   const allow: Instruction = [RETURN, 0, 0, ALLOW];
   const refuse: Instruction = [RETURN, 0, 0, EPERM];
   const refuseIf = (value: number): readonly Instruction[] => [[EQUAL, 0, 1, value], refuse];
-  /** For one call: refused if the argument has one of these values. */
+  /** Refuses one call if the argument has one of these values. */
   const refuseArgument = (call: number, index: number, values: readonly number[]): readonly Instruction[] => {
     const body: readonly Instruction[] = [[LOAD, 0, 0, argument(index)], ...values.flatMap(refuseIf), allow];
     return [[EQUAL, 0, body.length, call], ...body];

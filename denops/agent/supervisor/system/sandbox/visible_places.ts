@@ -1,11 +1,11 @@
 /**
- * What a command finds in its sandbox beside the project: the mount tree starts empty, and this is all that is put into
- * it. One row for each place, with its reason. No place may hold credentials: of a tool's folder only the parts are
- * named that hold programs, libraries and downloaded packages.
+ * The visible places of a command's sandbox beside the project: the mount tree starts empty, and this is all
+ * that is added. One row for each place, with its reason. No place may contain credentials: of a tool's
+ * folder, only the parts with programs, libraries and downloaded packages are listed.
  */
 
 interface ShownPlace {
-  /** Absolute, or below the home folder if it begins with "~/". What is not there is passed over. */
+  /** Absolute, or below the home folder if it begins with "~/". Missing paths are skipped. */
   readonly path: string;
   readonly reason: string;
 }
@@ -13,7 +13,7 @@ interface ShownPlace {
 const row = (reason: string, ...paths: readonly string[]): readonly ShownPlace[] =>
   paths.map((path) => ({ path, reason }));
 
-/** Folders of the system; /bin, /lib and so on are added as the machine has them. */
+/** System folders; /bin, /lib and so on are added as the machine has them. */
 const SYSTEM: readonly ShownPlace[] = [
   ...row("programs and libraries", "/usr"),
   ...row("settings of programs, users and certificates, without keys", "/etc"),
@@ -53,7 +53,7 @@ const HOME: readonly ShownPlace[] = [
     "~/.virtualenvs",
     "~/.local/share/hatch/env",
   ),
-  // Beside these lies .condarc, with the addresses of channels.
+  // Not the whole folder: it contains .condarc, with the addresses of channels.
   ...["~/miniconda3", "~/miniforge3", "~/anaconda3"].flatMap((folder) =>
     row("conda's programs and environments", `${folder}/bin`, `${folder}/lib`, `${folder}/envs`)
   ),
@@ -95,7 +95,7 @@ const HOME: readonly ShownPlace[] = [
 
 export const SHOWN: readonly ShownPlace[] = [...SYSTEM, ...HOME];
 
-/** Prefixes of Node in version managers: npm's global settings lie in each. */
+/** Prefixes of Node in version managers; each contains npm's global settings. */
 const NODES = [
   "~/.nvm/versions/node/*",
   "~/.volta/tools/image/node/*",
@@ -120,7 +120,7 @@ const PYTHONS = [
 ];
 const CONDAS = ["~/miniconda3/envs/*", "~/miniforge3/envs/*", "~/anaconda3/envs/*"];
 
-/** In the toolchains of the home folder; "*" is any name. */
+/** Hidden places in the toolchains of the home folder; "*" is any name. */
 const HIDDEN_AT_HOME: readonly ShownPlace[] = [
   ...row("npm's global settings, with its logins", ...NODES.map((prefix) => `${prefix}/etc`)),
   ...row("settings of pnpm", "~/.local/share/pnpm/rc"),
@@ -160,8 +160,8 @@ const HIDDEN_AT_HOME: readonly ShownPlace[] = [
 ];
 
 /**
- * In what is shown: never visible, whoever the user is. What of /etc not everybody on the machine may read is hidden
- * besides.
+ * Hidden places inside of visible ones, for every user. Files in /etc that are not readable for everybody are
+ * hidden too.
  */
 export const HIDDEN: readonly ShownPlace[] = [
   ...HIDDEN_AT_HOME,
