@@ -241,10 +241,15 @@ interface Known {
   readonly sub: boolean;
 }
 
-/** Returns a function that tests whether the words of a row match. */
+/** Returns a function that tests whether the words of a row match. It compiles them when it is first called. */
 function tested(words: readonly string[]): Known["fits"] {
+  let tests: readonly Known["fits"][] | undefined;
+  return (invocation, all) => (tests ??= testsOf(words)).every((test) => test(invocation, all));
+}
+
+function testsOf(words: readonly string[]): readonly Known["fits"][] {
   let operands = 0;
-  const tests = words.map((word): Known["fits"] => {
+  return words.map((word): Known["fits"] => {
     const wanted = word.replace(/^!|^~+/, "");
     if (word.startsWith("~")) {
       const text = new RegExp(wanted, word.startsWith("~~") ? "i" : "");
@@ -259,22 +264,28 @@ function tested(words: readonly string[]): Known["fits"] {
     const fits = new RegExp(word === "." ? "" : `^(?:${names})$`, "s");
     return (invocation) => fits.test(invocation.operands[at] ?? "") && invocation.operands[at] !== undefined;
   });
-  return (invocation, all) => tests.every((test) => test(invocation, all));
 }
 
 /** By the name of the program; `mkfs.*` matches names that begin with it and a dot. */
-const TABLE = new Map<string, Known[]>();
-for (const [cell = "", commands = ""] of rows(ROWS)) {
-  const judgement = judgementOf(cell);
-  for (const command of commands.split(", ")) {
-    const [programs = "", ...rest] = command.split(" ");
-    const known = { judgement, fits: tested(rest), sub: /^[^-!~$.]/.test(rest[0] ?? "") };
-    for (const name of programs.split("|")) TABLE.set(name, [...TABLE.get(name) ?? [], known]);
+function readTable(): ReadonlyMap<string, readonly Known[]> {
+  const table = new Map<string, Known[]>();
+  for (const [cell = "", commands = ""] of rows(ROWS)) {
+    const judgement = judgementOf(cell);
+    for (const command of commands.split(", ")) {
+      const [programs = "", ...rest] = command.split(" ");
+      const known = { judgement, fits: tested(rest), sub: /^[^-!~$.]/.test(rest[0] ?? "") };
+      for (const name of programs.split("|")) table.set(name, [...table.get(name) ?? [], known]);
+    }
   }
+  return table;
 }
 
+/** Read with the first command: many sessions run none. */
+let table: ReadonlyMap<string, readonly Known[]> | undefined;
+
 function rowsOf(name: string): readonly Known[] {
-  return TABLE.get(name) ?? TABLE.get(name.replace(/[._].*$/, ".*")) ?? [];
+  table ??= readTable();
+  return table.get(name) ?? table.get(name.replace(/[._].*$/, ".*")) ?? [];
 }
 
 export function judgeByTable(name: string, args: readonly string[], input?: Input): Judgement | undefined {
