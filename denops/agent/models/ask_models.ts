@@ -1,17 +1,17 @@
-/** Asks providers for their lists of models. */
+/** Requests model lists from providers. */
 import { z } from "../deps/zod.ts";
 import type { ListedModel, ModelConfig } from "../protocol/config.ts";
 import { connectionProblem } from "./connection_problem.ts";
 import { maybe, modelsOf } from "./model_list.ts";
 import { PRESETS, WIRE_FACTS } from "../protocol/providers.ts";
 
-/** Milliseconds for all questions of one list. */
+/** Milliseconds for all requests of one list. */
 const LIMIT_MS = 5_000;
-/** A list is asked for again when it is older. */
+/** Older lists are requested again. */
 const KEPT_MS = 300_000;
-/** OpenRouter's has some 600 kB. */
+/** The list of OpenRouter has about 600 kB. */
 const MOST_BYTES = 8_000_000;
-/** Ollama is asked about each: so many, and so many at a time. */
+/** Ollama is asked about each model: limits for the number, and for concurrent requests. */
 const MOST_SHOWN = 64;
 const AT_A_TIME = 8;
 
@@ -19,7 +19,7 @@ export type Provider = ModelConfig["provider"];
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * Asks a provider for its models. Undefined: it answers, and has no list.
+ * Requests a provider's models. Undefined: it answers, but has no list.
  * @throws {Error} one line, without the key
  */
 async function listModels(
@@ -52,7 +52,7 @@ async function listModels(
   }
 }
 
-/** A model that no list needs to name, such as an alias; undefined if there is none, or it cannot be asked for. */
+/** A model that a list may lack, such as an alias; undefined if it does not exist, or cannot be requested. */
 export async function oneModel(
   provider: Provider,
   name: string,
@@ -80,14 +80,14 @@ async function ask(
 ): Promise<Response> {
   const key = api_key === undefined ? {} : WIRE_FACTS[wire].key(api_key);
   const type = init.body === undefined ? {} : { "content-type": "application/json" };
-  // A key goes to nobody else.
+  // A redirect must not receive the key.
   return await fetch(base_url + path, {
     ...{ redirect: "manual", ...init },
     headers: { ...type, ...key, ...headers },
   });
 }
 
-/** Undefined for what is no JSON. @throws {Error} if it is too long, or breaks off */
+/** Undefined if it is not JSON. @throws {Error} if it is too long, or truncated */
 async function json(response: Response): Promise<unknown> {
   const decoder = new TextDecoder();
   let text = "";
@@ -107,7 +107,7 @@ const Show = z.object({
   model_info: maybe(z.record(z.string(), z.unknown())),
 });
 
-/** Ollama tells of each model by itself; what it does not tell in time is not told. */
+/** Requests Ollama's details for each model, and omits those that arrive late. */
 async function withDetails(
   models: readonly ListedModel[],
   provider: Provider,
@@ -133,12 +133,12 @@ async function withDetails(
 }
 
 interface Kept {
-  /** When it was asked for, in milliseconds since 1970. */
+  /** Time of the request, in milliseconds since 1970. */
   readonly at: number;
   readonly list: Promise<readonly ListedModel[] | undefined>;
 }
 
-/** Lists that were asked for, kept for some minutes; what failed is asked for again. */
+/** Caches lists for some minutes; failures are not cached. */
 export class ModelLists {
   readonly #fetch: Fetch;
   readonly #kept = new Map<string, Kept>();

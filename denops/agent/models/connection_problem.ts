@@ -1,20 +1,20 @@
-/** What an error of fetch itself means, in words. Pure. */
+/** Explains an error of fetch. Pure. */
 
 interface ConnectionProblem {
-  /** Goes on from "Cannot reach …: ". */
+  /** Follows "Cannot reach …: ". */
   readonly reason: string;
   /** A sentence. */
   readonly hint: string;
-  /** The connection broke, as against nobody being there. */
+  /** The connection broke, as opposed to not being established. */
   readonly retryable: boolean;
 }
 
 interface Server {
-  /** Where the key comes from. */
+  /** The source of the key. */
   readonly keySource: string;
-  /** The command that starts it, if one is known. */
+  /** The command that starts the server, if it is known. */
   readonly start?: string | undefined;
-  /** "host:port" of the proxy that is asked for it. */
+  /** "host:port" of the proxy in use. */
   readonly proxy?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export function connectionProblem(error: unknown, { keySource, start, proxy }: S
   const text = reasonOf(error);
   const fail = (reason: string, hint: string) => ({ reason, hint, retryable: false });
   const named = (reason: string) => proxy === undefined ? reason : `${reason} (proxy ${proxy})`;
-  /** The server or the proxy: fetch does not say which. */
+  /** The server or the proxy: fetch does not tell which. */
   const unreached = (reason: string, hint: string) =>
     fail(named(reason), proxy === undefined ? hint : "Check the proxy, or name the host in NO_PROXY.");
   if (/header|ByteString/i.test(text)) {
@@ -47,7 +47,7 @@ export function connectionProblem(error: unknown, { keySource, start, proxy }: S
   return { ...unreached("the connection broke", "Check the network and try again."), retryable: true };
 }
 
-/** fetch says what went wrong in the chain of causes; the address in it may hold any of the words looked for. */
+/** The reason is in the chain of causes; an address in it may contain any of the keywords. */
 function reasonOf(error: unknown): string {
   const texts: string[] = [];
   for (

@@ -1,23 +1,23 @@
 /**
- * The models that a provider lists, with what its list says of them. Sources: openrouter.ai/docs/models,
- * anthropic-sdk-typescript `resources/models.ts`, Mistral's ModelCapabilities and BaseModelCard, LM Studio's
- * `/api/v0/models`, llama.cpp's `/v1/models`, vLLM's ModelCard, Ollama's `/api/tags` and `/api/show`, Groq's and
- * GitHub Copilot's `/models`.
+ * Parses a provider's model list. Sources: openrouter.ai/docs/models, anthropic-sdk-typescript
+ * `resources/models.ts`, Mistral's ModelCapabilities and BaseModelCard, LM Studio's `/api/v0/models`,
+ * llama.cpp's `/v1/models`, vLLM's ModelCard, Ollama's `/api/tags` and `/api/show`, Groq's and GitHub
+ * Copilot's `/models`.
  */
 import { z } from "../deps/zod.ts";
 import type { ListedModel, Price } from "../protocol/config.ts";
 
 const MOST_MODELS = 2_000;
-/** It goes into requests, menus and command lines as it is. */
+/** Names are used unescaped in requests, menus and command lines. */
 const NAME = /^(?! )[\p{L}\p{N}\p{P}\p{S} ]{1,200}(?<! )$/u;
 
-/** What is of another kind than it should be is not there. */
+/** Drops a value of the wrong type. */
 export const maybe = <T extends z.ZodType>(type: T) => type.optional().catch(undefined);
 const text = maybe(z.string());
 const tokens = maybe(z.int().min(1));
 const flag = maybe(z.boolean());
 const words = maybe(z.array(z.string()));
-/** US dollars a token; a negative one means that it depends. */
+/** US dollars per token; a negative number means that the price varies. */
 const dollars = maybe(z.coerce.number().min(0));
 const supported = maybe(z.object({ supported: z.boolean() }));
 
@@ -36,7 +36,7 @@ const Row = z.object({
   meta: maybe(z.object({ n_ctx: tokens, n_ctx_train: tokens })),
   architecture: maybe(z.object({ input_modalities: words, output_modalities: words })),
   supported_parameters: words,
-  /** Copilot: whether editors offer it, whether the account may use it, what a request counts as. */
+  /** Copilot: whether editors offer it, whether the account can use it, its weight in the quota. */
   model_picker_enabled: flag,
   policy: maybe(z.object({ state: text })),
   billing: maybe(z.object({ multiplier: maybe(z.number().min(0)) })),
@@ -66,13 +66,13 @@ type Row = z.infer<typeof Row>;
 const rows = maybe(z.array(z.unknown()));
 const Answer = z.object({ data: rows, models: rows });
 
-/** The models of a list that answer questions, in its order. Undefined: it is no list. Pure. */
+/** The chat models of a list, in its order. Undefined: not a list. Pure. */
 export function modelsOf(answer: unknown): readonly ListedModel[] | undefined {
   const { data, models } = Answer.safeParse(answer).data ?? {};
   const listed = data ?? models;
   if (listed === undefined) return undefined;
   const read = readRows(listed);
-  // llama.cpp says what a model can do in a list beside.
+  // llama.cpp lists a model's abilities in a second list.
   const beside = data === undefined || models === undefined ? new Map<string, Row>() : readRows(models);
   return [...read].slice(0, MOST_MODELS)
     .map(([name, row]) => listedModel(name, { ...beside.get(name), ...row }))
@@ -99,7 +99,7 @@ function listedModel(name: string, row: Row): ListedModel | undefined {
     architecture?.output_modalities?.includes("text") !== false &&
     row.model_picker_enabled !== false && (row.policy?.state ?? "enabled") === "enabled";
   if (!answers) return undefined;
-  // What is loaded, or served, is less than what the model was made for.
+  // A loaded model may have a smaller window than its maximum.
   const window = row.loaded_context_length ?? meta?.n_ctx ?? row.context_length ?? row.context_window ??
     row.max_model_len ?? row.max_input_tokens ?? row.max_context_length ??
     facts.limits?.max_prompt_tokens ?? facts.limits?.max_context_window_tokens ?? meta?.n_ctx_train;
@@ -128,7 +128,7 @@ function visionOf(type: string | undefined, can: readonly string[] | undefined):
   return can?.some((one) => one === "vision" || one === "multimodal");
 }
 
-/** A token's dollars → a million tokens'. */
+/** Converts dollars per token to dollars per million tokens. */
 function priceOf(pricing: Row["pricing"]): Price | undefined {
   if (pricing?.prompt === undefined || pricing.completion === undefined) return undefined;
   const { prompt, completion, input_cache_read: read, input_cache_write: write } = pricing;
@@ -141,7 +141,7 @@ function priceOf(pricing: Row["pricing"]): Price | undefined {
   };
 }
 
-/** One line of what is known: "131k · $0.59/$0.79 · tools · vision". Pure. */
+/** One line with the known facts: "131k · $0.59/$0.79 · tools · vision". Pure. */
 export function factsLine(model: ListedModel): string {
   const { context_window: window, price, counts_as: countsAs, tools, vision } = model;
   return [
@@ -159,12 +159,15 @@ function short(count: number): string {
   return count < 1_000_000 ? `${Math.round(count / 1_000)}k` : `${Math.round(count / 100_000) / 10}M`;
 }
 
-/** Gemini's names begin with "models/", Ollama's may end with ":latest"; OpenRouter takes variants such as ":nitro". */
+/**
+ * Gemini's names begin with "models/", Ollama's may end with ":latest"; OpenRouter accepts variants such as
+ * ":nitro".
+ */
 export function isModel(named: string, wanted: string): boolean {
   return [wanted, `models/${wanted}`, `${wanted}:latest`, wanted.replace(/:\w+$/, "")].includes(named);
 }
 
-/** Those names that are most like it, the nearest first. Pure. */
+/** The most similar names, the nearest first. Pure. */
 export function nearNames(wanted: string, names: readonly string[], most = 3): readonly string[] {
   const pairs = pairsOf(wanted);
   return names.map((name) => {

@@ -1,11 +1,11 @@
 /**
- * What models cost, where the provider publishes it. Facts gathered from the providers' price pages; money in US
- * dollars per million tokens. A model that is not in here has no price: none is better than a wrong one.
+ * Published prices of models, from the providers' price pages, in US dollars per million tokens. A model that
+ * is missing here has no price: none is better than a wrong one.
  */
 import type { Price } from "../protocol/config.ts";
 import { PRESETS } from "../protocol/providers.ts";
 
-/** The prices were compared with the providers' pages on this day, those of later models on the day they came. */
+/** The day on which the prices were verified; later models were verified when they were added. */
 export const PRICES_DATE = "2026-08-21";
 
 type Row = readonly [
@@ -135,8 +135,8 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
 };
 
 /**
- * The published price of a model at this address; undefined where there is none, as for local models.
- * @param baseUrl decides, and not the provider's name: behind another address another one sends the bill
+ * The published price of a model at this address; undefined if it has none, as for local models.
+ * @param baseUrl decides instead of the provider's name, because another address means another bill
  */
 export function publishedPrice(baseUrl: string, model: string): Price | undefined {
   const host = new URL(baseUrl).host;

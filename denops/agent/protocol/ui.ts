@@ -199,7 +199,7 @@ export type Update =
   | {
     readonly type: "agent_state";
     readonly chat: number;
-    /** Of the next request. */
+    /** The provider and model of the next request. */
     readonly provider?: string;
     readonly model?: string;
     /** Id of the current mode, ids of all modes. */
@@ -232,7 +232,7 @@ export type Update =
     readonly chat: number;
     readonly used: number;
     readonly size: number;
-    /** Of the session so far. */
+    /** Cost of the session so far. */
     readonly cost?: number;
   }
   | {

@@ -1,8 +1,8 @@
-/** What a script says that the model answers. Its form: script.ts. */
+/** The answers in a script. For the format, see script.ts. */
 
 export const STOP_REASONS = ["end_turn", "length", "tool_calls", "content_filter"] as const;
 type KnownReason = (typeof STOP_REASONS)[number];
-/** With "=" before it a wire's own word. */
+/** A wire's own word follows "=". */
 export type ScriptedStop = KnownReason | `=${string}`;
 
 /** The wire's word for it. */
@@ -14,7 +14,7 @@ function isKnown(stop: string): stop is KnownReason {
   return STOP_REASONS.some((known) => known === stop);
 }
 
-/** One thing that happens in the course of an answer, in the order of the script. */
+/** One event of an answer, in the order of the script. */
 export type ScriptedPart =
   | { readonly kind: "say"; readonly text: string }
   | { readonly kind: "think"; readonly text: string }
@@ -25,7 +25,7 @@ export type ScriptedPart =
   | Control
   | Ending;
 
-/** What happens to the connection and not to the content; it passes through the wires as it is. */
+/** Events of the connection, which the wires pass through unchanged. */
 export type Control =
   | { readonly kind: "slow"; readonly milliseconds: number }
   | { readonly kind: "wait"; readonly name: string }
@@ -33,7 +33,7 @@ export type Control =
   | { readonly kind: "garbage"; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: "cut" };
 
-/** Nothing comes after these. `status` and `html` stand instead of a stream. */
+/** Nothing follows these. `status` and `html` replace the stream. */
 export type Ending =
   | { readonly kind: "eof" }
   | { readonly kind: "error"; readonly type: string | undefined; readonly message: string }

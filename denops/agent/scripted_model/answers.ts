@@ -1,4 +1,4 @@
-/** The state of a playing script: which answer is next, who waits where, what has happened. */
+/** The state of a playing script: the next answer, the waiting requests, and past events. */
 import type { Answer, Script } from "./answer.ts";
 
 /** Hands out the answers of a script. */
@@ -20,7 +20,7 @@ export class ScriptedAnswers {
     this.#left = [...script.answers];
   }
 
-  /** The first answer whose `when` is in `userText`, else the first without `when`. */
+  /** The first answer whose `when` is in `userText`, otherwise the first without `when`. */
   take(userText: string): Answer | undefined {
     const at = this.#nextAt(userText);
     const answer = this.#left[at];
@@ -28,7 +28,7 @@ export class ScriptedAnswers {
     return answer;
   }
 
-  /** The same, and it stays. */
+  /** The same, without removing it. */
   next(userText: string): Answer | undefined {
     return this.#left[this.#nextAt(userText)];
   }
@@ -45,7 +45,7 @@ interface Gate {
   open: boolean;
 }
 
-/** The places of a script where answers wait, by name. A gate that was opened stays open. */
+/** The named places of a script where answers wait. An opened gate stays open. */
 export class Gates {
   readonly #gates = new Map<string, Gate>();
 
@@ -66,7 +66,7 @@ export class Gates {
     await unlessAborted(gate.released.promise, signal);
   }
 
-  /** The gates are closed again for the next script; who waits at one still waits. */
+  /** Closes the gates for the next script; waiting answers still wait. */
   closeOpened(): void {
     for (const [name, gate] of this.#gates) {
       if (gate.open) this.#gates.delete(name);

@@ -1,4 +1,4 @@
-/** The arguments of the script's directives (see model_script.ts): each is checked where it is read. */
+/** Checks the arguments of the script's directives (see script.ts). */
 import type { HttpAnswer, ScriptedUsage } from "./answer.ts";
 
 /** A directive's argument: `text` is the rest of its line, `more` the indented lines below it. */
@@ -8,7 +8,7 @@ export interface Argument {
   readonly more: readonly string[];
 }
 
-/** Says what is wrong with an argument; the parser adds the place. */
+/** An argument is invalid; the parser adds its location. */
 export class Wrong extends Error {}
 
 export function wrong(reason: string): never {

@@ -1,4 +1,4 @@
-/** Puts the steps of an answer on a connection, as long as the client is there. */
+/** Sends the steps of an answer while the client is connected. */
 import type { HttpConnection } from "./http_connection.ts";
 import { type Gates, sleep } from "./answers.ts";
 import { contentType, type ScriptedWire, type ScriptStep } from "./wires.ts";
@@ -6,7 +6,7 @@ import { contentType, type ScriptedWire, type ScriptStep } from "./wires.ts";
 /** The client went away in the middle of an answer. */
 export class ClientGone extends Error {}
 
-/** @throws {ClientGone} or the socket's error if the client goes away before the last step. */
+/** @throws {ClientGone} or the socket's error if the client disconnects before the last step */
 export async function deliver(
   http: HttpConnection,
   wire: ScriptedWire,
@@ -38,11 +38,11 @@ export async function deliver(
     }
   }
   if (!begun) await http.begin(200, headers);
-  // The client has all it needs; it may close before the last mark of the body.
+  // The client has everything that it needs, and may disconnect before the end of the body.
   await http.end().catch(() => {});
 }
 
-/** Whether `error` only says that the connection is no more. */
+/** Whether `error` only means that the connection is closed. */
 export function isDisconnection(error: unknown): boolean {
   return error instanceof Deno.errors.BrokenPipe || error instanceof Deno.errors.ConnectionReset ||
     error instanceof Deno.errors.ConnectionAborted || error instanceof Deno.errors.BadResource;

@@ -1,8 +1,8 @@
-/** What the wires share. */
+/** Shared by the encoders. */
 import type { ScriptedStop, ScriptedUsage } from "./answer.ts";
 import type { Content } from "./plan.ts";
 
-/** What an answer takes over from its request. */
+/** The parts of a request that its answer depends on. */
 export interface Reply {
   readonly model: string;
   /** Number of the request, for the ids. */
@@ -11,7 +11,7 @@ export interface Reply {
   readonly firstCall: number;
   /** Seconds since 1970. */
   readonly created: number;
-  /** Tokens of the prompt, if the script does not say `usage`. */
+  /** Tokens of the prompt, if the script has no `usage`. */
   readonly promptTokens: number;
   /** OpenAI's chat only: `stream_options.include_usage`. */
   readonly includeUsage: boolean;
@@ -21,11 +21,11 @@ export interface Reply {
   readonly custom?: readonly string[];
 }
 
-/** One wire's side of one answer; every string is a frame, or several, and is sent by itself. */
+/** Encodes one answer for one wire; every string has one or more frames, and is sent separately. */
 export interface Encoder {
   begin(): readonly string[];
   content(delta: Content): readonly string[];
   error(type: string | undefined, message: string): readonly string[];
-  /** The last frame is the mark of the end, which `nodone` leaves out. */
+  /** The last frame is the end mark, which `nodone` omits. */
   end(stop: ScriptedStop, usage: ScriptedUsage): readonly string[];
 }

@@ -1,13 +1,13 @@
 /**
- * The server's side of one HTTP/1.1 connection, on the bare socket: who tests a client's streaming
- * must say what is in each write, and must be able to drop the connection in the middle.
- * Format: RFC 9112. Every {@link HttpConnection.write} is one chunk of the body and one write.
+ * The server's side of one HTTP/1.1 connection, on a plain socket: tests of streaming need to control each
+ * write, and to drop the connection in the middle. Format: RFC 9112. Every {@link HttpConnection.write} is
+ * one chunk of the body and one write.
  */
 import { STATUS_CODES } from "node:http";
 
 export interface ReceivedRequest {
   readonly method: string;
-  /** As it was sent, with the query. */
+  /** Unparsed, with the query. */
   readonly path: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -31,12 +31,12 @@ export class HttpConnection implements Disposable {
     this.#receive();
   }
 
-  /** Aborts as soon as the client has closed the connection, also in the middle of an answer. */
+  /** Aborts as soon as the client closes the connection, even in the middle of an answer. */
   get gone(): AbortSignal {
     return this.#gone.signal;
   }
 
-  /** The next request with its whole body; nothing when the client has gone or wants no more. */
+  /** The next request with its body; undefined when the client has disconnected. */
   async next(): Promise<ReceivedRequest | undefined> {
     if (!this.#keepAlive) return undefined;
     const first = await this.#line();
@@ -56,7 +56,7 @@ export class HttpConnection implements Disposable {
     return body && { method, path, headers, body: new TextDecoder().decode(body) };
   }
 
-  /** A whole answer at once. */
+  /** Sends a complete answer. */
   async respond(code: number, headers: HttpHeaders, body: string): Promise<void> {
     const bytes = utf8.encode(body);
     await this.#send(joined(head(code, { ...headers, "content-length": String(bytes.length) }), bytes));
@@ -72,7 +72,7 @@ export class HttpConnection implements Disposable {
     await this.#send(joined(utf8.encode(`${bytes.length.toString(16)}\r\n`), bytes, lineEnd));
   }
 
-  /** The proper end of the body. */
+  /** Ends the body properly. */
   async end(): Promise<void> {
     await this.#send(utf8.encode("0\r\n\r\n"));
   }
@@ -91,7 +91,7 @@ export class HttpConnection implements Disposable {
     for (let sent = 0; sent < bytes.length;) sent += await this.#conn.write(bytes.subarray(sent));
   }
 
-  /** Reads all the time: only so does it learn at once that the client has gone. */
+  /** Reads continuously, to detect a disconnection at once. */
   async #receive(): Promise<void> {
     const buffer = new Uint8Array(65536);
     try {
@@ -100,7 +100,7 @@ export class HttpConnection implements Disposable {
         this.#wake();
       }
     } catch {
-      // A reset, or the socket was closed here: gone as well.
+      // A reset, or the socket was closed here: disconnected as well.
     }
     this.#gone.abort();
     this.#wake();
@@ -111,7 +111,7 @@ export class HttpConnection implements Disposable {
     this.#more = Promise.withResolvers();
   }
 
-  /** A line without its end. */
+  /** A line without its line break. */
   async #line(): Promise<string | undefined> {
     for (let from = 0;;) {
       const end = this.#received.indexOf(10, from);
@@ -122,7 +122,7 @@ export class HttpConnection implements Disposable {
     }
   }
 
-  /** Exactly `count` bytes; nothing if the client has gone before. */
+  /** Exactly `count` bytes; undefined if the client disconnects before. */
   async #take(count: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
     while (this.#received.length < count) {
       if (this.gone.aborted) return undefined;

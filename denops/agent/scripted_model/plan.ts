@@ -1,7 +1,7 @@
-/** An answer of a script as a stream of deltas that no wire has shaped yet. Pure. */
+/** Converts a script's answer to a stream of deltas, independent of the wire. Pure. */
 import type { Answer, Control, Ending, ScriptedPart } from "./answer.ts";
 
-/** What the model says, piece by piece; `index` counts the calls of the answer from 0. */
+/** The model's output, piece by piece; `index` counts the calls of the answer from 0. */
 export type Content =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "thought"; readonly text: string }
@@ -19,9 +19,9 @@ type Delta = Content | Control | Ending;
 
 type Call = Extract<ScriptedPart, { kind: "call" }>;
 
-/** Characters in a piece of a call's arguments when the script does not say `pieces`. */
+/** Characters in a piece of a call's arguments, unless the script has `pieces`. */
 const argumentPiece = 10;
-/** Characters in a piece of `big`: words would make millions of frames. */
+/** Characters in a piece of `big`: single words would make millions of frames. */
 const bigPiece = 1024;
 
 /** The deltas of `answer`; its first call gets the id `call_<firstCall>`. */
@@ -45,7 +45,7 @@ export function* plan(answer: Answer, firstCall: number): Generator<Delta> {
   }
 }
 
-/** Every part by itself; with `interleave`, calls that follow each other together. */
+/** Every part separately; with `interleave`, adjacent calls together. */
 function groups(answer: Answer): readonly (readonly ScriptedPart[])[] {
   const result: ScriptedPart[][] = [];
   for (const part of answer.parts) {
@@ -86,12 +86,12 @@ function* texts(kind: "text" | "thought", all: Iterable<string>): Generator<Cont
   for (const text of all) yield { kind, text };
 }
 
-/** A word and the white space before it, as models stream it. */
+/** A word with the white space before it, as models stream it. */
 function words(text: string): string[] {
   return text.match(/\s*\S+|\s+$/g) ?? [];
 }
 
-/** Pieces of `size` code points, so that none is half a character. */
+/** Pieces of `size` code points, so that none ends within a character. */
 function pieces(text: string, size: number): string[] {
   const characters = [...text];
   const count = Math.ceil(characters.length / size);

@@ -55,7 +55,7 @@ import {
   wrong,
 } from "./arguments.ts";
 
-/** A script that cannot be played; the message begins with `name:line:`. */
+/** An invalid script; the message begins with `name:line:`. */
 class ScriptError extends Error {
   override readonly name = "ScriptError";
 }
@@ -113,9 +113,9 @@ const directives: Readonly<Record<string, Directive>> = {
 };
 
 /**
- * Reads a script; `name` is only for messages, usually the file's path.
+ * Parses a script; `name` is only for messages, usually the file's path.
  *
- * @throws {ScriptError} for the first directive that is wrong, with its line.
+ * @throws {ScriptError} for the first invalid directive, with its line
  */
 export function parseScript(text: string, name = "script"): Script {
   const answers: Answer[] = [];
@@ -202,7 +202,7 @@ function emptyDraft(line: number): Draft {
   };
 }
 
-/** Lines that follow each other are one text; after a pause or the like the newline comes with the next line. */
+/** Adjacent lines are one text; after a pause or the like, the next line begins with the newline. */
 function addText(draft: Draft, kind: "say" | "think", text: string): void {
   const content = draft.parts.findLast((part) => part.kind !== "garbage" && !isControl(part));
   const last = draft.parts.at(-1);

@@ -1,9 +1,8 @@
 /**
- * A scripted model in a process of its own, for `:Agent tutor`: OpenAI's chat completions on 127.0.0.1. On stdout it
- * prints its base URL, a line; stdin gives it a line of JSON for what it is to do, see `Order`, and stdout answers each
- * with the line "done". Each turn begins the
- * script anew, so that one that was stopped can be tried again. It ends when stdin does, however Neovim has ended, and
- * removes the folder that it was started with.
+ * A scripted model in a separate process, for `:Agent tutor`: OpenAI's chat completions on 127.0.0.1. It
+ * prints its base URL on stdout. Each line of JSON on stdin is an order, see `Order`, and is answered with
+ * the line "done". Each turn restarts the script, so that a stopped one can be repeated. The process exits
+ * when stdin ends, and removes the folder that it was started with.
  */
 import { z } from "../deps/zod.ts";
 import { Gates, ScriptedAnswers } from "./answers.ts";
@@ -12,7 +11,7 @@ import { HttpConnection, type ReceivedRequest } from "./http_connection.ts";
 import { parseScript } from "./script.ts";
 import { countCalls, encode, errorBody } from "./wires.ts";
 
-/** What works in the folder ends at the same time, and may write there until then. */
+/** Other processes that use the folder are exiting too, and may write there until then. */
 const ENDING_MS = 500;
 
 const WIRE = "openai_chat";
@@ -24,9 +23,9 @@ const Body = z.object({
 });
 
 const Order = z.union([
-  /** A script to be played from the next turn on. */
+  /** Plays a script from the next turn on. */
   z.object({ play: z.string() }),
-  /** Answers go on that wait for this name. */
+  /** Releases answers that wait for this name. */
   z.object({ release: z.string() }),
 ]);
 
@@ -36,14 +35,14 @@ let answers = new ScriptedAnswers(script);
 let requests = 0;
 let calls = 0;
 
-/** Whether these are the first words to the model since the user has said something. */
+/** Whether this is the first request after a message of the user. */
 function beginsTurn(roles: readonly string[]): boolean {
   return !roles.slice(roles.lastIndexOf("assistant") + 1).includes("tool");
 }
 
 const [noClaim] = parseScript('say {"claims_change": false}').answers;
 
-/** The engine asks whether an answer claims a change: that belongs to no turn. */
+/** The engine asks whether an answer claims a change; this does not belong to any turn. */
 function asksForClaim([system]: z.infer<typeof Body>["messages"]): boolean {
   return typeof system?.content === "string" && system.content.includes('"claims_change"');
 }

@@ -10,7 +10,7 @@ const stopReasons = {
   content_filter: "refusal",
 };
 
-/** The block that takes text or thoughts now; `text` is what it has got. */
+/** The open block of text or thoughts; `text` is its content so far. */
 interface Open {
   readonly kind: "text" | "thought";
   readonly index: number;
@@ -100,7 +100,7 @@ export class AnthropicEncoder implements Encoder {
   }
 }
 
-/** The signature this server gives a thinking block: the checks can tell a block that was altered. */
+/** The signature of a thinking block, with which tests detect a changed block. */
 export function signatureOf(thinking: string): string {
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(thinking)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
@@ -121,7 +121,7 @@ function message(answer: Answer, reply: Reply): unknown {
   };
 }
 
-/** `input_tokens` is what was neither read from the cache nor written to it. */
+/** `input_tokens` excludes tokens that were read from or written to the cache. */
 function inputTokens({ input, cached }: ScriptedUsage) {
   return { input_tokens: input - cached, cache_creation_input_tokens: 0, cache_read_input_tokens: cached };
 }

@@ -1,9 +1,9 @@
-/** Ollama's chat as one JSON object per line; a tool call is always whole. */
+/** Ollama's chat as one JSON object per line; tool calls are always complete. */
 import type { Content } from "./plan.ts";
 import { type Answer, type ScriptedUsage, wordOf } from "./answer.ts";
 import type { Encoder, Reply } from "./encoder.ts";
 
-/** Ollama has no word for refusals, and its calls end with `stop`. */
+/** Ollama has no reason for refusals, and its calls end with `stop`. */
 const doneReasons = {
   end_turn: "stop",
   length: "length",
@@ -53,7 +53,7 @@ function frame(value: unknown): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/** Broken arguments go out as a string: no real Ollama does that, a client has to bear it all the same. */
+/** Broken arguments are sent as a string: no real Ollama does that, but a client has to handle it. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -62,7 +62,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Durations are nanoseconds; counts of 0 are left out, as Go's omitempty does. */
+/** Durations are nanoseconds; zeros are omitted, as with Go's omitempty. */
 function metrics({ input, output }: ScriptedUsage): Readonly<Record<string, number>> {
   return {
     total_duration: 4883583458,

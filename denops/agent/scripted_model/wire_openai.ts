@@ -1,4 +1,6 @@
-/** OpenAI's chat completions as server-sent events; reasoning as DeepSeek, xAI, vLLM and others send it. */
+/**
+ * OpenAI's chat completions as server-sent events; reasoning in the format of DeepSeek, xAI, vLLM and others.
+ */
 import type { Content } from "./plan.ts";
 import { type Answer, type ScriptedUsage, wordOf } from "./answer.ts";
 import type { Encoder, Reply } from "./encoder.ts";
@@ -53,7 +55,7 @@ function frame(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
-/** The `delta` of a chunk; a call's end has no sign of its own here. */
+/** The `delta` of a chunk; the end of a call has no mark here. */
 function shape(delta: Content): unknown {
   switch (delta.kind) {
     case "text":

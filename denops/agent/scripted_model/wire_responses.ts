@@ -1,13 +1,13 @@
 /**
- * OpenAI's responses as named server-sent events. The mark at the end is OpenRouter's and vLLM's; OpenAI itself ends with
- * the event before it.
+ * OpenAI's responses as named server-sent events. OpenRouter and vLLM send the end mark; OpenAI's stream ends
+ * with the event before it.
  */
 import type { Content } from "./plan.ts";
 import { type ScriptedStop, type ScriptedUsage, wordOf } from "./answer.ts";
 import { signatureOf } from "./wire_anthropic.ts";
 import type { Encoder, Reply } from "./encoder.ts";
 
-/** Of an answer that is not incomplete: undefined. */
+/** Undefined for a complete answer. */
 const incompleteReasons = {
   end_turn: "",
   length: "max_output_tokens",
@@ -159,7 +159,7 @@ export class ResponsesEncoder implements Encoder {
     };
   }
 
-  /** Its text in two pieces. */
+  /** Sends the text in two pieces. */
   #customCall({ index }: CallItem, item: Readonly<Record<string, unknown>>): string[] {
     const input = String(item.input);
     const half = Math.floor(input.length / 2);
@@ -220,7 +220,7 @@ export class ResponsesEncoder implements Encoder {
   }
 }
 
-/** What is no JSON is the text itself. */
+/** If it is not JSON, it is the text itself. */
 function inputIn(text: string): string {
   try {
     return String(JSON.parse(text).input);

@@ -1,9 +1,10 @@
 /**
- * The answers of a script in the formats of four wires. Pure: an answer becomes a sequence of
- * steps, the server takes them.
+ * Encodes the answers of a script in the formats of four wires. Pure: an answer becomes a sequence of steps
+ * for the server.
  *
- * Sources: OpenAI, "Chat Completions: streaming events", "Responses: streaming events" and the types of its client; Anthropic,
- * "Streaming messages" and "Errors"; Ollama, docs/api.md, api/types.go and server/routes.go.
+ * Sources: OpenAI, "Chat Completions: streaming events", "Responses: streaming events" and the types of its
+ * client; Anthropic, "Streaming messages" and "Errors"; Ollama, docs/api.md, api/types.go and
+ * server/routes.go.
  */
 import { AnthropicEncoder } from "./wire_anthropic.ts";
 import { ollamaEncoder } from "./wire_ollama.ts";
@@ -59,7 +60,7 @@ export function* encode(wire: ScriptedWire, answer: Answer, reply: Reply): Gener
   yield* send(answer.noDone ? end.slice(0, -1) : end);
 }
 
-/** How many ids an answer uses. */
+/** Number of ids that an answer uses. */
 export function countCalls(answer: Answer): number {
   return answer.parts.filter((part) => part.kind === "call").length;
 }
@@ -69,7 +70,7 @@ export function contentType(wire: ScriptedWire): string {
   return wire === "ollama" ? "application/x-ndjson" : "text/event-stream";
 }
 
-/** The JSON body of an HTTP error in the provider's shape. */
+/** The JSON body of an HTTP error in the provider's format. */
 export function errorBody(wire: ScriptedWire, code: number, message: string, request: number): string {
   if (wire === "ollama") return JSON.stringify({ error: message });
   if (wire === "anthropic_messages") {
@@ -113,7 +114,7 @@ function httpAnswer(wire: ScriptedWire, answer: HttpAnswer, reply: Reply): Scrip
   return { kind: "respond", code: answer.code, headers: { "content-type": type, ...answer.headers }, body };
 }
 
-/** A line of its own: a blank line ends it where an event ends so. */
+/** On its own line; a blank line ends it if events end with one. */
 function garbage(wire: ScriptedWire, bytes: Uint8Array): ScriptStep {
   const end = utf8.encode(wire === "ollama" ? "\n" : "\n\n");
   return { kind: "send", bytes: new Uint8Array([...bytes, ...end]) };

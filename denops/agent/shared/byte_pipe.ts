@@ -1,16 +1,20 @@
 /**
- * Bytes to and from another process. Deno's web streams allocate 64 KiB for each read and take longer than all that is
- * done with a message: a pipe reads into one buffer, and its own standard streams without them.
+ * Reads and writes bytes of another process. Deno's web streams allocate 64 KiB for each read and take longer
+ * than the processing of a message: a pipe reads into one buffer, and this process's standard streams avoid
+ * web streams.
  */
 
 const LARGEST_READ = 65_536;
-/** Bytes that are written at once where nothing waits: another thread would take longer, and a pipe holds more. */
+/**
+ * Bytes that are written synchronously if nothing waits: another thread would take longer, and a pipe has
+ * room for more.
+ */
 const LARGEST_NOW = 8_192;
 
 export interface BytePipe {
-  /** What has come, the caller's own; undefined at the end. @throws {Error} if it breaks off */
+  /** The next bytes, owned by the caller; undefined at the end. @throws {Error} if the connection breaks */
   read(): Promise<Uint8Array<ArrayBuffer> | undefined>;
-  /** Writes all of them, behind what was to be written before. @throws {Error} if the other side is gone */
+  /** Writes all bytes, after earlier ones. @throws {Error} if the other side has closed */
   write(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
 }
 
@@ -37,18 +41,18 @@ export function standardPipe(): BytePipe {
   };
 }
 
-/** How many of them were written. */
+/** Number of bytes written. */
 function writeNow(bytes: Uint8Array): number {
   try {
     return Deno.stdout.writeSync(bytes);
   } catch {
-    // Not at this moment, or never again: who waits for it finds out.
+    // Not now, or never again: the waiting write finds out.
     return 0;
   }
 }
 
 export interface ChildPipe extends BytePipe {
-  /** The child hears that nothing more comes. */
+  /** Closes the input of the child. */
   close(): void;
 }
 

@@ -15,24 +15,24 @@ export type ErrorKind =
   | "store"
   | "setup";
 
-/** Something outside went wrong and the turn cannot go on. `message`: "Cannot X: Y. Try …". */
+/** An external failure ends the turn. `message`: "Cannot X: Y. Try …". */
 export class TurnError extends Error {
   override readonly name = "TurnError";
   /**
-   * @param reason what went wrong, a whole sentence
-   * @param hint what the user can do; it is not said as long as we try again ourselves
+   * @param reason the problem, a complete sentence
+   * @param hint what the user can do; omitted while we retry automatically
    */
   constructor(readonly kind: ErrorKind, readonly reason: string, hint: string = "") {
     super(hint === "" ? reason : `${reason} ${hint}`);
   }
 }
 
-/** A tool could not do what was asked. */
+/** A tool failed. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
   /**
    * @param message the call's result, for the model
-   * @param summary what the user reads, one line without a full stop; unless told the message's first sentence
+   * @param summary for the user, one line without a full stop; by default the message's first sentence
    */
   constructor(message: string, readonly summary: string = firstSentence(message)) {
     super(message);

@@ -1,11 +1,11 @@
 /**
- * The lines of settings at the beginning of a Markdown file. The part of YAML that such files are written in, read
- * leniently: a description may hold a colon, which YAML has no plain text with. Pure.
+ * Parses the settings at the beginning of a Markdown file: the part of YAML that such files use, read
+ * leniently, because a description may contain a colon, which plain YAML text may not. Pure.
  */
 
 const FRONT_MATTER = /^\ufeff?---[ \t]*\r?\n([^]*?)^---[ \t]*(?:\r?\n|$)/m;
 
-/** Characters of a list on one line: the time to read it grows with their square. */
+/** Characters of a list on one line: parsing time grows with their square. */
 const MOST_LIST = 4_000;
 
 /** A setting: its text, and the lines below it. */
@@ -21,7 +21,7 @@ export class FrontMatter {
     this.#settings = settings;
   }
 
-  /** Undefined: the file begins with none. @throws {Error} one line */
+  /** Undefined if the file has none. @throws {Error} one line */
   static of(file: string): FrontMatter | undefined {
     const match = FRONT_MATTER.exec(file);
     if (match === null || match.index > 0) return undefined;
@@ -41,7 +41,7 @@ export class FrontMatter {
     return new FrontMatter(settings, file.slice(whole.length).trim());
   }
 
-  /** Undefined if it is not there, or empty. */
+  /** Undefined if it is missing or empty. */
   text(name: string): string | undefined {
     const setting = this.#settings.get(name);
     if (setting === undefined) return undefined;
@@ -51,7 +51,7 @@ export class FrontMatter {
     return text === "" ? undefined : text;
   }
 
-  /** Words with commas between them, or a list. */
+  /** Words separated by commas, or a list. */
   list(name: string): readonly string[] | undefined {
     const setting = this.#settings.get(name);
     if (setting === undefined) return undefined;
@@ -60,7 +60,7 @@ export class FrontMatter {
     return [...words, ...items].map((item) => unquoted(item.trim())).filter((item) => item !== "");
   }
 
-  /** Globs with commas between them, but for those in braces, or a list; none if it is not there. */
+  /** Globs separated by commas outside of braces, or a list; empty if the setting is missing. */
   globs(name: string): readonly string[] {
     const { text, below } = this.#settings.get(name) ?? { text: "", below: [] };
     const items = below.flatMap((line) => /^- +(.*)$/.exec(line)?.[1] ?? []);
@@ -69,7 +69,7 @@ export class FrontMatter {
       .map((glob) => unquoted(glob.trim())).filter((glob) => glob !== "");
   }
 
-  /** Names that are switched on or off, as `write: false`; undefined if it is none of these. */
+  /** Names that are switched on or off, as in `write: false`; undefined for any other form. */
   switches(name: string): readonly (readonly [string, boolean])[] | undefined {
     const { text, below } = this.#settings.get(name) ?? { text: "", below: [] };
     const found = below.flatMap((line) => {

@@ -1,12 +1,12 @@
 /**
- * Messages of JSON-RPC on a pipe, a line each, for both sides of ACP. No message is longer than the other side reads:
- * that would end the connection, and with it the engine. What is too large is an error of its own request instead.
- * Source: agentclientprotocol.com/protocol/transports.
+ * JSON-RPC messages on a pipe, one per line, for both sides of ACP. No message is longer than the other side
+ * accepts, because that would end the connection and the engine. A message that is too large becomes an error
+ * of its own request. Source: agentclientprotocol.com/protocol/transports.
  */
 import { type AnyMessage, MessageTooLargeError, type Stream } from "../deps/acp_sdk.ts";
 import type { BytePipe } from "./byte_pipe.ts";
 
-/** Bytes of a line that is sent; and of one that is read: others may count otherwise. */
+/** Bytes of a sent line, and of a received one: others may count differently. */
 const LARGEST_SENT = 24 * 2 ** 20;
 const LARGEST_READ = 32 * 2 ** 20;
 const NEWLINE = 10;
@@ -14,9 +14,9 @@ const NEWLINE = 10;
 const PARSE_ERROR = -32700;
 const INTERNAL_ERROR = -32603;
 
-/** Looks at messages as they pass. */
+/** Observes messages as they pass. */
 export interface Passing {
-  /** False: it does not arrive. */
+  /** False drops the message. */
   arrives(message: AnyMessage): boolean;
   leaves(message: AnyMessage): void;
 }
@@ -36,10 +36,10 @@ export function messageStream({ read, write }: BytePipe, passing?: Passing): Str
         id: null,
         error: { code: PARSE_ERROR, message: "Parse error" },
       } as const;
-      // If nobody hears it the end of the pipe says so too.
+      // If nobody receives it, the end of the pipe says so too.
       return void write(lineOf(refusal)).catch(() => {});
     }
-    // What is no object is refused by whoever reads it.
+    // The reader refuses anything but an object.
     const isObject = typeof message === "object" && message !== null;
     if (!isObject || passing?.arrives(message) !== false) incoming.enqueue(message);
   };
@@ -65,7 +65,7 @@ export function messageStream({ read, write }: BytePipe, passing?: Passing): Str
         passing?.leaves(message);
         const bytes = lineOf(message);
         if (bytes.length <= LARGEST_SENT) return await write(bytes);
-        // A notification is left out.
+        // A notification is dropped.
         if (!("id" in message)) return;
         const details = `the message is too large (${Math.round(bytes.length / 2 ** 20)} MB)`;
         const error = { code: INTERNAL_ERROR, message: details, data: { details } };
@@ -77,7 +77,7 @@ export function messageStream({ read, write }: BytePipe, passing?: Passing): Str
   };
 }
 
-/** Puts lines together from pieces; each byte is looked at once. */
+/** Joins pieces to lines; each byte is read once. */
 class Lines {
   readonly #take: (line: string) => void;
   readonly #decoder = new TextDecoder();

@@ -10,7 +10,7 @@ import { messageOf } from "./errors.ts";
 import { decode, decodeMultiStream, encode, ExtensionCodec } from "../deps/msgpack.ts";
 import type { BytePipe } from "./byte_pipe.ts";
 
-/** Answers a request of the other side, or takes a notification (its result is then unused). */
+/** Answers a request of the other side, or handles a notification, whose result is ignored. */
 type RpcHandler = (method: string, params: readonly unknown[]) => unknown;
 
 /** The other side answered a request with an error; `message` is its text. */
@@ -34,7 +34,7 @@ interface Waiting {
 }
 
 export class MsgpackRpc {
-  /** Settles when the other side has closed its end of the stream. */
+  /** Resolves when the other side has closed its end of the stream. */
   readonly closed: Promise<void>;
   readonly #pipe: BytePipe;
   readonly #waiting = new Map<number, Waiting>();
@@ -66,7 +66,7 @@ export class MsgpackRpc {
 
   #send(message: unknown): void {
     const bytes = encode(message, { extensionCodec: handles, ignoreUndefined: true });
-    // A failed write means that the other side is gone; the read loop then ends and rejects what waits.
+    // A failed write means that the other side is gone; the read loop then ends and rejects pending requests.
     this.#pipe.write(bytes).catch(() => {});
   }
 

@@ -1,13 +1,13 @@
 /**
- * The one timer between whoever says something and the screen, at the source of what is said: the first piece passes at
- * once, later ones together, at most every 32 ms.
+ * Limits the rate of updates at their source, with one timer: the first piece passes at once, later ones
+ * together, at most every 32 ms.
  */
 
 const INTERVAL_MS = 32;
 
 export interface PaceClock {
   now(): number;
-  /** @returns what cancels it */
+  /** @returns a function that cancels the timer */
   setTimer(run: () => void, milliseconds: number): () => void;
 }
 
@@ -25,13 +25,13 @@ export class Pace implements Disposable {
   #last = -Infinity;
   #cancelTimer: (() => void) | undefined;
 
-  /** @param pass passes on what has come, and throws nothing */
+  /** @param pass passes the pending pieces on, and never throws */
   constructor(pass: () => void, clock = realClock) {
     this.#pass = pass;
     this.#clock = clock;
   }
 
-  /** Something has come. */
+  /** A piece has arrived. */
   heard(): void {
     if (this.#cancelTimer !== undefined) return;
     const wait = this.#last + INTERVAL_MS - this.#clock.now();
@@ -39,7 +39,7 @@ export class Pace implements Disposable {
     else this.#cancelTimer = this.#clock.setTimer(() => this.flush(), wait);
   }
 
-  /** Passes on what has come now: what comes next must not overtake it, or somebody waits. */
+  /** Passes pending pieces on now, so that the next update does not overtake them. */
   flush(): void {
     this[Symbol.dispose]();
     this.#last = this.#clock.now();

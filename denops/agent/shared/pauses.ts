@@ -1,9 +1,9 @@
-/** Breath for long work. */
+/** Pauses in long work. */
 
-/** Others get their turn after so long. */
+/** Yields to other work after this time. */
 const SLICE_MS = 15;
 
-/** Lets others run now and then: the screen and the model's stream must not wait for thousands of files. */
+/** Yields regularly: the screen and the model's stream must not wait for thousands of files. */
 export function pauses(): () => Promise<void> {
   let since = performance.now();
   return async () => {

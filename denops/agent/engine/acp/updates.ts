@@ -22,7 +22,7 @@ export const STOP_REASONS = {
   refused: "refusal",
 } as const satisfies Record<StopReason, string>;
 
-/** What the client reported to support. */
+/** The features that the client reported. */
 export interface Capabilities {
   readonly extensions: ReadonlySet<string>;
   readonly notices: boolean;

@@ -7,7 +7,7 @@ const MAGIC = "SQLite format 3\0";
 const HEADER = 100;
 const WAL_HEADER = 32;
 const FRAME_HEADER = 24;
-/** Of our databases, now and earlier: for a file whose header is damaged. */
+/** Page sizes of our databases, for a file whose header is damaged. */
 const PAGE_SIZES = [8192, 4096];
 
 /** A page's entry in the map that a database with auto_vacuum keeps of its pages. */

@@ -204,8 +204,8 @@ export class StoredSessions {
   }
 
   /**
-   * The session's memory at the end of a turn. What the model had read is only known for the last turn; otherwise it
-   * reads again.
+   * Copies the session's memory at the end of a turn. The files that the model has read are only known for the last
+   * turn; for an earlier one it reads them again.
    */
   #copyMemory(id: string, copy: string, turn: number, turns: number): void {
     const atEnd = turn === turns;

@@ -33,7 +33,7 @@ import { UnfinishedWrites } from "./writes.ts";
 /** The end of a session's log; one engine writes a session at a time. */
 interface End {
   readonly turn: number;
-  /** Of the last entry of this turn. */
+  /** The number of the last entry of this turn. */
   readonly seq: number;
 }
 

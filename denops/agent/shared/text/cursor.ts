@@ -1,10 +1,13 @@
-/** A place in an answer's text. Every look that meets the text's end is noted: more of the text could change what was seen. */
+/**
+ * A position in an answer's text. Records every read at the text's end, because more text could change its
+ * result.
+ */
 
-/** What all cursors on a text know together. */
+/** State that all cursors on a text share. */
 interface Shared {
-  /** What was looked for and where it was found, so that all searches together stay linear. */
+  /** Cached searches, so that all of them together stay linear. */
   readonly finds: Map<string, { readonly from: number; readonly at: number }>;
-  /** Characters that were read, again and again where reading failed. */
+  /** Characters that were read, including repeated reads after failures. */
   work: number;
 }
 
@@ -13,7 +16,7 @@ const SPACE = /\s*/y;
 export class Cursor {
   readonly text: string;
   at: number;
-  /** Something was looked for that would have stood behind the end. */
+  /** A read has reached the end of the text. */
   metEnd = false;
   readonly #shared: Shared;
 
@@ -23,7 +26,7 @@ export class Cursor {
     this.#shared = shared;
   }
 
-  /** Another cursor on the same text, which has met no end. */
+  /** Another cursor on the same text, with its own `metEnd`. */
   from(at: number): Cursor {
     return new Cursor(this.text, at, this.#shared);
   }
@@ -32,7 +35,7 @@ export class Cursor {
     return this.#shared.work;
   }
 
-  /** Notes that what lies between `begin` and here was read. */
+  /** Counts the characters between `begin` and here as read. */
   worked(begin: number): void {
     this.#shared.work += Math.max(0, this.at - begin);
   }
@@ -44,7 +47,7 @@ export class Cursor {
     return undefined;
   }
 
-  /** Whether `literal` stands here. */
+  /** Whether `literal` is at this position. */
   sees(literal: string): boolean {
     if (this.text.startsWith(literal, this.at)) return true;
     const left = this.text.length - this.at;
@@ -52,14 +55,14 @@ export class Cursor {
     return false;
   }
 
-  /** Goes past `literal` if it stands here. */
+  /** Moves past `literal` if it is at this position. */
   take(literal: string): boolean {
     if (!this.sees(literal)) return false;
     this.at += literal.length;
     return true;
   }
 
-  /** Goes past the first of `literals` that stands here. */
+  /** Moves past the first of `literals` that is at this position. */
   takeOne(literals: readonly string[]): string | undefined {
     return literals.find((literal) => this.take(literal));
   }
@@ -71,9 +74,9 @@ export class Cursor {
   }
 
   /**
-   * Goes past what a sticky pattern matches here.
-   * @param looks how many characters decide that it does not match, or a pattern for the beginning of a match that the
-   * text's end cuts off
+   * Moves past the match of a sticky pattern at this position.
+   * @param looks number of characters that rule out a match, or a pattern for a match that is truncated by
+   * the text's end
    */
   match(pattern: RegExp, looks: number | RegExp = 200): RegExpExecArray | undefined {
     pattern.lastIndex = this.at;
@@ -84,7 +87,7 @@ export class Cursor {
     return found;
   }
 
-  /** Where `needle` stands next, from `from` on; -1 if nowhere. */
+  /** Position of the next `needle` after `from`; -1 if it is missing. */
   find(needle: string, from = this.at): number {
     const before = this.#shared.finds.get(needle);
     const isKnown = before !== undefined && before.from <= from && (before.at === -1 || before.at >= from);
@@ -94,7 +97,7 @@ export class Cursor {
     return at;
   }
 
-  /** Where the first of `needles` stands; undefined if none does. */
+  /** Position of the first of `needles`; undefined if all are missing. */
   findOne(
     needles: readonly string[],
     from = this.at,
@@ -105,7 +108,7 @@ export class Cursor {
       const at = this.find(needle, from);
       if (at !== -1 && (first === undefined || at < first.at)) first = { at, needle };
     }
-    // A needle that is nowhere may still come, but not before the first.
+    // A missing needle may still arrive, but not before the first one.
     this.metEnd = metEnd || first === undefined;
     return first;
   }

@@ -1,19 +1,19 @@
 /**
- * Values as models write them: JSON with the slips that are common (single quotes, raw line breaks, trailing commas,
- * comments), literals of Python, strings between `<|"|>` (Gemma 4) or `&quot;` (escaped by a server).
+ * Parses values as models write them: JSON with common slips (single quotes, raw line breaks, trailing
+ * commas, comments), Python literals, strings between `<|"|>` (Gemma 4) or `&quot;` (escaped by a server).
  */
 import { Cursor } from "./cursor.ts";
 
 export interface Literal {
   readonly value: unknown;
-  /** Objects and lists whose end is missing because the text ends. */
+  /** Objects and lists without an end, because the text ends. */
   readonly open: ReadonlySet<unknown>;
 }
 
-/** No tool takes a tenth of it. */
+/** No tool needs a tenth of this depth. */
 const DEEPEST = 100;
 
-/** As a string begins and ends; `raw`: there are no escapes in it. */
+/** Delimiters of strings; `raw`: without escapes. */
 const QUOTES: readonly { readonly open: string; readonly close: string; readonly raw?: true }[] = [
   { open: '"""', close: '"""' },
   { open: "'''", close: "'''" },
@@ -41,7 +41,9 @@ const CUT_NUMBER = /-?(?:\d+(?:\.\d*)?(?:[eE][+-]?)?)?$/y;
 const ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 const KNOWN_ESCAPES = "\"'`\\/";
 
-/** Reads one value; undefined if none stands here, or not to its end. Brackets alone are closed at the text's end. */
+/**
+ * Reads one value; undefined if it is missing or incomplete. At the text's end only brackets may be missing.
+ */
 export function readLiteral(cursor: Cursor): Literal | undefined {
   const begin = cursor.at;
   const reader = new Reader(cursor);
@@ -50,7 +52,7 @@ export function readLiteral(cursor: Cursor): Literal | undefined {
   return read === undefined ? undefined : { value: read.value, open: reader.open };
 }
 
-/** The value that is all of a text; undefined if there is more, or if its end is missing. */
+/** The value that makes up the whole text; undefined if the text has more, or the value is incomplete. */
 export function wholeLiteral(text: string): Literal | undefined {
   const cursor = new Cursor(text);
   const read = readLiteral(cursor);
@@ -58,7 +60,7 @@ export function wholeLiteral(text: string): Literal | undefined {
   return read === undefined || read.open.size > 0 || cursor.at < text.length ? undefined : read;
 }
 
-/** Past white space and comments. */
+/** Skips white space and comments. */
 export function skip(cursor: Cursor): void {
   for (;;) {
     cursor.space();
@@ -105,7 +107,7 @@ class Reader {
     const cursor = this.#cursor;
     const entries: [string, unknown][] = [];
     const ended = (isOpen: boolean) => {
-      // Unlike an assignment it takes "__proto__" for a key like any.
+      // Unlike an assignment, this treats "__proto__" as a normal key.
       const value = Object.fromEntries(entries);
       if (isOpen) this.open.add(value);
       return { value };
@@ -141,14 +143,14 @@ class Reader {
     }
   }
 
-  /** After a member there is a comma, the closing bracket, or the end of the text. */
+  /** After a member comes a comma, the closing bracket, or the end of the text. */
   #goesOn(close: string): boolean {
     const cursor = this.#cursor;
     skip(cursor);
     return cursor.next === undefined || cursor.take(",") || cursor.sees(close);
   }
 
-  /** Undefined if no string stands here, or not to its end. */
+  /** Undefined if the string is missing or incomplete. */
   string(): string | undefined {
     const cursor = this.#cursor;
     const quote = QUOTES.find(({ open }) => cursor.sees(open));
@@ -173,7 +175,7 @@ class Reader {
   }
 }
 
-/** One that JSON does not know is kept as it is written: models forget to double the backslash of `\d`. */
+/** Keeps escapes that JSON does not know: models forget to double the backslash of `\d`. */
 function escapeAt(text: string, at: number): { readonly text: string; readonly length: number } {
   const letter = text.charAt(at + 1);
   if (letter === "u" && /^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6))) {
@@ -193,7 +195,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&amp;": "&",
 };
 
-/** Text in which a server has written marks of HTML as entities. */
+/** Decodes HTML entities that a server has inserted. */
 export function withoutEntities(text: string): string {
   return text.replace(/&(?:lt|gt|quot|apos|amp|#34|#39);/g, (entity) => ENTITIES[entity] ?? entity);
 }

@@ -1,10 +1,10 @@
 /**
- * Three-way merge of lines, by the same rule as the editor merges by (lua/agent/reload/merge.lua), after git's
- * `xdl_do_merge`: changes of the two sides that overlap or only touch conflict. Pure.
+ * Three-way merge of lines, by the same rule as the editor's (lua/agent/reload/merge.lua), after git's
+ * `xdl_do_merge`: changes of the two sides that overlap or touch conflict. Pure.
  */
 import { diffArrays } from "../../deps/diff.ts";
 
-/** Texts that differ so much are taken as one change. */
+/** Texts that take longer to compare count as one change. */
 const LONGEST_MS = 1_000;
 
 interface Conflict {
@@ -40,7 +40,7 @@ export function merge3(base: string, ours: string, theirs: string): Merged {
   return conflicts.length > 0 ? { ok: false, conflicts } : { ok: true, text };
 }
 
-/** Where both sides have changed the same lines, ours stay. */
+/** Where both sides have changed the same lines, ours win. */
 export function mergePreferringOurs(
   base: string,
   ours: string,
@@ -70,12 +70,12 @@ export function mergePreferringOurs(
   return { text: merged.join(""), conflicts };
 }
 
-/** A call takes only so many arguments, so the lines go one by one. */
+/** A call accepts a limited number of arguments, so the lines are added one by one. */
 function append(to: string[], lines: Lines): void {
   for (const line of lines) to.push(line);
 }
 
-/** Each with its ending; the last line may have none. */
+/** Each line has its ending; the last one may have none. */
 function linesOf(text: string): Lines {
   return text.match(/[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$/g) ?? [];
 }
@@ -120,7 +120,7 @@ function groupsOf(ours: readonly Hunk[], theirs: readonly Hunk[]): readonly Grou
   return groups;
 }
 
-/** The lines of a side that stand for the base lines of a group. */
+/** The lines of a side that correspond to the base lines of a group. */
 function rangeOf(group: Group, hunks: readonly Hunk[]): readonly [start: number, end: number] {
   const [first, last] = [hunks[0], hunks.at(-1)];
   if (first === undefined || last === undefined) return [group.start, group.end];

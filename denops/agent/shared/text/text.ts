@@ -1,6 +1,6 @@
 /**
- * A file's bytes as text and back, so that nothing but what was meant changes: encoding, byte order mark,
- * line endings and the final newline of an existing file stay. Pure.
+ * Decodes and encodes a file's text without unintended changes: encoding, byte order mark, line endings and
+ * the final newline of an existing file stay. Pure.
  */
 
 type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "latin1";
@@ -18,7 +18,7 @@ export const PLAIN: TextFormat = { encoding: "utf-8", bom: false };
 
 const BOM = "\ufeff";
 
-/** Undefined for a binary file: one with NUL characters, or with half a character of UTF-16. */
+/** Undefined for a binary file: one with NUL characters, or with an incomplete character of UTF-16. */
 export function decodeText(bytes: Uint8Array): DecodedText | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return fromUtf16(bytes.subarray(2), "utf-16le");
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return fromUtf16(bytes.subarray(2), "utf-16be");
@@ -29,12 +29,12 @@ export function decodeText(bytes: Uint8Array): DecodedText | undefined {
       ? { text: text.slice(1), encoding: "utf-8", bom: true }
       : { text, encoding: "utf-8", bom: false };
   } catch {
-    // Latin-1 gives each byte its own character, so that the untouched ones come back as they were.
+    // Latin-1 maps each byte to a character, so that unchanged bytes survive.
     return { text: fromUnits(bytes), encoding: "latin1", bom: false };
   }
 }
 
-/** @throws {RangeError} if the text has characters that the file's encoding cannot hold. */
+/** @throws {RangeError} if the file's encoding lacks characters of the text */
 export function encodeText(text: string, format: TextFormat): Uint8Array {
   const whole = format.bom ? BOM + text : text;
   switch (format.encoding) {
@@ -48,7 +48,7 @@ export function encodeText(text: string, format: TextFormat): Uint8Array {
   }
 }
 
-/** Unit by unit: TextDecoder would replace half pairs, and drop a second mark. */
+/** Unit by unit: TextDecoder would replace lone surrogates, and drop a second byte order mark. */
 function fromUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): DecodedText | undefined {
   if (bytes.length % 2 !== 0) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -57,7 +57,7 @@ function fromUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): Decode
   return units.includes(0) ? undefined : { text: fromUnits(units), encoding, bom: true };
 }
 
-/** In parts: a function takes only so many arguments. */
+/** In parts, because a function accepts a limited number of arguments. */
 function fromUnits(units: Uint8Array | Uint16Array): string {
   const parts: string[] = [];
   for (let at = 0; at < units.length; at += 8_192) {
@@ -87,7 +87,7 @@ function toUtf16(text: string, little: boolean): Uint8Array {
 
 export type LineEnding = "\n" | "\r\n" | "\r";
 
-/** The ending of most lines; undefined for text of one line. */
+/** The ending of most lines; undefined for a single line. */
 export function lineEnding(text: string): LineEnding | undefined {
   const crlf = text.match(/\r\n/g)?.length ?? 0;
   const lf = (text.match(/\n/g)?.length ?? 0) - crlf;
@@ -97,7 +97,7 @@ export function lineEnding(text: string): LineEnding | undefined {
   return lf >= cr ? "\n" : "\r";
 }
 
-/** The text with every line ended as `ending`. */
+/** The text with this ending on every line. */
 export function withEnding(text: string, ending: LineEnding): string {
   return text.replace(/\r\n|\n|\r/g, ending);
 }
@@ -110,19 +110,19 @@ export function splitLines(text: string): readonly string[] {
   return lines;
 }
 
-/** A block of Markdown, whose fence is longer than any in the text. */
+/** A Markdown code block, whose fence is longer than any in the text. */
 export function fenced(text: string, language = ""): string {
   const longest = text.matchAll(/`+/g).reduce((most, [run]) => Math.max(most, run.length), 2);
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
 }
 
-/** At most `most` characters, of the beginning and of the end. @param what is said of those between */
+/** At most `most` characters from the beginning and the end. @param what describes the omitted ones */
 export function middleCut(text: string, most: number, what = "left out"): string {
   if (text.length <= most) return text;
   const note = `\n[${text.length - most} characters ${what}]\n`;
   const half = Math.max(0, (most - note.length) / 2);
   const [head, tail] = [text.slice(0, Math.ceil(half)), half < 1 ? "" : text.slice(-Math.floor(half))];
-  // Half a character at a cut would be one that no encoding can hold.
+  // A lone surrogate at the cut cannot be encoded.
   return (head.replace(/[\ud800-\udbff]$/, "") + note + tail.replace(/^[\udc00-\udfff]/, "")).slice(0, most);
 }

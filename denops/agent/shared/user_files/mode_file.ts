@@ -1,35 +1,36 @@
 /**
- * A mode that a Markdown file describes, as Claude Code's and opencode's agents are written. Pure.
- * Sources: code.claude.com/docs/en/sub-agents (name, description, tools, disallowedTools, model), opencode.ai/docs/agents
- * (description, tools as a map, model as provider/model, mode: primary, subagent or all).
+ * Parses a mode from a Markdown file in the format of Claude Code's and opencode's agents. Pure. Sources:
+ * code.claude.com/docs/en/sub-agents (name, description, tools, disallowedTools, model),
+ * opencode.ai/docs/agents (description, tools as a map, model as provider/model, mode: primary, subagent or
+ * all).
  */
 import { FrontMatter } from "../front_matter.ts";
 import { MODE_FACTS, type ModeName, OwnMode } from "../../protocol/modes.ts";
 
-/** Characters of what a mode adds to the prompt. */
+/** Characters that a mode can add to the prompt. */
 const MOST_TEXT = 16_000;
 const LONGEST_DESCRIPTION = 200;
 
-/** What a file is based on that names no base: it changes nothing. */
+/** The default base, which is read-only. */
 const BASE: ModeName = "ask";
 
-/** opencode's word for where an agent may be used. */
+/** In opencode these say where an agent can be used. */
 const NO_BASE = ["primary", "subagent", "all"];
 
-/** Names that others have for tools → the kind that they are of here. */
+/** Other programs' names of tools → our kind. */
 const OTHERS: ReadonlyMap<string, string> = new Map(Object.entries({
   ...{ write: "edit", multiedit: "edit", notebookedit: "edit", patch: "edit", apply_patch: "edit" },
   ...{ bash: "execute", grep: "search", glob: "search", ls: "read", list: "read" },
   ...{ webfetch: "fetch", websearch: "fetch", todowrite: "think", todoread: "think" },
 }));
 
-/** Names that agents elsewhere have for the model of whoever starts them. */
+/** Other agents' names for the parent's model. */
 const NO_MODEL = ["inherit", "sonnet", "opus", "haiku", "fable"];
 
 /**
- * @param name the file's, without its end
- * @param known models that the user knows; a file that is not the user's own may name one of these alone
- * @throws {Error} one line: what is wrong with it
+ * @param name the file's name without its extension
+ * @param known models that the user configured; a project's file can only name one of these
+ * @throws {Error} one line: the problem
  */
 export function readModeFile(
   text: string,
@@ -66,7 +67,7 @@ function baseOf(wanted: string | undefined): (typeof MODE_FACTS)[number] {
   return found;
 }
 
-/** Kinds and names; those behind "!" are left out. */
+/** Kinds and names; "!" excludes one. */
 function toolsIn(matter: FrontMatter): string[] | undefined {
   const switches = matter.switches("tools");
   const wanted = switches === undefined ? matter.list("tools") : undefined;
@@ -79,7 +80,7 @@ function toolsIn(matter: FrontMatter): string[] | undefined {
   return [...isAll ? [] : (wanted ?? []).map(ourName), ...off.map((name) => `!${ourName(name)}`)];
 }
 
-/** "Bash(git log:*)" is Bash: what a command may do is judged when it runs. */
+/** "Bash(git log:*)" is Bash: commands are judged when they run. */
 function ourName(name: string): string {
   const plain = name.replace(/\(.*$/, "").trim().toLowerCase();
   return OTHERS.get(plain) ?? plain;

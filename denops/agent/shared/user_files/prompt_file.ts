@@ -1,7 +1,8 @@
 /**
- * A prompt template that a Markdown file holds, as Claude Code's and opencode's commands are written. Pure.
- * Sources: code.claude.com/docs/en/slash-commands (description, argument-hint, $ARGUMENTS, $1), opencode.ai/docs/commands.
- * Other settings of such files (allowed-tools, model, agent) are passed over: a file widens nothing.
+ * Parses a prompt template from a Markdown file in the format of Claude Code's and opencode's commands. Pure.
+ * Sources: code.claude.com/docs/en/slash-commands (description, argument-hint, $ARGUMENTS, $1),
+ * opencode.ai/docs/commands. Other settings (allowed-tools, model, agent) are ignored, so that a file cannot
+ * widen permissions.
  */
 import { FrontMatter } from "../front_matter.ts";
 
@@ -9,7 +10,7 @@ export interface PromptTemplate {
   readonly name: string;
   /** One line. */
   readonly description: string;
-  /** What its arguments are, one line; "" for none. */
+  /** A hint about its arguments, one line; "" for none. */
   readonly hint: string;
   readonly text: string;
 }
@@ -18,7 +19,7 @@ const NAME = /^[a-z\d][a-z\d_-]{0,39}$/i;
 const MOST_TEXT = 16_000;
 const LONGEST_LINE = 200;
 
-/** @param name the file's, without its end @throws {Error} one line: what is wrong with it */
+/** @param name the file's name without its extension @throws {Error} one line: the problem */
 export function readPromptFile(file: string, name: string): PromptTemplate {
   if (!NAME.test(name)) throw new Error("its name must be letters, digits and hyphens, 40 at most");
   const matter = FrontMatter.of(file);
@@ -33,13 +34,13 @@ function firstLine(text: string): string {
   return (text.split("\n", 1)[0] ?? "").replace(/^#+\s*/, "").slice(0, LONGEST_LINE);
 }
 
-/** What a message calls: "/name arguments". Undefined: it calls nothing. */
+/** Parses a message that calls a template: "/name arguments". Undefined for any other message. */
 export function promptCall(message: string): { readonly name: string; readonly args: string } | undefined {
   const [, name, args = ""] = /^\/([a-z\d][\w-]*)(?:\s+([\s\S]*))?$/i.exec(message.trim()) ?? [];
   return name === undefined ? undefined : { name, args: args.trim() };
 }
 
-/** $ARGUMENTS is all of them, $1 the first; where the text has no place for them they stand at its end. */
+/** $ARGUMENTS is all arguments, $1 the first; without a placeholder they are appended. */
 export function filledIn({ text }: Pick<PromptTemplate, "text">, args: string): string {
   const words = [...args.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, ...found]) => found.join(""));
   let isUsed = false;

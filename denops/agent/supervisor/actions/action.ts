@@ -29,7 +29,7 @@ export interface ActionContext {
   readonly logins: Logins;
 }
 
-/** Answers an action with an `engine_answer`: the result, or one line why there is none. */
+/** Answers an action with an `engine_answer`: the result, or one line with the reason. */
 export async function answer(
   { push }: Pick<ActionContext, "push">,
   request: number,

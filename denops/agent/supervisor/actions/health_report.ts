@@ -108,7 +108,7 @@ function engineArguments(launch: Launch | undefined): Pick<HealthReport, "engine
   return { engine_sandbox: all.slice(0, end), engine_deno: all.slice(end) };
 }
 
-/** How a command that only looks would be started. @throws {Error} if the rules cannot be read */
+/** The command line of a read-only command. @throws {Error} if the rules cannot be read */
 async function commandsReport(user: UserConfig, roots: readonly string[]): Promise<CommandsReport> {
   const [root = ""] = roots;
   const rules = await RuleBook.open(user.state_dir, root, user.rules);

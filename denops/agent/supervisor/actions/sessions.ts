@@ -58,7 +58,7 @@ async function request(
   return { updates, ...defined({ before }) };
 }
 
-/** A chat may show a session that is only stored. */
+/** The session may be stored but not open. */
 async function openSession({ chats }: ActionContext, action: ActionOf<"engine_request">): Promise<void> {
   const { sessionId } = action.params;
   if (typeof sessionId !== "string" || chats.engineOf(sessionId) !== undefined) return;

@@ -1,4 +1,4 @@
-/** Messages, questions beside the turns, and what stops them. */
+/** Messages, side questions, and stopping. */
 import { REQUESTS } from "../../protocol/requests.ts";
 import { UnableError } from "../agents/engine.ts";
 import { rememberForAll } from "../client/own_rules.ts";
@@ -16,7 +16,7 @@ export function turnActions(
     take_back: ({ chat, text }) => chats.find(chat)?.takeBack(text),
     cancel: ({ chat }) => chats.find(chat)?.cancel(),
     close: ({ chat }) => chats.close(chat),
-    /** Writes into the user's rules for all projects. An open session reads them again. */
+    /** Writes to the user's rules for all projects. An open session reads them again. */
     async remember(action) {
       const { session } = chats.at(action);
       const { client } = await session.project();

@@ -1,4 +1,4 @@
-/** Worktrees of the project where the user is, whatever session the chat shows. */
+/** Worktrees of the project at the user's location, regardless of the chat's session. */
 import { defined } from "../../shared/records.ts";
 import { type ActionContext, type ActionOf, answer, type Handlers } from "./action.ts";
 

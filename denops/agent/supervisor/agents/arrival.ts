@@ -1,14 +1,14 @@
 /**
- * Counts an agent's requests that have no answer yet, and keeps its messages in the order in which they came. The SDK
- * starts the handler of a notification some turns of the event loop later, but settles an answer at once: so a prompt's
- * answer could overtake the last text.
+ * Counts an agent's unanswered requests, and keeps its messages in order. The SDK starts the handler of a
+ * notification some turns of the event loop later, but settles an answer at once, so the answer to a prompt
+ * could overtake the last text.
  */
 import type { AnyMessage } from "../../deps/acp_sdk.ts";
 import type { Passing } from "../../shared/message_stream.ts";
 
-/** A notification whose handler was not started by then was refused by the SDK: it is not of the protocol. */
+/** If a notification's handler has not started by then, the SDK has refused it as unknown. */
 const LONGEST_WAIT_MS = 100;
-/** Requests of one agent that have no answer yet: all its sessions' tools together ask less. */
+/** Unanswered requests of one agent; the tools of all its sessions together need fewer. */
 const MOST_OPEN = 256;
 
 export class Arrival implements Passing {
@@ -21,7 +21,7 @@ export class Arrival implements Passing {
 
   /**
    * @param counted methods of notifications whose handlers go through {@link handle}
-   * @param onFlood it asks too much at once; nothing more of it arrives. `why` follows "it"
+   * @param onFlood called for too many requests; nothing more is received. `why` follows "it"
    */
   constructor(counted: readonly string[], onFlood: (why: string) => void) {
     this.#counted = new Set(counted);
@@ -57,7 +57,7 @@ export class Arrival implements Passing {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Resolves when everything that had come by now is handled. */
+  /** Resolves when everything that was received so far is handled. */
   async caughtUp(): Promise<void> {
     if (this.#handled >= this.#seen) return;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 /**
- * The process of a project's engine, which was told nothing yet. It takes little of the supervisor to start one: the
- * first one starts while the rest is loaded.
+ * Starts the process of a project's engine without its configuration. It needs few of the supervisor's
+ * modules, so the first process starts while the rest is loaded.
  */
 import { z } from "../../deps/zod.ts";
 import { type ModelConfig, UserConfig } from "../../protocol/config.ts";
@@ -17,7 +17,7 @@ export interface Boot {
   readonly model: ModelConfig | { readonly problem: string };
 }
 
-/** @param announce called if something has to be fetched first @throws {Error} one line */
+/** @param announce called if something has to be downloaded first @throws {Error} one line */
 export async function boot(
   roots: readonly string[],
   user: UserConfig,
@@ -36,7 +36,7 @@ export async function boot(
   return { process: spawnAgent(launch), launch, model };
 }
 
-/** Neovim's options, the user's place and environ(), sent before the first request. */
+/** Neovim's options, the current root and environ(), sent before the first request. */
 const Hint = z.object({
   config: UserConfig,
   place: z.object({ root: z.string() }),
@@ -44,10 +44,10 @@ const Hint = z.object({
 });
 
 interface Early {
-  /** Of root and options. */
+  /** Made of root and options. */
   readonly key: string;
   readonly booting: Promise<Boot>;
-  /** Told by whoever takes it. */
+  /** Replaced by the one who takes the process. */
   announce: () => void;
   isFetching: boolean;
 }
@@ -58,8 +58,8 @@ let early: Promise<Early | undefined> = Promise.resolve(undefined);
 const PATIENCE_MS = 100;
 
 /**
- * Starts the engine that will be asked for; resolves when its process is there, or takes long.
- * @param hint of Neovim; nothing is done for a wrong one, or for none
+ * Starts the engine that will probably be needed; resolves when its process runs, or takes long.
+ * @param hint from Neovim; an invalid or missing one is ignored
  */
 export async function bootEarly(hint: unknown): Promise<void> {
   const parsed = Hint.safeParse(hint);
@@ -87,7 +87,10 @@ async function begin({ config, place, environment }: z.infer<typeof Hint>): Prom
   return begun;
 }
 
-/** The one that was started early, if it is of this root and these options: it is the caller's. Any other one ends. */
+/**
+ * Returns the process that was started early, if it matches this root and these options; the caller then owns
+ * it. Any other one ends.
+ */
 export async function takeEarly(
   root: string,
   user: UserConfig,
@@ -106,7 +109,7 @@ export async function takeEarly(
   return found;
 }
 
-/** Nobody takes it any more. Resolves when all that were not taken have ended. */
+/** Ends unused processes, and resolves when they have exited. */
 export async function endEarly(): Promise<void> {
   const found = await early;
   if (found !== undefined) endBoot(found.booting);
@@ -118,7 +121,7 @@ const LONGEST_END_MS = 10_000;
 
 const ending = new Set<Promise<void>>();
 
-/** Ends what may be on its way still; {@link endEarly} waits for it. */
+/** Ends a process that may still be starting; {@link endEarly} waits for it. */
 export function endBoot(booting: Promise<Boot>): void {
   const end = booting.then(({ process }) => endProcess(process), () => {});
   ending.add(end);
@@ -126,8 +129,8 @@ export function endBoot(booting: Promise<Boot>): void {
 }
 
 /**
- * It is not killed at once, nor is it left: bubblewrap's child would wait for ever for what its parent tells it when
- * both have just begun.
+ * Neither kills it at once nor abandons it: if both have just started, bubblewrap's child would wait forever
+ * for its parent's message.
  */
 async function endProcess(process: Deno.ChildProcess): Promise<void> {
   // Its new owner may have ended it.

@@ -1,22 +1,22 @@
 /**
- * What Deno keeps of the engine's modules: transpiled, and V8's code of them. In its sandbox the engine can only read
- * that, so it is made outside: by starts of nothing but these modules, in an empty folder, which end at once. Deno
- * looks at the content of a module and V8 at itself before they use any of it.
+ * Fills Deno's cache of the engine's modules: transpiled code, and V8's code cache. The engine's sandbox can
+ * only read it, so it is filled outside: by processes that load only these modules, in an empty folder, and
+ * exit. Deno verifies modules by their content, and V8 verifies its own cache, before they use it.
  */
 import { join } from "node:path";
 import { encodeHex } from "../system/hex.ts";
 import { openProgram } from "../system/programs.ts";
 import { denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts";
 
-/** Deno stores nothing while another process writes, nor some modules when it meets them first. */
+/** Deno skips the cache while another process writes, and skips some modules at first. */
 const MOST_STARTS = 6;
 const START_MS = 60_000;
 
 /**
- * Fills the cache if the modules, Deno or its cache's folder have changed since the last time.
- * @param stateDir where the last time is noted
- * @returns whether it had to
- * @throws {Error} if it cannot
+ * Fills the cache if the modules, Deno or its cache folder have changed.
+ * @param stateDir folder of the stamp
+ * @returns whether it was necessary
+ * @throws {Error} if it fails
  */
 export async function fillCodeCache(grants: EngineGrants, stateDir: string): Promise<boolean> {
   const stamp = join(stateDir, `code-cache-${await digest(grants.plugin)}`);
@@ -29,7 +29,7 @@ export async function fillCodeCache(grants: EngineGrants, stateDir: string): Pro
       await startIn(empty, grants);
       const before = size;
       size = await sizeOfCode(grants.denoDir);
-      // Nothing was left to be added.
+      // Nothing was added.
       if (size > 0 && size === before) {
         await Deno.writeTextFile(stamp, state);
         break;
@@ -41,7 +41,7 @@ export async function fillCodeCache(grants: EngineGrants, stateDir: string): Pro
   return true;
 }
 
-/** Bytes of Deno's database of V8's code, and of what is not in its main file yet. */
+/** Bytes of Deno's database of V8 code, including its write-ahead log. */
 async function sizeOfCode(denoDir: string): Promise<number> {
   let size = 0;
   for await (const { name } of Deno.readDir(denoDir)) {
@@ -63,7 +63,7 @@ async function startIn(empty: string, grants: EngineGrants): Promise<void> {
   if (!success) throw new Error(`the engine ended with code ${code}`);
 }
 
-/** Of all that the cache is made of, without reading it. */
+/** A digest of everything the cache depends on, without reading the files. */
 async function stateOf({ plugin, denoDir }: EngineGrants): Promise<string> {
   const agent = join(plugin, "denops", "agent");
   const modules =

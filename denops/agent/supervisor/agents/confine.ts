@@ -1,6 +1,6 @@
 /**
- * An engine speaks of the files of its own project only. One that has been taken over may say anything, and Neovim
- * holds more than the project: what is said of other files is dropped here.
+ * Restricts an engine's reports to files of its own project. A compromised engine may send anything, and
+ * Neovim has other files open too: reports about those are dropped.
  */
 import { dirname, resolve, sep } from "node:path";
 import { isInside } from "../../policy/path.ts";
@@ -43,7 +43,7 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
       },
       async write_unsaved(sessionId, params, signal) {
         check(params.path);
-        // Neovim may write there, the engine may not: it finds out by itself.
+        // Neovim can write there, but the engine cannot. The engine finds out on its own.
         if (params.path.split(sep).some((name) => name.toLowerCase() === ".git")) {
           return { status: "not_open" };
         }
@@ -61,8 +61,8 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
 }
 
 /**
- * An engine's answer without what it says of files outside of the workspace: objects whose `path` or `from` is not
- * a file of these roots are left out of their list. @throws {Error} if the answer itself is about such a file
+ * Removes files outside of the workspace from an engine's answer: list entries whose `path` or `from` is not
+ * a file of these roots. @throws {Error} if the answer itself is about such a file
  */
 export function ownFilesOnly<Result extends object>(result: Result, roots: readonly string[]): Result {
   const isOwnFile = (value: unknown): boolean =>
@@ -79,19 +79,19 @@ export function ownFilesOnly<Result extends object>(result: Result, roots: reado
   return check(result) as Result;
 }
 
-/** The same, and fit to be shown. */
+/** The same, made displayable. */
 export function shownAnswer<Result extends object>(result: Result, roots: readonly string[]): Result {
   return withTitles(ownFilesOnly(result, roots));
 }
 
-/** An engine sends real paths: of what exists of a path nothing may be a link. Synchronous, so that order holds. */
+/** An engine sends real paths: no existing part of a path may be a link. Synchronous, to keep the order. */
 function isOwn(path: string, root: string): boolean {
   if (resolve(path) !== path || !isInside(path, root)) return false;
   for (let existing = path; isInside(existing, root); existing = dirname(existing)) {
     try {
       return Deno.realPathSync(existing) === existing;
     } catch {
-      // Not there, or no longer: then the folder it would be in.
+      // The path does not exist: check the nearest existing folder.
       if (isLink(existing)) return false;
     }
   }

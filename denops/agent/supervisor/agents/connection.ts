@@ -46,7 +46,7 @@ interface AgentExtension {
   readonly notifications: readonly string[];
   /** `_meta` of what the client can. */
   readonly offered: Meta;
-  /** `_meta` of `initialize`. Keys are in here: it travels on stdin only. */
+  /** `_meta` of `initialize`. It contains keys, so it is only sent over stdin. */
   readonly meta: Meta;
   serve(app: ClientApp, arrival: Arrival): void;
 }
@@ -74,7 +74,10 @@ export class AgentConnection implements AsyncDisposable {
     });
   }
 
-  /** Resolves when the agent has answered `initialize`, else ends it. @throws {Error} one line, with what it said. */
+  /**
+   * Resolves when the agent has answered `initialize`, otherwise ends it. @throws {Error} one line, with its
+   * error output
+   */
   static async start(
     process: AgentProcess,
     events: AgentEvents,
@@ -138,7 +141,7 @@ export class AgentConnection implements AsyncDisposable {
     await this.#connection.agent.request(methods.agent.session.setConfigOption, params);
   }
 
-  /** The agent gives the session up; what is stored stays. @throws {RequestError} one line */
+  /** Closes the session; stored data stays. @throws {RequestError} one line */
   async closeSession(sessionId: string): Promise<void> {
     await this.#connection.agent.request(methods.agent.session.close, { sessionId });
     await this.#allTold();
@@ -227,7 +230,7 @@ function sessionPlace([cwd = "", ...additionalDirectories]: readonly string[]) {
   return { cwd, additionalDirectories, mcpServers: [] };
 }
 
-/** @param allTold resolves when what has come by now is told */
+/** @param allTold resolves when everything received so far is delivered */
 function clientApp(
   events: AgentEvents,
   arrival: Arrival,

@@ -1,4 +1,4 @@
-/** The engine may not fetch anything, so its dependencies are fetched before it starts, once. */
+/** Downloads the engine's dependencies once, before it starts, because the engine cannot. */
 import { encodeHex } from "../system/hex.ts";
 import { join } from "node:path";
 import { z } from "../../deps/zod.ts";
@@ -8,7 +8,7 @@ import { messageOf } from "../../shared/errors.ts";
 const Stamp = z.object({ denoDir: z.string() });
 
 /**
- * Makes sure that every module of the engine is in Deno's cache, by the lockfile; says so if it has to fetch.
+ * Makes sure that Deno's cache contains every module of the engine, by the lockfile; announces a download.
  * @returns the folder of Deno's cache
  * @throws {Error} one line
  */
@@ -37,7 +37,7 @@ export async function ensureDependencies(
   return denoDir;
 }
 
-/** The stamp holds only while the cache is there: users do empty ~/.cache. */
+/** The stamp is valid only while the cache exists: users do empty ~/.cache. */
 async function readStamp(path: string): Promise<string | undefined> {
   try {
     const { denoDir } = Stamp.parse(JSON.parse(await Deno.readTextFile(path)));
@@ -55,8 +55,8 @@ async function askDenoDir(plugin: string): Promise<string> {
 }
 
 /**
- * @param plugin where Deno looks for settings: those of the project, whatever they are, are not ours
- * @param fetching called once, if a package is downloaded: what a registry says of one is asked now and then
+ * @param plugin folder of Deno's settings: those of the project must not apply
+ * @param fetching called once, if a package is downloaded; registry metadata is refreshed occasionally
  */
 async function deno(plugin: string, args: string[], fetching: () => void = () => {}): Promise<string> {
   const command = openProgram("fetch", Deno.execPath(), {

@@ -143,7 +143,7 @@ export class Engine implements AsyncDisposable {
 
   /**
    * As {@link AgentConnection.prompt}.
-   * @param details what the session is to remember as its git branch (the first message counts), what the user sees
+   * @param details the git branch that the session stores (from its first message), and the editor's view
    */
   async prompt(
     sessionId: string,
@@ -183,7 +183,7 @@ export class Engine implements AsyncDisposable {
     this.#agent.cancel(sessionId);
   }
 
-  /** @param why what `ended` then says */
+  /** @param why the reason that `ended` then gives */
   kill(why: string): void {
     this.#agent.kill(why);
   }

@@ -7,7 +7,7 @@ export class Gather {
   readonly #pace = new Pace(() => this.#pass());
   #waiting: SessionNotification | undefined;
 
-  /** @param tell throws nothing */
+  /** @param tell never throws */
   constructor(tell: (notification: SessionNotification) => void) {
     this.#tell = tell;
   }
@@ -20,7 +20,7 @@ export class Gather {
     else this.flush();
   }
 
-  /** Before anything is asked or answered, and at the end. */
+  /** Called before every request and answer, and at the end. */
   flush(): void {
     if (this.#waiting !== undefined) this.#pace.flush();
   }
@@ -38,7 +38,7 @@ interface Piece {
   readonly text: string;
 }
 
-/** Undefined for what is no text of a message or of a thought, or says more than that. */
+/** Undefined for anything but plain text of a message or thought. */
 function pieceOf({ update }: SessionNotification): Piece | undefined {
   const kind = update.sessionUpdate;
   if (kind !== "agent_message_chunk" && kind !== "agent_thought_chunk") return undefined;

@@ -7,19 +7,19 @@ import { NAMESPACES } from "../system/sandbox/mounts.ts";
 export interface EngineGrants {
   /** Real paths of the workspace's roots, the project first. */
   readonly roots: readonly string[];
-  /** The project's state folder: with the root the only place that may be written. */
+  /** The project's state folder; only it and the root are writable. */
   readonly state: string;
-  /** In the state folder; commands see it too. */
+  /** Inside of the state folder; commands see it too. */
   readonly scratch: string;
-  /** Folders in the roots that it may not see: logins, where the state folder is in one. */
+  /** Hidden folders in the roots: logins, if the state folder is in a root. */
   readonly hidden: readonly string[];
   /** "host:port" of the model's provider, if there is one. */
   readonly host: string | undefined;
-  /** Folder of the plugin: the engine's own code. */
+  /** Folder of the plugin, with the engine's code. */
   readonly plugin: string;
   readonly deno: string;
   readonly denoDir: string;
-  /** Files with CAs of the user's own. */
+  /** Files with the user's own CA certificates. */
   readonly certificates: readonly string[];
 }
 
@@ -32,7 +32,10 @@ function list(paths: readonly string[]): string {
   return paths.join(",");
 }
 
-/** Megabytes of each half of V8's young generation: it grows to 16 and is not given back, for no less work. */
+/**
+ * Megabytes of each half of V8's young generation: by default it grows to 16 and never shrinks, which saves
+ * no work.
+ */
 const YOUNG_OBJECTS = "--v8-flags=--max-semi-space-size=1";
 
 /** The permissions that Deno enforces. */
@@ -68,7 +71,7 @@ export function engineEnvironment(
   const passed: Record<string, string> = {
     DENO_DIR: grants.denoDir,
     DENO_NO_UPDATE_CHECK: "1",
-    // glibc keeps what was freed for each thread, megabytes of it.
+    // glibc keeps megabytes of freed memory for each thread.
     MALLOC_ARENA_MAX: "1",
     NO_COLOR: "1",
   };
@@ -81,8 +84,8 @@ export function engineEnvironment(
 }
 
 /**
- * @param gits the `.git` of each root that has one. The engine may read them, not write them: hooks and config make
- * git run commands, and so do a new `commondir`, a new `config.worktree` and a moved `.git`.
+ * @param gits the `.git` of each root that has one. The engine can read but not write them: hooks and config
+ * make git run commands, and so do a new `commondir`, a new `config.worktree` and a moved `.git`.
  */
 export function bwrapArguments(
   grants: EngineGrants,
@@ -101,7 +104,7 @@ export function bwrapArguments(
     ...system.folders.flatMap(readOnly),
     ...system.links.flatMap(({ path, target }) => ["--symlink", target, path]),
     ...(system.resolvConf === undefined ? [] : readOnly(system.resolvConf)),
-    // For root, the kernel's settings in there are files like others.
+    // For root, the kernel's settings in /proc are writable files.
     ...["--proc", "/proc", "--remount-ro", "/proc"],
     "--dev",
     "/dev",
@@ -114,7 +117,7 @@ export function bwrapArguments(
     ...roots.flatMap(writable),
     ...hidden.flatMap((path) => ["--tmpfs", path]),
     ...writable(state),
-    // Mounts, so that they cannot be moved away and replaced either.
+    // Mounts, so that they cannot be moved or replaced.
     ...writable(scratch),
     ...gits.flatMap(readOnly),
     "--chdir",

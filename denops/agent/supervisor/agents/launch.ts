@@ -1,4 +1,4 @@
-/** From a project and a configuration to the command that starts its engine. */
+/** Builds the command that starts a project's engine. */
 import { fileURLToPath } from "node:url";
 import type { UserConfig } from "../../protocol/config.ts";
 import { hostAndPort } from "../../protocol/providers.ts";
@@ -19,11 +19,11 @@ export interface Launch extends AgentCommand {
   readonly grants: EngineGrants;
   /** "bubblewrap and Deno permissions", or what is missing. */
   readonly sandbox: string;
-  /** By the operating system, not by Deno's permissions alone. */
+  /** Confined by the operating system, not only by Deno's permissions. */
   readonly held: boolean;
 }
 
-/** @param baseUrl the address of the model; undefined: the engine reaches nothing */
+/** @param baseUrl the address of the model; undefined: no network */
 export async function launchCommand(
   roots: readonly string[],
   baseUrl: string | undefined,
@@ -71,7 +71,7 @@ export async function launchCommand(
   };
 }
 
-/** The folder of logins, if it is in a root; it is made, so that something can be mounted over it. */
+/** The folder of logins, if it is in a root; it is created, so that something can be mounted over it. */
 async function hiddenLogins(roots: readonly string[], stateDir: string): Promise<readonly string[]> {
   const folder = loginFolder(await Deno.realPath(stateDir));
   if (!roots.some((root) => isInside(folder, root))) return [];

@@ -74,7 +74,7 @@ export class Logins {
     signal: AbortSignal,
   ): Promise<LoginState> {
     const oauth = await login.agreed(signal);
-    // An account without Copilot is refused here, and nothing is stored.
+    // An account without Copilot is refused, and nothing is stored.
     if (await exchange(oauth, github, user, this.#world) === undefined) {
       throw new Error("GitHub does not take the login that it has just given. Try again later.");
     }

@@ -1,25 +1,28 @@
-/** The provider and the model that a user has chosen for a session, in the place of the options'. */
+/** The provider and model that a user chose for a session, which replace those of the options. */
 import { z } from "../../deps/zod.ts";
 import { ListedModel, type UserConfig } from "../../protocol/config.ts";
 import { SessionBook } from "../gate/session_book.ts";
 import { defined } from "../../shared/records.ts";
 import { detect, namesModel, type ProviderWorld } from "./provider.ts";
 
-/** `provider` undefined: that of the options; `model` undefined: the provider's own, or that of the options. */
+/**
+ * `provider` undefined: that of the options; `model` undefined: the provider's default, or that of the
+ * options.
+ */
 export const ModelChoice = z.object({
   provider: z.string().min(1).optional(),
   model: ListedModel.optional(),
 });
 export type ModelChoice = z.infer<typeof ModelChoice>;
 
-/** The user alone decides which host gets a session's messages and key. */
+/** Only the user decides which host gets a session's messages and key. */
 export class ModelBook extends SessionBook<ModelChoice> {
   constructor(stateDir: string) {
     super(stateDir, "models", ModelChoice);
   }
 }
 
-/** The options of an engine for this choice; the same object where it is the options' own provider. */
+/** The engine's options for this choice; the same object if it is the options' own provider. */
 export async function chosenConfig(
   user: UserConfig,
   { provider, model }: ModelChoice,
@@ -28,7 +31,7 @@ export async function chosenConfig(
   if (provider === undefined) return user;
   const own = user.provider ?? await detect(user, world).catch(() => undefined);
   if (own === provider && (user.model !== undefined || namesModel(user, provider))) return user;
-  // They are of the options' provider and its model.
+  // These belong to the provider and model of the options.
   const { model: _, summary_model: _s, explore_model: _e, context_window: _c, ...more } = user;
   const { "*": _every, ...models } = more.models;
   const named = namesModel(user, provider) ? undefined : model?.name;

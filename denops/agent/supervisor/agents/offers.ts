@@ -1,4 +1,4 @@
-/** What a user can choose from: the models of a provider, and the providers, with why one is not ready. */
+/** The user's choices: the models of a provider, and the providers, with the reason if one is not ready. */
 import type { ListedModel, UserConfig } from "../../protocol/config.ts";
 import { ModelLists, oneModel, type Provider } from "../../models/ask_models.ts";
 import { isModel, nearNames } from "../../models/model_list.ts";
@@ -20,7 +20,7 @@ import {
 
 export interface OfferedProvider {
   readonly name: string;
-  /** One line: what is known of it, or why it is not ready. */
+  /** One line: its description, or why it is not ready. */
   readonly text: string;
   readonly ready: boolean;
 }
@@ -34,7 +34,7 @@ export class Offers {
     this.#lists = new ModelLists((url, init) => world.fetch(url, init));
   }
 
-  /** The provider's models, with the user's prices. Undefined: it lists nothing. @throws {Error} one line */
+  /** The provider's models, with the user's prices. Undefined: it has no list. @throws {Error} one line */
   async models(provider: Provider, user: UserConfig): Promise<readonly ListedModel[] | undefined> {
     const listing = await this.#withKey(provider, user);
     return (await this.#lists.of(listing))?.map((model) => withOptions(model, provider, user));
@@ -47,7 +47,7 @@ export class Offers {
     if (exact !== undefined) return exact;
     const listed = models?.find((one) => isModel(one.name, name));
     if (listed !== undefined) {
-      // A variant, such as ":nitro", has a price of its own.
+      // A variant, such as ":nitro", has its own price.
       const { price: _, ...known } = listed;
       return withOptions({ ...known, name }, provider, user);
     }
@@ -61,14 +61,14 @@ export class Offers {
     throw new Error(`${provider.name} has no model "${name}". ${hint}`);
   }
 
-  /** Those that are known by name and the user's own; those that are ready come first. Takes half a second at most. */
+  /** Providers with a preset and the user's own; ready ones first. Takes half a second at most. */
   async providers(user: UserConfig): Promise<readonly OfferedProvider[]> {
     const names = [...new Set([...Object.keys(user.providers).sort(), ...Object.keys(PRESETS)])];
     const all = await Promise.all(names.map((name) => this.#provider(user, name)));
     return [...all.filter(({ ready }) => ready), ...all.filter(({ ready }) => !ready)];
   }
 
-  /** The known key may have expired. @throws {Error} one line */
+  /** The stored key may have expired. @throws {Error} one line */
   async #withKey(provider: Provider, user: UserConfig): Promise<Provider> {
     if (provider.key_expires === undefined) return provider;
     const key = await renewedKey(user, this.#world, { address: provider.base_url, refused: false });
@@ -99,7 +99,7 @@ export class Offers {
   }
 }
 
-/** The user's prices, and what the user has set of the model of the options, count before the list. */
+/** The user's prices and model options take precedence over the list. */
 export function withOptions(model: ListedModel, provider: Provider, user: UserConfig): ListedModel {
   const [known] = priced(user, provider.base_url, [model.name]);
   const price = optionsOf(user, model.name).price ?? model.price ?? known?.price;

@@ -23,23 +23,25 @@ export class AgentProcess implements AsyncDisposable {
     return this.#process.pid;
   }
 
-  /** To be called once. */
+  /** Call this only once. */
   messages(passing: Passing): Stream {
     return messageStream(throttled(this.#pipe), passing);
   }
 
-  /** How it ended, if it has, or does so in this moment. */
+  /** How it ended, if it has ended or does so right now. */
   async hasEnded(): Promise<string | undefined> {
     return await Promise.race([this.ended, pauseForEnd()]);
   }
 
-  /** @param why what `ended` then says */
+  /** @param why the reason that `ended` then gives */
   kill(why: string): void {
     this.#killedBecause ??= why;
     this.#end();
   }
 
-  /** Nothing more can be heard of it; most of the time it has ended. @param reason of the connection's end */
+  /**
+   * Called when the connection has ended; usually the process has too. @param reason of the connection's end
+   */
   async silenced(reason: unknown): Promise<void> {
     if (await this.hasEnded() !== undefined) return;
     this.kill(
@@ -55,7 +57,7 @@ export class AgentProcess implements AsyncDisposable {
   }
 
   #end(): void {
-    // Bubblewrap's child outlives it if that is killed before it has asked not to: it ends by itself.
+    // Bubblewrap's child survives if bubblewrap is killed very early: it ends when its input closes.
     this.#pipe.close();
     try {
       this.#process.kill("SIGKILL");

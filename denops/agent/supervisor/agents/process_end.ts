@@ -1,7 +1,7 @@
-/** How a process ended, in its own words where it had some. */
+/** Describes how a process ended, with its error output if it has any. */
 import { constants } from "node:os";
 
-/** Bytes of stderr that are kept for a message. */
+/** Bytes of stderr in a message. */
 const STDERR_KEPT = 4_000;
 
 /** One line; never rejects. */
@@ -22,12 +22,12 @@ export async function endOf(process: Deno.ChildProcess): Promise<string> {
   return telling === undefined ? how : `${how}: ${telling.slice(0, 300)}`;
 }
 
-/** bubblewrap, like a shell, ends with 128 and the number of the signal that ended its child. */
+/** Like a shell, bubblewrap exits with 128 plus the number of the signal that ended its child. */
 function signalOf(code: number): string | undefined {
   return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
 }
 
-/** The moment in which a dying process is reaped. */
+/** Waits for the moment in which a dying process is reaped. */
 export function pauseForEnd(): Promise<undefined> {
   return new Promise((resolve) => setTimeout(() => resolve(undefined), 200));
 }

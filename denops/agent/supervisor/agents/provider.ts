@@ -22,11 +22,11 @@ const KEY_COMMAND_MS = 30_000;
 export interface ProviderWorld {
   env(name: string): string | undefined;
   fetch(url: string, init: RequestInit): Promise<Response>;
-  /** Output of a shell command; no program of it is taken from the roots. @throws {Error} one line. */
+  /** Output of a shell command, whose programs are never taken from the roots. @throws {Error} one line */
   run(command: string, roots: readonly string[]): Promise<string>;
 }
 
-/** Where a provider is, by the options and by what is known of it. @throws {Error} one line */
+/** The address of a provider, from the options and its preset. @throws {Error} one line */
 export function described(user: UserConfig, name: string) {
   const preset: ProviderPreset | undefined = PRESETS[name];
   const own = user.providers[name];
@@ -45,7 +45,7 @@ export function described(user: UserConfig, name: string) {
   return { preset, own, wire, baseUrl, logsIn: preset?.login === true && own?.api_key === undefined };
 }
 
-/** Whether it can be used without a choice of the user's. @throws {Error} one line, if there is no such provider */
+/** Whether it works without the user choosing a model. @throws {Error} one line, for an unknown provider */
 export function namesModel(user: UserConfig, name: string): boolean {
   const { preset, wire, logsIn } = described(user, name);
   return preset?.default_model !== undefined || WIRE_FACTS[wire].newestFirst === true || logsIn;
@@ -78,7 +78,7 @@ export async function findProvider(
   };
 }
 
-/** The user's options of a model. Those of "*" apply to every model. */
+/** The user's options for a model. Those of "*" apply to every model. */
 export function optionsOf({ models }: UserConfig, name: string): ModelOptions {
   return { ...models["*"], ...models[name] };
 }
@@ -89,7 +89,7 @@ export function sharedConfig(user: UserConfig, abilities: Partial<SharedConfig> 
   return SharedConfig.parse({ ...abilities, ...user, ...every, model_options });
 }
 
-/** The configuration of an engine with a model. @throws {Error} one line that says how to set a model up. */
+/** The configuration of an engine with a model. @throws {Error} one line that says how to set up a model */
 export async function engineConfig(
   user: UserConfig,
   world: ProviderWorld,
@@ -116,7 +116,7 @@ export async function engineConfig(
   };
 }
 
-/** Models of a provider with what they cost, as far as that is known. */
+/** Models of a provider with their known prices. */
 export function priced(
   user: UserConfig,
   baseUrl: string,
@@ -128,7 +128,7 @@ export function priced(
   });
 }
 
-/** Names of models that the options speak of. */
+/** Names of models in the options. */
 export function knownModels(user: UserConfig): ReadonlySet<string> {
   const { model, summary_model, explore_model, models } = user;
   const { "*": _, ...own } = models;
@@ -136,7 +136,7 @@ export function knownModels(user: UserConfig): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== undefined));
 }
 
-/** A local server if one answers, else the first well-known key. */
+/** A local server if one answers, otherwise the first well-known key. */
 export async function detect(user: UserConfig, world: ProviderWorld): Promise<string> {
   const [only, ...others] = Object.keys(user.providers);
   if (only !== undefined && others.length === 0) return only;
@@ -161,7 +161,7 @@ export async function answers(url: string, world: ProviderWorld): Promise<boolea
   }
 }
 
-/** Without a choice, the model that the user has installed last. @throws {Error} one line */
+/** By default, the model that the user installed last. @throws {Error} one line */
 async function newestModel(
   name: string,
   wire: WireName,
@@ -181,13 +181,13 @@ async function newestModel(
 
 export const COMMAND = "cmd:";
 
-/** A key command may ask a person, who is to know for what: it runs when there is a message, not before. */
+/** A key command may ask the user for a password, so it runs only when there is a message. */
 export function hasKeyCommand({ provider, providers }: UserConfig): boolean {
   const named = provider === undefined ? Object.values(providers) : [providers[provider]];
   return named.some((own) => own?.api_key?.startsWith(COMMAND) === true);
 }
 
-/** Variables that may hold the key of a provider that has no command for it; none where none is needed. */
+/** Variables that may contain the key of a provider without a key command; none if no key is needed. */
 export function keyNames(user: UserConfig, name: string): readonly string[] {
   const { own, preset } = described(user, name);
   return own?.api_key?.startsWith("env:") ? [own.api_key.slice("env:".length)] : preset?.key_env ?? [];
@@ -217,7 +217,7 @@ async function findKey(
   );
 }
 
-/** The real world. A key command gets no terminal and 30 seconds. */
+/** The production implementation. A key command gets no terminal and 30 seconds. */
 export const realWorld: ProviderWorld = {
   env: (name) => neovimEnvironment()[name],
   fetch: (url, init) => fetch(url, init),

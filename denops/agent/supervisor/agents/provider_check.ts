@@ -1,16 +1,16 @@
-/** Asks a provider whether it is there, takes the key and has the model. Nothing is sent to a model. */
+/** Checks whether a provider is reachable, accepts the key and has the model. Sends nothing to a model. */
 import { connectionProblem } from "../../models/connection_problem.ts";
 import type { Fetch, Provider } from "../../models/ask_models.ts";
 import { isModel, modelsOf } from "../../models/model_list.ts";
 import { PRESETS, WIRE_FACTS, wireFor } from "../../protocol/providers.ts";
 import { LONGEST_NAME, oneLine } from "../screen/visible.ts";
 
-/** For all questions together, in milliseconds. */
+/** For all requests together, in milliseconds. */
 const LIMIT_MS = 2_000;
-/** How many names of models are shown. */
+/** Names of models in a message. */
 const SHOWN = 8;
 
-/** `unknown`: it answers, but cannot be asked this. */
+/** `unknown`: it answers, but does not support this query. */
 interface ProviderCheck {
   readonly state: "ok" | "error" | "unknown";
   /** One line, without the key. */
@@ -37,7 +37,7 @@ export async function checkProvider(
   });
   let reached = false;
   try {
-    // Where everybody may see the list of models, it tells nothing about the key.
+    // A public model list does not prove that the key is valid.
     const keyPath = PRESETS[name]?.base_url === base_url ? PRESETS[name].key_check : undefined;
     const anyModel = PRESETS[name]?.any_model === true;
     for (const path of [...(keyPath === undefined ? [] : [keyPath]), facts.models]) {
@@ -60,7 +60,7 @@ export async function checkProvider(
         return { state: "unknown", text };
       }
       if (anyModel || models.some((one) => isModel(one, model))) break;
-      // An alias may not be in the list.
+      // An alias may be missing from the list.
       const one = facts.model && await get(facts.model(model));
       await one?.body?.cancel();
       if (!one?.ok) return { state: "error", text: unknownModel(name, model, models) };

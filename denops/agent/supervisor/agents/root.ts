@@ -1,9 +1,9 @@
-/** The folders of a project. Neovim says where it begins (`lua/agent/projects.lua`); here it is checked. */
+/** Checks the folders of a project. Neovim finds the project's root (`lua/agent/projects.lua`). */
 import { dirname, resolve } from "node:path";
 import type { UserConfig } from "../../protocol/config.ts";
 import { originOf } from "../system/worktree_place.ts";
 
-/** Where the user is. */
+/** The user's location. */
 export interface RootQuery {
   /** Folder of the project. */
   readonly root: string;
@@ -11,7 +11,8 @@ export interface RootQuery {
 
 /**
  * The real path of the project's folder.
- * @throws {Error} one line, if there is no such folder or if it would be the whole home folder or system.
+ * @throws {Error} one line, if the folder does not exist, or is the home folder or the root of the file
+ * system
  */
 export async function findRoot({ root }: RootQuery, home: string | undefined): Promise<string> {
   return await usable(root, await realHomeOf(home), "root");
@@ -33,7 +34,7 @@ async function realHomeOf(home: string | undefined): Promise<string | undefined>
   return home === undefined ? undefined : await Deno.realPath(home).catch(() => undefined);
 }
 
-/** The home folder and "/" are too much for a project. @param path a real one */
+/** The home folder and "/" are too large for a project. @param path a real one */
 function isTooMuch(path: string, realHome: string | undefined): boolean {
   return path === dirname(path) || path === realHome;
 }

@@ -4,7 +4,7 @@ import { openProgram } from "../system/programs.ts";
 export interface AgentCommand {
   readonly program: string;
   readonly args: readonly string[];
-  /** All that it gets. */
+  /** Its whole environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
 }

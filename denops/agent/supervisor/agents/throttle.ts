@@ -1,10 +1,10 @@
-/** Reads an engine no faster than a screen could show what it says; until then it waits in its own process. */
+/** Reads an engine's output no faster than a screen can show it; the rest waits in the engine's process. */
 import type { BytePipe } from "../../shared/byte_pipe.ts";
 
-/** Lines a second, and bytes: many times what a model's fastest stream is. */
+/** Lines and bytes per second: many times the fastest stream of a model. */
 const LINES = 3_000;
 const BYTES = 32_000_000;
-/** So much may come at once, in seconds of the rates. */
+/** Size of a burst, in seconds of the rates. */
 const BURST = 2;
 const NEWLINE = 10;
 

@@ -1,4 +1,4 @@
-/** The branches of sessions, as the user is told of them. */
+/** The branches of sessions, and the user's messages about them. */
 import { basename } from "node:path";
 import { branchName, checkedOut, makeBranch } from "./git.ts";
 import type { BranchOptions } from "./repository.ts";
@@ -7,12 +7,12 @@ import { visible } from "../screen/visible.ts";
 type Tell = (severity: "info" | "warning", text: string) => void;
 
 export class Branches {
-  /** Two switches at once would be in each other's way. */
+  /** Serialises the switches of branches. */
   #order: Promise<unknown> = Promise.resolve();
 
   /**
-   * The branch of a new session, made and checked out; undefined if there is none. Never throws.
-   * @param isShared another session is at work in the project at that moment
+   * Creates and checks out the branch of a new session; undefined if that is not possible. Never throws.
+   * @param isShared whether another session is working in the project
    */
   begin(
     request: { readonly prefix: string; readonly text: string; readonly options: BranchOptions },
@@ -50,7 +50,7 @@ export class Branches {
     }
   }
 
-  /** Says so if a session goes on while another branch than its own is checked out. Never throws. */
+  /** Warns if a session continues while another branch is checked out. Never throws. */
   async resumed(branch: string, options: BranchOptions, tell: Tell): Promise<void> {
     const now = await checkedOut(options);
     if (now === branch) return;

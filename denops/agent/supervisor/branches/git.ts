@@ -1,6 +1,6 @@
 /**
- * A branch of its own for each session. git gets fixed arguments, a clean environment and no hooks, and the sandbox
- * lets it write nothing but the repository's own folder: a new branch where HEAD is changes no file.
+ * Creates a branch for each session. git gets fixed arguments, a clean environment and no hooks, and the
+ * sandbox lets it write only the repository's own folder: a new branch at HEAD changes no file.
  */
 import { join } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
@@ -16,7 +16,7 @@ type MadeBranch =
 const MOST_WORDS = 5;
 const MOST_CHARACTERS = 32;
 
-/** What lies in the repository's folder while something goes on that owns HEAD. Source: gitrepository-layout(5). */
+/** Files in the repository's folder during an operation that owns HEAD. Source: gitrepository-layout(5). */
 const GOES_ON: Readonly<Record<string, string>> = {
   "rebase-merge": "a rebase",
   "rebase-apply": "a rebase",
@@ -24,11 +24,14 @@ const GOES_ON: Readonly<Record<string, string>> = {
   CHERRY_PICK_HEAD: "a cherry-pick",
   REVERT_HEAD: "a revert",
   BISECT_LOG: "a bisect",
-  // Else the branch would be made, and not checked out.
+  // Otherwise the branch would be created but not checked out.
   "HEAD.lock": "another git command",
 };
 
-/** `<prefix><date>-<first words>-<4 characters>`; the words are left out where they have no ASCII letter or digit. */
+/**
+ * `<prefix><date>-<first words>-<4 characters>`; without the words if the text has no ASCII letters or
+ * digits.
+ */
 export function branchName(prefix: string, text: string, now: Date, mark: string): string {
   const two = (value: number) => String(value).padStart(2, "0");
   const date = `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
@@ -42,7 +45,7 @@ export function branchName(prefix: string, text: string, now: Date, mark: string
   return `${prefix}${date}-${slug}${mark}`;
 }
 
-/** Makes the branch and switches to it; what has changed in the work tree stays as it is. Never throws. */
+/** Creates the branch and switches to it; changes in the work tree stay. Never throws. */
 export async function makeBranch(name: string, options: BranchOptions): Promise<MadeBranch> {
   try {
     return await make(name, new Git(options));
@@ -51,7 +54,7 @@ export async function makeBranch(name: string, options: BranchOptions): Promise<
   }
 }
 
-/** The branch that is checked out; undefined with a detached HEAD, or where git does not say. Never throws. */
+/** The current branch; undefined with a detached HEAD, or if git fails. Never throws. */
 export async function checkedOut(options: BranchOptions): Promise<string | undefined> {
   const { text } = await new Git(options).run(["symbolic-ref", "--quiet", "--short", "HEAD"])
     .catch(() => ({ text: "" }));
@@ -71,7 +74,7 @@ async function make(name: string, git: Git): Promise<MadeBranch> {
     return { type: "refused", why: "the repository has no commit yet" };
   }
   const direct = { writes: await writesOf(repository), direct: true };
-  // No file is looked at, so no filter runs. The branch must be new.
+  // Git reads no file, so no filter runs. The branch must be new.
   const branch = `refs/heads/${name}`;
   // `git switch -` reads this.
   const moved = `checkout: moving from ${before.text} to ${name}`;

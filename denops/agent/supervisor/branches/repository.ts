@@ -1,6 +1,6 @@
 /**
- * The repository of which a project is the work tree, and git in it: fixed arguments, a clean environment and no hooks,
- * and the sandbox lets it write nothing but what it is told.
+ * The repository whose work tree is the project, and git in it: fixed arguments, a clean environment and no
+ * hooks, and the sandbox limits what it can write.
  */
 import { join } from "node:path";
 import { visible } from "../screen/visible.ts";
@@ -10,7 +10,7 @@ import { findRepository, type Repository } from "../system/git/repository.ts";
 import { complaint, printed, run, type RunPlace, type Writes } from "../system/run.ts";
 
 export interface BranchOptions {
-  /** Real paths, the project first: only its repository is looked at. */
+  /** Real paths, the project first: only its repository is used. */
   readonly roots: readonly string[];
   /** False runs git without bubblewrap. */
   readonly sandboxed: boolean;
@@ -38,7 +38,7 @@ export async function ownRepository({ root, roots }: Pick<Git, "root" | "roots">
   return { type: "repository", repository };
 }
 
-/** What makes git run programs stays as it is. */
+/** The writable folders, except what makes git run programs. */
 export async function writesOf({ common }: Repository): Promise<Writes> {
   const guarded: string[] = [];
   for (const name of ["hooks", "config"]) {
@@ -47,7 +47,7 @@ export async function writesOf({ common }: Repository): Promise<Writes> {
   return { bound: [common], guarded };
 }
 
-/** What a command may do beyond reading; `longest` in milliseconds. */
+/** Permissions beyond reading; `longest` in milliseconds. */
 type GitOptions = Pick<RunPlace, "writes" | "direct" | "longest">;
 
 interface Ran {
@@ -68,7 +68,7 @@ export class Git {
     this.#place = { root, roots, sandboxed };
   }
 
-  /** Lines that it prints, joined. */
+  /** The lines of its output, joined. */
   async run(args: readonly string[], options: GitOptions = {}): Promise<Ran> {
     if (options.direct === true) {
       const hook = await this.#configuredHook();
@@ -77,7 +77,7 @@ export class Git {
     return await this.#run(args, options);
   }
 
-  /** Why git could run a program that a setting names; `core.hooksPath` does not switch these hooks off. */
+  /** The reason if a setting makes git run a program; `core.hooksPath` does not disable these hooks. */
   async #configuredHook(): Promise<string | undefined> {
     const found = await findRepository(this.root, this.roots);
     if (found.type !== "repository") return undefined;

@@ -1,4 +1,7 @@
-/** What of a worktree differs from where it began, and what of that is to be merged. Its files are data: they are read as they lie there. */
+/**
+ * Compares a worktree with its base, and selects what to merge. Its files are data: they are read as they are
+ * on disk.
+ */
 import { join } from "node:path";
 import { mayRead, type ReadOptions } from "../../policy/file_access.ts";
 import { LARGEST_MERGE, LARGEST_MERGED, type Merge, MOST_MERGED } from "../../protocol/worktrees.ts";
@@ -8,13 +11,13 @@ import { defined } from "../../shared/records.ts";
 import type { Git } from "./repository.ts";
 import type { DiskListing } from "./worktree_disk.ts";
 
-/** Relative to the work tree. `before`: there was a file where it began. */
+/** Relative to the work tree. `before`: whether the file exists in the base. */
 interface ChangedPath {
   readonly path: string;
   readonly before: boolean;
 }
 
-/** Larger files are different. */
+/** Larger files count as different. */
 const LARGEST_COMPARED = 20_000_000;
 
 const DIFF = [
@@ -35,7 +38,7 @@ export async function baseOf(git: Git, head: string | undefined, name: string): 
   throw new Error(`The worktree ${name} has no commit in common with the project.`);
 }
 
-/** Committed or not, but for what git ignores. @throws {Error} one line */
+/** Committed or not, except files that git ignores. @throws {Error} one line */
 async function changedPaths(git: Git, base: string): Promise<readonly ChangedPath[]> {
   const diff = await git.run(["diff", ...DIFF, base, "--"]);
   const others = await git.run(["ls-files", "-z", "--others", "--exclude-standard"]);
@@ -54,17 +57,17 @@ async function changedPaths(git: Git, base: string): Promise<readonly ChangedPat
   return changed;
 }
 
-/** The files of a worktree that its removal would delete for good. */
+/** The files of a worktree that its removal would lose. */
 export interface WorktreeLoss {
-  /** Files that differ from where it began, and that the project does not have just so. */
+  /** Files that differ from the base, and that the project does not contain in the same version. */
   readonly files: number;
-  /** Other files that git does not track, of a nested repository too. */
+  /** Other files that git does not track, including those of nested repositories. */
   readonly ignored: number;
   /** Bytes of both. */
   readonly size: number;
 }
 
-/** @param listing what `git.root` has on disk @throws {Error} one line */
+/** @param listing the entries of `git.root` on disk @throws {Error} one line */
 export async function lossOf(
   git: Git,
   base: string,
@@ -88,7 +91,7 @@ export async function lossOf(
   return { files: differing.size, ignored, size };
 }
 
-/** Files that git compares; with "assume unchanged" or "skip worktree" it compares nothing. */
+/** Files that git compares; it skips those with "assume unchanged" or "skip worktree". */
 async function trackedPaths(git: Git): Promise<readonly string[]> {
   const { code, text, complaint } = await git.run(["ls-files", "-z", "-v"]);
   if (code !== 0) throw new Error(`Cannot look at the worktree: git says: ${complaint}.`);
@@ -100,7 +103,7 @@ async function isSame(one: string, other: string): Promise<boolean> {
   if (a === undefined || b === undefined) return a === b;
   if (a.isSymlink && b.isSymlink) return await Deno.readLink(one) === await Deno.readLink(other);
   if (!a.isFile || !b.isFile || a.size !== b.size || a.size > LARGEST_COMPARED) return false;
-  // By its handle: a pipe that takes its place would be waited for.
+  // Read through a handle: a pipe in its place would block.
   const [mine, theirs] = await Promise.all(
     [one, other].map((path) => oneFile(path, LARGEST_COMPARED).catch(() => undefined)),
   );
@@ -109,8 +112,8 @@ async function isSame(one: string, other: string): Promise<boolean> {
 }
 
 /**
- * What there is to merge.
- * @param rules of the project @param last texts that were merged last, by path @throws {Error} one line
+ * The changes to merge.
+ * @param rules of the project @param last the texts of the last merge, by path @throws {Error} one line
  */
 export async function mergeOf(
   name: string,
@@ -178,7 +181,7 @@ async function read1(
     return before ? { base, theirs: undefined, isProgram: false } : { why: "it is gone" };
   }
   const found = await oneFile(at, LARGEST_MERGED).catch(() => undefined);
-  // A folder on the way may be a link by now.
+  // A parent folder may have become a link.
   if (found?.real !== at) return { why: "it cannot be read" };
   if (/[\0\ufffd]/.test(found.text)) return { why: "it is binary" };
   if (before && found.text === base) return { why: "only its mode differs" };

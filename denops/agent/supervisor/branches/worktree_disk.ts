@@ -1,4 +1,6 @@
-/** The files of a worktree on disk, and its removal. The removal deletes only what a listing names. */
+/**
+ * Lists the files of a worktree on disk, and removes it. The removal deletes only what a listing contains.
+ */
 import { basename, dirname, join } from "node:path";
 import { encodeHex } from "../system/hex.ts";
 import { exists } from "./repository.ts";
@@ -7,16 +9,16 @@ interface DiskEntry {
   /** Bytes; 0 for a folder. */
   readonly size: number;
   readonly isFolder: boolean;
-  /** Another file of this name, or other content, has another version. */
+  /** Changes with the content, and for another file of this name. */
   readonly version: string;
 }
 
-/** By relative path; a folder comes before its entries. The `.git` of the worktree is not in it. */
+/** By relative path; folders precede their entries. Excludes the worktree's `.git`. */
 export type DiskListing = ReadonlyMap<string, DiskEntry>;
 
 const GIT_LINK = ".git";
 
-/** Lists all entries on disk, whatever git ignores. Links are not followed. */
+/** Lists all entries on disk, including those that git ignores. Follows no links. */
 export async function listDisk(root: string): Promise<DiskListing> {
   const listing = new Map<string, DiskEntry>();
   await addEntries(root, "", listing);
@@ -46,13 +48,13 @@ async function entryAt(path: string): Promise<DiskEntry | undefined> {
   return { size: isFolder ? 0 : info.size, isFolder, version: version.join() };
 }
 
-/** The same digest means the same entries in the same versions. */
+/** Equal digests mean equal entries in equal versions. */
 export async function digestOf(listing: DiskListing): Promise<string> {
   const text = [...listing].map(([path, { version }]) => `${path}\0${version}\0`).join("");
   return encodeHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
 }
 
-/** The name that a worktree has while it is removed. */
+/** The name of a worktree during its removal. */
 const REMOVING = /^\.(.+)\.removing$/;
 
 function removingPath(path: string): string {
@@ -60,10 +62,10 @@ function removingPath(path: string): string {
 }
 
 /**
- * Deletes the folder of a worktree if it is exactly as listed. The folder gets another name first, so that no path
+ * Deletes the folder of a worktree if it is exactly as listed. The folder is renamed first, so that no path
  * leads to it any more.
- * @returns false if something was made or changed since the listing: that is kept, under the old name
- * @throws {Error} where the system refuses
+ * @returns false if something was created or changed since the listing: that is kept, under the old name
+ * @throws {Error} if the system refuses
  */
 export async function removeListed(path: string, listing: DiskListing): Promise<boolean> {
   const removing = removingPath(path);
@@ -78,7 +80,7 @@ export async function removeListed(path: string, listing: DiskListing): Promise<
   return isRemoved;
 }
 
-/** @returns false if an entry has changed, or if there is one that is not listed */
+/** @returns false if an entry has changed or is not listed */
 async function removeEntries(root: string, listing: DiskListing): Promise<boolean> {
   for (const [path, { isFolder, version }] of [...listing].reverse()) {
     const at = join(root, path);
@@ -89,7 +91,7 @@ async function removeEntries(root: string, listing: DiskListing): Promise<boolea
   const link = join(root, GIT_LINK);
   const text = await Deno.readTextFile(link);
   await Deno.remove(link);
-  // Fails if anything has been made in there since.
+  // Fails if anything was created in there since.
   return await Deno.remove(root).then(() => true, async () => {
     await Deno.writeTextFile(link, text);
     return false;
@@ -102,12 +104,12 @@ async function isEmpty(folder: string): Promise<boolean> {
 
 async function putBack(removing: string, path: string): Promise<void> {
   await Deno.rename(removing, path).catch((error) => {
-    // Another Neovim has put it back.
+    // Another Neovim has restored it.
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });
 }
 
-/** Puts back the worktrees whose removal was cut off. @param folder of all worktrees of a project */
+/** Restores the worktrees whose removal was interrupted. @param folder of all worktrees of a project */
 export async function recoverWorktrees(folder: string): Promise<void> {
   const entries = await Array.fromAsync(Deno.readDir(folder)).catch(() => []);
   for (const { name } of entries) {

@@ -1,26 +1,26 @@
-/** The files of a new worktree, written without any program of the repository's. */
+/** Writes the files of a new worktree without running a program of the repository. */
 import { join } from "node:path";
 import { visible } from "../screen/visible.ts";
 import { oneFile } from "../system/one_file.ts";
 import type { Writes } from "../system/run.ts";
 import type { Git } from "./repository.ts";
 
-/** Of a large repository. */
+/** Time limit, for a large repository. */
 export const LONGEST_CHECKOUT_MS = 600_000;
 
 const SUBMODULE = "160000";
 const LARGEST_ATTRIBUTES = 1_000_000;
 
 interface FilledWorktree {
-  /** Names of filters that attributes ask for. */
+  /** Names of filters in the attributes. */
   readonly filters: readonly string[];
   /** Paths. */
   readonly submodules: readonly string[];
 }
 
 /**
- * Git applies line ends and encodings itself; it knows of no filter here.
- * @param git in the worktree, which has no file yet
+ * Git converts line endings and encodings itself; filters are unknown to it here.
+ * @param git in the worktree, which has no files yet
  */
 export async function fillWorktree(
   git: Git,
@@ -40,7 +40,7 @@ export async function fillWorktree(
   return { filters: await filtersOf(git, common), submodules };
 }
 
-/** @param common the repository's folder: attributes can be in there, too */
+/** @param common the repository's folder, which may contain attributes too */
 async function filtersOf(git: Git, common: string): Promise<readonly string[]> {
   const listed = await git.run(["ls-files", "-z", "--", ":(glob)**/.gitattributes"]);
   const tracked = listed.text.split("\0").filter((name) => name !== "").map((name) => join(git.root, name));

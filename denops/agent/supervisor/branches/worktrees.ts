@@ -1,7 +1,7 @@
 /**
- * Worktrees of sessions, in the state folder, out of reach of every engine but their own. Git runs no hook and no
- * filter, and reaches no network: files are checked out as the repository holds them, with the line ends and encodings
- * that its attributes ask for.
+ * Worktrees of sessions, in the state folder, where only their own engine can access them. Git runs no hooks
+ * or filters and has no network: files are checked out as stored in the repository, with the line endings and
+ * encodings of their attributes.
  */
 import { basename, join } from "node:path";
 import { z } from "../../deps/zod.ts";
@@ -18,7 +18,7 @@ import { fillWorktree, LONGEST_CHECKOUT_MS } from "./worktree_fill.ts";
 
 export interface WorktreeOptions extends BranchOptions {
   readonly stateDir: string;
-  /** Of branches; "agent/" unless told. */
+  /** Prefix of branches; "agent/" by default. */
   readonly prefix: string | undefined;
 }
 
@@ -28,26 +28,26 @@ interface MadeWorktree {
   /** The project's folder. */
   readonly origin: string;
   readonly branch: string;
-  /** It was there before. */
+  /** Whether it already existed. */
   readonly known: boolean;
-  /** Files of the project with changes that are in no commit, and so not in the worktree. */
+  /** Files of the project with uncommitted changes, which the worktree does not contain. */
   readonly uncommitted: number;
-  /** Names of filters that the attributes of some files ask for: the files are as the repository holds them. */
+  /** Names of filters in the attributes of some files, which were not applied. */
   readonly filters: readonly string[];
-  /** Paths of submodules: they are empty folders. */
+  /** Paths of submodules, which are empty folders. */
   readonly submodules: readonly string[];
 }
 
 type Removed =
-  /** `branch`: it stays, for it has these commits. */
+  /** `branch`: was kept, because it has these commits. */
   | { readonly removed: true; readonly branch?: string; readonly commits: number }
-  /** Files would be lost. `listing`: consents to the loss of just these, in the next call. */
+  /** Files would be lost. `listing`: passed to the next call, it permits the loss of exactly these. */
   | { readonly removed: false; readonly listing: string } & WorktreeLoss & Pick<ShownWorktree, "commits">;
 
-/** A worktree as it was looked at. */
+/** The state of a worktree at one time. */
 interface WorktreeLook {
   readonly view: ShownWorktree;
-  /** Made before the files were judged. */
+  /** Created before the files were compared. */
   readonly listing: DiskListing;
 }
 
@@ -56,16 +56,16 @@ const LastMerged = z.record(z.string(), z.string());
 
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,59}$/;
 const MOST_NAMES = 1_000;
-/** What is stopped in a worktree may write until it ends. */
+/** Attempts, because a process may write until it has stopped. */
 const MOST_TRIES = 3;
-/** Paths of one call of git. */
+/** Paths in one call of git. */
 const MOST_ARGUMENTS = 500;
 
 /** A project with its worktrees. */
 export class Worktrees {
   readonly #origin: string;
   readonly #here: string | undefined;
-  /** Of all of them. */
+  /** The folder of all worktrees. */
   readonly #folder: string;
   readonly #git: Git;
   readonly #repository: Repository;
@@ -84,7 +84,7 @@ export class Worktrees {
     this.#options = options;
   }
 
-  /** @param input of the project, or of one of its worktrees @throws {Error} one line */
+  /** @param input a project, or one of its worktrees @throws {Error} one line */
   static async of(input: WorktreeOptions): Promise<Worktrees> {
     const [root = ""] = input.roots;
     const origin = await originOf(root, input.stateDir) ?? root;
@@ -104,7 +104,7 @@ export class Worktrees {
     return this.#origin;
   }
 
-  /** Name of the worktree that was asked from. */
+  /** Name of the current worktree. */
   get here(): string | undefined {
     return this.#here;
   }
@@ -144,7 +144,7 @@ export class Worktrees {
     return { ...made, ...filled, known: false, uncommitted };
   }
 
-  /** Those that there are, by name. @throws {Error} one line */
+  /** The existing worktrees, by name. @throws {Error} one line */
   async list(): Promise<readonly ShownWorktree[]> {
     const rows: ShownWorktree[] = [];
     for (const name of await this.#names()) {
@@ -154,15 +154,17 @@ export class Worktrees {
     return rows;
   }
 
-  /** Git in a worktree, and the commit where it and the project began to differ. @throws {Error} one line */
+  /** Git in a worktree, and the commit where it branched off the project. @throws {Error} one line */
   async #base(name: string): Promise<{ readonly git: Git; readonly commit: string }> {
     const git = await this.#in(name);
     return { git, commit: await baseOf(git, await this.#commit(this.#git, "HEAD"), name) };
   }
 
   /**
-   * Removes a worktree, with its branch if that has no commit of its own. What is made or changed there meanwhile stays.
-   * @param consent the listing of files that may be lost @param stop ends what runs there @throws {Error} one line
+   * Removes a worktree, and its branch if that has no commits of its own. Files that are created or changed
+   * meanwhile stay.
+   * @param consent the listing of files that may be lost @param stop ends the processes in it @throws {Error}
+   * one line
    */
   async remove(name: string, consent: string | undefined, stop: () => Promise<void>): Promise<Removed> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
@@ -199,7 +201,7 @@ export class Worktrees {
     throw cannot(`it has commits that no branch has. Make one: git -C ${git.root} switch -c BRANCH.`);
   }
 
-  /** @returns false if they have changed since the listing @throws {Error} one line */
+  /** @returns false if the files have changed since the listing @throws {Error} one line */
   async #removeFiles(name: string, listing: DiskListing): Promise<boolean> {
     try {
       if (await removeListed(this.path(name), listing)) return true;
@@ -212,7 +214,7 @@ export class Worktrees {
     return false;
   }
 
-  /** Checks out the files that a removal had deleted when it was given up. */
+  /** Checks out the files that an aborted removal had deleted. */
   async #refill(name: string, listing: DiskListing): Promise<void> {
     const now = await listDisk(this.path(name));
     const missing = [...listing.keys()].filter((path) => !now.has(path));
@@ -224,7 +226,7 @@ export class Worktrees {
   }
 
   /**
-   * What is merged is remembered, so that the same lines can be merged in a further round.
+   * Stores what is merged, so that the same lines can be merged again later.
    * @throws {Error} one line
    */
   async merge(wanted: string, rules: ReadOptions): Promise<Merge> {
@@ -241,13 +243,13 @@ export class Worktrees {
     return join(this.#folder, `.${name}.merged`);
   }
 
-  /** The folder of a worktree, which need not be there. @throws {Error} one line */
+  /** The folder of a worktree, which may not exist. @throws {Error} one line */
   path(name: string): string {
     if (!isName(name)) throw new Error(`No worktree has the name ${visible(name)}.`);
     return join(this.#folder, name);
   }
 
-  /** The one that is meant. @throws {Error} one line: which there are */
+  /** Finds a worktree by name. @throws {Error} one line: the existing ones */
   async name(wanted: string | undefined): Promise<string> {
     const names = await this.#names();
     const only = names.length === 1 ? names[0] : undefined;
@@ -282,7 +284,7 @@ export class Worktrees {
     throw new Error(`Cannot make a worktree: there are ${MOST_NAMES} already. Remove some.`);
   }
 
-  /** Git in one of them, if it is one of this repository. @throws {Error} one line */
+  /** Git in a worktree, if it belongs to this repository. @throws {Error} one line */
   async #in(name: string): Promise<Git> {
     const path = this.path(name);
     const git = new Git({ ...this.#options, roots: [path] });
@@ -318,19 +320,19 @@ export class Worktrees {
     return { bound: [...bound, this.#folder], guarded };
   }
 
-  /** Removes the files too, of a worktree that nobody knows of yet. @throws {Error} one line */
+  /** Also removes the files, for a worktree that is not in use yet. @throws {Error} one line */
   async #discard(path: string): Promise<void> {
     await this.#forget(path, "--force");
   }
 
-  /** Has git forget a worktree whose folder is gone. @throws {Error} one line */
+  /** Makes git forget a worktree whose folder is gone. @throws {Error} one line */
   async #forget(path: string, ...flags: readonly string[]): Promise<void> {
     const options = { writes: await this.#writes(), direct: true, longest: LONGEST_CHECKOUT_MS };
     const { code, complaint } = await this.#git.run(["worktree", "remove", ...flags, path], options);
     if (code !== 0) throw new Error(`Cannot remove ${path}: git says: ${complaint}.`);
   }
 
-  /** Only as long as it is at this commit: the configuration, which names it at most, stays as it is. */
+  /** Deletes the branch only while it is at this commit; its configuration stays. */
   async #dropBranch(branch: string, commit: string): Promise<void> {
     const options = { writes: await this.#writes(), direct: true };
     await this.#git.run(["update-ref", "-d", `refs/heads/${branch}`, commit], options);

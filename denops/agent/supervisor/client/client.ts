@@ -41,14 +41,14 @@ export class EngineClient implements ClientContext {
     return new EngineClient(permissions, await Ledger.open(user.state_dir, permissions.root), ports);
   }
 
-  /** Finds out how commands run and which files they may see, before the first command. */
+  /** Detects how commands run and which files they can see, before the first command. */
   async prepare(): Promise<void> {
     await this.gateContext(NO_CHAT);
   }
 
   /**
    * @param held whether the operating system confines the engine
-   * @param key of its provider. @throws {Error} one line
+   * @param key returns the provider's key. @throws {Error} one line
    */
   events(held: boolean, key: (refused: boolean) => Promise<ScreenResult<"provider_key">>): EngineEvents {
     return {
@@ -65,7 +65,7 @@ export class EngineClient implements ClientContext {
     return await Worktrees.of(this.worktreeOptions);
   }
 
-  /** What a worktree has changed since it left the project. @throws {Error} one line */
+  /** The changes of a worktree since it branched off the project. @throws {Error} one line */
   async merge(chat: number, worktree: string): Promise<Merge> {
     return await (await this.worktrees()).merge(worktree, this.permissions.files(chat));
   }

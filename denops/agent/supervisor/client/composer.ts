@@ -1,4 +1,4 @@
-/** Composes prompts from what the user wrote, and from what Neovim attached. */
+/** Composes prompts from the user's text and Neovim's attachments. */
 import type { ContentBlock } from "../../deps/acp_sdk.ts";
 import type { Attachment } from "../../protocol/attachments.ts";
 import type { Shown } from "../../protocol/surroundings.ts";
@@ -32,7 +32,7 @@ export class Composer {
     this.#tell = tell;
   }
 
-  /** The prompt of a message: its text, the template it calls, its attachments. @throws {Error} one line */
+  /** The prompt of a message: its text, its template and its attachments. @throws {Error} one line */
   async blocks(
     chat: number,
     text: string,
@@ -53,7 +53,7 @@ export class Composer {
     return parts.join("\n\n");
   }
 
-  /** What the engine may know of the editor's windows. */
+  /** The part of the editor's windows that the engine can know. */
   editorView(chat: number, view: Shown): Shown {
     return shownIn(view, this.#permissions.search(chat));
   }
@@ -63,7 +63,7 @@ export class Composer {
     return await promptFiles(this.#permissions.described(chat));
   }
 
-  /** Files of prompts and rules that cannot be used, each reported once. */
+  /** Unusable files of prompts and rules, each reported once. */
   async problems(chat: number): Promise<readonly string[]> {
     const problems = await fileProblems(this.#permissions.described(chat));
     return problems.filter((problem) => this.#isFirst(problem));

@@ -1,4 +1,4 @@
-/** What the answers to an engine have at hand. */
+/** The context of answers to an engine. */
 import type { FileRules } from "../../protocol/config.ts";
 import type { ModeAccess } from "../../protocol/modes.ts";
 import type { Update } from "../../protocol/ui.ts";
@@ -15,9 +15,9 @@ export interface ClientPorts {
   ownerOf(sessionId: string): number | undefined;
   /** The same; also undefined while the engine is still busy with a stopped turn. */
   chatOf(sessionId: string): number | undefined;
-  /** The engine reports the mode of a chat's session. */
+  /** Restricts a chat to the mode that the engine reports. */
   narrow(chat: number, mode: string): void;
-  /** What a chat's turn may change, by the mode that the user chose. */
+  /** The access of a chat's turn, by the mode that the user chose. */
   accessOf(chat: number): ModeAccess;
   readonly gate: Gate;
   readonly editor: EditorQuestions;

@@ -1,4 +1,4 @@
-/** The modes of a project, built-in ones and those of files. */
+/** The modes of a project: built-in ones, and custom ones from files. */
 import type { UserConfig } from "../../protocol/config.ts";
 import { covers, MODE_FACTS, type ModeAccess, type ModeFacts, type OwnMode } from "../../protocol/modes.ts";
 import { knownModels } from "../agents/provider.ts";
@@ -36,7 +36,7 @@ export class Modes {
     return JSON.stringify(modes) !== before;
   }
 
-  /** Modes that files describe. */
+  /** Custom modes from files. */
   get own(): readonly OwnMode[] {
     return this.#own;
   }
@@ -50,7 +50,9 @@ export class Modes {
     return [...MODE_FACTS, ...this.#own.map((mode) => ({ ...mode, title: mode.name }))];
   }
 
-  /** Why a choice is no longer valid, one sentence. A changed file must not allow more than the user chose. */
+  /**
+   * Why a choice is no longer valid, in one sentence. A changed file must not allow more than the user chose.
+   */
   problem({ mode, access }: ModeChoice): string | undefined {
     if (!this.all.some(({ name }) => name === mode)) return `Unknown mode: ${mode}.`;
     return covers(access, this.accessOf(mode))
@@ -58,7 +60,7 @@ export class Modes {
       : `Mode ${mode} may change more than when you chose it.`;
   }
 
-  /** Choosing a mode now means this. */
+  /** The choice of a mode with its current access. */
   choice(mode: string): ModeChoice {
     return { mode, access: this.accessOf(mode) };
   }

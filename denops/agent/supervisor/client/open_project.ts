@@ -19,9 +19,9 @@ import type { Modes } from "./modes.ts";
 import { NO_CHAT } from "./permissions.ts";
 import { prepareRoots } from "./prepare_roots.ts";
 
-/** The compile cache is filled only then, so that it slows down nobody's first turn. */
+/** Filling the compile cache starts this late, so that it does not slow down the first turn. */
 const FILL_AFTER_MS = 20_000;
-/** The sandbox is prepared only then, in the background. */
+/** The sandbox is prepared this late, in the background. */
 const PREPARE_AFTER_MS = 3_000;
 /** Lines that a chat shows about unusable files. */
 const MOST_PROBLEMS = 5;
@@ -33,14 +33,14 @@ export interface ProjectPorts extends ClientPorts {
 
 export interface ProjectOptions {
   readonly user: UserConfig;
-  /** The provider is not the one of the user's options, so the models that modes name do not apply. */
+  /** The provider is not that of the user's options, so the modes' models do not apply. */
   readonly isChosen: boolean;
 }
 
 /** The model of its sessions, or one line why there is none. */
 type ProjectModel = Pick<ModelConfig, "provider" | "model"> | { readonly problem: string };
 
-/** What starting an engine results in. */
+/** The result of starting an engine. */
 interface StartedEngine {
   readonly engine: Engine;
   readonly launch: Launch;
@@ -75,7 +75,7 @@ export class OpenProject implements AsyncDisposable {
     for (const timer of this.#timers) Deno.unrefTimer(timer);
   }
 
-  /** Starts the project's engine. @param chat shows what takes long @throws {Error} one line */
+  /** Starts the project's engine. @param chat shows slow steps @throws {Error} one line */
   static async open(
     root: string,
     options: ProjectOptions,
@@ -120,7 +120,7 @@ export class OpenProject implements AsyncDisposable {
     return this.client.permissions.roots;
   }
 
-  /** What is left of the account, one line; undefined if the provider does not report it. */
+  /** The account's remaining quota in one line; undefined if the provider does not report it. */
   async quota(): Promise<string | undefined> {
     const isLoggedIn = !("problem" in this.model) && this.model.provider.key_expires !== undefined;
     return isLoggedIn ? await copilotQuota(this.user, this.#world) : undefined;
@@ -139,7 +139,7 @@ export class OpenProject implements AsyncDisposable {
   }
 }
 
-/** The engine's configuration, without what was spent. */
+/** The engine's configuration without the costs. */
 function engineOptions(
   { modes, permissions }: EngineClient,
   model: ModelConfig | { readonly problem: string },
@@ -154,12 +154,12 @@ function engineOptions(
   return { ...known, ...permissions.files(NO_CHAT), modes: own, models, sandboxed };
 }
 
-/** The modes that files describe, as the engine gets them. */
+/** The custom modes in the engine's format. */
 function ownModes({ own }: Modes, { isChosen }: Pick<ProjectOptions, "isChosen">): OwnMode[] {
   return own.map(({ model, ...mode }) => model === undefined || isChosen ? mode : { ...mode, model });
 }
 
-/** Problems of files, as many as a chat shows. */
+/** Shortens the list of problems to the number that a chat shows. */
 function fewer(problems: readonly string[]): readonly string[] {
   const more = problems.length - MOST_PROBLEMS;
   if (more <= 0) return problems;
@@ -170,7 +170,7 @@ function fewer(problems: readonly string[]): readonly string[] {
   ];
 }
 
-/** The next key of a provider whose keys expire; others got theirs at the start. @throws {Error} one line */
+/** Renews an expiring key; other keys were passed at the start. @throws {Error} one line */
 async function keyOf(model: ProjectModel, refused: boolean, user: UserConfig, world: ProviderWorld) {
   if ("problem" in model || model.provider.key_expires === undefined) {
     throw new Error("this provider's key does not expire");

@@ -17,7 +17,7 @@ interface ProjectsPorts {
   environment(): Promise<unknown>;
   /** Whether a chat has an open session in this project. */
   isUsed(project: OpenProject): boolean;
-  /** Its engine has exited. @param how one line; undefined if another engine replaces it */
+  /** Called when its engine has exited. @param how one line; undefined if another engine replaces it */
   ended(project: OpenProject, how: string | undefined): void;
   readonly project: ProjectPorts;
 }
@@ -48,7 +48,7 @@ export class OpenProjects implements AsyncDisposable {
 
   /**
    * The project of a place; opens it if necessary.
-   * @param chat shows what takes long @param choice overrides the options @throws {Error} one line
+   * @param chat shows slow steps @param choice overrides the options @throws {Error} one line
    */
   async of(place: RootQuery, chat: number, choice: ModelChoice = {}): Promise<OpenProject> {
     const options = this.options;
@@ -100,12 +100,12 @@ export class OpenProjects implements AsyncDisposable {
     return new ModelBook(this.options.state_dir);
   }
 
-  /** Any provider with its key. @throws {Error} one line */
+  /** A provider with its key. @throws {Error} one line */
   async provider(name: string, roots: readonly string[]): Promise<Provider> {
     return await findProvider(this.options, name, this.#ports.project.world, roots);
   }
 
-  /** Whether a provider works without a model name from the user. @throws {Error} one line */
+  /** Whether a provider works without the user choosing a model. @throws {Error} one line */
   namesModel(provider: string): boolean {
     const user = this.options;
     return namesModel(user, provider) || (user.provider === provider && user.model !== undefined);
@@ -147,7 +147,7 @@ export class OpenProjects implements AsyncDisposable {
   }
 
   #open(key: string, root: string, options: ProjectOptions, chat: number): Promise<OpenProject> {
-    // The user may have set a key meanwhile.
+    // The user may have set a key since then.
     const opening = this.#adopt().then(() => OpenProject.open(root, options, chat, this.#ports.project));
     this.#entries.set(key, { opening, used: Date.now() });
     const forget = () => {

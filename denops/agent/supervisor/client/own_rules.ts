@@ -1,16 +1,19 @@
-/** The user's own rules for all projects. No engine may write them: the supervisor does, once the user approves. */
+/**
+ * The user's rules for all projects. Engines cannot write them; the supervisor does, after the user's
+ * approval.
+ */
 import { dirname, join } from "node:path";
 import { withLine } from "../../protocol/rules/line.ts";
 import { defined } from "../../shared/records.ts";
 import { OWN_RULES } from "../project/surroundings.ts";
 import type { ClientContext } from "./context.ts";
 
-/** Adds a line to them if the user approves. @returns what was done @throws {Error} one line */
+/** Adds a line if the user approves. @returns the result for the engine @throws {Error} one line */
 export async function rememberForAll(client: ClientContext, line: string, chat: number): Promise<string> {
   const { ports: { editor, gate, push }, permissions: { user: { config_dir: configDir } } } = client;
   if (configDir === undefined) throw new Error("Neovim has not told its folder of settings");
   const file = join(configDir, ...OWN_RULES);
-  // It may be a link into a folder that the user keeps elsewhere; the link stays.
+  // The file may be a link into another folder, which stays a link.
   const path = await Deno.realPath(file).catch(() => file);
   if (editor.mayBeOpen(path) && (await editor.unsavedText(path)).text !== undefined) {
     throw new Error(`${file} has unsaved changes: save it first`);
@@ -36,7 +39,7 @@ async function textOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** All of it, or nothing. Mode and folder stay. */
+/** Replaces the file atomically. Its mode and folder stay. */
 async function replace(path: string, text: string): Promise<void> {
   await Deno.mkdir(dirname(path), { recursive: true });
   const mode = (await Deno.stat(path).catch(() => undefined))?.mode;

@@ -1,4 +1,4 @@
-/** What a project's agents may touch, by the rules in force when it is asked. */
+/** The files that a project's agents can access under the current rules. */
 import type { FileRules, UserConfig } from "../../protocol/config.ts";
 import { fileRules, hiddenFiles } from "../../policy/rules.ts";
 import { CommandSandbox } from "../commands/sandbox.ts";
@@ -15,7 +15,7 @@ export const NO_CHAT = 0;
 export class ProjectPermissions {
   /** Real paths, the project's folder first. */
   readonly roots: readonly string[];
-  /** The options, with git's hook folders among the files that are never safe to write. */
+  /** The options; git's hook folders are among the files that are never safe to write. */
   readonly user: UserConfig;
   readonly rules: RuleBook;
   readonly log: ApprovalLog;
@@ -51,22 +51,25 @@ export class ProjectPermissions {
     return this.roots[0] ?? "";
   }
 
-  /** Which files may be read and written. @throws {Error} if the rules cannot be read */
+  /** The readable and writable files. @throws {Error} if the rules cannot be read */
   files(chat: number): FileRules {
     return fileRules(this.user, this.rules.rules(chat));
   }
 
-  /** Where searches look. @throws {Error} if the rules cannot be read */
+  /** The scope of searches. @throws {Error} if the rules cannot be read */
   search(chat: number): SearchOptions & { readonly rules: FileRules } {
     return { roots: this.roots, rules: this.files(chat), sandboxed: this.sandboxed };
   }
 
-  /** Where the user's and the project's own prompts and modes are. @throws {Error} if the rules cannot be read */
+  /**
+   * The folders of the user's and the project's prompts and modes. @throws {Error} if the rules cannot be
+   * read
+   */
   described(chat: number): DescribedPlace {
     return { root: this.root, configDir: this.user.config_dir, rules: this.files(chat) };
   }
 
-  /** What commands see of files; undefined without a sandbox. */
+  /** The files that commands see; undefined without a sandbox. */
   async view(files: FileRules): Promise<CommandView | undefined> {
     return this.sandboxed ? await this.sandbox.view(hiddenFiles(files)) : undefined;
   }

@@ -1,4 +1,7 @@
-/** Every approval, automatic ones too, with the rule that gave it: `:Agent log`. Several Neovims write one log. */
+/**
+ * Logs every approval, including automatic ones, with the rule that decided: `:Agent log`. Several Neovims
+ * write one log.
+ */
 import { dirname, join } from "node:path";
 import { z } from "../../deps/zod.ts";
 import { Access } from "../../protocol/access.ts";
@@ -7,20 +10,20 @@ import { oneLine, visible } from "../screen/visible.ts";
 const Entry = z.object({
   time: z.string(),
   root: z.string(),
-  /** What was asked: "write .env", "npm test". */
+  /** The requested access: "write .env", "npm test". */
   title: z.string(),
-  /** "allowed", "rejected", "cancelled", "denied" and how. */
+  /** "allowed", "rejected", "cancelled" or "denied", and the reason. */
   answer: z.string(),
   rule: z.string(),
-  /** Shortened. One that cannot be read hides no line. */
+  /** Shortened. An unreadable access does not hide its line. */
   accesses: Access.catch({ kind: "nothing" }),
 });
 type LoggedApproval = Readonly<z.infer<typeof Entry>>;
 
-/** Entries that are shown. */
+/** Entries on the screen. */
 const MOST_SHOWN = 2_000;
 
-/** Bytes of the file at which a new one is begun; the one before is kept. */
+/** Bytes after which a new file begins; the previous one is kept. */
 const LARGEST = 1_000_000;
 
 export class ApprovalLog {
@@ -29,7 +32,7 @@ export class ApprovalLog {
   readonly #largest: number;
   #order: Promise<unknown> = Promise.resolve();
 
-  /** @param stateDir outside of what any engine may write */
+  /** @param stateDir a folder that no engine can write */
   constructor(stateDir: string, largest: number = LARGEST) {
     this.#path = join(stateDir, "approvals.jsonl");
     this.#older = join(stateDir, "approvals.1.jsonl");
@@ -61,7 +64,9 @@ export class ApprovalLog {
     return (info?.size ?? 0) >= this.#largest;
   }
 
-  /** Under a lock: of two that find the file full, the second would put the new one in the place of the old. */
+  /**
+   * Locked: if two processes find the file full, the second would overwrite the old file with the new one.
+   */
   async #rotate(): Promise<void> {
     using lock = await Deno.open(`${this.#path}.lock`, { create: true, write: true, mode: 0o600 });
     await lock.lock(true);
@@ -69,7 +74,7 @@ export class ApprovalLog {
   }
 }
 
-/** One line each, the newest last; where there are too many the first line says so. */
+/** One line each, the newest last; the first line reports omitted entries. */
 export function logLines(entries: readonly LoggedApproval[], most: number = MOST_SHOWN): readonly string[] {
   const left = entries.length - most;
   const note = left > 0 ? [`[the last ${most}; ${left} older ones are not shown]`] : [];
@@ -86,7 +91,10 @@ export function logLines(entries: readonly LoggedApproval[], most: number = MOST
   return [...note, ...lines.map((line) => visible(line).replace(/\s*\n\s*/g, " ⏎ "))];
 }
 
-/** One call's files that are kept, and of each text its beginning: an engine cannot push the others out of the log. */
+/**
+ * Limits the files of a call, and cuts their texts, so that an engine cannot push other entries out of the
+ * log.
+ */
 const MOST_KEPT = 50;
 
 function shortened(_: string, value: unknown): unknown {
@@ -94,7 +102,7 @@ function shortened(_: string, value: unknown): unknown {
   return Array.isArray(value) ? value.slice(0, MOST_KEPT) : value;
 }
 
-/** Undefined for what a crash has left half written. */
+/** Undefined for a line that a crash has truncated. */
 function entryOf(line: string): LoggedApproval | undefined {
   try {
     return Entry.parse(JSON.parse(line));

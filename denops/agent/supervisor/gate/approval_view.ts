@@ -32,7 +32,7 @@ export interface GateContext {
   readonly files: FileRules;
   /** Real paths. */
   readonly roots: readonly string[];
-  /** Commands can be run over overlays. */
+  /** Whether commands can run over overlays. */
   readonly rehearses: boolean;
   /** A session's ended command and its changes, by the id of its terminal. */
   ended(sessionId: string, terminal: string): EndedCommand | undefined;
@@ -45,9 +45,9 @@ export interface AccessRequest {
   readonly access: Access;
   /** One line. */
   readonly reason: string;
-  /** A person must answer, whatever the rules say. */
+  /** The user must answer, regardless of rules. */
   readonly force: boolean;
-  /** The sub-agent that asks: its title, and what it may change. */
+  /** The sub-agent that asks: its title, and the access of its mode. */
   readonly agent?: { readonly title: string; readonly access: ModeAccess } | undefined;
 }
 
@@ -70,7 +70,7 @@ export function circumstancesOf(
   };
 }
 
-/** Commands and what they change are shown by functions of their own. */
+/** Commands and their changes have their own functions. */
 type PlainAccess = Exclude<Access, AccessOf<"command" | "effects">>;
 type Content = RequestPermissionRequest["toolCall"]["content"];
 
@@ -103,7 +103,7 @@ function subjectOf(access: PlainAccess, content: Content, root: string): Approva
   }
 }
 
-/** @param edited the command is the user's own */
+/** @param edited whether the user has edited the command */
 export function shownCommand(
   { access: { command, cwd, access }, reason, force }: AccessRequest & {
     readonly access: AccessOf<"command">;
@@ -114,7 +114,7 @@ export function shownCommand(
 ): ApprovalView {
   const asks = decision.verdict !== "allow" && (!force || edited);
   const why = asks ? decision.reason : force ? reason : verdict.reason;
-  // A line that only looks asks for more.
+  // A line that seems read-only requests more.
   const isRaised = access === undefined && levelOf(verdict.access) !== levelOf(requestedAccess);
   const note = isRaised && view?.tracked !== undefined
     ? [`git's history contains ${visible(view.tracked)}, which must not be read`]

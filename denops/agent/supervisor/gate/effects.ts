@@ -16,7 +16,10 @@ import type { Effect } from "../commands/rehearsal.ts";
 import { risks } from "../commands/risks.ts";
 import { middleCut, visible } from "../screen/visible.ts";
 
-/** Where a file, a folder or a link becomes another of these, its end and its beginning are judged one by one. */
+/**
+ * When a file, a folder or a link becomes another of these, its removal and its creation are judged
+ * separately.
+ */
 interface JudgedPart extends JudgedEffect {
   /** The change that is kept or dropped as a whole. */
   readonly effect: Effect;
@@ -80,7 +83,7 @@ export class EffectsReview {
     return this.#parts;
   }
 
-  /** For a person: what is sensitive is left out, unless it is all there is to say yes to. */
+  /** Rows for the user: sensitive changes are dropped by default, unless nothing else can be approved. */
   rows(): readonly EffectRow[] {
     const others = this.#parts.some(({ state, part }) => state === "kept" && !isFolder(part));
     if (!others) {
@@ -89,7 +92,7 @@ export class EffectsReview {
     return this.#grouped().map(({ view }) => view);
   }
 
-  /** @param numbers of the rows that are kept; each row's own state says it unless told */
+  /** @param numbers of the rows to keep; by default each row's own state decides */
   keep(numbers?: readonly number[]): void {
     const chosen = new Set(
       numbers === undefined
@@ -97,7 +100,7 @@ export class EffectsReview {
         : this.#grouped().filter(({ view }) => view.state !== "refused" && numbers.includes(view.number))
           .flatMap(({ parts }) => [...parts]),
     );
-    // A folder that is made holds what is kept of it.
+    // A new folder is kept if any of its contents are.
     const around = foldersAround(chosen);
     for (const one of this.#parts) if (isFolder(one.part) && around.has(one.effect.path)) chosen.add(one);
     const open = new Set(this.#parts.filter((one) => !chosen.has(one)).map(({ effect }) => effect));
@@ -114,7 +117,7 @@ export class EffectsReview {
     this.#command.rehearsal.keep((effect) => kept.has(effect) ? undefined : reasons.get(effect) ?? LEFT_OUT);
   }
 
-  /** Without folders that only hold others. */
+  /** Without folders that only contain other changes. */
   #rowed(): readonly JudgedPart[] {
     const around = foldersAround(this.#parts);
     return this.#parts.filter(({ effect, part }) => !isFolder(part) || !around.has(effect.path));
@@ -174,7 +177,7 @@ function withoutRoom(parts: readonly JudgedPart[]): readonly JudgedPart[] {
 
 interface Judges {
   readonly tree: NewTree;
-  /** @param part what changes at the path; absent for what a change loses or gives a new name */
+  /** @param part the change at the path; absent for a path that a change removes or renames */
   judgeName(path: string, part?: Effect): JudgedEffect;
   risk(effect: Effect): string | undefined;
 }
@@ -182,7 +185,7 @@ interface Judges {
 function judge(effect: Effect, { tree, judgeName, risk }: Judges): JudgedEffect {
   const { path, after, lost = [], refused } = effect;
   if (refused !== undefined) return { state: "refused", why: refused };
-  // A folder goes with what is in it, by the strictest word on any of that.
+  // A folder's verdict is the strictest of its contents.
   const verdict = [
     ...tree.names(path).map((name) => judgeName(name, effect)),
     ...lost.flatMap((inside) => tree.names(`${path}/${inside}`)).map((name) => judgeName(name)),
@@ -196,7 +199,7 @@ function judge(effect: Effect, { tree, judgeName, risk }: Judges): JudgedEffect 
     : verdict;
 }
 
-/** A link gives new names to what it leads to: those that are more than the old ones count. */
+/** A link gives new names to its target: those count that need more permission than the old ones. */
 function judgeContent(link: string, tree: NewTree, judgeName: Judges["judgeName"]): JudgedEffect {
   const target = tree.resolve(link)?.path ?? link;
   const files = tree.filesBelow(target);
@@ -217,7 +220,7 @@ function isFolder({ after }: Effect): boolean {
   return after?.type === "folder";
 }
 
-/** All folders that any of these is in. */
+/** All parent folders of these parts. */
 function foldersAround(parts: Iterable<JudgedPart>): ReadonlySet<string> {
   const folders = new Set<string>();
   for (const { effect } of parts) {
@@ -235,7 +238,7 @@ interface Group {
   readonly isWhole: boolean;
 }
 
-/** Folders are opened as long as there is room for what is in them, the smallest first. */
+/** Opens folders while their contents fit, the smallest first. */
 function grouped(parts: readonly JudgedPart[]): readonly Group[] {
   const [first, ...rest] = parts;
   if (first === undefined) return [];
@@ -320,7 +323,7 @@ function modeNote({ before, after }: Effect, isSame: boolean): string {
   return before === undefined && (after.mode & 0o111) !== 0 ? "can be run" : "";
 }
 
-/** Texts of files, as long as there is room for them. */
+/** The texts of files, up to a total size. */
 class Texts {
   readonly #command: EndedCommand;
   #left = MOST_TEXT;

@@ -1,6 +1,6 @@
 /**
- * The gate: what an engine wants to do is judged here once more, by the rules in force and at the moment of
- * acting. An approval of a command is bound to exactly that command and is spent by running it.
+ * The gate: judges an engine's requests again, by the current rules, right before they take effect. An
+ * approval of a command is bound to exactly that command, and running it uses the approval up.
  */
 import type { Grant } from "../commands/terminals.ts";
 import type { RequestPermissionRequest, RequestPermissionResponse } from "../../deps/acp_sdk.ts";
@@ -113,8 +113,8 @@ export class Gate {
   }
 
   /**
-   * The grant of an approved command, once, on exactly the same command. The policy is asked again: what a rule allows
-   * needs no approval, what none allows runs on an approval only.
+   * The grant of an approved command, once, for exactly the same command. The policy decides again: a command
+   * that a rule allows needs no approval, any other one does.
    */
   spend(sessionId: string, input: TerminalMeta): Grant | undefined {
     const key = commandKey(sessionId, input.toolCallId, input);
@@ -123,7 +123,7 @@ export class Gate {
     return grant;
   }
 
-  /** Asks the user about a command for which its agent requested no permission; undefined if it may not run. */
+  /** Asks the user about a command for which its agent requested no permission; undefined if it is denied. */
   async command(
     sessionId: string,
     input: CommandInput,
@@ -212,7 +212,7 @@ export class Gate {
     const answer = await this.#ask(toolCall, at(input.command, requestedAccess), first, context, viewOf);
     if (answer === undefined) return CANCELLED;
     if (answer.option === OPTION.reject) return response(request, answer);
-    // The last version on screen runs, and the rules may have changed since.
+    // The latest version on screen runs, and the rules may have changed since it was shown.
     const command = answer.command ?? input.command;
     const last = judge(command).judgement;
     if (last.decision.verdict === "deny") {
@@ -223,7 +223,7 @@ export class Gate {
         sessionKey(context.chat, { ...at(command, last.requestedAccess), rehearsed: last.rehearsed }),
       );
     }
-    // Nobody has agreed to more than was shown.
+    // The approval covers only what was shown.
     grant(command, last.requestedAccess, last.rehearsed, true);
     return response(request, answer, { access: last.requestedAccess, rehearsed: last.rehearsed });
   }
@@ -245,7 +245,7 @@ export class Gate {
       return this.#automatic(request, decision, access, context);
     }
     const reason = decision.verdict === "ask" ? decision.reason : "";
-    // The rule that would have agreed to the command.
+    // The rule that would have allowed the command.
     const asking: Circumstances = { ...circumstancesOf(context, reason), commands: "ask" };
     const { suggestion } = decide({ kind: "command", ...ended.input }, asking);
     const view = shownEffects(ended, effects.rows(), reason, suggestion, context);
@@ -295,7 +295,7 @@ export class Gate {
     const title = oneLine(toolCall.title ?? NAMELESS);
     const waiting = this.#waiting.add(request, `chat ${chat}`);
     const update = ({ suggestion, ...now }: ApprovalView): ApprovalUpdate => {
-      // A rule is edited on one line, as it is.
+      // A rule is edited as text on one line.
       const rule = suggestion !== undefined && isPlainLine(suggestion) ? { suggestion } : {};
       const call = { type: "approval", chat, request, tool: toolCall.toolCallId, title } as const;
       return { ...now, ...rule, ...agent, ...call, reason: oneLine(now.reason) };
@@ -329,7 +329,7 @@ export class Gate {
   async #always(answer: UserAnswer, { rules, chat }: GateContext): Promise<void> {
     try {
       const added: string[] = [];
-      // A line of several commands is allowed by several rules: by all of them, or by none if one is wrong.
+      // A line of several commands needs several rules: all are added, or none if one is invalid.
       const texts = (answer.rule ?? "").split(/(?<=\))\s*,\s*(?=\w+\()/);
       for (const text of texts) parseRule(text, "allow", "project");
       for (const text of texts) added.push(ruleText(await rules.add(text, "allow", "project", chat)));
@@ -351,7 +351,7 @@ export class Gate {
   }
 }
 
-/** A sub-agent is held to its own mode, where that may change less than the session's. */
+/** A sub-agent is bound to its own mode if that is narrower than the session's. */
 function forSubagent(
   context: GateContext,
   { title, access }: NonNullable<AccessRequest["agent"]>,
@@ -373,15 +373,15 @@ function held(
   return against === undefined ? judgement : { ...judgement, decision: against, rehearsed: false };
 }
 
-/** Undefined for an access of a kind that is not known. An agent that is not ours says nothing of what it accesses. */
+/** Undefined for an unknown kind of access. Other agents do not describe their access. */
 function askedIn({ _meta }: RequestPermissionRequest): AccessRequest | undefined {
   if (_meta?.[META] === undefined) return { access: { kind: "nothing" }, reason: UNSAID, force: false };
   return ours(ApprovalMeta, _meta);
 }
 
 /**
- * What "for this session" allows: this line, in this folder, at this access and no other; on the files themselves only if
- * that was agreed to.
+ * The scope of "for this session": this line, in this folder, with this access; with direct writes only if
+ * they were approved.
  */
 function sessionKey(chat: number, { command, cwd, access, rehearsed }: ApprovedCommand): string {
   return JSON.stringify([chat, command, cwd, access, rehearsed]);
@@ -396,7 +396,7 @@ function orProblem(show: () => ApprovalView, before: ApprovalView): ApprovalView
   }
 }
 
-/** @param settled of a command: what it may change, and whether over an overlay */
+/** @param settled for a command: its access, and whether it runs over an overlay */
 function response(
   { options }: RequestPermissionRequest,
   { option, reason, command }: UserAnswer,

@@ -7,11 +7,11 @@ const Days = z.record(z.string(), z.number());
 /** Days that are kept. */
 const MOST_DAYS = 400;
 
-/** What each usage update of a session adds: ACP's cost is the session's sum so far. */
+/** Computes the cost that each usage update adds, because ACP sends the session's total. */
 export class Increments {
   readonly #sums = new Map<string, number>();
 
-  /** @param request what the last request has cost, where the agent says it */
+  /** @param request cost of the last request, if the agent reports it */
   next(sessionId: string, sum: number, request: number | undefined): number {
     const before = this.#sums.get(sessionId) ?? 0;
     this.#sums.set(sessionId, sum);

@@ -1,6 +1,6 @@
 /**
- * Language servers run the project's code outside of every sandbox: one that does not run yet is started for a tool only
- * after a question, once per server, project and session.
+ * Language servers run the project's code outside of every sandbox. A tool may start one only after the
+ * user's approval, once per server, project and session.
  */
 import type { LspPolicy, LspQuestion, LspResponse, LspServer } from "../../protocol/lsp.ts";
 import { LspAnswer } from "../../protocol/lsp.ts";
@@ -9,15 +9,15 @@ interface LspStartPorts {
   readonly option: "ask" | "always" | "never";
   /** The editor's answer, unchecked. @throws {Error} one line */
   editor(servers: LspPolicy): Promise<unknown>;
-  /** The user's answer; undefined: the turn was stopped. */
+  /** The user's answer; undefined if the turn was stopped. */
   ask(server: LspServer): Promise<boolean | undefined>;
 }
 
-/** Rounds of questions for one answer: each one settles servers, and there are not many. */
+/** Rounds of questions per answer; each one settles some servers, and there are few. */
 const MOST_ROUNDS = 5;
 
 export class LspStarts {
-  /** What was answered, or will be, by session and server: calls that run at the same time ask once. */
+  /** Answers, possibly pending, by session and server, so that concurrent calls ask only once. */
   readonly #answers = new Map<string, Promise<boolean | undefined>>();
 
   /** @throws {Error} one line if the editor does not answer */
@@ -44,7 +44,7 @@ export class LspStarts {
     const pending = this.#answers.get(key) ?? ask(server);
     this.#answers.set(key, pending);
     const answer = await pending;
-    // A turn that was stopped is no answer.
+    // A stopped turn is not an answer.
     if (answer === undefined) this.#answers.delete(key);
     return answer ?? false;
   }

@@ -3,7 +3,7 @@ import { z } from "../../deps/zod.ts";
 import { MODE_ACCESSES } from "../../protocol/modes.ts";
 import { SessionBook } from "./session_book.ts";
 
-/** `access`: what the mode allowed when the user chose it. */
+/** `access`: the mode's access when the user chose it. */
 const ModeChoice = z.object({ mode: z.string(), access: z.enum(MODE_ACCESSES) });
 export type ModeChoice = z.infer<typeof ModeChoice>;
 

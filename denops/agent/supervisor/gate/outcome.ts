@@ -8,11 +8,11 @@ import { AnswerMeta, META, type OPTION, ours } from "../../protocol/extensions.t
 
 export type ApprovalChoice = (typeof OPTION)[keyof typeof OPTION];
 
-/** By kind, the better one first: ids and names are the agent's own. */
+/** By kind, the better option first: ids and names are the agent's own. */
 const KINDS: Readonly<Record<ApprovalChoice, readonly PermissionOptionKind[]>> = {
   allow_once: ["allow_once"],
   allow_session: ["allow_always", "allow_once"],
-  // Always is a rule of ours; to the agent it is this once.
+  // "Always" is a rule of ours; the agent only gets "once".
   allow_always: ["allow_once"],
   reject: ["reject_once", "reject_always"],
 };

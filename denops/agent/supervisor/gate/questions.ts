@@ -32,7 +32,7 @@ export class UserQuestions {
 
   async ask(elicitation: CreateElicitationRequest, chat: number): Promise<CreateElicitationResponse> {
     const field = firstField(elicitation);
-    // Forms with several fields and pages to open are unsupported: the agent gets a refusal.
+    // Forms with several fields and URLs are unsupported: the agent gets a refusal.
     if (field === undefined) return { action: "decline" };
     const request = this.#nextRequest();
     const options = (ours(QuestionMeta, elicitation._meta)?.options ?? []).slice(0, MOST_OPTIONS)

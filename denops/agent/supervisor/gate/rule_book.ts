@@ -1,7 +1,7 @@
 /**
- * The rules in force for a project. The project's own are kept per root in the supervisor's state folder: outside
- * of the repository, so that a cloned one cannot grant itself anything, and outside of what an engine may write.
- * Several Neovims may work in a project: what one of them changes holds for the next decision of the others.
+ * The current rules of a project. The project's own rules are stored per root in the supervisor's state
+ * folder: outside of the repository, so that a cloned one cannot grant itself anything, and where no engine
+ * can write. If several Neovims work in a project, changes apply to the next decision of each.
  */
 import { dirname, join } from "node:path";
 import { z } from "../../deps/zod.ts";
@@ -19,7 +19,7 @@ interface UserRules {
   readonly deny: readonly string[];
 }
 
-/** The project's rules as they were read, and what the file was like then. */
+/** The project's rules, and the state of their file. */
 interface ProjectRules {
   readonly stamp: string;
   readonly rules: readonly Rule[];
@@ -38,7 +38,7 @@ export class RuleBook {
     this.#user = user;
   }
 
-  /** @throws {Error} one line if a rule of the user's options or of the project is not one */
+  /** @throws {Error} one line if a rule of the user's options or of the project is invalid */
   static async open(stateDir: string, root: string, user: UserRules): Promise<RuleBook> {
     const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(root)));
     const path = join(stateDir, "rules", `${encodeHex(digest).slice(0, 16)}.json`);
@@ -52,18 +52,18 @@ export class RuleBook {
 
   /**
    * Strongest source first.
-   * @throws {Error} one line if the project's rules cannot be known: nothing is decided without them
+   * @throws {Error} one line if the project's rules are unreadable: nothing is decided without them
    */
   rules(chat: number): readonly Rule[] {
     return [...this.#session.get(chat) ?? [], ...this.#current(), ...this.#user];
   }
 
-  /** Session rules also apply in the next engine of the session. @param before the book of the engine of before */
+  /** Session rules also apply in the session's next engine. @param before the rules of the previous engine */
   carryOver(chat: number, before: RuleBook): void {
     this.#session.set(chat, [...before.#session.get(chat) ?? []]);
   }
 
-  /** @throws {Error} one line if the text is no rule or it cannot be kept */
+  /** @throws {Error} one line if the text is not a rule or cannot be stored */
   async add(text: string, verdict: RuleVerdict, where: "session" | "project", chat: number): Promise<Rule> {
     const rule = parseRule(text, verdict, where);
     if (where === "session") {
@@ -74,7 +74,7 @@ export class RuleBook {
     return rule;
   }
 
-  /** True if there was such a rule; those of the user's options are changed there. */
+  /** True if the rule existed. Rules of the user's options cannot be removed here. */
   async remove(text: string, chat: number): Promise<boolean> {
     const session = this.#session.get(chat) ?? [];
     const left = session.filter((rule) => ruleText(rule) !== text);
@@ -84,18 +84,18 @@ export class RuleBook {
     return true;
   }
 
-  /** The project's rules as the file has them now; read again only if it has changed. */
+  /** The project's rules; the file is read again only if it has changed. */
   #current(): readonly Rule[] {
     const stamp = stampOf(this.#path);
     if (stamp !== this.#project.stamp) this.#project = { stamp, rules: readRules(this.#path) };
     return this.#project.rules;
   }
 
-  /** One Neovim after the other, each on what the one before has written. */
+  /** Serialises changes, so that each is based on the previous one. */
   async #change(change: (rules: readonly Rule[]) => readonly Rule[]): Promise<void> {
     await Deno.mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
     using lock = await Deno.open(`${this.#path}.lock`, { create: true, write: true, mode: 0o600 });
-    // The system gives it up when the process ends, however that ends.
+    // The system releases the lock when the process ends in any way.
     await lock.lock(true);
     const rules = change(readRules(this.#path));
     const kept = {
@@ -110,7 +110,7 @@ export class RuleBook {
 
 const NO_FILE = "none";
 
-/** Changes with the file. @throws {Error} one line if there is no knowing */
+/** Changes with the file. @throws {Error} one line if that cannot be determined */
 function stampOf(path: string): string {
   try {
     const { mtime, size, ino } = Deno.statSync(path);

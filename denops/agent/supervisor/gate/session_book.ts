@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { z } from "../../deps/zod.ts";
 
-/** Sessions that are kept, the newest choices. */
+/** Number of sessions that are stored, by their latest choices. */
 const MOST_SESSIONS = 1_000;
 
 export class SessionBook<Value> {
@@ -11,25 +11,25 @@ export class SessionBook<Value> {
   readonly #schema: z.ZodType<Readonly<Record<string, Value>>>;
   #order: Promise<unknown> = Promise.resolve();
 
-  /** @param what names its folder, and says in messages what is kept there */
+  /** @param what names the folder, and the content in messages */
   constructor(stateDir: string, what: string, value: z.ZodType<Value>) {
     this.#folder = join(stateDir, what);
     this.#schema = z.record(z.string(), value);
   }
 
-  /** Undefined: nothing was chosen. @throws {Error} one line, if it cannot be read */
+  /** Undefined: nothing was chosen. @throws {Error} one line, if the file is unreadable */
   async of(session: string): Promise<Value | undefined> {
     await this.#order;
-    // An engine may call a session anything.
+    // An engine can choose any session id.
     return new Map(Object.entries(await this.#read())).get(session);
   }
 
-  /** @throws {Error} if it cannot be kept */
+  /** @throws {Error} if it cannot be stored */
   async note(session: string, choice: Value): Promise<void> {
     const noted = this.#order.then(async () => {
       await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
       using lock = await Deno.open(join(this.#folder, "lock"), { create: true, write: true, mode: 0o600 });
-      // Several Neovims may write it; the system gives it up when the process ends.
+      // Several Neovims may write the file; the system releases the lock when the process ends.
       await lock.lock(true);
       const { [session]: _, ...others } = await this.#read();
       const kept = Object.fromEntries([...Object.entries(others), [session, choice]].slice(-MOST_SESSIONS));
@@ -45,7 +45,7 @@ export class SessionBook<Value> {
     return join(this.#folder, "sessions.json");
   }
 
-  /** @throws {Error} one line, if it is there and cannot be read: nothing is guessed */
+  /** @throws {Error} one line, if the file exists but is unreadable: nothing is guessed */
   async #read(): Promise<Readonly<Record<string, Value>>> {
     try {
       return this.#schema.parse(JSON.parse(await Deno.readTextFile(this.#path)));

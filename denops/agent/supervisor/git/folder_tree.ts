@@ -1,24 +1,24 @@
 /**
- * The folders of a project, looked at again and again. A folder whose time of change is as it was has the entries that
- * it had, and no program can set that time: so only what has changed is listed anew.
+ * Scans the folders of a project repeatedly. A folder with an unchanged change time has unchanged entries,
+ * and no program can set that time, so only changed folders are listed again.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 
-/** A folder this young may change again without a trace in its time; as git's rule for racily clean entries. */
+/** A younger folder may change again without a new time, as in git's rule for racily clean entries. */
 const UNSETTLED_MS = 2_000;
 
-/** Others get their turn after so long. */
+/** Yields to other work after this time. */
 const SLICE_MS = 10;
 
-/** Projects that are remembered. */
+/** Projects that are cached. */
 const MOST_TREES = 8;
 
 interface Folder {
   readonly path: string;
-  /** Something in it is named `.git`. */
+  /** An entry is named `.git`. */
   readonly git: boolean;
-  /** It has what makes git take it for a repository. Source: is_git_directory() of git's setup.c. */
+  /** It looks like a bare repository to git. Source: is_git_directory() of git's setup.c. */
   readonly bare: boolean;
 }
 
@@ -47,7 +47,7 @@ export class FolderTree {
     return tree;
   }
 
-  /** Those with something of git in them. Skips the contents of `.git` folders and does not follow links. */
+  /** The folders with git entries. Skips the contents of `.git` folders and follows no links. */
   async look(): Promise<readonly Folder[]> {
     const seen = new Map<string, Known>();
     const open = [this.#root];
@@ -104,10 +104,10 @@ export function statOf(path: string): Deno.FileInfo | undefined {
   }
 }
 
-/** No open waits for the other end of a pipe. */
+/** Opening a pipe must not block. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** Undefined if it is no file, cannot be read, or is larger. */
+/** Undefined if it is not a file, unreadable, or larger. */
 export function bytesOf(path: string, largest: number): Uint8Array | undefined {
   let file: number;
   try {

@@ -1,37 +1,37 @@
-/** The git repositories in a folder, and what of each could make git run programs, as it is at one moment. */
+/** Lists the git repositories in a folder, with the files of each that could make git run programs. */
 import { createHash } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { bytesOf, entriesOf, FolderTree, statOf, textOf } from "./folder_tree.ts";
 
-/** Files of a repository that git obeys; hooks are beside them. */
+/** Files of a repository that git obeys; hooks are listed too. */
 export const OBEYED = ["config", "config.worktree", "commondir"] as const;
 
-/** Larger ones are nobody's configuration. */
+/** Larger files are not a configuration. */
 const LARGEST = 1_000_000;
 
 export interface ObeyedFile {
   /** Changes whenever the file does. */
   readonly print: string;
-  /** Undefined if it is no file, or too large to be one that git obeys. */
+  /** Undefined if it is not a file, or too large for git to obey. */
   readonly text?: string | undefined;
 }
 
 export interface GitFolder {
-  /** The system's number of the folder: it stays when the folder is moved. */
+  /** The inode of the folder, which stays when the folder is moved. */
   readonly number: string;
-  /** By name: {@link OBEYED}, and "hooks/NAME". A `hooks` that is not a folder stands for itself. */
+  /** By name: {@link OBEYED}, and "hooks/NAME". A `hooks` that is not a folder is an entry itself. */
   readonly files: Readonly<Record<string, ObeyedFile>>;
 }
 
 /** The git files of a project. All paths are absolute. */
 export interface GitFinds {
   readonly repositories: Readonly<Record<string, GitFolder>>;
-  /** Files and links of the name `.git`, with what they name. */
+  /** Files and links with the name `.git`, and their targets. */
   readonly redirects: Readonly<Record<string, string>>;
 }
 
-/** @param own repositories of the project that are not in its tree */
+/** @param own repositories of the project outside of its folder */
 export async function gitFinds(root: string, own: readonly string[]): Promise<GitFinds> {
   const folders = new Set<string>();
   const redirects: Record<string, string> = {};
@@ -58,7 +58,7 @@ export async function gitFinds(root: string, own: readonly string[]): Promise<Gi
   return { repositories: Object.fromEntries(found), redirects };
 }
 
-/** The real path of the repository that a file `.git` names; undefined if it names none. */
+/** The real path of the repository that a `.git` file names; undefined if it names none. */
 export function namedBy(file: string, content: string | undefined): string | undefined {
   const [, path] = /^gitdir: (.*?)[\r\n]*$/s.exec(content ?? "") ?? [];
   if (path === undefined) return undefined;
@@ -69,7 +69,7 @@ export function namedBy(file: string, content: string | undefined): string | und
   }
 }
 
-/** Repositories of submodules and folders of linked worktrees, which are kept inside of a repository. */
+/** Repositories of submodules and folders of linked worktrees, which are inside of a repository. */
 export function gitFoldersBelow(folder: string): readonly string[] {
   const found: string[] = [];
   for (const { name, isDirectory } of entriesOf(join(folder, "worktrees"))) {
@@ -111,7 +111,7 @@ function obeyed(path: string, read: boolean): ObeyedFile | undefined {
   const info = statOf(path);
   if (info === undefined) return undefined;
   if (info.isSymlink) return { print: `-> ${linkOf(path)}` };
-  // Times can be set, or are too coarse: the content is what counts.
+  // Times can be set, or are too coarse, so the content counts.
   const bytes = info.isFile ? bytesOf(path, LARGEST) : undefined;
   const content = bytes === undefined
     ? `${info.ino} ${info.size} ${info.ctime?.getTime()} ${info.mtime?.getTime()}`

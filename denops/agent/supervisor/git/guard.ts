@@ -1,7 +1,7 @@
 /**
- * What of a repository makes git run programs, guarded while commands may write the rest: hooks, the configuration,
- * and the file `commondir`, which moves both elsewhere. What is missing of them is created, so that it can be mounted
- * read-only, and removed afterwards. Source: gitrepository-layout(5), githooks(5).
+ * Guards the parts of a repository that make git run programs, while commands can write the rest: hooks, the
+ * configuration, and the file `commondir`, which moves both elsewhere. Missing parts are created, so that
+ * they can be mounted read-only, and removed afterwards. Source: gitrepository-layout(5), githooks(5).
  */
 import { join, resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
@@ -12,28 +12,28 @@ import { CommandNotes, type Made } from "./notes.ts";
 import { sweepGit } from "./sweep.ts";
 
 export interface GitGuard {
-  /** Writable, mounted on themselves: nobody can move them away from under their guarded parts. */
+  /** Writable mounts, which cannot be moved away together with their guarded parts. */
   readonly bound: readonly string[];
-  /** Read-only, inside of those. */
+  /** Read-only paths inside of those. */
   readonly guarded: readonly string[];
   /**
-   * To be called once, after the command, also if it was never started: removes what was made for the mounts, and puts
-   * aside what the command has left for git to run. Changes that were undone, one line each.
+   * Call this once after the command, even if it never started. Removes what was created for the mounts, and
+   * sets aside what git would run. Returns the undone changes, one line each.
    */
   sweep(): Promise<readonly string[]>;
 }
 
-/** While a command runs, the project is looked at so often; in large ones less. */
+/** Interval of scans while a command runs; longer in large projects. */
 const PAUSE_MS = 2_000;
 const MOST_SHARE = 20;
-/** Characters of a file `.git`. */
+/** Characters of a `.git` file. */
 const LARGEST_LINK = 10_000;
 
 const nothing = () => Promise.resolve([]);
 
 /**
  * @param root real path
- * @param state the supervisor's folder, which commands do not see
+ * @param state the supervisor's folder, which is hidden from commands
  * @param roots all of the workspace
  */
 async function gitGuard(
@@ -70,8 +70,8 @@ async function gitGuard(
 }
 
 /**
- * Of a command over an overlay nothing stays in `.git`: level "try" writes it, as a layer of its own where it lies
- * outside of the roots.
+ * Paths of git that a command over an overlay can write. Its changes there are always dropped: level "try"
+ * writes to a separate layer, if they are outside of the roots.
  */
 export function gitOverlaid(
   roots: readonly string[],
@@ -86,7 +86,7 @@ export function gitOverlaid(
   };
 }
 
-/** What a command that the end of its supervisor has cut off has left behind. Changes that were undone, one line each. */
+/** Undoes the changes of a command whose supervisor crashed. Returns the undone changes, one line each. */
 export async function sweepAfterCrash(
   root: string,
   state: string,
@@ -99,7 +99,7 @@ export async function sweepAfterCrash(
   return notes;
 }
 
-/** One for each root; if one cannot be, what the others have made is removed again. */
+/** One guard for each root; if one fails, the others are removed again. */
 export async function gitGuards(
   roots: readonly string[],
   level: CommandLevel,
@@ -121,7 +121,7 @@ function mergeGuards(guards: readonly GitGuard[]): GitGuard {
   };
 }
 
-/** Looks again and again until it is ended, and then once more. */
+/** Scans repeatedly until it is stopped, and then once more. */
 class Watch {
   readonly #look: () => Promise<void>;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -157,8 +157,8 @@ type GitPlace =
   | { readonly type: "linked"; readonly file: string; readonly own: string; readonly common: string };
 
 /**
- * A link is not followed, nor a file that only says that it belongs elsewhere: a command could have made it. Of a
- * linked worktree or a submodule the other side, which commands cannot write, must name it too.
+ * Follows no link, and no file that merely claims to belong elsewhere, because a command could have created
+ * it. For a linked worktree or a submodule, the other side, which commands cannot write, must point back.
  */
 function gitPlace(root: string): GitPlace {
   const git = join(root, ".git");
@@ -210,7 +210,7 @@ function gitMounts(place: GitPlace): Mounts {
   const open = [common, ...below.filter((folder) => !others.includes(folder))];
   const guarded = [...(place.type === "linked" ? [place.file] : []), ...others];
   const made: Made[] = [];
-  // A work tree that a command makes would be lost with the sandbox, or stand where commands may not write.
+  // A worktree of a command would vanish with the sandbox, or be in a read-only place.
   const worktrees = join(common, "worktrees");
   guarded.push(worktrees);
   if (statOf(worktrees) === undefined) made.push({ path: worktrees, type: "folder" });
@@ -220,7 +220,7 @@ function gitMounts(place: GitPlace): Mounts {
       const path = join(folder, name);
       guarded.push(path);
       if (statOf(path) !== undefined) continue;
-      // Git refuses an empty one.
+      // Git rejects an empty file.
       const text = name === "commondir" ? "." : "";
       made.push(name === "hooks" ? { path, type: "folder" } : { path, type: "file", text });
     }
@@ -228,7 +228,7 @@ function gitMounts(place: GitPlace): Mounts {
   return { bound: [...new Set([...parents(common), ...open])], guarded, made };
 }
 
-/** The repository and the folders that hold others: one that is not mounted could be moved away. */
+/** The repository and its folders with further repositories: without a mount, one could be moved away. */
 function parents(common: string): readonly string[] {
   const found = [common];
   for (const name of ["modules", "worktrees"]) {

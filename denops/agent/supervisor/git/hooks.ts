@@ -1,4 +1,4 @@
-/** Where git's hooks are if the configuration moves them into the project: what is in there asks before it is written. */
+/** Finds git's hook folders if the configuration moves them into the project: writes there need approval. */
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import type { SafeToWrite } from "../../protocol/config.ts";
@@ -11,10 +11,10 @@ import { namedBy } from "./folders.ts";
 const REASON = "git runs it automatically (core.hooksPath)";
 /** Bytes of a file that names a folder. */
 const LONGEST_LINE = 4_096;
-/** Files of settings that are looked at for a root. */
+/** Limit for the settings files of a root. */
 const MOST_FILES = 100;
 
-/** Entries of `safe_to_write`, none for a root whose hooks are in `.git`. */
+/** Entries of `safe_to_write`; none for a root whose hooks are in `.git`. */
 export async function hookFolders(roots: readonly string[]): Promise<readonly SafeToWrite[]> {
   const { hooksPath } = await userGit(roots);
   const found = await Promise.all(roots.map(async (root, index) => {
@@ -37,8 +37,8 @@ interface RepositorySettings {
 }
 
 /**
- * All that git may obey here, also of a repository that is not used for look-ups. Git itself is not asked: it would
- * wait for ever for a pipe that stands where it expects a file.
+ * All settings that git may obey here, even in a repository that is not used for look-ups. Git itself is not
+ * run: it would wait forever for a pipe in place of a file.
  */
 async function repositorySettings(root: string, roots: readonly string[]): Promise<RepositorySettings> {
   for (let top = root;; top = dirname(top)) {
@@ -55,7 +55,7 @@ async function repositorySettings(root: string, roots: readonly string[]): Promi
   }
 }
 
-/** Includes count whatever their condition is. A file that cannot be read says nothing. */
+/** Follows includes regardless of their conditions. An unreadable file counts as empty. */
 async function withIncludes(files: readonly string[], roots: readonly string[]): Promise<readonly Setting[]> {
   const all: Setting[] = [];
   const queue = new Set(files);

@@ -1,6 +1,6 @@
 /**
- * Notes of commands that run, one file each, kept in the state folder as long as its command does: what was made for
- * their mounts, and what was there of git before. A note that nobody has locked is one that a crash has left behind.
+ * Notes about running commands, one file each, in the state folder while the command runs: what was created
+ * for their mounts, and the previous state of git. An unlocked note remains from a crash.
  */
 import { join } from "node:path";
 import { z } from "../../deps/zod.ts";
@@ -11,7 +11,7 @@ const Made = z.discriminatedUnion("type", [
   z.object({ type: z.literal("folder"), path: z.string() }),
   z.object({ type: z.literal("file"), path: z.string(), text: z.string() }),
 ]);
-/** Something that was missing, and was made to be mounted on. */
+/** A missing path that was created as a mount point. */
 export type Made = z.infer<typeof Made>;
 
 const Repository = z.object({
@@ -47,7 +47,10 @@ export class CommandNotes {
     return new CommandNotes(folder);
   }
 
-  /** Makes what is missing, as the note says. Folders and files that other running commands made also count for this one. */
+  /**
+   * Creates missing paths, as the note says. Paths that other running commands created count for this one
+   * too.
+   */
   async begin(note: CommandNote, mounted: readonly string[]): Promise<AsyncDisposable> {
     using _alone = await this.#alone();
     const shared = this.#made().filter(({ path }) => mounted.includes(path));
@@ -67,7 +70,7 @@ export class CommandNotes {
     };
   }
 
-  /** Hands over each note that was left behind, and removes what it says was made. */
+  /** Passes each note of a crash to `take`, and removes the paths that it lists. */
   async takeLeft(take: (note: CommandNote) => Promise<void>): Promise<void> {
     if (this.#names().length === 0) return;
     using _alone = await this.#alone();
@@ -97,7 +100,7 @@ export class CommandNotes {
       const { path } = one;
       const info = statOf(path);
       const same = one.type === "folder" ? info?.isDirectory : info?.isFile && textOf(path, 10) === one.text;
-      // A folder with something in it stays.
+      // A folder with content stays.
       if (same && !inUse.has(path)) await Deno.remove(path).catch(() => {});
     }
   }
@@ -110,7 +113,7 @@ export class CommandNotes {
   }
 }
 
-/** Undefined if a crash has cut it off: then nothing was made yet. */
+/** Undefined for a note that a crash truncated: nothing was created then. */
 function read(path: string): CommandNote | undefined {
   try {
     return CommandNote.parse(JSON.parse(textOf(path, LARGEST_NOTE) ?? ""));
@@ -124,6 +127,6 @@ async function make(one: Made): Promise<void> {
     if (one.type === "folder") await Deno.mkdir(one.path);
     else await Deno.writeTextFile(one.path, one.text, { createNew: true });
   } catch {
-    // Somebody else has made it, or it cannot be made: then commands cannot either.
+    // Another process has created it, or nobody can: then commands cannot either.
   }
 }

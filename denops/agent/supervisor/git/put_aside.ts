@@ -1,4 +1,4 @@
-/** Takes files out of a project and keeps them in the state folder, from where the user can bring them back. */
+/** Moves files from a project to the state folder, from where the user can restore them. */
 import { basename, dirname, join, relative } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { statOf } from "./folder_tree.ts";
@@ -7,21 +7,21 @@ import { findProgram, sandbox } from "../system/sandbox.ts";
 
 export interface Aside {
   readonly path: string;
-  /** What is to be in its place; undefined: nothing. */
+  /** The new content; undefined: nothing. */
   readonly replacement?: string;
 }
 
-/** Each three arguments: what to move, where to, and the file with the replacement or nothing. */
+/** Takes three arguments each: the file, its destination, and the file with the replacement or nothing. */
 const MOVE =
   'while [ $# -gt 2 ]; do mkdir -p "${2%/*}" && mv -- "$1" "$2" && { [ -z "$3" ] || cp -- "$3" "$1"; }; shift 3; done';
 
-/** More than this in one go is not what a project looks like, and no command line takes it. */
+/** More files at once are unusual for a project, and do not fit into a command line. */
 const MOST_AT_ONCE = 200;
 
 /**
- * @param places folders that the files are in: in a sandbox nothing else is writable, so that a command that still
- * runs cannot put a link in the way that leads elsewhere
- * @returns where each of them is now; those that could not be moved are missing
+ * @param places the files' folders: the sandbox makes nothing else writable, so that a running command cannot
+ * interpose a link that leads elsewhere
+ * @returns the new path of each file; files that could not be moved are missing
  */
 export async function putAside(
   files: readonly Aside[],

@@ -1,6 +1,6 @@
 /**
- * What a command has left of git that would run programs on the host, compared with a list from before it: it is put
- * aside. Repositories themselves stay, and so does what was there before.
+ * Sets aside what a command has left that would make git run programs on the host, compared with a list from
+ * before. Repositories themselves stay, and so do files that existed before.
  */
 import { dirname, join, relative, resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
@@ -10,20 +10,20 @@ import { type Aside, putAside } from "./put_aside.ts";
 
 interface SweepPlace {
   readonly root: string;
-  /** All of the workspace: no program is taken from there. */
+  /** All of the workspace: programs are never run from there. */
   readonly roots: readonly string[];
-  /** Repositories of the project that are not in its tree. */
+  /** Repositories of the project outside of its folder. */
   readonly own: readonly string[];
-  /** Where to keep what is put aside. */
+  /** Folder for files that are set aside. */
   readonly state: string;
 }
 
 interface Trap extends Aside {
-  /** As the end of a sentence. */
+  /** The reason as the end of a sentence. */
   readonly why: string;
 }
 
-/** @returns what was done, one line each */
+/** @returns the actions, one line each */
 export async function sweepGit(before: GitFinds, place: SweepPlace): Promise<readonly string[]> {
   const traps = await trapsOf(before, await gitFinds(place.root, place.own), place);
   if (traps.length === 0) return [];
@@ -55,7 +55,7 @@ async function trapsOf(before: GitFinds, now: GitFinds, place: SweepPlace): Prom
   const byNumber = new Map(Object.values(before.repositories).map((one) => [one.number, one]));
   for (const [folder, repository] of Object.entries(now.repositories)) {
     const same = before.repositories[folder];
-    // One that was moved is still the same.
+    // A moved repository is still the same.
     const known = same?.number === repository.number ? same : byNumber.get(repository.number);
     found.push(...await changesIn(folder, repository, known, place));
   }
@@ -83,7 +83,10 @@ async function changesIn(
   return found;
 }
 
-/** As git makes it: in a linked worktree's folder, naming the repository around it. The guard's own says ".". */
+/**
+ * A file as git creates it: in a linked worktree's folder, naming the surrounding repository. The guard's own
+ * file says ".".
+ */
 function isOwnCommon(folder: string, { text }: ObeyedFile): boolean {
   const named = resolve(folder, (text ?? "/").trim());
   return named === folder || named === dirname(dirname(folder)) && /[\\/]worktrees$/.test(dirname(folder));

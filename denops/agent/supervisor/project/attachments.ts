@@ -1,4 +1,4 @@
-/** Attachments of a message → blocks of a prompt, for any agent of the protocol. Pure. */
+/** Converts attachments of a message into blocks of a prompt, for any ACP agent. Pure. */
 import { pathToFileURL } from "node:url";
 import type { ContentBlock } from "../../deps/acp_sdk.ts";
 import { mayRead } from "../../policy/file_access.ts";
@@ -40,7 +40,7 @@ function blockOf(one: Attachment, rules: Rules): ContentBlock {
   }
 }
 
-/** The prompt template that a message calls. @param text with its arguments */
+/** The prompt template that a message calls. @param text includes its arguments */
 export function promptBlock(name: string, text: string): ContentBlock {
   const label = `prompt ${name}`;
   return textBlock(label, text, { _meta: { [META]: { label, prompt: true } satisfies AttachmentMeta } });

@@ -1,4 +1,4 @@
-/** Prompt templates that are there without a file. A file of the same name takes the place of one. */
+/** Built-in prompt templates, which files with the same names replace. */
 import type { PromptTemplate } from "../../shared/user_files/prompt_file.ts";
 
 /** The default without a selection. */

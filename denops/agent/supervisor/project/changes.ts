@@ -5,15 +5,15 @@ import type { SearchPlace } from "./place.ts";
 import { failure, run } from "../system/run.ts";
 
 const MOST_CHARACTERS = 30_000;
-/** Changed files that are left out by name; more would not fit into a command line. */
+/** Changed files that are excluded by name; more would not fit into a command line. */
 const MOST_NAMED = 1_000;
 const MOST_NAME_CHARACTERS = 5_000_000;
 
 type Changes = Extract<SearchRequest, { op: "changes" }>;
 
-/** Names as they are. */
+/** Prints names unquoted. */
 export const RAW_NAMES = ["-c", "core.quotePath=false"];
-/** Of a submodule only its commit: git would start another git in it. */
+/** For submodules, compares only the commit: git would otherwise start another git in them. */
 const OF_SUBMODULES = "--ignore-submodules=dirty";
 const PLAIN_DIFF = ["--no-ext-diff", "--no-textconv", "--no-renames", OF_SUBMODULES];
 const FORMAT = "--pretty=format:%h %ad %an: %s";
@@ -69,7 +69,7 @@ export async function changes(
   return { op: "changes", text: `${status}\n\n${diff}`.trimEnd() };
 }
 
-/** Prints the files that the same command would speak of. */
+/** Prints the names of the files that the same command would print. */
 const NAMES = ["--name-only", "-z", "--relative", ...PLAIN_DIFF];
 
 class Git {
@@ -83,7 +83,7 @@ class Git {
 
   /**
    * Git's output for readable files.
-   * @param names commands that print the names of all files that the text may speak of
+   * @param names commands that print the names of all files in the output
    * @throws {Error} one line
    */
   async text(args: readonly string[], names: readonly (readonly string[])[]): Promise<string> {
@@ -98,13 +98,13 @@ class Git {
     return plainText(lines.join("\n")) + (size < MOST_CHARACTERS ? "" : "\n[more was left out]");
   }
 
-  /** Literal: a name that begins with ":" could lead out of the project, into the rest of the repository. */
+  /** Literal: a name that begins with ":" could select the rest of the repository, outside of the project. */
   #pathspec(): readonly string[] {
     const { within, plain } = this.#place;
     return ["--", `:(literal)${within}`, ...plain.map((glob) => `:(exclude,glob,icase)${glob}`)];
   }
 
-  /** Git reads some globs otherwise than we do: what they hide is found out by name. */
+  /** Git interprets some globs differently, so files that they hide are found by name. */
   async #hidden(names: readonly (readonly string[])[]): Promise<readonly string[]> {
     if (!this.#place.hasOdd) return [];
     const hidden = new Set<string>();

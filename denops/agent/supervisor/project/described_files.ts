@@ -1,4 +1,4 @@
-/** Markdown files by which the user and the project describe modes and prompts, the user's before the project's. */
+/** Reads Markdown files that define modes and prompts, the user's before the project's. */
 import { join, relative } from "node:path";
 import type { FileRules } from "../../protocol/config.ts";
 import { isInGit, mayRead } from "../../policy/file_access.ts";
@@ -13,21 +13,24 @@ const MOST_BYTES = 64 * 1024;
 export interface DescribedPlace {
   /** Real path of the project's folder. */
   readonly root: string;
-  /** Neovim's folder of settings; undefined where there is none. */
+  /** Neovim's configuration folder; undefined if it has none. */
   readonly configDir: string | undefined;
   readonly rules: FileRules;
 }
 
 interface DescribedFile {
   readonly text: string;
-  /** The file's, without its end. */
+  /** The file's name without its extension. */
   readonly name: string;
   readonly isUsers: boolean;
-  /** The file as messages name it. */
+  /** The file's name in messages. */
   readonly label: string;
 }
 
-/** @param own below the user's folder, `projects` below the project's. @returns what is wrong with files, one line each */
+/**
+ * @param own below the user's folder, `projects` below the project's @returns problems with files, one line
+ * each
+ */
 export async function eachDescribed(
   { root, configDir, rules }: DescribedPlace,
   { own, projects }: { readonly own: string; readonly projects: readonly string[] },
@@ -41,7 +44,7 @@ export async function eachDescribed(
     try {
       if (!isUsers && mayRead({ relative: label, named: label }, rules).verdict !== "allow") return;
       const { real, text } = await oneFile(path, MOST_BYTES);
-      // A link would hand the engine a file that it cannot read itself.
+      // A link would give the engine a file that it cannot read itself.
       if (!isUsers && !isInside(real, root)) throw new Error("it leads out of the project");
       const target = { relative: relative(root, real), named: label };
       if (!isUsers && (isInGit(target) || mayRead(target, rules).verdict !== "allow")) {

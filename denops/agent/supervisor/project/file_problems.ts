@@ -8,7 +8,7 @@ import type { DescribedPlace } from "./described_files.ts";
 import { promptFiles } from "./prompt_files.ts";
 import { OWN_RULES } from "./surroundings.ts";
 
-/** Larger files would never be read to the end. */
+/** Larger files would never be read completely. */
 const MOST_BYTES = 1024 * 1024;
 
 /** One line each; modes report their own problems. */
@@ -27,7 +27,7 @@ function rulesProblems({ root, configDir, rules }: DescribedPlace): Promise<stri
   ];
 }
 
-/** @param within a link out of this folder is not followed */
+/** @param within links out of this folder are not followed */
 async function problemOf(path: string, label = path, within?: string): Promise<string | undefined> {
   const isThere = await Deno.lstat(path).then(() => true, () => false);
   if (!isThere) return undefined;

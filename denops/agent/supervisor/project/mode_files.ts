@@ -1,4 +1,6 @@
-/** Modes that files describe: the user's, then the project's. What is wrong with one of them concerns that one alone. */
+/**
+ * Custom modes from files: the user's, then the project's. A problem with one file affects only that file.
+ */
 import { join } from "node:path";
 import { OwnMode } from "../../protocol/modes.ts";
 import { readModeFile } from "../../shared/user_files/mode_file.ts";
@@ -13,7 +15,7 @@ interface ModeFiles {
 }
 
 export interface ModeFileOptions extends DescribedPlace {
-  /** Models that the user knows. */
+  /** Models that the user configured. */
   readonly known: readonly string[];
 }
 
@@ -21,7 +23,7 @@ export async function modeFiles({ known, ...place }: ModeFileOptions): Promise<M
   const modes = new Map<string, OwnMode>();
   const problems = await eachDescribed(place, FOLDERS, ({ text, name, isUsers }) => {
     const mode = readModeFile(text, name, { known, isUsers });
-    // The user's come first: no project takes their place.
+    // The user's modes come first, so that no project can replace them.
     if (modes.has(mode.name)) throw new Error(`another mode is called ${mode.name}`);
     modes.set(mode.name, mode);
   });

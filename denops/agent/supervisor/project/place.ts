@@ -1,4 +1,4 @@
-/** Where a search looks, and what it passes over there. */
+/** The scope of a search, and the files that it skips. */
 import { basename, relative } from "node:path";
 import { type FileDecision, mayRead, type ReadOptions } from "../../policy/file_access.ts";
 import { resolveInRoots } from "../../policy/roots.ts";
@@ -39,7 +39,7 @@ export class SearchPlace implements RunPlace {
 
   /**
    * @param path absolute, or "" for the primary root
-   * @throws {Error} one line if nothing may be looked for there
+   * @throws {Error} one line if the place cannot be searched
    */
   static async find(path: string, options: SearchOptions): Promise<SearchPlace> {
     const { roots, rules } = options;
@@ -65,12 +65,12 @@ export class SearchPlace implements RunPlace {
     return decision;
   }
 
-  /** What is passed over: what may not be read, and what the user is asked about first. */
+  /** Skipped files: those that are unreadable, and those that need approval. */
   get hidden(): readonly string[] {
     return [...this.rules.deny_read, ...this.rules.read_rules.deny, ...this.rules.read_rules.ask];
   }
 
-  /** Globs of `hidden` that ripgrep and git read as we do; all others are looked at in what they print. */
+  /** Globs of `hidden` that ripgrep and git interpret as we do; the others are applied to their output. */
   get plain(): readonly string[] {
     return this.hidden.filter((glob) => this.#isPlain(glob));
   }

@@ -1,4 +1,6 @@
-/** Prompt templates: the user's, then the project's, then our own; of one name the first counts. */
+/**
+ * Prompt templates: the user's, then the project's, then the built-in ones; the first of each name counts.
+ */
 import { join } from "node:path";
 import { type PromptTemplate, readPromptFile } from "../../shared/user_files/prompt_file.ts";
 import { BUILT_IN_PROMPTS } from "./built_in_prompts.ts";

@@ -1,11 +1,11 @@
-/** Searches of engines: ripgrep and git with fixed arguments, read-only, without network. */
+/** Searches for engines: ripgrep and git with fixed arguments, read-only, without network. */
 import type { FoundLine, SearchRequest, SearchResponse } from "../../protocol/search.ts";
 import { plainText } from "../system/output.ts";
 import { changes } from "./changes.ts";
 import { type SearchOptions, SearchPlace } from "./place.ts";
 import { failure, hasFailed, run } from "../system/run.ts";
 
-/** Matching lines that are counted beyond those that are wanted. */
+/** Matching lines that are counted beyond the requested ones. */
 const MOST_COUNTED = 10_000;
 
 type Grep = Extract<SearchRequest, { op: "grep" }>;
@@ -40,7 +40,7 @@ async function answer(
 
 const RIPGREP = ["--no-config", "--color=never", "--no-messages", "--hidden"];
 
-/** All files: ripgrep would take such a glob for those that git ignores, too. */
+/** Matches all files: for ripgrep, such a glob would include ignored files. */
 const EVERYTHING = /^(?:\*\*\/)*\*{1,2}$/;
 
 function wanted(glob: string | undefined): readonly string[] {
@@ -48,8 +48,8 @@ function wanted(glob: string | undefined): readonly string[] {
 }
 
 /**
- * Files that the model may not read are not found. Later globs win, so these come last. They end at a newline in a name, and
- * so do lines of results: such names are left out.
+ * Excludes unreadable files. Later globs win, so these come last. They do not match names with newlines, and
+ * neither do result lines: such names are dropped.
  */
 function denied(globs: readonly string[]): readonly string[] {
   return [...globs.map((glob) => `--iglob=!/${glob}`), "--iglob=!.git/", "--iglob=!*\n*"];
@@ -88,7 +88,7 @@ async function grep(request: Grep, place: SearchPlace, signal: AbortSignal): Pro
     more = total >= MOST_COUNTED;
     return !more;
   });
-  // 1: nothing was found; more: stopped by us.
+  // 1: no match; more: we stopped it.
   if (hasFailed(code, stderr) && !more) throw failure(stderr);
   return { op: "grep", lines, total, more };
 }
@@ -122,8 +122,9 @@ async function files(request: Files, place: SearchPlace, signal: AbortSignal): P
 }
 
 /**
- * Files of the place that may be read unasked, but for those that git ignores; relative to the root, in any order.
- * @param onFile false: enough @throws {Error} one line
+ * Files of the place that can be read without approval and that git does not ignore; relative to the root, in
+ * any order.
+ * @param onFile returns false to stop @throws {Error} one line
  */
 export async function eachFile(
   place: SearchPlace,
@@ -141,8 +142,8 @@ export async function eachFile(
 }
 
 /**
- * How many files of the place were passed over because the user is asked before they are read. All are counted,
- * whatever is in them: a number of those that match would tell what is in them.
+ * Counts the skipped files that need approval. Counts all of them, because the number of matching ones would
+ * reveal their content.
  */
 async function countLeftOut(
   request: SearchRequest,

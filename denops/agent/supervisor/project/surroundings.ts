@@ -1,4 +1,6 @@
-/** What the model is told of a project and of what the user looks at, within bounds: what is late is left out. */
+/**
+ * Collects facts about the project and the user's view for the model, within limits: late facts are omitted.
+ */
 import { join } from "node:path";
 import { mayRead } from "../../policy/file_access.ts";
 import { nameInRoots } from "../../policy/roots.ts";
@@ -12,30 +14,30 @@ import { RAW_NAMES } from "./changes.ts";
 import { type SearchOptions, SearchPlace } from "./place.ts";
 import { eachFile } from "./search.ts";
 
-/** For all of it together. */
+/** Time limit for all of it. */
 const LONGEST_MS = 1_600;
 
-/** Files that a prompt may name, and that are completed. */
+/** Files that can be completed in a prompt. */
 const MOST_FILES = 5_000;
 const MOST_COMPLETED = 50_000;
 const MOST_RULES = 200;
 const MOST_CHANGED = 20;
 const MOST_BUFFERS = 20;
-/** Characters of what a terminal shows, and of what it runs. */
+/** Characters of a terminal's content, and of its command. */
 const MOST_TERMINAL = 2_000;
 const LONGEST_COMMAND = 200;
-/** Characters of the user's own rules: more than all rules of a session may have. */
+/** Characters of the user's own rules: more than the limit for all rules of a session. */
 const MOST_RULES_TEXT = 64 * 1024;
 
-/** In Neovim's folder of settings. */
+/** In Neovim's configuration folder. */
 export const OWN_RULES = ["agent", "AGENTS.md"] as const;
 
 interface SurroundingsOptions extends SearchOptions {
-  /** Neovim's folder of settings; undefined where there is none. */
+  /** Neovim's configuration folder; undefined if it has none. */
   readonly configDir: string | undefined;
 }
 
-/** Never rejects: what cannot be known is absent. */
+/** Never rejects: unknown facts are absent. */
 export async function surroundings(
   { facts }: SurroundingsWanted,
   options: SurroundingsOptions,
@@ -60,7 +62,7 @@ export async function surroundings(
   };
 }
 
-/** Of the files that git does not ignore, as many as are found in time. */
+/** The files that git does not ignore, as far as they are found in time. */
 export async function fileNames(options: SearchOptions): Promise<readonly string[]> {
   return (await listed(options, AbortSignal.timeout(LONGEST_MS), MOST_COMPLETED))?.paths ?? [];
 }
@@ -117,7 +119,7 @@ async function ownRules(configDir: string | undefined): Promise<string | undefin
   return text.trim() === "" ? undefined : text.slice(0, MOST_RULES_TEXT);
 }
 
-/** From HEAD alone. @throws {Error} if that does not tell it */
+/** Reads HEAD only. @throws {Error} if that is not enough */
 async function gitBranch(options: SearchOptions): Promise<Surroundings["git"]> {
   const { root, roots } = await SearchPlace.find("", options);
   const { head } = await gitView(root, roots);
@@ -127,7 +129,7 @@ async function gitBranch(options: SearchOptions): Promise<Surroundings["git"]> {
   return branch === undefined ? {} : { branch: plainText(branch) };
 }
 
-/** The short format alone names files relative to the folder that git runs in. */
+/** Only the short format names files relative to git's current folder. */
 const STATUS = [
   "-c",
   "status.relativePaths=true",
@@ -148,7 +150,7 @@ async function gitStatus(options: SearchOptions, signal: AbortSignal): Promise<S
   const { code, stderr } = await run("git", [...RAW_NAMES, ...STATUS], place, signal, (line) => {
     if (line.startsWith("## ")) head = plainText(line.slice(3));
     const [, status = "", path] = /^(?!##)(..) (.+)$/.exec(line) ?? [];
-    // A quoted name with an escape in it is not worth reading.
+    // Skip a quoted name with escapes.
     const name = path?.replace(/^"([^\\]*)"$/, "$1").replace(/\/$/, "");
     if (name !== undefined && !name.startsWith('"') && place.judge(name).verdict === "allow") {
       changed.push(plainText(`${status.trim()} ${name}`));
@@ -184,7 +186,7 @@ function headOf(head: string): Head {
   };
 }
 
-/** What Neovim shows of the project's files, by names, and without those that may not be read unasked. */
+/** The part of the project in Neovim's windows, by names, without files that need approval to read. */
 export function shownIn(
   { current, buffers, errors, warnings, terminal, servers }: Shown,
   { roots, rules }: Pick<SearchOptions, "roots" | "rules">,
@@ -210,7 +212,7 @@ export function shownIn(
   };
 }
 
-/** A name may hold line ends, and so look like more than one fact. */
+/** A name with line breaks could imitate further facts. */
 function lineOf(name: string): string {
   return plainText(name).replace(/\s*[\n\u2028\u2029]\s*/g, " ");
 }

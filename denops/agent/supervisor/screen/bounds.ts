@@ -1,27 +1,27 @@
 /**
- * How much one turn may put on a chat's screen. A person reads none of what goes beyond it; Neovim would hold it all.
+ * Limits what one turn can put on a chat's screen. No user reads more, but Neovim would have to store it.
  * Pure.
  */
 import type { Update } from "../../protocol/ui.ts";
 
-/** Blocks on the screen, files that are said to have changed, and what else Lua handles one by one. */
+/** Blocks on the screen, changed files, and other items that Lua handles one by one. */
 const MOST_ENTRIES = 20_000;
-/** Calls and thoughts that have not ended: more than a turn can be at work on. */
+/** Calls and thoughts that have not ended: more than a turn can have. */
 const MOST_OPEN = 1_000;
-/** Of messages and thoughts; no model writes a tenth of it in a turn. */
+/** Characters of messages and thoughts; no model writes a tenth of this in a turn. */
 const MOST_CHARACTERS = 20_000_000;
 
 interface Turn {
   entries: number;
   characters: number;
-  /** What the last block on the screen goes on with. */
+  /** The kind of the last block on the screen, which further text continues. */
   last: string;
   readonly calls: Set<string>;
   readonly open: Set<string>;
   isOver: boolean;
 }
 
-/** Whether an update is let through; the first one that is not says why, in words that follow "it". */
+/** Whether an update is accepted; the first rejected one has the reason, which follows "it". */
 type Admission = "in" | "out" | { readonly why: string };
 
 export class Bounds {
@@ -47,7 +47,7 @@ function newTurn(): Turn {
   return { entries: 0, characters: 0, last: "", calls: new Set(), open: new Set(), isOver: false };
 }
 
-/** False for what is no matter of quantity: answers, and what somebody is asked. */
+/** False for updates without a limit: answers, and questions to the user. */
 function count(turn: Turn, update: Extract<Update, { readonly chat: number }>): boolean {
   switch (update.type) {
     case "text":

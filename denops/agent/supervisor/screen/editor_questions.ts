@@ -4,7 +4,10 @@ import { SCREEN_REQUESTS, type ScreenResult } from "../../protocol/screen_reques
 import type { Action, EditorQuestion, Update } from "../../protocol/ui.ts";
 import { Waiting } from "./waiting.ts";
 
-/** An editor that does not answer by then waits for a key, or is gone. A language server may have to start first. */
+/**
+ * Without an answer in this time, Neovim waits for a key, or has exited. A language server may have to start
+ * first.
+ */
 const LONGEST_WAIT_MS = {
   unsaved_text: 4_000,
   write_unsaved: 4_000,
@@ -27,7 +30,7 @@ export class EditorQuestions {
   readonly #nextRequest: () => number;
   readonly #waiting = new Waiting<Answer>();
   #open: ReadonlySet<string> | undefined;
-  /** A language server runs. */
+  /** Whether a language server runs. */
   hasServers = true;
 
   constructor(push: (update: Update) => void, nextRequest: () => number) {
@@ -35,13 +38,13 @@ export class EditorQuestions {
     this.#nextRequest = nextRequest;
   }
 
-  /** Until it is told, Neovim is asked about everything. */
+  /** Until it is set, Neovim is asked about everything. */
   set state({ files, servers }: EditorState) {
     this.#open = new Set(files.map(folded));
     this.hasServers = servers;
   }
 
-  /** Lua's answer, unchecked. @throws {Error} one line if it fails or does not come */
+  /** Lua's answer, unchecked. @throws {Error} one line if it fails or times out */
   async ask(question: EditorQuestion): Promise<unknown> {
     const known = this.#known(question);
     if (known !== undefined) return known;
@@ -66,7 +69,10 @@ export class EditorQuestions {
     return SCREEN_REQUESTS.unsaved_text.result.parse(answer);
   }
 
-  /** What Neovim would answer; undefined: it must be asked. A buffer of another file may have the same name. */
+  /**
+   * Neovim's answer if it is known; undefined if Neovim must be asked. A buffer of another file may have the
+   * same name.
+   */
   #known({ method, params }: EditorQuestion): unknown {
     if (method === "lsp" || method === "written_since" || this.mayBeOpen(params.path)) return undefined;
     return method === "unsaved_text" ? {} : { status: "not_open" };
@@ -81,7 +87,7 @@ export class EditorQuestions {
   }
 }
 
-/** Some file systems know no case, and some compose characters. */
+/** Some file systems ignore case, and some compose characters. */
 function folded(name: string): string {
   return name.normalize("NFC").toLowerCase();
 }

@@ -1,4 +1,4 @@
-/** A stored part of a session → what the screen would have been told while it was live. Pure. */
+/** Converts a stored part of a session to the updates that the screen got when it was live. Pure. */
 import type { SessionUpdate } from "../../deps/acp_sdk.ts";
 import { z } from "../../deps/zod.ts";
 import type { HistoryEntry } from "../../protocol/requests.ts";
@@ -13,7 +13,7 @@ const content = z.discriminatedUnion("type", [
 const _meta = z.record(z.string(), z.unknown()).nullish();
 const messageId = z.string().nullish();
 
-/** Live updates are checked by the SDK; of these, what screenUpdates reads is checked here. */
+/** The SDK checks live updates; this checks the fields that screenUpdates reads. */
 const ShownUpdate = z.discriminatedUnion("sessionUpdate", [
   z.looseObject({
     sessionUpdate: z.enum(["user_message_chunk", "agent_message_chunk", "agent_thought_chunk"]),
@@ -79,7 +79,7 @@ export function historyUpdates(
   });
 }
 
-/** What is not understood is left out, as it is of a live session. */
+/** Unknown updates are dropped, as in a live session. */
 function entryUpdates(chat: number, update: unknown): readonly Update[] {
   const parsed = ShownUpdate.safeParse(update);
   if (!parsed.success) return [];

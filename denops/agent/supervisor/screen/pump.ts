@@ -1,8 +1,8 @@
 /**
- * The way to the screen, in order. What comes passes at once, but never a second batch before Neovim has taken the
- * first, and no batch that is more than a frame's work: the rest is merged and waits for the next one. How often a
- * text is said is up to who says it (`shared/pace.ts`); what only tells how calls go waits for the next batch, or
- * for its own time, and a question to the editor does not wait for that: each drawing costs Neovim milliseconds.
+ * Sends updates to the screen, in order. Updates pass at once, but never a second batch before Neovim has
+ * processed the first, and no batch that takes longer than a frame: the rest is merged and waits. The sender
+ * limits the rate of text (`shared/pace.ts`). Progress of calls waits for the next batch or its own timer; a
+ * question to the editor does not wait for it, because each drawing costs Neovim milliseconds.
  */
 import { Pace, type PaceClock } from "../../shared/pace.ts";
 import { trace } from "../../protocol/trace.ts";
@@ -13,19 +13,19 @@ import { breakLines } from "./visible.ts";
 /** The first text of a message waits for this many word characters, so that "**Wh" never flashes. */
 const FIRST_TEXT = 8;
 const WORD = /[\p{L}\p{N}_]/gu;
-/** Updates of one batch, and characters, if it has more than one update. */
+/** Updates in a batch, and characters in a batch of several updates. */
 const MOST_UPDATES = 50;
 const MOST_CHARACTERS = 100_000;
-/** Updates that are looked at for one of the same call. */
+/** Updates that are searched for one of the same call. */
 const NEAR = 100;
 /**
- * Files are named without their texts where one is larger, or more characters wait: Neovim then reads those that it has
- * open.
+ * Texts of files are omitted if one is larger, or more characters wait: Neovim then reads the files that it
+ * has open.
  */
 const LARGE_FILE = 500_000;
 const MANY_CHARACTERS = 2_000_000;
 
-/** What is looked at as it goes by, and waited for by nobody. */
+/** Updates that nobody waits for. */
 const GLANCED: ReadonlySet<Update["type"]> = new Set<Update["type"]>([
   "tool",
   "plan",
@@ -42,22 +42,23 @@ export class Pump implements Disposable {
   readonly #bounds = new Bounds();
   readonly #pace: Pace;
   #queue: Update[] = [];
-  /** So many of the queue are to pass now. */
+  /** Number of updates in the queue that are due. */
   #due = 0;
-  /** Characters of the queue's texts of files. */
+  /** Characters of files' texts in the queue. */
   #waiting = 0;
-  /** Where in its line the text of each chat's message has come to. */
+  /** The column that each chat's message has reached. */
   readonly #columns = new Map<number, { readonly message: string; readonly column: number }>();
   /** Text that is not long enough to show yet, per chat. */
   readonly #held = new Map<number, TextUpdate>();
-  /** Messages of which something was shown. */
+  /** Messages that are partly visible. */
   readonly #visibleMessages = new Set<string>();
   #delivering = false;
   #disposed = false;
 
   /**
-   * @param deliver resolves when Neovim has taken the batch
-   * @param onFlood a chat's turn has sent more than a screen is for; nothing more of it is shown. `why` follows "it"
+   * @param deliver resolves when Neovim has processed the batch
+   * @param onFlood called when a chat's turn exceeds the limits; nothing more of it is shown. `why` follows
+   * "it"
    */
   constructor(
     deliver: (batch: readonly Update[]) => Promise<void>,
@@ -91,7 +92,7 @@ export class Pump implements Disposable {
     else this.#pace.flush();
   }
 
-  /** Behind all but what is only glanced at. */
+  /** Queues a question after all updates except those that nobody waits for. */
   #ask(question: Update): void {
     this.#queue.splice(this.#due, 0, question);
     this.#due += 1;
@@ -110,7 +111,7 @@ export class Pump implements Disposable {
     this.#append({ ...update, text });
   }
 
-  /** Whatever comes after a text ends its wait; order holds within a chat. */
+  /** Any update after a text releases it; the order is kept within a chat. */
   #releaseBefore(update: Update): void {
     if (!("chat" in update)) return;
     const held = this.#held.get(update.chat);
@@ -120,7 +121,7 @@ export class Pump implements Disposable {
     if (update.type === "turn_done") this.#visibleMessages.clear();
   }
 
-  /** A line without an end is one that no window can draw. */
+  /** Breaks lines that are too long for a window to draw. */
   #broken(update: TextUpdate): TextUpdate {
     const at = this.#columns.get(update.chat);
     const { text, column } = breakLines(update.text, at?.message === update.message ? at.column : 0);
@@ -136,7 +137,7 @@ export class Pump implements Disposable {
         this.#queue[at] = merged;
         return;
       }
-      // Calls do not wait for each other; with everything else order counts.
+      // Calls may overtake each other; everything else keeps its order.
       if (before?.type !== "tool" || update.type !== "tool") break;
     }
     this.#queue.push(this.#lightened(update));
@@ -153,14 +154,14 @@ export class Pump implements Disposable {
     return update;
   }
 
-  /** As much as Neovim can take in without its user noticing. */
+  /** As much as Neovim can process unnoticed. */
   #nextBatch(): readonly Update[] {
     let size = 0;
     let count = 0;
     for (const update of this.#queue.slice(0, this.#due)) {
       const next = sizeOf(update);
       if (count > 0 && (count === MOST_UPDATES || size + next > MOST_CHARACTERS)) break;
-      // A long text comes in pieces.
+      // A long text is split.
       if (update.type === "text" && next > MOST_CHARACTERS) {
         const end = pieceEnd(update.text, MOST_CHARACTERS);
         this.#queue[0] = { ...update, text: update.text.slice(end) };
@@ -193,13 +194,13 @@ export class Pump implements Disposable {
   }
 }
 
-/** Where a text can be cut: not within a character. */
+/** Where a text can be split: not within a character. */
 function pieceEnd(text: string, most: number): number {
   const isHalf = /[\ud800-\udbff]/.test(text.charAt(most - 1));
   return isHalf ? most - 1 : most;
 }
 
-/** What is told to the eye alone, of this chat. */
+/** Whether an update of this chat only affects the display. */
 function isOnlyShown(update: Update, chat: number): boolean {
   const types: readonly Update["type"][] = [
     "text",
@@ -235,7 +236,7 @@ function sizeOf(update: Update): number {
   }
 }
 
-/** One update for two, where the second only goes on with the first. */
+/** Merges two updates if the second continues the first. */
 function merge(last: Update, next: Update): Update | undefined {
   if ((last.type === "text" || last.type === "thought") && next.type === last.type) {
     const same = last.chat === next.chat && last.message === next.message;

@@ -1,4 +1,4 @@
-/** Tool calls and their diffs → updates for the screen. Pure. */
+/** Converts tool calls and their diffs to updates for the screen. Pure. */
 import type { ToolCallContent, ToolCallUpdate } from "../../deps/acp_sdk.ts";
 import { basename, relative } from "node:path";
 import { structuredPatch } from "../../deps/diff.ts";
@@ -11,12 +11,12 @@ import { middleCut, oneLine, visible } from "./visible.ts";
 
 /** Characters of one update's output or diff. */
 const LONGEST_OUTPUT = 20_000;
-/** Files whose diffs an approval shows, and the characters of them all. */
+/** Files with diffs in an approval, and the characters of all diffs. */
 const MOST_DIFFS = 100;
 const LARGEST_DIFFS = 500_000;
 /** Timeout of one comparison. */
 const LONGEST_DIFF_MS = 100;
-/** Characters that Lua has to remember. */
+/** Characters of an id, which Lua stores. */
 const LONGEST_ID = 200;
 const LONGEST_PATH = 4_096;
 

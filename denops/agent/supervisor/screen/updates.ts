@@ -1,4 +1,4 @@
-/** ACP version 1 updates of any agent → updates for the screen. Pure. */
+/** Converts ACP version 1 updates of any agent to updates for the screen. Pure. */
 import type { ContentBlock, SessionUpdate } from "../../deps/acp_sdk.ts";
 import { basename, relative, sep } from "node:path";
 import { isInside } from "../../policy/path.ts";
@@ -12,7 +12,7 @@ import { LONGEST_NOTICE, middleCut, oneLine, prose, sessionTitle } from "./visib
 
 /** Steps of a plan on screen. */
 const MOST_STEPS = 100;
-/** Commands, and options, of an agent. */
+/** Commands and options of an agent. */
 const MOST_LISTED = 200;
 /** Names of a message's attachments. */
 const MOST_ATTACHMENTS = 50;

@@ -1,22 +1,25 @@
-/** Text that comes from a model, an engine or a file, made safe for a screen: it is shown, not obeyed. */
+/** Makes text from a model, an engine or a file safe for the screen: it is displayed, never interpreted. */
 import { CONTROLS, DECEPTIVE } from "../../policy/deceptive.ts";
 import { LONGEST_SESSION_TITLE } from "../../protocol/sessions_file.ts";
 
-/** Characters of a text that is one line on the screen: a title, a reason, a summary. */
+/** Characters of a text on one line: a title, a reason, a summary. */
 const LONGEST_LINE = 300;
-/** Characters of a notice, and of what went wrong. */
+/** Characters of a notice or an error. */
 export const LONGEST_NOTICE = 1_000;
 /** Characters of a file's name on the screen. */
 export const LONGEST_NAME = 120;
-/** Characters of the folder that a command runs in: it is on a row of its own. */
+/** Characters of a command's folder, which has its own row. */
 export const LONGEST_FOLDER = 60;
 
-/** Line breaks and tabs stay; control characters become their pictures, and what nobody would see its number. */
+/**
+ * Keeps line breaks and tabs; replaces control characters with their pictures, and invisible characters with
+ * their numbers.
+ */
 export function visible(text: string): string {
   return withoutControls(text).replaceAll(DECEPTIVE, codePoint);
 }
 
-/** The same for what people read as prose: joiners and marks of direction are part of how some scripts are written. */
+/** The same for prose: some scripts need joiners and direction marks. */
 export function prose(text: string): string {
   return withoutControls(text).replaceAll(
     DECEPTIVE,
@@ -24,20 +27,22 @@ export function prose(text: string): string {
   );
 }
 
-/** A text of several lines, such as an answer, as any window can draw it. */
+/** Text of several lines, such as an answer, in a form that any window can draw. */
 export function plainAnswer(text: string): string {
   return breakLines(prose(text)).text;
 }
 
-/** Joiners, marks of direction, soft hyphens and variants of characters, as Arabic, Hebrew, Hindi or Mongolian have them. */
+/**
+ * Joiners, direction marks, soft hyphens and variation selectors, as in Arabic, Hebrew, Hindi or Mongolian.
+ */
 const OF_SCRIPTS = /^[\u00ad\u061c\u180b-\u180f\u200b-\u200f\u{e0100}-\u{e01ef}]$/u;
 
 /** Characters of a line that any window can draw. */
 const LONGEST_DRAWN = 50_000;
 
 /**
- * The text with a line break where a line would become too long to be drawn.
- * @param column of its beginning, in characters
+ * Breaks lines that would be too long to draw.
+ * @param column of the text's beginning, in characters
  * @returns also the column of its end
  */
 export function breakLines(text: string, column = 0): { readonly text: string; readonly column: number } {
@@ -59,21 +64,21 @@ export function breakLines(text: string, column = 0): { readonly text: string; r
   return { text: out.join("\n"), column: at };
 }
 
-/** One line of at most `most` characters; what is left out is left out at the end. */
+/** One line of at most `most` characters, cut at its end. */
 export function oneLine(text: string, most: number = LONGEST_LINE): string {
-  // A title may be as large as a message: no more of it is looked at than could be shown.
+  // A title may be as large as a message: process only what can be shown.
   const looked = text.slice(0, 8 * most);
   const line = [...visible(looked).replace(/\s+/g, " ").trim()];
   const fits = line.length <= most && looked.length === text.length;
   return fits ? line.join("") : `${line.slice(0, most - 1).join("")}…`;
 }
 
-/** The title of a session, as an engine tells it. */
+/** The title of a session, from its engine. */
 export function sessionTitle(title: string): string {
   return oneLine(title, LONGEST_SESSION_TITLE);
 }
 
-/** An engine's answer with its titles fit to be shown, wherever in it they stand. */
+/** An engine's answer with displayable titles at any depth. */
 export function withTitles<Answer>(answer: Answer): Answer {
   const convert = (value: unknown, key = ""): unknown => {
     if (typeof value === "string") return key === "title" ? sessionTitle(value) : value;
@@ -84,7 +89,10 @@ export function withTitles<Answer>(answer: Answer): Answer {
   return convert(answer) as Answer;
 }
 
-/** A path or a name as one line of at most `most` characters: both its ends say something, so the middle is cut out. */
+/**
+ * A path or a name as one line of at most `most` characters, cut in the middle because both ends are
+ * informative.
+ */
 export function middleCut(text: string, most: number = LONGEST_NAME): string {
   const long = text.length > 8 * most;
   const looked = long ? text.slice(0, 4 * most) + text.slice(-4 * most) : text;
@@ -94,7 +102,7 @@ export function middleCut(text: string, most: number = LONGEST_NAME): string {
   return `${line.slice(0, head).join("")}…${line.slice(head + 1 - most).join("")}`;
 }
 
-/** Whether a text is on one line as it is. */
+/** Whether a text is a single displayable line. */
 export function isPlainLine(text: string): boolean {
   return !/[\n\r\t]/.test(text) && visible(text) === text;
 }

@@ -1,10 +1,10 @@
-/** Requests that wait for somebody on the other side of Neovim: approvals and questions to the editor. */
+/** Requests that wait for an answer from Neovim: approvals and questions to the editor. */
 
-/** Each waiting request is settled once; an answer that comes twice or too late does nothing. */
+/** Each waiting request is settled once; a second or late answer does nothing. */
 export class Waiting<T> {
   readonly #open = new Map<number, { readonly owner: string; settle(value: T): void }>();
 
-  /** @param owner whose end settles the request, see {@link settleAll} */
+  /** @param owner its end settles the request, see {@link settleAll} */
   add(request: number, owner: string): Promise<T> {
     const { promise, resolve } = Promise.withResolvers<T>();
     this.#open.set(request, { owner, settle: resolve });
@@ -19,7 +19,7 @@ export class Waiting<T> {
     return waiting !== undefined;
   }
 
-  /** The requests of this owner, all answered alike. */
+  /** Settles all requests of this owner with the same answer. */
   settleAll(owner: string, value: T): readonly number[] {
     const requests = [...this.#open].filter(([, waiting]) => waiting.owner === owner).map(([request]) =>
       request

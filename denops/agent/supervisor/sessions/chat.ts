@@ -27,9 +27,9 @@ interface ChatPorts extends ChatSessionPorts {
   settle(): void;
 }
 
-/** A stopped turn ends on screen after this time: the engine's last words usually arrive within it. */
+/** A stopped turn ends on screen after this time, within which the engine's last text usually arrives. */
 const LAST_WORDS_MS = 40;
-/** An engine that has not ended its turn so long after a stop is killed. */
+/** An engine that has not ended its turn this long after a stop is killed. */
 const STUCK_MS = 5_000;
 
 /** A message of the user. */
@@ -39,8 +39,9 @@ type QueuedMessage = Pick<
 >;
 
 /**
- * The state of a chat. See the phases of lua/agent/timeline/states.lua: `stopping` is `#stopping` here, because the next
- * turn may already be opening while the engine still ends a stopped one. "between": it changes something between turns.
+ * The state of a chat. See the phases of lua/agent/timeline/states.lua: `stopping` is `#stopping` here,
+ * because the next turn may already be opening while the engine still ends a stopped one. "between": a change
+ * between turns is running.
  */
 type TurnState =
   | { readonly phase: "ready" }
@@ -126,7 +127,7 @@ export class Chat {
     this.#ports.settle();
   }
 
-  /** Neovim has exited and keeps the queue: nothing more is sent. */
+  /** Neovim has exited and stores the queue: nothing more is sent. */
   end(): void {
     this.#queue = [];
     if (this.#state.phase === "opening") this.#state.stop();

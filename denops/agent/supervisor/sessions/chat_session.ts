@@ -24,7 +24,7 @@ export class ChatSession {
   readonly #model: SessionModel;
   readonly #connection: SessionConnection;
   readonly #choices = new ChoiceOrder();
-  /** The first message makes it. */
+  /** Created by the first message. */
   #branch: Promise<string | undefined> | undefined;
 
   constructor(chat: number, ports: ChatSessionPorts) {
@@ -133,7 +133,7 @@ export class ChatSession {
     if (session !== undefined) this.#mode.narrow(session.project.client.modes, mode);
   }
 
-  /** Sets the mode from the next turn on; shows what goes wrong. */
+  /** Sets the mode from the next turn on; shows errors. */
   async chooseMode(mode: string): Promise<void> {
     await this.#choices.addQuick(async () => {
       try {
@@ -185,7 +185,8 @@ export class ChatSession {
 
   /**
    * Continues the session with another provider, in another engine. Call it between turns.
-   * @param provider undefined for the options' provider @throws {Error} one line: the session then stays where it is
+   * @param provider undefined for the options' provider @throws {Error} one line: the session then stays
+   * where it is
    */
   async chooseProvider(provider: string | undefined, name: string | undefined): Promise<void> {
     await this.#choices.add(async () => {

@@ -21,7 +21,7 @@ interface ChatsPorts {
   readonly world: ProviderWorld;
 }
 
-/** Where the user is, and which stored session the chat shows. */
+/** The user's location, and the stored session of the chat. */
 interface ChatPlace extends RootQuery {
   readonly chat: number;
   readonly session?: string | undefined;

@@ -168,7 +168,10 @@ export class SessionConnection {
     return true;
   }
 
-  /** Moves the open session to another engine, because only one may write its log. @throws {Error} one line: it is back */
+  /**
+   * Moves the open session to another engine, because only one may write its log. @throws {Error} one line,
+   * after moving it back
+   */
   async move(to: OpenProject, choice: ModelChoice, from: OpenSession): Promise<void> {
     const { sessionId, project: { engine, client } } = from;
     const { agents } = await engine.request("agents", { sessionId });

@@ -86,7 +86,7 @@ export class SessionModel {
   }
 
   /**
-   * Gives the user's model to a session that opens, whatever its engine remembers.
+   * Sets the user's model for a session that opens, regardless of its engine's memory.
    * @param current the engine's model for it @return the model that it continues with
    */
   async apply(

@@ -1,6 +1,6 @@
 /**
- * The stored sessions of all projects, from what their engines have written beside their databases. A file that is not
- * as it should be is left out: an engine wrote it, and an engine is not trusted.
+ * The stored sessions of all projects, from the lists that their engines keep beside their databases. Invalid
+ * files are skipped, because engines are untrusted.
  */
 import { basename, join } from "node:path";
 import {
@@ -14,12 +14,12 @@ import { LONGEST_NAME, oneLine, sessionTitle } from "../screen/visible.ts";
 import { oneFile } from "../system/one_file.ts";
 import { projectStateName } from "../system/project_state.ts";
 
-/** Of one state folder. */
+/** In one state folder. */
 const MOST_PROJECTS = 1_000;
-/** The newest, over all projects. */
+/** The newest ones of all projects. */
 const MOST_SHOWN = 2_000;
 
-/** The newest first; empty if there is no such folder. */
+/** The newest first; empty if the folder does not exist. */
 export async function storedSessions(stateDir: string): Promise<readonly ShownSession[]> {
   const folders = await Array.fromAsync(Deno.readDir(stateDir)).catch(() => []);
   const names = folders.filter(({ isDirectory }) => isDirectory).map(({ name }) => name);
@@ -29,7 +29,7 @@ export async function storedSessions(stateDir: string): Promise<readonly ShownSe
   return rows.flat().toSorted((a, b) => b.updated - a.updated).slice(0, MOST_SHOWN);
 }
 
-/** @throws {Error} if the file is not as the engine of this folder's project writes it */
+/** @throws {Error} if the file is not a valid list of this folder's project */
 async function sessionsOf(stateDir: string, name: string): Promise<readonly ShownSession[]> {
   const folder = await Deno.realPath(join(stateDir, name));
   const path = join(folder, SESSIONS_FILE);
@@ -37,7 +37,7 @@ async function sessionsOf(stateDir: string, name: string): Promise<readonly Show
   const { real, text } = await oneFile(path, LARGEST_SESSIONS_FILE);
   if (real !== path) throw new Error("it is behind a link");
   const { root, sessions } = SessionsFile.parse(JSON.parse(text));
-  // No engine speaks for another project: its folder is named after its own.
+  // An engine cannot list sessions of another project: the folder's name is derived from its root.
   if (await projectStateName(root) !== name) throw new Error("it is of another project");
   const open = await openSessions(join(folder, "locks"));
   return sessions.map((session) => sessionView(session, root, open.has(session.id)));
@@ -45,7 +45,7 @@ async function sessionsOf(stateDir: string, name: string): Promise<readonly Show
 
 function sessionView(session: ListedSession, root: string, open: boolean): ShownSession {
   const { id, title, updated, turns, archived, state } = session;
-  // One that nobody has open does nothing, whatever was written last.
+  // A session that is not open is idle, regardless of its stored state.
   const ended = !open && (state === "running" || state === "waiting");
   return {
     ...{ sessionId: id, root, updated, turns, archived, open },
@@ -73,7 +73,7 @@ async function openSessions(folder: string): Promise<ReadonlySet<string>> {
   return open;
 }
 
-/** Looks only: the lock is shared, and given back at once. */
+/** Tests the lock: takes it shared, and releases it at once. */
 async function isLocked(path: string): Promise<boolean> {
   if (!(await Deno.lstat(path)).isFile) return false;
   using file = await Deno.open(path);

@@ -64,7 +64,7 @@ export class SurroundingsGatherer {
   #asking: Promise<void> | undefined;
   /** For the next turn. */
   #git: GitNow | undefined;
-  /** Of the look that {@link prepare} begins. */
+  /** Aborts the first look, which {@link prepare} begins. */
   readonly #firstLook = new AbortController();
   /** The client has not listed all files in time. */
   #isLate = false;

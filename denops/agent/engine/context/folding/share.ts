@@ -1,7 +1,7 @@
 /** The share of the model's window for the attachments of one message. */
 import { splitLines } from "../../../shared/text/text.ts";
 
-/** Of the window. */
+/** Share of the window. */
 const SHARE = 1 / 6;
 /** Characters a token before the first count. */
 const CHARACTERS_A_TOKEN = 3;

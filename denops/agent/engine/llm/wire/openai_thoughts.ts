@@ -1,5 +1,5 @@
 /**
- * Which OpenAI-compatible services require the thoughts of earlier answers, and in which field. Pure.
+ * OpenAI-compatible services that require the thoughts of earlier answers, with the field for them. Pure.
  * Sources: api-docs.deepseek.com, "Thinking Mode" (of turns with calls, in all later requests);
  * platform.kimi.ai/docs, "Use Kimi K2 Thinking Model"; docs.z.ai, "Thinking Mode"; docs.mistral.ai,
  * "Reasoning"; openrouter.ai/docs, "Reasoning Tokens". Templates of local models (Qwen, GLM, gpt-oss, Gemma)

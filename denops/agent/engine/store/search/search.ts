@@ -17,7 +17,7 @@ const MOST_PLACES = 100;
 interface SearchText {
   readonly session: string;
   readonly turn: number;
-  /** Of the entry that has the text. */
+  /** The number of the entry that has the text. */
   readonly seq: number;
   readonly role: "user" | "assistant" | "tool";
   readonly text: string;

@@ -1,6 +1,6 @@
 /**
- * Logs from before entries had schemas. They held events, and messages in the form of requests: first in two tables, then
- * in the log of a turn.
+ * Converts logs from before entries had schemas. They contained events, and messages in the format of
+ * requests: first in two tables, then in the log of a turn.
  */
 import type { ControlNote, LogEntry } from "../../log/entries.ts";
 import type { Image, Reasoning, ToolCall } from "../../log/messages.ts";
@@ -9,18 +9,18 @@ export interface OldEntry {
   /** "message", or an event's type. */
   readonly kind: string;
   readonly time: number;
-  /** Undefined for one that cannot be read. */
+  /** Undefined if it is unreadable. */
   readonly value: unknown;
 }
 
 export interface DatedEntry {
   readonly time: number;
   readonly kind: string;
-  /** Undefined for one that cannot be read. */
+  /** Undefined if it is unreadable. */
   readonly entry: LogEntry | undefined;
 }
 
-/** How an answer ended that was not given to its end. */
+/** The end of an interrupted answer. */
 const INTERRUPTED = "[The answer was interrupted here.]";
 
 type OldMessage =

@@ -15,7 +15,7 @@ interface OldTurn {
   readonly entries: readonly OldEntry[];
 }
 
-/** Session → turn → what is in it. */
+/** Session → turn → its content. */
 type OldTurns = Map<string, Map<number, OldTurn>>;
 
 export class OldLogs {

@@ -6,7 +6,7 @@ import { PageFile } from "../page_file.ts";
 import { removeDatabase, removeIfThere } from "./upgrade.ts";
 import type { Sql } from "../sql.ts";
 
-/** Of the new database, once it is complete. */
+/** Suffix of the new database, once it is complete. */
 const READY_SUFFIX = ".salvaged";
 
 interface Salvaged {

@@ -10,7 +10,7 @@ import { SqlRows } from "../rows.ts";
 import { schemaOf, SCHEMAS } from "./schema.ts";
 import type { Sql } from "../sql.ts";
 
-/** Of the copy from before the last upgrade. */
+/** Suffix of the copy from before the last upgrade. */
 const BACKUP_SUFFIX = ".backup";
 
 /** SQLite's message. */
@@ -122,7 +122,7 @@ function makeAnew(database: Sql, copy: string): void {
   importRows(new SqlRows(old), database);
 }
 
-/** With all that is beside it. */
+/** Including the files beside it. */
 export function removeDatabase(path: string): void {
   for (const suffix of ["", "-wal", "-shm", "-journal"]) removeIfThere(path + suffix);
 }

@@ -63,7 +63,7 @@ export async function hasAllNamesIn(path: string, folders: readonly string[]): P
         if (info?.ino === ino && info.dev === dev) missing -= 1;
       }
     } catch {
-      // A folder that cannot be looked into has no name that would count.
+      // An unreadable folder has no names that count.
     }
   }
   return missing === 0;
@@ -71,11 +71,11 @@ export async function hasAllNamesIn(path: string, folders: readonly string[]): P
 
 interface ImageFile {
   readonly bytes: Uint8Array;
-  /** Of the file, in bytes. */
+  /** Bytes of the file. */
   readonly size: number;
 }
 
-/** The file's bytes, or its first `most`; undefined if it is no image, then hardly anything was read. */
+/** The file's bytes, or its first `most`; undefined if it is not an image, after reading little of it. */
 export function readImage(path: string, most: number): ImageFile | undefined {
   using file = openByRealPath(path);
   const start = file.take(LOOKED_AT);

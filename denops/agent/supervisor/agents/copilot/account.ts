@@ -1,4 +1,6 @@
-/** What an engine is told of Copilot: where it is, the key, and how the account's models are spoken to. */
+/**
+ * The engine's configuration for Copilot: its address, its key, and the wire formats of the account's models.
+ */
 import type { SharedConfig, UserConfig } from "../../../protocol/config.ts";
 import type { ModelWire } from "../../../protocol/providers.ts";
 import { defined } from "../../../shared/records.ts";
@@ -9,7 +11,7 @@ import { type CopilotModel, defaultModel, modelProblem, otherWire } from "./mode
 
 interface CopilotAccount {
   readonly address: string;
-  /** Of the models that are asked in another wire format than the provider's. */
+  /** Models with another wire format than the provider's. */
   readonly wires: readonly ModelWire[];
   readonly key: { readonly key: string; readonly source: string; readonly key_expires: number };
 }
@@ -30,7 +32,9 @@ interface AccountModel {
   readonly abilities: Partial<Pick<SharedConfig, "context_window" | "vision" | "native_tools">>;
 }
 
-/** The user's model, else Copilot's own choice. @throws {Error} one line, also if the account may not use it */
+/**
+ * The user's model, otherwise Copilot's default. @throws {Error} one line, also if the account cannot use it
+ */
 export async function accountModel(user: UserConfig, world: World): Promise<AccountModel | undefined> {
   const { models } = await copilotKey(user, world);
   const name = user.model ?? (models === undefined ? undefined : defaultModel(models)?.name);
@@ -41,7 +45,7 @@ export async function accountModel(user: UserConfig, world: World): Promise<Acco
   return { name, abilities: model === undefined ? {} : abilitiesOf(model) };
 }
 
-/** That a model calls tools is left to its answers; that it does not, holds. */
+/** Listed tool support is verified by the model's answers, but missing support is trusted. */
 function abilitiesOf({ context_window, vision, tools }: CopilotModel): AccountModel["abilities"] {
   return {
     ...defined({ context_window, vision }),
@@ -49,23 +53,25 @@ function abilitiesOf({ context_window, vision, tools }: CopilotModel): AccountMo
   };
 }
 
-/** Somebody has logged in by `:Agent login copilot`. Other editors' logins are used only on request. */
+/**
+ * Whether the user has logged in with `:Agent login copilot`. Other editors' logins are used only on request.
+ */
 export async function hasCopilotLogin({ providers, state_dir }: UserConfig): Promise<boolean> {
   return await hasOwnLogin(gitHubOf(providers.copilot).host, state_dir);
 }
 
-/** There is a login, ours or that of another editor; whether it is good GitHub knows. */
+/** Whether a login exists, ours or another editor's. Only GitHub knows whether it is valid. */
 export async function isLoggedIn({ providers, state_dir }: UserConfig, { env }: World): Promise<boolean> {
   return (await oauthTokens(gitHubOf(providers.copilot).host, state_dir, env)).length > 0;
 }
 
-/** Why there was none, by the address of the API. */
+/** Recent failures by the API's address. */
 const failed = new Map<string, { readonly at: number; readonly error: unknown }>();
 
-/** However often an engine asks, GitHub is asked in vain no more often. Milliseconds. */
+/** After a failure GitHub is not asked again for this long. Milliseconds. */
 const FAILED_MS = 5_000;
 
-/** The key of this moment for an engine that reaches `address`. @throws {Error} one line */
+/** The current key for an engine that reaches `address`. @throws {Error} one line */
 export async function renewedKey(
   user: UserConfig,
   world: World,
@@ -77,7 +83,7 @@ export async function renewedKey(
     failed.set(address, { at: Date.now(), error });
     throw error;
   });
-  // The engine's sandbox is open for one host.
+  // The engine's sandbox allows one host.
   if (fresh.address !== address) {
     throw new Error("Copilot has moved this account to another address. Quit Neovim and start it again.");
   }

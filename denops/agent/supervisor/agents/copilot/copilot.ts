@@ -1,6 +1,6 @@
 /**
- * GitHub Copilot: a login at GitHub is exchanged for a key that holds for half an hour, and the account's models are
- * listed. The engine gets the key; the login never leaves this process.
+ * GitHub Copilot: exchanges a GitHub login for a key that is valid for half an hour, and lists the account's
+ * models. The engine gets the key; the login never leaves this process.
  */
 import { z } from "../../../deps/zod.ts";
 import type { UserConfig } from "../../../protocol/config.ts";
@@ -19,7 +19,7 @@ import { oauthTokens } from "./logins.ts";
 import { type CopilotModel, copilotModels } from "./models.ts";
 import { quotaLine } from "./quota.ts";
 
-/** What is said of where the key comes from: "Check …". */
+/** The source of the key in messages: "Check …". */
 export const KEY_SOURCE = `the login (${LOG_IN})`;
 
 /** `refresh_in` in seconds from now; `expires_at` in seconds since 1970, a minute or more later. */
@@ -32,25 +32,28 @@ const Exchanged = z.object({
 
 interface CopilotKey {
   readonly key: string;
-  /** When another one is to be asked for, in milliseconds since 1970. */
+  /** When to renew it, in milliseconds since 1970. */
   readonly expires: number;
-  /** Of the API that takes it, without a slash at the end. */
+  /** Address of its API, without a trailing slash. */
   readonly address: string;
-  /** Undefined: they cannot be listed. */
+  /** Undefined: the list is unavailable. */
   readonly models: readonly CopilotModel[] | undefined;
 }
 
 type Options = Pick<UserConfig, "providers" | "state_dir">;
 
-/** Keys that hold, by GitHub, address and login; those of all projects are the same. */
+/** Valid keys by GitHub host, address and login, shared by all projects. */
 const keys = new Map<string, { readonly exchange: Promise<CopilotKey>; readonly forced: number }>();
 
-/** However often an engine says that its key is refused, GitHub is asked no more often. Milliseconds. */
+/**
+ * After a renewal GitHub is not asked again for this long, even if an engine reports a refused key.
+ * Milliseconds.
+ */
 const FORCED_MS = 10_000;
-/** A key that ends sooner is not given out. Milliseconds. */
+/** Keys that expire sooner are not used. Milliseconds. */
 const MARGIN_MS = 60_000;
 
-/** @param refused the key that was given out is not taken any more @throws {Error} one line */
+/** @param refused whether the provider refused the last key @throws {Error} one line */
 export async function copilotKey(user: Options, world: World, refused = false): Promise<CopilotKey> {
   const own = user.providers.copilot;
   const github = gitHubOf(own);
@@ -62,7 +65,7 @@ export async function copilotKey(user: Options, world: World, refused = false): 
   const key = await known?.exchange.catch(() => undefined);
   const again = refused && now - (known?.forced ?? 0) > FORCED_MS;
   if (key !== undefined && key.expires - MARGIN_MS > now && !again) return key;
-  // Somebody else has asked meanwhile.
+  // A concurrent call has renewed it.
   const latest = keys.get(name);
   if (latest !== undefined && latest !== known) return await latest.exchange;
   const exchange = exchanged(logins, github, user, world, key?.models);
@@ -71,7 +74,7 @@ export async function copilotKey(user: Options, world: World, refused = false): 
   return await exchange;
 }
 
-/** The first login that GitHub takes is used. */
+/** Uses the first login that GitHub accepts. */
 async function exchanged(
   logins: readonly string[],
   github: GitHub,
@@ -87,7 +90,7 @@ async function exchanged(
   throw new Error(`Cannot use copilot: GitHub does not take the login any more. Run ${LOG_IN}`);
 }
 
-/** Undefined: the login has ended. @throws {Error} one line */
+/** Undefined: the login has expired. @throws {Error} one line */
 export async function exchange(
   oauth: string,
   github: GitHub,
@@ -98,7 +101,7 @@ export async function exchange(
   const answer = await ask(url, { headers: gitHubHeaders(oauth) }, world.fetch);
   if (answer.status === 401) return undefined;
   const message = wordsOf(answer);
-  // 404: GitHub knows of no Copilot for a login of this kind.
+  // 404: GitHub offers no Copilot to this kind of login.
   if (answer.status === 403 || answer.status === 404) {
     const why = message === "" ? "this account has no Copilot" : message;
     throw new Error(`Cannot use copilot: ${why}. See ${github.web}/settings/copilot`);
@@ -111,13 +114,13 @@ export async function exchange(
   const { token, expires_at, refresh_in, endpoints } = exchanged;
   return {
     key: token,
-    // By this machine's clock where that can be: it may be wrong.
+    // Prefer this machine's clock, because it may be wrong.
     expires: refresh_in === undefined ? expires_at * 1_000 : Date.now() + refresh_in * 1_000 + MARGIN_MS,
     address: apiAddress(endpoints?.api, github, providers.copilot),
   };
 }
 
-/** Undefined if it is not to be had: with a model of the user's choice that is no reason to stop. */
+/** Undefined if unavailable, which is no reason to stop if the user chose a model. */
 async function listed(
   { key, address }: Omit<CopilotKey, "models">,
   world: World,

@@ -1,5 +1,5 @@
 /**
- * Logging in on a machine without a browser of its own: a code that the user types at GitHub. Source: RFC 8628, and
+ * Login on a machine without a browser: the user types a code on GitHub's website. Source: RFC 8628, and
  * docs.github.com, "Authorizing OAuth apps", "Device flow".
  */
 import { z } from "../../../deps/zod.ts";
@@ -7,10 +7,10 @@ import { LONGEST_NAME, oneLine } from "../../screen/visible.ts";
 import type { Fetch } from "../../../models/ask_models.ts";
 import { ask, CLIENT_ID, type GitHub, LOG_IN } from "./github.ts";
 
-/** Without one of GitHub's own. Seconds. */
+/** The default, if GitHub sends none. Seconds. */
 const INTERVAL = 5;
 const LIFETIME = 900;
-/** Questions in a row that nobody answers: by then the network is gone. */
+/** Consecutive failed requests, after which the network counts as down. */
 const MOST_FAILURES = 5;
 
 const Begun = z.object({
@@ -33,7 +33,7 @@ const Polled = z.union([
 interface DeviceCode {
   /** The code that the user types. */
   readonly code: string;
-  /** Where: an address of GitHub's. */
+  /** The address on GitHub's website. */
   readonly url: string;
 }
 
@@ -45,11 +45,11 @@ interface DevicePorts {
 }
 
 export interface DeviceLogin extends DeviceCode {
-  /** Resolves with the token when the user has agreed. @throws {Error} one line; what aborts it */
+  /** Resolves with the token when the user has approved. @throws {Error} one line; or the abort reason */
   agreed(signal: AbortSignal): Promise<string>;
 }
 
-/** @throws {Error} one line; what aborts it */
+/** @throws {Error} one line; or the abort reason */
 export async function beginLogin(
   github: GitHub,
   ports: DevicePorts,
@@ -71,7 +71,7 @@ export async function beginLogin(
   if (answer.status !== 200 || begun === undefined) {
     throw new Error(`Cannot log in: ${github.web} gives no code (HTTP ${answer.status}). Try again later.`);
   }
-  // It is opened in the user's browser.
+  // This address opens in the user's browser.
   if (new URL(begun.verification_uri).origin !== github.web) {
     throw new Error(`Cannot log in: the page for the code is not on ${github.web}. Check github_url.`);
   }

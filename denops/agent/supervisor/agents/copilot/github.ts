@@ -1,6 +1,6 @@
 /**
- * GitHub as Copilot's editors speak to it, and where it is. It is documented nowhere: the sources are clients that are
- * open, Zed (crates/copilot_chat), CopilotChat.nvim (config/providers.lua), codecompanion.nvim (adapters/http/copilot)
+ * GitHub's API for Copilot's editors, which is undocumented. Sources are open clients: Zed
+ * (crates/copilot_chat), CopilotChat.nvim (config/providers.lua), codecompanion.nvim (adapters/http/copilot)
  * and VS Code's (microsoft/vscode-copilot-chat, platform/authentication).
  */
 import { z } from "../../../deps/zod.ts";
@@ -12,12 +12,14 @@ import { neovimEnvironment } from "../../system/neovim_environment.ts";
 import { proxyFor } from "../../system/network.ts";
 import { LONGEST_NAME, LONGEST_NOTICE, oneLine } from "../../screen/visible.ts";
 
-/** The OAuth application of all editors with Copilot: its id is public, and a login of another one is refused. */
+/**
+ * The OAuth application of all editors with Copilot: its id is public, and GitHub refuses logins of others.
+ */
 export const CLIENT_ID = "Iv1.b507a08c87ecfe98";
 
 export const LOG_IN = ":Agent login copilot";
 
-/** For one question, in milliseconds. */
+/** For one request, in milliseconds. */
 const LIMIT_MS = 10_000;
 
 export interface World {
@@ -33,7 +35,7 @@ export interface GitHub {
   readonly host: string;
 }
 
-/** Another one than github.com is the user's choice alone: "https://COMPANY.ghe.com", with the API beside it. */
+/** Only the user can set another host than github.com: "https://COMPANY.ghe.com", with the API beside it. */
 export function gitHubOf(own: ProviderOptions | undefined): GitHub {
   const web = new URL(own?.github_url ?? "https://github.com");
   const api = own?.github_api_url ?? `${web.protocol}//api.${web.host}`;
@@ -41,8 +43,9 @@ export function gitHubOf(own: ProviderOptions | undefined): GitHub {
 }
 
 /**
- * The address of Copilot's API, which the engine's sandbox is opened for: the user's own, else one of Copilot's.
- * @param reportedUrl what GitHub says with a token, "https://api.individual.githubcopilot.com"
+ * The address of Copilot's API, which the engine's sandbox allows: the user's own, otherwise one of
+ * Copilot's.
+ * @param reportedUrl from GitHub's answer with the token, "https://api.individual.githubcopilot.com"
  * @throws {Error} one line, if it is neither
  */
 export function apiAddress(
@@ -62,7 +65,7 @@ export function apiAddress(
   );
 }
 
-/** @param oauth the login's token, which goes to GitHub's API alone */
+/** @param oauth the login's token, which is sent only to GitHub's API */
 export function gitHubHeaders(oauth: string): Record<string, string> {
   return {
     ...{ authorization: `token ${oauth}`, accept: "application/json", "user-agent": `agent.nvim/${VERSION}` },
@@ -72,11 +75,13 @@ export function gitHubHeaders(oauth: string): Record<string, string> {
 
 interface GitHubAnswer {
   readonly status: number;
-  /** Undefined if it is no JSON. */
+  /** Undefined if it is not JSON. */
   readonly body: unknown;
 }
 
-/** No redirect is followed: what is sent is for this host alone. @throws {Error} one line, if nobody answers */
+/**
+ * Follows no redirect, because the request is only for this host. @throws {Error} one line, without an answer
+ */
 export async function ask(
   url: string,
   init: RequestInit,
@@ -114,7 +119,7 @@ const Refusal = z.object({
   error_details: z.object({ message: z.string() }).nullish().catch(undefined),
 });
 
-/** GitHub's own words in a refusal, for a person; empty if there are none. */
+/** The text of GitHub's refusal, for the user; empty if it has none. */
 export function wordsOf({ body }: GitHubAnswer): string {
   const { data } = Refusal.safeParse(body);
   return oneLine(data?.error_details?.message ?? data?.message ?? "", LONGEST_NOTICE / 2).replace(/\.$/, "");

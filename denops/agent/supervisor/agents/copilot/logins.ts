@@ -1,6 +1,6 @@
 /**
- * Logins at GitHub that Copilot takes: ours in the state folder, and those of other editors, which are only read. Whoever
- * has such a token can use the account's Copilot until it is taken back: it stays in this process.
+ * GitHub logins that Copilot accepts: ours in the state folder, and those of other editors, which are only
+ * read. Such a token gives access to the account's Copilot until it is revoked, so it stays in this process.
  */
 import { join } from "node:path";
 import { z } from "../../../deps/zod.ts";
@@ -12,7 +12,7 @@ const Login = z.object({ oauth_token: z.string().min(1) });
 
 type Env = (name: string) => string | undefined;
 
-/** Outside of every project's folder, which is all that an engine sees of the state folder. */
+/** Outside of every project's folder, which is the only part of the state folder that an engine sees. */
 export function loginFolder(stateDir: string): string {
   return join(stateDir, "logins");
 }
@@ -21,7 +21,7 @@ function ownFile(stateDir: string): string {
   return join(loginFolder(stateDir), "copilot.json");
 }
 
-/** Where Copilot's language server and its plugins keep theirs; the newer name first. */
+/** Files of Copilot's language server and its plugins; the newer name first. */
 function files(env: Env, os: typeof Deno.build.os): readonly string[] {
   const home = env("HOME");
   const config = env("XDG_CONFIG_HOME") ||
@@ -29,7 +29,7 @@ function files(env: Env, os: typeof Deno.build.os): readonly string[] {
   return config ? ["apps.json", "hosts.json"].map((name) => join(config, "github-copilot", name)) : [];
 }
 
-/** Tokens to try, ours first; each once. */
+/** Tokens to try, ours first, without duplicates. */
 export async function oauthTokens(
   host: string,
   stateDir: string,
@@ -44,14 +44,14 @@ export async function hasOwnLogin(host: string, stateDir: string): Promise<boole
   return (await tokensIn(ownFile(stateDir), host)).length > 0;
 }
 
-/** None in a file that is not there, or not what it should be. */
+/** Empty for a missing or invalid file. */
 async function tokensIn(path: string, host: string): Promise<readonly string[]> {
   const logins = Logins.safeParse(await Deno.readTextFile(path).then(JSON.parse).catch(() => undefined)).data;
   return Object.entries(logins ?? {}).filter(([key]) => key === host || key.startsWith(`${host}:`))
     .flatMap(([, login]) => Login.safeParse(login).data?.oauth_token ?? []);
 }
 
-/** Readable for the user alone. @throws {Error} one line */
+/** Only the user can read the file. @throws {Error} one line */
 export async function saveLogin(host: string, oauth: string, stateDir: string): Promise<void> {
   const path = ownFile(stateDir);
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
@@ -67,7 +67,7 @@ export async function saveLogin(host: string, oauth: string, stateDir: string): 
   }
 }
 
-/** @returns whether there was one of ours @throws {Error} one line */
+/** @returns whether one of ours existed @throws {Error} one line */
 export async function removeLogin(host: string, stateDir: string): Promise<boolean> {
   const path = ownFile(stateDir);
   if (!await hasOwnLogin(host, stateDir)) return false;

@@ -1,6 +1,6 @@
 /**
- * The models that Copilot lists for an account, and how each is spoken to. Source: the answer of `/models` as
- * codecompanion.nvim keeps it (tests/adapters/http/stubs/model_list/copilot.json), Zed (crates/copilot_chat).
+ * The models that Copilot lists for an account, with their wire formats. Source: the answer of `/models` in
+ * codecompanion.nvim (tests/adapters/http/stubs/model_list/copilot.json), Zed (crates/copilot_chat).
  */
 import { z } from "../../../deps/zod.ts";
 import type { ListedModel } from "../../../protocol/config.ts";
@@ -8,9 +8,9 @@ import { modelsOf } from "../../../models/model_list.ts";
 import { type ModelWire, PRESETS, WIRE_FACTS, type WireName, WIRES } from "../../../protocol/providers.ts";
 import { LONGEST_NAME, oneLine } from "../../screen/visible.ts";
 
-/** Beside what any list says of a model. */
+/** Fields beyond those of every model list. */
 const Listed = z.looseObject({
-  /** Editors offer it. */
+  /** Whether editors offer it. */
   model_picker_enabled: z.boolean().optional(),
   is_chat_default: z.boolean().optional(),
   policy: z.object({ state: z.string() }).nullish(),
@@ -19,15 +19,15 @@ const Listed = z.looseObject({
 const List = z.object({ data: z.array(z.unknown()) });
 
 export interface CopilotModel extends ListedModel {
-  /** Undefined: it is served in no way that is known. */
+  /** Undefined: no supported wire format. */
   readonly wire: WireName | undefined;
   readonly isOffered: boolean;
   readonly isDefault: boolean;
-  /** Its terms are to be agreed to at GitHub first, or the organisation forbids it. */
+  /** The user has to accept its terms at GitHub first, or the organisation forbids it. */
   readonly isForbidden: boolean;
 }
 
-/** Omits unreadable models and those that are not for chat. Undefined: this is no list. */
+/** Omits unreadable models and those that are not for chat. Undefined: not a list. */
 export function copilotModels(body: unknown): readonly CopilotModel[] | undefined {
   return List.safeParse(body).data?.data.flatMap((each) => {
     const listed = Listed.safeParse(each).data;
@@ -51,7 +51,7 @@ function copilotFacts({ policy, supported_endpoints, ...listed }: z.infer<typeof
   };
 }
 
-/** How it is spoken to, if that is not how the others are. */
+/** Its wire format, if that differs from the provider's. */
 export function otherWire({ name, wire }: CopilotModel): readonly ModelWire[] {
   if (wire === undefined || wire === PRESETS.copilot?.wire) return [];
   return [{ models: `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`, wire }];
@@ -61,16 +61,16 @@ function isUsable({ wire, isForbidden }: CopilotModel): boolean {
   return wire !== undefined && !isForbidden;
 }
 
-/** Of models that can work as an agent Copilot's own choice, else the first. */
+/** The default of Copilot among the models that can work as an agent, otherwise the first of these. */
 export function defaultModel(models: readonly CopilotModel[]): CopilotModel | undefined {
   const fit = models.filter((model) => isUsable(model) && model.isOffered && model.tools === true);
   return fit.find(({ isDefault }) => isDefault) ?? fit[0];
 }
 
-/** How many names are shown. */
+/** Number of names in a message. */
 const SHOWN = 8;
 
-/** Why it cannot be used, one line; undefined if it can. */
+/** Why it is unusable, one line; undefined if it is usable. */
 export function modelProblem(name: string, models: readonly CopilotModel[]): string | undefined {
   const model = models.find((one) => one.name === name);
   if (model?.isForbidden) {

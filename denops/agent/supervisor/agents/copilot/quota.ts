@@ -1,6 +1,6 @@
 /**
- * The remaining quota of a Copilot account. Source: `/copilot_internal/user` as Zed, CopilotChat.nvim and codecompanion.nvim
- * read it; accounts without a subscription have counts of their own ("free_limited_copilot").
+ * The remaining quota of a Copilot account. Source: `/copilot_internal/user` as in Zed, CopilotChat.nvim and
+ * codecompanion.nvim; accounts without a subscription have separate counts ("free_limited_copilot").
  */
 import { z } from "../../../deps/zod.ts";
 
@@ -18,7 +18,7 @@ const Quota = z.object({
   limited_user_reset_date: z.string().optional().catch(undefined),
 });
 
-/** One line for the page of `:Agent usage`; undefined if the answer does not tell. */
+/** One line for the page of `:Agent usage`; undefined if the answer has no quota. */
 export function quotaLine(body: unknown): string | undefined {
   const quota = Quota.safeParse(body).data;
   const premium = quota?.quota_snapshots?.premium_interactions;
@@ -35,7 +35,7 @@ export function quotaLine(body: unknown): string | undefined {
   return `Copilot: ${amount(left.chat)} of ${amount(all.chat)} messages left${resets(date)}.`;
 }
 
-/** A request of a small model counts as a part of one. */
+/** A request to a small model counts as a fraction. */
 function amount(count: number): string {
   return String(Math.round(count * 10) / 10);
 }

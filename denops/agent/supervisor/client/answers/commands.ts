@@ -1,4 +1,4 @@
-/** Commands, and what they changed over an overlay. */
+/** Commands, and their changes over an overlay. */
 import { hiddenFiles } from "../../../policy/rules.ts";
 import type { EngineAnswers } from "../../agents/engine.ts";
 import { Terminals } from "../../commands/terminals.ts";

@@ -1,4 +1,4 @@
-/** Files that Neovim has open, and files that were written. */
+/** Files that are open in Neovim, and files that were written. */
 import { dirname } from "node:path";
 import { SCREEN_REQUESTS } from "../../../protocol/screen_requests.ts";
 import { defined } from "../../../shared/records.ts";
@@ -39,7 +39,7 @@ export function fileAnswers(
   };
 }
 
-/** Both also hear of stopped turns: their files have changed all the same. */
+/** These also handle events of stopped turns, whose files have changed too. */
 export function fileListeners(
   { ports: { push, ownerOf }, permissions: { roots } }: ClientContext,
 ): Pick<EngineListeners, "file_modified" | "turn_files"> {

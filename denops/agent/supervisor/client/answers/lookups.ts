@@ -1,4 +1,4 @@
-/** Look-ups in the project, and the rules that hold before a call. */
+/** Look-ups in the project, and the rules for a call. */
 import { defined } from "../../../shared/records.ts";
 import type { EngineAnswers } from "../../agents/engine.ts";
 import { search } from "../../project/search.ts";

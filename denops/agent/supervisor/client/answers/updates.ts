@@ -1,4 +1,4 @@
-/** What an engine reports of a session: the turn on screen, its costs and its mode. */
+/** An engine's reports about a session: the turn on screen, its costs and its mode. */
 import type { SessionNotification } from "../../../deps/acp_sdk.ts";
 import { ours } from "../../../protocol/extensions.ts";
 import { UsageMeta } from "../../../protocol/update_meta.ts";
@@ -17,7 +17,7 @@ export function sessionUpdates(
   const { push, chatOf, ownerOf } = ports;
   const costs = new Increments();
   const report = ({ sessionId, update }: SessionNotification) => {
-    // Stopped turns have cost money too.
+    // Stopped turns cost money too.
     if (ownerOf(sessionId) !== undefined && update.sessionUpdate === "usage_update" && update.cost) {
       const request = ours(UsageMeta, update._meta)?.cost;
       ledger.add(today(), costs.next(sessionId, update.cost.amount, request));
@@ -32,7 +32,7 @@ export function sessionUpdates(
   };
   return (notification) => {
     if (ownerOf(notification.sessionId) !== undefined) return report(notification);
-    // An update right behind the answer to session/new may arrive before a chat knows that session.
+    // An update after the answer to session/new may arrive before a chat knows that session.
     setTimeout(() => {
       try {
         report(notification);
@@ -49,7 +49,7 @@ export function turnListeners(
   const takeSpans = engineTrace();
   return {
     trace: (_, { spans }) => takeSpans(spans),
-    // A side question's answer is shown whatever happens to the turn.
+    // The answer to a side question is shown regardless of the turn.
     aside(sessionId, { id, text }) {
       const chat = ownerOf(sessionId);
       const request = Number(id);
