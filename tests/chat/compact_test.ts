@@ -46,7 +46,7 @@ Deno.test("a stop ends it: the connection is closed, nothing is folded, and the 
   assert.deepEqual(server.problems, []);
 });
 
-Deno.test("compact: a line says what was folded, a restart keeps it, undo brings all back", async () => {
+Deno.test("compact: a line says what was folded, a restart of the engine keeps it, undo brings all back", async () => {
   await using agent = await sharedAgent({ script: SCRIPT, project: FILES, options });
   const { nvim, server } = agent;
   await nvim.command("Agent Read all files");

@@ -45,7 +45,7 @@ function test(name: string, body: (agent: RunningAgent) => Promise<void>, option
   });
 }
 
-test("words stand for what only Neovim knows, and their names are shown below the message, after a restart too", async (agent) => {
+test("words stand for what only Neovim knows, and their names are shown below the message, after a restart of the engine too", async (agent) => {
   const { nvim, project } = agent;
   await nvim.lua(`
     local namespace = vim.api.nvim_create_namespace("test")

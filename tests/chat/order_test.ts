@@ -145,7 +145,10 @@ Deno.test("whatever is pushed, when and in which pieces: each chat's text arrive
 });
 
 Deno.test("a flood of 5,000 tokens arrives whole and in order, and Neovim answers all the time", async () => {
-  await using agent = await sharedAgent({ script: "flood 5000", columns: 80, lines: 40 });
+  await using agent = await sharedAgent({
+    ...{ script: "flood 5000", columns: 80, lines: 40 },
+    options: "sessions = { title = false }",
+  });
   const { nvim, server } = agent;
   await nvim.command("Agent Flood me");
   await waitForTurn(nvim);

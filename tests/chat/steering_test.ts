@@ -12,6 +12,7 @@ const FILES = { "a.txt": "alpha\n" };
 
 Deno.test("a message steers the turn, one waits for its end, one is edited, one removed; a pause holds the next step", async () => {
   await using agent = await sharedAgent({
+    options: "sessions = { title = false }",
     project: FILES,
     script:
       `wait here\n${READ}\n---\nexpect In French\nwait there\nsay Oui.\n---\nexpect Second, changed\nsay Done with it.`,
@@ -80,6 +81,7 @@ Deno.test("a message steers the turn, one waits for its end, one is edited, one 
 
 Deno.test("a stop gives what was to steer back to the input; what comes too late is the next message", async () => {
   await using agent = await sharedAgent({
+    options: "sessions = { title = false }",
     script: "wait here\nsay Never.\n---\nwait there\nsay One.\n---\nsay Two.",
   });
   const { nvim, server } = agent;
@@ -108,6 +110,7 @@ Deno.test("a stop gives what was to steer back to the input; what comes too late
 Deno.test("a stop that overtakes what was to steer gives it back too, and nothing more is sent", async () => {
   const prompts = Array.from({ length: 300 }, (_, at) => [`.agents/commands/p${at}.md`, "Explain it."]);
   await using agent = await sharedAgent({
+    options: "sessions = { title = false }",
     script: "wait here\nsay Never.\n---\nsay Nobody asked.",
     project: Object.fromEntries(prompts),
   });
@@ -125,6 +128,7 @@ Deno.test("a stop that overtakes what was to steer gives it back too, and nothin
 
 Deno.test("lines and files go along into the turn; what waits stands above the input, is sent at once, edited; a pause ends with the turn", async () => {
   await using agent = await sharedAgent({
+    options: "sessions = { title = false }",
     project: { "a.txt": "alpha\nbeta\n", "b.txt": "gamma\n" },
     files: ["a.txt"],
     script:

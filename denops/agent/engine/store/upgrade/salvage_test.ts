@@ -5,8 +5,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { answered, asked } from "../../../../../tests/support/entries.ts";
 import { type Scratch, scratch } from "../../../../../tests/support/project.ts";
-import { runs } from "../../../../../tests/support/runs.ts";
-import { sample } from "../../../../../tests/support/sample.ts";
+import { IS_FULL, sample } from "../../../../../tests/support/sample.ts";
 import { storeWork } from "../../../../../tests/support/stored_work.ts";
 import { Database, DATABASE_FILE } from "../database.ts";
 import { indexOthers } from "../search/search_index.ts";
@@ -144,7 +143,7 @@ Deno.test("pages that are damaged cost the rows in them, and no others", async (
         if (most("turns") === 0) assert.deepEqual(left.sessions, SESSIONS);
       },
     ),
-    runs(400),
+    { numRuns: IS_FULL ? 400 : 10 },
   );
 });
 
