@@ -191,7 +191,7 @@ end
 ---@return table? report
 ---@return string? problem
 local function ask()
-  -- The report may have a tab page of its own.
+  -- The supervisor's current host, regardless of the option.
   local before = vim.fn.tabpagenr("#")
   local is_alone = before > 0 and #vim.api.nvim_tabpage_list_wins(0) == 1
   local window = is_alone and vim.api.nvim_tabpage_get_win(vim.api.nvim_list_tabpages()[before])

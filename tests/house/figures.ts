@@ -48,9 +48,6 @@ Deno.test("figures", async () => {
     const folder = path.replace(/\/[^/]*$/, "");
     folders.set(folder, (folders.get(folder) ?? 0) + 1);
   }
-  const allowance: Readonly<Record<string, number>> = JSON.parse(
-    await Deno.readTextFile(join(PLUGIN, "tests/house/wording_allowance.json")),
-  );
   const line = (name: string, { value, path }: Largest, cap: number) =>
     `${name.padEnd(36)}${String(value).padStart(6)}  at most ${String(cap).padEnd(5)} ${path}`;
   const count = (name: string, value: number) => `${name.padEnd(36)}${String(value).padStart(6)}`;
@@ -61,7 +58,6 @@ Deno.test("figures", async () => {
     count("Lua: files", lua.size),
     count("Lua: lines of code", sum(lua, /^\s*--.*$/gm)),
     count("tests: lines of code", sum(tests, blocks)),
-    count("clumsy comments", Object.values(allowance).reduce((all, one) => all + one, 0)),
     line("longest file, lines", largest(lengths), 500),
     line("longest function, lines", each(({ longest }) => longest), CAPS.function),
     line("most imports of a file", each(({ imports }) => imports), CAPS.imports),

@@ -1,8 +1,9 @@
 -- Programs that Neovim starts for the plugin.
 local M = {}
 
---- The program on the PATH, but not in a folder of the project: a tool may have written it, and Neovim starts it
---- outside of every sandbox. nil without one. A path of the user's is used as it is.
+--- Finds the program on the PATH, but not in a folder of the project: a tool may have written it, and Neovim
+--- would run it outside of every sandbox. Returns nil without one. A path from the user's options is used
+--- unchanged.
 ---@param program string
 ---@return string?
 function M.find(program)

@@ -1,4 +1,4 @@
---- Puts a new text into a buffer: only what differs, as one undo step of its own.
+--- Replaces the text of a buffer: only the differences, as a separate undo step.
 local api = vim.api
 local deep = require("agent.deep")
 local edits_of = require("agent.reload.edits")
@@ -7,14 +7,14 @@ local views_of = require("agent.reload.views")
 
 local M = {}
 
---- Closes the undo step that is open, if any (`u_sync`): what follows is a step of its own.
+--- Closes the open undo step (`u_sync`), so that the next change begins its own.
 local function break_undo()
   vim.cmd("let &l:undolevels = &l:undolevels")
 end
 
---- Called by the key below only. Insert mode saves lines for undo where the insertion began and counts
---- on nobody else closing that step; CTRL-G u makes it begin anew at the cursor. Whether Insert mode
---- still runs is looked up here, when the keys are due, for in Normal mode the same keys would undo.
+--- Called only by the key below. Insert mode saves lines for undo where the insertion began and relies on
+--- nobody else closing that step; CTRL-G u restarts it at the cursor. The mode is checked here, when the keys
+--- run, because in Normal mode the same keys would undo.
 function M._resume_insert()
   if api.nvim_get_mode().mode:find("^[iR]") then
     api.nvim_feedkeys(vim.keycode("<C-g>u"), "ni", false)
@@ -77,23 +77,23 @@ local function change(edits, options)
   end
 end
 
---- Does Neovim forbid changes of text at the moment (E565, |textlock|)? That is looked at before the
---- arguments, so a call that could not work anyway tells without touching anything.
+--- True while Neovim forbids changes of text (E565, |textlock|). Neovim checks that before the arguments, so
+--- an invalid call tests it without side effects.
 ---@return boolean
 local function is_locked()
   local _, err = pcall(api.nvim_buf_set_lines, -1, 0, 0, true, {})
   return tostring(err):find("E565", 1, true) ~= nil
 end
 
---- Is the user in the middle of a command that remembers line numbers: an operator that waits for its
---- motion? It would act on lines that have moved.
+--- True in the middle of a command that remembers line numbers, such as an operator that waits for its
+--- motion: it would act on moved lines.
 ---@param buf integer
 ---@return boolean
 function M.is_operator_pending(buf)
   return api.nvim_get_current_buf() == buf and api.nvim_get_mode().mode:find("^no") ~= nil
 end
 
---- Is it better to wait a little, because the user is in the middle of something?
+--- True if it is better to wait, because the user is in the middle of a command.
 ---@param buf integer
 ---@return boolean
 function M.is_busy(buf)
@@ -106,14 +106,14 @@ end
 
 ---@alias agent.reload.Applied "none"|"changed"|"locked"|"failed"
 
---- Set by who wants to know what the agent changes. Called before, with what is known of the file's lines and
---- whether the buffer has unsaved text; what it returns is called after.
+--- Set by the module that tracks the agent's changes. Called before a change, with the known lines of the
+--- file and whether the buffer has unsaved text; the returned function is called afterwards.
 ---@type fun(buf: integer, before: string[]?, has_unsaved: boolean): fun(changed: boolean)
 M.on_agent = function()
   return function() end
 end
 
---- Turns the text of `from`, which the buffer holds, into that of `to`.
+--- Turns the buffer's text `from` into `to`.
 ---@param buf integer
 ---@param from agent.reload.Text
 ---@param to agent.reload.Text
@@ -139,14 +139,14 @@ function M.apply(buf, from, to)
     views_of.restore(views, edits)
     resume_insert(buf)
     if views.mode:find("^c") then
-      -- The command line does not draw the windows behind it.
+      -- The command line does not redraw the windows behind it.
       vim.cmd.redraw()
     end
   end
   return "changed"
 end
 
---- The same, for a change of the agent's.
+--- The same for a change by the agent.
 ---@param buf integer
 ---@param from agent.reload.Text
 ---@param to agent.reload.Text
@@ -162,7 +162,7 @@ function M.by_agent(buf, from, to, before, has_unsaved)
     seen, problem = xpcall(after, debug.traceback, applied == "changed")
   end
   if not seen then
-    -- The text matters more than who watches it.
+    -- The change must succeed even if a listener fails.
     vim.schedule(function()
       require("agent.ui.say").bug(problem)
     end)

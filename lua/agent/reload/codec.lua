@@ -1,5 +1,5 @@
---- Between the text of a file and the lines and options of a buffer, as Neovim's own read and write
---- would do it: line endings, final newline, trailing CTRL-Z, byte order mark, encoding.
+--- Converts between the bytes of a file and the lines and options of a buffer, as Neovim's own read and write
+--- do: line endings, final newline, trailing CTRL-Z, byte order mark, encoding.
 local M = {}
 
 --- The options that decide how lines become bytes.
@@ -12,7 +12,7 @@ local M = {}
 ---@field fixendofline boolean
 ---@field binary boolean
 
---- A text taken apart. An empty file has no lines.
+--- A parsed text. An empty file has no lines.
 ---@class agent.reload.Text
 ---@field lines string[]
 ---@field format agent.reload.Format
@@ -82,7 +82,7 @@ function M.kind_of(bytes)
   return "utf-8"
 end
 
---- The text of a file's bytes, read as the buffer's encoding unless the bytes say otherwise.
+--- Parses a file's bytes in the buffer's encoding, unless the bytes contradict it.
 ---@param bytes string
 ---@param current agent.reload.Text  what the buffer holds now
 ---@param known? string  the text as someone else decoded it
@@ -106,14 +106,14 @@ function M.decode(bytes, current, known)
     end
   end
   if is_utf8(encoding) then
-    -- 'fileencoding' may be set for the next write while the file still has another one.
+    -- The user may have set 'fileencoding' for the next write while the file still has another one.
     if known and M.kind_of(bytes) == "other" and not known:find("\239\191\189", 1, true) then
       return (M.strip_bom(known)), encoding, current.format.bomb
     end
     return bytes, encoding, false
   end
-  -- An 8-bit reading never fails, so a file that was converted to UTF-8 has to be recognised. A user
-  -- who reads UTF-8 as 8 bit on purpose has such bytes in the buffer already.
+  -- An 8-bit reading never fails, so a file that was converted to UTF-8 has to be recognised. If the user
+  -- reads UTF-8 as 8-bit on purpose, the buffer already has such bytes.
   if bom_size(encoding) == 0 and M.kind_of(bytes) == "utf-8" then
     local before = vim.iconv(table.concat(current.lines, "\n"), "utf-8", encoding)
     if not before or M.kind_of(before) ~= "utf-8" then
@@ -123,7 +123,7 @@ function M.decode(bytes, current, known)
   return vim.iconv(bytes, encoding, "utf-8"), encoding, false
 end
 
---- The line ending of a text, as Neovim would detect it, but kept as it is where the text allows it.
+--- The line ending that Neovim would detect; the current one is kept if the text permits it.
 ---@param text string
 ---@param current agent.reload.Text
 ---@param keep_mixed boolean  a text of mixed endings does not end "dos"
@@ -144,7 +144,7 @@ local function detect_fileformat(text, current, keep_mixed)
     local mixed = not all_crlf and text:find("\r\n", 1, true) ~= nil
     return (all_crlf or mixed and keep_mixed) and "dos" or "unix"
   end
-  -- A buffer that shows the CR of a first line was read as unix on purpose.
+  -- A buffer that shows the CR of its first line was read as unix on purpose.
   local shows_cr = current.lines[1] and current.lines[1]:sub(-1) == "\r"
   return all_crlf and not shows_cr and "dos" or "unix"
 end
@@ -181,7 +181,7 @@ function M.split(text, fileformat)
   return lines, ended, endoffile
 end
 
---- A text in the terms of a buffer: as Neovim would show it if it read it now.
+--- A text in the buffer's format: as Neovim would show it after reading it now.
 ---@param text string  UTF-8 without byte order mark
 ---@param current agent.reload.Text
 ---@param encoding string
@@ -196,8 +196,8 @@ function M.parse(text, current, encoding, bomb)
   return { lines = lines, format = format }
 end
 
---- A text made comparable with the buffer's for a merge: the buffer's own encoding stays, and its "dos"
---- stays where only some lines lack the CR.
+--- A text in a format that can be merged with the buffer's: keeps the buffer's encoding, and its "dos" if
+--- only some lines lack the CR.
 ---@param text string  UTF-8
 ---@param current agent.reload.Text
 ---@return agent.reload.Text
@@ -212,7 +212,7 @@ function M.parse_for_merge(text, current)
   return { lines = lines, format = format }
 end
 
---- The text that `:write` would give, but always in UTF-8.
+--- The text that `:write` would write, but always in UTF-8.
 ---@param text agent.reload.Text
 ---@return string
 function M.join(text)
@@ -236,7 +236,7 @@ function M.join(text)
   return bom .. body
 end
 
---- The bytes that `:write` would give.
+--- The bytes that `:write` would write.
 ---@param text agent.reload.Text
 ---@return string? bytes  nothing where the encoding has no such characters, or where lines hold NUL bytes
 function M.encode(text)
@@ -260,7 +260,7 @@ function M.of_buffer(buf)
   local bo = vim.bo[buf]
   local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, true)
   if #lines == 1 and lines[1] == "" then
-    -- One empty line and no line at all look alike but are written differently.
+    -- One empty line and no line look alike but are written differently.
     local bytes = vim.api.nvim_buf_call(buf, function()
       return vim.fn.wordcount().bytes
     end)

@@ -1,19 +1,19 @@
---- Files by their real paths: a folder that becomes a link meanwhile leads nowhere.
+--- Accesses files by their real paths, so that a folder that is replaced by a link leads nowhere.
 local codec = require("agent.reload.codec")
 local texts = require("agent.reload.texts")
 local uv = vim.uv
 
 local M = {}
 
---- Nothing waits for the other end of a pipe. Windows has no such flag.
+--- Opening a pipe must not block. Windows has no such flag.
 local AT_ONCE = uv.constants.O_NONBLOCK or 0
 local READ = bit.bor(uv.constants.O_RDONLY, AT_ONCE)
 local WRITE = bit.bor(uv.constants.O_RDWR, AT_ONCE)
 
---- Bytes. Neovim never reads a larger file at once: it must not wait for a disk that long.
+--- Bytes. A larger file is never read synchronously, because Neovim would wait too long.
 M.LARGEST = 5 * 1024 * 1024
 
---- Linux names the file of a handle. Elsewhere the path is looked at again, which is not as safe.
+--- Linux knows the path of a handle. Elsewhere the path is checked again, which is less safe.
 local HANDLES = uv.fs_stat("/proc/self/fd") and "/proc/self/fd/%d" or nil
 
 ---@param fd integer
@@ -68,7 +68,7 @@ local function with(path, flags, use)
   return result, reason
 end
 
---- Creates an empty file if there is none. Nothing is created behind a link.
+--- Creates an empty file if it is missing. Never follows a link.
 ---@param path string  real path
 function M.create(path)
   local folder = vim.fs.dirname(path)
@@ -89,7 +89,7 @@ end
 ---@field bytes string
 ---@field stat uv.fs_stat.result  the file just before it was read
 
---- Reads a file at once, unless it is large.
+--- Reads a file synchronously, unless it is large.
 ---@param path string  real path
 ---@param most? number  bytes
 ---@return agent.reload.Snapshot?
@@ -104,7 +104,7 @@ function M.snapshot(path, most)
   end)
 end
 
---- All bytes of a file, at once.
+--- All bytes of a file, read synchronously.
 ---@param path string  real path
 ---@return string? bytes
 ---@return string? error
@@ -113,7 +113,7 @@ function M.bytes(path)
   return snapshot and snapshot.bytes, problem
 end
 
---- Replaces the content of a file, which stays the same file. Nobody who reads meanwhile finds it empty.
+--- Replaces the content of a file in place. Concurrent readers never see it empty.
 ---@param path string  real path
 ---@param bytes string
 ---@param sync boolean  waits until the disk has it
@@ -139,7 +139,7 @@ function M.write(path, bytes, sync)
   end)
 end
 
---- Does the file hold exactly this text, under no other name? A hard link may lie anywhere.
+--- True if the file has exactly this text and no other name: a hard link may be anywhere.
 ---@param path string  real path
 ---@param text agent.reload.Text
 ---@return boolean  false for a large file
@@ -179,7 +179,7 @@ function M.read(path, done)
   end)
 end
 
---- Is it the same version of the same file?
+--- True for the same version of the same file.
 ---@param a uv.fs_stat.result?
 ---@param b uv.fs_stat.result?
 ---@return boolean

@@ -1,10 +1,10 @@
---- From changed lines to the smallest edits of a buffer, and where a position goes by them. Pure.
+--- Computes the smallest edits of a buffer from changed lines, and moves positions accordingly. Pure.
 local merge = require("agent.reload.merge")
 
 local M = {}
 
---- One edit in terms of the text before all edits. Either whole lines (`count` lines from `row` on become
---- `lines`) or, if `scol` is set, the bytes `scol..ecol` of line `row` become `text`.
+--- One edit, in positions of the text before all edits. Either `lines` replace `count` whole lines from `row`
+--- on, or, if `scol` is set, `text` replaces the bytes `scol..ecol` of line `row`.
 ---@class agent.reload.Edit
 ---@field row integer    counted from 0
 ---@field count integer
@@ -13,9 +13,9 @@ local M = {}
 ---@field ecol? integer
 ---@field text? string
 
--- Similar lines are matched up in hunks of at most so many lines; the matching is cubic or worse.
+-- Similar lines are matched in hunks of at most this many lines; matching is cubic or worse.
 local LINEMATCH = 60
--- Beyond this, edits one by one cost more (listeners run on each) than marks between them are worth.
+-- Beyond this, single edits cost more than they preserve, because listeners run on each.
 local MAX_EDITS = 2000
 
 ---@param line string
@@ -36,7 +36,7 @@ local function inline_edit(row, old, new)
   while head < shorter and old:byte(head + 1) == new:byte(head + 1) do
     head = head + 1
   end
-  -- A position between the bytes of a character would make listeners decode rubbish.
+  -- A position within a character would make listeners decode invalid bytes.
   while head > 0 and not (is_boundary(old, head) and is_boundary(new, head)) do
     head = head - 1
   end
@@ -57,8 +57,7 @@ local function inline_edit(row, old, new)
   }
 end
 
---- Splits a hunk so that lines that resemble each other meet: what is attached to a line then stays with
---- it.
+--- Splits a hunk so that similar lines correspond, and marks stay with their lines.
 ---@param hunk agent.merge.Hunk
 ---@param old string[]
 ---@param new string[]
@@ -99,7 +98,7 @@ local function add_hunk(edits, hunk, old, new)
   end
 end
 
---- All hunks as one, for a text of which too much changed.
+--- All hunks as one, for a text with too many changes.
 ---@param hunks agent.merge.Hunk[]
 ---@return agent.merge.Hunk
 local function join_hunks(hunks)
@@ -123,7 +122,7 @@ local function block_edit(hunk, new)
   }
 end
 
---- The edits that turn one text into the other, in order. None if they are equal.
+--- The edits that turn one text into the other, in order. Empty for equal texts.
 ---@param old string[]
 ---@param new string[]
 ---@return agent.reload.Edit[]
@@ -132,7 +131,7 @@ function M.between(old, new)
     if #old == #new then
       return {}
     end
-    -- A buffer without lines has one that is empty and belongs to the text as soon as it is set.
+    -- An empty buffer has one empty line, which the new text replaces.
     return { { row = 0, count = math.max(#old, 1), lines = new } }
   end
   local hunks = merge.hunks(old, new)
@@ -167,7 +166,7 @@ local function map_col(edit, col, sticks)
   return math.min(col, edit.scol + math.max(#edit.text - 1, 0))
 end
 
---- Where a position goes. One in deleted lines goes to what took their place.
+--- The new place of a position. A position in deleted lines moves to their replacement.
 ---@param edits agent.reload.Edit[]
 ---@param row integer     counted from 0
 ---@param col integer     counted from 0

@@ -1,10 +1,10 @@
---- Finds the buffers of a file. Names are compared after links are resolved, never as patterns.
+--- Finds the buffers of a file. Compares names after resolving links, never as patterns.
 local api = vim.api
 local uv = vim.uv
 
 local M = {}
 
---- Absolute path without links, also for a file that does not exist (any more).
+--- The absolute path without links, also for a missing file.
 ---@param path string  absolute
 ---@param depth? integer
 ---@return string
@@ -26,7 +26,7 @@ function M.real(path, depth)
   return vim.fs.joinpath(M.real(parent, depth + 1), tail)
 end
 
---- Does the path lead into one of the folders, links followed?
+--- True if the path leads into one of the folders, after resolving links.
 ---@param path string  absolute
 ---@param folders string[]  absolute, without links
 ---@return boolean
@@ -38,7 +38,7 @@ function M.is_inside(path, folders)
   end)
 end
 
---- Is this a loaded buffer of an ordinary file?
+--- True for a loaded buffer of an ordinary file.
 ---@param buf integer
 ---@return boolean
 function M.is_file_buffer(buf)
@@ -49,7 +49,7 @@ function M.is_file_buffer(buf)
   return name ~= "" and not name:find("^%a[%w+.-]+://")
 end
 
---- The real path of each buffer's file, as of the last time that Neovim read or wrote it. Links may be moved since.
+--- The real path of each buffer's file when Neovim last read or wrote it. Links may have changed since.
 ---@type table<integer, string>
 local origins = {}
 
@@ -85,13 +85,13 @@ api.nvim_create_autocmd("BufUnload", {
   end,
 })
 
--- Before an engine runs that could move links.
+-- Before an engine runs, which could change links.
 for _, buf in ipairs(api.nvim_list_bufs()) do
   M.set_origin(buf)
 end
 
---- Loaded buffers of the file. More than one where a file was opened under two names before it existed
---- or before it was replaced.
+--- Loaded buffers of the file. Several exist if a file was opened under two names before it was created or
+--- replaced.
 ---@param path string  real path: where it leads now is not looked at
 ---@return integer[]
 function M.buffers(path)

@@ -1,4 +1,4 @@
---- Brings one loaded buffer to what its file holds now.
+--- Updates one loaded buffer to the current content of its file.
 local api = vim.api
 local apply = require("agent.reload.apply")
 local codec = require("agent.reload.codec")
@@ -28,13 +28,12 @@ local M = {}
 ---@field rounds integer
 ---@field done fun(result: agent.reload.Result)
 
--- Text may be locked for as long as a completion menu or an expression mapping lasts. Ten seconds, then
--- the user is told.
+-- A completion menu or an expression mapping may lock the text. After ten seconds the user is notified.
 local RETRY_MS = 20
 local MAX_TRIES = 500
--- A file that is written over and over is left to the event of its last write.
+-- If a file is written repeatedly, the event of its last write updates the buffer.
 local MAX_ROUNDS = 5
--- A text that may be cut is taken if the file has not changed for this long.
+-- A text that may be truncated is accepted if the file has not changed for this long.
 local CUT_MS = 100
 
 ---@param follow agent.reload.Follow
@@ -47,7 +46,7 @@ local function finish(follow, action, notice)
   follow.done({ buffer = follow.buf, action = action, notice = notice or follow.notice })
 end
 
---- The text of the source as the buffer would hold it. Nothing if the bytes do not fit the buffer's encoding.
+--- The text of the source in the buffer's format. nil if the bytes do not fit the buffer's encoding.
 ---@param follow agent.reload.Follow
 ---@param mine agent.reload.Text
 ---@return agent.reload.Text?
@@ -59,7 +58,7 @@ local function theirs_of(follow, mine)
   end
 end
 
---- Does the file still hold what was read? Somebody may have written it meanwhile, Neovim included.
+--- True if the file still has the content that was read. Other programs or Neovim may have written it since.
 ---@param follow agent.reload.Follow
 ---@param now uv.fs_stat.result?
 ---@return boolean
@@ -71,8 +70,8 @@ local function is_current(follow, now)
     and disk.same(source.stat, now)
 end
 
---- May the text be half of one that is being written? Programs empty a file before they write it, so the text is then
---- the beginning of the known one.
+--- True if the text may be from an unfinished write. Programs empty a file before they write it, so the text
+--- is then the beginning of the known one.
 ---@param follow agent.reload.Follow
 ---@param mine agent.reload.Text
 ---@return boolean
@@ -98,7 +97,7 @@ local function detect_filetype(buf)
   end
 end
 
---- The file's lines before the agent's write, where the event tells.
+--- The file's lines before the agent's write, if the event has them.
 ---@param follow agent.reload.Follow
 ---@param mine agent.reload.Text
 ---@return string[]?
@@ -112,7 +111,7 @@ end
 --- "again": Neovim allows no changes now. "disk": read the file. "later": read it in a moment, its text may be cut.
 ---@alias agent.reload.Step "done"|"again"|"disk"|"later"
 
---- Makes Neovim take the buffer for the version of the file that was read.
+--- Marks the buffer as written to the version of the file that was read.
 ---@param follow agent.reload.Follow
 ---@param keep_modified boolean
 ---@return agent.reload.Step? instead  the next step if that failed
@@ -138,7 +137,7 @@ local function follow_unmodified(follow, mine, theirs)
   elseif applied == "changed" then
     follow.action = follow.action or "reloaded"
     follow.before = follow.text -- should another attempt be needed, this is what the buffer is based on
-    -- Even if the stamp cannot be taken, for example because the file is gone again.
+    -- Even if the stamp fails, for example because the file is gone again.
     stamp.set_unmodified(buf)
   end
   local instead = renew(follow, false)
@@ -154,7 +153,7 @@ local function follow_unmodified(follow, mine, theirs)
   return "done"
 end
 
---- The buffer keeps text that the file does not account for: Neovim must still warn at `:write`.
+--- The buffer has text that is not from the file, so Neovim must still warn at `:write`.
 ---@param follow agent.reload.Follow
 local function keep_warning(follow)
   local buf = follow.buf
@@ -181,7 +180,7 @@ local function follow_modified(follow, mine, theirs, on_disk)
   if not before and event.kind == "created" then
     before = ""
   elseif not before and (event.from or texts.same(mine, theirs)) then
-    -- A file that only got another name is still the one the buffer was read from.
+    -- A renamed file is still the one that the buffer was read from.
     before = follow.text
   end
   if not before then
@@ -225,8 +224,8 @@ local function follow_modified(follow, mine, theirs, on_disk)
   return "done"
 end
 
---- The agent and Neovim have both written the file, made from the same text: what the first one wrote is merged into
---- what the other did, whichever the disk has now.
+--- The agent and Neovim have both written the file from the same text: merges both writes, regardless of
+--- which one is on disk.
 ---@param follow agent.reload.Follow
 ---@param mine agent.reload.Text  what Neovim has written
 ---@param on_disk agent.reload.Text
@@ -278,7 +277,7 @@ local function read_disk(follow)
   local writes = version.writes(follow.buf)
   disk.read(follow.event.path, function(snapshot)
     if not snapshot then
-      -- Gone again, or a folder by now: that has an event of its own.
+      -- The file is gone, or is a folder now. Another event handles that.
       return finish(follow, "none")
     end
     follow.source = { stat = snapshot.stat, bytes = snapshot.bytes, writes = writes }
@@ -286,7 +285,7 @@ local function read_disk(follow)
   end)
 end
 
---- The file changes faster than it can be read. `:write` must warn if the buffer has taken some of its text.
+--- The file changes faster than it can be read. `:write` must warn if the buffer contains some of its text.
 ---@param follow agent.reload.Follow
 local function give_up(follow)
   if follow.action and vim.bo[follow.buf].modified then
@@ -295,7 +294,7 @@ local function give_up(follow)
   finish(follow, "none")
 end
 
---- A write that came between reading and taking the new time stamp would go unnoticed for good.
+--- Checks again, because a write between reading the text and the stamp would never be noticed.
 ---@param follow agent.reload.Follow
 local function watch_races(follow)
   local done = follow.done
@@ -346,13 +345,13 @@ function attempt(follow)
     ok, outcome = xpcall(step, debug.traceback, follow)
   end
   if not ok then
-    -- Later events of the file wait for this one, so it has to end.
+    -- Later events of the file wait for this one, so it must finish.
     return finish(follow, "none", notice_of.failed(follow.event.path, outcome))
   end
   schedule_next(follow, outcome)
 end
 
---- Follows the file, at once if the event brings the text and nothing forbids it.
+--- Updates the buffer, at once if the event contains the text and nothing prevents it.
 ---@param buf integer
 ---@param event agent.FileModified
 ---@param done fun(result: agent.reload.Result)
@@ -362,7 +361,7 @@ function M.follow(buf, event, done)
   end
   ---@type agent.reload.Follow
   local follow = { buf = buf, event = event, before = event.before, tries = 0, rounds = 0, done = done }
-  -- The disk need not have the event's text any more.
+  -- The text on disk may differ from the event's by now.
   local snapshot = event.after and disk.snapshot(event.path)
   if snapshot then
     follow.source = { stat = snapshot.stat, bytes = snapshot.bytes, writes = version.writes(buf) }

@@ -1,14 +1,14 @@
---- Line diff and three-way merge. Pure: arrays of lines in, arrays of lines out, no buffer is touched.
+--- Line diff and three-way merge. Pure: takes and returns arrays of lines.
 ---
---- Lines carry no line ending, so a file without a final newline needs no care here: whether the last
---- line is ended is a property of the file, not of its lines. An empty file is `{}`.
+--- Lines have no line ending, so a file without a final newline needs no special case: that is a property of
+--- the file, not of its lines. An empty file is `{}`.
 ---
---- The merge follows git's `xdl_do_merge` (xdiff/xmerge.c): changes of the two sides that overlap **or
---- only touch** conflict, because what lies between them says nothing about their order or meaning.
+--- The merge follows git's `xdl_do_merge` (xdiff/xmerge.c): changes of the two sides that overlap **or only
+--- touch** conflict, because their order or meaning is unknown.
 local M = {}
 
---- One changed place. Lines are counted from 1. A pure insertion has `count = 0` and stands before
---- line `start`; a pure deletion has `new_count = 0`.
+--- One change. Lines are counted from 1. A pure insertion has `count = 0` and precedes line `start`; a pure
+--- deletion has `new_count = 0`.
 ---@class agent.merge.Hunk
 ---@field start integer      first line in the old text
 ---@field count integer      lines of the old text
@@ -27,12 +27,12 @@ local M = {}
 ---@field lines string[]
 ---@field conflicts agent.merge.Conflict[]
 
--- Past these the diff of badly matching texts takes a noticeable part of a second; one hunk from the
--- common start to the common end is then good enough.
+-- Beyond these limits the diff of very different texts is noticeably slow; one hunk from the common beginning
+-- to the common end is then good enough.
 local MAX_BYTES = 5 * 1024 * 1024
 local MAX_LINES = 100000
 
---- Every line is ended, so that the last one is compared like any other.
+--- Adds an ending to every line, so that the last one is compared like the others.
 ---@param lines string[]
 ---@param first integer
 ---@param last integer
@@ -55,7 +55,7 @@ local function diff_indices(a, b, linematch)
   }) --[[@as integer[][] ]]
 end
 
---- How many lines are equal at the start and at the end.
+--- Number of equal lines at the beginning and at the end.
 ---@param old string[]
 ---@param new string[]
 ---@return integer head
@@ -73,7 +73,7 @@ local function common_ends(old, new)
   return head, tail
 end
 
---- The changed places between two texts, in order.
+--- The changes between two texts, in order.
 ---@param old string[]
 ---@param new string[]
 ---@param linematch? integer  hunks up to so many lines are split by matching similar lines
@@ -96,7 +96,7 @@ function M.hunks(old, new, linematch)
   local hunks = {} ---@type agent.merge.Hunk[]
   for _, h in ipairs(diff_indices(a, b, linematch or false)) do
     hunks[#hunks + 1] = {
-      -- The diff names the line *after which* nothing was; here it is the line before which.
+      -- The diff has the line *after which* lines were inserted; this has the line before which.
       start = head + h[1] + (h[2] == 0 and 1 or 0),
       count = h[2],
       new_start = head + h[3] + (h[4] == 0 and 1 or 0),
@@ -116,7 +116,7 @@ local function append(into, from, first, last)
   end
 end
 
---- A run of hunks, of one side or of both, that overlap or touch.
+--- Adjacent hunks of one side or both that overlap or touch.
 ---@class agent.merge.Group
 ---@field first integer  first base line
 ---@field last integer   one past the last base line
@@ -148,7 +148,7 @@ local function group_hunks(ours, theirs)
   return groups
 end
 
---- The lines of one side that stand for the base lines of a group: `first..last` of that side's text.
+--- The lines of one side that correspond to the base lines of a group: `first..last` of that side's text.
 ---@param group agent.merge.Group
 ---@param side { first: agent.merge.Hunk, last: agent.merge.Hunk }
 ---@return integer first
@@ -186,8 +186,8 @@ local function merge_group(group, ours, theirs, merged)
   }
 end
 
---- Three-way merge. Where both sides changed the same place differently, or touching places, "ours"
---- stays and the place is listed in `conflicts`. The same change on both sides is applied once.
+--- Three-way merge. If both sides changed overlapping or touching lines differently, "ours" wins and the
+--- place is listed in `conflicts`. An equal change on both sides is applied once.
 ---@param base string[]
 ---@param ours string[]
 ---@param theirs string[]

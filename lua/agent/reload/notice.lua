@@ -1,4 +1,4 @@
---- Messages for the user, in one line: what happened to which file and what to do.
+--- Messages for the user, in one line: the file, what happened, and what to do.
 local M = {}
 
 ---@param path string
@@ -7,7 +7,7 @@ local function label(path)
   return vim.fn.fnamemodify(path, ":~:.")
 end
 
---- A template gets the file's name first.
+--- A template begins with the file's name.
 ---@param template string
 ---@return fun(path: string, ...: any): string
 local function notice(template)

@@ -1,4 +1,4 @@
---- Order of events: those that concern a common path run one after the other, others do not wait.
+--- Serialises events with a common path; others run concurrently.
 local M = {}
 
 ---@class agent.reload.Job
@@ -69,8 +69,8 @@ function start_free()
   end
 end
 
---- Runs `run` as soon as no earlier job shares a path with it; at once if none does. `run` must call
---- `finish` exactly once, now or later.
+--- Runs `run` as soon as no earlier job shares a path with it, possibly at once. `run` must call `finish`
+--- exactly once, at any time.
 ---@param paths string[]
 ---@param run fun(finish: fun())
 function M.push(paths, run)

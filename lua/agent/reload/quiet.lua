@@ -1,11 +1,11 @@
---- Runs a function on a buffer without autocommands and without traces in the lists of places.
+--- Runs a function on a buffer without autocommands, and without changing the jump and change lists.
 local api = vim.api
 
 local M = {}
 
 local pending ---@type fun()?
 
---- Called by the command below only.
+--- Called only by the command below.
 function M._run()
   local fn = pending
   pending = nil
@@ -14,9 +14,9 @@ function M._run()
   end
 end
 
---- Runs `fn` with `buf` as the current buffer. `:noautocmd` keeps OptionSet and FileChangedRO quiet and
---- `:keepjumps` leaves the change list and the `'.` mark to the user's own edits. Both are command
---- modifiers, which Lua calls cannot carry, hence the way through `:lua`.
+--- Runs `fn` with `buf` as the current buffer. `:noautocmd` suppresses OptionSet and FileChangedRO, and
+--- `:keepjumps` reserves the change list and the `'.` mark for the user's own edits. Lua calls cannot have
+--- these command modifiers, so this uses `:lua`.
 ---@param buf integer
 ---@param fn fun()
 ---@return boolean ok
@@ -36,7 +36,7 @@ function M.run(buf, fn)
   return ok, not ok and tostring(err) or nil
 end
 
---- Sets buffer options quietly; to be called inside of `run`.
+--- Sets buffer options quietly. Call it inside of `run`.
 ---@param options table<string, any>
 function M.set(options)
   for name, value in pairs(options) do

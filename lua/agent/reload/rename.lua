@@ -1,4 +1,4 @@
---- A file got another name: its buffer gets it as well and stays the same buffer otherwise.
+--- Renames the buffer of a renamed file, which otherwise stays the same.
 local api = vim.api
 
 local M = {}
@@ -12,7 +12,8 @@ local function existing_buffers()
   return set
 end
 
---- Language servers know a document by its name: it is closed under the old and opened under the new.
+--- Language servers identify a document by its name, so it is closed under the old name and opened under the
+--- new one.
 ---@param buf integer
 ---@param change fun()
 local function with_clients_reattached(buf, change)
@@ -27,8 +28,7 @@ local function with_clients_reattached(buf, change)
   end
 end
 
---- Renames the buffer. Time stamps are the caller's business; until they are renewed `:write` fails with
---- E13.
+--- Renames the buffer. The caller renews the time stamps; until then `:write` fails with E13.
 ---@param buf integer
 ---@param path string  absolute
 ---@return string? error
@@ -46,7 +46,7 @@ function M.rename(buf, path)
       })
     end)
   end)
-  -- `:file` leaves the old name behind as an unlisted buffer.
+  -- `:file` leaves an unlisted buffer with the old name.
   for _, other in ipairs(api.nvim_list_bufs()) do
     if not before[other] and not api.nvim_buf_is_loaded(other) then
       pcall(api.nvim_buf_delete, other, { force = true })

@@ -1,4 +1,4 @@
---- Writes a buffer without ever asking.
+--- Writes a buffer without prompting.
 local api = vim.api
 local codec = require("agent.reload.codec")
 local disk = require("agent.reload.disk")
@@ -9,7 +9,7 @@ local version = require("agent.reload.version")
 
 local M = {}
 
---- Does the file hold what Neovim last saw, so that writing overwrites nothing?
+--- True if the file is the version that Neovim last saw, so that a write overwrites nothing.
 ---@param buf integer
 ---@return boolean
 local function is_safe(buf)
@@ -23,8 +23,9 @@ local function is_safe(buf)
   return seen == "same"
 end
 
---- Writes the text to the file that the buffer was read from, by a handle: a folder that becomes a link at this moment
---- leads nowhere. Without autocommands, and without a backup: the engine keeps what was there before.
+--- Writes the text through a handle to the file that the buffer was read from, so that a folder that is
+--- replaced by a link leads nowhere. Without autocommands, and without a backup, because the engine keeps the
+--- previous text.
 ---@param buf integer
 ---@param sync boolean
 ---@return boolean saved
@@ -44,7 +45,7 @@ local function write(buf, sync)
   return not vim.bo[buf].modified
 end
 
---- As `:write`: the user's formatters run. A file that changed on disk meanwhile is not written.
+--- As `:write`: the user's formatters run. A file that changed on disk is not written.
 ---@param buf integer
 ---@return boolean saved
 function M.save(buf)
@@ -59,16 +60,14 @@ function M.save(buf)
   return saved and not vim.bo[buf].modified
 end
 
---- Without autocommands: exactly the text as it is, and nothing else, reaches the disk. A buffer that a plugin writes is
---- left alone.
+--- Writes exactly the buffer's text, without autocommands. Skips a buffer that a plugin writes.
 ---@param buf integer
 ---@return boolean saved
 function M.save_exactly(buf)
   return not stamp.has_writer(buf) and is_safe(buf) and write(buf, vim.o.fsync)
 end
 
---- The same over a file that was found to hold what the buffer held: nothing is looked at again. It is the engine that
---- waits until the disk has it.
+--- The same without further checks, over a file that matched the buffer. The engine waits for the disk.
 ---@param buf integer
 ---@return boolean saved
 function M.save_over(buf)

@@ -1,10 +1,10 @@
 --- Neovim's knowledge of the file behind a buffer: time stamps, flags and undo file.
 ---
---- Neovim keeps two times of a file. `b_mtime` serves `:checktime` and its automatic forms (W11, W12,
---- 'autoread'), `b_mtime_read` serves `:write` ("changed since reading it"). A FileChangedShell
---- autocommand that chooses nothing renews only the first one. Both are renewed, together with the size,
---- the mode, the flags behind E13 and W13 and the undo states that count as unmodified, when a
---- BufWriteCmd autocommand has "written" the buffer (`buf_write_do_autocmds` in bufwrite.c).
+--- Neovim stores two times of a file. `b_mtime` is for `:checktime` and its automatic forms (W11, W12,
+--- 'autoread'), `b_mtime_read` is for `:write` ("changed since reading it"). A FileChangedShell autocommand
+--- that chooses nothing renews only the first one. Both are renewed, together with the size, the mode, the
+--- flags behind E13 and W13 and the undo states that count as unmodified, when a BufWriteCmd autocommand has
+--- "written" the buffer (`buf_write_do_autocmds` in bufwrite.c).
 local api = vim.api
 local disk = require("agent.reload.disk")
 local quiet = require("agent.reload.quiet")
@@ -12,7 +12,7 @@ local version = require("agent.reload.version")
 
 local M = {}
 
---- Runs `fn` with the options that could suppress an autocommand or start a dialog switched off.
+--- Runs `fn` without the options that could suppress an autocommand or open a dialog.
 ---@param fn fun()
 local function with_options(fn)
   local wanted = { eventignore = "", eventignorewin = "", write = true, confirm = false }
@@ -32,8 +32,8 @@ local function with_options(fn)
   end
 end
 
---- Makes Neovim take the buffer for written: the file as it is on disk now is the one it knows. An undo
---- or redo to any other state counts as a modification afterwards. No byte is written.
+--- Marks the buffer as written to the current file on disk, without writing it. Undo and redo to any other
+--- state then count as modifications.
 ---@param buf integer
 ---@param keep_modified boolean  the buffer stays modified
 ---@return boolean renewed  false while autocommands cannot run
@@ -50,8 +50,8 @@ local function take_stamp(buf, keep_modified)
   local ok = pcall(api.nvim_buf_call, buf, function()
     with_options(function()
       local was_modified = vim.bo.modified
-      -- Should the autocommand not run, a buffer of this type is not written but refused (E676). Undo states change for
-      -- a modified buffer only.
+      -- If the autocommand does not run, a buffer of this type is refused (E676) instead of written. Undo
+      -- states only change for a modified buffer.
       vim.cmd("noautocmd setlocal buftype=acwrite modified")
       pcall(vim.cmd, "lockmarks silent! write!")
       vim.cmd("noautocmd setlocal buftype=")
@@ -78,13 +78,13 @@ end
 --- "locked": autocommands cannot run; try again later. "stale": the file has another version by now.
 ---@alias agent.reload.Renewed "renewed"|"locked"|"stale"
 
---- Makes Neovim take the buffer for written to this version of its file. The buffer's text must be based on it.
+--- Marks the buffer as written to this version of its file. The buffer's text must be based on it.
 ---@param buf integer
 ---@param keep_modified boolean  the buffer stays modified
 ---@param stat uv.fs_stat.result
 ---@return agent.reload.Renewed
 function M.renew(buf, keep_modified, stat)
-  -- Neovim takes the stamp by name, and the name may lead elsewhere by now.
+  -- Neovim takes the stamp by name, which may lead elsewhere by now.
   local function is_current()
     return disk.same(vim.uv.fs_stat(api.nvim_buf_get_name(buf)), stat)
   end
@@ -93,7 +93,7 @@ function M.renew(buf, keep_modified, stat)
   elseif not take_stamp(buf, keep_modified) then
     return "locked"
   elseif not is_current() then
-    -- Neovim may have stamped the newer version and would not warn of it any more.
+    -- Neovim may have stamped the newer version, and would no longer warn about it.
     forbid(buf)
     return "stale"
   end
@@ -101,7 +101,7 @@ function M.renew(buf, keep_modified, stat)
   return "renewed"
 end
 
---- The buffer holds nothing of the user's that is unsaved. The stamp stays: `:write` warns if the file has changed since.
+--- Marks the buffer as unmodified. The stamp stays: `:write` warns if the file has changed since.
 ---@param buf integer
 function M.set_unmodified(buf)
   quiet.run(buf, function()
@@ -131,20 +131,20 @@ local function has_autocmd(event, buf)
   return false
 end
 
---- Is the text of the buffer written by a plugin, so that it need not be the text of the file?
+--- True if a plugin writes the buffer's text, so that it may differ from the file's.
 ---@param buf integer
 ---@return boolean
 function M.has_writer(buf)
   return has_autocmd("BufWriteCmd", buf)
 end
 
---- True if the file differs from Neovim's last version. Shows no message; nor will Neovim (W12) until the file changes
---- again, but `:write` still asks. Unknown where the user has FileChangedShell autocommands: those are the user's own
---- answer and are not run on this occasion.
+--- True if the file differs from Neovim's last version. Shows no message, and neither will Neovim (W12) until
+--- the file changes again, but `:write` still asks. Unknown if the user has FileChangedShell autocommands,
+--- which do not run here.
 ---@param buf integer  a modified buffer
 ---@return "same"|"changed"|"unknown"
 function M.hush(buf)
-  -- Within an autocommand no other would run, and Neovim would ask after all.
+  -- Within an autocommand no other would run, so Neovim would prompt.
   if has_autocmd("FileChangedShell", buf) or vim.fn.state("x") ~= "" then
     return "unknown"
   end
@@ -164,28 +164,28 @@ function M.hush(buf)
   return changed and "changed" or ok and "same" or "unknown"
 end
 
---- The file is gone: lets Neovim note that without its message (E211), so that it looks whether the
---- file comes back, and marks the buffer modified, since its text is nowhere else now.
+--- Lets Neovim notice that the file is gone without its message (E211), so that it detects when the file
+--- returns. Marks the buffer as modified, because its text exists nowhere else.
 ---@param buf integer
 function M.deleted(buf)
   quiet.run(buf, function()
     vim.cmd("setlocal modified")
-    -- Only the deleted case is silent; for a file that is back already this would be a dialog.
+    -- Only a missing file is silent; one that has returned would open a dialog.
     if not vim.uv.fs_stat(api.nvim_buf_get_name(buf)) then
       vim.cmd(("silent! checktime %d"):format(buf))
     end
   end)
 end
 
---- Makes `:write` fail (E13) instead of silently replacing a file that Neovim never read. No older time stamp would do
---- this for the buffer of a new file.
+--- Makes `:write` fail (E13) instead of silently replacing a file that Neovim never read. For the buffer of a
+--- new file, an older time stamp would not achieve this.
 ---@param buf integer
 function M.guard(buf)
   take_stamp(buf, true) -- takes back "new file", which would bring W13
   forbid(buf)
 end
 
---- Writes the undo file for the text as it is, as `:write` would.
+--- Writes the undo file for the current text, as `:write` would.
 ---@param buf integer
 function M.write_undo(buf)
   local name = api.nvim_buf_get_name(buf)

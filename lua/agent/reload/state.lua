@@ -25,7 +25,7 @@ function M.clear(buf)
   end
 end
 
---- Until the buffer is written or read, `:write` must not lose its warning.
+--- Until the buffer is written or read, `:write` must keep its warning.
 ---@param buf integer
 function M.set_diverged(buf)
   state(buf).diverged = true
@@ -37,7 +37,7 @@ function M.is_diverged(buf)
   return states[buf] ~= nil and states[buf].diverged == true
 end
 
---- To be called after the buffer was marked modified.
+--- Call this after the buffer was marked as modified.
 ---@param buf integer
 ---@param was_modified boolean
 function M.set_deleted(buf, was_modified)
@@ -45,8 +45,8 @@ function M.set_deleted(buf, was_modified)
   state(buf).deleted_tick = not was_modified and api.nvim_buf_get_changedtick(buf) or nil
 end
 
---- Has the buffer text of the user that is in no file? A buffer that is modified only because its file
---- was deleted has not.
+--- True if the buffer has unsaved text of the user. A buffer that is only modified because its file was
+--- deleted has none.
 ---@param buf integer
 ---@return boolean
 function M.has_unsaved(buf)
@@ -57,13 +57,14 @@ function M.has_unsaved(buf)
   return tick ~= api.nvim_buf_get_changedtick(buf)
 end
 
---- Characters of a text that is kept beside its file.
+--- Characters of the largest text that is stored.
 local LARGEST_KEPT = 1000000
 
---- Buffer → when Neovim wrote its file last, in milliseconds since 1970, and what it wrote if that is not large.
+--- Buffer → the time of Neovim's last write, in milliseconds since 1970, and the written text if it is not
+--- large.
 local written = {} ---@type table<integer, { time: number, text?: string }>
 
---- Has Neovim written the file of this buffer since then?
+--- True if Neovim has written the file of this buffer since then.
 ---@param buf integer
 ---@param time number?  milliseconds since 1970
 ---@return boolean
@@ -71,7 +72,8 @@ function M.was_written(buf, time)
   return time ~= nil and written[buf] ~= nil and written[buf].time >= time
 end
 
---- The buffers that Neovim has written since then, with the text of the last write in UTF-8. Large texts are left out.
+--- The buffers that Neovim has written since then, with the last written text in UTF-8. Large texts are
+--- omitted.
 ---@param time number  milliseconds since 1970
 ---@return table<integer, string>
 function M.written_since(time)
@@ -88,7 +90,7 @@ api.nvim_create_autocmd({ "BufWritePost", "BufReadPost", "BufUnload" }, {
   group = group,
   desc = "agent: forget what was known about the file",
   callback = function(event)
-    -- A copy written under another name settles nothing.
+    -- Writing a copy under another name changes nothing.
     if event.event ~= "BufWritePost" or not vim.bo[event.buf].modified then
       M.clear(event.buf)
     end

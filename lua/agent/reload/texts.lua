@@ -1,4 +1,4 @@
---- Texts in the terms of a buffer, compared and merged. Pure.
+--- Compares and merges texts in a buffer's format. Pure.
 local merge = require("agent.reload.merge")
 
 local M = {}
@@ -18,7 +18,7 @@ function M.same(a, b)
   return true
 end
 
---- Both sides' text and options: what only the file changed is taken, everything else is the user's.
+--- Merges text and options: takes the file's changes, and keeps everything else from the user.
 ---@param base agent.reload.Text
 ---@param mine agent.reload.Text
 ---@param theirs agent.reload.Text

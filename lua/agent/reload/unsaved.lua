@@ -1,5 +1,6 @@
---- Shares unsaved text between tools and buffers: tools read what the user sees, and their writes go into the buffer.
---- Neovim itself writes a file with a buffer, between two keys of the user, so neither side can overwrite the other.
+--- Shares unsaved text between tools and buffers: tools read what the user sees, and their writes go into the
+--- buffer. Neovim itself writes a file that has a buffer, between two keys of the user, so neither side can
+--- overwrite the other.
 local apply = require("agent.reload.apply")
 local codec = require("agent.reload.codec")
 local disk = require("agent.reload.disk")
@@ -27,7 +28,7 @@ local M = {}
 local MAX_SHOWN_LINES = 40
 local LOCKED = "The file has unsaved changes in the editor, which does not allow changes of text at the moment. Try again."
 
---- The one of these buffers that has unsaved text, if any.
+--- The first of these buffers with unsaved text.
 ---@param bufs integer[]
 ---@return integer?
 local function unsaved_buffer(bufs)
@@ -38,8 +39,8 @@ local function unsaved_buffer(bufs)
   end
 end
 
---- The text of the buffer if it has unsaved changes: in UTF-8, with the line endings, the final newline
---- and the byte order mark that `:write` would give it.
+--- The unsaved text of a buffer: in UTF-8, with the line endings, final newline and byte order mark that
+--- `:write` would write.
 ---@param path string  absolute
 ---@return string?
 function M.text(path)
@@ -80,7 +81,7 @@ local function describe(conflicts)
   return table.concat(out, "\n")
 end
 
---- Merges what a tool wants to write into a buffer that has unsaved changes.
+--- Merges a tool's write into a buffer with unsaved changes.
 ---@param buf integer
 ---@param args agent.reload.WriteUnsaved
 ---@return agent.reload.WriteUnsavedResult
@@ -109,8 +110,8 @@ local function write_into(buf, args)
   return { written = true, saved = saved, before = before, text = codec.join(codec.of_buffer(buf)) }
 end
 
---- The same for a buffer without unsaved changes: it is written at once and stays unmodified. If Neovim cannot write
---- it this way, the tool writes the file and the buffer follows.
+--- The same for a buffer without unsaved changes: it is written at once and stays unmodified. If Neovim
+--- cannot write it, the tool writes the file and the buffer follows.
 ---@param buf integer
 ---@param args agent.reload.WriteUnsaved
 ---@return agent.reload.WriteUnsavedResult
@@ -139,7 +140,7 @@ local function write_through(buf, args)
   return { written = true, saved = true, before = before, text = codec.join(codec.of_buffer(buf)) }
 end
 
---- Merges what a tool wants to write into the buffer of the file.
+--- Merges a tool's write into the buffer of the file.
 ---@param args agent.reload.WriteUnsaved
 ---@return agent.reload.WriteUnsavedResult
 function M.write(args)
@@ -152,7 +153,7 @@ function M.write(args)
   if not buf or #bufs > 1 then
     return { written = false }
   end
-  -- The file keeps its last line as it is, ended or not.
+  -- Keep the file's last line as it is, with or without a newline.
   local fixendofline = vim.bo[buf].fixendofline
   vim.bo[buf].fixendofline = false
   local ok, result = xpcall(write_through, debug.traceback, buf, args)

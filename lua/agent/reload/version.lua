@@ -1,4 +1,4 @@
---- Versions of the files behind buffers: the one that a buffer stands for, and how often Neovim has written one.
+--- Versions of the files behind buffers: the version of each buffer, and the number of Neovim's writes.
 local api = vim.api
 local codec = require("agent.reload.codec")
 local disk = require("agent.reload.disk")
@@ -6,7 +6,7 @@ local find = require("agent.reload.find")
 
 local M = {}
 
---- Buffer → the version of its file that its text was made from or written to, where that is certain.
+--- Buffer → the version of its file that its text is based on, if that is certain.
 local known = {} ---@type table<integer, uv.fs_stat.result>
 
 ---@param buf integer
@@ -24,8 +24,8 @@ end
 
 local writes = {} ---@type table<integer, integer>
 
---- How often Neovim has written the file of a buffer. Text that was read before the last of these writes is out of
---- date, even where the file's times are too coarse to show that.
+--- Number of Neovim's writes of a buffer's file. Text that was read before the last one is outdated, even if
+--- the file's times are too coarse to show that.
 ---@param buf integer
 ---@return integer
 function M.writes(buf)
@@ -37,10 +37,10 @@ function M.count_write(buf)
   writes[buf] = M.writes(buf) + 1
 end
 
---- Bytes. Comparing a larger file would slow `:write` down.
+--- Bytes. Comparing a larger file would slow down `:write`.
 local LARGEST = 1000000
 
---- The version that `:write` made, unless somebody has written the file since.
+--- The version that `:write` created, unless another program has written the file since.
 ---@param buf integer
 ---@return uv.fs_stat.result?
 local function own_version(buf)

@@ -1,4 +1,4 @@
---- Keeps what the user looks at in place while the lines of a buffer change.
+--- Keeps the visible text in place while the lines of a buffer change.
 local api = vim.api
 local edits_of = require("agent.reload.edits")
 
@@ -18,7 +18,7 @@ local M = {}
 local VISUAL = "^[vV\22]"
 local SELECT = "^[sS\19]"
 
---- Every edit sets '[ and ']. A mark keeps its column when the text before it in its line changes.
+--- Every edit sets '[ and ']. A mark keeps its column when earlier text in its line changes.
 ---@param buf integer
 ---@return string[]
 local function marks_of(buf)
@@ -36,7 +36,7 @@ local function marks_of(buf)
   return names
 end
 
---- To be called in the user's own context, before the change.
+--- Call this in the user's context, before the change.
 ---@param buf integer
 ---@return agent.reload.Views
 function M.save(buf)
@@ -67,7 +67,7 @@ local function moved_view(saved, buf, edits, inserting)
   local row, col = edits_of.map(edits, view.lnum - 1, view.col, inserting)
   local top = edits_of.map(edits, view.topline - 1, 0, false)
   if col ~= view.col then
-    -- The column that j and k aim at follows, unless it is the end of the line.
+    -- The desired column of j and k follows, unless it is the end of the line.
     view.curswant = view.curswant < vim.v.maxcol and view.curswant + col - view.col or view.curswant
   end
   view.lnum, view.col = math.min(row + 1, last), math.max(col, 0)
@@ -75,7 +75,7 @@ local function moved_view(saved, buf, edits, inserting)
   return view
 end
 
---- Visual mode's start is no mark and no option: only the selection's own commands reach it.
+--- The start of Visual mode is neither a mark nor an option: only the selection's own commands change it.
 ---@param views agent.reload.Views
 ---@param edits agent.reload.Edit[]
 local function move_anchor(views, edits)
@@ -106,7 +106,7 @@ local function restore_marks(views, edits)
   end
 end
 
---- To be called in the same context, after the change.
+--- Call this in the same context, after the change.
 ---@param views agent.reload.Views
 ---@param edits agent.reload.Edit[]
 function M.restore(views, edits)

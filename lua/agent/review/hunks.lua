@@ -99,8 +99,8 @@ local function side(hunk, edit)
   return edit.start >= first and edit_last <= last and "inside" or "across"
 end
 
---- Joins hunks and the lines around them that one edit has rewritten: nobody can tell which new line replaces which
---- old one. If the edit only deleted lines, the hunks lose theirs.
+--- Joins hunks and the lines around them that one edit has rewritten, because the new lines cannot be matched
+--- to the old ones. If the edit only deleted lines, the hunks lose theirs.
 ---@param across agent.review.Hunk[]
 ---@param edit agent.review.Edit
 ---@param old table<integer, string>

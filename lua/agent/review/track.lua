@@ -54,7 +54,7 @@ function M.lines_of(buf)
   return codec.of_buffer(buf).lines
 end
 
---- The hunks after an undo or redo of one step of ours; nil for other changes, or for several at once.
+--- The hunks after an undo or redo of one of our steps; nil for other changes, or for several at once.
 ---@param it agent.review.Tracked
 ---@return boolean is_own
 ---@return boolean is_undo
@@ -263,7 +263,7 @@ function M.start(buf, baseline)
   return it
 end
 
---- Notes that a change of ours has just become an undo step.
+--- Records that one of our changes has become an undo step.
 ---@param it agent.review.Tracked
 ---@param before agent.review.Hunk[]
 local function note_step(it, before)

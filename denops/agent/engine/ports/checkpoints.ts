@@ -43,7 +43,7 @@ export interface HeldBackChanges {
   readonly changes: readonly { readonly toolCall: string; readonly change: FileChange }[];
 }
 
-/** @param change both texts of the file; undefined: it is no text */
+/** @param change both texts of the file; undefined: it is not text */
 export type IsTrap = (path: string, toolCall: string, change: () => TextChange | undefined) => boolean;
 
 /** Reverts changes of commands. */

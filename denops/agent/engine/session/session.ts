@@ -132,7 +132,7 @@ export class Session {
     let since = 0;
     const done = await this.#inOrder(() => {
       since = Date.now();
-      // A cancel is for turns: half of an undo helps nobody.
+      // Cancelling applies to turns: half of an undo helps nobody.
       return this.checkpoints.takeBack(action, new AbortController().signal);
     });
     this.#surroundings?.takenBack(done.changes);

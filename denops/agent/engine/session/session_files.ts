@@ -71,7 +71,7 @@ export class SessionFiles {
     return new Workspace(this.#places);
   }
 
-  /** To be called when a turn begins. @returns what the model is told of its files, a text each */
+  /** Call this when a turn begins. @returns notes about its files for the model, a text each */
   async begin(signal: AbortSignal): Promise<readonly string[]> {
     const settled = await this.checkpoints.wasCutOff() ? await this.traps.settle(signal) : [];
     this.#warnOf(await this.checkpoints.watchAgain());

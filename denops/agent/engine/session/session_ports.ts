@@ -21,7 +21,7 @@ export interface SessionPorts {
   makeLink(path: string, target: string): Promise<void>;
   /** The rules on files of this moment; undefined where only those of the configuration are known. */
   readonly fileRules?: (() => Promise<FileRules>) | undefined;
-  /** Absent: the model is told nothing of its surroundings. */
+  /** Absent: the model gets no facts about its surroundings. */
   readonly surroundings?: { readonly ask?: AskSurroundings };
   /** Who is asked for what a message mentions; absent: files alone are known. */
   readonly attachments?: Pick<AttachmentPorts, "abilities" | "earlier">;

@@ -77,7 +77,7 @@ export class SessionRecord {
     return this.#ports.store.turn(this.#ports.id);
   }
 
-  /** The model that was told of the tools under their old names; undefined: none was. */
+  /** The model that knows the tools under their old names; undefined: none does. */
   get oldModel(): string | undefined {
     if (this.memory.offered.size > 0) return undefined;
     const answers = this.history.messages.filter((entry) => entry.type === "assistant_message");

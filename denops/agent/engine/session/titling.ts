@@ -57,7 +57,7 @@ export class Titling {
     this.#closing.abort();
   }
 
-  /** Resolves when nothing more will be told of what was asked. */
+  /** Resolves when the current request has ended. */
   get settled(): Promise<void> {
     return this.#asking;
   }

@@ -163,7 +163,7 @@ export class Turns {
     if (text !== undefined) this.#parts.record.append([{ type: "control_note", reason, text }]);
   }
 
-  /** Reads what the user hands over, by the rules of this moment. Never rejects. */
+  /** Reads the user's attachments under the current rules. Never rejects. */
   #gatherMessage(prompt: readonly PromptPart[], signal: AbortSignal): Promise<GatheredMessage> {
     const { record, files, tools, modes, model } = this.#parts;
     const asks = askRead({ ...this.ports(modes.current), emit: this.#ports.publish }, signal);

@@ -104,7 +104,7 @@ function settled({ access }: ApprovedChanges): ApprovedCommand["access"] {
   return access ?? "git+network";
 }
 
-/** Outside of the project it falls back to the root, and the model is told. */
+/** Outside of the project it falls back to the root, and notifies the model. */
 async function workingFolder(
   cwd: string | undefined,
   context: Pick<ToolContext, "workspace" | "session">,

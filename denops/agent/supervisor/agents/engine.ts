@@ -71,7 +71,7 @@ interface Resumed extends SessionMeta {
 /** Source: jsonrpc.org/specification, "Error object". */
 const METHOD_NOT_FOUND = -32601;
 
-/** The agent does not support a request of ours. */
+/** The agent does not support one of our requests. */
 export class UnableError extends Error {}
 
 export class Engine implements AsyncDisposable {

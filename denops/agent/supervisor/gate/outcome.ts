@@ -12,7 +12,7 @@ export type ApprovalChoice = (typeof OPTION)[keyof typeof OPTION];
 const KINDS: Readonly<Record<ApprovalChoice, readonly PermissionOptionKind[]>> = {
   allow_once: ["allow_once"],
   allow_session: ["allow_always", "allow_once"],
-  // "Always" is a rule of ours; the agent only gets "once".
+  // "Always" writes our own rule; the agent only gets "once".
   allow_always: ["allow_once"],
   reject: ["reject_once", "reject_always"],
 };

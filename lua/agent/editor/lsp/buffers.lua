@@ -177,7 +177,7 @@ function M.open(path)
   return buf
 end
 
---- Called before the file goes: a hidden buffer must not keep its text, as a buffer of the user's does.
+--- Called before the file is removed: unlike a user's buffer, a hidden buffer must not keep its text.
 ---@param path string
 function M.drop(path)
   for _, buf in ipairs(find.buffers(path)) do

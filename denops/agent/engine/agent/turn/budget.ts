@@ -92,7 +92,7 @@ export class Spending {
   }
 }
 
-/** Caps by money cannot hold for models without a price; the user is told once for each model. */
+/** Caps by money cannot hold for models without a price; the user is notified once for each model. */
 export class Unpriced {
   readonly #notifiedModels = new Set<string>();
 

@@ -28,7 +28,7 @@ export class Views {
     );
   }
 
-  /** The model was told that the file has changed. */
+  /** The model knows that the file has changed. */
   outdate(path: string): void {
     if (!this.has(path)) return;
     this.#drop(path);

@@ -48,7 +48,7 @@ export interface PlaceArguments {
   readonly character?: number | undefined;
 }
 
-/** @param path absolute @throws {ToolError} if neither symbol nor line is given */
+/** @param path absolute @throws {ToolError} without a symbol or a line */
 export function placeOf(path: string, { symbol, line, character }: PlaceArguments) {
   if (symbol === undefined && line === undefined) throw new ToolError("Either symbol or line is needed.");
   return {

@@ -1,7 +1,7 @@
 /** Notes about the state of a turn, from the loop to the model. */
 import type { ControlNote } from "../../../log/entries.ts";
 
-/** Why the loop continues or the model needs to be told something. */
+/** The reason why the loop continues, or a message for the model. */
 export type ControlState = Extract<
   ControlNote["reason"],
   "need_fixes" | "nothing_done" | "call_shown" | "plan_open" | "no_plan"

@@ -18,8 +18,8 @@ interface Question {
 }
 
 /**
- * Only the user's answer counts: rules do not apply, and a client that cannot ask declines. Undefined: nobody was
- * asked.
+ * Only the user's answer counts: rules do not apply, and a client that cannot ask declines. Undefined: no question
+ * was sent.
  */
 async function mayGoOn(
   { text, yes, no }: Question,

@@ -31,7 +31,7 @@ interface Found {
   readonly name: string;
   readonly added: readonly LspDiagnostic[];
   readonly old: readonly LspDiagnostic[];
-  /** The earlier errors are known, so new ones can be told apart. */
+  /** The earlier errors are known, so new ones can be distinguished. */
   readonly compared: boolean;
 }
 
