@@ -1,8 +1,11 @@
-/** Tells what a turn has changed: so far while it runs, and at its end all of it, which is stored. */
+/**
+ * Reports the files that a turn has changed: the changes so far while it runs, and all of them at its end,
+ * which are stored.
+ */
 import type { TurnFile } from "../../protocol/requests.ts";
 import type { AgentEvent, Emit, FileChange } from "../log/events.ts";
 
-/** The least time between two lists while a sub-agent works. Milliseconds. */
+/** Minimum milliseconds between two reports while a sub-agent works. */
 const PAUSE = 500;
 
 interface ChangedFilesPorts {
@@ -11,13 +14,13 @@ interface ChangedFilesPorts {
     late(): Promise<readonly { readonly toolCall: string; readonly changes: readonly FileChange[] }[]>;
     filesOf(turn: number): Promise<TurnFile[]>;
   };
-  /** That of the turn that runs. */
+  /** The number of the running turn. */
   turn(): number;
-  /** Stores and shows. */
+  /** Stores and publishes an event. */
   readonly emit: Emit;
-  /** Shows. */
+  /** Publishes an event without storing it. */
   readonly publish: Emit;
-  /** Asks the user about files that were put back. */
+  /** Asks the user about files that were reverted. */
   settle(signal: AbortSignal): Promise<unknown>;
 }
 
@@ -30,20 +33,20 @@ export class ChangedFiles {
     this.#ports = ports;
   }
 
-  /** Takes note of changed files, and of the ends of sub-agents' calls. */
+  /** Records changed files, and the ends of sub-agents' calls. */
   hear(event: AgentEvent): void {
     if (event.type === "file_modified") this.#isStale = true;
     const isNested = event.type === "tool_done" && event.parent !== undefined;
     if (isNested && performance.now() - this.#notifiedAt >= PAUSE) this.step();
   }
 
-  /** To be called after each append: all calls of an answer have ended. */
+  /** Call this after each append: all calls of an answer have ended. */
   step(): void {
     if (!this.#isStale) return;
     this.#isStale = false;
     this.#notifiedAt = performance.now();
     this.#list().then(this.#ports.publish, () => {
-      // The turn's end says it.
+      // The end of the turn reports it.
     });
   }
 
@@ -53,7 +56,7 @@ export class ChangedFiles {
     for (const { toolCall: id, changes } of late) {
       for (const change of changes) emit({ type: "file_modified", id, change });
     }
-    // The model has its answer already: what was kept back the user has seen.
+    // The model already has its result, but the user has seen the held-back changes.
     if (late.length > 0) await settle(signal);
     this.#isStale = false;
     const listed = await this.#list();

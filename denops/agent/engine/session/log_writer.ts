@@ -1,4 +1,4 @@
-/** Writes a session's log, and what could not be written later. */
+/** Writes a session's log, and retries failed entries later. */
 import { trace } from "../../protocol/trace.ts";
 import { hasHappened } from "../log/entry_kinds.ts";
 import { TurnError } from "../../shared/errors.ts";
@@ -20,8 +20,8 @@ export class LogWriter {
   }
 
   /**
-   * Throws if the entries cannot be stored. Entries that report a change of the world are kept in memory instead, and
-   * stored as soon as possible.
+   * Throws if the entries cannot be stored. Entries that report external changes are kept in memory instead,
+   * and stored as soon as possible.
    * @throws {TurnError}
    */
   save(entries: Entries): void {

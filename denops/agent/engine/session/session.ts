@@ -1,4 +1,4 @@
-/** One session. Its prompts run one after the other; what waits and what runs can be cancelled. */
+/** One session. Its prompts run one after the other; running and waiting ones can be cancelled. */
 import type { RequestResult } from "../../protocol/requests.ts";
 import { ToolError, TurnError } from "../../shared/errors.ts";
 import type { PromptPart } from "../agent/gather/attachments.ts";
@@ -38,12 +38,12 @@ export class Session {
   #running: AbortController | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
-  /** Prompts that run or wait. */
+  /** Number of running and waiting prompts. */
   #prompts = 0;
 
   /**
-   * A new session, or the stored one of this id as it was left: a turn that the end of its process has cut off
-   * gets its end now. Nobody else may have it open.
+   * Creates a session, or resumes the stored one of this id: an interrupted turn gets its end now. No other
+   * engine may have it open.
    * @param roots real paths, the project first
    */
   constructor(id: string, roots: readonly string[], ports: SessionPorts) {
@@ -100,31 +100,31 @@ export class Session {
     return this.#files.checkpoints;
   }
 
-  /** Runs one turn, after those that were requested before it. */
+  /** Runs one turn after the earlier requested ones. */
   prompt(parts: readonly PromptPart[], request: TurnRequest = {}): Promise<TurnEnd> {
     const cancelled = this.#cancelled;
     const mode = this.modes.current;
     this.#prompts += 1;
     return this.#inOrder(() => {
-      // A cancel ends what runs and what waits.
+      // Cancelling ends the running and the waiting prompts.
       if (cancelled !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
       const controller = this.#running = new AbortController();
       return this.#turns.run(parts, request, mode, controller).finally(() => this.#running = undefined);
     }).finally(() => this.#prompts -= 1);
   }
 
-  /** Asks for what the first message needs, so that it waits less. */
+  /** Requests in advance what the first message needs. */
   prepare(): void {
     this.#surroundings?.prepare();
   }
 
-  /** Rules files have changed: the prompt holds them as they are now. */
+  /** Rules files have changed: updates the prompt. */
   async rereadRules(): Promise<void> {
     await this.#inOrder(() => this.#surroundings?.rereadRules());
     this.#record.remember();
   }
 
-  /** Undoes, redoes or restores. Prompts that come meanwhile wait. @throws {ToolError} one line */
+  /** Undoes, redoes or restores. Prompts wait until it ends. @throws {ToolError} one line */
   async takeBack(
     action: Parameters<SessionCheckpoints["takeBack"]>[0],
   ): ReturnType<SessionCheckpoints["takeBack"]> {
@@ -141,7 +141,7 @@ export class Session {
     return done;
   }
 
-  /** Makes room in the model's window. @param focus what a summary is to keep @throws {ToolError} one line */
+  /** Compacts the session. @param focus the topic that a summary should keep @throws {ToolError} one line */
   async compact(focus: string | undefined): Promise<void> {
     const { runner } = this.#ports;
     if (this.#prompts > 0) throw new ToolError("A turn is running. It compacts the session automatically.");
@@ -158,7 +158,7 @@ export class Session {
     this.#record.emit({ type: "notice", severity: "info", text: "Stopped: nothing was folded." });
   }
 
-  /** Takes back the last fold. @throws {ToolError} one line */
+  /** Reverts the last compaction. @throws {ToolError} one line */
   unfold(): void {
     const { newest } = this.#record.history.folds;
     if (newest === undefined) throw new ToolError("Nothing is folded.");
@@ -172,7 +172,10 @@ export class Session {
     return this.#record.turnsBegun();
   }
 
-  /** Returns the parts of a request as it would be sent now. @param change is made first @throws {ToolError} if another agent decides that */
+  /**
+   * Returns the parts of the next request. @param change is applied first @throws {ToolError} if another
+   * agent decides that
+   */
   context(change?: ContextChange): RequestResult<"context"> {
     const { context } = this.#ports.runner;
     if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");
@@ -185,7 +188,7 @@ export class Session {
     return answer;
   }
 
-  /** A prompt runs or waits, or sub-agents are at work. */
+  /** Whether a prompt is running or waiting, or a sub-agent is working. */
   get isBusy(): boolean {
     return this.#prompts > 0 || this.agents.areAtWork;
   }
@@ -195,7 +198,7 @@ export class Session {
     this.#running?.abort();
   }
 
-  /** Ends what runs; resolves when nothing more will be stored or published. */
+  /** Ends running work; resolves when nothing more will be stored or published. */
   async close(): Promise<void> {
     this.cancel();
     this.#closing.abort();

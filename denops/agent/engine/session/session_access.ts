@@ -1,4 +1,4 @@
-/** Decides what calls of one session may do, by the current rules and by what the user has allowed for the session. */
+/** Decides on the calls of one session, by the current rules and the user's approvals for the session. */
 import { allowKey, decideFiles } from "../../policy/decide_files.ts";
 import { type ChangedKeys, type FileDecision, mayRead, sensitivity } from "../../policy/file_access.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
@@ -6,20 +6,23 @@ import type { Access, FileAccess } from "../../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../../protocol/config.ts";
 import { filesOf } from "../tools/define.ts";
 
-/** In the project's own `.git`, which the engine's sandbox does not let it write. A link from elsewhere may be deleted. */
+/**
+ * True for the project's own `.git`, which the engine's sandbox makes read-only. A link from elsewhere may be
+ * deleted.
+ */
 function isOwnGit({ relative, named }: ResolvedPath): boolean {
   return /^\.git(?:\/|$)/i.test(relative) && /(?:^|\/)\.git(?:\/|$)/i.test(named);
 }
 
 export class SessionAccess {
-  /** As they were when the last tool call began. */
+  /** The rules at the start of the last tool call. */
   #rules: FileRules;
   readonly #latest: (() => Promise<FileRules>) | undefined;
   readonly #isScratch: (path: string) => boolean;
   readonly #allowed = new Set<string>();
 
   /**
-   * @param latest gives the rules as they are now; without it those of the start hold
+   * @param latest returns the current rules; by default those of the start apply
    * @param isScratch whether a path is in the session's own folder, which needs no approval
    */
   constructor(
@@ -41,9 +44,9 @@ export class SessionAccess {
   }
 
   /**
-   * Asks about everything but files and nothing: the supervisor's gate knows the rules, and answers for the user where
-   * it may.
-   * @param granted keys of what the user has allowed to this one call
+   * Asks about everything except files and nothing: the supervisor's gate knows the rules, and answers for
+   * the user if they permit it.
+   * @param granted keys of access that the user allowed for this call
    */
   decide(access: Access, granted: ReadonlySet<string>): FileDecision {
     const { kind } = access;
@@ -56,20 +59,23 @@ export class SessionAccess {
       if (others.length === 0) return { verdict: "allow", rule: "scratch folder" };
       return decideFiles(others, this.#rules, this.#allowed.union(granted));
     }
-    // A question of the model's is one to the user anyway.
+    // A question of the model goes to the user anyway.
     if (kind === "nothing" || (kind === "ask" && access.about === "question")) {
       return { verdict: "allow", rule: kind };
     }
     return { verdict: "ask", rule: kind, reason: "needs your approval" };
   }
 
-  /** The row of the built-in list that makes a file one that a command may not leave changed unasked. */
+  /** The row of the built-in list for a file that a command may not change without approval. */
   trap(name: string, changed?: ChangedKeys): SafeToWrite | undefined {
     const row = sensitivity(name, this.#rules.safe_to_write, changed);
     return row?.reason === undefined ? undefined : row;
   }
 
-  /** Whether commands are watched for changes of this file, even if git ignores it. Unreadable files are not kept. */
+  /**
+   * Whether commands' changes of this file are recorded, even if git ignores it. Unreadable files are not
+   * stored.
+   */
   isWatched(name: string): boolean {
     const row = this.trap(name);
     const path = { path: name, relative: name, named: name, exists: true };

@@ -1,4 +1,4 @@
-/** The files of one session: what its calls may do to them, what they look like to it, and what it has changed. */
+/** The files of one session: its access to them, the versions that its model knows, and its changes. */
 import { nameInRoots } from "../../policy/roots.ts";
 import { Views } from "../tools/files/views.ts";
 import { Scratch } from "../tools/files/scratch.ts";
@@ -10,7 +10,7 @@ import { SessionAccess } from "./session_access.ts";
 import type { SessionPorts } from "./session_ports.ts";
 import type { SessionRecord } from "./session_record.ts";
 
-/** Sensitive files that a warning names. */
+/** Sensitive files in a warning. */
 const MOST_NAMES = 10;
 
 export class SessionFiles {
@@ -66,7 +66,7 @@ export class SessionFiles {
     });
   }
 
-  /** One that has read nothing, for a sub-agent. */
+  /** A workspace for a sub-agent, which has read nothing. */
   newWorkspace(): Workspace {
     return new Workspace(this.#places);
   }

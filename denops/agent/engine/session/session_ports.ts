@@ -1,4 +1,4 @@
-/** The ports of a session: everything outside of it that it may use. */
+/** The ports of a session: its whole interface to the outside. */
 import type { EngineConfig, FileRules } from "../../protocol/config.ts";
 import type { Emit } from "../log/events.ts";
 import type { Store } from "../ports/store.ts";
@@ -17,13 +17,13 @@ export interface SessionPorts {
   readonly usage: UsageLog;
   readonly editor: Editor;
   readonly ask: AskApproval;
-  /** Makes a symbolic link, where the engine itself may not. @throws {Error} */
+  /** Creates a symbolic link, if the engine itself may not. @throws {Error} */
   makeLink(path: string, target: string): Promise<void>;
-  /** The rules on files of this moment; undefined where only those of the configuration are known. */
+  /** The current rules on files; undefined if only those of the configuration are known. */
   readonly fileRules?: (() => Promise<FileRules>) | undefined;
   /** Absent: the model gets no facts about its surroundings. */
   readonly surroundings?: { readonly ask?: AskSurroundings };
-  /** Who is asked for what a message mentions; absent: files alone are known. */
+  /** Resolves mentions in messages; absent: only files are known. */
   readonly attachments?: Pick<AttachmentPorts, "abilities" | "earlier">;
   /** Absent: the client runs no commands. */
   readonly commands?: Pick<Commands, "isRunning"> | undefined;

@@ -1,6 +1,7 @@
 /**
- * The log of one session, the part of it that the model sees, and the session's memory. Only this class writes the log.
- * An event is appended, then published, so that the screen never shows what a resume would not.
+ * The log of one session, the part of it that the model sees, and the session's memory. Only this class
+ * writes the log. It stores an event before it publishes it, so that the screen shows only what a resumed
+ * session shows.
  */
 import { HistoryWindow } from "../context/folding/window.ts";
 import { withoutRepeats } from "../context/repeats.ts";
@@ -29,7 +30,7 @@ interface RecordPorts {
   readonly publish: Emit;
   /** Tokens that fit into the model's window. */
   window(): number;
-  /** Facts of the session's other parts, as they are now. */
+  /** Current facts from the session's other parts. */
   facts(): Omit<Facts, "folder" | "plan" | "first">;
   /** Called with each event before it is stored. */
   hear(event: AgentEvent): void;
@@ -41,17 +42,17 @@ interface RecordPorts {
 
 export class SessionRecord {
   readonly memory: Memory;
-  /** As it is in the store. */
+  /** The stored history. */
   readonly history: HistoryWindow;
   readonly state: ToolMemory;
-  /** @param wanted the model's own id, or "" @returns one that no other call of the session has */
+  /** @param wanted the model's own id, or "" @returns a unique id in the session */
   readonly newCallId: (wanted: string) => string;
   readonly #ports: RecordPorts;
   readonly #log: LogWriter;
-  /** Calls that have begun and not ended. */
+  /** Calls that have begun but not ended. */
   readonly #open = new Set<string>();
   #isStored: boolean;
-  /** The last turn may have no end: it gets one before anything else. */
+  /** The last turn may lack an end, which is added before anything else. */
   #isCutOff = false;
 
   constructor(ports: RecordPorts) {
@@ -67,12 +68,12 @@ export class SessionRecord {
     this.history = new HistoryWindow(options, this.#isStored ? first : undefined);
   }
 
-  /** The session is in the store: it has had a message. */
+  /** The session is stored, because it has a message. */
   get isStored(): boolean {
     return this.#isStored;
   }
 
-  /** The number of the turn that runs, or ran last. */
+  /** The number of the running or last turn. */
   get turn(): number {
     return this.#ports.store.turn(this.#ports.id);
   }
@@ -119,12 +120,12 @@ export class SessionRecord {
     return prompt;
   }
 
-  /** Nothing more can be stored in this turn: it gets its end when the next one begins. */
+  /** Nothing more can be stored in this turn; it gets its end when the next one begins. */
   markCutOff(): void {
     this.#isCutOff = true;
   }
 
-  /** Gives each call a result and each question an answer: without them the session is never sent. */
+  /** Adds missing results of calls and answers to questions: without them, providers refuse the session. */
   mend(): void {
     const { id, store } = this.#ports;
     const events = store.events(id, { first: this.turn, last: this.turn, without: ["file_modified"] });
@@ -132,17 +133,17 @@ export class SessionRecord {
     if (entries.length > 0) this.append(entries);
   }
 
-  /** Ends the calls that a turn has left open. */
+  /** Ends the unfinished calls of a turn. */
   closeCalls(): void {
     for (const id of this.#open) this.emit({ type: "tool_done", id, ...LEFT_OPEN });
   }
 
-  /** Stores what the session's parts remember, unless nothing is stored yet. */
+  /** Stores the memory of the session's parts, unless the session is not stored yet. */
   remember(): void {
     if (this.#isStored) this.append([]);
   }
 
-  /** Stores messages with what is remembered by now, so that both are of the same moment. @throws {TurnError} */
+  /** Stores messages together with the current memory, so that both match. @throws {TurnError} */
   append(entries: readonly LogEntry[]): void {
     const { folder, plan } = this.state;
     const facts = { ...this.#ports.facts(), folder, plan: [...plan], first: this.history.first };
@@ -153,16 +154,16 @@ export class SessionRecord {
     this.#ports.appended();
   }
 
-  /** Stores one that folds messages. @throws {TurnError} */
+  /** Stores a fold of messages. @throws {TurnError} */
   fold(entry: FoldEntry): void {
     this.append([entry]);
-    // Rules of folders and facts of the moment may be in no message that the model still sees.
+    // The model may no longer see rules of folders and facts of the moment.
     if (entry.type !== "compaction") return;
     this.#ports.forgotten();
     this.remember();
   }
 
-  /** Remembers that the log has the user's message of this id. */
+  /** Records that the log has the user's message with this id. */
   noteMessage(id: string | undefined): void {
     if (id !== undefined) this.memory.messages.set(id, true);
   }
@@ -181,7 +182,7 @@ export class SessionRecord {
     this.#ports.publish(event);
   }
 
-  /** Stores what could not be stored before, if that is possible now. */
+  /** Stores earlier failed entries, if that is possible now. */
   close(): void {
     try {
       this.#log.saveUnsaved();

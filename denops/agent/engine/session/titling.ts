@@ -1,4 +1,4 @@
-/** When a session gets its title: once, after the first turn that has come to an end of its own. */
+/** Requests the title of a session: once, after the first turn that ends normally. */
 import { firstTitle } from "../log/title.ts";
 import { type MessageEntry, wordsOf } from "../log/entries.ts";
 import { type Mode, MODES } from "../context/modes.ts";
@@ -11,13 +11,13 @@ interface TitlingPorts {
   readonly wanted: boolean;
   readonly runner: Pick<Runner, "title">;
   mode(): Mode;
-  /** Replaces a title that is still `known`; false if it no longer is. */
+  /** Replaces the title if it is still `known`; otherwise returns false. */
   retitle(known: string, title: string): boolean;
   readonly meter: Pick<Meter, "count">;
   model(): MeteredModel;
   /** The number of the last turn. */
   turn(): number;
-  /** The session is called this from now on. */
+  /** The session has a new title. */
   titled(title: string): void;
 }
 
@@ -32,12 +32,12 @@ export class Titling {
     this.#done = done;
   }
 
-  /** A title was asked for, in this process or another. */
+  /** A title was already requested, in this process or another. */
   get done(): boolean {
     return this.#done;
   }
 
-  /** True once, if a title is to be asked for after this turn. */
+  /** True once, if a title should be requested after this turn. */
   take(end: TurnEnd): boolean {
     const { wanted, runner } = this.#ports;
     if (this.#done || !wanted || runner.title === undefined || end.type !== "stopped") return false;
@@ -45,14 +45,14 @@ export class Titling {
     return this.#done;
   }
 
-  /** Nobody waits for it. */
+  /** Requests a title in the background. */
   ask(prompt: UserMessage, history: readonly MessageEntry[]): void {
     this.#asking = this.#ask(prompt, history).catch(() => {
       // The first line of the question stays the title.
     });
   }
 
-  /** Gives up what is asked, now and later. */
+  /** Cancels the current request, and all later ones. */
   stop(): void {
     this.#closing.abort();
   }
@@ -66,7 +66,7 @@ export class Titling {
     const { runner } = this.#ports;
     const question = wordsOf(prompt);
     const answer = history.findLast((entry) => entry.type === "assistant_message")?.text ?? "";
-    // One that the user has given meanwhile stays.
+    // A title from the user takes precedence.
     const known = firstTitle(wordsOf(history.find((entry) => entry.type === "user_message") ?? prompt));
     const exchange = { question, answer, mode: this.#ports.mode() };
     const { meter, model, turn } = this.#ports;

@@ -27,7 +27,7 @@ export interface TurnRequest {
   readonly view?: Shown | undefined;
   /** A turn without the model's loop: remember, edit or merge. */
   readonly instead?: Instead | undefined;
-  /** The message's id, under which the log has it. */
+  /** The message's id in the log. */
   readonly messageId?: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export class Turns {
   readonly #parts: TurnParts;
   readonly #ports: SessionPorts;
   readonly #unpriced = new Unpriced();
-  /** A language server may answer: true until Neovim says otherwise. */
+  /** Whether a language server may answer; true until Neovim reports otherwise. */
   #hasServers = true;
 
   constructor(parts: TurnParts, ports: SessionPorts) {
@@ -57,7 +57,7 @@ export class Turns {
     this.#ports = ports;
   }
 
-  /** @returns also a failure to store: without that the turn cannot even end as others do */
+  /** @returns also a failure to store, without which the turn could not end normally */
   async run(
     prompt: readonly PromptPart[],
     request: TurnRequest,
@@ -81,7 +81,7 @@ export class Turns {
     }
   }
 
-  /** Everything that a turn in this mode may use. */
+  /** The ports of a turn in this mode. */
   ports(mode: Mode): RunnerPorts {
     const { record, files, modes, tools, meter, surroundings, agents, steering } = this.#parts;
     const { memory, history } = record;
