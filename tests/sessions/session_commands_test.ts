@@ -140,7 +140,9 @@ Deno.test("two Neovims on one project", async (test) => {
 });
 
 Deno.test("the list: newest first, with what there was; the one that is open here is gone back to", async () => {
-  await using agent = await share("say One.\nusage 1500 12\n---\nnew-history\nsay Two.\nusage 10 2");
+  const script = "say One.\nusage 1500 12\n---\nnew-history\nsay Two.\nusage 10 2";
+  // The list shows all sessions of the state folder.
+  await using agent = await share(script, { hasOwnState: true });
   const { nvim } = agent;
   await nvim.command("Agent the first topic");
   await waitForChat(nvim, "One.");
