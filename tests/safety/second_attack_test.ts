@@ -10,7 +10,7 @@ import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { assertNoMarks } from "../support/mines.ts";
 import { surroundings } from "../../denops/agent/supervisor/project/surroundings.ts";
 import { git, scratch, waitUntil } from "../support/project.ts";
-import { sharedAgent } from "../support/shared_agent.ts";
+import { sharedAgent, type SharedOptions } from "../support/shared_agent.ts";
 import { sample } from "../support/sample.ts";
 
 const SECRETS = { env: "canary-env-41", token: "canary-token-42", outside: "canary-outside-43" };
@@ -25,8 +25,13 @@ const PROJECT = {
 const READ_ALL = { deny_read: [], read_rules: { deny: [], ask: [] } };
 
 /** @param sandbox "auto", or "off": Deno's permissions alone */
-async function start(sandbox: string, script: string): Promise<RunningAgent> {
+async function start(
+  sandbox: string,
+  script: string,
+  more: Partial<SharedOptions> = {},
+): Promise<RunningAgent> {
   const agent = await sharedAgent({
+    ...more,
     script,
     project: PROJECT,
     options: `sessions = { title = false }, sandbox = "${sandbox}"`,
@@ -136,7 +141,8 @@ for (const sandbox of sample(["auto", "off"], 1)) {
   });
 
   Deno.test(`a new worktree runs no filter and no hook, and is clean (${name})`, async () => {
-    await using agent = await start(sandbox, "say There.");
+    // A worktree of another test would have the name.
+    await using agent = await start(sandbox, "say There.", { hasOwnState: true });
     const { nvim, project } = agent;
     const head = (await git(project.root, "rev-parse", "HEAD")).trim();
     await git(project.root, "update-index", "--add", "--cacheinfo", `160000,${head},sub`);
