@@ -6,12 +6,15 @@
  */
 import { isOwnAction } from "./lead_languages.ts";
 
+/** Characters before a call that are judged: some expressions cost the square of their text. */
+const LONGEST = 1_000;
+
 /** "unclear": the words introduce the call without an action of the model. */
 export type Lead = "made" | "shown" | "unclear";
 
 /** Only the last sentence counts. @param isLine whether the call begins on a later line */
 export function leadOf(line: string, isLine = true): Lead {
-  const sentence = lastSentence(line.replace(/`[^`]*`/g, "X"));
+  const sentence = lastSentence(line.slice(-LONGEST).replace(/`[^`]*`/g, "X"));
   const words = sentence.replace(/[\s:：*_>")\]]+$/u, "");
   if (/\b(?:e\.?g|i\.?e|ex)\.?$/i.test(words)) return "shown";
   const isClosed = /[.!?…。！？؟।]$/u.test(words);

@@ -6,7 +6,7 @@ import { IS_FULL, sample } from "../../../../../tests/support/sample.ts";
 import { TOOLS } from "../../tools/registry.ts";
 import { syntaxesOf } from "./registry.ts";
 import { Grammar } from "./grammar.ts";
-import { extract, Partial } from "./scan.ts";
+import { extract, Partial, shownTool } from "./scan.ts";
 
 const grammar = new Grammar(TOOLS.map(({ spec }) => spec));
 const MARKS = [
@@ -185,6 +185,17 @@ Deno.test("hostile texts are read in time in proportion", async () => {
       for (let at = 0; at < text.length; at += size / 5) partial.add(text.slice(at, at + size / 5));
     };
   }, IS_FULL ? 25_000 : 5_000);
+});
+
+/** Words that the expressions about the sentence before a call look for. */
+const LEADS = ["show ", "beispiel", "I never ", "a call "];
+
+Deno.test("an endless sentence before a fence with a call is judged in time in proportion", async () => {
+  const call = '\n```\n<tool_call>\n{"name": "read_file", "arguments": {"path": "a"}}\n</tool_call>\n```';
+  await assertEachLinear(LEADS, (word, size) => {
+    const text = word.repeat(size / word.length) + call;
+    return () => shownTool(text, grammar, true);
+  }, 10_000);
 });
 
 const CODE = "const value = compute(alpha, beta); // note\n";
