@@ -1,7 +1,15 @@
 /** Measures TypeScript sources for the caps of arch_test.ts. */
 
 /** Of one file; of its longest function, in lines; of its longest constructor; of one folder; of policy/command, in lines. */
-export const CAPS = { imports: 20, exports: 15, function: 60, parameters: 5, files: 22, parser: 2_000 };
+export const CAPS = {
+  lines: 500,
+  imports: 20,
+  exports: 15,
+  function: 60,
+  parameters: 5,
+  files: 22,
+  parser: 2_000,
+};
 
 export interface Measure {
   /** Modules that the file imports or re-exports. */
