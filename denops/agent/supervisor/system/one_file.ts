@@ -48,18 +48,16 @@ async function readOnce(path: string, most: number): Promise<OneFile | undefined
 }
 
 /**
- * The real path of an open file. Linux knows it; elsewhere a link that is exchanged between all checks would
- * pass.
+ * The real path of an open file; undefined if that path names another file by now: Linux then adds "(deleted)" to
+ * the path of the handle. Elsewhere a link that is exchanged between all checks would pass.
  */
-async function nameOf(path: string, handle: number, { dev, ino, nlink }: Stats): Promise<string | undefined> {
-  if (Deno.build.os === "linux") {
-    return nlink === 0 ? undefined : await Deno.readLink(`/proc/self/fd/${handle}`);
-  }
-  const real = await Deno.realPath(path);
-  for (let look = 0; look < LOOKS; look++) {
-    const named = await Deno.lstat(real);
-    const isSame = named.isFile && named.dev === dev && named.ino === ino &&
-      await Deno.realPath(path) === real;
+async function nameOf(path: string, handle: number, { dev, ino }: Stats): Promise<string | undefined> {
+  const isLinux = Deno.build.os === "linux";
+  const find = () => isLinux ? Deno.readLink(`/proc/self/fd/${handle}`) : Deno.realPath(path);
+  const real = await find();
+  for (let look = 0; look < (isLinux ? 1 : LOOKS); look++) {
+    const named = await Deno.lstat(real).catch(() => undefined);
+    const isSame = named?.isFile === true && named.dev === dev && named.ino === ino && await find() === real;
     if (!isSame) return undefined;
   }
   return real;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { scratch } from "../../../../tests/support/project.ts";
 import { oneFile } from "./one_file.ts";
 
-Deno.test("a file that is replaced all the time is read whole, one of its versions", async () => {
+Deno.test("a file that is replaced all the time is read whole, one of its versions, by its own name", async () => {
   await using folder = await scratch({ "a.json": "0".repeat(5_000) });
   const path = folder.path("a.json");
   let isOver = false;
@@ -16,7 +16,8 @@ Deno.test("a file that is replaced all the time is read whole, one of its versio
   })();
   try {
     for (let at = 0; at < 300; at++) {
-      const { text } = await oneFile(path, 10_000);
+      const { real, text } = await oneFile(path, 10_000);
+      assert.equal(real, path);
       assert.match(text, /^(\d)\1{4999}$/);
     }
   } finally {
