@@ -106,6 +106,23 @@ for (const { layout, columns, lines, lua, beside } of PLACES) {
   });
 }
 
+Deno.test("at 40×15 an approval shows the command first", async () => {
+  await using editor = await start(40, 15, `ui = { layout = "float" }`);
+  const { nvim } = editor;
+  await nvim.command("Agent hello");
+  await receive(nvim, {
+    ...{ type: "approval", request: 1, tool: "t", title: "run npm ci", kind: "command" },
+    ...{ command: "npm ci\nnpm test", folder: ".", access: "write+network", severity: "medium" },
+    ...{ is_edited: false, reason: "fetches packages, and runs their scripts" },
+  });
+  await nvim.keys("<Esc>");
+  await nvim.command("Agent approval");
+  await nvim.waitForScreen(
+    /╭ Approval · more below: <C-d> ─+╮\n.*\n│\$ npm ci +│\n│\$ npm test +│\n│fetches packages/,
+  );
+  await nvim.waitForScreen("a once");
+});
+
 Deno.test("a chat that has become too narrow to read in has its approval at the bottom", async () => {
   await using editor = await start(120, 24, `ui = { layout = "right" }`);
   const { nvim } = editor;

@@ -45,23 +45,27 @@ function M.has_network(access)
   return not access or access:find("+network", 1, true) ~= nil
 end
 
---- The whole command, its folder, and what it may change.
+--- The whole command, the reason for the question, what the command may change, and its folder.
 ---@param approval agent.Approval
 ---@return string[] lines
 ---@return table<integer, string> groups
 local function command_lines(approval)
-  local lines, groups = { format.one_line(approval.reason) }, { "AgentWarning" }
-  local is_root = approval.folder == "."
-  table.insert(lines, ("%s · severity: %s"):format(held(approval.access), approval.severity))
-  groups[2] = M.has_network(approval.access) and "AgentWarning" or "AgentHint"
-  -- A folder can have any name, even the label of the root's row.
-  local edited = approval.is_edited and " · edited by you" or ""
-  table.insert(lines, (is_root and "in the project's root" or "in ./" .. format.one_line(approval.folder)) .. edited)
-  groups[3] = is_root and "AgentHint" or "AgentWarning"
-  for _, line in ipairs(vim.split(approval.command, "\n")) do
-    table.insert(lines, "$ " .. line)
-    groups[#lines] = "AgentTitle"
+  local lines, groups = {}, {}
+  local function add(line, group)
+    table.insert(lines, line)
+    groups[#lines] = group
   end
+  -- On a small screen the other lines may need a scroll. The prefix keeps a line of the command from imitating them.
+  for _, line in ipairs(vim.split(approval.command, "\n")) do
+    add("$ " .. line, "AgentTitle")
+  end
+  add(format.one_line(approval.reason), "AgentWarning")
+  local level = ("%s · severity: %s"):format(held(approval.access), approval.severity)
+  add(level, M.has_network(approval.access) and "AgentWarning" or "AgentHint")
+  -- A folder can have any name, even the label of the root's row.
+  local is_root = approval.folder == "."
+  local folder = is_root and "in the project's root" or "in ./" .. format.one_line(approval.folder)
+  add(folder .. (approval.is_edited and " · edited by you" or ""), is_root and "AgentHint" or "AgentWarning")
   return lines, groups
 end
 

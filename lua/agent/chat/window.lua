@@ -32,6 +32,9 @@ local SMALLEST = 7
 --- Rows of a chat with eight lines of transcript, without the input's text.
 local READABLE = 12
 
+--- Rows, borders included, below which a float is unreadable.
+M.LOWEST = 6
+
 --- Rows at the top of the screen that floats keep free: down to the tab page's window `agent_above`.
 ---@return integer
 local function top_rows()
@@ -344,20 +347,23 @@ function M.show_end(windows)
   end)
 end
 
---- Keeps rows free between the two floats, as many as possible.
+--- Keeps rows free between the two floats, as many as possible. On a screen without room for both, the rows are those
+--- of the transcript.
 ---@param windows agent.Windows
 ---@param rows integer
 ---@return integer row the first one
 ---@return integer rows
 function M.keep_free(windows, rows)
-  rows = math.min(rows, free_lines() - SMALLEST)
-  if rows ~= (windows.kept_free or 0) then
-    windows.kept_free = rows
+  local free = math.min(rows, free_lines() - SMALLEST)
+  local kept = free < math.min(rows, M.LOWEST) and 0 or free
+  if kept ~= (windows.kept_free or 0) then
+    windows.kept_free = kept
     M.fit(windows)
     M.show_end(windows)
   end
-  local above = vim.api.nvim_win_get_config(windows.transcript)
-  return above.row + above.height + 2, rows
+  local below = vim.api.nvim_win_get_config(windows.input).row
+  rows = kept > 0 and kept or math.min(rows, below - top_rows())
+  return below - rows, rows
 end
 
 ---@param windows agent.Windows

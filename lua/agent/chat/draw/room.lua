@@ -4,8 +4,8 @@ local window = require("agent.chat.window")
 
 local M = {}
 
---- Columns and rows below which text is unreadable.
-local NARROWEST, LOWEST = 22, 6
+--- Columns below which text is unreadable.
+local NARROWEST = 22
 
 --- Over the transcript: below its text if there is room, else over the older part.
 ---@param windows agent.Windows
@@ -18,7 +18,7 @@ local function over(windows, rows)
   local height = vim.api.nvim_win_get_height(win) - 1
   local range = { start_row = vim.fn.line("w0", win) - 1, end_row = vim.fn.line("w$", win) - 1 }
   local text = math.min(height, vim.api.nvim_win_text_height(win, range).all)
-  rows = math.min(rows, math.max(LOWEST, height - 3))
+  rows = math.min(rows, math.max(window.LOWEST, height - 3))
   local below = height - text >= rows and height - rows or 0
   return { row = top + 1 + below, col = left, rows = rows, columns = vim.api.nvim_win_get_width(win) }
 end
