@@ -159,8 +159,18 @@ say Read.`;
   assert.notEqual(keyword.fg, string.fg, "the language's own colours");
   assert.equal(keyword.bg, string.bg, "on the colour of an added line");
   assert.notEqual(keyword.bg, nvim.highlightAt(word.row + LINES.length + 1, word.column).bg);
+  // A terminal's string and its added lines may both be green.
+  await nvim.command("set notermguicolors");
   await nvim.lua(TRANSCRIPT);
   await nvim.keys("gg/write src<CR><Tab>");
+  await nvim.waitForScreenGone("+local one");
+  await nvim.keys("<Tab>");
+  await nvim.waitForScreen("│  +local one =");
+  const { row, column } = nvim.locate("+local one") ?? word;
+  const { fg, bg } = nvim.highlightAt(row, column + "+local one = ".length).terminal;
+  assert.notEqual(fg, bg);
+  assert.deepEqual(nvim.highlightAt(row, column).terminal, { fg, bg });
+  await nvim.keys("<Tab>");
   await nvim.waitForScreenGone("+local one");
   await nvim.waitForScreen("✓ write src/numbers.lua  +7");
 

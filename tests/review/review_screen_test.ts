@@ -98,6 +98,35 @@ function background(nvim: ChildNvim, text: string, further = 0): string {
   return nvim.highlightAt(place.row, place.column + further).bg;
 }
 
+Deno.test("added lines can be read in a terminal with 256 colours, also where tree-sitter colours them", async () => {
+  await using agent = await reviewedShared({
+    script: `call read_file {"path": "b.lua"}\n---\n${write('local b = "text"\n', "b.lua")}\n---\nsay Done.`,
+    project: { "b.lua": "-- empty\n" },
+    files: ["b.lua"],
+    before: async ({ nvim }) => {
+      await nvim.lua(`${QUIET} vim.treesitter.start(0, "lua")`);
+      await nvim.command("set notermguicolors");
+    },
+  });
+  const { nvim } = agent;
+  await settledSoon(agent, 1);
+  const style = () => {
+    const at = nvim.locate('"text"');
+    assert.ok(at, nvim.text());
+    return nvim.highlightAt(at.row, at.column + 1);
+  };
+  const { fg, bg } = await nvim.lua<{ fg?: number; bg?: number }>(
+    `local group = vim.api.nvim_get_hl(0, { name = "DiffAdd" }) return { fg = group.ctermfg, bg = group.ctermbg }`,
+  );
+  assert.notEqual(fg, bg);
+  await nvim.waitForScreen('"text"');
+  await nvim.waitForScreen(() => style().terminal.fg === fg && style().terminal.bg === bg);
+  // With more colours a string has its own.
+  await nvim.command("set termguicolors");
+  const string = await nvim.lua<number>(`return vim.api.nvim_get_hl(0, { name = "String" }).fg`);
+  await nvim.waitForScreen(() => style().fg === `#${string.toString(16).padStart(6, "0")}`);
+});
+
 Deno.test("lines removed at the very top are seen, also after coming back to it", async () => {
   const long = Array.from({ length: 60 }, (_, index) => `line ${index + 1}`);
   await using agent = await reviewedShared({

@@ -24,6 +24,8 @@ export interface CellStyle {
   readonly strikethrough: boolean;
   readonly reverse: boolean;
   readonly url: string | undefined;
+  /** Numbers of colours without 'termguicolors'; undefined is the terminal's own. */
+  readonly terminal: { readonly fg: number | undefined; readonly bg: number | undefined };
 }
 
 /** `text` is empty in the right half of a double-width character. */
@@ -50,6 +52,7 @@ export class Grid {
   #colors = DEFAULT_COLORS;
   #shown: Shown = { rows: [], cursor: this.#cursor };
   readonly #attributes = new Map<number, Attributes>();
+  readonly #terminalColors = new Map<number, CellStyle["terminal"]>();
   readonly #touched = new Set<number>();
 
   /**
@@ -117,6 +120,7 @@ export class Grid {
       strikethrough: is("strikethrough"),
       reverse: is("reverse"),
       url: typeof url === "string" ? url : undefined,
+      terminal: this.#terminalColors.get(cell.highlight) ?? { fg: undefined, bg: undefined },
     };
   }
 
@@ -135,9 +139,13 @@ export class Grid {
     }
   }
 
-  #define([id, rgb]: readonly unknown[]): void {
-    const attributes = typeof rgb === "object" && rgb !== null ? Object.entries(rgb) : [];
-    this.#attributes.set(integer(id, "hl_attr_define"), new Map<string, unknown>(attributes));
+  #define([id, rgb, terminal]: readonly unknown[]): void {
+    const number = integer(id, "hl_attr_define");
+    this.#attributes.set(number, attributes(rgb));
+    const colors = attributes(terminal);
+    const color = (name: string) =>
+      typeof colors.get(name) === "number" ? Number(colors.get(name)) : undefined;
+    this.#terminalColors.set(number, { fg: color("foreground"), bg: color("background") });
   }
 
   #recolor(values: readonly unknown[]): void {
@@ -211,6 +219,10 @@ export class Grid {
   #touchAll(): void {
     for (const row of this.#rows.keys()) this.#touched.add(row);
   }
+}
+
+function attributes(value: unknown): Attributes {
+  return new Map<string, unknown>(typeof value === "object" && value !== null ? Object.entries(value) : []);
 }
 
 function rowText(cells: readonly Cell[]): string {

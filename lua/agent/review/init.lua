@@ -346,8 +346,10 @@ end
 
 on({ "WinResized", "VimResized" }, "fit removed lines", fit)
 
+local FITTED = { "diff", "wrap", "termguicolors" }
+
 on({ "WinClosed", "OptionSet" }, "fit removed lines", function(event)
-  if event.event == "WinClosed" or event.match == "diff" or event.match == "wrap" then
+  if event.event == "WinClosed" or vim.list_contains(FITTED, event.match) then
     vim.schedule(fit)
   end
 end)

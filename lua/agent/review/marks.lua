@@ -1,5 +1,6 @@
 --- Draws hunks: added lines highlighted, removed ones as virtual lines above.
 local api = vim.api
+local highlights = require("agent.ui.highlights")
 local track = require("agent.review.track")
 
 local M = {}
@@ -7,15 +8,16 @@ local M = {}
 M.namespace = api.nvim_create_namespace("agent.review")
 local hints = api.nvim_create_namespace("agent.review.hint")
 
--- Below tree-sitter's highlights, which keep their colours on the background of added lines.
-local PRIORITY = 90
+-- Below and above the highlights of tree-sitter and language servers.
+local BELOW, ABOVE = 90, 140
 -- Most virtual lines: more above one line do not scroll well, and the diff shows all.
 local MAX_SHOWN = 200
 -- Columns of a removed line; the rest is cut.
 local MAX_COLUMNS = 1000
 
---- Space for removed lines.
+--- Space for removed lines, and the priority of added ones.
 ---@class agent.review.Space
+---@field priority integer
 ---@field width integer  columns of text in the narrowest window with the buffer
 ---@field wrap boolean   long lines wrap
 ---@field diff boolean   no space: a diff shows removed lines in its other window
@@ -23,7 +25,8 @@ local MAX_COLUMNS = 1000
 ---@param buf integer
 ---@return agent.review.Space
 local function space_of(buf)
-  local space = { width = vim.o.columns, wrap = false, diff = false }
+  local priority = highlights.keeps_syntax() and BELOW or ABOVE
+  local space = { width = vim.o.columns, wrap = false, diff = false, priority = priority }
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local info = vim.fn.getwininfo(win)[1]
     space.width = math.max(math.min(space.width, info.width - info.textoff), 1)
@@ -36,7 +39,7 @@ end
 ---@param space agent.review.Space
 ---@return string
 local function key_of(space)
-  return ("%d %s %s"):format(space.width, space.wrap, space.diff)
+  return ("%d %s %s %d"):format(space.width, space.wrap, space.diff, space.priority)
 end
 
 --- The line with spaces for tabs: virtual lines have no tab stops.
@@ -131,7 +134,7 @@ local function draw_hunk(it, hunk, space)
     end_right_gravity = false,
     hl_group = hunk.count > 0 and "AgentDiffAdd" or nil,
     hl_eol = hunk.count > 0 or nil,
-    priority = PRIORITY,
+    priority = space.priority,
     virt_lines = virt_lines,
     virt_lines_above = virt_lines and not below or nil,
     virt_lines_overflow = virt_lines and (space.wrap and "trunc" or "scroll") or nil,

@@ -130,6 +130,13 @@ local function readable(highlight, base)
   return vim.tbl_extend("force", highlight, { fg = better })
 end
 
+--- True if tree-sitter's colours are readable on added lines. Among a terminal's few colours one may be both: a string
+--- and the background are green.
+---@return boolean
+function M.keeps_syntax()
+  return vim.o.termguicolors
+end
+
 --- Replacements of links.
 ---@type table<string, table>
 local changed = {}

@@ -1,12 +1,13 @@
 -- Highlights a diff in its own language, if tree-sitter has a parser. Old and new text are parsed separately.
 local deep = require("agent.deep")
+local highlights = require("agent.ui.highlights")
 
 local M = {}
 
 --- Highlighted lines of a diff.
 local MOST_LINES = 500
---- Above the line's highlight, whose background stays.
-local PRIORITY = 205
+--- Below and above the line's highlight. Above it, the line's background stays.
+local BELOW, ABOVE = 195, 205
 
 --- Bytes before the code in a line: the indent and the sign.
 local BEFORE = 3
@@ -67,11 +68,12 @@ function M.draw(buffer, namespace, block, lines, row)
       end
     end
   end
+  local priority = highlights.keeps_syntax() and ABOVE or BELOW
   local function mark(at, from, to, group)
     vim.api.nvim_buf_set_extmark(buffer, namespace, at, from, {
       end_col = to,
       hl_group = group,
-      priority = PRIORITY,
+      priority = priority,
       strict = false,
     })
   end
