@@ -1,6 +1,7 @@
 /** Processes end when they should, and only then; and what could not start says why. */
 import assert from "node:assert/strict";
 import process from "node:process";
+import { keyFrom } from "../../denops/agent/supervisor/system/key_command.ts";
 import { main } from "../../denops/agent/main.ts";
 import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat } from "../support/chat.ts";
@@ -338,6 +339,57 @@ Deno.test("options are those of the first message: a command for the key, which 
   const { mtime } = await Deno.stat(project.path("asked"));
   assert.ok((mtime?.getTime() ?? 0) >= sent, "it was asked when the chat was opened");
   assert.equal(JSON.parse(JSON.stringify(server.requests[0]?.body)).model, "another");
+});
+
+Deno.test("a command for the key that fails runs once for each message", async () => {
+  await using agent = await share(
+    "say Hi.",
+    `vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, {
+      providers = { test = { api_key = "cmd:echo asked >> asked; cat key" } },
+    })`,
+  );
+  const { nvim, project } = agent;
+  await nvim.command("Agent Hello");
+  await waitForChat(nvim, "The command for the API key failed (exit code 1): echo … Try it in a shell,");
+  assert.equal(await project.read("asked"), "asked\n");
+  await project.write("key", "sk-key\n");
+  await nvim.keys("<Esc><CR>");
+  await waitForChat(nvim, "Hi.");
+  assert.equal(await project.read("asked"), "asked\nasked\n");
+});
+
+Deno.test({
+  name: "a command for the key that takes too long ends with its children, and is named",
+  ignore: !linux,
+  async fn() {
+    await using folder = await scratch();
+    const command = `sleep 1000 & MARK=${folder.root} sh -c "sleep 1000 & sleep 1000"`;
+    const ended = assert.rejects(keyFrom(command, [], 1_000), {
+      message: "The command for the API key took longer than 1 s: sleep … Try it in a shell, without input.",
+    });
+    await waitForMarked([folder.root], 2);
+    await ended;
+    await waitForNone([folder.root]);
+    // One that has printed the key may leave others behind.
+    assert.equal(await keyFrom("echo sk-key; setsid sleep 3 &", [], 100), "sk-key\n");
+  },
+});
+
+Deno.test({
+  name: "a command for the key that waits ends with Neovim",
+  ignore: !linux,
+  async fn() {
+    await using agent = await share(
+      "say Never.",
+      `vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, {
+        providers = { test = { api_key = "cmd:MARK=$PWD sh -c 'touch asked; sleep 1000 & sleep 1000'" } },
+      })`,
+    );
+    const { nvim, project } = agent;
+    await nvim.command("Agent Hello");
+    await waitUntil("the command", () => project.read("asked").then(() => true, () => false));
+    await leavesNothing(agent, "SIGTERM");
+  },
 });
 
 Deno.test({

@@ -13,6 +13,7 @@ import { EditorQuestions } from "./screen/editor_questions.ts";
 import { Pump } from "./screen/pump.ts";
 import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
 import { Chats } from "./sessions/chats.ts";
+import { endKeyCommands } from "./system/key_command.ts";
 import { endRuns } from "./system/run.ts";
 
 export { watchProcess } from "./system/watch.ts";
@@ -69,6 +70,7 @@ export class Supervisor implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    endKeyCommands();
     const closing = this.#chats[Symbol.asyncDispose]();
     this.#pump[Symbol.dispose]();
     this.#logins.stop();

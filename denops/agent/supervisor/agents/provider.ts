@@ -7,17 +7,13 @@ import {
   type UserConfig,
 } from "../../protocol/config.ts";
 import { publishedPrice } from "../../models/prices.ts";
-import { trustedPath } from "../system/environment.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
 import { proxyFor } from "../system/network.ts";
-import { openProgram } from "../system/programs.ts";
-import { findProgram } from "../system/sandbox.ts";
+import { keyFrom } from "../system/key_command.ts";
 import { PRESETS, type ProviderPreset, WIRE_FACTS, type WireName } from "../../protocol/providers.ts";
 import { modelsOf } from "../../models/model_list.ts";
 import { defined } from "../../shared/records.ts";
 import { accountModel, copilotAccount, hasCopilotLogin } from "./copilot/account.ts";
-
-const KEY_COMMAND_MS = 30_000;
 
 export interface ProviderWorld {
   env(name: string): string | undefined;
@@ -217,30 +213,9 @@ async function findKey(
   );
 }
 
-/** The production implementation. A key command gets no terminal and 30 seconds. */
+/** The production implementation. */
 export const realWorld: ProviderWorld = {
   env: (name) => neovimEnvironment()[name],
   fetch: (url, init) => fetch(url, init),
-  async run(command, roots) {
-    const environment = neovimEnvironment();
-    const isWindows = Deno.build.os === "windows";
-    const [shell, flag] = isWindows ? ["cmd", "/c"] : [await findProgram("sh", roots) ?? "/bin/sh", "-c"];
-    const path = trustedPath(environment.PATH ?? "", roots).join(":");
-    const process = openProgram("key_command", shell, {
-      args: [flag, command],
-      env: isWindows ? environment : { ...environment, PATH: path },
-      stdin: "null",
-      stdout: "piped",
-      stderr: "null",
-      signal: AbortSignal.timeout(KEY_COMMAND_MS),
-    });
-    const { success, code, stdout } = await process.output();
-    if (!success) {
-      const named = `${command.split(" ")[0]} …`;
-      throw new Error(
-        `The command for the API key failed (exit code ${code}): ${named} Try it in a shell, without input.`,
-      );
-    }
-    return new TextDecoder().decode(stdout);
-  },
+  run: keyFrom,
 };

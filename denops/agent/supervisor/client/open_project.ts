@@ -56,6 +56,8 @@ export class OpenProject implements AsyncDisposable {
   /** Its configuration. */
   readonly user: UserConfig;
   readonly isChosen: boolean;
+  /** As of performance.now(). */
+  readonly opened = performance.now();
   readonly #world: ProviderWorld;
   readonly #timers: readonly ReturnType<typeof setTimeout>[];
 

@@ -3,7 +3,7 @@ import type { UserConfig } from "../../protocol/config.ts";
 import type { Provider } from "../../models/ask_models.ts";
 import { chosenConfig, ModelBook, type ModelChoice } from "../agents/model_choice.ts";
 import { type OfferedProvider, Offers } from "../agents/offers.ts";
-import { engineConfig, findProvider, hasKeyCommand, namesModel } from "../agents/provider.ts";
+import { findProvider, hasKeyCommand, namesModel } from "../agents/provider.ts";
 import { findRoot, type RootQuery } from "../agents/root.ts";
 import { OpenProject, type ProjectOptions, type ProjectPorts } from "./open_project.ts";
 import { adoptEnvironment } from "../system/neovim_environment.ts";
@@ -71,13 +71,6 @@ export class OpenProjects implements AsyncDisposable {
   async root(place: RootQuery): Promise<string> {
     const { world } = this.#ports.project;
     return await findRoot(place, world.env("HOME") ?? world.env("USERPROFILE"));
-  }
-
-  /** Closes a project without a model if a model is available now. @throws {Error} one line: why it is not */
-  async retire(project: OpenProject): Promise<void> {
-    await this.#adopt();
-    await engineConfig(this.options, this.#ports.project.world, project.roots);
-    await this.drop(project);
   }
 
   /** Closes a project that no chat continues with. */

@@ -130,14 +130,19 @@ export class SessionConnection {
     if (this.#state.phase === "opening") await this.#state.opened.catch(() => {});
   }
 
-  /** Opens the session again if its engine has no model although one is available now. @throws {Error} one line */
+  /** A project that has opened earlier without a model is opened again. @throws {Error} one line */
   async openWithModel(): Promise<OpenSession> {
-    const { project, isNew } = await this.open();
-    if ("problem" in project.model) {
-      await this.#ports.projects.retire(project);
-      if (isNew) this.#stored = undefined;
+    const { projects } = this.#ports;
+    const since = performance.now();
+    let open = await this.open();
+    if ("problem" in open.project.model && open.project.opened < since) {
+      await projects.drop(open.project);
+      if (open.isNew) this.#stored = undefined;
+      open = await this.open();
     }
-    return await this.open();
+    const { model } = open.project;
+    if ("problem" in model) throw new Error(model.problem);
+    return open;
   }
 
   /**
