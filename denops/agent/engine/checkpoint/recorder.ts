@@ -15,6 +15,7 @@ import { messageOf, ToolError } from "../../shared/errors.ts";
 import type { FileChange } from "../log/events.ts";
 import type { CheckpointedCall, Checkpoints, PendingCheckpoint } from "../ports/checkpoints.ts";
 import type { Editor } from "../ports/editor.ts";
+import { namesIn } from "../files/names.ts";
 import { encodeText, PLAIN } from "../../shared/text/text.ts";
 import { fileChanges } from "./file_changes.ts";
 import { textOf } from "./restore/plan.ts";
@@ -273,7 +274,7 @@ export class Recorder implements Checkpoints {
     };
   }
 
-  /** Images of the paths, of links on the way, and of folders that do not exist yet. */
+  /** Images of the paths, of their other names (hard links), of links on the way, and of folders that do not exist yet. */
   async #imagesOf(paths: readonly string[]): Promise<ReadonlyMap<string, Snapshot>> {
     const { store, roots } = this.#options;
     const images = new Map<string, Snapshot>();
@@ -284,6 +285,10 @@ export class Recorder implements Checkpoints {
           const image = await takeSnapshot(at, store.contents, roots);
           images.set(at, image);
           if (image.type !== "absent" || dirname(at) === at) break;
+        }
+        if (images.get(path)?.type !== "file") continue;
+        for (const name of (await namesIn(path, roots)).names) {
+          if (!images.has(name)) images.set(name, await takeSnapshot(name, store.contents, roots));
         }
       } catch (error) {
         throw new ToolError(

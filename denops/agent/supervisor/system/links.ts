@@ -1,12 +1,15 @@
 /**
  * Creates symbolic links for an undo or for approved changes of a command. Deno lets only processes with full
- * write access make links, so engines request them. A link must lead into the workspace and is absolute: an
- * engine may move it, and a relative one would then lead elsewhere. A link that the user approved is made
- * unchanged. Deno's checks do not resolve links, so none is made where only those checks apply.
+ * write access make links, so engines request them. A link must lead into the workspace. One with ".." becomes
+ * absolute, because an engine may move it, and it would then lead elsewhere; unless git has the same link in
+ * this folder. A link that the user approved is made unchanged. Deno's checks do not resolve links, so none is
+ * made where only those checks apply.
  */
-import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { createHash } from "node:crypto";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { resolveInRoots } from "../../policy/roots.ts";
 import { lookups } from "./lookups.ts";
+import { run } from "./run.ts";
 
 /**
  * @param path absolute, in a real folder of the workspace; must not exist yet
@@ -34,5 +37,27 @@ export async function makeLink(
   for (const one of [join(place.relative, basename(path)), led.relative]) {
     if (one.toLowerCase().split("/").includes(".git")) throw new Error("nothing is linked in .git or to it");
   }
-  await Deno.symlink(led.path, path);
+  const staysInside = !isAbsolute(target) && !target.split("/").includes("..");
+  const isKept = staysInside || await isTracked(folder, target, roots);
+  await Deno.symlink(isKept ? target : led.path, path);
+}
+
+/** Whether git's index has a link with this text in the folder. */
+async function isTracked(folder: string, target: string, roots: readonly string[]): Promise<boolean> {
+  const root = roots.find((one) => folder === one || folder.startsWith(one + sep));
+  if (root === undefined) return false;
+  const blob = new TextEncoder().encode(target);
+  const ids = ["sha1", "sha256"].map((algorithm) =>
+    createHash(algorithm).update(`blob ${blob.length}\0`).update(blob).digest("hex")
+  );
+  const pattern = join(relative(root, folder).replace(/[*?[\]\\]/g, "\\$&"), "*");
+  let isFound = false;
+  const look = (line: string) => {
+    isFound ||= ids.some((id) => line.startsWith(`120000 ${id} `));
+    return !isFound;
+  };
+  const place = { root, roots, sandboxed: true };
+  const args = ["ls-files", "--stage", "--", `:(glob)${pattern}`];
+  await run("git", args, place, new AbortController().signal, look).catch(() => {});
+  return isFound;
 }

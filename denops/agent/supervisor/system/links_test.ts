@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { scratch } from "../../../../tests/support/project.ts";
+import { git, scratch } from "../../../../tests/support/project.ts";
 import { makeLink } from "./links.ts";
 
 const ignore = Deno.build.os === "windows";
@@ -20,6 +20,26 @@ Deno.test({
     assert.equal(await Deno.readTextFile(join(root, "a/link")), "inside");
     await Deno.rename(join(root, "a"), join(root, "b"));
     assert.equal(await Deno.readTextFile(join(root, "b/link")), "inside");
+  },
+});
+
+Deno.test({
+  name: "a link keeps its text if it leads down, or if git has it in this folder",
+  ignore,
+  async fn() {
+    await using project = await scratch({ "a [1]/b.txt": "", "c.txt": "" }, { git: true });
+    const { root } = project;
+    await Deno.symlink("../c.txt", join(root, "a [1]/tracked"));
+    await git(root, "add", "--all");
+    await Deno.remove(join(root, "a [1]/tracked"));
+    const texts = async (path: string, target: string) => {
+      await makeLink(join(root, path), target, { roots: [root], held: true, agreed: false });
+      return await Deno.readLink(join(root, path));
+    };
+    assert.equal(await texts("down", "a [1]/b.txt"), "a [1]/b.txt");
+    // The name of a temporary file.
+    assert.equal(await texts("a [1]/.tracked.tmp", "../c.txt"), "../c.txt");
+    assert.equal(await texts("a [1]/other", "../a [1]/b.txt"), join(root, "a [1]/b.txt"));
   },
 });
 

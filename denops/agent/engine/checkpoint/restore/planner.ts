@@ -47,6 +47,8 @@ export interface RestoreStep {
   readonly from?: string;
   /** The temporary path of a new file, which the journal knows. */
   readonly temporary?: string;
+  /** All names of the file (hard links) get this image. */
+  readonly hasAllNames?: boolean;
 }
 
 /** A change to a buffer with unsaved text, instead of its file. */

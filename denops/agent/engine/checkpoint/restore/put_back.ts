@@ -10,6 +10,8 @@ interface Step {
   readonly image: Snapshot;
   /** The temporary path of a new file, which the journal knows. */
   readonly temporary?: string | undefined;
+  /** All names of the file (hard links) get this image. */
+  readonly hasAllNames?: boolean;
 }
 
 interface Means {
@@ -34,7 +36,7 @@ export async function removeIt(path: string): Promise<void> {
 
 export async function putBack(
   path: string,
-  { now, image, temporary }: Step,
+  { now, image, temporary, hasAllNames = false }: Step,
   { store, journal, syncsNew = true, makeLink }: Means,
 ): Promise<void> {
   switch (image.type) {
@@ -45,8 +47,11 @@ export async function putBack(
       const written = await writeAtomic(path, content, image.mode, journal, {
         ...{ isUnchanged, isNew, temporary },
         isSynced: !isNew || syncsNew,
+        sameOwner: hasAllNames,
+        sameNames: hasAllNames,
       });
       if (written === "changed meanwhile") throw new ChangedError();
+      if (hasAllNames && image.mode !== undefined) await Deno.chmod(path, image.mode);
       return;
     }
     case "link":

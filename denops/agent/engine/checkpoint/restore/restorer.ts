@@ -123,7 +123,7 @@ export class Restorer {
       const failed = await this.#act(step, how);
       if (failed !== undefined) failures.set(step.path, { path: step.path, outcome: "skipped", ...failed });
     };
-    const puts = steps.filter((step) => !isRemoval(step));
+    const puts = withNames(steps.filter((step) => !isRemoval(step)));
     for (let at = 0; at < puts.length; at += NOTED) {
       const group = puts.slice(at, at + NOTED).map(withTemporary);
       const temporaries = group.flatMap(({ temporary }) => temporary ?? []);
@@ -184,7 +184,8 @@ export class Restorer {
       await this.#checkFolder(path);
       // A new file never replaces an existing one.
       const current = isNewFile(step) ? now : await this.#look(path);
-      if (image.type === "absent" && current.type === "absent") return undefined;
+      // A step for another name of the file (hard link) did the same.
+      if (sameSnapshot(current, image)) return undefined;
       const isAsPlanned = sameSnapshot(current, now) || await this.#isSharedMode(path, current, now);
       if (!isAsPlanned) throw new ChangedError();
       const { roots } = this.#options;
@@ -251,6 +252,28 @@ function isNewFile({ now, image, from }: RestoreStep): boolean {
 
 function withTemporary(step: RestoreStep): RestoreStep {
   return isNewFile(step) ? { ...step, temporary: temporaryFor(step.path) } : step;
+}
+
+/** A file keeps its names (hard links) if all of them get the same image. */
+function withNames(steps: readonly RestoreStep[]): readonly RestoreStep[] {
+  const linked = steps.flatMap((step) => {
+    if (step.now.type !== "file" || step.image.type !== "file") return [];
+    try {
+      const { dev, ino, nlink } = Deno.lstatSync(step.path);
+      return (nlink ?? 1) > 1 ? [{ step, file: `${dev} ${ino}`, nlink }] : [];
+    } catch {
+      return [];
+    }
+  });
+  const complete = new Set<RestoreStep>();
+  for (const names of Map.groupBy(linked, ({ file }) => file).values()) {
+    const [first] = names;
+    const isSame = names.every(({ step }) =>
+      first !== undefined && sameSnapshot(step.image, first.step.image)
+    );
+    if (isSame && names.length === first?.nlink) names.forEach(({ step }) => complete.add(step));
+  }
+  return steps.map((step) => complete.has(step) ? { ...step, hasAllNames: true } : step);
 }
 
 /** Later steps may use what this one removes. */

@@ -323,6 +323,40 @@ Deno.test("a buffer that would not take the text: nothing is written", async () 
   assert.equal(await folder.project.read("a.txt"), EDITED);
 });
 
+Deno.test({
+  name: "a file keeps its other names (hard links), and a name that was another file becomes one again",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using folder = await checkpointedFolder({ files: { "a.txt": A, "c.txt": "c\n", "d.txt": "d\n" } });
+    const { project } = folder;
+    await Deno.link(project.path("a.txt"), project.path("b.txt"));
+    const { ino } = await Deno.lstat(project.path("a.txt"));
+    const areOne = async (text: string) => {
+      for (const name of ["a.txt", "b.txt"]) {
+        assert.equal(await project.read(name), text);
+        assert.equal((await Deno.lstat(project.path(name))).ino, ino);
+      }
+    };
+    await turn(folder, { "a.txt": EDITED });
+    await areOne(EDITED);
+    assert.deepEqual(await folder.undo(), { "a.txt": "restored", "b.txt": "restored" });
+    await areOne(A);
+    folder.nextTurn();
+    await folder.command(async () => {
+      await project.write("b.txt", EDITED);
+      await Deno.chmod(project.path("b.txt"), 0o600);
+      await Deno.remove(project.path("d.txt"));
+      await Deno.link(project.path("c.txt"), project.path("d.txt"));
+    });
+    await folder.undo();
+    await areOne(A);
+    assert.equal(((await Deno.lstat(project.path("a.txt"))).mode ?? 0) & 0o777, 0o644);
+    assert.deepEqual([await project.read("c.txt"), await project.read("d.txt")], ["c\n", "d\n"]);
+    await folder.redo();
+    await areOne(EDITED);
+  },
+});
+
 Deno.test("the model is told once, and only of what is different", async () => {
   await using folder = await checkpointedFolder({ files: { "a.txt": A } });
   await turn(folder, { "a.txt": EDITED });

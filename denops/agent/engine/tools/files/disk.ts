@@ -1,6 +1,6 @@
 /** The file system for tools: a thin wrapper of Deno's. All paths are already resolved. */
 import type { PathLookups } from "../../../policy/path.ts";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { openByRealPath } from "../../files/open_file.ts";
 import { isImage, LOOKED_AT } from "./image.ts";
 
@@ -41,32 +41,6 @@ export function fileInfo(path: string): FileInfo | undefined {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return undefined;
     throw error;
   }
-}
-
-/** Folders and files that are searched for a file's other names. */
-const MOST_LOOKED_AT = 50_000;
-
-/** Whether all names (hard links) of the file are in these folders. */
-export async function hasAllNamesIn(path: string, folders: readonly string[]): Promise<boolean> {
-  const { dev, ino, nlink } = Deno.lstatSync(path);
-  if (nlink === null || nlink === 1) return true;
-  let missing = nlink;
-  let left = MOST_LOOKED_AT;
-  const waiting = [...folders];
-  for (let folder = waiting.pop(); folder !== undefined && missing > 0 && left > 0; folder = waiting.pop()) {
-    try {
-      for await (const { name, isDirectory, isFile } of Deno.readDir(folder)) {
-        left -= 1;
-        const at = join(folder, name);
-        if (isDirectory && name !== ".git") waiting.push(at);
-        const info = isFile ? await Deno.lstat(at) : undefined;
-        if (info?.ino === ino && info.dev === dev) missing -= 1;
-      }
-    } catch {
-      // An unreadable folder has no names that count.
-    }
-  }
-  return missing === 0;
 }
 
 interface ImageFile {

@@ -17,7 +17,8 @@ import {
 } from "../../../shared/text/text.ts";
 import { conflictText, merge3 } from "../../../shared/text/merge.ts";
 import { writeAtomic, type Written } from "../../files/write_atomic.ts";
-import { type FileInfo, fileInfo, hasAllNamesIn, isStill, lookups, readWhole, stampOf } from "./disk.ts";
+import { namesIn } from "../../files/names.ts";
+import { type FileInfo, fileInfo, isStill, lookups, readWhole, stampOf } from "./disk.ts";
 import type { Scratch } from "./scratch.ts";
 import { Views } from "./views.ts";
 
@@ -434,7 +435,7 @@ export class Workspace {
         isUnchanged: () => isStill(path.path, now?.bytes),
         isNew: now === undefined,
         sameOwner: true,
-        sameNames: now !== undefined && await hasAllNamesIn(path.path, this.roots),
+        sameNames: now !== undefined && (await namesIn(path.path, this.roots)).isAll,
       });
     } catch (error) {
       // Inside of the project, only .git is closed to the engine.
