@@ -56,7 +56,8 @@ export async function keyFrom(
   clearTimeout(timer);
   running.delete(end);
   if (success) return text;
-  const how = isLate ? `took longer than ${longest / 1_000} s` : `failed (exit code ${code})`;
-  const named = `${command.split(" ")[0]} …`;
-  throw new Error(`The command for the API key ${how}: ${named} Try it in a shell, without input.`);
+  const problem = isLate
+    ? `The command for the API key took longer than ${longest / 1_000} s`
+    : `The command for the API key failed (exit code ${code})`;
+  throw new Error(`${problem}: ${command.split(" ")[0]} … Try it in a shell, without input.`);
 }
