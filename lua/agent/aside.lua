@@ -2,6 +2,7 @@
 local border = require("agent.ui.border")
 local client = require("agent.client")
 local say = require("agent.ui.say")
+local scratch = require("agent.ui.scratch")
 
 local M = {}
 
@@ -38,9 +39,7 @@ end
 ---@return agent.AsideWindow
 local function open(title)
   vim.cmd.stopinsert()
-  local buffer = vim.api.nvim_create_buf(false, true)
-  vim.bo[buffer].bufhidden = "wipe"
-  vim.bo[buffer].modeline = false
+  local buffer = scratch()
   require("agent.deep").set_filetype(buffer, "markdown")
   local width = math.max(10, math.min(80, vim.o.columns - 4))
   local window = vim.api.nvim_open_win(buffer, true, {

@@ -76,6 +76,22 @@ for (
   });
 }
 
+Deno.test("where buffers cannot be modified the draft returns, is sent and can be typed on; keys are shown", async () => {
+  await using editor = await start("float");
+  const { nvim } = editor;
+  await nvim.command("Agent hello");
+  await receive(nvim, ...BEGUN, ...REST);
+  await nvim.keys("<Esc>cca draft<Esc>:set nomodifiable | bd!<CR>");
+  await nvim.waitForScreenGone("Agent ─");
+  await nvim.command("Agent");
+  await nvim.waitForScreen((text) => text.includes("a draft") && text.includes("and the second"));
+  await nvim.keys("!<Esc>g?");
+  await nvim.waitForScreen("Keys");
+  await nvim.keys("q:setlocal nomodifiable<CR><CR>");
+  await nvim.waitForScreen("❯ a draft!");
+  assert.equal(await errors(nvim), "");
+});
+
 Deno.test("a wipe in somebody's autocommand loses nothing either", async () => {
   await using editor = await start("float");
   const { nvim } = editor;

@@ -11,6 +11,7 @@ local COMMANDS = {
   { "wincmd w", "wincmd p", "wincmd k", "wincmd j", "wincmd x", "wincmd r", "wincmd T", "wincmd H" },
   { "tabnew", "tabclose", "tabonly", "tabnext", "tab split", "fclose!" },
   { "windo edit", "bufdo edit!", "setlocal nowinfixbuf", "diffthis", "diffoff!" },
+  { "set nomodifiable", "setlocal nomodifiable", "set modifiable" },
   { "set columns=40", "set columns=120", "set lines=12", "set lines=30", "wall", "startinsert", "stopinsert" },
   { "Agent", "Agent toggle", "Agent queue", "Agent stop", "Agent pause" },
   { "mksession! " .. session, "source " .. session },

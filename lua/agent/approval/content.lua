@@ -2,6 +2,7 @@
 local effects = require("agent.approval.effects")
 local format = require("agent.ui.format")
 local say = require("agent.ui.say")
+local scratch = require("agent.ui.scratch")
 
 local M = {}
 
@@ -215,16 +216,14 @@ local function open_tab(file)
     if index == 2 then
       vim.cmd("rightbelow vsplit")
     end
-    local scratch = vim.api.nvim_create_buf(false, true)
-    vim.bo[scratch].bufhidden = "wipe"
-    vim.bo[scratch].modeline = false
-    vim.api.nvim_buf_set_lines(scratch, 0, -1, false, vim.split(text, "\n"))
-    vim.bo[scratch].modifiable = false
-    vim.api.nvim_win_set_buf(0, scratch)
+    local buffer = scratch()
+    vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.split(text, "\n"))
+    vim.bo[buffer].modifiable = false
+    vim.api.nvim_win_set_buf(0, buffer)
     local name = index == 1 and format.one_line(file.path or "") .. " · before" or "after · q closes"
     vim.wo[0][0].winbar = " " .. name:gsub("%%", "%%%%")
-    require("agent.deep").set_filetype(scratch, vim.filetype.match({ filename = file.path or "" }) or "")
-    require("agent.ui.page").closes(scratch, "the diff")
+    require("agent.deep").set_filetype(buffer, vim.filetype.match({ filename = file.path or "" }) or "")
+    require("agent.ui.page").closes(buffer, "the diff")
     vim.cmd.diffthis()
   end
 end

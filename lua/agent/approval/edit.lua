@@ -3,6 +3,7 @@
 local border = require("agent.ui.border")
 local hint = require("agent.ui.hint")
 local say = require("agent.ui.say")
+local scratch = require("agent.ui.scratch")
 
 local M = {}
 
@@ -67,10 +68,8 @@ end
 ---@param text string
 ---@return integer buffer
 local function new_buffer(text)
-  local buffer = vim.api.nvim_create_buf(false, true)
+  local buffer = scratch()
   vim.bo[buffer].buftype = "acwrite"
-  vim.bo[buffer].bufhidden = "wipe"
-  vim.bo[buffer].modeline = false
   vim.api.nvim_buf_set_name(buffer, ("agent://command/%d"):format(buffer))
   vim.api.nvim_buf_set_lines(buffer, 0, -1, true, vim.split(text, "\n"))
   -- Undo stops at the proposed text.

@@ -3,6 +3,7 @@ local content = require("agent.approval.content")
 local format = require("agent.ui.format")
 local queue = require("agent.approval.queue")
 local say = require("agent.ui.say")
+local scratch = require("agent.ui.scratch")
 
 local M = {}
 
@@ -83,9 +84,7 @@ end
 ---@param lines string[]
 ---@return { buf: integer }
 local function preview(lines)
-  local buffer = vim.api.nvim_create_buf(false, true)
-  vim.bo[buffer].bufhidden = "wipe"
-  vim.bo[buffer].modeline = false
+  local buffer = scratch()
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.split(table.concat(lines, "\n"), "\n"))
   return { buf = buffer }
 end

@@ -8,6 +8,7 @@ local keys_hint = require("agent.ui.hint")
 local no_insert = require("agent.ui.no_insert")
 local queue = require("agent.approval.queue")
 local say = require("agent.ui.say")
+local scratch = require("agent.ui.scratch")
 local typed = require("agent.approval.typed")
 
 local M = {}
@@ -259,9 +260,7 @@ function M.show(map_keys, may_focus)
     -- It moves to the current tab page.
     M.close()
   end
-  buffer = vim.api.nvim_create_buf(false, true)
-  vim.bo[buffer].bufhidden = "wipe"
-  vim.bo[buffer].modeline = false
+  buffer = scratch()
   fill(buffer, approval)
   vim.bo[buffer].filetype = "agent-approval"
   map_keys(buffer)

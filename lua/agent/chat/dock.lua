@@ -1,5 +1,7 @@
 -- An empty window below the transcript of a chat in a split, to hold a float. It takes its rows from the windows
 -- around it and gives them back.
+local scratch = require("agent.ui.scratch")
+
 local M = {}
 
 --- Rows that the transcript keeps if it had them: its winbar and three lines of text.
@@ -61,8 +63,7 @@ end
 
 ---@return integer buffer
 local function new_buffer()
-  local buffer = vim.api.nvim_create_buf(false, true)
-  vim.bo[buffer].bufhidden = "wipe"
+  local buffer = scratch()
   vim.bo[buffer].modifiable = false
   vim.api.nvim_buf_set_name(buffer, ("agent://dock/%d"):format(buffer))
   return buffer

@@ -5,6 +5,7 @@ local keymaps = require("agent.chat.keymaps")
 local markdown = require("agent.chat.draw.markdown")
 local no_insert = require("agent.ui.no_insert")
 local Renderer = require("agent.chat.draw.renderer")
+local scratch = require("agent.ui.scratch")
 local trace = require("agent.trace")
 
 ---@class agent.Transcript
@@ -22,11 +23,9 @@ end
 
 ---@return integer buffer
 local function new_buffer()
-  local buffer = vim.api.nvim_create_buf(false, true)
-  vim.bo[buffer].bufhidden = "hide"
+  local buffer = scratch("hide")
   vim.bo[buffer].swapfile = false
   vim.bo[buffer].undolevels = -1
-  vim.bo[buffer].modeline = false
   vim.bo[buffer].filetype = "agent"
   vim.bo[buffer].formatlistpat = require("agent.ui.prose").LIST
   vim.bo[buffer].modifiable = false

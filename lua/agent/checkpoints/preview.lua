@@ -1,5 +1,6 @@
 -- Previews a restore: a diff in a tab page, to agree to or close.
 local say = require("agent.ui.say")
+local scratch = require("agent.ui.scratch")
 
 local M = {}
 
@@ -67,11 +68,9 @@ function M.show(turn, files, root, restore)
   if old ~= -1 then
     vim.api.nvim_buf_delete(old, { force = true })
   end
-  local buffer = vim.api.nvim_create_buf(false, true)
+  local buffer = scratch()
   vim.api.nvim_buf_set_name(buffer, NAME)
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
-  vim.bo[buffer].bufhidden = "wipe"
-  vim.bo[buffer].modeline = false
   vim.bo[buffer].modifiable = false
   vim.cmd("tab split")
   vim.api.nvim_win_set_buf(0, buffer)

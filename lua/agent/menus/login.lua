@@ -3,6 +3,7 @@ local border = require("agent.ui.border")
 local client = require("agent.client")
 local hint = require("agent.ui.hint")
 local say = require("agent.ui.say")
+local scratch = require("agent.ui.scratch")
 
 local M = {}
 
@@ -54,9 +55,7 @@ end
 ---@param stop fun()
 local function show(login, stop)
   require("agent.ui.highlights").define()
-  local buffer = vim.api.nvim_create_buf(false, true)
-  vim.bo[buffer].bufhidden = "wipe"
-  vim.bo[buffer].modeline = false
+  local buffer = scratch()
   vim.api.nvim_buf_set_lines(buffer, 0, -1, true, {
     "",
     " Your code: " .. login.code .. (copy(login.code) and "  (copied)" or ""),

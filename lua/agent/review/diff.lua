@@ -3,6 +3,7 @@ local api = vim.api
 local comments = require("agent.review.comments")
 local files = require("agent.review.files")
 local keys = require("agent.review.keys")
+local scratch = require("agent.ui.scratch")
 local track = require("agent.review.track")
 
 local M = {}
@@ -11,10 +12,8 @@ local M = {}
 ---@param it agent.review.Tracked
 ---@return integer buf
 local function baseline_buffer(it)
-  local buf = api.nvim_create_buf(false, true)
+  local buf = scratch()
   api.nvim_buf_set_lines(buf, 0, -1, true, track.baseline(it))
-  vim.bo[buf].bufhidden = "wipe"
-  vim.bo[buf].modeline = false
   vim.bo[buf].modifiable = false
   local name = ("agent://baseline/%s"):format(vim.fn.fnamemodify(files.path_of(it.buf), ":~:."))
   pcall(api.nvim_buf_set_name, buf, name)

@@ -83,9 +83,9 @@ function M.buffer(format)
     end,
     done = function()
       local text = table.concat(texts):gsub("\n$", "")
-      local buffer = vim.api.nvim_create_buf(true, true)
+      local buffer = require("agent.ui.scratch")("hide")
+      vim.bo[buffer].buflisted = true
       vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.split(text, "\n"))
-      vim.bo[buffer].modeline = false
       require("agent.deep").set_filetype(buffer, format)
       vim.cmd("tab sbuffer " .. buffer)
     end,

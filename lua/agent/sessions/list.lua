@@ -1,6 +1,7 @@
 -- The stored sessions in a tab page: a list with filters, and a preview of the session at the cursor.
 local hint = require("agent.ui.hint")
 local rows = require("agent.sessions.rows")
+local scratch = require("agent.ui.scratch")
 local winbar = require("agent.ui.winbar")
 
 local M = {}
@@ -374,9 +375,7 @@ local function show(list)
   list.buffer = require("agent.ui.page").open({}, "the sessions")
   vim.bo[list.buffer].filetype = "agent-sessions"
   local window = vim.api.nvim_get_current_win()
-  list.preview = vim.api.nvim_create_buf(false, true)
-  vim.bo[list.preview].bufhidden = "wipe"
-  vim.bo[list.preview].modeline = false
+  list.preview = scratch()
   pcall(vim.api.nvim_buf_set_name, list.preview, "agent://preview")
   local wide = vim.o.columns >= WIDE
   local height = math.floor(vim.o.lines / 2) - 2

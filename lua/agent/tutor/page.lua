@@ -1,5 +1,6 @@
 -- The window with the lessons, at the top of its tab page.
 local no_insert = require("agent.ui.no_insert")
+local scratch = require("agent.ui.scratch")
 
 local M = {}
 
@@ -101,9 +102,7 @@ end
 --- Opens the page above the current window.
 ---@return agent.TutorPage
 function M.open()
-  local buffer = vim.api.nvim_create_buf(false, true)
-  vim.bo[buffer].bufhidden = "wipe"
-  vim.bo[buffer].modeline = false
+  local buffer = scratch()
   vim.bo[buffer].undolevels = -1
   pcall(vim.api.nvim_buf_set_name, buffer, "agent://tutor")
   no_insert(buffer)

@@ -87,8 +87,7 @@ end
 
 ---@return agent.Message
 local function open()
-  local buffer = api.nvim_create_buf(false, true)
-  vim.bo[buffer].bufhidden = "wipe"
+  local buffer = require("agent.ui.scratch")()
   local config = place(1)
   config.noautocmd = true
   local window = api.nvim_open_win(buffer, false, config)

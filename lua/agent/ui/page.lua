@@ -1,5 +1,6 @@
 -- Text to read in a tab page; q closes it.
 local prose = require("agent.ui.prose")
+local scratch = require("agent.ui.scratch")
 
 local M = {}
 
@@ -14,11 +15,9 @@ end
 ---@param what string name of the page, for the key's description and the buffer's name
 ---@return integer buffer
 function M.open(lines, what)
-  local buffer = vim.api.nvim_create_buf(false, true)
+  local buffer = scratch()
   vim.cmd("tab split")
   vim.api.nvim_win_set_buf(0, buffer)
-  vim.bo[buffer].bufhidden = "wipe"
-  vim.bo[buffer].modeline = false
   -- Of two equal pages the second one has no name.
   pcall(vim.api.nvim_buf_set_name, buffer, "agent://" .. what:gsub("^the ", ""))
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)

@@ -1,6 +1,7 @@
 -- A float to read in, above all windows, until a key closes it.
 local border = require("agent.ui.border")
 local prose = require("agent.ui.prose")
+local scratch = require("agent.ui.scratch")
 
 local M = {}
 
@@ -37,9 +38,7 @@ end
 ---@return integer buffer
 ---@return fun() close
 function M.open(lines, title, footer, closing)
-  local buffer = vim.api.nvim_create_buf(false, true)
-  vim.bo[buffer].bufhidden = "wipe"
-  vim.bo[buffer].modeline = false
+  local buffer = scratch()
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
   vim.bo[buffer].modifiable = false
   local widest = vim.api.nvim_strwidth(footer)

@@ -3,18 +3,17 @@ local buffers = require("agent.chat.buffers")
 local complete = require("agent.chat.complete")
 local input = require("agent.chat.input")
 local keymaps = require("agent.chat.keymaps")
+local scratch = require("agent.ui.scratch")
 local window = require("agent.chat.window")
 
 local M = {}
 
 ---@return integer buffer
 local function new_buffer()
-  local buffer = vim.api.nvim_create_buf(false, true)
-  vim.bo[buffer].bufhidden = "hide"
+  local buffer = scratch("hide")
   -- `:write` sends.
   vim.bo[buffer].buftype = "acwrite"
   vim.bo[buffer].filetype = "agent-input"
-  vim.bo[buffer].modeline = false
   return buffer
 end
 

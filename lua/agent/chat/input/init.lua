@@ -37,10 +37,18 @@ function Input:text()
   return table.concat(vim.api.nvim_buf_get_lines(self.buffer, 0, -1, false), "\n")
 end
 
+--- Writes lines, even if the user has made the buffer read-only: its text must not be lost, nor sent twice.
+---@param last integer the line, exclusive, that they replace all lines up to
+---@param lines string[]
+function Input:write(last, lines)
+  vim.bo[self.buffer].modifiable = true
+  vim.api.nvim_buf_set_lines(self.buffer, 0, last, false, lines)
+end
+
 ---@param text string
 function Input:set(text)
   local lines = vim.split(text, "\n")
-  vim.api.nvim_buf_set_lines(self.buffer, 0, -1, false, lines)
+  self:write(-1, lines)
   for _, window in ipairs(vim.fn.win_findbuf(self.buffer)) do
     vim.api.nvim_win_set_cursor(window, { #lines, #lines[#lines] })
   end
@@ -53,7 +61,7 @@ function Input:add(text)
     return self:set(text)
   end
   -- Above the line that the user may be typing.
-  vim.api.nvim_buf_set_lines(self.buffer, 0, 0, false, vim.split(text .. "\n", "\n"))
+  self:write(0, vim.split(text .. "\n", "\n"))
 end
 
 --- Inserts words at the cursor, or at the end, after a space.
