@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mentionsIn } from "../../denops/agent/engine/context/mentions.ts";
 import { messagesOf, objects, string, withoutMode } from "../model/model_messages.ts";
 import { type AgentOptions, GREET, type RunningAgent } from "../support/agent.ts";
-import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
+import { chatShows, say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { endEngines, sharedAgent } from "../support/shared_agent.ts";
 import { pngFile } from "../support/pictures.ts";
 import { scratch, waitUntil } from "../support/project.ts";
@@ -392,3 +392,39 @@ test("of a file that a rule asks about the user is asked, and sees what became o
     "✓ read src/other.ts  handed over",
   ]);
 }, `rules = { ask = { "read(src/other.ts)" } }`);
+
+test("a message of 10,000 lines shows its first ones until it is opened; one that exceeds the window is not sent", async ({ nvim, server }) => {
+  const type = async (words: string) => {
+    await nvim.lua(
+      `
+      local words, lines = ..., {}
+      for line = 1, 10000 do
+        lines[line] = ("%d %s"):format(line, words)
+      end
+      vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)`,
+      words,
+    );
+    await nvim.keys("<Esc><CR>");
+  };
+  await nvim.lua(`require("agent").open()`);
+  await type("words that fill the line ".repeat(3));
+  await nvim.waitForScreen((screen) =>
+    chatShows(screen, "has about 202k tokens, and the model's window has 128k. Save the text as a file")
+  );
+  assert.equal(server.requests.length, 0);
+  await nvim.waitFor(`vim.api.nvim_buf_line_count(0) == 10000`);
+
+  await type("words");
+  await nvim.waitForScreen("Done.");
+  const shown = (await transcript(nvim)).slice(-12);
+  assert.deepEqual([shown[0], shown[9], shown[10]], ["1 words", "10 words", "▸ 9990 more lines"]);
+  await nvim.keys("<C-w>k?more lines<CR><CR>");
+  await nvim.waitForScreen("  11 words");
+  assert.deepEqual((await transcript(nvim)).slice(-2), ["10000 words", "Done."]);
+});
+
+test("a file that is too large to be read is called so", async (agent) => {
+  await Deno.truncate(agent.project.path("src/other.ts"), 21_000_000);
+  await ask(agent, "@src/other.ts what");
+  await waitForChat(agent.nvim, "stays text: src/other.ts is too large (21.0 MB).");
+});

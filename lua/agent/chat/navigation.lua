@@ -40,7 +40,13 @@ function Navigation:toggle_block()
     return
   end
   local block, index = self:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
-  local opens = block and (block.kind == "thought" or block.calls or block.output or block.children)
+  local opens = block and (
+    block.kind == "thought"
+    or block.calls
+    or block.output
+    or block.children
+    or lines.left_out(block) > 0
+  )
   if opens then
     block.expanded = not block.expanded
     self.chat.transcript.renderer:draw(self.chat.timeline.blocks, { [index] = true })
@@ -54,7 +60,7 @@ end
 ---@return integer? line
 function Navigation:attachment_at_cursor(block)
   local column, at = vim.api.nvim_win_get_cursor(0)[2], #"▸ "
-  for _, label in ipairs(block.attachments) do
+  for _, label in ipairs(lines.labels(block)) do
     at = at + #label + #" · "
     if column < at then
       local name, line = label:match("^(.+) L(%d+)")

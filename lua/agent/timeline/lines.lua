@@ -7,6 +7,25 @@ local M = {}
 --- Rows of a turn's files, at its end and while it runs.
 local MOST_FILES, MOST_OPEN = 30, 8
 
+--- A longer message of the user shows its first lines until the user opens it.
+local LONGEST, HEAD = 30, 10
+
+--- The count of lines that a closed block of the user leaves out.
+---@param block agent.Block
+---@return integer
+function M.left_out(block)
+  local count = block.kind == "user" and select(2, block.text:gsub("\n", "")) + 1 or 0
+  return count > LONGEST and count - HEAD or 0
+end
+
+--- What the last line of a user's message names: how many lines are left out, and the attachments.
+---@param block agent.Block
+---@return string[]
+function M.labels(block)
+  local count = block.expanded and 0 or M.left_out(block)
+  return vim.list_extend(count > 0 and { ("%d more lines"):format(count) } or {}, block.attachments or {})
+end
+
 --- The header and the body of a block, as lines without markup.
 ---@param block agent.Block
 ---@return string[]
@@ -17,10 +36,15 @@ local function lines_of(block)
       or block.status == "steering" and " (waiting for the next step)"
       or block.status == "stopped" and " (not sent)"
       or ""
-    local lines = vim.split(block.text .. note, "\n")
-    if block.attachments then
+    local lines = vim.split(block.text, "\n")
+    if M.left_out(block) > 0 and not block.expanded then
+      lines = vim.list_slice(lines, 1, HEAD)
+    end
+    lines[#lines] = lines[#lines] .. note
+    local labels = M.labels(block)
+    if #labels > 0 then
       table.insert(lines, fences.missing(lines))
-      table.insert(lines, "▸ " .. table.concat(block.attachments, " · "))
+      table.insert(lines, "▸ " .. table.concat(labels, " · "))
     end
     return lines
   end

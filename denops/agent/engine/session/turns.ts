@@ -131,6 +131,7 @@ export class Turns {
     const notice = await store.ensure();
     await files.scratch?.make();
     const { parts, problems, note } = await this.#gatherMessage(prompt, signal);
+    await runner.assertFits?.({ parts }, mode, signal);
     record.noteMessage(messageId);
     const userMessage = record.begin(parts, model().name, branch);
     for (const text of [notice, this.#unpriced.notice(config, model()), ...problems]) {

@@ -74,10 +74,11 @@ function M.draw(buffer, block, lines, row)
   elseif block.is_diff and block.expanded then
     diff_syntax.draw(buffer, namespace, block, lines, row)
   end
+  local has_labels = block.kind == "user" and #text.labels(block) > 0
   for offset, line in ipairs(lines) do
     local at = row + offset - 1
     if block.kind == "user" then
-      M.mark(buffer, at, 0, #line, block.attachments and offset == #lines and "AgentHint" or "AgentUser")
+      M.mark(buffer, at, 0, #line, has_labels and offset == #lines and "AgentHint" or "AgentUser")
       vim.api.nvim_buf_set_extmark(buffer, namespace, at, 0, {
         virt_text = { { offset == 1 and "❯ " or "  ", "AgentUser" } },
         virt_text_pos = "inline",

@@ -23,9 +23,9 @@ import type { Part } from "../../log/events.ts";
 import { fenced, splitLines } from "../../../shared/text/text.ts";
 import type { ClientAbilities } from "../../tools/define.ts";
 import { fileInfo, readImage } from "../../tools/files/disk.ts";
-import { imageInfo, measures } from "../../tools/files/image.ts";
+import { fileSize, imageInfo, measures } from "../../tools/files/image.ts";
 import { ImageRoom, LARGEST_IMAGE } from "../../tools/files/image_room.ts";
-import { shownPath, type Workspace } from "../../tools/files/workspace.ts";
+import { LARGEST_TEXT, shownPath, type Workspace } from "../../tools/files/workspace.ts";
 import { entriesOf } from "../../tools/list.ts";
 import { outlineOf, symbolBodies } from "./symbol_attachments.ts";
 import type { RootedPath } from "../../../policy/roots.ts";
@@ -246,7 +246,10 @@ class MessageGatherer {
     if (file === undefined) {
       const image = info?.kind === "file" && readImage(path.path, LARGEST_IMAGE);
       if (image) return this.#image(name, image.bytes, image.size);
-      throw new ToolError(`${name} is no text`);
+      const { size = 0 } = info ?? {};
+      throw new ToolError(
+        size > LARGEST_TEXT ? `${name} is too large (${fileSize(size)})` : `${name} is no text`,
+      );
     }
     if (lines === undefined) return await this.#file(path, file, isNamed);
     const all = splitLines(file);

@@ -2,7 +2,9 @@
 import { CHOSEN, type Mode, MODES } from "../../context/modes.ts";
 import { outline } from "../../context/outline.ts";
 import { view } from "../../context/view.ts";
-import type { MessageEntry } from "../../log/entries.ts";
+import { TurnError } from "../../../shared/errors.ts";
+import { bytesOf } from "../../context/estimate.ts";
+import { type MessageEntry, wordsOf } from "../../log/entries.ts";
 import type { UserMessage } from "../../log/events.ts";
 import { contextPage } from "../gather/context_page.ts";
 import { askAside } from "../side/aside.ts";
@@ -15,6 +17,11 @@ import { runTurn } from "./loop.ts";
 import { LoopModels, type LoopOptions } from "./loop_models.ts";
 import { LoopPorts } from "./loop_ports.ts";
 import type { Runner, RunnerPorts } from "./runner.ts";
+
+/** Bytes of a message that every window has room for. */
+const CERTAINLY_FITS = 4_000;
+/** Code and prose have 3 to 5. */
+const TYPICAL_BYTES_A_TOKEN = 4;
 
 export function loopRunner(options: LoopOptions): Runner {
   const { config, tools } = options;
@@ -44,6 +51,14 @@ export function loopRunner(options: LoopOptions): Runner {
         ...parts.prefix.broken,
       };
     },
+    async assertFits(message, mode, signal) {
+      const bytes = bytesOf(wordsOf(message));
+      if (bytes < CERTAINLY_FITS) return;
+      const { model } = models.of(mode);
+      await model.prepare(signal);
+      const tokens = Math.ceil(bytes / TYPICAL_BYTES_A_TOKEN);
+      if (tokens > model.contextWindow) throw messageTooLarge(tokens, model.contextWindow);
+    },
     async runTurn(message, ports, signal) {
       const mode = await modeOf(message, ports, signal);
       await models.of(mode).model.prepare(signal);
@@ -67,4 +82,10 @@ export function loopRunner(options: LoopOptions): Runner {
       }),
     compact: (focus, ports, signal) => parts.room.make({ type: "request", focus }, parts.of(ports), signal),
   };
+}
+
+function messageTooLarge(tokens: number, window: number): TurnError {
+  const [size, room] = [tokens, window].map((count) => `${Math.round(count / 1_000)}k`);
+  const reason = `Cannot send the message: it has about ${size} tokens, and the model's window has ${room}.`;
+  return new TurnError("window_full", reason, "Save the text as a file and mention it with @.");
 }

@@ -85,6 +85,8 @@ export interface Runner {
    * @throws {TurnError} if storing fails
    */
   runTurn(prompt: UserMessage, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd>;
+  /** @throws {TurnError} if the user's words alone exceed the model's window */
+  assertFits?(message: Pick<UserMessage, "parts">, mode: Mode, signal: AbortSignal): Promise<void>;
   /**
    * Frees room in the model's window between turns. Absent: impossible.
    * @param focus what a summary must keep @returns whether anything was folded @throws {TurnError} if storing fails

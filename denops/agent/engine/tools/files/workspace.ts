@@ -23,7 +23,7 @@ import type { Scratch } from "./scratch.ts";
 import { Views } from "./views.ts";
 
 /** Larger files are not edited, because their diffs help nobody. */
-const LARGEST_TEXT = 20_000_000;
+export const LARGEST_TEXT = 20_000_000;
 
 export interface TextFile {
   readonly path: ResolvedPath;
