@@ -18,7 +18,7 @@ function M.left_out(block)
   return count > LONGEST and count - HEAD or 0
 end
 
---- What the last line of a user's message names: how many lines are left out, and the attachments.
+--- The parts of the last line of a user's message: the count of lines left out, and the attachments.
 ---@param block agent.Block
 ---@return string[]
 function M.labels(block)
