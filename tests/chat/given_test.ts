@@ -275,7 +275,7 @@ Deno.test("the model is told where the user is, what is open, and what was edite
   await nvim.waitForScreen("Files of rules");
   await nvim.waitForScreen("AGENTS.md (10 bytes)");
   await nvim.waitForScreen("Each request began as the one before.");
-  await nvim.waitForScreen("The window is 128000 tokens, as nobody says otherwise.");
+  await nvim.waitForScreen("The context window is 128000 tokens (default).");
   await nvim.command('call search("src/greet.ts ")');
   await nvim.keys("p");
   await nvim.waitForScreen("%  pinned");

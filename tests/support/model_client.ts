@@ -17,6 +17,8 @@ export interface Asked {
   readonly signal?: AbortSignal;
   /** Seconds of silence. */
   readonly timeout?: number;
+  /** Seconds of silence until the user is told. */
+  readonly quiet?: number;
   readonly key?: string;
   readonly fetch?: typeof fetch;
 }
@@ -46,6 +48,7 @@ export function stream(url: string, asked: Asked = {}, told: Refused[] = []) {
     endpoint: { baseUrl: name.startsWith("openai") ? `${url}/v1` : url, apiKey: key, headers: {} },
     target: { baseUrl: url, provider: "test", model: "model-1", keySource: "TEST_API_KEY", secrets: [key] },
     timeout: asked.timeout ?? 30,
+    quiet: asked.quiet ?? 30,
     fetch: asked.fetch ?? fetch,
     keyRefused: () => Promise.resolve(false),
     otherwise(refused: readonly Refused[], current: ModelRequest) {

@@ -18,6 +18,8 @@ interface WireFacts {
   key(key: string): Readonly<Record<string, string>>;
   /** The list begins with the newest model, which is the default. */
   readonly newestFirst?: boolean;
+  /** The command that installs a first model. */
+  readonly install?: string;
   /** The list contains names only; `/api/show` describes each model. */
   readonly shows?: boolean;
 }
@@ -34,7 +36,14 @@ export const WIRE_FACTS: Readonly<Record<WireName, WireFacts>> = {
     model: (name) => `/v1/models/${name}`,
     key: (key) => ({ "x-api-key": key, "anthropic-version": "2023-06-01" }),
   },
-  ollama: { path: "/api/chat", models: "/api/tags", key: bearer, newestFirst: true, shows: true },
+  ollama: {
+    path: "/api/chat",
+    models: "/api/tags",
+    key: bearer,
+    newestFirst: true,
+    install: "ollama pull qwen3-coder",
+    shows: true,
+  },
 };
 
 /** Models with another wire format than the provider's others. */

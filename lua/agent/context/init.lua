@@ -70,7 +70,7 @@ function M.lines(context)
   local window = context.window and (" of %s"):format(format.count(context.window)) or ""
   add(("The next request sends about %s%s tokens."):format(tokens(all), window), "AgentTitle")
   if context.window_from then
-    add(("The window is %d tokens, %s."):format(context.window, format.one_line(context.window_from)), "AgentHint")
+    add(("The context window is %d tokens (%s)."):format(context.window, format.one_line(context.window_from)), "AgentHint")
   end
   add("")
   for _, group in ipairs(GROUPS) do

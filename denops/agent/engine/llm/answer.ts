@@ -55,6 +55,9 @@ export type TryEnd =
  */
 const QUOTA_USED_UP = /"(?:code|type)"\s*:\s*"(?:insufficient_quota|quota_exceeded)"/;
 
+/** Anthropic answers 400: "Your credit balance is too low to access the Anthropic API." */
+const NO_CREDIT = /credit balance is too low/i;
+
 /**
  * A prompt that a content filter refused, as Azure (learn.microsoft.com, "Content filtering") and OpenAI word
  * it.
@@ -67,8 +70,8 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
   const text = await beginning(response);
   const html = /^\s*</.test(text);
   const detail = html ? "" : errorInBody(text, wire) ?? text;
-  if (response.status === 429 && QUOTA_USED_UP.test(text)) {
-    return { type: "failed", error: quotaError(detail, target), retryable: false };
+  if ((response.status === 429 && QUOTA_USED_UP.test(text)) || NO_CREDIT.test(detail)) {
+    return { type: "failed", error: quotaError(response.status, detail, target), retryable: false };
   }
   // llama.cpp has reported a full window with status 500.
   if ([400, 413, 422, 500].includes(response.status) && isWindowFull(text)) {

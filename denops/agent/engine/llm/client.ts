@@ -8,7 +8,7 @@ import type { ModelRequest } from "../log/model_request.ts";
 import { readAnswer, refusal, type TryEnd } from "./answer.ts";
 import { delay } from "./delay.ts";
 import { connectionError, cutOffError, htmlError, silenceError } from "./failures/transport.ts";
-import { type Target } from "./failures/text.ts";
+import { names, type Target, via } from "./failures/text.ts";
 import type { Refused } from "./failures/refusals.ts";
 import type { AnyWire } from "./registry.ts";
 import { GIVE_UP_MS, TRIES, waitMs } from "./retry.ts";
@@ -16,6 +16,8 @@ import type { Delta, Endpoint } from "./wire/wire.ts";
 
 /** The longest delay that setTimeout accepts. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Seconds without a byte after which the user is told. */
+const QUIET = 30;
 /** Interval between attempts while a server loads its model. */
 const LOADING_MS = 1_000;
 
@@ -49,6 +51,8 @@ interface ClientOptions {
   readonly target: Target;
   /** Seconds without a byte after which a request times out. */
   readonly timeout: number;
+  /** Seconds without a byte after which the user is told. */
+  readonly quiet?: number;
   readonly fetch: typeof fetch;
   /**
    * Called when the provider refuses the key. @returns whether `endpoint` has a new key @throws {TurnError}
@@ -68,7 +72,9 @@ export async function* streamModel(
 ): AsyncGenerator<ModelEvent, void> {
   const tries = new Tries(request, options);
   for (;;) {
-    const { end, hasContent } = yield* traced(oneTry(tries.request, options, signal));
+    using silence = new SilenceTimer(options, signal);
+    const deltas = oneTry(tries.request, options, silence);
+    const { end, hasContent } = yield* traced(deltas, silence, quietNotice(options));
     if (signal.aborted) return yield { type: "cancelled" };
     if (end.type === "done") return yield { type: "done" };
     let next: NextTry;
@@ -86,16 +92,29 @@ export async function* streamModel(
   }
 }
 
-/** The deltas of one attempt, traced with their duration. */
+function quietNotice({ target, timeout, quiet = QUIET }: ClientOptions): ModelEvent {
+  const { provider } = names(target);
+  return {
+    type: "notice",
+    text: `${provider}${via(target)} has sent nothing for ${quiet} s. ` +
+      `The request fails after ${timeout} s (limits.request_timeout).`,
+  };
+}
+
+/** The deltas of one attempt, traced with their duration. @param notice sent once, after a long silence */
 async function* traced(
   deltas: AsyncGenerator<readonly Delta[], TryEnd>,
+  silence: SilenceTimer,
+  notice: ModelEvent,
 ): AsyncGenerator<ModelEvent, { readonly end: TryEnd; readonly hasContent: boolean }> {
   const since = trace?.now();
   let isFirst = true;
   let hasContent = false;
   try {
     while (true) {
-      const next = await deltas.next();
+      const reading = deltas.next();
+      if (await silence.comesBefore(reading)) yield notice;
+      const next = await reading;
       if (next.done) return { end: next.value, hasContent };
       if (isFirst) trace?.span("first byte", since);
       isFirst = false;
@@ -166,10 +185,9 @@ export function isContent({ type }: Delta): boolean {
 async function* oneTry(
   request: ModelRequest,
   options: ClientOptions,
-  signal: AbortSignal,
+  silence: SilenceTimer,
 ): AsyncGenerator<readonly Delta[], TryEnd> {
   const { wire, endpoint, target } = options;
-  using silence = new SilenceTimer(options.timeout, signal);
   let response: Response;
   try {
     const { url, headers, body } = wire.encode(request, endpoint);
@@ -208,15 +226,28 @@ async function* oneTry(
 class SilenceTimer implements Disposable {
   readonly #controller = new AbortController();
   readonly #milliseconds: number;
+  readonly #quietMs: number;
   readonly signal: AbortSignal;
   #heardAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isQuiet = false;
+  #wake = () => {};
 
-  constructor(seconds: number, signal: AbortSignal) {
-    this.#milliseconds = Math.min(seconds * 1_000, LONGEST_TIMER_MS);
+  constructor({ timeout, quiet = QUIET }: Pick<ClientOptions, "timeout" | "quiet">, signal: AbortSignal) {
+    this.#milliseconds = Math.min(timeout * 1_000, LONGEST_TIMER_MS);
+    this.#quietMs = quiet * 1_000;
     this.signal = AbortSignal.any([signal, this.#controller.signal]);
     this.heard();
-    this.#wait(this.#milliseconds);
+    this.#wait(Math.min(this.#quietMs, this.#milliseconds));
+  }
+
+  /** Whether the first long silence begins before this is read. */
+  async comesBefore(reading: Promise<unknown>): Promise<boolean> {
+    if (this.#isQuiet) return false;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    await Promise.race([reading, promise]);
+    return this.#isQuiet;
   }
 
   get expired(): boolean {
@@ -230,9 +261,14 @@ class SilenceTimer implements Disposable {
 
   #wait(milliseconds: number): void {
     this.#timer = setTimeout(() => {
-      const left = this.#heardAt + this.#milliseconds - performance.now();
-      if (left <= 0) this.#controller.abort();
-      else this.#wait(left);
+      const silent = performance.now() - this.#heardAt;
+      if (silent >= this.#milliseconds) return this.#controller.abort();
+      if (silent >= this.#quietMs && !this.#isQuiet) {
+        this.#isQuiet = true;
+        this.#wake();
+      }
+      const next = this.#isQuiet ? this.#milliseconds : Math.min(this.#quietMs, this.#milliseconds);
+      this.#wait(next - silent);
     }, milliseconds);
   }
 

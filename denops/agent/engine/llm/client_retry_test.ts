@@ -46,6 +46,35 @@ Deno.test("an account without credit is told at once, and not asked again", asyn
   assert.equal(server.requests.length, 1);
 });
 
+Deno.test("an account of Anthropic without credit is told as that", async () => {
+  const message = "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing.";
+  const body = JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } });
+  await using server = await ModelServer.start(`status 400 ${body}`, { secrets });
+  const { error } = await listen(server.url, { wire: "anthropic_messages" });
+  assert.match(
+    error?.message ?? "",
+    /^Cannot use test: the account has no credit left \(HTTP 400: Your .*\)\. Check its plan and billing\.$/,
+  );
+});
+
+Deno.test("a long silence is told once, before the answer and in its middle", async () => {
+  const notice = "test has sent nothing for 0.05 s. The request fails after 60 s (limits.request_timeout).";
+  for (const script of ["wait here\nsay One.", "say One\nwait here\nsay , two."]) {
+    await using server = await ModelServer.start(script, { secrets });
+    const notices: string[] = [];
+    for await (const event of stream(server.url, { timeout: 60, quiet: 0.05 })) {
+      if (event.type === "notice") {
+        notices.push(event.text);
+        server.release("here");
+      }
+    }
+    assert.deepEqual(notices, [notice]);
+  }
+  await using quick = await ModelServer.start("say One.", { secrets });
+  const { events } = await listen(quick.url, { timeout: 60 });
+  assert.ok(events.every(({ type }) => type !== "notice"));
+});
+
 Deno.test("a quota of the minute, as Gemini's, is waited for", async () => {
   const body =
     '{"error":{"code":429,"message":"You exceeded your current quota","status":"RESOURCE_EXHAUSTED"}}';

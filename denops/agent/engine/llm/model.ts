@@ -29,7 +29,7 @@ export interface Model {
   readonly price?: Price | undefined;
   /** Tokens of the context window. With some providers it is exact only after the first request. */
   readonly contextWindow: number;
-  /** The source of the window size, as the end of a sentence. */
+  /** The source of the window size. */
   readonly windowFrom: string;
   /** It has few parameters or a small window, and gets a shorter prompt. */
   readonly small: boolean;

@@ -96,7 +96,14 @@ export async function engineConfig(
   const listed = logsIn ? await accountModel(user, world) : undefined;
   const model = user.model ?? preset?.default_model ?? listed?.name ??
     (WIRE_FACTS[wire].newestFirst ? await newestModel(name, wire, baseUrl, world) : undefined);
-  if (model === undefined) throw new Error(`No model is set for ${name}. Set the option model.`);
+  if (model === undefined) {
+    const { install } = WIRE_FACTS[wire];
+    throw new Error(
+      install === undefined
+        ? `No model is set for ${name}. Set the option model.`
+        : `Cannot use ${name}: it has no models. Run \`${install}\`.`,
+    );
+  }
   const provider = await findProvider(user, name, world, roots);
   const priceOf = (name: string) => priced(user, baseUrl, [name])[0]?.price;
   const price = priceOf(model);

@@ -63,7 +63,7 @@ export async function checkProvider(
       // An alias may be missing from the list.
       const one = facts.model && await get(facts.model(model));
       await one?.body?.cancel();
-      if (!one?.ok) return { state: "error", text: unknownModel(name, model, models) };
+      if (!one?.ok) return { state: "error", text: unknownModel(name, model, models, facts.install) };
     }
     return { state: "ok", text: `${name} answers, and has the model ${model}.` };
   } catch (error) {
@@ -78,8 +78,11 @@ export async function checkProvider(
   }
 }
 
-function unknownModel(name: string, model: string, models: readonly string[]): string {
-  if (models.length === 0) return `${name} has no model "${model}", nor any other.`;
+function unknownModel(name: string, model: string, models: readonly string[], install?: string): string {
+  if (models.length === 0) {
+    const hint = install === undefined ? "" : ` Run \`${install}\`.`;
+    return `${name} has no model "${model}", nor any other.${hint}`;
+  }
   const more = models.length > SHOWN ? ` and ${models.length - SHOWN} more` : "";
   const names = models.slice(0, SHOWN).map((one) => oneLine(one, LONGEST_NAME)).join(", ");
   return `${name} has no model "${model}". It has ${names}${more}.`;

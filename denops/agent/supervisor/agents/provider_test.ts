@@ -24,3 +24,11 @@ Deno.test("OpenAI has a wire for some models, at any address, until the user set
     assert.deepEqual(await openai({ wire }), { wire, wires: undefined, base_url });
   }
 });
+
+Deno.test("Ollama without a model: the command that installs one is named", async () => {
+  const user = UserConfig.parse({ provider: "ollama", state_dir: "/s" });
+  const empty = { ...world, fetch: () => Promise.resolve(Response.json({ models: [] })) };
+  await assert.rejects(engineConfig(user, empty, []), {
+    message: "Cannot use ollama: it has no models. Run `ollama pull qwen3-coder`.",
+  });
+});

@@ -101,7 +101,7 @@ export class Abilities {
     const window = windowOf(this.#abilities, this.#config.context_window, this.#asksFor, this.#listedWindow);
     return this.#affordable === undefined || this.#affordable >= window.tokens
       ? window
-      : { tokens: this.#affordable, from: "as memory allows" };
+      : { tokens: this.#affordable, from: "limited by memory" };
   }
 
   imagesRefused(): void {

@@ -113,19 +113,19 @@ const VLLM = {
 Deno.test("each kind of server is asked in its own way", async () => {
   const of = { tools: true, parallel: true, thinking: undefined, sees: false };
   assert.deepEqual(await told(OLLAMA, { wire: "ollama" }), {
-    ...{ ...of, thinking: [true, false], tokens: 24576, from: "as it is set in Ollama" },
+    ...{ ...of, thinking: [true, false], tokens: 24576, from: "set in Ollama" },
     asked: ["/api/show", "/api/ps"],
   });
   assert.deepEqual(await told(LLAMA_CPP), {
-    ...{ ...of, parallel: false, sees: true, tokens: 8192, from: "as llama.cpp has loaded it" },
+    ...{ ...of, parallel: false, sees: true, tokens: 8192, from: "loaded by llama.cpp" },
     asked: ["/v1/models", "/props?model=model-1&autoload=false"],
   });
   assert.deepEqual(await told(LM_STUDIO), {
-    ...{ ...of, sees: true, tokens: 4096, from: "as LM Studio has loaded it" },
+    ...{ ...of, sees: true, tokens: 4096, from: "loaded by LM Studio" },
     asked: ["/v1/models", "/api/v0/models"],
   });
   assert.deepEqual(await told(VLLM), {
-    ...{ ...of, tokens: 40960, from: "as vLLM has loaded it" },
+    ...{ ...of, tokens: 40960, from: "loaded by vLLM" },
     asked: ["/v1/models"],
   });
 });
@@ -240,7 +240,7 @@ Deno.test("what was told is known for an hour, also after a restart; what was re
 Deno.test("a window that was refused is a smaller one from then on; without memory it is halved, but for the user's", async () => {
   const { abilities } = abilitiesOf(VLLM);
   abilities.windowRefused(8_192);
-  assert.deepEqual(abilities.window, { tokens: 8_192, from: "as the server has said" });
+  assert.deepEqual(abilities.window, { tokens: 8_192, from: "reported by the server" });
   abilities.windowRefused(100_000);
   assert.equal(abilities.window.tokens, 8_192);
 
@@ -251,7 +251,7 @@ Deno.test("a window that was refused is a smaller one from then on; without memo
     8_192,
     undefined,
   ]);
-  assert.deepEqual(local.window, { tokens: 8_192, from: "as memory allows" });
+  assert.deepEqual(local.window, { tokens: 8_192, from: "limited by memory" });
   const again = abilitiesOf(OLLAMA, { wire: "ollama", facts }).abilities;
   assert.equal(again.window.tokens, 8_192);
   const users = abilitiesOf(OLLAMA, { wire: "ollama", config: { context_window: 20_000 } }).abilities;

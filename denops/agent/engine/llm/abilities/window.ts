@@ -8,7 +8,7 @@ export const SMALL_WINDOW = 16_384;
 
 export interface Window {
   readonly tokens: number;
-  /** The source, as the end of a sentence: "as llama.cpp has loaded it". */
+  /** The source: "loaded by llama.cpp". */
   readonly from: string;
 }
 
@@ -24,30 +24,26 @@ export function windowOf(
   listed?: number,
 ): Window {
   const { server = "the server", most = Infinity, loaded = Infinity } = abilities;
-  const wished = user === undefined
-    ? undefined
-    : { tokens: user, from: "by the option limits.context_window" };
-  const own = { tokens: most, from: "all that the model has" };
+  const wished = user === undefined ? undefined : { tokens: user, from: "limits.context_window" };
+  const own = { tokens: most, from: "the model's maximum" };
   const limit = abilities.limit === undefined
     ? undefined
-    : { tokens: abilities.limit, from: `as ${server} has said` };
+    : { tokens: abilities.limit, from: `reported by ${server}` };
   if (asksFor === undefined) {
     const taken = abilities.loaded === undefined
       ? undefined
-      : { tokens: loaded, from: `as ${server} has loaded it` };
+      : { tokens: loaded, from: `loaded by ${server}` };
     const granted = listed === undefined
-      ? { tokens: DEFAULT_WINDOW, from: "as nobody says otherwise" }
-      : { tokens: listed, from: "as the provider lists it" };
+      ? { tokens: DEFAULT_WINDOW, from: "default" }
+      : { tokens: listed, from: "listed by the provider" };
     return least(wished ?? taken ?? granted, own, taken, limit);
   }
-  const set = abilities.set === undefined
-    ? undefined
-    : { tokens: abilities.set, from: `as it is set in ${server}` };
+  const set = abilities.set === undefined ? undefined : { tokens: abilities.set, from: `set in ${server}` };
   // Another window makes the server reload the model. Accept that only if the loaded window is too small.
   const kept = abilities.loaded !== undefined && loaded >= Math.min(SMALL_WINDOW, most)
-    ? { tokens: loaded, from: `as ${server} has loaded it` }
+    ? { tokens: loaded, from: `loaded by ${server}` }
     : undefined;
-  return least(wished ?? set ?? kept ?? { tokens: asksFor, from: `asked for from ${server}` }, own, limit);
+  return least(wished ?? set ?? kept ?? { tokens: asksFor, from: `requested from ${server}` }, own, limit);
 }
 
 function least(...windows: readonly (Window | undefined)[]): Window {

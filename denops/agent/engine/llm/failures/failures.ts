@@ -90,8 +90,9 @@ export function otherWireError(status: number, detail: string, wire: WireName, t
 }
 
 /** The account has no credit, so a retry fails too. */
-export function quotaError(detail: string, target: Target): TurnError {
-  const before = `Cannot use ${names(target).provider}: the account's quota is used up (HTTP 429: `;
+export function quotaError(status: number, detail: string, target: Target): TurnError {
+  const reason = status === 429 ? "the account's quota is used up" : "the account has no credit left";
+  const before = `Cannot use ${names(target).provider}: ${reason} (HTTP ${status}: `;
   return failure("auth", before, detail, ").", "Check its plan and billing.", target);
 }
 

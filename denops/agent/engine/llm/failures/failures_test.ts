@@ -18,6 +18,11 @@ const statuses: readonly (readonly [status: number, kind: string, message: strin
   [403, "auth", "Cannot use test: the API key was refused (HTTP 403: no). Check TEST_API_KEY."],
   [402, "auth", "Cannot use test: payment is required (HTTP 402: no). Check the account's credit."],
   [
+    407,
+    "auth",
+    "Cannot use test: the proxy wants a login (HTTP 407: no). Set it in the address of the proxy.",
+  ],
+  [
     404,
     "not_found",
     'Cannot find model "model-1" at https://models.test/v1 (HTTP 404: no). Check the options model and base_url.',
@@ -67,6 +72,12 @@ const broken: readonly (readonly [what: string, error: unknown, message: RegExp,
     "no such host",
     fetchError("client error (Connect): dns error: failed to lookup address information"),
     /unknown host\. Check base_url/,
+    false,
+  ],
+  [
+    "a proxy with a login",
+    fetchError("client error (Connect): proxy authentication required"),
+    /: the proxy wants a login\. Set it in the address of the proxy\./,
     false,
   ],
   [
