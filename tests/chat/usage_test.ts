@@ -28,6 +28,8 @@ usage 980 40
 ---
 say Nothing more.
 usage 1200 30
+---
+say You're welcome.
 `;
 
 const OPTIONS =
@@ -64,10 +66,14 @@ Deno.test("the usage at 80×40, 120×40 and 40×40", async () => {
     await nvim.waitForScreenGone("This session");
     await nvim.waitForScreen("· ready");
   }
+  await nvim.command("Agent Thanks");
+  await nvim.waitForScreen("You're welcome.");
+  await waitForTurn(nvim);
   await nvim.resize(40, 40);
   await nvim.command("Agent usage");
   await nvim.waitForScreen(
-    /^This sessi… asked +in +out +cost\n {2}And what… +2 +2\.2k +70 \$0\.0076[^]*^Edits +form +tried +failed +kept$/m,
+    // A turn without calls has no line for them.
+    /^This sessi… asked +in +out +cost\n {2}Thanks +\d.*\n {4}\d+ messages.*\n {2}And what… +2 +2\.2k +70 \$0\.0076[^]*^Edits +form +tried +failed +kept$/m,
   );
 });
 

@@ -154,8 +154,8 @@ const UsageRow = z.object({
   cost: z.number().optional(),
   /** Median milliseconds from a request to its first token. */
   firstToken: z.number().optional(),
-  /** Tool calls by name. */
-  tools: z.record(z.string(), z.int()),
+  /** Tool calls by name. No record: an empty one has a key in Lua. */
+  tools: z.array(z.object({ name: z.string(), count: z.int() })),
   /** Calls of unknown tools, or with invalid arguments. */
   invalid: z.int(),
   turns: z.int(),

@@ -165,19 +165,19 @@ end
 ---@param row table
 ---@return string?
 local function tools(row)
-  local names = vim.tbl_keys(row.tools)
-  table.sort(names, function(a, b)
-    if row.tools[a] ~= row.tools[b] then
-      return row.tools[a] > row.tools[b]
+  local used = vim.list_slice(row.tools)
+  table.sort(used, function(a, b)
+    if a.count ~= b.count then
+      return a.count > b.count
     end
-    return a < b
+    return a.name < b.name
   end)
   local parts = {}
-  for index = 1, math.min(MOST_TOOLS, #names) do
-    table.insert(parts, ("%s %d"):format(names[index], row.tools[names[index]]))
+  for index = 1, math.min(MOST_TOOLS, #used) do
+    table.insert(parts, ("%s %d"):format(used[index].name, used[index].count))
   end
-  if #names > MOST_TOOLS then
-    table.insert(parts, ("%d more"):format(#names - MOST_TOOLS))
+  if #used > MOST_TOOLS then
+    table.insert(parts, ("%d more"):format(#used - MOST_TOOLS))
   end
   if row.invalid > 0 then
     table.insert(parts, ("%d invalid"):format(row.invalid))

@@ -162,7 +162,7 @@ function rowOf(row: Readonly<Record<string, unknown>>, { name, edits }: Pick<Row
     cachedWrite: Number(row.cached_write),
     ...(cost === undefined ? {} : { cost }),
     ...(firstToken === undefined ? {} : { firstToken }),
-    tools: typeof row.tools === "string" ? underNamesNow(Tools.parse(JSON.parse(row.tools))) : {},
+    tools: typeof row.tools === "string" ? underNamesNow(Tools.parse(JSON.parse(row.tools))) : [],
     invalid: Number(row.invalid),
     turns: Number(row.turns),
     messages: Number(row.messages ?? 0),
@@ -174,12 +174,12 @@ function rowOf(row: Readonly<Record<string, unknown>>, { name, edits }: Pick<Row
 }
 
 /** Calls under old names count with the current ones. */
-function underNamesNow(tools: Readonly<Record<string, number>>): Record<string, number> {
-  const counts: Record<string, number> = {};
+function underNamesNow(tools: Readonly<Record<string, number>>): Row["tools"] {
+  const counts = new Map<string, number>();
   for (const [name, count] of Object.entries(tools)) {
-    counts[nameNow(name)] = (counts[nameNow(name)] ?? 0) + count;
+    counts.set(nameNow(name), (counts.get(nameNow(name)) ?? 0) + count);
   }
-  return counts;
+  return [...counts].map(([name, count]) => ({ name, count }));
 }
 
 function optional(value: unknown): number | undefined {

@@ -60,7 +60,7 @@ Deno.test("sums by turn, session, day and model, the newest first", () => {
       cachedRead: 40,
       cachedWrite: 20,
       firstToken: 200,
-      tools: {},
+      tools: [],
       invalid: 0,
       turns: 1,
       messages: 0,
@@ -77,7 +77,7 @@ Deno.test("sums by turn, session, day and model, the newest first", () => {
       cachedWrite: 60,
       cost: 0.75,
       firstToken: 300,
-      tools: { read: 3, edit: 1 },
+      tools: [{ name: "edit", count: 1 }, { name: "read", count: 3 }],
       invalid: 1,
       turns: 1,
       messages: 5,
@@ -134,7 +134,10 @@ for (const wire of WIRES) {
     assert.deepEqual(told.map(({ sessionCost }) => sessionCost), [first, first + 0.0025]);
     assert.deepEqual(costs, [first, first + 0.0025]);
     const [turn] = engine.usage.report("s1").turns;
-    assert.deepEqual(turn?.tools, { read: 1, move: 1, edit: 1, "(unknown)": 1 });
+    assert.deepEqual(
+      turn?.tools,
+      ["(unknown)", "edit", "move", "read"].map((name) => ({ name, count: 1 })),
+    );
     // Ollama's calls have arguments that are parsed already, or none.
     assert.equal(turn?.invalid, wire === "ollama" ? turn?.invalid : 3);
     assert.deepEqual([turn?.requests, turn?.input, turn?.output, turn?.cachedRead], [2, 3000, 150, cached]);
