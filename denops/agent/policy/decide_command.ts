@@ -1,5 +1,5 @@
 /**
- * Decides whether a command line may run, and at which level. Pure. The gate decides on exactly the line that
+ * Decides whether a command line may run, and at which level. The gate decides on exactly the line that
  * runs, right before it runs.
  */
 import {
@@ -55,12 +55,22 @@ export interface CommandDecision {
 /** The level of every command without a sandbox. */
 const UNHELD: CommandAccess = "git+network";
 
+/** The last line: the gate decides on it when it asks, after the answer and for its changes. */
+let last: { readonly command: string; readonly places: Places; readonly verdict: CommandVerdict } | undefined;
+
+function verdictOf(command: string, places: Places): CommandVerdict {
+  const isSame = last?.command === command && last.places.root === places.root &&
+    last.places.home === places.home;
+  if (last === undefined || !isSame) last = { command, places, verdict: judgeCommand(command, places) };
+  return last.verdict;
+}
+
 export function decideCommand(
   { command, access: wanted, background, direct }: JudgedInput,
   circumstances: CommandCircumstances,
 ): CommandDecision {
   const { rules, sandboxed, commands, places, cannotHide } = circumstances;
-  const verdict = judgeCommand(command, places);
+  const verdict = verdictOf(command, places);
   const rehearses = sandboxed && circumstances.rehearses && !background && direct !== true;
   const requestedAccess = sandboxed
     ? fitting(wanted ?? proposed(verdict, circumstances), rehearses, verdict)

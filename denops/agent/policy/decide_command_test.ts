@@ -38,6 +38,13 @@ function said(asked: CommandAccess, { decision, always, access }: CommandDecisio
   return `${decision.verdict} ${decision.rule}${always ? " always" : ""}${as}`;
 }
 
+Deno.test("a line is parsed once, however often the gate decides on it, and again for other places", () => {
+  const first = decide("make test", "try");
+  assert.equal(decide("make test", "write", { allow: "run(make *)" }).verdict, first.verdict);
+  const elsewhere = decide("make test", "try", {}, { places: { root: "/home/me/q", home: "/home/me" } });
+  assert.notEqual(elsewhere.verdict, first.verdict);
+});
+
 Deno.test("levels, rules and severities decide together", () => {
   const cases: readonly (readonly [string, CommandAccess, Rules, string])[] = [
     // What can only look runs, whatever it reads as, but for what nobody wants to see pass.
