@@ -69,7 +69,7 @@ M.all = vim
 
 ---@param name string
 ---@return agent.Action?
-function M.named(name)
+function M.by_name(name)
   return vim.iter(M.all):find(function(row)
     return row.name == name
   end)

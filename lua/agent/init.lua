@@ -99,7 +99,7 @@ end
 return setmetatable(M, {
   --- Actions load on first use: setup() runs at every start of Neovim.
   __index = function(_, name)
-    local row = require("agent.actions").named(name)
+    local row = require("agent.actions").by_name(name)
     M[name] = row and function(argument, options)
       return run(row, argument, options)
     end

@@ -4,12 +4,12 @@
 --   if since then trace.span("work", since) end
 local M = {}
 
-local named = vim.env.AGENT_TRACE
-if not named or named == "" then
+local variable = vim.env.AGENT_TRACE
+if not variable or variable == "" then
   return M
 end
 
-local path = vim.fs.normalize(vim.fn.fnamemodify(named, ":p"))
+local path = vim.fs.normalize(vim.fn.fnamemodify(variable, ":p"))
 -- The supervisor may have another folder.
 vim.env.AGENT_TRACE = path
 

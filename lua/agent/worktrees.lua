@@ -1,5 +1,6 @@
 -- Worktrees of the project, each with a tab page and chats of its own.
 local client = require("agent.client")
+local format = require("agent.ui.format")
 local projects = require("agent.projects")
 local say = require("agent.ui.say")
 
@@ -20,18 +21,11 @@ local tabs = {}
 --- Set when the first one opens.
 local the_chats
 
----@param count integer
----@param what string
----@return string
-local function some(count, what)
-  return ("%d %s%s"):format(count, what, count == 1 and "" or "s")
-end
-
 ---@param bytes integer
 ---@return string
 local function size_of(bytes)
   if bytes < 1000 then
-    return some(bytes, "byte")
+    return format.plural(bytes, "byte")
   elseif bytes < 999500 then
     return ("%.0f kB"):format(bytes / 1000)
   end
@@ -44,16 +38,16 @@ end
 local function state_of(tree)
   local parts = {} ---@type string[]
   if tree.files > 0 then
-    table.insert(parts, some(tree.files, "file") .. (tree.files == 1 and " differs" or " differ"))
+    table.insert(parts, format.plural(tree.files, "file") .. (tree.files == 1 and " differs" or " differ"))
   end
   if tree.ignored > 0 then
-    table.insert(parts, some(tree.ignored, "ignored file"))
+    table.insert(parts, format.plural(tree.ignored, "ignored file"))
   end
   if #parts > 0 then
     parts[#parts] = ("%s (%s)"):format(parts[#parts], size_of(tree.size))
   end
   if tree.commits > 0 then
-    table.insert(parts, some(tree.commits, "commit"))
+    table.insert(parts, format.plural(tree.commits, "commit"))
   end
   return #parts > 0 and table.concat(parts, ", ") or "nothing differs"
 end
@@ -225,7 +219,7 @@ end
 local function description(made)
   local parts = { ("Worktree %s on branch %s, in %s"):format(made.name, made.branch, made.path) }
   if made.uncommitted > 0 then
-    table.insert(parts, ("It lacks the uncommitted changes of %s"):format(some(made.uncommitted, "file")))
+    table.insert(parts, ("It lacks the uncommitted changes of %s"):format(format.plural(made.uncommitted, "file")))
   end
   if #made.filters > 0 and not made.known then
     local names = table.concat(made.filters, ", ")

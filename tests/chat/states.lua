@@ -112,7 +112,7 @@ local EFFECT = {
       eq(chat.ran, {}, "nothing runs yet")
       eq(is_shown_waiting(chat, text), text ~= nil, "the user sees that it waits")
       chat.phases:end_opening(chat.opening, is_failing)
-      eq(#chat.timeline.held, 0)
+      eq(#chat.timeline.backlog, 0)
       if not is_failing then
         eq(chat.ran, { "before", name, "behind" }, "in order")
         eq(chat.typed, { "draft" })
@@ -296,7 +296,7 @@ test("whatever happens in whichever order, each message runs once or is in the i
       end)
       eq(#ran:totable() + (vim.list_contains(chat.typed, text) and 1 or 0), 1, ("%s, seed %d"):format(text, seed))
     end
-    eq({ #chat.timeline.held, chat.phases:current() == "opening" }, { 0, false })
+    eq({ #chat.timeline.backlog, chat.phases:current() == "opening" }, { 0, false })
   end
 end)
 

@@ -125,7 +125,7 @@ export function longFunctions({ path, text }: LuaModule, most: number): readonly
 }
 
 /** They mean something else in each place where they are nouns. */
-export const PARTICIPLES = "told|asked|shown|given|said|judged|handed|deeds|accesses";
+export const PARTICIPLES = "told|asked|shown|given|said|judged|handed|counted|held|deeds|accesses";
 
 /** Variables, parameters and functions that are named by a participle. Fields on the wire keep their names. */
 export function participles({ path, text }: LuaModule): readonly string[] {
@@ -133,7 +133,7 @@ export function participles({ path, text }: LuaModule): readonly string[] {
     /\[\[.*?\]\]/gs,
     '""',
   );
-  const name = `(?:${PARTICIPLES})\\b`;
+  const name = `(?:named|${PARTICIPLES})\\b`;
   const used = new RegExp(
     `(?<![.:\\w])${name}(?!\\s*=[^=])|\\blocal (?:\\w+, )*${name}|function [\\w.:]*[.:]${name}`,
     "g",

@@ -40,8 +40,8 @@ function parseJson(text: string): unknown {
 }
 
 const state = Deno.args[0]?.startsWith("--state=") ? Deno.args[0].slice("--state=".length) : undefined;
-const named = state === undefined ? Deno.args : Deno.args.slice(1);
-const folders = named.length > 0 ? named : [Deno.cwd()];
+const args = state === undefined ? Deno.args : Deno.args.slice(1);
+const folders = args.length > 0 ? args : [Deno.cwd()];
 const roots = await Promise.all(folders.map((folder) => Deno.realPath(folder)));
 const { database, archive, usage, reviews, facts } = await openStorage(state, roots);
 const lists = new ModelLists(fetch);

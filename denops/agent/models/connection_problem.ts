@@ -21,10 +21,10 @@ interface Server {
 export function connectionProblem(error: unknown, { keySource, start, proxy }: Server): ConnectionProblem {
   const text = reasonOf(error);
   const fail = (reason: string, hint: string) => ({ reason, hint, retryable: false });
-  const named = (reason: string) => proxy === undefined ? reason : `${reason} (proxy ${proxy})`;
+  const withProxy = (reason: string) => proxy === undefined ? reason : `${reason} (proxy ${proxy})`;
   /** The server or the proxy: fetch does not tell which. */
   const unreached = (reason: string, hint: string) =>
-    fail(named(reason), proxy === undefined ? hint : "Check the proxy, or name the host in NO_PROXY.");
+    fail(withProxy(reason), proxy === undefined ? hint : "Check the proxy, or name the host in NO_PROXY.");
   if (/header|ByteString/i.test(text)) {
     return fail("the key or a header has characters that HTTP cannot carry", `Check ${keySource}.`);
   }
@@ -38,10 +38,10 @@ export function connectionProblem(error: unknown, { keySource, start, proxy }: S
   }
   if (/dns|lookup|resolve/i.test(text)) return unreached("unknown host", "Check base_url and the network.");
   if (/UnknownIssuer|unknown certificate authority/i.test(text)) {
-    return fail(named(`TLS failed: ${text}`), "Set DENO_CERT to the certificate of its CA.");
+    return fail(withProxy(`TLS failed: ${text}`), "Set DENO_CERT to the certificate of its CA.");
   }
   if (/certificate|tls|ssl|handshake|corrupt message/i.test(text)) {
-    return fail(named(`TLS failed: ${text}`), "Check base_url and the certificate.");
+    return fail(withProxy(`TLS failed: ${text}`), "Check base_url and the certificate.");
   }
   if (/port \d+ are blocked|invalid url/i.test(text)) return fail(text, "Check base_url.");
   if (/Requires net access/i.test(text)) {

@@ -163,8 +163,8 @@ function short(count: number): string {
  * Gemini's names begin with "models/", Ollama's may end with ":latest"; OpenRouter accepts variants such as
  * ":nitro".
  */
-export function isModel(named: string, wanted: string): boolean {
-  return [wanted, `models/${wanted}`, `${wanted}:latest`, wanted.replace(/:\w+$/, "")].includes(named);
+export function isModel(name: string, wanted: string): boolean {
+  return [wanted, `models/${wanted}`, `${wanted}:latest`, wanted.replace(/:\w+$/, "")].includes(name);
 }
 
 /** The most similar names, the nearest first. Pure. */

@@ -102,8 +102,8 @@ export function decideCommand(
   const asking = against("ask");
   if (asking !== undefined) return decided({ verdict: "ask", rule: asking, reason: `rule ${asking} asks` });
   const readsOnly = verdict.access === "look" && verdict.severity === "none";
-  const named = readsOnly ? texts(run) ?? texts(git) : undefined;
-  if (named !== undefined) return allow(named, "look");
+  const readRules = readsOnly ? texts(run) ?? texts(git) : undefined;
+  if (readRules !== undefined) return allow(readRules, "look");
   if (hasNetwork(requestedAccess) && texts(network) === undefined) {
     return ask("network", `needs network access; ${verdict.reason}`);
   }

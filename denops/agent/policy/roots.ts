@@ -25,8 +25,8 @@ export async function resolveInRoots(
     withName(await resolvePath(path, root, lookups), root, primary);
   if (roots.length === 1) return await inside(primary, input);
   if (isAbsolute(input)) return await firstInside(roots, (root) => inside(root, input));
-  const named = roots.find((root) => basename(root) === input.replace(/[\\/]+$/, ""));
-  if (named !== undefined) return await inside(named, ".");
+  const byName = roots.find((root) => basename(root) === input.replace(/[\\/]+$/, ""));
+  if (byName !== undefined) return await inside(byName, ".");
   for (const root of roots) {
     const found = await inside(root, input).catch(() => undefined);
     if (found?.exists) return found;

@@ -34,7 +34,7 @@ local LEVELS = {
 --- Names what the command may change. Without an access nothing limits it.
 ---@param access? string
 ---@return string
-local function held(access)
+local function sandbox_of(access)
   local level = LEVELS[(access or ""):match("^%a+")]
   return level and level .. (M.has_network(access) and ", with the network" or ", no network")
     or "no sandbox: changes anything"
@@ -61,7 +61,7 @@ local function command_lines(approval)
     add("$ " .. line, "AgentTitle")
   end
   add(format.one_line(approval.reason), "AgentWarning")
-  local level = ("%s · severity: %s"):format(held(approval.access), approval.severity)
+  local level = ("%s · severity: %s"):format(sandbox_of(approval.access), approval.severity)
   add(level, M.has_network(approval.access) and "AgentWarning" or "AgentHint")
   -- A folder can have any name, even the label of the root's row.
   local is_root = approval.folder == "."

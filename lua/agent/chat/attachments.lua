@@ -2,6 +2,7 @@
 local config = require("agent.config")
 local followed = require("agent.chat.followed")
 local find = require("agent.reload.find")
+local format = require("agent.ui.format")
 local attachment = require("agent.context.attachment")
 local surroundings = require("agent.editor.surroundings")
 local window = require("agent.chat.window")
@@ -46,14 +47,6 @@ local function name_of(chat, path)
   return vim.fn.fnamemodify(path, ":.")
 end
 
----@param count integer
----@param one string
----@param many string
----@return string
-local function counted(count, one, many)
-  return ("%d %s"):format(count, count == 1 and one or many)
-end
-
 --- Whether a file belongs to the chat's project, or to the folders of the option `roots`.
 ---@param path string without links
 ---@return boolean
@@ -95,13 +88,13 @@ function Attachments:list()
   end
   local diagnostics = now.errors + now.warnings
   if diagnostics > 0 then
-    add("diagnostics", counted(diagnostics, "diagnostic", "diagnostics"))
+    add("diagnostics", format.plural(diagnostics, "diagnostic"))
   end
   now.buffers = vim.tbl_filter(function(buffer)
     return not now.current or buffer.path ~= now.current.path
   end, now.buffers)
   if #now.buffers > 0 then
-    add("buffers", counted(#now.buffers, "other file", "other files"))
+    add("buffers", format.plural(#now.buffers, "other file"))
   end
   if now.terminal then
     add("terminal", "terminal")

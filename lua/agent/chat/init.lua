@@ -380,13 +380,13 @@ vim.api.nvim_create_autocmd("SessionLoadPre", {
 })
 
 --- Removes the empty buffers that a session file has made under our names.
----@param named integer[] buffers
-function M.restored(named)
+---@param buffers integer[]
+function M.restored(buffers)
   local ours = {}
   for _, chat in pairs(chats) do
     ours[chat.transcript.buffer], ours[chat.input.buffer] = true, true
   end
-  for _, buffer in ipairs(named) do
+  for _, buffer in ipairs(buffers) do
     if not ours[buffer] then
       window.close({}, { buffer })
       pcall(vim.api.nvim_buf_delete, buffer, { force = true })

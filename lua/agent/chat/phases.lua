@@ -1,6 +1,6 @@
 -- Runs, holds or refuses an action of the user, by the phase of the chat. Held actions run once the chat is open, or
 -- return to the input.
-local held = require("agent.timeline.held")
+local backlog = require("agent.timeline.backlog")
 local say = require("agent.ui.say")
 local states = require("agent.timeline.states")
 
@@ -33,7 +33,7 @@ function Phases:act(action, run, text, id)
   local verdict = self.chat.is_closed and "back" or states.verdict(action, self.chat.timeline)
   if verdict == "hold" then
     id = id or text and self.chat.input:sent_id()
-    self.chat:apply({ { type = "held", held = { action = action, text = text, id = id, run = run } } })
+    self.chat:apply({ { type = "backlog_add", item = { action = action, text = text, id = id, run = run } } })
     self.chat.transcript:follow_all()
   elseif verdict == "refuse" then
     say.error(states.refusal(action, self.chat.timeline))
@@ -83,8 +83,8 @@ function Phases:end_opening(opening, failed)
 end
 
 function Phases:release()
-  for _, one in ipairs(self.chat.timeline.held) do
-    self.chat:apply({ { type = "unheld", held = one } })
+  for _, one in ipairs(self.chat.timeline.backlog) do
+    self.chat:apply({ { type = "backlog_remove", item = one } })
     self:act(one.action, one.run, one.text, one.id)
   end
 end
@@ -104,9 +104,9 @@ end
 function Phases:return_texts(texts)
   local choices = vim.tbl_filter(function(one)
     return one.text == nil
-  end, self.chat.timeline.held)
-  texts = vim.list_extend(vim.deepcopy(texts), held.texts(self.chat.timeline))
-  self.chat:apply({ { type = "unheld" } })
+  end, self.chat.timeline.backlog)
+  texts = vim.list_extend(vim.deepcopy(texts), backlog.texts(self.chat.timeline))
+  self.chat:apply({ { type = "backlog_remove" } })
   if self.chat.is_closed then
     self.chat:leave(texts)
   elseif #texts > 0 then
@@ -121,8 +121,8 @@ end
 --- Moves the held actions to another chat.
 ---@param chat agent.Chat
 function Phases:hand_over(chat)
-  local list = self.chat.timeline.held
-  self.chat:apply({ { type = "unheld" } })
+  local list = self.chat.timeline.backlog
+  self.chat:apply({ { type = "backlog_remove" } })
   local theirs = chat.selections
   theirs.by_message = vim.tbl_extend("keep", theirs.by_message, self.chat.selections.by_message)
   for _, one in ipairs(list) do

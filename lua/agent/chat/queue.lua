@@ -79,7 +79,7 @@ function Queue:submit_now()
     end)
   end
   local block = vim.iter(timeline.waiting(self.chat.timeline)):find(function(one)
-    return one.status == "queued" and not one.held
+    return one.status == "queued" and not one.backlog_item
   end)
   if block then
     self:take_back(block, "steer")
@@ -105,9 +105,9 @@ end
 ---@param purpose "edit"|"drop"|"steer"
 function Queue:take_back(block, purpose)
   self.taken[block.text] = purpose
-  if block.held then
+  if block.backlog_item then
     self:give_back(block.text)
-    return self.chat:apply({ { type = "unheld", held = block.held } })
+    return self.chat:apply({ { type = "backlog_remove", item = block.backlog_item } })
   elseif block.status == "queued" then
     return client.send({ type = "take_back", chat = self.chat.id, text = block.text })
   end
@@ -155,7 +155,7 @@ function Queue:choose()
   vim.ui.select(list, {
     prompt = "Messages that wait (choose one to edit it)",
     format_item = function(block)
-      local when = block.held and "when open  " or block.status == "steering" and "next step  " or "turn's end  "
+      local when = block.backlog_item and "when open  " or block.status == "steering" and "next step  " or "turn's end  "
       return when .. (block.text:gsub("\n.*", " …"))
     end,
   }, function(block)

@@ -57,13 +57,13 @@ end
 --- "src/app.ts conflicts", "3 files skipped".
 ---@param names string[]
 ---@param verb string
----@param named boolean
+---@param has_names boolean
 ---@return string?
-local function left(names, verb, named)
+local function left(names, verb, has_names)
   if #names == 0 then
     return nil
   end
-  local who = (#names == 1 and named) and names[1] or files_of(#names)
+  local who = (#names == 1 and has_names) and names[1] or files_of(#names)
   return ("%s %s%s"):format(who, verb, (verb == "conflict" and #names == 1) and "s" or "")
 end
 
@@ -126,10 +126,10 @@ local function tell(words, result, root)
   end
   local nothing = not counts.restored and not counts.merged
   local title = nothing and words.none or words.done .. " in part"
-  local function text(named)
+  local function text(has_names)
     local parts = {}
-    table.insert(parts, left(names.conflict, "conflict", named))
-    table.insert(parts, left(names.skipped, "skipped", named))
+    table.insert(parts, left(names.conflict, "conflict", has_names))
+    table.insert(parts, left(names.skipped, "skipped", has_names))
     return ("%s: %s (see quickfix)"):format(title, table.concat(parts, ", "))
   end
   show_beside(("Agent: not taken back; %s tries again"):format(words.again), problems(result.files))

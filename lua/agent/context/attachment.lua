@@ -1,5 +1,6 @@
 -- Attachments that only Neovim knows, see protocol/given.ts. The engine reads files.
 local find = require("agent.reload.find")
+local format = require("agent.ui.format")
 
 local M = {}
 
@@ -69,13 +70,6 @@ local function of_buffer(buffer)
   return text ~= "" and { type = "text", label = "an unnamed buffer", text = text } or nil
 end
 
----@param count integer
----@param word string
----@return string
-local function counted(count, word)
-  return ("%d %s%s"):format(count, word, count == 1 and "" or "s")
-end
-
 ---@param buffer integer
 ---@return string? path
 local function path_of(buffer)
@@ -123,7 +117,7 @@ function words.diagnostics()
       table.insert(places, { path = path, line = one.lnum + 1, text = ("%s %s"):format(kind, one.message) })
     end
   end
-  return #places > 0 and { { type = "places", label = counted(#places, "diagnostic"), places = places } } or {}
+  return #places > 0 and { { type = "places", label = format.plural(#places, "diagnostic"), places = places } } or {}
 end
 
 function words.quickfix()
@@ -137,7 +131,7 @@ function words.quickfix()
       text = one.text,
     })
   end
-  local label = ("quickfix, %s"):format(counted(#places, "entry"):gsub("entrys", "entries"))
+  local label = ("quickfix, %s"):format(format.plural(#places, "entry", "entries"))
   return #places > 0 and { { type = "places", label = label, places = places } } or {}
 end
 
@@ -160,7 +154,7 @@ function words.terminal()
   if #lines == 0 then
     return {}
   end
-  local label = ("terminal, last %s"):format(counted(#lines, "line"))
+  local label = ("terminal, last %s"):format(format.plural(#lines, "line"))
   return { { type = "text", label = label, text = table.concat(lines, "\n") } }
 end
 

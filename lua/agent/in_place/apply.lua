@@ -20,7 +20,7 @@ end
 ---@param block agent.CodeBlock
 ---@param root string
 ---@return string?
-local function named(block, root)
+local function file_by_name(block, root)
   for _, line in ipairs({ block.info, block.above, block.code[1] or "" }) do
     for word in line:gmatch("[^%s`*\"'=:,()<>#]+") do
       local path = word:find("[./]") and file_of(root, word)
@@ -109,7 +109,7 @@ function M.show(block, root, window)
     say.error(("the diff is of %s, which is not there"):format(files[1]))
     return false
   end
-  local path = file_of(root, files[1]) or named(block, root)
+  local path = file_of(root, files[1]) or file_by_name(block, root)
   local came_from = vim.api.nvim_win_get_buf(window)
   local buffer = path and vim.fn.bufadd(path) or came_from
   if not path and not find.is_file_buffer(buffer) then

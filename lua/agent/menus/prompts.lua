@@ -34,7 +34,7 @@ function M.diagnostics(window, range)
     local kind = (vim.diagnostic.severity[one.severity] or ""):lower()
     return { path = path, line = one.lnum + 1, text = ("%s %s"):format(kind, one.message) }
   end, vim.list_slice(found, 1, 1000))
-  local label = ("%d %s to fix"):format(#places, #places == 1 and "diagnostic" or "diagnostics")
+  local label = ("%s to fix"):format(require("agent.ui.format").plural(#places, "diagnostic"))
   return { { type = "places", label = label, places = places } }
 end
 

@@ -123,14 +123,6 @@ local function fit(text, width, keep_end)
   return text .. (" "):rep(width - vim.api.nvim_strwidth(text))
 end
 
---- "3 turns", "1 turn"
----@param count integer
----@param word string
----@return string
-local function counted(count, word)
-  return ("%d %s%s"):format(count, word, count == 1 and "" or "s")
-end
-
 ---@param edits { tried: integer, failed: integer, kept: integer, changed: integer, undone: integer }
 ---@return string
 local function outcomes(edits)
@@ -149,10 +141,10 @@ local function size(row, is_turn)
   end
   local parts = {}
   if not is_turn then
-    table.insert(parts, counted(row.turns, "turn"))
+    table.insert(parts, format.plural(row.turns, "turn"))
   end
-  table.insert(parts, counted(row.messages, "message"))
-  table.insert(parts, counted(row.offered, "tool"))
+  table.insert(parts, format.plural(row.messages, "message"))
+  table.insert(parts, format.plural(row.offered, "tool"))
   table.insert(parts, table.concat(row.modes, " + "))
   if row.prompt then
     local built, sent = format.milliseconds(row.prompt.build), format.milliseconds(row.prompt.ready)

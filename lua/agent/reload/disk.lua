@@ -27,8 +27,8 @@ local function is_at(fd, path)
     local real = uv.fs_realpath(path)
     return real ~= nil and vim.fs.normalize(real, { expand_env = false }) == path
   end
-  local opened, named = uv.fs_fstat(fd), is_real() and uv.fs_lstat(path) or nil
-  return opened ~= nil and named ~= nil and opened.ino == named.ino and opened.dev == named.dev and is_real()
+  local opened, at_path = uv.fs_fstat(fd), is_real() and uv.fs_lstat(path) or nil
+  return opened ~= nil and at_path ~= nil and opened.ino == at_path.ino and opened.dev == at_path.dev and is_real()
 end
 
 ---@param fd integer

@@ -1,5 +1,5 @@
 -- Pure: sessions and hits as lines.
-local cut = require("agent.ui.format").cut
+local format = require("agent.ui.format")
 
 local M = {}
 
@@ -15,17 +15,10 @@ end
 ---@return string
 function M.when(milliseconds, now)
   local at = math.floor(milliseconds / 1000)
-  local function is_same(format)
-    return os.date(format, at) == os.date(format, now)
+  local function is_same(part)
+    return os.date(part, at) == os.date(part, now)
   end
   return tostring(os.date(is_same("%Y-%m-%d") and "%H:%M" or is_same("%Y") and "%d %b" or "%Y-%m-%d", at))
-end
-
----@param count integer
----@param name string
----@return string
-local function counted(count, name)
-  return ("%d %s%s"):format(count, name, count == 1 and "" or "s")
 end
 
 --- States to filter by, and their marks.
@@ -69,14 +62,14 @@ end
 ---@param now? integer seconds since 1970
 ---@return string
 function M.line(row, all, width, now)
-  local details = { all and cut(row.project, math.floor(width / 4)) or nil }
-  vim.list_extend(details, { M.when(row.updated, now), counted(row.turns, "turn") })
+  local details = { all and format.cut(row.project, math.floor(width / 4)) or nil }
+  vim.list_extend(details, { M.when(row.updated, now), format.plural(row.turns, "turn") })
   table.insert(details, row.elsewhere and "in use" or nil)
   local tail = table.concat(details, " · ")
   local room = math.max(8, width - vim.api.nvim_strwidth(tail) - 4)
-  local title = cut(M.title(row.title), room)
+  local title = format.cut(M.title(row.title), room)
   local pad = (" "):rep(room - vim.api.nvim_strwidth(title))
-  return cut(("%s %s%s  %s"):format(MARKS[M.state(row)], title, pad, tail), width)
+  return format.cut(("%s %s%s  %s"):format(MARKS[M.state(row)], title, pad, tail), width)
 end
 
 ---@param hit { title: string, turn: integer, role: string, text: string, time: number }

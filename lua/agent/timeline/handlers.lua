@@ -1,7 +1,7 @@
 -- Applies each kind of update to a timeline, in place. `changed` gets the indexes of blocks to draw.
 local append = require("agent.timeline.append")
 local files = require("agent.timeline.files")
-local held = require("agent.timeline.held")
+local backlog = require("agent.timeline.backlog")
 local lines = require("agent.timeline.lines")
 local runs = require("agent.timeline.runs")
 local states = require("agent.timeline.states")
@@ -131,7 +131,7 @@ function on.unsent(timeline, update, changed)
   -- A message that was sent after the stop is still on its way.
   local texts = vim.list_slice(update.texts)
   for index, block in ipairs(timeline.blocks) do
-    local is_queued = block.status == "queued" and not block.held
+    local is_queued = block.status == "queued" and not block.backlog_item
     local waits = is_queued or update.with_steering and block.status == "steering"
     local at = (waits or index == unstored) and vim.iter(ipairs(texts)):find(function(_, text)
       return text == block.text
@@ -162,7 +162,7 @@ function on.turn_started(timeline, update, changed)
   local status = "sent"
   for index = 1, #timeline.blocks do
     local block = timeline.blocks[index]
-    if block.status == "queued" and not block.held then
+    if block.status == "queued" and not block.backlog_item then
       -- It moves behind the last answer, and the other waiting messages behind it.
       timeline.blocks[index] = { kind = "moved", text = "" }
       block.status, status = status, "queued"
@@ -449,5 +449,5 @@ function on.turn_done(timeline, update, changed)
 end
 
 files.handle(on, append.block, append.last_block)
-held.handle(on, append.block)
+backlog.handle(on, append.block)
 return waiting.handle(on, append.block)

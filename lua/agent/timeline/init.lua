@@ -33,7 +33,7 @@ local M = {}
 ---@field children? agent.Block[]  of a tool call: blocks under it
 ---@field depth? integer       of a tool call: number of calls above it
 ---@field attachments? string[]  of a user's message: their labels
----@field held? agent.Held        of a message that waits for the chat to open
+---@field backlog_item? agent.BacklogItem        of a message that waits for the chat to open
 ---@field turn? integer          of a user's message: the turn that it began, from 1 within the session
 
 ---@class agent.Retry
@@ -49,7 +49,7 @@ local M = {}
 ---@field asks_alone? boolean   the pending approval belongs to no turn
 ---@field is_folding? boolean   the context window is being compacted, between turns
 ---@field openings agent.Opening[]      the chat is open once all of them have ended
----@field held agent.Held[]      actions that wait until then
+---@field backlog agent.BacklogItem[]      actions that wait until then
 ---@field is_closing? boolean    the chat is about to close for good
 ---@field session? string       id under which it is stored
 ---@field title? string         of the session
@@ -73,7 +73,7 @@ local M = {}
 
 ---@return agent.Timeline
 function M.new()
-  return { blocks = {}, state = "idle", openings = {}, held = {}, approvals = 0, requests = {}, tools = {}, nested = {} }
+  return { blocks = {}, state = "idle", openings = {}, backlog = {}, approvals = 0, requests = {}, tools = {}, nested = {} }
 end
 
 --- Messages that wait.
@@ -126,7 +126,7 @@ function M.unsent(timeline)
   local unstored = M.unstored(timeline)
   local texts = { unstored }
   for _, block in ipairs(M.waiting(timeline)) do
-    table.insert(texts, not block.held and block.text or nil)
+    table.insert(texts, not block.backlog_item and block.text or nil)
   end
   return texts, unstored ~= nil
 end

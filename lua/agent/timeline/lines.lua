@@ -31,7 +31,7 @@ end
 ---@return string[]
 local function lines_of(block)
   if block.kind == "user" then
-    local note = block.held and " (waiting for the chat to open)"
+    local note = block.backlog_item and " (waiting for the chat to open)"
       or block.status == "queued" and " (waiting for the turn to end)"
       or block.status == "steering" and " (waiting for the next step)"
       or block.status == "stopped" and " (not sent)"

@@ -14,6 +14,15 @@ function M.count(count)
   return (text:gsub("%.0(%a)$", "%1"))
 end
 
+--- "1 file", "3 files"
+---@param count integer
+---@param one string
+---@param many? string
+---@return string
+function M.plural(count, one, many)
+  return ("%d %s"):format(count, count == 1 and one or many or one .. "s")
+end
+
 --- $0.0042, $0.012, $0.31, $12.50, $140
 ---@param dollars number
 ---@return string

@@ -29,7 +29,7 @@ export class ToolNames<Tool extends { readonly name: string }> {
   }
 
   /** The tool with a name: `functions.Ask-User:0` is `ask_user` unless another tool is as close. */
-  named(written: string): Tool | undefined {
+  closest(written: string): Tool | undefined {
     const bare = bareName(written);
     return this.#exact.get(written) ?? this.#exact.get(bare) ?? this.#alike.get(plain(bare));
   }

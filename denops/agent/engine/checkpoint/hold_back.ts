@@ -86,17 +86,17 @@ export class CommandHoldBack implements HoldBack {
       commands.map(({ files }, at) => files.filter(({ path }) => at >= (calls.get(path)?.at ?? 0))),
     );
     const trapped = traps(all, ({ path }) => calls.has(path)).map((files) =>
-      this.#held(files, foldersOf(files, all), calls.get(files[0].path)?.toolCall ?? "")
+      this.#heldFile(files, foldersOf(files, all), calls.get(files[0].path)?.toolCall ?? "")
     );
     const [oldest] = trapped;
     if (oldest === undefined) {
       this.#last = store.newest();
-      return { held: [], left: [], changes: [] };
+      return { heldBack: [], left: [], changes: [] };
     }
     const wanted = [...new Set(trapped.flatMap(({ records }) => records))];
     const { changes, failures } = await this.#carryOut(wanted, oldest.toolCall);
     this.#last = store.newest();
-    const held: HeldFile[] = [];
+    const heldFiles: HeldFile[] = [];
     const failed: { path: string; why: string }[] = [];
     const changesLeft: CommandChanges[] = [...left.get(false) ?? []];
     for (const one of trapped) {
@@ -104,12 +104,16 @@ export class CommandHoldBack implements HoldBack {
       if (why !== undefined) {
         failed.push({ path: one.path, why });
         changesLeft.push({ toolCall: one.toolCall, files: one.records });
-      } else held.push(one);
+      } else heldFiles.push(one);
       this.#recorded.set(one, one);
     }
     this.#left = { turn: turn(), changes: changesLeft };
     const callOf = ({ path }: FileChange) => calls.get(path)?.toolCall ?? oldest.toolCall;
-    return { held, left: failed, changes: changes.map((change) => ({ toolCall: callOf(change), change })) };
+    return {
+      heldBack: heldFiles,
+      left: failed,
+      changes: changes.map((change) => ({ toolCall: callOf(change), change })),
+    };
   }
 
   async place(
@@ -153,7 +157,7 @@ export class CommandHoldBack implements HoldBack {
     return isText ? { before: was, after: is } : undefined;
   }
 
-  #held(
+  #heldFile(
     files: readonly [FileRecord, ...FileRecord[]],
     folders: readonly FileRecord[],
     toolCall: string,

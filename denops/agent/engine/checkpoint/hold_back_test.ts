@@ -48,7 +48,7 @@ for (
     assert.equal((await folder.tree()).plain, "folder 755");
     assert.equal(await folder.project.read("a.txt"), "b\n");
     assert.deepEqual(
-      Object.fromEntries(taken.held.map(({ path, what, texts }) => [short(path), [what, texts]])),
+      Object.fromEntries(taken.heldBack.map(({ path, what, texts }) => [short(path), [what, texts]])),
       {
         "ignored/x": ["changed", { before: "x\n", after: "z\n" }],
         "new/traps/file": ["created", { after: "new\n" }],
@@ -60,10 +60,10 @@ for (
       },
     );
     // Each is looked at once.
-    assert.deepEqual((await holdBack.take(isTrap)).held, []);
-    for (const file of taken.held) assert.equal((await holdBack.place(file)).failure, undefined);
+    assert.deepEqual((await holdBack.take(isTrap)).heldBack, []);
+    for (const file of taken.heldBack) assert.equal((await holdBack.place(file)).failure, undefined);
     assert.deepEqual(await traps(), trapsAfter);
-    assert.deepEqual((await holdBack.take(isTrap)).held, []);
+    assert.deepEqual((await holdBack.take(isTrap)).heldBack, []);
     await folder.undo();
     if (options.limits === undefined) {
       assert.deepEqual(await folder.tree(), { ...before, "build/y": (await folder.tree())["build/y"] });
@@ -76,7 +76,7 @@ Deno.test("what changes again while it is put back is left, and told", async () 
   folder.nextTurn();
   await folder.command(() => folder.project.write("trap", "two\n"));
   await folder.project.write("trap", "three\n");
-  const { held, left } = await folder.checkpoints.holdBack.take(() => true);
+  const { heldBack: held, left } = await folder.checkpoints.holdBack.take(() => true);
   assert.deepEqual([held, left.map(({ why }) => why)], [[], ["it changed meanwhile"]]);
   assert.equal(await folder.project.read("trap"), "three\n");
 });
@@ -92,7 +92,7 @@ Deno.test("what could not be put back while a command went on writing becomes wh
   const { left } = await checkpoints.holdBack.take(() => true);
   assert.deepEqual(left.map(({ why }) => why), ["it changed meanwhile"]);
   await checkpoints.late();
-  const { held } = await checkpoints.holdBack.take(() => true);
+  const { heldBack: held } = await checkpoints.holdBack.take(() => true);
   assert.deepEqual(held.map(({ texts }) => texts), [{ before: "one\n", after: "three\n" }]);
   assert.equal(await project.read("trap"), "one\n");
 
@@ -103,7 +103,7 @@ Deno.test("what could not be put back while a command went on writing becomes wh
   folder.nextTurn();
   await folder.command(() => project.write("trap", "four\n"));
   const later = await checkpoints.holdBack.take(() => true);
-  assert.deepEqual(later.held.map(({ texts }) => texts), [{ before: "three\n", after: "four\n" }]);
+  assert.deepEqual(later.heldBack.map(({ texts }) => texts), [{ before: "three\n", after: "four\n" }]);
 });
 
 Deno.test("what a crash has cut off is put back by the next process", async () => {
@@ -113,7 +113,7 @@ Deno.test("what a crash has cut off is put back by the next process", async () =
   await folder.project.write("trap", "two\n");
   const again = folder.again();
   assert.equal(await again.wasCutOff(), true);
-  const { held } = await again.holdBack.take(() => true);
+  const { heldBack: held } = await again.holdBack.take(() => true);
   assert.deepEqual(held.map(({ toolCall, texts }) => [toolCall, texts]), [["cut", {
     before: "one\n",
     after: "two\n",
@@ -133,7 +133,7 @@ Deno.test("a file that two commands have changed in turn becomes what it was bef
     await project.write("other", "two\n");
   });
   const name = (path: string) => path.slice(project.root.length + 1);
-  const { held, left } = await holdBack.take((path) => name(path) === "trap");
+  const { heldBack: held, left } = await holdBack.take((path) => name(path) === "trap");
   assert.deepEqual(left, []);
   assert.deepEqual(held.map(({ path, toolCall, texts }) => [name(path), toolCall, texts]), [
     ["trap", "background", { before: "one\n", after: "whole\n" }],

@@ -278,8 +278,8 @@ export class Recorder implements Checkpoints {
   async #imagesOf(paths: readonly string[]): Promise<ReadonlyMap<string, Snapshot>> {
     const { store, roots } = this.#options;
     const images = new Map<string, Snapshot>();
-    for (const named of paths) {
-      const path = withRealFolder(named);
+    for (const linkPath of paths) {
+      const path = withRealFolder(linkPath);
       try {
         for (let at = path; !images.has(at) && !roots.includes(at); at = dirname(at)) {
           const image = await takeSnapshot(at, store.contents, roots);

@@ -78,7 +78,7 @@ function knownFacts({ date, git, view, plan, notes }: Moment): Map<string, strin
     if (errors !== undefined && warnings !== undefined) {
       facts.set(
         "diagnostics",
-        `Diagnostics of open files: ${counted(errors, "error")}, ${counted(warnings, "warning")}`,
+        `Diagnostics of open files: ${plural(errors, "error")}, ${plural(warnings, "warning")}`,
       );
     }
     if (terminal !== undefined) {
@@ -108,7 +108,7 @@ function list(names: readonly string[], more: number): string {
   return names.join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
-function counted(count: number, word: string): string {
+function plural(count: number, word: string): string {
   return count === 1 ? `1 ${word}` : `${count} ${word}s`;
 }
 

@@ -56,7 +56,7 @@ function byDepth(root: Folder): readonly Folder[] {
 
 function lines(folder: Folder, indent: string, open: ReadonlySet<Folder>, all: boolean): readonly string[] {
   const folders = [...folder.folders].flatMap(([name, below]) => {
-    if (!open.has(below)) return [`${indent}${name}/${all ? ` ${counted(below)}` : ""}`];
+    if (!open.has(below)) return [`${indent}${name}/${all ? ` ${fileCount(below)}` : ""}`];
     return [`${indent}${name}/`, ...lines(below, `${indent}  `, open, all)];
   });
   const files = folder.files.slice(0, MOST_ENTRIES).map((name) => indent + name);
@@ -64,7 +64,7 @@ function lines(folder: Folder, indent: string, open: ReadonlySet<Folder>, all: b
   return [...folders, ...files, ...left > 0 ? [`${indent}[${left} more files]`] : []];
 }
 
-function counted(folder: Folder): string {
+function fileCount(folder: Folder): string {
   const count = filesIn(folder);
   return count === 1 ? "(1 file)" : `(${count} files)`;
 }

@@ -60,8 +60,8 @@ export function openByRealPath(path: string): OpenFile {
 
 function isNamed(path: string, dev: number, ino: number): boolean {
   try {
-    const named = lstatSync(path);
-    return named.isFile() && named.dev === dev && named.ino === ino && Deno.realPathSync(path) === path;
+    const info = lstatSync(path);
+    return info.isFile() && info.dev === dev && info.ino === ino && Deno.realPathSync(path) === path;
   } catch {
     return false;
   }

@@ -40,9 +40,9 @@ export class ProviderCredentials {
 
   /** Texts that no message may contain. */
   get secrets(): readonly string[] {
-    const named = Object.entries(this.endpoint.headers)
+    const headers = Object.entries(this.endpoint.headers)
       .filter(([name]) => /auth|key|token|secret|cookie/i.test(name));
-    return [this.#key.api_key ?? "", ...named.map(([, value]) => value.replace(/^(?:Bearer|Basic) /i, ""))]
+    return [this.#key.api_key ?? "", ...headers.map(([, value]) => value.replace(/^(?:Bearer|Basic) /i, ""))]
       .filter((secret) => secret.length >= SHORTEST_SECRET);
   }
 

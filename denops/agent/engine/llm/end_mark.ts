@@ -50,7 +50,7 @@ export class WithoutEndMark {
   /** The text contained the mark. */
   isThere = false;
   /** The undecided part of the line. */
-  #held = "";
+  #undecided = "";
   #space = "";
   #isLast = false;
   /** The beginning of the decided part of the line. */
@@ -62,23 +62,23 @@ export class WithoutEndMark {
 
   /** @returns the text that has become certain */
   add(piece: string): string {
-    const lines = (this.#held + piece).split("\n");
+    const lines = (this.#undecided + piece).split("\n");
     const begun = lines.pop() ?? "";
     const whole = lines.map((line) => this.#line(line)).join("");
     const last = MAYBE_ALONE.test(begun) ? begun : this.#begun(begun);
     if (this.#isBegin && MAYBE_ALONE.test(last)) {
-      this.#held = last;
+      this.#undecided = last;
       return whole;
     }
     const at = this.#certain(last);
-    this.#held = last.slice(at);
+    this.#undecided = last.slice(at);
     return whole + this.#words(last.slice(0, at));
   }
 
   /** Returns the remaining text. */
   end(): string {
-    const left = this.#line(this.#held, "") + (this.#isLast ? "" : this.#space);
-    this.#held = this.#space = "";
+    const left = this.#line(this.#undecided, "") + (this.#isLast ? "" : this.#space);
+    this.#undecided = this.#space = "";
     return left;
   }
 

@@ -98,7 +98,7 @@ class ThoughtReader {
   /** Text that was not passed on yet. */
   #rest = "";
   /** Where the search of the held text continues. */
-  #held = 0;
+  #searchAt = 0;
   /** The thought since the last mark. */
   #thought = "";
   #hasThought = false;
@@ -204,7 +204,7 @@ class ThoughtReader {
       if (isOpening(open, after)) {
         this.#rest = after;
         this.#thought = "";
-        this.#held = 0;
+        this.#searchAt = 0;
         this.#state = THOUGHTS.has(open) && !isTalk(after)
           ? { name: "thought", close }
           : { name: "held", open, close };
@@ -236,17 +236,21 @@ class ThoughtReader {
   }
 
   #hold({ open, close }: Extract<State, { name: "held" }>, isEnd: boolean): readonly Delta[] {
-    for (let at = this.#rest.indexOf(close, this.#held); at !== -1; at = this.#rest.indexOf(close, at + 1)) {
-      this.#held = at;
+    for (
+      let at = this.#rest.indexOf(close, this.#searchAt);
+      at !== -1;
+      at = this.#rest.indexOf(close, at + 1)
+    ) {
+      this.#searchAt = at;
       const after = this.#rest[at + close.length];
       if (after === undefined && !isEnd) return [];
       // Text that mentions both marks does not end a line there.
       if (WORDS.has(open) || /[\r\n]/.test(`${this.#rest[at - 1]}${after ?? "\n"}`)) {
         return this.#endThought(at, close);
       }
-      this.#held = at + 1;
+      this.#searchAt = at + 1;
     }
-    this.#held = Math.max(this.#held, this.#rest.length - close.length + 1);
+    this.#searchAt = Math.max(this.#searchAt, this.#rest.length - close.length + 1);
     if (isEnd) {
       this.#rest = open + this.#rest;
       this.#state = { name: "text" };

@@ -37,7 +37,7 @@ export interface HeldFile {
 }
 
 export interface HeldBackChanges {
-  readonly held: readonly HeldFile[];
+  readonly heldBack: readonly HeldFile[];
   /** Files that could not be reverted. */
   readonly left: readonly { readonly path: string; readonly why: string }[];
   readonly changes: readonly { readonly toolCall: string; readonly change: FileChange }[];

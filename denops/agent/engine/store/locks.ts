@@ -11,7 +11,7 @@ const PAUSE_MS = 20;
 export class SessionLocks {
   /** Undefined for a database that is not shared. */
   readonly #folder: string | undefined;
-  readonly #held = new Map<string, Deno.FsFile>();
+  readonly #locks = new Map<string, Deno.FsFile>();
 
   constructor(state: string | undefined) {
     this.#folder = state === undefined ? undefined : join(state, "locks");
@@ -19,13 +19,13 @@ export class SessionLocks {
 
   /** False if another engine has the session open. */
   async take(id: string): Promise<boolean> {
-    if (this.#folder === undefined || this.#held.has(id)) return true;
+    if (this.#folder === undefined || this.#locks.has(id)) return true;
     await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const end = performance.now() + PATIENCE_MS;
     for (;;) {
       const file = await tryLock(join(this.#folder, id));
       if (file !== undefined) {
-        this.#held.set(id, file);
+        this.#locks.set(id, file);
         return true;
       }
       if (performance.now() > end) return false;
@@ -34,9 +34,9 @@ export class SessionLocks {
   }
 
   async free(id: string): Promise<void> {
-    const file = this.#held.get(id);
+    const file = this.#locks.get(id);
     if (file === undefined || this.#folder === undefined) return;
-    this.#held.delete(id);
+    this.#locks.delete(id);
     // While the lock is held, nobody else can take this file.
     await Deno.remove(join(this.#folder, id)).catch(() => {});
     file.close();
@@ -46,7 +46,7 @@ export class SessionLocks {
   async openElsewhere(): Promise<ReadonlySet<string>> {
     const open = new Set<string>();
     for (const id of await this.#names()) {
-      if (this.#held.has(id) || this.#folder === undefined) continue;
+      if (this.#locks.has(id) || this.#folder === undefined) continue;
       const path = join(this.#folder, id);
       using file = await tryLock(path);
       if (file === undefined) open.add(id);
@@ -81,6 +81,6 @@ async function tryLock(path: string): Promise<Deno.FsFile | undefined> {
 
 /** Whether the opened file still has this name. */
 async function isThere(path: string, file: Deno.FsFile): Promise<boolean> {
-  const [named, opened] = await Promise.all([Deno.stat(path).catch(() => undefined), file.stat()]);
-  return named !== undefined && named.ino === opened.ino && named.dev === opened.dev;
+  const [atPath, opened] = await Promise.all([Deno.stat(path).catch(() => undefined), file.stat()]);
+  return atPath !== undefined && atPath.ino === opened.ino && atPath.dev === opened.dev;
 }

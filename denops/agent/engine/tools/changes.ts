@@ -1,7 +1,7 @@
 import { z } from "../../deps/zod.ts";
 import { SearchRequest } from "../../protocol/search.ts";
 import { ToolError } from "../../shared/errors.ts";
-import { counted, defineTool, files, titleText } from "./define.ts";
+import { defineTool, files, plural, titleText } from "./define.ts";
 import { leftOutNote } from "./search/format.ts";
 
 export const changes = defineTool({
@@ -36,7 +36,7 @@ export const changes = defineTool({
         const { text, leftOut } = await search.changes(request, signal);
         return {
           text: [text, ...leftOutNote(leftOut)].join("\n\n"),
-          summary: counted(text.split("\n").length, "line"),
+          summary: plural(text.split("\n").length, "line"),
         };
       },
     };

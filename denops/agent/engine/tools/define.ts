@@ -346,6 +346,6 @@ export function titleText(value: unknown, missing = "…"): string {
 }
 
 /** "1 file", "3 files". */
-export function counted(count: number, one: string, more: string = `${one}s`): string {
+export function plural(count: number, one: string, more: string = `${one}s`): string {
   return `${count} ${count === 1 ? one : more}`;
 }

@@ -3,7 +3,7 @@ import { ToolError } from "../../shared/errors.ts";
 import type { EditForm } from "../../protocol/options/efforts.ts";
 import { countsOf, lineDiff } from "../log/line_diff.ts";
 import { lineEnding, withEnding } from "../../shared/text/text.ts";
-import { counted, defineTool, files, titleText } from "./define.ts";
+import { defineTool, files, plural, titleText } from "./define.ts";
 import { applyEdits } from "./files/edit_match.ts";
 import { PATCH_GRAMMAR, pathsOfPatch } from "./files/patch.ts";
 import { preparePatch } from "./files/patch_writes.ts";
@@ -66,7 +66,7 @@ export const edit = defineTool({
   streamed: "new_str",
   title({ path, patch }) {
     const [first, ...others] = typeof patch === "string" ? pathsOfPatch(patch) : [];
-    const more = others.length === 0 ? "" : ` and ${counted(others.length, "other file")}`;
+    const more = others.length === 0 ? "" : ` and ${plural(others.length, "other file")}`;
     return `edit ${titleText(first ?? path)}${more}`;
   },
 

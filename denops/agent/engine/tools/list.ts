@@ -2,7 +2,7 @@ import { z } from "../../deps/zod.ts";
 import { ANY_FILE } from "../calls/old_names.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
 import type { ClientAbilities } from "./define.ts";
-import { counted, defineTool, files, titleText, type ToolResult } from "./define.ts";
+import { defineTool, files, plural, titleText, type ToolResult } from "./define.ts";
 import { AskedAbout } from "./files/asked_about.ts";
 import { lookups } from "./files/disk.ts";
 import { fuzzyPaths, leftOutNote } from "./search/format.ts";
@@ -68,7 +68,7 @@ async function listFolder(
   }
   const listed = entries.slice(0, MOST_ENTRIES);
   const left = entries.length - listed.length;
-  const summary = counted(entries.length, "entry", "entries");
+  const summary = plural(entries.length, "entry", "entries");
   return { text: [...listed, ...(left > 0 ? [`[${left} more]`] : []), ...note].join("\n"), summary };
 }
 
@@ -96,7 +96,7 @@ async function listFiles(
   const note = left > 0 ? [`[${left} more]`] : more ? [`[more than ${most}; narrow with path or glob]`] : [];
   return {
     text: [...found.slice(0, most), ...note, ...leftOutNotes].join("\n"),
-    summary: `${more && !isWords ? "more than " : ""}${counted(found.length, "file")}`,
+    summary: `${more && !isWords ? "more than " : ""}${plural(found.length, "file")}`,
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { counted, defineTool, NOTHING } from "./define.ts";
+import { defineTool, NOTHING, plural } from "./define.ts";
 
 export const plan = defineTool({
   name: "plan",
@@ -25,8 +25,8 @@ export const plan = defineTool({
         session.plan = steps;
         const done = steps.filter(({ status }) => status === "completed").length;
         const left = steps.length - done;
-        const text = left === 0 ? "The plan is done." : `The plan is shown; ${counted(left, "step")} left.`;
-        return Promise.resolve({ text, summary: `${done} of ${counted(steps.length, "step")}`, plan: steps });
+        const text = left === 0 ? "The plan is done." : `The plan is shown; ${plural(left, "step")} left.`;
+        return Promise.resolve({ text, summary: `${done} of ${plural(steps.length, "step")}`, plan: steps });
       },
     };
   },

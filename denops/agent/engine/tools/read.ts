@@ -1,7 +1,7 @@
 import { z } from "../../deps/zod.ts";
 import type { AccessPath } from "../../protocol/access.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
-import { counted, defineTool, files, type PreparedCall, titleText, type ToolResult } from "./define.ts";
+import { defineTool, files, plural, type PreparedCall, titleText, type ToolResult } from "./define.ts";
 import { readImage } from "./files/disk.ts";
 import { imageInfo, measures } from "./files/image.ts";
 import { type ImageRoom, LARGEST_IMAGE } from "./files/image_room.ts";
@@ -96,7 +96,7 @@ async function readOne(
       const last = offset + lines.length - 1;
       if (more !== undefined) numbered.push(`[${more}; read on with offset ${last + 1}]`);
       const note = file?.unsaved !== true ? "" : `[${name} as in the user's editor, with unsaved changes]\n`;
-      return { text: note + numbered.join("\n"), summary: counted(lines.length, "line") };
+      return { text: note + numbered.join("\n"), summary: plural(lines.length, "line") };
     },
   };
 }
@@ -114,7 +114,7 @@ async function readAll(
   const images = results.flatMap((result) => result.images ?? []);
   return {
     text: results.map(({ text }, index) => `── ${names[index]} ──\n${text}`).join("\n\n"),
-    summary: counted(names.length, "file"),
+    summary: plural(names.length, "file"),
     ...(images.length === 0 ? {} : { images }),
   };
 }

@@ -4,7 +4,7 @@ import { ToolError } from "../../shared/errors.ts";
 import { type ClientAbilities, defineTool, files, type PreparedCall, titleText } from "./define.ts";
 import type { Workspace } from "./files/workspace.ts";
 import { askServers, nothing, PLACE, type PlaceArguments, placeOf, placeTitle } from "./lsp/ask.ts";
-import { counted } from "./lsp/show.ts";
+import { plural } from "./lsp/show.ts";
 import { prepareWrites } from "./lsp/writes.ts";
 
 interface Ports {
@@ -76,7 +76,7 @@ async function fix(
     `${action.title}${action.kind === "" ? "" : ` (${action.kind})`}`
   );
   const text = `Nothing was changed. Offered here; call again with the title of one:\n${titles.join("\n")}`;
-  return readOnly(target, { text, summary: counted(titles.length, "action") });
+  return readOnly(target, { text, summary: plural(titles.length, "action") });
 }
 
 function readOnly(target: AccessPath, result: Awaited<ReturnType<PreparedCall["run"]>>): PreparedCall {

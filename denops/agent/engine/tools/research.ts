@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import { messageOf } from "../../shared/errors.ts";
-import { counted, defineTool, NOTHING, type Tool, type ToolContext, type ToolResult } from "./define.ts";
+import { defineTool, NOTHING, plural, type Tool, type ToolContext, type ToolResult } from "./define.ts";
 import { changes } from "./changes.ts";
 import { list } from "./list.ts";
 import { read } from "./read.ts";
@@ -31,7 +31,7 @@ export const research = defineTool({
       .min(1).max(MOST_OPERATIONS),
   }),
   title: (args) =>
-    `research ${Array.isArray(args.operations) ? counted(args.operations.length, "look-up") : "…"}`,
+    `research ${Array.isArray(args.operations) ? plural(args.operations.length, "look-up") : "…"}`,
 
   prepare({ operations }, context) {
     return {
@@ -43,7 +43,7 @@ export const research = defineTool({
         const images = sections.flatMap((section) => section.images ?? []);
         return {
           text: sections.map(({ text }) => text).join("\n\n"),
-          summary: counted(operations.length, "look-up"),
+          summary: plural(operations.length, "look-up"),
           ...(images.length === 0 ? {} : { images }),
         };
       },

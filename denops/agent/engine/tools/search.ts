@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { counted, defineTool, files, titleText } from "./define.ts";
+import { defineTool, files, plural, titleText } from "./define.ts";
 import { grepText, leftOutNote } from "./search/format.ts";
 
 /** Matching lines for the model. */
@@ -40,7 +40,7 @@ export const search = defineTool({
         }, signal);
         const summary = found.total === 0
           ? "nothing found"
-          : `${found.more ? "more than " : ""}${counted(found.total, "match", "matches")}`;
+          : `${found.more ? "more than " : ""}${plural(found.total, "match", "matches")}`;
         return { text: [grepText(found, MOST_MATCHES), ...leftOutNote(found.leftOut)].join("\n\n"), summary };
       },
     };

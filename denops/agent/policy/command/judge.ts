@@ -68,8 +68,8 @@ export function judgeWords(
   const wrapped = TRUSTED.test(path) && !asksVersion(name, args) ? unwrap([name, ...args], scene) : undefined;
   const found = wrapped ??
     (TRUSTED.test(path) ? judgeProgram(name, args, scene) : judgeFile(path, name, args, scene));
-  const named = NAMES_ONLY.test(name) ? [] : args.filter((arg) => !arg.startsWith("-") || arg.includes("="));
-  const reads = named.flatMap((arg) => arg.split(/[=:@,]/)).map((part) => judgeRead(part, scene));
+  const paths = NAMES_ONLY.test(name) ? [] : args.filter((arg) => !arg.startsWith("-") || arg.includes("="));
+  const reads = paths.flatMap((arg) => arg.split(/[=:@,]/)).map((part) => judgeRead(part, scene));
   return { judgement: worst(found, ...reads), starts: startsWhat(name, args, wrapped !== undefined) };
 }
 

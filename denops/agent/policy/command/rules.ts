@@ -56,7 +56,7 @@ const [FREE, NAMED] = ["\0", "\x01"];
 const CHAR = `[^${FREE}${NAMED}]`;
 const ANY_MARK = new RegExp(`[${FREE}${NAMED}]`, "g");
 
-function matches(pattern: Words, words: readonly string[], named: readonly boolean[] = []): boolean {
+function matches(pattern: Words, words: readonly string[], isRisky: readonly boolean[] = []): boolean {
   let groups = 0;
   // A gap matches as little as possible and never backtracks, so that matching is linear.
   const join = ([first = "", ...rest]: readonly string[], gap: string): string => {
@@ -71,7 +71,9 @@ function matches(pattern: Words, words: readonly string[], named: readonly boole
   const segments = [""];
   for (const texts of pattern) segments.push(isAny(texts) ? "" : (segments.pop() ?? "") + word(texts));
   const expression = new RegExp(`^${join(segments, `(?:${FREE}${CHAR}*)*`)}$`, "s");
-  const line = words.map((word, at) => (named[at] === true ? NAMED : FREE) + word.replaceAll(ANY_MARK, " "));
+  const line = words.map((word, at) =>
+    (isRisky[at] === true ? NAMED : FREE) + word.replaceAll(ANY_MARK, " ")
+  );
   return expression.test(line.join(""));
 }
 
@@ -88,11 +90,11 @@ export function covers(pattern: string, command: SimpleCommand): boolean {
   if (!matches(wanted, words, riskyWords(words))) return false;
   if (isExact(wanted)) return true;
   if (starts === "words") return false;
-  const named = literalWords(wanted);
-  const [name = ""] = named;
-  if ((level === "look" && severity === "none") || named.length === 0) return true;
-  if (named.length === 1 && hasSubcommands(name)) return true;
-  const own = judgeCommand(quotePattern([...named, "x"]));
+  const literals = literalWords(wanted);
+  const [name = ""] = literals;
+  if ((level === "look" && severity === "none") || literals.length === 0) return true;
+  if (literals.length === 1 && hasSubcommands(name)) return true;
+  const own = judgeCommand(quotePattern([...literals, "x"]));
   return own.severity !== "none" || own.access !== "look";
 }
 

@@ -39,18 +39,18 @@ export function readModeFile(
 ): OwnMode {
   const matter = FrontMatter.of(text);
   if (matter === undefined) throw new Error("it does not begin with settings between two lines of ---");
-  const named = (matter.text("name") ?? name).toLowerCase();
-  if (!OwnMode.shape.name.safeParse(named).success) {
+  const modeName = (matter.text("name") ?? name).toLowerCase();
+  if (!OwnMode.shape.name.safeParse(modeName).success) {
     throw new Error("its name must be letters, digits and hyphens, 40 at most");
   }
-  if (MODE_FACTS.some((one) => one.name === named)) {
-    throw new Error(`${named} is the name of a built-in mode`);
+  if (MODE_FACTS.some((one) => one.name === modeName)) {
+    throw new Error(`${modeName} is the name of a built-in mode`);
   }
   const base = baseOf(matter.text("mode"));
   const tools = toolsIn(matter);
   const model = modelOf(matter.text("model"), known, isUsers);
   return {
-    name: named,
+    name: modeName,
     description: (matter.text("description") ?? "").replace(/\s+/g, " ").slice(0, LONGEST_DESCRIPTION),
     access: base.access,
     base: base.name,

@@ -12,7 +12,7 @@ const LONGEST_WAIT_MS = 100;
 const MOST_OPEN = 256;
 
 export class Arrival implements Passing {
-  readonly #counted: ReadonlySet<string>;
+  readonly #methods: ReadonlySet<string>;
   readonly #onFlood: (why: string) => void;
   #open = 0;
   #seen = 0;
@@ -20,11 +20,11 @@ export class Arrival implements Passing {
   #waiting: (() => void)[] = [];
 
   /**
-   * @param counted methods of notifications whose handlers go through {@link handle}
+   * @param methods methods of notifications whose handlers go through {@link handle}
    * @param onFlood called for too many requests; nothing more is received. `why` follows "it"
    */
-  constructor(counted: readonly string[], onFlood: (why: string) => void) {
-    this.#counted = new Set(counted);
+  constructor(methods: readonly string[], onFlood: (why: string) => void) {
+    this.#methods = new Set(methods);
     this.#onFlood = onFlood;
   }
 
@@ -34,7 +34,7 @@ export class Arrival implements Passing {
       this.#onFlood(`asked more than ${MOST_OPEN} things at once`);
       return false;
     }
-    if ("method" in message && !("id" in message) && this.#counted.has(message.method)) this.#seen += 1;
+    if ("method" in message && !("id" in message) && this.#methods.has(message.method)) this.#seen += 1;
     return true;
   }
 

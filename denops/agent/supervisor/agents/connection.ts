@@ -61,8 +61,8 @@ export class AgentConnection implements AsyncDisposable {
 
   private constructor(process: AgentProcess, events: AgentEvents, extension?: AgentExtension) {
     this.process = process;
-    const counted = [methods.client.session.update, ...extension?.notifications ?? []];
-    this.#arrival = new Arrival(counted, (why) => this.kill(`it ${why}`));
+    const notifications = [methods.client.session.update, ...extension?.notifications ?? []];
+    this.#arrival = new Arrival(notifications, (why) => this.kill(`it ${why}`));
     this.#gather = extension === undefined ? new Gather(events.update) : undefined;
     const app = clientApp(events, this.#arrival, this.#gather, () => this.#allTold());
     extension?.serve(app, this.#arrival);

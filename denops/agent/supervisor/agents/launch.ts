@@ -20,7 +20,7 @@ export interface Launch extends AgentCommand {
   /** "bubblewrap and Deno permissions", or what is missing. */
   readonly sandbox: string;
   /** Confined by the operating system, not only by Deno's permissions. */
-  readonly held: boolean;
+  readonly isConfined: boolean;
 }
 
 /** @param baseUrl the address of the model; undefined: no network */
@@ -57,7 +57,7 @@ export async function launchCommand(
   if (level.level === "deno") {
     const text = `Deno permissions only (${level.reason})`;
     const args = denoArguments(grants);
-    return { grants, program: grants.deno, args, env, cwd: root, sandbox: text, held: false };
+    return { grants, program: grants.deno, args, env, cwd: root, sandbox: text, isConfined: false };
   }
   const args = bwrapArguments(grants, await gitPaths(roots), level.system);
   return {
@@ -67,7 +67,7 @@ export async function launchCommand(
     env,
     cwd: root,
     sandbox: "bubblewrap and Deno permissions",
-    held: true,
+    isConfined: true,
   };
 }
 

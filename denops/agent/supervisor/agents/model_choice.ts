@@ -34,6 +34,6 @@ export async function chosenConfig(
   // These belong to the provider and model of the options.
   const { model: _, summary_model: _s, explore_model: _e, context_window: _c, ...more } = user;
   const { "*": _every, ...models } = more.models;
-  const named = namesModel(user, provider) ? undefined : model?.name;
-  return { ...more, models, provider, ...defined({ model: named }) };
+  const name = namesModel(user, provider) ? undefined : model?.name;
+  return { ...more, models, provider, ...defined({ model: name }) };
 }

@@ -186,8 +186,8 @@ export const COMMAND = "cmd:";
 
 /** A key command may ask the user for a password, so it runs only when there is a message. */
 export function hasKeyCommand({ provider, providers }: UserConfig): boolean {
-  const named = provider === undefined ? Object.values(providers) : [providers[provider]];
-  return named.some((own) => own?.api_key?.startsWith(COMMAND) === true);
+  const candidates = provider === undefined ? Object.values(providers) : [providers[provider]];
+  return candidates.some((own) => own?.api_key?.startsWith(COMMAND) === true);
 }
 
 /** Variables that may contain the key of a provider without a key command; none if no key is needed. */

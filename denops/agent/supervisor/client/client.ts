@@ -47,16 +47,19 @@ export class EngineClient implements ClientContext {
   }
 
   /**
-   * @param held whether the operating system confines the engine
+   * @param isConfined whether the operating system confines the engine
    * @param key returns the provider's key. @throws {Error} one line
    */
-  events(held: boolean, key: (refused: boolean) => Promise<ScreenResult<"provider_key">>): EngineEvents {
+  events(
+    isConfined: boolean,
+    key: (refused: boolean) => Promise<ScreenResult<"provider_key">>,
+  ): EngineEvents {
     return {
       ...approvals(this),
       update: sessionUpdates(this),
       terminals: this.terminals,
       listeners: listeners(this),
-      answers: { ...answers(this, held), provider_key: (_, { refused }) => key(refused) },
+      answers: { ...answers(this, isConfined), provider_key: (_, { refused }) => key(refused) },
     };
   }
 

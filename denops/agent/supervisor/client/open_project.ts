@@ -103,7 +103,7 @@ export class OpenProject implements AsyncDisposable {
       const { process, launch, model } = await booting;
       const config = { ...engineOptions(client, model, options), spent };
       const key = (refused: boolean) => keyOf(model, refused, user, world);
-      const events = confined(client.events(launch.held, key), roots);
+      const events = confined(client.events(launch.isConfined, key), roots);
       const engine = await Engine.start(new AgentProcess(process), config, events);
       return new OpenProject({ engine, launch, model, client }, options, world);
     } catch (error) {

@@ -204,7 +204,7 @@ class Walk {
   changed = false;
   readonly #isDenied: (name: string) => boolean;
   /** Dependency folders that a rule names. */
-  readonly #named: readonly string[];
+  readonly #dependencyFolders: readonly string[];
   readonly #breath = new Breath();
   #entries = 0;
 
@@ -213,7 +213,9 @@ class Walk {
   constructor(globs: readonly string[], now: () => number) {
     this.#now = now;
     this.#isDenied = globMatcher(globs);
-    this.#named = Object.keys(DEPENDENCIES).filter((name) => globs.some((glob) => glob.includes(name)));
+    this.#dependencyFolders = Object.keys(DEPENDENCIES).filter((name) =>
+      globs.some((glob) => glob.includes(name))
+    );
   }
 
   async through({ root, prefix }: MaskedRoot, past: ReadonlyMap<string, Folder>) {
@@ -224,7 +226,7 @@ class Walk {
       const before = prefix + (folderName === "" ? "" : `${folderName}/`);
       const isDenied = (name: string) => this.#isDenied(before + name);
       const known = past.get(path);
-      const folder = look(path, known, isDenied, this.#named, this.#now());
+      const folder = look(path, known, isDenied, this.#dependencyFolders, this.#now());
       if (folder !== known) this.changed = true;
       found.set(path, folder);
       this.#entries += folder.entries;
@@ -295,7 +297,7 @@ function look(
   path: string,
   before: Folder | undefined,
   isDenied: (name: string) => boolean,
-  named: readonly string[],
+  dependencyFolders: readonly string[],
   read: number,
 ): Folder {
   const info = statOf(path);
@@ -320,7 +322,7 @@ function look(
     if (isDeniedFile) files.push(own);
     else if (entry.isDirectory) {
       if (isDenied(entry.name)) hiddenFolders.push(own);
-      else if (named.includes(entry.name)) folders.push(own);
+      else if (dependencyFolders.includes(entry.name)) folders.push(own);
       else if (kindOf(entry.name)?.inside !== undefined) packages.push(own);
       else if (!isBuilt(entry.name, names)) folders.push(own);
     } else if (!entry.isSymlink) files.push(own);

@@ -78,7 +78,7 @@ export function seatbeltArguments(
   git: Pick<GitGuard, "bound" | "guarded">,
 ): readonly string[] {
   const parameters: string[] = [];
-  const named = (filter: "subpath" | "literal", paths: readonly string[]) =>
+  const filterOf = (filter: "subpath" | "literal", paths: readonly string[]) =>
     paths.map((path) => {
       const name = `PATH_${parameters.length}`;
       parameters.push(`-D${name}=${path}`);
@@ -95,25 +95,25 @@ export function seatbeltArguments(
     ...PROGRAMS,
     "(allow file-read*)",
     // In the home folder only names are visible, except toolchains and the project.
-    ...rule("deny file-read-data", named("subpath", HOMES)),
-    ...rule("allow file-read*", named("subpath", own(SHOWN.map(({ path }) => path)))),
-    ...rule("allow file-read*", named("subpath", [...places.roots, ...own(places.readable)])),
-    ...rule("deny file-read*", named("subpath", own(HIDDEN.map(({ path }) => path)))),
+    ...rule("deny file-read-data", filterOf("subpath", HOMES)),
+    ...rule("allow file-read*", filterOf("subpath", own(SHOWN.map(({ path }) => path)))),
+    ...rule("allow file-read*", filterOf("subpath", [...places.roots, ...own(places.readable)])),
+    ...rule("deny file-read*", filterOf("subpath", own(HIDDEN.map(({ path }) => path)))),
     ...rule("allow file-write* file-ioctl", fixed("literal", DEVICES)),
     '(allow file-write-data file-ioctl (regex #"^/dev/(ttys[0-9]+|fd/[0-9]+)$"))',
     ...rule("allow file-write*", fixed("subpath", TEMPORARY)),
-    ...rule("allow file-write*", named("subpath", writes)),
+    ...rule("allow file-write*", filterOf("subpath", writes)),
     ...(places.network ? NETWORK : []),
-    ...rule("deny file-write*", named("subpath", git.guarded)),
+    ...rule("deny file-write*", filterOf("subpath", git.guarded)),
     // Renaming the folder would move its guarded parts too.
-    ...rule("deny file-write-unlink", named("literal", git.bound)),
+    ...rule("deny file-write-unlink", filterOf("literal", git.bound)),
     ...rule(
       "deny file-read* file-write*",
-      named("subpath", [...places.maskedFolders, ...places.maskedFiles]),
+      filterOf("subpath", [...places.maskedFolders, ...places.maskedFiles]),
     ),
     ...rule(
       places.level === "look" ? "allow file-read*" : "allow file-read* file-write*",
-      named("subpath", places.scratch === undefined ? [] : [places.scratch]),
+      filterOf("subpath", places.scratch === undefined ? [] : [places.scratch]),
     ),
   ];
   return ["-p", profile.join("\n"), ...parameters, "--"];

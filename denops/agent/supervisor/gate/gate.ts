@@ -158,8 +158,8 @@ export class Gate {
   ): Promise<boolean> {
     const title = `write ${path}`;
     const content = [{ type: "diff" as const, path, oldText: before ?? null, newText: after }];
-    const named = { path, link: path, relative: path, named: path, exists: before !== undefined };
-    const access = { kind: "file", files: [{ access: "write", path: named }] } as const satisfies Access;
+    const file = { path, link: path, relative: path, named: path, exists: before !== undefined };
+    const access = { kind: "file", files: [{ access: "write", path: file }] } as const satisfies Access;
     const reason = "it is for all projects";
     const judgement = {
       decision: { verdict: "ask", rule: "asked", reason },
@@ -182,7 +182,7 @@ export class Gate {
       const access = { ...input, command };
       return {
         access,
-        judgement: held(decide(access, circumstancesOf(context, reason)), access, context),
+        judgement: withinMode(decide(access, circumstancesOf(context, reason)), access, context),
       };
     };
     const at = (command: string, access: CommandAccess) => ({ ...input, command, access });
@@ -363,7 +363,7 @@ const UNSAID = "the agent asks";
 const NAMELESS = "a tool call";
 
 /** A command never gets more access than the mode's. */
-function held(
+function withinMode(
   judgement: CommandDecision,
   access: AccessOf<"command">,
   { mode }: GateContext,

@@ -47,8 +47,8 @@ export async function gitFinds(root: string, own: readonly string[]): Promise<Gi
     if (info?.isDirectory) add(at);
     else if (info !== undefined) {
       redirects[at] = info.isSymlink ? `-> ${linkOf(at)}` : textOf(at, LARGEST) ?? "";
-      const named = namedBy(at, redirects[at]);
-      if (named !== undefined && [root, ...own].some((place) => isInside(named, place))) add(named);
+      const target = namedBy(at, redirects[at]);
+      if (target !== undefined && [root, ...own].some((place) => isInside(target, place))) add(target);
     }
   }
   const found = [...folders].flatMap((folder): [string, GitFolder][] => {

@@ -20,8 +20,8 @@ export async function hookFolders(roots: readonly string[]): Promise<readonly Sa
   const found = await Promise.all(roots.map(async (root, index) => {
     const { top, settings } = await repositorySettings(root, roots);
     const own = settings.filter(({ key }) => key === "core.hookspath").map(({ value }) => value);
-    const named = own.length === 0 && hooksPath !== undefined ? [hooksPath] : own;
-    const folders = named.map((path) => resolve(top, inHome(path)));
+    const paths = own.length === 0 && hooksPath !== undefined ? [hooksPath] : own;
+    const folders = paths.map((path) => resolve(top, inHome(path)));
     return folders.filter((folder) => folder !== root && isInside(folder, root)).map((folder) => {
       const inside = relative(root, folder).replaceAll("\\", "/").replace(/[*?[\]{}()!\\]/g, "\\$&");
       return { glob: `${index === 0 ? "" : `${basename(root)}/`}${inside}/**`, safe: false, reason: REASON };

@@ -53,7 +53,7 @@ async function run(
   const found = await sandbox(roots);
   const shell = await findProgram("sh", roots) ?? "/bin/sh";
   const command = [shell, "-c", MOVE, "sh", ...args];
-  const held = found.level === "bubblewrap"
+  const confined = found.level === "bubblewrap"
     ? [
       ...[found.bwrap, "--unshare-all", "--die-with-parent", "--new-session"],
       ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"],
@@ -61,7 +61,7 @@ async function run(
       ...["--", ...command],
     ]
     : command;
-  const [program = "", ...rest] = held;
+  const [program = "", ...rest] = confined;
   await openProgram("put_aside", program, {
     args: rest,
     cwd: "/",

@@ -48,8 +48,8 @@ async function trapsOf(before: GitFinds, now: GitFinds, place: SweepPlace): Prom
   const found: Trap[] = [];
   for (const [path, content] of Object.entries(now.redirects)) {
     if (before.redirects[path] === content) continue;
-    const named = namedBy(path, content);
-    const inside = named !== undefined && [place.root, ...place.own].some((one) => isInside(named, one));
+    const target = namedBy(path, content);
+    const inside = target !== undefined && [place.root, ...place.own].some((one) => isInside(target, one));
     if (!inside) found.push({ path, why: "it leads git out of the project" });
   }
   const byNumber = new Map(Object.values(before.repositories).map((one) => [one.number, one]));
@@ -88,8 +88,8 @@ async function changesIn(
  * file says ".".
  */
 function isOwnCommon(folder: string, { text }: ObeyedFile): boolean {
-  const named = resolve(folder, (text ?? "/").trim());
-  return named === folder || named === dirname(dirname(folder)) && /[\\/]worktrees$/.test(dirname(folder));
+  const common = resolve(folder, (text ?? "/").trim());
+  return common === folder || common === dirname(dirname(folder)) && /[\\/]worktrees$/.test(dirname(folder));
 }
 
 async function settingsTrap(

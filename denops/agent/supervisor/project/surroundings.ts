@@ -191,15 +191,15 @@ export function shownIn(
   { current, buffers, errors, warnings, terminal, servers }: Shown,
   { roots, rules }: Pick<SearchOptions, "roots" | "rules">,
 ): Shown {
-  const named = <File extends { readonly path: string }>(file: File): readonly File[] => {
+  const withLabel = <File extends { readonly path: string }>(file: File): readonly File[] => {
     const path = nameInRoots(file.path, roots);
     if (path === undefined || mayRead({ relative: path, named: path }, rules).verdict !== "allow") return [];
     return [{ ...file, path: lineOf(path) }];
   };
-  const [looked] = current === undefined ? [] : named(current);
+  const [looked] = current === undefined ? [] : withLabel(current);
   return {
     ...defined({ current: looked }),
-    buffers: buffers.flatMap(named).slice(0, MOST_BUFFERS),
+    buffers: buffers.flatMap(withLabel).slice(0, MOST_BUFFERS),
     errors,
     warnings,
     ...defined({ servers }),

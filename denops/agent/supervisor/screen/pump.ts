@@ -49,7 +49,7 @@ export class Pump implements Disposable {
   /** The column that each chat's message has reached. */
   readonly #columns = new Map<number, { readonly message: string; readonly column: number }>();
   /** Text that is not long enough to show yet, per chat. */
-  readonly #held = new Map<number, TextUpdate>();
+  readonly #pending = new Map<number, TextUpdate>();
   /** Messages that are partly visible. */
   readonly #visibleMessages = new Set<string>();
   #delivering = false;
@@ -80,7 +80,7 @@ export class Pump implements Disposable {
     if (admission !== "in" && "chat" in update) {
       this.#queue = this.#queue.filter((queued) => !isOnlyShown(queued, update.chat));
       this.#due = this.#queue.length;
-      this.#held.delete(update.chat);
+      this.#pending.delete(update.chat);
       return this.#onFlood(update.chat, admission.why);
     }
     this.#releaseBefore(update);
@@ -100,13 +100,13 @@ export class Pump implements Disposable {
 
   #pushText(update: TextUpdate): void {
     const { chat, message } = update;
-    const text = (this.#held.get(chat)?.text ?? "") + update.text;
+    const text = (this.#pending.get(chat)?.text ?? "") + update.text;
     const isLong = this.#visibleMessages.has(message) || (text.match(WORD)?.length ?? 0) >= FIRST_TEXT;
     if (!isLong) {
-      this.#held.set(chat, { ...update, text });
+      this.#pending.set(chat, { ...update, text });
       return;
     }
-    this.#held.delete(chat);
+    this.#pending.delete(chat);
     this.#visibleMessages.add(message);
     this.#append({ ...update, text });
   }
@@ -114,10 +114,10 @@ export class Pump implements Disposable {
   /** Any update after a text releases it; the order is kept within a chat. */
   #releaseBefore(update: Update): void {
     if (!("chat" in update)) return;
-    const held = this.#held.get(update.chat);
-    if (update.type === "text" && update.message === held?.message) return;
-    if (held !== undefined) this.#append(held);
-    this.#held.delete(update.chat);
+    const pending = this.#pending.get(update.chat);
+    if (update.type === "text" && update.message === pending?.message) return;
+    if (pending !== undefined) this.#append(pending);
+    this.#pending.delete(update.chat);
     if (update.type === "turn_done") this.#visibleMessages.clear();
   }
 

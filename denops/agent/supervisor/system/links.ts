@@ -21,13 +21,13 @@ import { run } from "./run.ts";
 export async function makeLink(
   path: string,
   target: string,
-  { roots, held, agreed }: {
+  { roots, isConfined, agreed }: {
     readonly roots: readonly string[];
-    readonly held: boolean;
+    readonly isConfined: boolean;
     readonly agreed: boolean;
   },
 ): Promise<void> {
-  if (!held) throw new Error("no sandbox of the operating system holds the engine");
+  if (!isConfined) throw new Error("no sandbox of the operating system holds the engine");
   const folder = dirname(path);
   if (!isAbsolute(path) || resolve(path) !== path) throw new Error("the path of a link must be absolute");
   const place = await resolveInRoots(folder, roots, lookups);

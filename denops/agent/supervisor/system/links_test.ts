@@ -15,7 +15,11 @@ Deno.test({
       "secret.txt": "outside",
     });
     const root = around.path("proj");
-    await makeLink(join(root, "a/b/link"), "../../secret.txt", { roots: [root], held: true, agreed: false });
+    await makeLink(join(root, "a/b/link"), "../../secret.txt", {
+      roots: [root],
+      isConfined: true,
+      agreed: false,
+    });
     await Deno.rename(join(root, "a/b/link"), join(root, "a/link"));
     assert.equal(await Deno.readTextFile(join(root, "a/link")), "inside");
     await Deno.rename(join(root, "a"), join(root, "b"));
@@ -50,7 +54,7 @@ Deno.test({
     await using project = await scratch({ "a.txt": "" });
     const { root } = project;
     await assert.rejects(
-      makeLink(join(root, "link"), "a.txt", { roots: [root], held: false, agreed: false }),
+      makeLink(join(root, "link"), "a.txt", { roots: [root], isConfined: false, agreed: false }),
       /no sandbox/,
     );
     await assert.rejects(Deno.lstat(join(root, "link")), Deno.errors.NotFound);
@@ -77,24 +81,31 @@ Deno.test({
         ["a/../link", "a"],
       ] as const
     ) {
-      const made = makeLink(`${root}/${path}`, target, { roots: [root], held: true, agreed: false });
+      const made = makeLink(`${root}/${path}`, target, { roots: [root], isConfined: true, agreed: false });
       await assert.rejects(made, Error, `${path} -> ${target}`);
     }
-    await assert.rejects(makeLink("link", "a", { roots: [root], held: true, agreed: false }), /absolute/);
+    await assert.rejects(
+      makeLink("link", "a", { roots: [root], isConfined: true, agreed: false }),
+      /absolute/,
+    );
   },
 });
 
 Deno.test("a link that the user has agreed to is made as it is, in a real folder of the workspace", async () => {
   const root = await Deno.realPath(await Deno.makeTempDir());
   try {
-    await makeLink(join(root, "python"), "/usr/bin/python3", { roots: [root], held: true, agreed: true });
-    await makeLink(join(root, "a"), "../b", { roots: [root], held: true, agreed: true });
+    await makeLink(join(root, "python"), "/usr/bin/python3", {
+      roots: [root],
+      isConfined: true,
+      agreed: true,
+    });
+    await makeLink(join(root, "a"), "../b", { roots: [root], isConfined: true, agreed: true });
     assert.equal(await Deno.readLink(join(root, "python")), "/usr/bin/python3");
     assert.equal(await Deno.readLink(join(root, "a")), "../b");
-    const outside = makeLink(join(root, "..", "x"), "a", { roots: [root], held: true, agreed: true });
+    const outside = makeLink(join(root, "..", "x"), "a", { roots: [root], isConfined: true, agreed: true });
     await assert.rejects(outside);
     await assert.rejects(
-      makeLink(join(root, "b"), "a", { roots: [root], held: false, agreed: true }),
+      makeLink(join(root, "b"), "a", { roots: [root], isConfined: false, agreed: true }),
       /sandbox/,
     );
   } finally {

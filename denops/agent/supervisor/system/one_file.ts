@@ -56,8 +56,8 @@ async function nameOf(path: string, handle: number, { dev, ino }: Stats): Promis
   const find = () => isLinux ? Deno.readLink(`/proc/self/fd/${handle}`) : Deno.realPath(path);
   const real = await find();
   for (let look = 0; look < (isLinux ? 1 : LOOKS); look++) {
-    const named = await Deno.lstat(real).catch(() => undefined);
-    const isSame = named?.isFile === true && named.dev === dev && named.ino === ino && await find() === real;
+    const info = await Deno.lstat(real).catch(() => undefined);
+    const isSame = info?.isFile === true && info.dev === dev && info.ino === ino && await find() === real;
     if (!isSame) return undefined;
   }
   return real;

@@ -152,9 +152,9 @@ async function start(name: "rg" | "git", args: readonly string[], options: RunPl
   const view = isGit && !direct ? await gitView(root, roots) : undefined;
   const env = { ...programEnvironment(roots), ...(isGit ? await gitEnvironment(view, roots) : {}) };
   const profile = writes === undefined ? "look_up" : "repository";
-  const held = await sandboxedProgram(profile, program, { ...options, reads: view?.reads ?? [], env });
-  const process = openProgram(profile, held.program, {
-    args: [...held.args, ...(isGit ? PLAIN_GIT : []), ...args],
+  const sandbox = await sandboxedProgram(profile, program, { ...options, reads: view?.reads ?? [], env });
+  const process = openProgram(profile, sandbox.program, {
+    args: [...sandbox.args, ...(isGit ? PLAIN_GIT : []), ...args],
     cwd: root,
     env,
     stdin: "null",

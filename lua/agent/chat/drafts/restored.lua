@@ -8,8 +8,8 @@ end
 
 --- Closes the empty windows that a session file has restored.
 return vim.schedule_wrap(function()
-  local named = vim.tbl_filter(is_named, vim.api.nvim_list_bufs())
-  if #named > 0 or package.loaded["agent.chat"] then
-    require("agent.chat").restored(named)
+  local buffers = vim.tbl_filter(is_named, vim.api.nvim_list_bufs())
+  if #buffers > 0 or package.loaded["agent.chat"] then
+    require("agent.chat").restored(buffers)
   end
 end)

@@ -15,14 +15,14 @@ export function namesFile(
   path: string,
   isTrap: (folder: string) => boolean,
 ): boolean {
-  const named = new Set<string>();
+  const paths = new Set<string>();
   for (const [, single, double, bare] of line.matchAll(WORD)) {
     const word = single ?? double ?? bare ?? "";
-    if (word !== "" && (bare === undefined || !EXPANDED.test(bare))) named.add(resolve(cwd, word));
+    if (word !== "" && (bare === undefined || !EXPANDED.test(bare))) paths.add(resolve(cwd, word));
   }
-  if (named.has(path)) return true;
+  if (paths.has(path)) return true;
   for (let folder = dirname(path); isTrap(folder); folder = dirname(folder)) {
-    if (named.has(folder)) return true;
+    if (paths.has(folder)) return true;
   }
   return false;
 }

@@ -28,7 +28,7 @@ const DESCRIBED = "more rules: read one before you do what it is about";
 interface Read {
   /** Absolute real path. */
   readonly path: string;
-  readonly named: string;
+  readonly label: string;
   readonly text: string;
 }
 
@@ -65,7 +65,7 @@ export class RulesFiles {
   async general(own: string | undefined, signal: AbortSignal): Promise<readonly RulesFile[]> {
     const found: RulesFile[] = [];
     if (own !== undefined && !this.#isTold(OWN)) {
-      found.push(...this.#fitted({ path: OWN, named: OWN, text: own }, "rules"));
+      found.push(...this.#fitted({ path: OWN, label: OWN, text: own }, "rules"));
     }
     for (const root of this.#workspace.roots) {
       found.push(...await this.#folder((name) => join(root, name), "rules", signal));
@@ -78,11 +78,11 @@ export class RulesFiles {
       if (!folders.has(folder)) continue;
       if (isGeneral) found.push(...await this.#withImports(file, "rules", signal));
       else if (globs.length === 0 && description !== undefined) {
-        described.push(`- ${file.named}: ${description}`);
+        described.push(`- ${file.label}: ${description}`);
       }
     }
     if (described.length > 0) {
-      found.push(...this.#fitted({ path: DESCRIBED, named: DESCRIBED, text: described.join("\n") }, "rules"));
+      found.push(...this.#fitted({ path: DESCRIBED, label: DESCRIBED, text: described.join("\n") }, "rules"));
     }
     return found;
   }
@@ -199,15 +199,15 @@ export class RulesFiles {
   }
 
   /** Marks a file as sent, shortened to the remaining room; empty without room. */
-  #fitted({ path, named, text }: Read, as: keyof KnownRules): readonly RulesFile[] {
+  #fitted({ path, label, text }: Read, as: keyof KnownRules): readonly RulesFile[] {
     const { rules, folderRules } = this.#known;
     const sizes = [...rules.values(), ...folderRules.values().map(({ bytes }) => bytes)];
     const room = MOST_RULES - sizes.reduce((sum, bytes) => sum + bytes, 0);
     if (room <= 0) return [];
-    const file = fitted(named, text, room);
+    const file = fitted(label, text, room);
     const bytes = Math.min(room, file.bytes);
     if (as === "rules") rules.set(path, bytes);
-    else folderRules.set(path, { path: named, bytes });
+    else folderRules.set(path, { path: label, bytes });
     return [file];
   }
 
@@ -217,7 +217,7 @@ export class RulesFiles {
       const path = await this.#workspace.resolve(name);
       if (!path.exists || !this.#workspace.mayShow(path) || isInGit(path)) return undefined;
       const file = await this.#workspace.readIfText(path, signal);
-      return file === undefined ? undefined : { path: path.path, named: path.named, text: file.text };
+      return file === undefined ? undefined : { path: path.path, label: path.named, text: file.text };
     } catch (error) {
       if (error instanceof ToolError) return undefined;
       throw error;

@@ -35,7 +35,7 @@ export class UserEdits {
   /** Call it at the end of a turn. */
   async leave(): Promise<void> {
     const signal = AbortSignal.timeout(LONGEST_MS);
-    const paths = [...this.#workspace.held].slice(-MOST_FILES);
+    const paths = [...this.#workspace.knownPaths].slice(-MOST_FILES);
     const texts = await Promise.all(paths.map((path) => this.#workspace.textNow(path, signal)));
     this.#left = new Map(
       texts.flatMap((found, at) => found?.text === undefined ? [] : [[paths[at] ?? "", found.text]]),
@@ -61,7 +61,7 @@ export class UserEdits {
       const now = await this.#workspace.textNow(path, inTime);
       if (now === undefined) continue;
       const isSame = now.text !== undefined && await this.#views.of(path, now.text) !== undefined;
-      if (!isSame) edits.set(path, { path: now.named, before: undefined, after: now.text });
+      if (!isSame) edits.set(path, { path: now.name, before: undefined, after: now.text });
     }
     for (const path of edits.keys()) this.#views.outdate(path);
     return edits;
@@ -73,7 +73,7 @@ export class UserEdits {
     const edits = await Promise.all(left.map(async ([path, before]): Promise<readonly [string, Edit][]> => {
       const now = await this.#workspace.textNow(path, inTime);
       if (now === undefined || now.text === before) return [];
-      return [[path, { path: now.named, before, after: now.text }]];
+      return [[path, { path: now.name, before, after: now.text }]];
     }));
     return new Map(edits.flat());
   }

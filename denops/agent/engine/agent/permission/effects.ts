@@ -4,7 +4,7 @@ import { messageOf, ToolError } from "../../../shared/errors.ts";
 import { pauses } from "../../../shared/pauses.ts";
 import type { Effects, Keeper, Kept } from "../../ports/commands.ts";
 import type { ApprovalAnswer } from "../../ports/approvals.ts";
-import { counted, type ToolResult } from "../../tools/define.ts";
+import { plural, type ToolResult } from "../../tools/define.ts";
 import type { CheckpointPorts } from "./checkpointed.ts";
 import { type Permissions, ruleOf } from "./permission.ts";
 
@@ -29,7 +29,7 @@ export async function settleEffects(
 ): Promise<ToolResult> {
   if (found === undefined) return result;
   using effects = found;
-  const changes = counted(effects.changes, "change");
+  const changes = plural(effects.changes, "change");
   const answer = await permissions.ask(
     { access: { kind: "effects", terminal: effects.terminal } },
     `the command would make ${changes}`,
@@ -67,7 +67,7 @@ async function keep(
   return {
     ...result,
     text: [result.text, ...lines].join("\n"),
-    summary: `${result.summary}, ${counted(kept.files.length, "file")} kept${
+    summary: `${result.summary}, ${plural(kept.files.length, "file")} kept${
       left === 0 ? "" : `, ${left} not`
     }`,
   };
@@ -102,7 +102,7 @@ function keptLines({ files, left, leftMore }: Kept, roots: readonly string[]): r
   const [added, removed] = [sum("added"), sum("removed")];
   const lines = added + removed === 0 ? "" : ` (+${added} −${removed})`;
   const names = files.length > MOST_NAMES
-    ? counted(files.length, "file")
+    ? plural(files.length, "file")
     : files.map(({ path }) => nameOf(path)).join(", ");
   const what = files.length === 0 ? "what it changed of folders" : names;
   const isEmpty = files.length === 0 && left.length > 0;

@@ -49,7 +49,7 @@ export class CommandTraps {
   /** Call it after a command and at a turn's end. @returns notes for the model, one line each */
   async settle(signal: AbortSignal): Promise<readonly string[]> {
     const { emit, holdBack } = this.#ports;
-    const { held, left, changes } = await holdBack.take((path, call, change) =>
+    const { heldBack: heldBack, left, changes } = await holdBack.take((path, call, change) =>
       this.#isHeld(path, call, change)
     );
     const report = (id: string, done: readonly FileChange[]) => {
@@ -57,7 +57,7 @@ export class CommandTraps {
     };
     for (const { toolCall, change } of changes) report(toolCall, [change]);
     const lines: string[] = [];
-    for (const [index, file] of held.entries()) lines.push(await this.#ask(file, index, signal, report));
+    for (const [index, file] of heldBack.entries()) lines.push(await this.#ask(file, index, signal, report));
     for (const { path, why } of left) {
       const name = this.#label(path);
       const reason = this.#row(path)?.reason ?? "it is sensitive";

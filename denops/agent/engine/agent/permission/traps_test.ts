@@ -10,7 +10,7 @@ Deno.test("the user is told of a sensitive file that cannot be put back, also at
     holdBack: {
       take: () =>
         Promise.resolve({
-          held: [],
+          heldBack: [],
           changes: [],
           left: [{ path: "/p/.envrc", why: "it changed meanwhile" }],
         }),

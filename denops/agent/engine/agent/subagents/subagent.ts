@@ -168,7 +168,7 @@ function runnerPorts(options: SubagentOptions, log: SubagentLog): RunnerPorts {
     ask: async (request, signal) => {
       if (parent.call === undefined) return IN_BACKGROUND;
       const agent = { title, access: mode.access };
-      return held(request, await ask({ ...request, agent }, signal), mode.access);
+      return withinMode(request, await ask({ ...request, agent }, signal), mode.access);
     },
     messages: () => log.history.seen,
     fold: append,
@@ -178,7 +178,7 @@ function runnerPorts(options: SubagentOptions, log: SubagentLog): RunnerPorts {
 }
 
 /** Rejects a read-only sub-agent's command that the client would run with more access. */
-function held({ access }: ApprovalRequest, answer: ApprovalAnswer, mode: ModeAccess): ApprovalAnswer {
+function withinMode({ access }: ApprovalRequest, answer: ApprovalAnswer, mode: ModeAccess): ApprovalAnswer {
   const isYes = answer.answer === "allow_once" || answer.answer === "allow_session";
   if (access.kind !== "command" || !isYes) return answer;
   const { access: _, ...line } = access;

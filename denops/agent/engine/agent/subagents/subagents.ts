@@ -6,7 +6,7 @@ import { messageOf, ToolError } from "../../../shared/errors.ts";
 import type { Remembered, Store, StoredSubagent } from "../../ports/store.ts";
 import type { UsageLog } from "../../ports/usage.ts";
 import type { SubagentPort, SubagentReport, SubagentTask } from "../../ports/subagents.ts";
-import { counted } from "../../tools/define.ts";
+import { plural } from "../../tools/define.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
 import { missing } from "../turn/interrupted.ts";
 import type { Runner, RunnerPorts } from "../turn/runner.ts";
@@ -346,6 +346,6 @@ function shortened(text: string): string {
   const end = Math.min(words[MOST_WORDS]?.index ?? text.length, MOST_CHARACTERS);
   if (end >= text.length) return text;
   const left = words.filter(({ index }) => index >= end).length;
-  const what = left === 0 ? counted(text.length - end, "character") : counted(left, "word");
+  const what = left === 0 ? plural(text.length - end, "character") : plural(left, "word");
   return `${text.slice(0, end).toWellFormed().trimEnd()}\n[cut here: ${what} more]`;
 }

@@ -145,7 +145,7 @@ class Pass {
   readonly #moved = new Map<string, string>();
   readonly #folders = new Set<string>();
   /** Folders that are not empty. */
-  readonly #held = new Set<string>();
+  readonly #fullFolders = new Set<string>();
 
   constructor(
     disk: Disk,
@@ -198,14 +198,14 @@ class Pass {
       ),
     );
     const files = [...this.#files.values()].filter(({ path }) => !this.#folders.has(path) && !ends.has(path));
-    const held = [...this.#held].filter((folder) =>
+    const fullFolders = [...this.#fullFolders].filter((folder) =>
       [...this.#refused.keys()].some((path) => path.startsWith(folder + sep))
     );
     return {
       files: files.sort((a, b) => a.path < b.path ? -1 : 1),
       steps,
       buffers: this.#buffers,
-      left: new Set([...this.#refused.keys(), ...held]),
+      left: new Set([...this.#refused.keys(), ...fullFolders]),
     };
   }
 
@@ -308,7 +308,7 @@ class Pass {
       return now.type === "absent" || sameSnapshot(now, left) ? { path, image: then } : undefined;
     }
     if (await this.#tree.isEmpty(path)) this.#tree.set(path, ABSENT);
-    else this.#held.add(path);
+    else this.#fullFolders.add(path);
     return undefined;
   }
 

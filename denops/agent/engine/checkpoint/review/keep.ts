@@ -88,7 +88,7 @@ export class CommandKeeper implements Keeper {
       throw new ToolError(`${warning}: ${messageOf(error)}. Look before you go on.`);
     });
     return {
-      ...this.#counted(done),
+      ...this.#counts(done),
       left: [...left, ...look.left, ...refused(done)],
       leftMore,
     };
@@ -114,7 +114,7 @@ export class CommandKeeper implements Keeper {
     contents.putAll(waiting);
   }
 
-  #counted({ records, changes }: CarriedOut): Pick<Kept, "files" | "changes"> {
+  #counts({ records, changes }: CarriedOut): Pick<Kept, "files" | "changes"> {
     const isFile = ({ before, after }: FileRecord) =>
       [before, after].some(({ type }) => type === "file" || type === "link");
     const files = records.filter(isFile).sort((a, b) => a.path < b.path ? -1 : 1);

@@ -17,16 +17,16 @@ export interface Folds {
 
 /** @param entries of the session, oldest first */
 export function foldsInForce(entries: readonly FoldEntry[]): Folds {
-  const held: Exclude<FoldEntry, { type: "fold_undone" }>[] = [];
+  const active: Exclude<FoldEntry, { type: "fold_undone" }>[] = [];
   for (const entry of entries) {
-    if (entry.type === "fold_undone") held.pop();
-    else held.push(entry);
+    if (entry.type === "fold_undone") active.pop();
+    else active.push(entry);
   }
-  const masked = held.flatMap((entry) => entry.type === "masking" ? entry.results : []);
+  const masked = active.flatMap((entry) => entry.type === "masking" ? entry.results : []);
   return {
     masked: new Map(masked.map(({ id, text }) => [id, text])),
-    compaction: held.findLast((entry) => entry.type === "compaction"),
-    newest: held.at(-1)?.type,
+    compaction: active.findLast((entry) => entry.type === "compaction"),
+    newest: active.at(-1)?.type,
     undone: entries.at(-1)?.type === "fold_undone",
   };
 }

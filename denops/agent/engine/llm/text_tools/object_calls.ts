@@ -31,7 +31,7 @@ const ASIDE = new Set(["id", "type", "index", "tool_call_id", "call_id"]);
 /** Whether an object with this key may be a call. */
 export function isKeyOfCall(key: string, tools: KnownTools): boolean {
   return ASIDE.has(key) || [...NAMES, ...ARGUMENTS, ...AROUND].includes(key) ||
-    tools.named(key) !== undefined;
+    tools.closest(key) !== undefined;
 }
 
 /**
@@ -64,12 +64,12 @@ function objectCall(
   if (isRecord(object.function) && typeof object.function.name === "string") {
     return objectCall(object.function, open, tools, strict);
   }
-  const named = NAMES.filter((key) => typeof object[key] === "string");
-  const key = named.find((key) => tools.named(String(object[key])) !== undefined) ??
-    (strict ? undefined : named[0]);
+  const nameKeys = NAMES.filter((key) => typeof object[key] === "string");
+  const key = nameKeys.find((key) => tools.closest(String(object[key])) !== undefined) ??
+    (strict ? undefined : nameKeys[0]);
   if (key === undefined) return shortForm(object, open, tools);
   const name = String(object[key]);
-  const args = argumentsOf(object, key, open, tools.named(name));
+  const args = argumentsOf(object, key, open, tools.closest(name));
   if (args === undefined || (strict && args === "odd")) return undefined;
   const why = args === "open" ? "its end is missing" : `${name}: its arguments are no object`;
   const call = typeof args === "string" ? tools.unread(name, why) : tools.call(name, args);
@@ -84,7 +84,7 @@ function shortForm(
 ): readonly TextCall[] | undefined {
   const entries = Object.entries(object);
   const [name, args] = entries[0] ?? [];
-  if (entries.length !== 1 || name === undefined || tools.named(name) === undefined || !isRecord(args)) {
+  if (entries.length !== 1 || name === undefined || tools.closest(name) === undefined || !isRecord(args)) {
     return undefined;
   }
   const call = open.has(args) ? tools.unread(name, "its end is missing") : tools.call(name, args);
@@ -97,19 +97,19 @@ function shortForm(
  */
 function argumentsOf(
   object: Readonly<Record<string, unknown>>,
-  named: string,
+  nameKey: string,
   open: ReadonlySet<unknown>,
   spec: ToolSpec | undefined,
 ): Readonly<Record<string, unknown>> | "open" | "odd" | undefined {
   const properties = spec === undefined ? {} : propertiesOf(spec);
   // The tool itself may have an argument of this name.
   const key = ARGUMENTS.find((key) =>
-    key !== named && key in object && (!(key in properties) || isRecord(object[key]))
+    key !== nameKey && key in object && (!(key in properties) || isRecord(object[key]))
   );
   if (key !== undefined) return givenArguments(object[key], open, properties);
   if (spec === undefined) return undefined;
   const rest = Object.entries(object).filter(([key]) =>
-    key !== named && !(ASIDE.has(key) && !(key in properties))
+    key !== nameKey && !(ASIDE.has(key) && !(key in properties))
   );
   const isCall = rest.every(([key]) => key in properties) && requiredOf(spec).every((key) => key in object);
   if (!isCall) return undefined;

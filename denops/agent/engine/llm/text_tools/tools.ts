@@ -30,18 +30,18 @@ export class KnownTools {
   }
 
   /** The closest tool: `functions.Ask-User:0` is `ask_user`, unless another tool is as close. */
-  named(written: string): ToolSpec | undefined {
-    return this.#names.named(written)?.spec;
+  closest(written: string): ToolSpec | undefined {
+    return this.#names.closest(written)?.spec;
   }
 
   /** The closest name, possibly an old one. */
   nameOf(written: string): string | undefined {
-    return this.#names.named(written)?.name;
+    return this.#names.closest(written)?.name;
   }
 
   /** Undefined if the name is not a valid name. */
   call(written: string, args: Readonly<Record<string, unknown>>): TextCall | undefined {
-    const { name = bareName(written), spec } = this.#names.named(written) ?? {};
+    const { name = bareName(written), spec } = this.#names.closest(written) ?? {};
     if (!NAME.test(name)) return undefined;
     return { name, arguments: JSON.stringify(spec === undefined ? args : fitValue(args, spec.parameters)) };
   }

@@ -10,7 +10,7 @@ export function meantTool<Tool extends { readonly name: string }>(
   written: string,
   names: ToolNames<Tool>,
 ): Tool | undefined {
-  return names.named(written) ?? names.named(toolOf(bareName(written))?.name ?? "");
+  return names.closest(written) ?? names.closest(toolOf(bareName(written))?.name ?? "");
 }
 
 interface MeantCall<Tool> {
@@ -32,14 +32,14 @@ export function meantCall<
 ): MeantCall<Tool> {
   const names = new ToolNames(tools);
   const bare = bareName(written);
-  if (names.named(written) === undefined && isEditor(bare)) return editorCall(args, names);
-  const isOwn = names.named(written) !== undefined;
+  if (names.closest(written) === undefined && isEditor(bare)) return editorCall(args, names);
+  const isOwn = names.closest(written) !== undefined;
   const tool = meantTool(written, names);
   if (tool === undefined) return { tool, args, advice: adviceFor(bare) };
   const input = argumentsIn(args, { name: tool.name, parameters: tool.schema });
   if (input === undefined) return { tool, args, advice: undefined };
   const patch = patchIn(tool.name, input);
-  if (patch !== undefined) return { tool: names.named("edit"), args: patch, advice: undefined };
+  if (patch !== undefined) return { tool: names.closest("edit"), args: patch, advice: undefined };
   if (isOwn) return { tool, args: input, advice: undefined };
   const isRegex = isGrep(bare) && !saysRegex(tool.name, input);
   const { args: own, defaults } = toolOf(bare) ?? {};
@@ -61,7 +61,7 @@ function editorCall<Tool extends { readonly name: string; readonly schema: Argum
 ): MeantCall<Tool> {
   const { command, ...rest } = argumentsIn(args, { name: "", parameters: {} }) ?? {};
   const word = typeof command === "string" ? command : "";
-  const tool = names.named(EDITOR_COMMANDS.get(word) ?? "");
+  const tool = names.closest(EDITOR_COMMANDS.get(word) ?? "");
   const advice = adviceFor(word);
   return { tool, args: rest, advice: advice === undefined ? undefined : `Nothing does "${word}". ${advice}` };
 }

@@ -3,7 +3,7 @@ import type { RootedPath } from "../../../policy/roots.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import type { Diff, FileChange } from "../../log/events.ts";
 import { countsOf, lineDiff } from "../../log/line_diff.ts";
-import { counted, files, type PreparedCall, type ToolResult } from "../define.ts";
+import { files, plural, type PreparedCall, type ToolResult } from "../define.ts";
 import { applyHunks, parsePatch, type PatchSection } from "./patch.ts";
 import { outcomeOf, shownPath, type TextFile, type Workspace } from "./workspace.ts";
 
@@ -43,7 +43,7 @@ export async function preparePatch(
     }
   }
   if (problems.length > 0) {
-    const which = problems.length === 1 ? "" : `${counted(problems.length, "section")} do not fit:\n`;
+    const which = problems.length === 1 ? "" : `${plural(problems.length, "section")} do not fit:\n`;
     throw new ToolError(`Nothing of the patch was written. ${which}${problems.join("\n")}`, "does not fit");
   }
   const steps = [...plan.values()].map((planned) => stepOf(planned, workspace));
@@ -175,11 +175,11 @@ async function runAll(
     }
   }
   if (changes.length === 0 && failed > 0) throw new ToolError(`Nothing was changed.\n${lines.join("\n")}`);
-  const left = failed === 0 ? "" : `, ${counted(failed, "file")} NOT changed`;
+  const left = failed === 0 ? "" : `, ${plural(failed, "file")} NOT changed`;
   const only = steps.length === 1 && diff !== undefined && diff.others === undefined
     ? countsOf(diff)
     : undefined;
-  const summary = only ?? `${counted(steps.length - failed, "file")}${left}`;
-  const text = `Patched ${counted(steps.length - failed, "file")}${left}:\n${lines.join("\n")}`;
+  const summary = only ?? `${plural(steps.length - failed, "file")}${left}`;
+  const text = `Patched ${plural(steps.length - failed, "file")}${left}:\n${lines.join("\n")}`;
   return { text, summary, ...(diff === undefined ? {} : { diff }), changes, failed: failed > 0 };
 }

@@ -10,7 +10,7 @@ export class Views {
   readonly #hashes: Map<string, string>;
   /** By path, the most recently used last. */
   readonly #texts = new Map<string, string>();
-  #held = 0;
+  #size = 0;
 
   /** @param hashes of the texts by path, which outlive the process */
   constructor(hashes: Map<string, string> = new Map()) {
@@ -36,7 +36,7 @@ export class Views {
   }
 
   /** Texts by path, the most recently used last. */
-  get held(): ReadonlyMap<string, string> {
+  get texts(): ReadonlyMap<string, string> {
     return this.#texts;
   }
 
@@ -48,16 +48,16 @@ export class Views {
   async note(path: string, text: string): Promise<void> {
     this.#drop(path);
     this.#texts.set(path, text);
-    this.#held += text.length;
+    this.#size += text.length;
     for (const oldest of this.#texts.keys()) {
-      if (this.#held <= MOST_HELD) break;
+      if (this.#size <= MOST_HELD) break;
       this.#drop(oldest);
     }
     this.#hashes.set(path, await hash(text));
   }
 
   #drop(path: string): void {
-    this.#held -= this.#texts.get(path)?.length ?? 0;
+    this.#size -= this.#texts.get(path)?.length ?? 0;
     this.#texts.delete(path);
   }
 }

@@ -167,8 +167,8 @@ export class Workspace {
   }
 
   /** Records that the model got the file: this text of it, or the current one. Ignores files outside of the project. */
-  async noteGiven(named: string, text: string | undefined, signal: AbortSignal): Promise<void> {
-    const path = await unlessRefused(() => this.resolve(named));
+  async noteGiven(name: string, text: string | undefined, signal: AbortSignal): Promise<void> {
+    const path = await unlessRefused(() => this.resolve(name));
     const now = path === undefined ? undefined : (await this.readIfText(path, signal))?.text;
     if (path === undefined || now === undefined) return;
     // The sender may have normalised line endings.
@@ -178,22 +178,22 @@ export class Workspace {
   }
 
   /** Absolute paths of files whose text the model knows, the most recently used last. */
-  get held(): Iterable<string> {
-    return this.#views.held.keys();
+  get knownPaths(): Iterable<string> {
+    return this.#views.texts.keys();
   }
 
   /** The model saw somebody's edit of this text; it knows the new text if it knew the old one. */
   async noteEdit(path: string, before: string, after: string): Promise<void> {
-    if (this.#views.held.get(path) === before) await this.#views.note(path, after);
+    if (this.#views.texts.get(path) === before) await this.#views.note(path, after);
   }
 
   /** The file's current text, absent for a missing file. Undefined if it is unknown or not freely readable. */
-  async textNow(named: string, signal: AbortSignal): Promise<{ named: string; text?: string } | undefined> {
-    const path = await unlessRefused(() => this.resolve(named));
+  async textNow(name: string, signal: AbortSignal): Promise<{ name: string; text?: string } | undefined> {
+    const path = await unlessRefused(() => this.resolve(name));
     if (path === undefined || !this.mayShow(path)) return undefined;
     const file = await this.readIfText(path, signal);
     if (file === undefined && (path.exists || signal.aborted)) return undefined;
-    return { named: path.named, ...(file === undefined ? {} : { text: file.text }) };
+    return { name: path.named, ...(file === undefined ? {} : { text: file.text }) };
   }
 
   /** The model's own file, which no editor shows and nothing records. */

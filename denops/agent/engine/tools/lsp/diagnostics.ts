@@ -4,7 +4,7 @@ import type { ToolResult } from "../define.ts";
 import { AskedAbout } from "../files/asked_about.ts";
 import type { Workspace } from "../files/workspace.ts";
 import { leftOutNote } from "../search/format.ts";
-import { counted, diagnosticLine, placed } from "./show.ts";
+import { diagnosticLine, placed, plural } from "./show.ts";
 
 const MOST = 50;
 const SEVERITIES = ["error", "warning", "info", "hint"] as const;
@@ -33,7 +33,7 @@ export async function showDiagnostics(
   found.sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
   const summary = SEVERITIES.flatMap((severity) => {
     const count = found.filter((one) => one.severity === severity).length;
-    return count === 0 ? [] : [counted(count, severity)];
+    return count === 0 ? [] : [plural(count, severity)];
   }).join(", ");
   const left = found.length - MOST + cut;
   const lines = [...found.slice(0, MOST).map(({ text }) => text), ...(left > 0 ? [`[${left} more]`] : [])];

@@ -67,7 +67,7 @@ export async function showLocations(
   if (left > 0) sections.push(`[${left} more]`);
   sections.push(...leftOutNote(leftOut));
   const text = sections.join("\n");
-  const summary = counted(total - hidden, noun);
+  const summary = plural(total - hidden, noun);
   if (total === hidden) {
     return { text: [`No ${noun} of ${at.text} may be shown.`, text].join("\n").trim(), summary: "nothing" };
   }
@@ -135,6 +135,6 @@ export function diagnosticLine(name: string, diagnostic: LspDiagnostic): string 
   return cut(`${name}:${line}:${character} ${severity} ${oneLine}`) + (origin === "" ? "" : ` (${origin})`);
 }
 
-export function counted(count: number, noun: string): string {
+export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

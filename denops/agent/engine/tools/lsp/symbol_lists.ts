@@ -5,7 +5,7 @@ import { AskedAbout } from "../files/asked_about.ts";
 import type { Workspace } from "../files/workspace.ts";
 import { leftOutNote } from "../search/format.ts";
 import { nothing } from "./ask.ts";
-import { counted, lineRange, placed, symbolName } from "./show.ts";
+import { lineRange, placed, plural, symbolName } from "./show.ts";
 
 type Symbols = Extract<LspResponse, { kind: "symbols" }>;
 
@@ -17,7 +17,7 @@ export function showOutline({ symbols, total }: Symbols): ToolResult {
   );
   const left = total - symbols.length;
   if (left > 0) lines.push(`[${left} more]`);
-  return { text: lines.join("\n"), summary: counted(total, "symbol") };
+  return { text: lines.join("\n"), summary: plural(total, "symbol") };
 }
 
 export async function showFound(
@@ -35,7 +35,7 @@ export async function showFound(
   const more = [...(left > 0 ? [`[${left} more]`] : []), ...note];
   return {
     text: [...lines.slice(0, MOST_FOUND), ...more].join("\n"),
-    summary: counted(lines.length, "symbol"),
+    summary: plural(lines.length, "symbol"),
   };
 }
 

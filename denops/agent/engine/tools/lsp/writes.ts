@@ -8,7 +8,7 @@ import { countsOf, lineDiff } from "../../log/line_diff.ts";
 import { splitLines } from "../../../shared/text/text.ts";
 import { shownPath, type TextFile, type Workspace } from "../files/workspace.ts";
 import type { RootedPath } from "../../../policy/roots.ts";
-import { counted, LONGEST_LINE } from "./show.ts";
+import { LONGEST_LINE, plural } from "./show.ts";
 
 interface Write {
   readonly target: RootedPath;
@@ -69,7 +69,7 @@ function newLines(before: string, after: string, most: number): readonly string[
     at += count;
   }
   const left = out.length - Math.max(0, most);
-  return left > 0 ? [...out.slice(0, Math.max(0, most)), `[${counted(left, "more line")}]`] : out;
+  return left > 0 ? [...out.slice(0, Math.max(0, most)), `[${plural(left, "more line")}]`] : out;
 }
 
 /** Successful writes stay; failed files are reported beside them. */
@@ -100,7 +100,7 @@ async function writeAll(
     }
   }
   if (changes.length === 0) throw new ToolError(`${title}: nothing was changed.\n${lines.join("\n")}`);
-  const left = failed === 0 ? "" : `, ${counted(failed, "file")} NOT changed`;
-  const summary = `${counted(changes.length, "file")}${left}`;
+  const left = failed === 0 ? "" : `, ${plural(failed, "file")} NOT changed`;
+  const summary = `${plural(changes.length, "file")}${left}`;
   return { text: `${title} in ${summary}:\n${lines.join("\n")}`, summary, diff, changes };
 }

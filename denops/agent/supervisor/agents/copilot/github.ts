@@ -59,9 +59,9 @@ export function apiAddress(
   const isOurs = url !== null && url.protocol === "https:" && url.port === "" && url.username === "" &&
     url.password === "" && domains.some((domain) => url.hostname.endsWith(`.${domain}`));
   if (isOurs) return url.origin;
-  const named = oneLine(reportedUrl ?? "", LONGEST_NAME);
+  const address = oneLine(reportedUrl ?? "", LONGEST_NAME);
   throw new Error(
-    `Cannot use copilot: ${named} is no address of Copilot's. Set providers.copilot.base_url if it is right.`,
+    `Cannot use copilot: ${address} is no address of Copilot's. Set providers.copilot.base_url if it is right.`,
   );
 }
 

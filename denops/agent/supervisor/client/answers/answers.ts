@@ -7,10 +7,10 @@ import { languageServerAnswers } from "./language_servers.ts";
 import { lookupAnswers } from "./lookups.ts";
 import { turnListeners } from "./updates.ts";
 
-/** @param held whether the operating system confines the engine */
-export function answers(client: ClientContext, held: boolean): Omit<EngineAnswers, "provider_key"> {
+/** @param isConfined whether the operating system confines the engine */
+export function answers(client: ClientContext, isConfined: boolean): Omit<EngineAnswers, "provider_key"> {
   return {
-    ...fileAnswers(client, held),
+    ...fileAnswers(client, isConfined),
     ...commandAnswers(client),
     ...lookupAnswers(client),
     ...languageServerAnswers(client),

@@ -7,15 +7,15 @@ import { shownFiles } from "../../screen/updates.ts";
 import { makeLink } from "../../system/links.ts";
 import type { ClientContext } from "../context.ts";
 
-/** @param held whether the operating system confines the engine */
+/** @param isConfined whether the operating system confines the engine */
 export function fileAnswers(
   { ports: { chatOf, editor }, permissions: { roots }, terminals }: ClientContext,
-  held: boolean,
+  isConfined: boolean,
 ): Pick<EngineAnswers, "make_link" | "unsaved_text" | "write_unsaved" | "written_since"> {
   return {
     async make_link(sessionId, { path, target }) {
       const agreed = terminals.keepsLink(sessionId, dirname(path), target);
-      await makeLink(path, target, { roots, held, agreed });
+      await makeLink(path, target, { roots, isConfined: isConfined, agreed });
       return {};
     },
     async unsaved_text(_, { path }) {

@@ -106,8 +106,8 @@ export function repositoryStamp(folder: string, { top, own, common }: Repository
 /** The work tree that the settings name. */
 async function worktreeOf(own: string, roots: readonly string[]): Promise<string | undefined> {
   const settings = await settingsIn([join(own, "config")], roots);
-  const named = settings.findLast(({ key }) => key === "core.worktree")?.value;
-  return named === undefined ? undefined : await realPath(resolve(own, named)) ?? named;
+  const worktree = settings.findLast(({ key }) => key === "core.worktree")?.value;
+  return worktree === undefined ? undefined : await realPath(resolve(own, worktree)) ?? worktree;
 }
 
 async function linkedOf(

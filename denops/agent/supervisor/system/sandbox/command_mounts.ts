@@ -100,9 +100,9 @@ function homeMounts(home: string, gitConfig: string | undefined): readonly Mount
 
 /** The existing real folders of the option command_write. */
 function writtenFolders(paths: readonly string[], home: string | undefined): readonly string[] {
-  return paths.flatMap((path) => {
-    const named = expanded(path, home);
-    const real = named === undefined ? undefined : realPath(named);
+  return paths.flatMap((name) => {
+    const path = expanded(name, home);
+    const real = path === undefined ? undefined : realPath(path);
     return real !== undefined && stat(real)?.isDirectory ? [real] : [];
   });
 }

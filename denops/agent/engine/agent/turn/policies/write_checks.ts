@@ -6,7 +6,7 @@ import type { LspDiagnostic } from "../../../../protocol/lsp.ts";
 import type { LanguageServers } from "../../../ports/editor.ts";
 import type { AccessPath } from "../../../../protocol/access.ts";
 import { type Workspace } from "../../../tools/files/workspace.ts";
-import { counted, diagnosticLine } from "../../../tools/lsp/show.ts";
+import { diagnosticLine, plural } from "../../../tools/lsp/show.ts";
 
 /** Files to check for one call, and for one turn. */
 const MOST_FILES = 30;
@@ -136,12 +136,12 @@ function report(found: readonly Found[]): Report | undefined {
   const unknown = lines(({ added, compared }) => compared ? [] : added);
   const old = lines(({ old }) => old);
   const parts = [
-    section(`you added ${counted(added.length, "error")}`, added, MOST_NEW),
-    section(`${counted(unknown.length, "error")}, not known whether new`, unknown, MOST_NEW),
-    section(`${counted(old.length, "error")} from before`, old, MOST_OLD),
+    section(`you added ${plural(added.length, "error")}`, added, MOST_NEW),
+    section(`${plural(unknown.length, "error")}, not known whether new`, unknown, MOST_NEW),
+    section(`${plural(old.length, "error")} from before`, old, MOST_OLD),
   ].filter((part) => part !== "");
   if (parts.length === 0) return undefined;
-  const summary = added.length === 0 ? "" : counted(added.length, "new error");
+  const summary = added.length === 0 ? "" : plural(added.length, "new error");
   return { text: `[Auto-diagnostics] ${parts.join("\n")}`, summary };
 }
 

@@ -22,7 +22,7 @@ export const action: Syntax = {
     const isFenced = cursor.match(FENCE) !== undefined;
     const name = isFenced ? undefined : cursor.match(NAMED)?.[1];
     if (name !== undefined) {
-      if (tools.named(name) === undefined) return undefined;
+      if (tools.closest(name) === undefined) return undefined;
       const args = cursor.sees("{") ? wholeObject(cursor) : undefined;
       if (args === undefined) return unread(cursor, tools, name, begin, []);
       takeClose(cursor, ["```"]);

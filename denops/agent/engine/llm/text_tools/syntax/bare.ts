@@ -27,7 +27,7 @@ export const bare: Syntax = {
     cursor.at = own.at;
     cursor.metEnd ||= own.metEnd;
     if (read !== undefined) return objectCalls(read, tools, true);
-    const isCut = own.metEnd && tools.named(head.name) !== undefined;
+    const isCut = own.metEnd && tools.closest(head.name) !== undefined;
     return isCut ? unread(cursor, tools, head.name, begin, []) : undefined;
   },
 };
@@ -39,6 +39,6 @@ function headOf(cursor: Cursor, tools: KnownTools): { readonly name: string } | 
     if (cursor.from(cursor.at).match(CUT_HEAD, 0) !== undefined) cursor.metEnd = true;
     return undefined;
   }
-  const isOther = NAMES.includes(key) && name !== "" && tools.named(name) === undefined;
+  const isOther = NAMES.includes(key) && name !== "" && tools.closest(name) === undefined;
   return isOther || !isKeyOfCall(key, tools) ? undefined : { name: NAMES.includes(key) ? name : "" };
 }

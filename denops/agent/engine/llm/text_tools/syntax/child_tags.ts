@@ -67,7 +67,7 @@ function children(
 }
 
 function keysOf(name: string, tools: KnownTools): readonly string[] {
-  const spec = tools.named(name);
+  const spec = tools.closest(name);
   return spec === undefined ? [] : Object.keys(propertiesOf(spec));
 }
 

@@ -39,7 +39,7 @@ export const deepseek: Syntax = {
       const first = cursor.match(NAME, 100)?.[1];
       const isTyped = cursor.match(SEPARATOR) !== undefined;
       const second = isTyped ? cursor.match(NAME, 100)?.[1] : undefined;
-      const name = [second, first].find((one) => tools.named(one ?? "") !== undefined) ?? second ?? first;
+      const name = [second, first].find((one) => tools.closest(one ?? "") !== undefined) ?? second ?? first;
       if (name === undefined || !(isTyped || isMarked)) {
         cursor.at = begin;
         break;

@@ -49,7 +49,7 @@ function parameters(
   cursor: Cursor,
   tools: KnownTools,
 ): Readonly<Record<string, string>> | undefined {
-  const spec = tools.named(name);
+  const spec = tools.closest(name);
   const properties = spec === undefined ? {} : propertiesOf(spec);
   const values = new Map<string, string>();
   for (;;) {

@@ -38,7 +38,7 @@ export function brokenObjects(
   const begin = cursor.at;
   const head = cursor.text.slice(begin, begin + HEAD);
   const name = NAME.exec(head)?.[1] ?? SHORT_FORM.exec(head)?.[1];
-  if (name === undefined || tools.named(name) === undefined) return undefined;
+  if (name === undefined || tools.closest(name) === undefined) return undefined;
   const read = readLiteral(cursor.from(begin));
   if (read !== undefined && read.open.size === 0) return undefined;
   const end = cursor.findOne(closes);

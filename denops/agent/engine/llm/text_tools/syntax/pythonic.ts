@@ -62,7 +62,7 @@ function callAt(cursor: Cursor, tools: KnownTools, { isNamed }: Strictness): Tex
   const name = head?.[1];
   // The printed call may still arrive.
   if (name === "print" && cursor.text.length - begin < 120) cursor.metEnd = true;
-  const spec = name === undefined ? undefined : tools.named(name);
+  const spec = name === undefined ? undefined : tools.closest(name);
   if (head === undefined || name === undefined || spec === undefined) return undefined;
   const positions = isNamed ? [] : Object.keys(propertiesOf(spec));
   const entries: [string, unknown][] = [];

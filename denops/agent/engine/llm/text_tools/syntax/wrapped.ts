@@ -134,7 +134,7 @@ function misunderstood(
 ): readonly TextCall[] | undefined {
   const begin = cursor.at;
   const name = cursor.from(begin).match(FIRST_NAME, 0)?.[1];
-  if (name === undefined || tools.named(name) === undefined) return undefined;
+  if (name === undefined || tools.closest(name) === undefined) return undefined;
   return cursor.findOne(closes) === undefined ? undefined : unread(cursor, tools, name, begin, closes);
 }
 

@@ -1,7 +1,7 @@
 -- Pure: actions that wait until the chat is open, in order. A message among them is a waiting block.
 local M = {}
 
----@class agent.Held
+---@class agent.BacklogItem
 ---@field action string   see states.lua
 ---@field text? string    typed by the user, never lost
 ---@field id? string      of that text
@@ -13,9 +13,9 @@ local M = {}
 ---@param status? agent.Status of its block; nil removes the block
 local function take(timeline, changed, drop, status)
   for index, block in ipairs(timeline.blocks) do
-    if block.held and drop(block) then
+    if block.backlog_item and drop(block) then
       if status then
-        block.status, block.held = status, nil
+        block.status, block.backlog_item = status, nil
       else
         timeline.blocks[index] = { kind = "moved", text = "" }
       end
@@ -48,36 +48,36 @@ function M.handle(on, add)
     timeline.is_closing = nil
   end
 
-  --- Holds an action: `held` is an agent.Held.
-  function on.held(timeline, update, changed)
-    local held = update.held
-    table.insert(timeline.held, held)
-    if held.text then
-      add(timeline, { kind = "user", text = held.text, id = held.id, status = "queued", held = held }, changed)
+  --- `item` is an agent.BacklogItem.
+  function on.backlog_add(timeline, update, changed)
+    local item = update.item
+    table.insert(timeline.backlog, item)
+    if item.text then
+      add(timeline, { kind = "user", text = item.text, id = item.id, status = "queued", backlog_item = item }, changed)
     end
   end
 
-  --- Removes a held action, or all without `held`.
-  function on.unheld(timeline, update, changed)
-    local held = update.held
-    timeline.held = vim.tbl_filter(function(one)
-      return held ~= nil and one ~= held
-    end, timeline.held)
+  --- Removes an action, or all without `item`.
+  function on.backlog_remove(timeline, update, changed)
+    local item = update.item
+    timeline.backlog = vim.tbl_filter(function(one)
+      return item ~= nil and one ~= item
+    end, timeline.backlog)
     take(timeline, changed, function(block)
-      return held == nil or block.held == held
-    end, not held and "stopped" or nil)
+      return item == nil or block.backlog_item == item
+    end, not item and "stopped" or nil)
   end
 
   return on
 end
 
---- The texts of held messages, in order.
+--- The texts of its messages, in order.
 ---@param timeline agent.Timeline
 ---@return string[]
 function M.texts(timeline)
   local texts = {}
-  for _, held in ipairs(timeline.held) do
-    table.insert(texts, held.text)
+  for _, item in ipairs(timeline.backlog) do
+    table.insert(texts, item.text)
   end
   return texts
 end
