@@ -7,6 +7,7 @@
  * - `--repeat N`: runs each file N times.
  * - `--load N`: N processes compute at the same time, as on a busy machine.
  */
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { join, resolve } from "node:path";
 import { PROJECT, toolEnvironment } from "./environment.ts";
@@ -96,6 +97,11 @@ async function main(): Promise<number> {
     console.error(
       "Cannot run the tests: --repeat and --load take whole numbers, such as --repeat 50 --load 8.",
     );
+    return 2;
+  }
+  const missing = positionals.find((path) => !existsSync(path));
+  if (missing !== undefined) {
+    console.error(`Cannot run the tests: ${missing} does not exist. Name files or folders of tests.`);
     return 2;
   }
   const folder = await Deno.makeTempDir({ prefix: "agent-tests-" });
