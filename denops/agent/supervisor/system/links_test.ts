@@ -37,7 +37,7 @@ Deno.test({
     await git(root, "add", "--all");
     await Deno.remove(join(root, "a [1]/tracked"));
     const texts = async (path: string, target: string) => {
-      await makeLink(join(root, path), target, { roots: [root], held: true, agreed: false });
+      await makeLink(join(root, path), target, { roots: [root], isConfined: true, agreed: false });
       return await Deno.readLink(join(root, path));
     };
     assert.equal(await texts("down", "a [1]/b.txt"), "a [1]/b.txt");
