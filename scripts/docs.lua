@@ -40,7 +40,7 @@ end
 
 --- A function of the public API, with the names of its parameters; an unused one is nil.
 local function api(name)
-  local row = actions.named(name)
+  local row = actions.by_name(name)
   local run = row and row.run or require("agent")[name]
   local parameters = {}
   -- The first parameter of an action are the chats.
