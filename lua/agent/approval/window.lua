@@ -126,15 +126,14 @@ end
 ---@return string winbar
 local function place()
   local free = vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
-  local width = math.max(20, math.min(100, vim.o.columns - 2))
   local wanted = math.min(rows() + 2, most_rows())
   local function room_for(lines)
     local has_tabs = vim.o.showtabline > (#vim.api.nvim_list_tabpages() > 1 and 0 or 1)
     local row = at_top and (has_tabs and 1 or 0) or free - lines
-    return chats.make_room(lines) or { row = row, col = 0, rows = lines, columns = width + 2 }
+    return chats.make_room(lines) or { row = row, col = 0, rows = lines, columns = math.min(102, vim.o.columns) }
   end
   local room = room_for(wanted)
-  width = math.min(width, room.columns - 2)
+  local width = math.max(1, room.columns - 2)
   local footer, winbar = hint(width)
   room = winbar == "" and room or room_for(math.min(wanted + 1, most_rows()))
   dock = room.window
@@ -145,7 +144,7 @@ local function place()
   return {
     relative = "editor",
     row = room.row,
-    col = room.col + math.floor((room.columns - width - 2) / 2),
+    col = room.col,
     width = width,
     height = math.max(1, room.rows - 2),
     border = border(),

@@ -20,9 +20,6 @@ local M = {}
 --- Chats with a running turn. Their files are requested once, at its end.
 local running = {} ---@type table<integer, true>
 
---- Narrower windows show keys without words.
-local NARROW = 60
-
 --- Shows the hint of the hunk that the cursor is in.
 ---@param buf integer
 local function show_hint(buf)
@@ -34,16 +31,13 @@ local function show_hint(buf)
   if not hunk then
     return marks.hint(buf)
   end
-  -- Some of the line's text stays visible.
-  local is_narrow = api.nvim_win_get_width(0) < NARROW
-  local parts = { (is_narrow and "%d/%d" or "%d of %d"):format(index, #it.hunks) }
+  local words, short = { ("%d of %d"):format(index, #it.hunks) }, { ("%d/%d"):format(index, #it.hunks) }
   local wanted = keys.wanted()
   for _, name in ipairs({ "keep", "undo", "next" }) do
-    if wanted[name] then
-      table.insert(parts, is_narrow and wanted[name] or wanted[name] .. " " .. name)
-    end
+    table.insert(words, wanted[name] and wanted[name] .. " " .. name)
+    table.insert(short, wanted[name])
   end
-  marks.hint(buf, hunk, table.concat(parts, is_narrow and " " or " · "))
+  marks.hint(buf, hunk, { table.concat(words, " · "), table.concat(short, " "), short[1] })
 end
 
 ---@param it agent.review.Tracked
@@ -342,6 +336,7 @@ local function fit()
   for _, it in ipairs(track.all()) do
     marks.fit(it)
   end
+  show_hint(api.nvim_get_current_buf())
 end
 
 on({ "WinResized", "VimResized" }, "fit removed lines", fit)

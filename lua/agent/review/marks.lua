@@ -214,19 +214,35 @@ function M.fit(it)
   end
 end
 
---- Shows the keys at the cursor's hunk, or nothing.
+--- Columns of the current window after the end of a line.
+---@param row integer from 1
+---@return integer
+local function room_after(row)
+  local info = vim.fn.getwininfo(api.nvim_get_current_win())[1]
+  local width = math.max(info.width - info.textoff, 1)
+  local column = vim.fn.virtcol({ row, "$" }) - 1
+  return vim.wo.wrap and width - column % width or width - column + vim.fn.winsaveview().leftcol
+end
+
+--- Shows the keys at the hunk in the current window, or nothing.
 ---@param buf integer
 ---@param hunk? agent.review.Hunk
----@param text? string
-function M.hint(buf, hunk, text)
+---@param texts? string[] from the longest to the shortest: Neovim would cut what does not fit
+function M.hint(buf, hunk, texts)
   api.nvim_buf_clear_namespace(buf, hints, 0, -1)
-  if hunk and text then
+  if hunk and texts then
     local row = math.min(hunk.row, api.nvim_buf_line_count(buf)) - 1
-    api.nvim_buf_set_extmark(buf, hints, row, 0, {
-      virt_text = { { text, "AgentHint" } },
-      virt_text_pos = "eol_right_align",
-      hl_mode = "combine",
-    })
+    local room = room_after(row + 1)
+    local text = vim.iter(texts):find(function(one)
+      return api.nvim_strwidth(one) < room
+    end)
+    if text then
+      api.nvim_buf_set_extmark(buf, hints, row, 0, {
+        virt_text = { { text, "AgentHint" } },
+        virt_text_pos = "eol_right_align",
+        hl_mode = "combine",
+      })
+    end
   end
 end
 

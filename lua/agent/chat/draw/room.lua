@@ -4,8 +4,8 @@ local window = require("agent.chat.window")
 
 local M = {}
 
---- Columns below which text is unreadable.
-local NARROWEST = 22
+--- Columns below which text is unreadable, and those of a comfortable width.
+local NARROWEST, COMFORTABLE = 22, 82
 
 --- Over the transcript: below its text if there is room, else over the older part.
 ---@param windows agent.Windows
@@ -39,7 +39,12 @@ function M.make(windows, rows)
     return dock.make(windows, rows) or over(windows, rows)
   end
   local row, free = window.keep_free(windows, rows)
-  return { row = row, col = 0, rows = free, columns = vim.o.columns }
+  local chat = vim.api.nvim_win_get_config(windows.transcript)
+  local wide = math.min(COMFORTABLE, vim.o.columns)
+  if chat.width + 2 >= wide then
+    return { row = row, col = chat.col, rows = free, columns = chat.width + 2 }
+  end
+  return { row = row, col = math.floor((vim.o.columns - wide) / 2), rows = free, columns = wide }
 end
 
 return M
