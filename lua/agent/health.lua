@@ -19,6 +19,11 @@ local function check_host()
   end
 end
 
+local NEEDED_FOR = {
+  ripgrep = "the agent cannot search",
+  git = "the agent sees no changes, branches and ignored files, and has no worktrees",
+}
+
 ---@param config table
 ---@param report? table
 local function check_programs(config, report)
@@ -27,7 +32,7 @@ local function check_programs(config, report)
     if program.found then
       health.ok(("%s: %s"):format(program.name, program.found))
     else
-      health.warn(("%s was not found: the agent's searches need it"):format(program.name), {
+      health.warn(("%s was not found: %s"):format(program.name, NEEDED_FOR[program.name]), {
         ("Install %s, and see that it is on the PATH of Neovim"):format(program.name),
       })
     end
@@ -118,6 +123,9 @@ local function show_project(report)
     local tell = { ok = health.ok, error = health.error, unknown = health.warn }
     tell[report.check.state](report.check.text, report.check.state == "error" and { "See :help agent-providers" } or nil)
   end
+  for _, provider in ipairs(report.providers) do
+    (provider.ready and health.ok or health.warn)(("provider %s: %s"):format(provider.name, provider.text))
+  end
   for _, engine in ipairs(report.engines) do
     health.ok("running engine: " .. engine)
   end
@@ -131,6 +139,16 @@ local function list(heading, lines)
   end
 end
 
+--- What to do without the operating system's sandbox.
+---@param sandbox string of the engine, in words
+---@return string
+local function sandbox_advice(sandbox)
+  return sandbox:find("switched off", 1, true) and 'Set the option sandbox to "auto".'
+    or sandbox:find("--disable-userns", 1, true) and "Update bubblewrap to 0.8 or later."
+    or sandbox:find("does not work here", 1, true) and "Allow user namespaces: :help agent-troubleshooting."
+    or "On Linux install bubblewrap."
+end
+
 ---@param report table
 local function show_engine_sandbox(report)
   health.start("agent: sandbox of the engine")
@@ -139,10 +157,7 @@ local function show_engine_sandbox(report)
   elseif report.sandbox ~= "" then
     health.warn(report.sandbox, {
       "Without the operating system's sandbox, only the tools' own check stops symbolic links out of the project.",
-      report.sandbox:find("switched off", 1, true) and 'Set the option sandbox to "auto".'
-        or report.sandbox:find("--disable-userns", 1, true) and "Update bubblewrap to 0.8 or later."
-        or report.sandbox:find("does not work here", 1, true) and "Allow user namespaces: :help agent-troubleshooting."
-        or "On Linux install bubblewrap.",
+      sandbox_advice(report.sandbox),
     })
   else
     health.warn("Unknown: see the errors above")
@@ -154,7 +169,8 @@ end
 local LEVELS = { bubblewrap = "bubblewrap", seatbelt = "Seatbelt (sandbox-exec)" }
 
 ---@param commands? table see CommandsReport in protocol/ui.ts
-local function show_commands(commands)
+---@param sandbox string of the engine, in words
+local function show_commands(commands, sandbox)
   health.start("agent: sandbox of commands")
   if not commands then
     health.warn("Unknown: see the errors above")
@@ -163,8 +179,9 @@ local function show_commands(commands)
   if LEVELS[commands.level] then
     health.ok(LEVELS[commands.level])
   else
+    local holds = sandbox:find("^bubblewrap") ~= nil
     health.warn("None: each command asks, whatever the rules say", {
-      "On Linux install bubblewrap; bash is needed too, and the option sandbox must not be off.",
+      holds and "Install bash." or sandbox_advice(sandbox),
     })
   end
   if commands.rehearses == "" then
@@ -219,7 +236,7 @@ function M.check()
   if report then
     show_project(report)
     show_engine_sandbox(report)
-    show_commands(report.commands)
+    show_commands(report.commands, report.sandbox)
     show_programs(report.profiles)
   else
     health.start("agent: supervisor and engine")

@@ -1,6 +1,7 @@
 -- A language server inside of Neovim: offers code actions in the user's buffers, and completion in the input. It is
 -- attached only where it has something to offer, and stops with the last buffer.
 local config = require("agent.config")
+local lsp = require("agent.ui.lsp")
 
 local M = {}
 
@@ -129,12 +130,12 @@ end
 function M.others(filter)
   return vim.tbl_filter(function(client)
     return client.name ~= NAME
-  end, vim.lsp.get_clients(filter))
+  end, lsp.clients(filter))
 end
 
 ---@return vim.lsp.Client?
 local function client()
-  return package.loaded["vim.lsp"] and vim.lsp.get_clients({ name = NAME })[1]
+  return lsp.clients({ name = NAME })[1]
 end
 
 ---@param buffer integer
@@ -145,6 +146,9 @@ end
 
 ---@param buffer integer
 local function attach(buffer)
+  if not pcall(require, "vim.lsp") then
+    return
+  end
   vim.lsp.start({
     name = NAME,
     cmd = server,

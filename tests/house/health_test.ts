@@ -107,12 +107,13 @@ Deno.test({
 });
 
 const MISTAKES =
-  `ui = { layout = "top" }, rules = { deny = { "read([x)", "git push" } }, files = { deny_read = { "/etc/**" } }`;
+  `spiner = true, ui = { layout = "top" }, rules = { deny = { "read([x)", "git push" } }, files = { deny_read = { "/etc/**" } }`;
 
 test("health: mistakes in the options by name, patterns too", MISTAKES, async (agent) => {
   const options = section(await report(agent), "options").join("\n");
   for (
     const line of [
+      "ERROR unknown option spiner, did you mean ui = { spinner = … }?",
       'ERROR ui.layout must be one of float, right, left, bottom, tab, current, auto, not "top"',
       "ERROR Invalid option rules.deny: Not a rule: read([x). Its pattern needs a closing ].",
       "ERROR Invalid option rules.deny: Not a rule: git push. Rules look like ",
@@ -163,6 +164,25 @@ test("health: a server that is silent, and an old Deno", "", async (agent) => {
   assert.ok(old.includes("ERROR Deno is too old: it needs Deno 2.8 or newer, and this is 2.2.12."), old);
 });
 
+const PROVIDERS =
+  `providers = { quiet = { wire = "openai_chat", base_url = "http://127.0.0.1:9", api_key = "env:NO_SUCH_KEY" },
+    vault = { wire = "openai_chat", base_url = "http://127.0.0.1:9", api_key = "cmd:false" } }, provider = "vault"`;
+
+test(
+  "health: the user's own providers, and a misspelt option of one",
+  PROVIDERS,
+  async (agent) => {
+    const lines = section(await report(agent), "supervisor and engine").join("\n");
+    assert.match(lines, /WARNING provider quiet: NO_SUCH_KEY is not set\n/);
+    assert.match(lines, /OK provider vault: key by a command/);
+    await agent.nvim.lua(`require("agent").setup({ providers = { work = { base_ur = "x" } } })`);
+    const text = (await report(agent)).replaceAll(/\s+/g, " ");
+    const line =
+      "ERROR Invalid option: providers.work: unknown option base_ur. Known are wire, base_url, api_key, headers,";
+    assert.ok(text.includes(line), text);
+  },
+);
+
 test("health: without a sandbox it says so", `sandbox = "off"`, async (agent) => {
   const text = await report(agent);
   assert.match(
@@ -204,9 +224,9 @@ Deno.test("health: programs that are missing", async () => {
   const text = (await report(agent)).replaceAll(/\s+/g, " ");
   for (
     const part of [
-      "WARNING ripgrep was not found: the agent's searches need it",
+      "WARNING ripgrep was not found: the agent cannot search",
       "Install ripgrep",
-      "WARNING git was not found: the agent's searches need it",
+      "WARNING git was not found: the agent sees no changes,",
       "Install git",
       "On Linux install bubblewrap",
     ]
@@ -253,7 +273,9 @@ case " $* " in *" ${flag} "*) echo "${refusal}" >&2; exit 1 ;; esac
         text,
       );
       assert.ok(engine.includes(advice), engine);
-      assert.match(section(text, "sandbox of commands").join(" "), /WARNING None: each command asks/);
+      const commands = section(text, "sandbox of commands").join(" ");
+      assert.match(commands, /WARNING None: each command asks/);
+      assert.ok(commands.includes(advice), commands);
     },
   });
 }

@@ -1,9 +1,10 @@
 /** Broken set-ups: what is wrong, why and what to do, said by the first message in the chat and by `:checkhealth`. */
 import assert from "node:assert/strict";
 import { PLUGIN, startAgent } from "../support/agent.ts";
-import { transcript } from "../support/chat.ts";
+import { transcript, waitForChat } from "../support/chat.ts";
 import { USERS_PATH } from "../support/mines.ts";
 import type { ChildNvim } from "../support/nvim.ts";
+import { waitForNone } from "../support/processes.ts";
 import { scratch, waitUntil } from "../support/project.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
 
@@ -273,4 +274,28 @@ Deno.test("no Deno, an old one, no denops.vim where it is wanted, and no network
     `table.concat(vim.api.nvim_buf_get_lines(require("agent.chat").get().input.buffer, 0, -1, false), "|")`;
   await nvim.waitFor(`${input} ~= "a draft"`);
   assert.equal(await nvim.lua(`return ${input}`), "first||second||third||fourth||a draft");
+});
+
+Deno.test("a Deno that is too old is told while it downloads, and ended; without a log folder the chat works", async () => {
+  await using folder = await scratch({
+    deno: '#!/bin/sh\ncase "$1" in --version) echo "deno 2.2.12 (stable)" ;;\n' +
+      "*) echo Download https://jsr.io/x >&2; exec sleep 1000 ;; esac\n",
+    file: "",
+  });
+  await Deno.chmod(folder.path("deno"), 0o755);
+  await using agent = await startAgent({
+    script: "say Hi.",
+    // Without its log, Neovim itself asks for a key.
+    env: { XDG_STATE_HOME: folder.path("file/state"), NVIM_LOG_FILE: folder.path("log") },
+    options: `deno = { "${folder.path("deno")}" }`,
+  });
+  const { nvim } = agent;
+  await nvim.command("edit src/greet.ts");
+  await nvim.command("Agent Hello");
+  await waitForChat(nvim, "Cannot start: it needs Deno 2.8 or newer, and this is 2.2.12.");
+  if (Deno.build.os === "linux") await waitForNone([folder.path("deno")]);
+  await nvim.lua(`require("agent").setup({ deno = { ... } })`, Deno.execPath());
+  await nvim.keys("i @<Esc><CR>");
+  await waitForChat(nvim, "Hi.");
+  assert.doesNotMatch(await nvim.lua<string>(`return vim.fn.execute("messages")`), /E739|stack traceback/);
 });

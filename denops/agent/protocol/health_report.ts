@@ -8,6 +8,8 @@ export interface HealthReport {
   readonly provider: string;
   readonly model: string;
   readonly key: string;
+  /** The user's own providers: whether each can be used, and why. */
+  readonly providers: readonly { readonly name: string; readonly text: string; readonly ready: boolean }[];
   /** The engine's sandbox, in words. */
   readonly sandbox: string;
   /** Whether the provider answers, accepts the key and has the model; absent without a provider. */

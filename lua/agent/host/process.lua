@@ -105,6 +105,15 @@ function M.start(on)
   --- The last lines of its stderr.
   local output = {} ---@type string[]
   local is_fetching = false
+  ---@param done fun(problem?: string) called later
+  ---@return boolean started
+  local function ask_version(done)
+    local ask = vim.list_extend({ command[1], unpack(config.get().deno, 2) }, { "--version" })
+    local on_answer = vim.schedule_wrap(function(answer)
+      done(M.version_problem(answer.stdout or ""))
+    end)
+    return (pcall(vim.system, ask, { timeout = 2000 }, on_answer))
+  end
   process.channel = vim.fn.jobstart(command, {
     rpc = true,
     env = { MALLOC_ARENA_MAX = "1", DENO_NO_UPDATE_CHECK = "1" },
@@ -114,6 +123,13 @@ function M.start(on)
         if line:find("^Download") and not is_fetching then
           is_fetching = true
           on.on_fetching()
+          -- One that is too old would say so only when everything is there.
+          ask_version(function(problem)
+            if problem then
+              on.on_exit(process, "Cannot start: " .. problem)
+              vim.fn.jobstop(process.channel)
+            end
+          end)
         end
         if line ~= "" then
           table.insert(output, line)
@@ -125,13 +141,10 @@ function M.start(on)
     end,
     on_exit = function(_, code)
       local text = M.offline(table.concat(output, "\n")) or "The supervisor stopped " .. M.ending(code, output)
-      local ask = vim.list_extend({ command[1], unpack(config.get().deno, 2) }, { "--version" })
-      local started = code == 1 and pcall(vim.system, ask, { timeout = 2000 }, function(answer)
-        local problem = M.version_problem(answer.stdout or "")
-        vim.schedule(function()
+      local started = code == 1
+        and ask_version(function(problem)
           on.on_exit(process, problem and "Cannot start: " .. problem or text)
         end)
-      end)
       if not started then
         on.on_exit(process, text)
       end

@@ -1,5 +1,6 @@
 --- Renames the buffer of a renamed file, which otherwise stays the same.
 local api = vim.api
+local lsp = require("agent.ui.lsp")
 
 local M = {}
 
@@ -18,7 +19,7 @@ end
 ---@param change fun()
 local function with_clients_reattached(buf, change)
   local ids = {} ---@type integer[]
-  for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf })) do
+  for _, client in ipairs(lsp.clients({ bufnr = buf })) do
     ids[#ids + 1] = client.id
     vim.lsp.buf_detach_client(buf, client.id)
   end

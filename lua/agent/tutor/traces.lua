@@ -2,6 +2,8 @@
 local page = require("agent.tutor.page")
 local projects = require("agent.tutor.project")
 
+local lsp = require("agent.ui.lsp")
+
 local M = {}
 
 ---@class agent.TutorBefore
@@ -13,7 +15,7 @@ local M = {}
 ---@return agent.TutorBefore
 function M.note()
   local servers = {}
-  for _, server in ipairs(vim.lsp.get_clients()) do
+  for _, server in ipairs(lsp.clients()) do
     servers[server.id] = true
   end
   return { window = vim.api.nvim_get_current_win(), folder = vim.fn.getcwd(-1, -1), servers = servers }
@@ -81,7 +83,7 @@ end
 ---@param before agent.TutorBefore
 ---@param own table<integer, true> buffers
 function M.stop_servers(before, own)
-  for _, server in ipairs(vim.lsp.get_clients()) do
+  for _, server in ipairs(lsp.clients()) do
     local is_ours = vim.iter(pairs(server.attached_buffers)):all(function(buffer)
       return own[buffer] ~= nil
     end)

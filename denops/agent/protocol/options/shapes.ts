@@ -21,8 +21,7 @@ function isEmptyRecord(value: unknown): boolean {
 
 export const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 
-/** The user's own provider, or changes to a known one. */
-export const ProviderOptions = z.object({
+const providerOptions = {
   wire: z.enum(WIRES).optional(),
   base_url: httpUrl.optional(),
   /** "env:NAME" or "cmd:a command that prints the key". */
@@ -31,6 +30,14 @@ export const ProviderOptions = z.object({
   /** For copilot: a company's own GitHub, and its API if that is not at "api." of it. */
   github_url: httpUrl.optional(),
   github_api_url: httpUrl.optional(),
+};
+
+/** The user's own provider, or changes to a known one. */
+export const ProviderOptions = z.strictObject(providerOptions, {
+  error: ({ code, keys }) =>
+    code === "unrecognized_keys"
+      ? `unknown option ${keys}. Known are ${Object.keys(providerOptions).join(", ")}`
+      : undefined,
 });
 export type ProviderOptions = z.infer<typeof ProviderOptions>;
 

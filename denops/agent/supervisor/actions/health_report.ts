@@ -5,6 +5,7 @@ import type { CommandsReport, HealthReport } from "../../protocol/health_report.
 import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
 import { type Launch, launchCommand } from "../agents/launch.ts";
+import { Offers } from "../agents/offers.ts";
 import { engineConfig, type ProviderWorld } from "../agents/provider.ts";
 import { findRoot, otherRoots, type RootQuery } from "../agents/root.ts";
 import { checkProvider } from "../agents/provider_check.ts";
@@ -42,6 +43,7 @@ export async function healthReport(
   const isKept = user !== undefined &&
     await ensureStateFolder(user.state_dir).then(() => true, note) === true;
   const checking = engine && checkProvider(engine.provider, engine.model, world.fetch);
+  const providers = user === undefined ? [] : new Offers(world).own(user);
   const usable = isKept && others !== undefined;
   const launch = usable
     ? await launchCommand(roots, engine?.provider.base_url, user, () => {}).catch(note)
@@ -56,6 +58,7 @@ export async function healthReport(
     deno: `${Deno.version.deno} (${Deno.execPath()})`,
     root: roots.join(", "),
     ...providerReport(engine),
+    providers: await providers,
     sandbox: launch?.sandbox ?? "",
     ...defined({ check: await checking }),
     ...engineArguments(launch),

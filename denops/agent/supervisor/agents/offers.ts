@@ -63,9 +63,17 @@ export class Offers {
 
   /** Providers with a preset and the user's own; ready ones first. Takes half a second at most. */
   async providers(user: UserConfig): Promise<readonly OfferedProvider[]> {
-    const names = [...new Set([...Object.keys(user.providers).sort(), ...Object.keys(PRESETS)])];
-    const all = await Promise.all(names.map((name) => this.#provider(user, name)));
+    const presets = Object.keys(PRESETS).filter((name) => user.providers[name] === undefined);
+    const all = await Promise.all([
+      this.own(user),
+      ...presets.map((name) => this.#provider(user, name)),
+    ]).then((found) => found.flat());
     return [...all.filter(({ ready }) => ready), ...all.filter(({ ready }) => !ready)];
+  }
+
+  /** Those of the option `providers`. Takes half a second at most. */
+  async own(user: UserConfig): Promise<readonly OfferedProvider[]> {
+    return await Promise.all(Object.keys(user.providers).sort().map((name) => this.#provider(user, name)));
   }
 
   /** The stored key may have expired. @throws {Error} one line */

@@ -169,7 +169,7 @@ local function symbols(chat)
   return known_of(chat, "symbols", function(done)
     local names, is_asked = {}, false
     for _, buffer in ipairs(vim.tbl_filter(find.is_file_buffer, vim.api.nvim_list_bufs())) do
-      for _, symbol_server in ipairs(vim.lsp.get_clients({ bufnr = buffer, method = "textDocument/documentSymbol" })) do
+      for _, symbol_server in ipairs(server.others({ bufnr = buffer, method = "textDocument/documentSymbol" })) do
         is_asked = true
         local params = { textDocument = vim.lsp.util.make_text_document_params(buffer) }
         symbol_server:request("textDocument/documentSymbol", params, function(_, result)

@@ -222,7 +222,8 @@ end
 ---@param roots string[]
 ---@return boolean
 function M.may_serve(roots)
-  return M.of_project(roots)[1] ~= nil or vim.lsp.get_configs({ enabled = true })[1] ~= nil
+  return require("agent.ui.lsp").is_loaded()
+    and (M.of_project(roots)[1] ~= nil or vim.lsp.get_configs({ enabled = true })[1] ~= nil)
 end
 
 return M

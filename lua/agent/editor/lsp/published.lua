@@ -225,7 +225,7 @@ vim.api.nvim_create_autocmd("BufUnload", {
   end,
 })
 
-if package.loaded["vim.lsp"] then
+if require("agent.ui.lsp").is_loaded() then
   for _, client in ipairs(require("agent.server").others()) do
     meet(client)
   end

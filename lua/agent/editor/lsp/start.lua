@@ -28,7 +28,7 @@ end
 ---@return vim.lsp.ClientConfig[]
 local function configurations(buf)
   local found = {} ---@type vim.lsp.ClientConfig[]
-  local enabled = vim.lsp.get_configs({ enabled = true })
+  local enabled = require("agent.ui.lsp").is_loaded() and vim.lsp.get_configs({ enabled = true }) or {}
   table.sort(enabled, function(a, b)
     return a.name < b.name
   end)
