@@ -139,7 +139,7 @@ local function list(heading, lines)
   end
 end
 
---- What to do without the operating system's sandbox.
+--- The advice without the operating system's sandbox.
 ---@param sandbox string of the engine, in words
 ---@return string
 local function sandbox_advice(sandbox)

@@ -32,7 +32,7 @@ Deno.test("a file that is handed over, and the engine's notes, are for the model
   const sessions = new StoredSessions(engine.database);
   const session = sessions.get("s1");
   assert.equal(session.title, "Look at it");
-  assert.deepEqual(engine.session.turnsBegun().map(({ text }) => text), ["Look at it", "Now this"]);
+  assert.deepEqual(engine.session.turnsBegun(1, 2).map(({ text }) => text), ["Look at it", "Now this"]);
   for (const word of ["zebra", "secretive", "linked", "Continue exactly", "taken back"]) {
     assert.deepEqual(sessions.search(word, 5), [], word);
   }

@@ -5,6 +5,8 @@ import { assertEachLinear } from "../../../tests/support/growth.ts";
 import { DEFAULT_TIMEOUT } from "../../../tests/support/project.ts";
 import { storeWork } from "../../../tests/support/stored_work.ts";
 import { noEditor } from "./acp/editor.ts";
+import { checkpointAnswers } from "./acp/checkpoints.ts";
+import type { Session } from "./session/session.ts";
 import { Reviews } from "./checkpoint/review/reviews.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
 import { Database } from "./store/database.ts";
@@ -128,14 +130,23 @@ Deno.test("lists of checkpoints cost time in proportion to the turns; a page rea
       ...{ session: "s1", roots: ["/project"], store: store.checkpoints, journal: store.writes },
       ...{ editor: noEditor, turn: () => turns, makeLink: () => Promise.resolve(), notice: () => {} },
     });
-    return { database, checkpoints };
+    const page = checkpointAnswers(() => ({
+      checkpoints,
+      turnsBegun: (first: number, last: number) => store.turnsBegun("s1", first, last),
+    } as Session)).checkpoints;
+    return { database, checkpoints, page: () => page?.({ sessionId: "s1", before: 31 }, {} as never) };
   };
   const known = new Map([40, 160].map((turns) => [turns, session(turns)]));
   await assertEachLinear(Object.keys(LISTS), (name, turns) => {
     const { checkpoints } = known.get(turns) ?? session(turns);
     return () => LISTS[name]?.(checkpoints);
   }, 40);
-  const { database, checkpoints } = known.get(160) ?? session(160);
+  const { database, checkpoints, page: ofMany } = known.get(160) ?? session(160);
+  const { database: small, page: ofFew } = known.get(40) ?? session(40);
+  const [few, many] = [await counted(small, ofFew), await counted(database, ofMany)];
+  for (const key of ["statements", "rows", "characters"] as const) {
+    assertNoMore(many[key], few[key], `${key} of a page`);
+  }
   database.run("DELETE FROM blobs");
   const page = (await checkpoints.turns()).take(50).map((
     { turn, files },

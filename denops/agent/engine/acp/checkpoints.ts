@@ -15,9 +15,11 @@ export function checkpointAnswers(sessionOf: (id: string) => Session | Promise<S
   return {
     async checkpoints({ sessionId, before }) {
       const session = await sessionOf(sessionId);
-      const begun = new Map(session.turnsBegun().map((one) => [one.turn, one]));
       const found = (await session.checkpoints.turns(before)).take(PAGE + 1).toArray();
-      const turns = found.slice(0, PAGE).map(({ turn, undone, files }): CheckpointTurn => ({
+      const page = found.slice(0, PAGE);
+      const [newest, oldest] = [page.at(0)?.turn ?? 0, page.at(-1)?.turn ?? 0];
+      const begun = new Map(session.turnsBegun(oldest, newest).map((one) => [one.turn, one]));
+      const turns = page.map(({ turn, undone, files }): CheckpointTurn => ({
         sessionId,
         turn,
         text: (begun.get(turn)?.text ?? "").trimStart().split("\n")[0] ?? "",

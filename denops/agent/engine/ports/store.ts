@@ -124,8 +124,8 @@ export interface Store {
   reopen(id: string): void;
   /** Number of the current or last turn; 0 before the first. */
   turn(session: string): number;
-  /** The user's messages with their times, oldest first. */
-  turnsBegun(session: string): readonly TurnBegun[];
+  /** The user's messages with their times, oldest first, of these turns. Default: all. */
+  turnsBegun(session: string, first?: number, last?: number): readonly TurnBegun[];
   /** @throws {TurnError} if it cannot be stored; then nothing is */
   append(session: string, entries: Entries): void;
   /** Messages and events. */

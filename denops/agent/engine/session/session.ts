@@ -168,8 +168,8 @@ export class Session {
     this.#record.emit({ type: "notice", severity: "info", text });
   }
 
-  turnsBegun(): ReturnType<SessionRecord["turnsBegun"]> {
-    return this.#record.turnsBegun();
+  turnsBegun(first: number, last: number): ReturnType<SessionRecord["turnsBegun"]> {
+    return this.#record.turnsBegun(first, last);
   }
 
   /**

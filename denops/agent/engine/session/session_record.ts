@@ -85,9 +85,9 @@ export class SessionRecord {
     return answers.findLast(({ by }) => by !== undefined)?.by?.model;
   }
 
-  /** The user's messages with their times, oldest first. */
-  turnsBegun(): readonly TurnBegun[] {
-    return this.#ports.store.turnsBegun(this.#ports.id);
+  /** The user's messages with their times, oldest first, of these turns. */
+  turnsBegun(first: number, last: number): readonly TurnBegun[] {
+    return this.#ports.store.turnsBegun(this.#ports.id, first, last);
   }
 
   /** Stores the user's message as the first of a turn. @param model of a session that is not stored yet */

@@ -128,10 +128,10 @@ export class SqliteStore implements Store {
     return this.#endOf(session).turn;
   }
 
-  turnsBegun(session: string): readonly TurnBegun[] {
+  turnsBegun(session: string, from = 1, to = this.turn(session)): readonly TurnBegun[] {
     const sql =
       "SELECT turn, asked, time FROM turns WHERE session = ? AND turn BETWEEN ? AND ? ORDER BY turn";
-    return rangesOf(this.#database, session, 1, this.turn(session)).flatMap(({ session, first, last }) =>
+    return rangesOf(this.#database, session, from, to).flatMap(({ session, first, last }) =>
       this.#database.all(sql, session, first, last).map(({ turn, asked: firstLine, time }) => ({
         turn: Number(turn),
         text: String(firstLine),
