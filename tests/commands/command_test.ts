@@ -230,3 +230,15 @@ testDefault(
     assert.deepEqual(server.problems, []);
   },
 );
+
+Deno.test("a .git folder that becomes a file stops no command, and is named in one line", async () => {
+  await using agent = await startAgent(ANSWERED);
+  const { project } = agent;
+  const calls = [call("ls"), "call changes {}"];
+  assert.match((await run(agent, ...calls))[0] ?? "", /README\.md/);
+  await Deno.remove(project.path(".git"), { recursive: true });
+  await project.write(".git", "gitdir: ../elsewhere\n");
+  const [files, changes] = await run(agent, ...calls);
+  assert.match(files ?? "", /README\.md[^]*\[exit code 0\]/);
+  assert.match(changes ?? "", /\/\.git leads to a repository elsewhere, or is none\.$/);
+});

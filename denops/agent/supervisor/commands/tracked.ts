@@ -1,6 +1,7 @@
 /** Finds unreadable files that git tracks: their text is in git's objects. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { ifThere } from "../system/one_file.ts";
 import { namedBy } from "../git/folders.ts";
 import { textOf } from "../git/folder_tree.ts";
 import { run } from "../system/run.ts";
@@ -28,7 +29,7 @@ export class TrackedFiles {
     rules: string,
     isDenied: (name: string) => boolean,
   ): Promise<string | undefined> {
-    const index = statSync(join(gitFolder(root), "index"), { throwIfNoEntry: false });
+    const index = ifThere(() => statSync(join(gitFolder(root), "index")));
     if (index === undefined) return undefined;
     const key = JSON.stringify([rules, index.ino, index.size, index.mtimeMs]);
     const known = this.#known.get(root);

@@ -17,6 +17,18 @@ const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 /** Checks of a file's name, where the system does not know the path of a handle. */
 const LOOKS = 3;
 
+/** Undefined for a missing path, also below a folder that has become a file. */
+export function ifThere<Result>(look: () => Result): Result | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (error instanceof Error && "code" in error && ["ENOENT", "ENOTDIR"].includes(String(error.code))) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
 /** @param most bytes @throws {Error} one line */
 export async function oneFile(path: string, most: number): Promise<OneFile> {
   for (let attempt = 1; attempt <= TRIES; attempt++) {

@@ -7,7 +7,7 @@ import { dirname, resolve } from "node:path";
 import { isInside } from "../../../policy/path.ts";
 import { neovimEnvironment } from "../neovim_environment.ts";
 import { openProgram } from "../programs.ts";
-import { oneFile } from "../one_file.ts";
+import { ifThere, oneFile } from "../one_file.ts";
 import { findProgram } from "../sandbox.ts";
 
 export interface Setting {
@@ -161,7 +161,7 @@ async function configOf(path: string): Promise<string> {
 
 /** Changes with the file. */
 export function stampOf(path: string): string {
-  const info = statSync(path, { throwIfNoEntry: false });
+  const info = ifThere(() => statSync(path));
   return info === undefined ? "" : `${info.ino} ${info.size} ${info.mtimeMs} ${info.ctimeMs}`;
 }
 

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { isInside } from "../../../policy/path.ts";
 import { settingsIn } from "./git_settings.ts";
 import { neovimEnvironment } from "../neovim_environment.ts";
-import { oneFile } from "../one_file.ts";
+import { ifThere, oneFile } from "../one_file.ts";
 
 export interface Repository {
   /** The folder that contains `.git`. */
@@ -95,7 +95,7 @@ export function repositoryStamp(folder: string, { top, own, common }: Repository
   for (let path = folder; isInside(path, top); path = dirname(path)) above.push(join(path, ".git"));
   return [top, ...above, ...folders, join(common, "objects", "info", "alternates"), ...paths]
     .map((path) => {
-      const info = lstatSync(path, { throwIfNoEntry: false });
+      const info = ifThere(() => lstatSync(path));
       if (info === undefined) return "";
       // For folders only their identity: each commit changes their content.
       const content = info.isFile() ? `${info.size} ${info.mtimeMs} ${info.ctimeMs}` : "";
