@@ -1,5 +1,6 @@
 /** Sessions outlive Neovim, the supervisor and the engine. Whole program. */
 import assert from "node:assert/strict";
+import { storedSessions } from "../../denops/agent/supervisor/sessions/stored_sessions.ts";
 import { type RunningAgent, startAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { waitUntil } from "../support/project.ts";
@@ -95,13 +96,15 @@ Deno.test("two Neovims on one project", async (test) => {
     assert.deepEqual((await lines(second)).slice(0, before.length), before);
   });
 
+  let chat = 0;
   await test.step("whoever opens what is in use is told what to do, and goes on with a copy", async () => {
     const { nvim } = first;
     await nvim.command("Agent sessions");
     await nvim.waitForScreen(/rename greet to salute .* · in use/);
     await nvim.keys("<CR>");
     await waitForChat(nvim, "open in another Neovim. Continue with a copy: use :Agent session fork.");
-    const [chat, requests] = [await chatNumber(first), server.requests.length];
+    chat = await chatNumber(first);
+    const requests = server.requests.length;
     server.play("new-history\nexpect Mine now\nsay A copy it is.");
     await say(nvim, "Mine now");
     await waitForChat(nvim, "This session is open in another Neovim.");
@@ -117,6 +120,24 @@ Deno.test("two Neovims on one project", async (test) => {
     server.play("new-history\nexpect Still mine\nexpect-not Mine now\nsay Yours.");
     await say(second.nvim, "Still mine");
     await waitForChat(second.nvim, "Yours.");
+    assert.deepEqual(server.problems, []);
+  });
+
+  await test.step("once its chat is closed, it can be opened here", async () => {
+    const { nvim } = first;
+    await second.nvim.lua(`local chats = require("agent.chat") chats.close(chats.current())`);
+    await nvim.keys("<Esc>");
+    await waitUntil("the session to be free", async () => {
+      return (await storedSessions(first.state.root)).filter(({ open }) => open).length === 1;
+    });
+    server.play("new-history\nexpect Now mine\nsay At last.");
+    await nvim.command("Agent sessions");
+    await nvim.waitForScreen(/rename greet to salute/);
+    await nvim.keys("<CR>");
+    await nvim.waitFor(`require("agent.chat").current().id == ${chat}`);
+    await nvim.command("Agent Now mine");
+    await waitForChat(nvim, "At last.");
+    assert.ok(sent(first).includes("Still mine"));
     assert.deepEqual(server.problems, []);
   });
 

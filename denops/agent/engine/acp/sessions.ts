@@ -56,6 +56,7 @@ export class AcpSessions {
   readonly #open = new Map<string, AcpSession>();
   /** Concurrent requests share the opening of a session. */
   readonly #opening = new Map<string, Promise<AcpSession>>();
+  readonly #closing = new Map<string, Promise<void>>();
 
   constructor(archive: Archive, roots: readonly string[], start: Start) {
     this.#archive = archive;
@@ -76,6 +77,7 @@ export class AcpSessions {
     others: readonly string[],
   ): Promise<AcpSession> {
     const roots = await this.#granted(cwd, others);
+    await this.#closing.get(id);
     const known = this.#open.get(id) ?? this.#opening.get(id);
     if (known !== undefined) return await known;
     const opening = this.#resume(client, id, roots).finally(() => this.#opening.delete(id));
@@ -128,7 +130,13 @@ export class AcpSessions {
     await this.#opening.get(id)?.catch(() => {});
     const open = this.#open.get(id);
     if (open === undefined) return;
-    await open.session.close();
+    const closing = this.#closing.get(id) ?? this.#close(id, open).finally(() => this.#closing.delete(id));
+    this.#closing.set(id, closing);
+    await closing;
+  }
+
+  async #close(id: string, { session }: AcpSession): Promise<void> {
+    await session.close();
     this.#open.delete(id);
     await this.#archive.locks.free(id);
   }

@@ -115,6 +115,26 @@ export class ChatSession {
     if (this.id !== undefined) this.engine?.cancel(this.id);
   }
 
+  /**
+   * Closes the session, so that another Neovim can open it. It stays open while something works for it in the
+   * background. @param isUsed whether another chat shows this session
+   */
+  async release(isUsed: (sessionId: string) => boolean): Promise<void> {
+    await this.#connection.settled();
+    const { session } = this.#connection;
+    if (session === undefined) return;
+    const { sessionId, project: { client, engine } } = session;
+    const { agents } = await engine.request("agents", { sessionId });
+    const isAtWork = agents.some(({ state }) => state === "running" || state === "waiting") ||
+      client.terminals.jobs(sessionId).some(({ end }) => end === undefined);
+    if (!isAtWork && !isUsed(sessionId)) await engine.closeSession(sessionId);
+  }
+
+  /** Whether it shows this session, open or not. */
+  shows(sessionId: string): boolean {
+    return this.#connection.known === sessionId || this.owns(sessionId);
+  }
+
   /** The branch of a new session; undefined without the option, in a worktree, or if Git refuses. */
   async branch({ project, isNew }: OpenSession, text: string): Promise<string | undefined> {
     const { prefix, ...options } = project.client.worktreeOptions;

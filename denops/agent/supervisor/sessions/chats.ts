@@ -89,8 +89,12 @@ export class Chats implements AsyncDisposable {
   }
 
   close(id: number): void {
-    this.find(id)?.cancel();
+    const chat = this.find(id);
+    chat?.cancel();
     this.#chats.delete(id);
+    chat?.session.release((sessionId) => this.all.some(({ session }) => session.shows(sessionId)))
+      // Its engine has ended.
+      .catch(() => {});
   }
 
   /** The engine that has this session open for a chat; changed options may have started another engine since. */
