@@ -1,5 +1,6 @@
 /** Commands over an overlay, as a user meets them. Whole program. */
 import assert from "node:assert/strict";
+import { transcript } from "../support/chat.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
 import { waitUntil } from "../support/project.ts";
 import { leftovers } from "../support/rehearsal.ts";
@@ -89,6 +90,30 @@ Deno.test("what the user saves while the approval waits stays, and unsaved text 
   const lines = await nvim.lua(`return vim.api.nvim_buf_get_lines(vim.fn.bufnr("a.txt"), 0, -1, true)`);
   assert.deepEqual(lines, ["ONE", "two", "three"]);
   assert.match(server.requests.at(-1)?.text ?? "", /\[not kept: src\/b\.txt \(changed meanwhile\)\]/);
+});
+
+Deno.test("a file that the user saves while its move waits stays, and the chat says so; a converted file keeps its encoding", async () => {
+  const line = "mv a.txt moved.txt; printf '\\351\\n' > src/b.txt";
+  const project = { ...FILES, "src/b.txt": "é\n" };
+  await using agent = await sharedAgent({ script: `${call(line)}\n---\nsay Seen.`, project });
+  const { nvim, project: { read, path } } = agent;
+  await nvim.command("edit src/b.txt");
+  await nvim.command("edit a.txt");
+  await nvim.command("call append('$', 'three')");
+  await nvim.command("Agent! go");
+  await nvim.waitFor(`require("agent.approval").count() > 0`);
+  await nvim.command("write");
+  await nvim.command("Agent approve");
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
+  assert.deepEqual([await read("a.txt"), await read("moved.txt")], ["one\ntwo\nthree\n", "one\ntwo\n"]);
+  const shown = (await transcript(nvim)).join(" ").replaceAll(/\s+/g, " ");
+  assert.ok(
+    shown.includes("Changed while the command's result was waiting, so left as it is: a.txt."),
+    shown,
+  );
+  await nvim.waitFor(`vim.bo[vim.fn.bufnr("src/b.txt")].fileencoding == "latin1"`);
+  await nvim.command("buffer b.txt | silent write!");
+  assert.deepEqual([...await Deno.readFile(path("src/b.txt"))], [0xe9, 0x0a]);
 });
 
 Deno.test("commands = project keeps unasked what touches nothing sensitive, and asks about the rest", async () => {

@@ -83,13 +83,14 @@ function M.kind_of(bytes)
 end
 
 --- Parses a file's bytes in the buffer's encoding, unless the bytes contradict it.
+---@see M.decode
 ---@param bytes string
 ---@param current agent.reload.Text  what the buffer holds now
 ---@param known? string  the text as someone else decoded it
 ---@return string? text  UTF-8 without byte order mark; nothing if the bytes cannot be converted
 ---@return string? encoding
 ---@return boolean? bomb
-function M.decode(bytes, current, known)
+local function decode(bytes, current, known)
   local encoding = current.format.fileencoding
   if current.format.binary then
     return bytes, encoding, false
@@ -121,6 +122,36 @@ function M.decode(bytes, current, known)
     end
   end
   return vim.iconv(bytes, encoding, "utf-8"), encoding, false
+end
+
+--- Encodings that a program may have converted a file to, each with its byte order mark.
+local FORMS = {
+  { bom = UTF8_BOM, encoding = "utf-8" },
+  { bom = "\255\254", encoding = "utf-16le" },
+  { bom = "\254\255", encoding = "utf-16" },
+  { bom = "", encoding = "latin1" },
+}
+
+--- The same. A file that was converted has another encoding than its buffer: then the known text decides.
+---@param bytes string
+---@param current agent.reload.Text
+---@param known? string
+---@param follows? boolean  the buffer takes the file's encoding; a user may have set another one for the next write
+---@return string? text
+---@return string? encoding
+---@return boolean? bomb
+function M.decode(bytes, current, known, follows)
+  local text, encoding, bomb = decode(bytes, current, known)
+  local wanted = known and M.strip_bom(known)
+  local is_certain = text == wanted and not (is_utf8(encoding or "") and M.kind_of(bytes) == "other")
+  if follows and wanted and not is_certain and not current.format.binary then
+    for _, form in ipairs(FORMS) do
+      if vim.startswith(bytes, form.bom) and vim.iconv(bytes:sub(#form.bom + 1), form.encoding, "utf-8") == wanted then
+        return wanted, form.encoding, form.bom ~= ""
+      end
+    end
+  end
+  return text, encoding, bomb
 end
 
 --- The line ending that Neovim would detect; the current one is kept if the text permits it.

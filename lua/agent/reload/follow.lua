@@ -52,7 +52,7 @@ end
 ---@return agent.reload.Text?
 local function theirs_of(follow, mine)
   local encoding, bomb ---@type string?, boolean?
-  follow.text, encoding, bomb = codec.decode(follow.source.bytes, mine, follow.event.after)
+  follow.text, encoding, bomb = codec.decode(follow.source.bytes, mine, follow.event.after, not vim.bo[follow.buf].modified)
   if follow.text and encoding then
     return codec.parse(follow.text, mine, encoding, bomb == true)
   end

@@ -28,6 +28,9 @@ export interface Effects extends CommandEffects, Disposable {
   ): Promise<ScreenResult<"kept_contents">>;
 }
 
+/** The reason for a change that is not kept because somebody else changed the file. */
+export const CHANGED_MEANWHILE = "changed meanwhile";
+
 export interface Kept {
   /** Lines are counted where there are few files. */
   readonly files: readonly (Pick<TurnFile, "path"> & Partial<TurnFile>)[];

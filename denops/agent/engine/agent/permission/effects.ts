@@ -2,7 +2,7 @@
 import { nameInRoots } from "../../../policy/roots.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
 import { pauses } from "../../../shared/pauses.ts";
-import type { Effects, Keeper, Kept } from "../../ports/commands.ts";
+import { CHANGED_MEANWHILE, type Effects, type Keeper, type Kept } from "../../ports/commands.ts";
 import type { ApprovalAnswer } from "../../ports/approvals.ts";
 import { plural, type ToolResult } from "../../tools/define.ts";
 import type { CheckpointPorts } from "./checkpointed.ts";
@@ -62,6 +62,10 @@ async function keep(
     await pause();
     emit({ type: "file_modified", id, change: { ...change, since } });
   }
+  const changed = kept.left.flatMap(({ path, why }) =>
+    why === CHANGED_MEANWHILE ? [nameInRoots(path, roots) ?? path] : []
+  );
+  if (changed.length > 0) emit({ type: "notice", severity: "warning", text: changedNotice(changed) });
   const left = kept.left.length + kept.leftMore;
   const lines = [...keptLines(kept, roots), ...traps.listed(kept.changes)];
   return {
@@ -71,6 +75,13 @@ async function keep(
       left === 0 ? "" : `, ${left} not`
     }`,
   };
+}
+
+/** The user may not expect the result: of a moved file, for example, both names exist now. */
+function changedNotice(names: readonly string[]): string {
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
+  const listed = names.slice(0, MOST_NAMES).join(", ");
+  return `Changed while the command's result was waiting, so left as it is: ${listed}${more}.`;
 }
 
 function notKept(result: ToolResult, why: string, failed: boolean): ToolResult {

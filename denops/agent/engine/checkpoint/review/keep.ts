@@ -15,7 +15,7 @@ import {
   type Snapshot,
 } from "../../log/checkpoints.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
-import type { Effects, Keeper, Kept } from "../../ports/commands.ts";
+import { CHANGED_MEANWHILE, type Effects, type Keeper, type Kept } from "../../ports/commands.ts";
 import { Ignored } from "../ignored.ts";
 import { opened } from "../restore/opened.ts";
 import { pauses } from "../../../shared/pauses.ts";
@@ -45,8 +45,6 @@ const MOST_COUNTED = 1_000;
 
 /** Contents that are stored at once. */
 const STORED = 50;
-
-const MEANWHILE = "changed meanwhile";
 
 export class CommandKeeper implements Keeper {
   readonly #options: KeeperOptions;
@@ -145,7 +143,7 @@ async function agreed(effects: Effects, signal: AbortSignal) {
 }
 
 function refused({ files }: CarriedOut): readonly Left[] {
-  return files.flatMap(({ path, outcome, text = MEANWHILE }) => {
+  return files.flatMap(({ path, outcome, text = CHANGED_MEANWHILE }) => {
     if (outcome !== "conflict" && outcome !== "skipped") return [];
     return [{ path, why: text.includes("\n") ? "other unsaved changes of the same lines" : text }];
   });
@@ -201,9 +199,9 @@ class Look {
     if (sameSnapshot(there, target)) return [];
     // An identical folder that somebody else created is not a conflict.
     if (before === undefined && target.type === "folder" && there.type === "folder") return [];
-    if (now === undefined || now.type !== (before ?? "absent")) return MEANWHILE;
+    if (now === undefined || now.type !== (before ?? "absent")) return CHANGED_MEANWHILE;
     const below = now.type === "folder" && target.type !== "folder" ? await this.#below(path) : [];
-    return below === undefined ? MEANWHILE : [{ path, before: target, after: now }, ...below];
+    return below === undefined ? CHANGED_MEANWHILE : [{ path, before: target, after: now }, ...below];
   }
 
   /** The content of a folder that is to be deleted; undefined if any of it was changed. */
