@@ -39,7 +39,7 @@ end
 ---@return agent.AsideWindow
 local function open(title)
   vim.cmd.stopinsert()
-  local buffer = scratch()
+  local buffer = scratch("answer")
   require("agent.deep").set_filetype(buffer, "markdown")
   local width = math.max(10, math.min(80, vim.o.columns - 4))
   local window = vim.api.nvim_open_win(buffer, true, {

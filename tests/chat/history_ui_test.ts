@@ -192,7 +192,7 @@ Deno.test("marks stay with their text", async () => {
   await answerWith(child, 1, 1);
   const marks = await child.lua<readonly [string, string][]>(`
     local found = {}
-    local buffer = vim.fn.bufnr("^agent://chat/1$")
+    local buffer = vim.fn.bufnr("^agent://chat-1$")
     for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buffer, -1, 0, -1, { details = true })) do
       local text = mark[4].virt_text
       if text then
@@ -256,7 +256,7 @@ Deno.test("a message that waited goes behind what was answered meanwhile", async
   await send("third");
   await tool("b");
   const all = () =>
-    child.lua(`return vim.api.nvim_buf_get_lines(vim.fn.bufnr("^agent://chat/1$"), 0, -1, false)`);
+    child.lua(`return vim.api.nvim_buf_get_lines(vim.fn.bufnr("^agent://chat-1$"), 0, -1, false)`);
   await receive(child, { type: "turn_done", chat: 1, reason: "end_turn" }, { type: "turn_started", chat: 1 });
   assert.deepEqual(await all(), [
     ...["first", "", "✓ read a", "✓ read b", "", "second", "", "third (waiting for the turn to end)"],

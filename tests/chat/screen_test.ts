@@ -91,9 +91,12 @@ for (const layout of ["right", "bottom"]) {
     // The number's further digits take the place of blanks.
     const blanks = " ".repeat(`${id}`.length - 1);
     const masked = (screen: string) =>
-      screen.replaceAll(new RegExp(`(agent://\\w+/)${id}\\b( \\[-\\])?`, "g"), (_, name, sign = "") => {
-        return `${name}1${sign}${blanks}`;
-      });
+      screen.replaceAll(
+        new RegExp(`(agent://chat-)${id}\\b((?:-input)?(?: \\[-\\])?)`, "g"),
+        (_, name, rest) => {
+          return `${name}1${rest}${blanks}`;
+        },
+      );
     await expectScreen(nvim, `layout-${layout}`, masked);
   });
 }

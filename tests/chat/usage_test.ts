@@ -41,7 +41,10 @@ function masked(screen: string): string {
     .replaceAll(/ *\d+(?:\.\d)? m?s(?= )/g, (time) => "N s".padStart(time.length))
     .replaceAll(/\d{4}-\d\d-\d\d(?= {3})/g, "YYYY-MM-DD")
     // The number of the chat.
-    .replace(/(?<=a\/\/i\/)(\d+)( +a\/\/usage)/, (_, id, name) => `1${name}${" ".repeat(id.length - 1)}`)
+    .replace(
+      /(?<=a\/\/chat-)(\d+)(-input +a\/\/usage)/,
+      (_, id, name) => `1${name}${" ".repeat(id.length - 1)}`,
+    )
     .replaceAll(/\d+ tools/g, "N tools");
 }
 
@@ -75,6 +78,9 @@ Deno.test("the usage at 80×40, 120×40 and 40×40", async () => {
     // A turn without calls has no line for them.
     /^This sessi… asked +in +out +cost\n {2}Thanks +\d.*\n {4}\d+ messages.*\n {2}And what… +2 +2\.2k +70 \$0\.0076[^]*^Edits +form +tried +failed +kept$/m,
   );
+  // Two pages have two names.
+  await nvim.command("Agent usage");
+  await nvim.waitFor(`vim.fn.bufname() == "agent://usage-2"`);
 });
 
 Deno.test("what a session has cost goes on after the engine was killed, and is told by the request", async () => {

@@ -62,7 +62,7 @@ Deno.test("the screens of the help: a chat with a diff, an approval, the list of
   // The number of a chat depends on the tests before.
   const masked = (text: string) =>
     text.replaceAll(/\b\d\d:\d\d\b/g, "14:02").replace(/, \d{4}-\d\d-\d\d/, ", 2026-11-20")
-      .replace(/i\/\d+/, "i/3");
+      .replace(/chat-\d+/, "chat-3");
   await expectScreen(nvim, "help-sessions", masked);
   await nvim.keys("q");
 });

@@ -250,7 +250,7 @@ Deno.test("rename, archive and delete", async () => {
   await nvim.keys("2<CR>");
   await nvim.waitForScreen("the session is deleted");
   await nvim.waitForScreenGone("Agent ──");
-  assert.equal(await nvim.lua(`return vim.fn.bufnr("^agent://chat/${chat}$")`), -1);
+  assert.equal(await nvim.lua(`return vim.fn.bufnr("^agent://chat-${chat}$")`), -1);
   await nvim.command("Agent resume");
   await nvim.waitForScreen("this project has no sessions yet");
   await nvim.command("messages clear | Agent sessions");
@@ -263,7 +263,7 @@ Deno.test("a search fills the quickfix list; an entry opens its session at the t
   await talk(agent);
   await nvim.keys("<Esc>");
   await nvim.lua(CLOSE_ALL);
-  assert.equal(await nvim.lua("return vim.fn.bufnr('^agent://chat/')"), -1);
+  assert.equal(await nvim.lua("return vim.fn.bufnr('^agent://chat-*[0-9]$')"), -1);
   await nvim.command('Agent! sessions "Edited greet"');
   await nvim.waitFor(`vim.bo.buftype == "quickfix"`);
   const list = await nvim.lua<{ title: string; items: readonly { text: string; module: string }[] }>(

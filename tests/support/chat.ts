@@ -26,10 +26,10 @@ export async function transcript(nvim: ChildNvim, from = 0, chat = 1): Promise<r
   const lines = await nvim.lua<string[]>(
     `local from, chat = ...
     local numbers = vim.iter(vim.api.nvim_list_bufs()):map(function(buffer)
-      return tonumber(vim.api.nvim_buf_get_name(buffer):match("^agent://chat/(%d+)$"))
+      return tonumber(vim.api.nvim_buf_get_name(buffer):match("^agent://chat%-(%d+)$"))
     end):totable()
     table.sort(numbers)
-    return vim.api.nvim_buf_get_lines(vim.fn.bufnr(("^agent://chat/%d$"):format(numbers[chat])), from, -1, false)`,
+    return vim.api.nvim_buf_get_lines(vim.fn.bufnr(("^agent://chat-%d$"):format(numbers[chat])), from, -1, false)`,
     from,
     chat,
   );

@@ -46,7 +46,7 @@ export async function startTainted(orders: readonly Order[], options: TaintedOpt
     nvim,
     order,
     transcript: () =>
-      nvim.lua(`return vim.api.nvim_buf_get_lines(vim.fn.bufnr("agent://chat/1"), 0, -1, true)`),
+      nvim.lua(`return vim.api.nvim_buf_get_lines(vim.fn.bufnr("agent://chat-1"), 0, -1, true)`),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

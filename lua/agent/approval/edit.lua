@@ -68,9 +68,8 @@ end
 ---@param text string
 ---@return integer buffer
 local function new_buffer(text)
-  local buffer = scratch()
+  local buffer = scratch("command")
   vim.bo[buffer].buftype = "acwrite"
-  vim.api.nvim_buf_set_name(buffer, ("agent://command/%d"):format(buffer))
   vim.api.nvim_buf_set_lines(buffer, 0, -1, true, vim.split(text, "\n"))
   -- Undo stops at the proposed text.
   vim.bo[buffer].undolevels = vim.bo[buffer].undolevels

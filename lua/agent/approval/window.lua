@@ -259,7 +259,7 @@ function M.show(map_keys, may_focus)
     -- It moves to the current tab page.
     M.close()
   end
-  buffer = scratch()
+  buffer = scratch("approval")
   fill(buffer, approval)
   vim.bo[buffer].filetype = "agent-approval"
   map_keys(buffer)

@@ -96,8 +96,8 @@ end
 ---@param scheme? string
 function Chat:name_buffers(scheme)
   scheme = scheme or "agent://"
-  pcall(vim.api.nvim_buf_set_name, self.transcript.buffer, ("%schat/%d"):format(scheme, self.id))
-  pcall(vim.api.nvim_buf_set_name, self.input.buffer, ("%sinput/%d"):format(scheme, self.id))
+  pcall(vim.api.nvim_buf_set_name, self.transcript.buffer, ("%schat-%d"):format(scheme, self.id))
+  pcall(vim.api.nvim_buf_set_name, self.input.buffer, ("%schat-%d-input"):format(scheme, self.id))
 end
 
 --- Makes lost buffers again. The windows of a deleted buffer are gone; the windows of the other one close too.

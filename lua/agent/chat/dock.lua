@@ -63,9 +63,8 @@ end
 
 ---@return integer buffer
 local function new_buffer()
-  local buffer = scratch()
+  local buffer = scratch("dock")
   vim.bo[buffer].modifiable = false
-  vim.api.nvim_buf_set_name(buffer, ("agent://dock/%d"):format(buffer))
   return buffer
 end
 

@@ -23,7 +23,7 @@ end
 
 ---@return integer buffer
 local function new_buffer()
-  local buffer = scratch("hide")
+  local buffer = scratch(nil, "hide")
   vim.bo[buffer].swapfile = false
   vim.bo[buffer].undolevels = -1
   vim.bo[buffer].filetype = "agent"

@@ -4,7 +4,7 @@ local scratch = require("agent.ui.scratch")
 
 local M = {}
 
-local NAME = "agent://preview"
+local NAME = "preview"
 
 local NOTHING = {
   conflict = "stays as it is: the same lines were changed since",
@@ -64,12 +64,11 @@ function M.show(turn, files, root, restore)
     vim.list_extend(lines, { "" })
     vim.list_extend(lines, vim.tbl_map(one_line, file_lines(file, root)))
   end
-  local old = vim.fn.bufnr("^" .. NAME .. "$")
+  local old = vim.fn.bufnr("^agent://" .. NAME .. "$")
   if old ~= -1 then
     vim.api.nvim_buf_delete(old, { force = true })
   end
-  local buffer = scratch()
-  vim.api.nvim_buf_set_name(buffer, NAME)
+  local buffer = scratch(NAME)
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
   vim.bo[buffer].modifiable = false
   vim.cmd("tab split")

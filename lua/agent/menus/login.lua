@@ -55,7 +55,7 @@ end
 ---@param stop fun()
 local function show(login, stop)
   require("agent.ui.highlights").define()
-  local buffer = scratch()
+  local buffer = scratch("login")
   vim.api.nvim_buf_set_lines(buffer, 0, -1, true, {
     "",
     " Your code: " .. login.code .. (copy(login.code) and "  (copied)" or ""),

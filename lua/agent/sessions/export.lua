@@ -83,7 +83,7 @@ function M.buffer(format)
     end,
     done = function()
       local text = table.concat(texts):gsub("\n$", "")
-      local buffer = require("agent.ui.scratch")("hide")
+      local buffer = require("agent.ui.scratch")(nil, "hide")
       vim.bo[buffer].buflisted = true
       vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.split(text, "\n"))
       require("agent.deep").set_filetype(buffer, format)

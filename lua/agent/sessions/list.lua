@@ -375,8 +375,7 @@ local function show(list)
   list.buffer = require("agent.ui.page").open({}, "the sessions")
   vim.bo[list.buffer].filetype = "agent-sessions"
   local window = vim.api.nvim_get_current_win()
-  list.preview = scratch()
-  pcall(vim.api.nvim_buf_set_name, list.preview, "agent://preview")
+  list.preview = scratch("session-preview")
   local wide = vim.o.columns >= WIDE
   local height = math.floor(vim.o.lines / 2) - 2
   local beside = vim.api.nvim_open_win(

@@ -102,9 +102,8 @@ end
 --- Opens the page above the current window.
 ---@return agent.TutorPage
 function M.open()
-  local buffer = scratch()
+  local buffer = scratch("tutor")
   vim.bo[buffer].undolevels = -1
-  pcall(vim.api.nvim_buf_set_name, buffer, "agent://tutor")
   no_insert(buffer)
   local window = vim.api.nvim_open_win(buffer, false, { split = "above", win = -1, height = LEAST + 1 })
   vim.wo[window].statusline = " :Agent tutor next  :Agent tutor quit"

@@ -15,11 +15,9 @@ end
 ---@param what string name of the page, for the key's description and the buffer's name
 ---@return integer buffer
 function M.open(lines, what)
-  local buffer = scratch()
+  local buffer = scratch((what:gsub("^the ", "")))
   vim.cmd("tab split")
   vim.api.nvim_win_set_buf(0, buffer)
-  -- Of two equal pages the second one has no name.
-  pcall(vim.api.nvim_buf_set_name, buffer, "agent://" .. what:gsub("^the ", ""))
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
   vim.bo[buffer].modifiable = false
   prose.style(vim.api.nvim_get_current_win())

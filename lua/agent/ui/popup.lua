@@ -38,7 +38,7 @@ end
 ---@return integer buffer
 ---@return fun() close
 function M.open(lines, title, footer, closing)
-  local buffer = scratch()
+  local buffer = scratch((title:lower():gsub(" ", "-")))
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
   vim.bo[buffer].modifiable = false
   local widest = vim.api.nvim_strwidth(footer)

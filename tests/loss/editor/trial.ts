@@ -113,7 +113,7 @@ class Trial {
 
   #transcript(): Promise<string[]> {
     return this.#stage.nvim.lua<string[]>(
-      `local buf = vim.fn.bufnr("^agent://chat/")
+      `local buf = vim.fn.bufnr("^agent://chat-*[0-9]$")
       return buf > 0 and vim.api.nvim_buf_get_lines(buf, 0, -1, false) or {}`,
     );
   }

@@ -10,7 +10,7 @@ local M = {}
 
 ---@return integer buffer
 local function new_buffer()
-  local buffer = scratch("hide")
+  local buffer = scratch(nil, "hide")
   -- `:write` sends.
   vim.bo[buffer].buftype = "acwrite"
   vim.bo[buffer].filetype = "agent-input"
