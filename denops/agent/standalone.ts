@@ -1,6 +1,6 @@
 /**
  * Hosts main.ts without denops.vim: Neovim starts it with `jobstart({…}, {rpc = true})`, and it gives main.ts an
- * object of denops.vim's shape over MessagePack-RPC on stdin and stdout. It ends when stdin does.
+ * object of denops.vim's shape over MessagePack-RPC on stdin and stdout. It ends when stdin does, or with SIGTERM.
  */
 import type { Context, Denops, Dispatcher, Meta } from "jsr:@denops/std@8.1.1";
 import { main } from "./main.ts";
@@ -69,6 +69,10 @@ const denops = new StandaloneDenops(rpc, {
   platform: platforms[Deno.build.os] ?? "linux",
 });
 const plugin = await main(denops);
-await rpc.closed;
+// Neovim may send a signal when it ends, before it closes stdin.
+const signal = new Promise<void>((resolve) => {
+  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", resolve);
+});
+await Promise.race([rpc.closed, signal]);
 await plugin?.[Symbol.asyncDispose]();
 Deno.exit(0);

@@ -1,7 +1,7 @@
 /** Processes end when they should, and only then; and what could not start says why. */
 import assert from "node:assert/strict";
 import process from "node:process";
-import { keyFrom } from "../../denops/agent/supervisor/system/key_command.ts";
+import { KeyCommands } from "../../denops/agent/supervisor/system/key_command.ts";
 import { main } from "../../denops/agent/main.ts";
 import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat } from "../support/chat.ts";
@@ -364,14 +364,20 @@ Deno.test({
   async fn() {
     await using folder = await scratch();
     const command = `sleep 1000 & MARK=${folder.root} sh -c "sleep 1000 & sleep 1000"`;
-    const ended = assert.rejects(keyFrom(command, [], 1_000), {
+    const keys = new KeyCommands();
+    const ended = assert.rejects(keys.run(command, [], 1_000), {
       message: "The command for the API key took longer than 1 s: sleep … Try it in a shell, without input.",
     });
     await waitForMarked([folder.root], 2);
     await ended;
     await waitForNone([folder.root]);
     // One that has printed the key may leave others behind.
-    assert.equal(await keyFrom("echo sk-key; setsid sleep 3 &", [], 100), "sk-key\n");
+    assert.equal(await keys.run("echo sk-key; setsid sleep 3 &", [], 100), "sk-key\n");
+    // None starts after the end, not even one that was about to.
+    const late = keys.run(`touch ${folder.path("late")}`, []);
+    keys.end();
+    await assert.rejects(late, { message: "Neovim ends" });
+    await assert.rejects(folder.read("late"), Deno.errors.NotFound);
   },
 });
 

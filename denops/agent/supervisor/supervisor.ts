@@ -13,7 +13,7 @@ import { EditorQuestions } from "./screen/editor_questions.ts";
 import { Pump } from "./screen/pump.ts";
 import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
 import { Chats } from "./sessions/chats.ts";
-import { endKeyCommands } from "./system/key_command.ts";
+import { KeyCommands } from "./system/key_command.ts";
 import { endRuns } from "./system/run.ts";
 
 export { watchProcess } from "./system/watch.ts";
@@ -33,9 +33,11 @@ export class Supervisor implements AsyncDisposable {
   readonly #pump: Pump;
   readonly #chats: Chats;
   readonly #logins: Logins;
+  readonly #keyCommands = new KeyCommands();
   readonly #handlers: Handlers<Action["type"]>;
 
-  constructor(deliver: Deliver, { host, environment, world = realWorld }: SupervisorOptions) {
+  constructor(deliver: Deliver, { host, environment, ...options }: SupervisorOptions) {
+    const world = options.world ?? realWorld((...command) => this.#keyCommands.run(...command));
     this.#pump = new Pump(
       deliver,
       (chat, why) => this.#chats.find(chat)?.session.engine?.kill(`it ${why}`),
@@ -70,7 +72,7 @@ export class Supervisor implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    endKeyCommands();
+    this.#keyCommands.end();
     const closing = this.#chats[Symbol.asyncDispose]();
     this.#pump[Symbol.dispose]();
     this.#logins.stop();

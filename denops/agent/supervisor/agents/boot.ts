@@ -74,14 +74,15 @@ export async function bootEarly(hint: unknown): Promise<void> {
 
 async function begin({ config, place, environment }: z.infer<typeof Hint>): Promise<Early> {
   adoptEnvironment(environment);
-  const home = realWorld.env("HOME") ?? realWorld.env("USERPROFILE");
+  const world = realWorld(() => Promise.reject(new Error("a command for a key waits for the first message")));
+  const home = world.env("HOME") ?? world.env("USERPROFILE");
   const root = await findRoot(place, home);
-  const roots = [root, ...await otherRoots(config, root, realWorld.env("HOME"))];
+  const roots = [root, ...await otherRoots(config, root, world.env("HOME"))];
   const begun: Early = {
     key: keyOf(root, config),
     announce: () => begun.isFetching = true,
     isFetching: false,
-    booting: boot(roots, config, realWorld, () => begun.announce()),
+    booting: boot(roots, config, world, () => begun.announce()),
   };
   begun.booting.catch(() => {});
   return begun;

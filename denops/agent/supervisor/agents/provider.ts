@@ -9,7 +9,6 @@ import {
 import { publishedPrice } from "../../models/prices.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
 import { proxyFor } from "../system/network.ts";
-import { keyFrom } from "../system/key_command.ts";
 import { PRESETS, type ProviderPreset, WIRE_FACTS, type WireName } from "../../protocol/providers.ts";
 import { modelsOf } from "../../models/model_list.ts";
 import { defined } from "../../shared/records.ts";
@@ -221,8 +220,6 @@ async function findKey(
 }
 
 /** The production implementation. */
-export const realWorld: ProviderWorld = {
-  env: (name) => neovimEnvironment()[name],
-  fetch: (url, init) => fetch(url, init),
-  run: keyFrom,
-};
+export function realWorld(run: ProviderWorld["run"]): ProviderWorld {
+  return { env: (name) => neovimEnvironment()[name], fetch: (url, init) => fetch(url, init), run };
+}
