@@ -59,7 +59,7 @@ for (const wire of WIRES) {
       : [undefined, wire === "ollama" ? undefined : { type: "none" }];
     assert.deepEqual(choices, [auto, auto, none, auto]);
     const [turn, next] = engine.usage.report("s1").turns.toReversed();
-    assert.deepEqual([turn?.requests, turn?.input, turn?.tools], [3, 350, { write: 1 }]);
+    assert.deepEqual([turn?.requests, turn?.input, turn?.tools], [3, 350, [{ name: "write", count: 1 }]]);
     assert.deepEqual([next?.requests, next?.name], [1, "And now?"]);
   });
 }

@@ -139,9 +139,9 @@ Deno.test("ids of calls: none comes twice in a session, be it long or opened aga
   });
   const { provider } = engineConfig(server.url);
   // The second turn leaves the first one out of the window.
-  const config = { provider, context_window: 1_000, title: false };
+  const config = { provider, context_window: 8_000, title: false };
   await using engine = await startEngine({ script: "", files: FILES, config });
-  const text = `${"long ".repeat(2_000)}?`;
+  const text = `${"long ".repeat(3_000)}?`;
   await engine.prompt(text);
   await engine.prompt(text);
   const again = engine.again();
