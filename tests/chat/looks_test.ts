@@ -34,12 +34,17 @@ const READY =
 
 Deno.test("at 40×15 the chat has the screen, the line above it what matters, and no word is broken", async () => {
   await using nvim = await start({ columns: 40, lines: 15 });
+  await nvim.lua(`require("agent").open()`);
+  await nvim.waitForScreen(
+    /│Type a message, <C-s> sends it\. +│\n│@ attaches files\. g\? shows all keys\. +│/,
+  );
   await nvim.lua(`_G.begin("Rename it") _G.receive(${READY}, ${PLAN},
     { type = "text", message = "m", text = "- an item with words enough to be wrapped at forty columns\\n\\n" })`);
   await nvim.waitForScreen(/│ 2\/3 rename the \S*.*… · working *│/);
   await nvim.waitForScreen(
     "│- an item with words enough to be     │\n│  wrapped at forty columns            │",
   );
+  assert.ok(!nvim.text().includes("Type a message"), nvim.text());
   assert.equal(nvim.screen()[0]?.trimEnd(), "╭ Agent ───────────────────────────────╮");
   assert.equal(nvim.screen()[12]?.startsWith("╰"), true, nvim.text());
 

@@ -47,6 +47,7 @@ function History:show_part(part)
   local count = timeline.prepend(self.chat.timeline, timeline.replay(part.updates))
   self.older = part.before
   self.chat.transcript.renderer:prepend(self.chat.timeline.blocks, count, part.before ~= nil)
+  self.chat.transcript:show_help()
   self.chat.transcript:follow(following)
   for window in pairs(following) do
     -- The new lines give the window room above.

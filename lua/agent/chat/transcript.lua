@@ -12,6 +12,7 @@ local trace = require("agent.trace")
 ---@field chat agent.Chat
 ---@field buffer integer
 ---@field renderer? agent.Renderer  nil while the buffer is lost
+---@field help? integer  extmark while the chat is empty
 local Transcript = {}
 Transcript.__index = Transcript
 
@@ -32,6 +33,25 @@ local function new_buffer()
   return buffer
 end
 
+local namespace = vim.api.nvim_create_namespace("agent.chat.empty")
+
+--- An empty chat says what to do. Its lines fit the smallest chat.
+local HELP = { "Type a message, <C-s> sends it.", "@ attaches files. g? shows all keys." }
+
+function Transcript:show_help()
+  if self.help and #self.chat.timeline.blocks > 0 then
+    vim.api.nvim_buf_del_extmark(self.buffer, namespace, self.help)
+    self.help = nil
+  elseif #self.chat.timeline.blocks == 0 then
+    self.help = vim.api.nvim_buf_set_extmark(self.buffer, namespace, 0, 0, {
+      id = self.help,
+      virt_text = { { HELP[1], "AgentHint" } },
+      virt_text_pos = "overlay",
+      virt_lines = { { { HELP[2], "AgentHint" } } },
+    })
+  end
+end
+
 --- Makes the buffer, also after it is lost.
 function Transcript:make()
   local buffer = new_buffer()
@@ -44,6 +64,7 @@ function Transcript:make()
   if #self.chat.timeline.blocks > 0 then
     self.renderer:prepend(self.chat.timeline.blocks, #self.chat.timeline.blocks, self.chat.history.older ~= nil)
   end
+  self:show_help()
   buffers.replace(old, buffer)
   no_insert(buffer)
   keymaps.map(self.chat, "transcript", buffer)
@@ -107,6 +128,7 @@ function Transcript:draw(changed)
   local blocks, following = self.chat.timeline.blocks, self:following()
   open_diffs(blocks, changed)
   self.renderer:draw(blocks, changed)
+  self:show_help()
   self:follow(following)
   if since then
     trace.span("draw", since)
