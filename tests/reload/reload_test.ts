@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { RunningAgent } from "../support/agent.ts";
 import { transcript } from "../support/chat.ts";
+import { waitUntil } from "../support/project.ts";
 import { inOneNeovim } from "../support/shared_agent.ts";
 
 const LINES = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`);
@@ -298,4 +299,31 @@ test("a language server sees exactly the change", async (agent) => {
   assert.equal(changes?.[0]?.range.start.line, 5);
   assert.ok((changes?.[0]?.text.length ?? 99) <= "LINE 6\n".length, "not the whole file");
   await agent.nvim.lua(`vim.lsp.get_clients({ name = "spy" })[1]:stop(true)`);
+});
+
+test("what an edit is told to have done is there, however often the user saves meanwhile", async (agent) => {
+  const { nvim, server } = agent;
+  const numbers = LINES.slice(2).map((_, index) => index + 3);
+  const edits = numbers.map((number) =>
+    `call edit_file ${
+      JSON.stringify({ path: "a.txt", old_str: `line ${number}\n`, new_str: `LINE ${number}\n` })
+    }`
+  );
+  server.play(['call read_file {"path": "a.txt"}', ...edits, "say The edits are made."].join("\n---\n"));
+  const first = server.requests.length;
+  await nvim.lua(`local buffer, saves = vim.fn.bufnr("a.txt"), 0
+    _G.saving = vim.uv.new_timer()
+    _G.saving:start(0, 25, vim.schedule_wrap(function()
+      saves = saves + 1
+      vim.api.nvim_buf_set_lines(buffer, 0, 1, true, { "save " .. saves })
+      vim.api.nvim_buf_call(buffer, function() vim.cmd("silent write!") end)
+    end))`);
+  await edited(agent, async () => {});
+  await nvim.lua("_G.saving:close()");
+  const done = numbers.filter((_, index) => /^Edited/.test(server.requests[first + 2 + index]?.text ?? ""));
+  assert.ok(done.length > 0, server.requests.map(({ text }) => text).join("\n"));
+  await waitUntil(() => `the edits ${done.join()}`, async () => {
+    const there = [...await lines(agent), ...(await agent.project.read("a.txt")).split("\n")];
+    return done.every((number) => there.includes(`LINE ${number}`));
+  });
 });
