@@ -27,7 +27,13 @@ export async function expectScreen(
   assert.equal(seen(nvim.text()), expected, `the screen is not tests/screens/${name}.txt`);
 }
 
-/** An estimate of tokens hangs on the length of the project's path. */
+/**
+ * An estimate of tokens hangs on the length of the project's path, and a chat's number on the tests before, with as much
+ * of its name as has room.
+ */
 function withoutCount(text: string): string {
-  return text.replace(/\b[\d_](?:\.[\d_])?k of (.*?) *(?=[│\n]|$)/gm, "_k of $1");
+  return text.replaceAll(/ *\S*\bchat-\d+(-input)? */g, " chat$1 ").replace(
+    /\b[\d_](?:\.[\d_])?k of (.*?) *(?=[│\n]|$)/gm,
+    "_k of $1",
+  );
 }

@@ -70,15 +70,25 @@ export async function sharedAgent(options: SharedOptions): Promise<RunningAgent>
 
 /** Closes all chats and ends the engines. The next one knows only what is stored. */
 export async function endEngines({ nvim, state }: RunningAgent): Promise<void> {
-  await nvim.lua(`
+  const killed = await nvim.lua<readonly number[]>(`
     local chats = require("agent.chat")
     vim.iter(chats.list()):each(chats.close)
+    local engines = {}
     for _, host in ipairs(require("agent.host").all()) do
       local supervisor = vim.fn.jobpid(host.process.channel)
       for _, engine in ipairs(vim.api.nvim_get_proc_children(supervisor)) do
         vim.uv.kill(engine, "sigkill")
+        table.insert(engines, engine)
       end
-    end`);
+    end
+    return engines`);
+  // The supervisor knows that it has ended when it is no zombie any more.
+  await waitUntil("the engines to end", async () => {
+    const running = await nvim.lua<readonly number[]>(
+      `return vim.tbl_filter(function(pid) return vim.uv.kill(pid, 0) == 0 end, { ${killed.join(", ")} })`,
+    );
+    return running.length === 0;
+  });
   await waitUntil("the sessions to be closed", async () => {
     return (await storedSessions(state.root)).every(({ open }) => !open);
   });

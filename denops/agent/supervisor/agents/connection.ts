@@ -99,6 +99,11 @@ export class AgentConnection implements AsyncDisposable {
     }
   }
 
+  /** Nothing can be asked any more; the process ends soon, see `process.ended`. */
+  get isClosed(): boolean {
+    return this.#connection.signal.aborted || this.process.hasExited;
+  }
+
   /** Its capabilities. */
   get abilities(): AgentCapabilities {
     return this.#abilities;

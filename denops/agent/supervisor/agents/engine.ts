@@ -102,6 +102,11 @@ export class Engine implements AsyncDisposable {
     return this.#agent.process.ended;
   }
 
+  /** It answers no more; {@link ended} resolves soon. */
+  get isClosed(): boolean {
+    return this.#agent.isClosed;
+  }
+
   get pid(): number {
     return this.#agent.process.pid;
   }

@@ -11,12 +11,19 @@ export class AgentProcess implements AsyncDisposable {
   readonly #process: Deno.ChildProcess;
   readonly #pipe: ChildPipe;
   #killedBecause: string | undefined;
+  #hasExited = false;
 
   /** @param process all of its streams are piped */
   constructor(process: Deno.ChildProcess) {
     this.#process = process;
     this.#pipe = childPipe(process);
+    process.status.then(() => this.#hasExited = true);
     this.ended = endOf(this.#process).then((how) => this.#killedBecause ?? how);
+  }
+
+  /** Bubblewrap may exit before its child closes the streams. */
+  get hasExited(): boolean {
+    return this.#hasExited;
   }
 
   get pid(): number {

@@ -64,7 +64,11 @@ export class OpenProjects implements AsyncDisposable {
     const known = this.#entries.get(key);
     if (known === undefined) return await this.#open(key, root, { user, isChosen: user !== options }, chat);
     known.used = Date.now();
-    return await known.opening;
+    const project = await known.opening;
+    if (!project.engine.isClosed) return project;
+    // Its end is not known yet.
+    await project.engine.ended;
+    return await this.of(place, chat, choice);
   }
 
   /** Real path of a place's project. @throws {Error} one line */
