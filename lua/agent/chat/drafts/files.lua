@@ -133,10 +133,11 @@ local function write(path, text)
   if file and not problem then
     problem = select(2, await("rename", path .. "~", path))
   end
-  if problem and lock and not await("stat", path_of(me .. ".lock")) then
-    -- The folder is gone; the next attempt makes it again.
-    await("close", lock)
+  local taken = lock
+  -- If the folder is gone, the next attempt makes it again. Another chat may have seen it first.
+  if problem and taken and not await("stat", path_of(me .. ".lock")) and lock == taken then
     lock = nil
+    await("close", taken)
   end
   return problem
 end
