@@ -221,7 +221,8 @@ async function takeDrafts(
   await waitForKept(agent, "bb", "dd\n\ntyped on", "text 2");
 
   // A chat that is opened again takes no second draft, and a worktree leaves its drafts to the project.
-  await leave(agent, "ee", {});
+  // Times are whole seconds.
+  await leave(agent, "ee", { time: now - 1 });
   await nvim.keys("<Esc>q");
   await nvim.command("Agent");
   await nvim.command("Agent new --worktree");
