@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import type { RunningAgent } from "../support/agent.ts";
 import { pressStopUntil, waitForChat, waitForTurn } from "../support/chat.ts";
 import type { ChildNvim } from "../support/nvim.ts";
-import { whileSupervisorSleeps } from "../support/processes.ts";
+import { whileEnginesSleep, whileSupervisorSleeps } from "../support/processes.ts";
 import { waitUntil } from "../support/project.ts";
 import { inOneNeovim } from "../support/shared_agent.ts";
 
@@ -114,6 +114,7 @@ test("a stored session goes on with what was sent while it was looked for", asyn
   server.play("new-history\nexpect go on\nsay Blue ones.");
   await whileSupervisorSleeps(agent.nvim, async () => {
     await nvim.command("Agent resume whales");
+    await waitForChat(nvim, "Opening the newest session with whales …");
     await nvim.command("Agent go on");
   });
   await waitForChat(nvim, "Blue ones.");
@@ -132,6 +133,18 @@ test("a stored session goes on with what was sent while it was looked for", asyn
   await waitForChat(nvim, "no session has sharks in its title");
   assert.equal(await input(nvim), "go on\n\nand on");
   assert.equal(server.requests.length, before + 1);
+});
+
+test("the transcript names the stored session that is being opened, before its engine answers", async (agent) => {
+  const { nvim } = agent;
+  await begin(agent, "tell of seals");
+  await nvim.command("Agent new");
+  await whileEnginesSleep(nvim, async () => {
+    await nvim.command("Agent resume");
+    await waitForChat(nvim, 'Opening "tell of seals" …');
+  });
+  await waitForChat(nvim, "Begun.");
+  await nvim.waitForScreen((screen) => !screen.includes("Opening"));
 });
 
 test("a copy gets what was sent after it was asked for; the session itself does not", async (agent) => {

@@ -79,3 +79,19 @@ export async function whileSupervisorSleeps(nvim: ChildNvim, act: () => Promise<
     Deno.kill(pid, "SIGCONT");
   }
 }
+
+/** Does something while all processes that Neovim's supervisor has started sleep. */
+export async function whileEnginesSleep(nvim: ChildNvim, act: () => Promise<void>): Promise<void> {
+  const pids = await nvim.lua<number[]>(`
+    local found = { vim.fn.jobpid(require("agent.host").all()[1].process.channel) }
+    for _, pid in ipairs(found) do
+      vim.list_extend(found, vim.api.nvim_get_proc_children(pid))
+    end
+    return vim.list_slice(found, 2)`);
+  for (const pid of pids) Deno.kill(pid, "SIGSTOP");
+  try {
+    await act();
+  } finally {
+    for (const pid of pids) Deno.kill(pid, "SIGCONT");
+  }
+}

@@ -228,6 +228,7 @@ function Chat:apply(updates)
   if self.timeline.state == "idle" then
     self.queue.paused = nil
   end
+  self.transcript:show_opening()
   self.drafts:keep_messages(updates)
   self.countdown:update()
   pulse.beat(self, changed)

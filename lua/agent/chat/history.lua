@@ -24,6 +24,7 @@ local NEAR = 5
 --- Requests the turns before the loaded ones, at first the newest.
 function History:read()
   self.is_reading = true
+  self.chat.transcript:show_opening()
   local turns = self.target and LARGE_PART or PART
   local params = { sessionId = self.chat.timeline.session, before = self.older, turns = turns }
   client.request(self.chat, "session_history", params, function(result, problem)
@@ -32,6 +33,7 @@ function History:read()
       return
     end
     self.chat:revive()
+    self.chat.transcript:show_opening()
     if result then
       self:show_part(result)
     else

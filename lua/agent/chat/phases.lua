@@ -17,6 +17,7 @@ end
 
 ---@class agent.Opening
 ---@field is_bound boolean  the user cannot cancel it
+---@field what? string      as the transcript names it
 
 ---@return agent.Phase
 function Phases:current()

@@ -282,11 +282,26 @@ end
 function M.resume(chats, word)
   local chat, opening, before = chats.begin()
   local place = chat:place()
+  local function is_wanted(row)
+    return not word or row.sessionId == word or row.title:lower():find(word:lower(), 1, true) ~= nil
+  end
+  local function name(what)
+    opening.what = what
+    chat.transcript:show_opening()
+  end
+  name(word and ("the newest session with %s"):format(word) or "the newest session")
   open(chat)
-  request(chats, place, "session_list", { archived = false }, function(result, problem)
-    local row = result and vim.iter(result.sessions):find(function(row)
-      return not word or row.sessionId == word or row.title:lower():find(word:lower(), 1, true) ~= nil
+  -- The supervisor knows titles before the engine has started.
+  client.ask(vim.tbl_extend("error", { type = "sessions", chat = chat.id }, place), function(update)
+    local row = vim.iter(update and update.sessions or {}):find(function(row)
+      return row.root == update.root and not row.archived and is_wanted(row)
     end)
+    if row and chat.phases:is_opening(opening) then
+      name(('"%s"'):format(rows.title(row.title)))
+    end
+  end)
+  request(chats, place, "session_list", { archived = false }, function(result, problem)
+    local row = result and vim.iter(result.sessions):find(is_wanted)
     if row and chat.phases:is_opening(opening) then
       return opened(chats, chat, opening, row, place, before)
     end
