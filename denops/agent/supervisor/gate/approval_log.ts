@@ -4,15 +4,16 @@
  */
 import { dirname, join } from "node:path";
 import { z } from "../../deps/zod.ts";
-import { Access } from "../../protocol/access.ts";
+import { Access, RULE_KINDS } from "../../protocol/access.ts";
 import { oneLine, visible } from "../screen/visible.ts";
+import type { ApprovalChoice } from "./outcome.ts";
 
 const Entry = z.object({
   time: z.string(),
   root: z.string(),
   /** The requested access: "write .env", "npm test". */
   title: z.string(),
-  /** "allowed", "rejected", "cancelled" or "denied", and the reason. */
+  /** An `ApprovalChoice`, "cancelled", "allowed by rule" or "denied by rule". */
   answer: z.string(),
   rule: z.string(),
   /** Shortened. An unreadable access does not hide its line. */
@@ -84,11 +85,26 @@ export function logLines(entries: readonly LoggedApproval[], most: number = MOST
       : access.kind === "effects"
       ? "what it changed"
       : undefined;
-    const why = level === undefined || level === rule ? rule : `${level}, ${rule}`;
-    return `${time.slice(0, 19).replace("T", " ")}  ${answer}  ${title}  (${why})`;
+    const reasons = new Set([level, rule === "asked" ? undefined : rule].filter((one) => one !== undefined));
+    const why = reasons.size === 0 ? "" : `  (${[...reasons].join(", ")})`;
+    return `${time.slice(0, 19).replace("T", " ")}  ${answerText(answer, rule)}  ${title}${why}`;
   });
   // An edited command may have several lines.
   return [...note, ...lines.map((line) => visible(line).replace(/\s*\n\s*/g, " ⏎ "))];
+}
+
+const ANSWERS: ReadonlyMap<string, string> = new Map<ApprovalChoice | "cancelled", string>([
+  ["allow_once", "allowed by you"],
+  ["allow_session", "allowed by you for the session"],
+  ["allow_always", "allowed by you from now on"],
+  ["reject", "rejected by you"],
+  ["cancelled", "stopped"],
+]);
+
+/** Only answers by rules of `:Agent rules` name a rule; modes and options answer too. */
+function answerText(answer: string, rule: string): string {
+  const isRule = RULE_KINDS.some((kind) => rule.startsWith(`${kind}(`));
+  return ANSWERS.get(answer) ?? (isRule ? answer : answer.replace(/ by rule$/, " automatically"));
 }
 
 /**

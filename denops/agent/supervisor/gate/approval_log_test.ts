@@ -54,14 +54,20 @@ Deno.test("what was accessed is kept with it, shortened; whatever it is, its lin
   }
   const entries = await log.entries();
   assert.deepEqual(entries.map(({ accesses }) => accesses.kind), ["command", "nothing", "command"]);
-  assert.match(logLines(entries)[0] ?? "", /run {2}\(write, asked\)$/);
+  assert.match(logLines(entries)[0] ?? "", /allowed by you {2}run {2}\(write\)$/);
   assert.ok((await Deno.stat(state.path("approvals.jsonl"))).size < 3_000);
 });
 
 Deno.test("the last ones are shown, one line each, and it is said that there are more", () => {
   assert.deepEqual(logLines([logged("a"), logged("b\n  c\u001b[31m")]), [
-    "2026-01-02 03:04:05  allow_once  a  (asked)",
-    "2026-01-02 03:04:05  allow_once  b ⏎ c␛[31m  (asked)",
+    "2026-01-02 03:04:05  allowed by you  a",
+    "2026-01-02 03:04:05  allowed by you  b ⏎ c␛[31m",
+  ]);
+  const rules = { answer: "allowed by rule", rule: "run(npm *)" };
+  const shown = logLines([{ ...logged("a"), ...rules }, { ...logged("b"), ...rules, rule: "write" }]);
+  assert.deepEqual(shown.map((line) => line.slice(21)), [
+    "allowed by rule  a  (run(npm *))",
+    "allowed automatically  b  (write)",
   ]);
   const many = Array.from({ length: 2_005 }, (_, index) => logged(`run ${index}`));
   const lines = logLines(many);
