@@ -169,7 +169,7 @@ Deno.test("without a sandbox each command asks, runs, and ends with all that it 
   const log = await agent.nvim.lua<string>(`require("agent").log()
     vim.wait(3000, function() return vim.api.nvim_buf_get_lines(0, 0, -1, true)[3] ~= nil end)
     return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n")`);
-  assert.equal(log.match(/  allowed by you  /g)?.length, 3, log);
+  assert.equal(log.match(/ {2}allowed by you {2}/g)?.length, 3, log);
 });
 
 const LOOK = `${call("ls src", { access: "look" })}\n---\nsay Seen.`;
