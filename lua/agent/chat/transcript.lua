@@ -77,16 +77,16 @@ function Transcript:make()
   self:follow_all()
 end
 
-local namespace = vim.api.nvim_create_namespace("agent.opening")
+local opening_namespace = vim.api.nvim_create_namespace("agent.opening")
 
 --- Names the session that is being opened, until its first messages are there.
 function Transcript:show_opening()
   local line = self.chat.timeline
   local opening, is_reading = line.openings[1], self.chat.history.is_reading
   local what = opening and opening.what or (opening or is_reading) and line.title and ('"%s"'):format(line.title)
-  vim.api.nvim_buf_clear_namespace(self.buffer, namespace, 0, -1)
+  vim.api.nvim_buf_clear_namespace(self.buffer, opening_namespace, 0, -1)
   if what and #line.blocks == 0 then
-    vim.api.nvim_buf_set_extmark(self.buffer, namespace, 0, 0, {
+    vim.api.nvim_buf_set_extmark(self.buffer, opening_namespace, 0, 0, {
       virt_text = { { ("Opening %s …"):format(what), "AgentHint" } },
       virt_text_pos = "overlay",
     })
