@@ -142,6 +142,7 @@ test("the transcript names the stored session that is being opened, before its e
   await whileEnginesSleep(nvim, async () => {
     await nvim.command("Agent resume");
     await waitForChat(nvim, 'Opening "tell of seals" …');
+    await nvim.waitForScreen((screen) => !screen.includes("@ attaches files"));
   });
   await waitForChat(nvim, "Begun.");
   await nvim.waitForScreen((screen) => !screen.includes("Opening"));

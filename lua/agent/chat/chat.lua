@@ -228,7 +228,7 @@ function Chat:apply(updates)
   if self.timeline.state == "idle" then
     self.queue.paused = nil
   end
-  self.transcript:show_opening()
+  self.transcript:show_hint()
   self.drafts:keep_messages(updates)
   self.countdown:update()
   pulse.beat(self, changed)

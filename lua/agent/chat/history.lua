@@ -24,7 +24,7 @@ local NEAR = 5
 --- Requests the turns before the loaded ones, at first the newest.
 function History:read()
   self.is_reading = true
-  self.chat.transcript:show_opening()
+  self.chat.transcript:show_hint()
   local turns = self.target and LARGE_PART or PART
   local params = { sessionId = self.chat.timeline.session, before = self.older, turns = turns }
   client.request(self.chat, "session_history", params, function(result, problem)
@@ -33,7 +33,6 @@ function History:read()
       return
     end
     self.chat:revive()
-    self.chat.transcript:show_opening()
     if result then
       self:show_part(result)
     else
@@ -49,7 +48,7 @@ function History:show_part(part)
   local count = timeline.prepend(self.chat.timeline, timeline.replay(part.updates))
   self.older = part.before
   self.chat.transcript.renderer:prepend(self.chat.timeline.blocks, count, part.before ~= nil)
-  self.chat.transcript:show_help()
+  self.chat.transcript:show_hint()
   self.chat.transcript:follow(following)
   for window in pairs(following) do
     -- The new lines give the window room above.

@@ -12,7 +12,7 @@ local trace = require("agent.trace")
 ---@field chat agent.Chat
 ---@field buffer integer
 ---@field renderer? agent.Renderer  nil while the buffer is lost
----@field help? integer  extmark while the chat is empty
+---@field has_hint? boolean  the chat is empty
 local Transcript = {}
 Transcript.__index = Transcript
 
@@ -38,16 +38,22 @@ local namespace = vim.api.nvim_create_namespace("agent.chat.empty")
 --- An empty chat says what to do. Its lines fit the smallest chat.
 local HELP = { "Type a message, <C-s> sends it.", "@ attaches files. g? shows all keys." }
 
-function Transcript:show_help()
-  if self.help and #self.chat.timeline.blocks > 0 then
-    vim.api.nvim_buf_del_extmark(self.buffer, namespace, self.help)
-    self.help = nil
-  elseif #self.chat.timeline.blocks == 0 then
-    self.help = vim.api.nvim_buf_set_extmark(self.buffer, namespace, 0, 0, {
-      id = self.help,
-      virt_text = { { HELP[1], "AgentHint" } },
+--- Fills the empty transcript: names the session that is being opened, else says what to do.
+function Transcript:show_hint()
+  local line, is_empty = self.chat.timeline, #self.chat.timeline.blocks == 0
+  if not self.renderer or not is_empty and not self.has_hint then
+    return
+  end
+  vim.api.nvim_buf_clear_namespace(self.buffer, namespace, 0, -1)
+  local opening, is_reading = line.openings[1], self.chat.history.is_reading
+  local what = opening and opening.what or (opening or is_reading) and line.title and ('"%s"'):format(line.title)
+  local lines = what and { ("Opening %s …"):format(what) } or is_reading and {} or HELP
+  self.has_hint = is_empty and #lines > 0
+  if self.has_hint then
+    vim.api.nvim_buf_set_extmark(self.buffer, namespace, 0, 0, {
+      virt_text = { { lines[1], "AgentHint" } },
       virt_text_pos = "overlay",
-      virt_lines = { { { HELP[2], "AgentHint" } } },
+      virt_lines = lines[2] and { { { lines[2], "AgentHint" } } } or nil,
     })
   end
 end
@@ -64,7 +70,7 @@ function Transcript:make()
   if #self.chat.timeline.blocks > 0 then
     self.renderer:prepend(self.chat.timeline.blocks, #self.chat.timeline.blocks, self.chat.history.older ~= nil)
   end
-  self:show_help()
+  self:show_hint()
   buffers.replace(old, buffer)
   no_insert(buffer)
   keymaps.map(self.chat, "transcript", buffer)
@@ -75,22 +81,6 @@ function Transcript:make()
     end)
   end)
   self:follow_all()
-end
-
-local opening_namespace = vim.api.nvim_create_namespace("agent.opening")
-
---- Names the session that is being opened, until its first messages are there.
-function Transcript:show_opening()
-  local line = self.chat.timeline
-  local opening, is_reading = line.openings[1], self.chat.history.is_reading
-  local what = opening and opening.what or (opening or is_reading) and line.title and ('"%s"'):format(line.title)
-  vim.api.nvim_buf_clear_namespace(self.buffer, opening_namespace, 0, -1)
-  if what and #line.blocks == 0 then
-    vim.api.nvim_buf_set_extmark(self.buffer, opening_namespace, 0, 0, {
-      virt_text = { { ("Opening %s …"):format(what), "AgentHint" } },
-      virt_text_pos = "overlay",
-    })
-  end
 end
 
 --- Windows at the end of the transcript, which should stay there.
@@ -144,7 +134,7 @@ function Transcript:draw(changed)
   local blocks, following = self.chat.timeline.blocks, self:following()
   open_diffs(blocks, changed)
   self.renderer:draw(blocks, changed)
-  self:show_help()
+  self:show_hint()
   self:follow(following)
   if since then
     trace.span("draw", since)

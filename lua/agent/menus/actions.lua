@@ -82,7 +82,7 @@ return {
   },
   {
     name = "log",
-    doc = "Show every approval and the rule that gave it.",
+    doc = "Show every approval and who gave it.",
     run = function(chats)
       require("agent.menus.answers").log(chats.get())
     end,

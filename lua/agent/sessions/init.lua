@@ -287,7 +287,7 @@ function M.resume(chats, word)
   end
   local function name(what)
     opening.what = what
-    chat.transcript:show_opening()
+    chat.transcript:show_hint()
   end
   name(word and ("the newest session with %s"):format(word) or "the newest session")
   open(chat)

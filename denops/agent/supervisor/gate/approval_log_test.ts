@@ -73,6 +73,6 @@ Deno.test("the last ones are shown, one line each, and it is said that there are
   const lines = logLines(many);
   assert.equal(lines.length, 2_001);
   assert.equal(lines[0], "[the last 2000; 5 older ones are not shown]");
-  assert.match(lines[1] ?? "", /run 5 /);
-  assert.match(lines.at(-1) ?? "", /run 2004 /);
+  assert.match(lines[1] ?? "", /run 5$/);
+  assert.match(lines.at(-1) ?? "", /run 2004$/);
 });
