@@ -27,6 +27,9 @@ local function connect()
       require("agent.menus.modes").offer_start(chat)
     end,
     sub_commands = sub_commands.in_input,
+    is_sub_command = function(words)
+      return require("agent.actions").read(words) ~= nil
+    end,
     sub_command = function(words)
       local row, argument = sub_commands.find(words)
       return row and function()

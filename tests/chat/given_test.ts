@@ -332,9 +332,20 @@ Deno.test("a sub-command behind a slash is carried out; a prompt of that name an
     "/usage",
     "/stop doing that",
   ]);
-  await nvim.keys("i/new<C-s>");
+  await say(nvim, ":Agent mode ask");
+  await nvim.waitForScreen("ask · scripted");
+  await say(nvim, ":Agent session nothing");
+  await nvim.waitForScreen("agent: cannot run :Agent session nothing: no such command. Type / for all");
+  assert.equal(
+    await nvim.lua('return require("agent.chat").current().input:text()'),
+    ":Agent session nothing",
+  );
+  await nvim.keys("cc");
+  await nvim.keys("/new<C-s>");
   await nvim.waitFor(`require("agent.chat").current().id > ${first}`);
   await nvim.waitFor('vim.fn.mode() == "i"');
+  await nvim.keys(":Agent stop<CR>it<C-s>");
+  await waitForChat(nvim, ":Agent stop");
 });
 
 Deno.test("a file is edited without being read first when its lines were selected, wherever Neovim works", async () => {

@@ -26,6 +26,7 @@ local last_id = 0
 ---@field input_changed fun()
 ---@field turn_done fun(chat: agent.Chat)
 ---@field sub_commands fun(): agent.Action[]   sub-commands that work after a slash in the input
+---@field is_sub_command fun(words: string): boolean  they begin with the name of a sub-command
 ---@field sub_command fun(words: string): (fun())?  a function that runs a sub-command; nil if the words are a message
 local peers = {
   focus_approval = function()
@@ -36,6 +37,9 @@ local peers = {
   turn_done = function() end,
   sub_commands = function()
     return {}
+  end,
+  is_sub_command = function()
+    return false
   end,
   sub_command = function() end,
 }

@@ -1,6 +1,9 @@
--- A message "/name" calls a sub-command of :Agent, unless a prompt or the agent itself has that name.
+-- A message "/name" calls a sub-command of :Agent, unless a prompt or the agent itself has that name. A message
+-- ":Agent …" is that command.
 local client = require("agent.client")
+local format = require("agent.ui.format")
 local input = require("agent.chat.input")
+local say = require("agent.ui.say")
 
 local M = {}
 
@@ -23,12 +26,36 @@ local function in_normal_mode(run)
   vim.cmd.stopinsert()
 end
 
+--- Columns of an unknown command in a message of one line.
+local LONGEST = 20
+
+--- Runs the words as Neovim runs them after :Agent. Unknown words are no message here: they stay in the input.
+---@param chat agent.Chat
+---@param text string
+---@param bang string
+---@param words string
+local function run_command(chat, text, bang, words)
+  if words ~= "" and not chat.peers.is_sub_command(words) then
+    chat.input:add(text)
+    local unknown = format.cut(words, LONGEST)
+    return say.error(("Cannot run :Agent %s: no such command. Type / for all."):format(unknown))
+  end
+  input.remember(text)
+  in_normal_mode(function()
+    vim.api.nvim_cmd({ cmd = "Agent", bang = bang ~= "", args = words ~= "" and { words } or {} }, {})
+  end)
+end
+
 --- Runs the sub-command once nothing else is known to have its name. While the chat is opening, it waits as a message
 --- does.
 ---@param chat agent.Chat
 ---@param text string
 ---@param send fun() sends the text as a message
 function M.call_or(chat, text, send)
+  local bang, words = text:match("^:Agent(!?)%f[%s%z][ \t]*([^\n]*)$")
+  if words then
+    return run_command(chat, text, bang, words)
+  end
   local name = text:match("^/([%l-]+)")
   local run = name and not is_the_agents(chat, name) and chat.peers.sub_command(text:sub(2))
   if not run then
