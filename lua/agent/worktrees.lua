@@ -238,6 +238,7 @@ function M.new(chats, name)
   local task = { task = "new", name = name ~= "" and (name:match('^"(.*)"$') or name) or nil }
   local hidden, window = chats.current(), vim.api.nvim_get_current_win()
   hidden = hidden and hidden:is_visible() and hidden or nil
+  local stays_normal = chats.stays_normal()
   local chat, opening, before = chats.begin(true)
   local function leave()
     if hidden and not hidden.is_closed then
@@ -247,7 +248,7 @@ function M.new(chats, name)
       vim.api.nvim_set_current_win(window)
     end
   end
-  chat:show()
+  chat:show(nil, stays_normal)
   ask(chat, task, chat:place(), function(made)
     if not chat.phases:is_opening(opening) then
       return say.info(("the worktree %s is ready: :Agent worktree goes there"):format(made.name))

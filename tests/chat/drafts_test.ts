@@ -203,7 +203,7 @@ async function takeDrafts(
   await new Deno.Command("mkfifo", { args: pipes }).output();
   await leave(agent, "e1", { time: now - 1 });
   await nvim.keys("<Esc>");
-  await nvim.lua(`require("agent").new() vim.api.nvim_input("typed")`);
+  await nvim.lua(`require("agent").new() vim.api.nvim_input("ityped")`);
   await waitForInput(nvim, "dd\n\ntyped");
   for (const index of others.keys()) await Deno.remove(state.path(`drafts/f${index}-1.json`));
   for (const pipe of [...pipes, state.path("drafts/e1-1.json")]) await Deno.remove(pipe);

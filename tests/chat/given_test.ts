@@ -344,8 +344,23 @@ Deno.test("a sub-command behind a slash is carried out; a prompt of that name an
   await nvim.keys("/new<C-s>");
   await nvim.waitFor(`require("agent.chat").current().id > ${first}`);
   await nvim.waitFor('vim.fn.mode() == "i"');
-  await nvim.keys(":Agent stop<CR>it<C-s>");
-  await waitForChat(nvim, ":Agent stop");
+  const isNew = async (mode: string) => {
+    await nvim.waitFor(`vim.fn.mode() == "${mode}" and vim.bo.filetype == "agent-input" and
+      require("agent.chat").current().id > _G.last`);
+  };
+  const note = () => nvim.lua(`_G.last = require("agent.chat").current().id`);
+  await note();
+  await nvim.keys("<Esc>:Agent new<CR>");
+  await isNew("n");
+  await note();
+  await nvim.keys("i<Cmd>Agent new<CR>");
+  await isNew("i");
+  for (const [keys, mode] of [["<Esc>:Agent sessions<CR>", "n"], ["i/sessions<C-s>", "i"]] as const) {
+    await nvim.keys(keys);
+    await nvim.waitFor(`vim.bo.filetype == "agent-sessions"`);
+    await nvim.keys("<CR>");
+    await nvim.waitFor(`vim.bo.filetype == "agent-input" and vim.fn.mode() == "${mode}"`);
+  }
 });
 
 Deno.test("a file is edited without being read first when its lines were selected, wherever Neovim works", async () => {

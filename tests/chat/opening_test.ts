@@ -58,7 +58,7 @@ test("a worktree: messages, a choice and what is being typed go there, in order"
     await nvim.command("Agent! second");
     await nvim.command("Agent undo");
     await nvim.waitForScreen("cannot run :Agent undo: the chat is opening.");
-    await nvim.keys("a dra");
+    await nvim.keys("ia dra");
   });
   await waitForChat(nvim, "Worktree there on branch agent/there");
   await nvim.keys("ft");
@@ -84,7 +84,7 @@ test("what is not made, or given up: all texts are in the input", async (agent) 
     await nvim.command("Agent new --worktree ../x");
     for (const text of ["one", "two", "three", "four"]) await nvim.command(`Agent ${text}`);
     await nvim.command("Agent btw five");
-    await nvim.keys("a draft");
+    await nvim.keys("ia draft");
   });
   await waitForChat(nvim, '../x: use letters, digits, ".", "_", "-"');
   assert.equal(await input(nvim), "one\n\ntwo\n\nthree\n\nfour\n\n/btw five\n\na draft");
@@ -128,7 +128,7 @@ test("a stored session goes on with what was sent while it was looked for", asyn
   await whileSupervisorSleeps(agent.nvim, async () => {
     await nvim.command("Agent resume sharks");
     await nvim.command("Agent go on");
-    await nvim.keys("and on");
+    await nvim.keys("iand on");
   });
   await waitForChat(nvim, "no session has sharks in its title");
   assert.equal(await input(nvim), "go on\n\nand on");

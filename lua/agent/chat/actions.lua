@@ -77,7 +77,8 @@ return {
       if name then
         return require("agent.worktrees").new(chats, name)
       end
-      chats.new():show(options.context)
+      local stays_normal = chats.stays_normal()
+      chats.new():show(options.context, stays_normal)
     end,
   },
   {
@@ -102,6 +103,7 @@ return {
     plug = "AgentChats",
     doc = "Choose a chat of this Neovim and open it.",
     run = function(chats)
+      local stays_normal = chats.stays_normal()
       vim.ui.select(chats.list(), {
         prompt = "Chats",
         format_item = function(chat)
@@ -113,7 +115,7 @@ return {
           chats.switch(chat)
           -- Later: Neovim waits three seconds before it begins to insert while the list is on the screen.
           vim.schedule(function()
-            chat:show()
+            chat:show(nil, stays_normal)
           end)
         end
       end)

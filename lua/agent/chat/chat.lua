@@ -49,6 +49,7 @@ local window = require("agent.chat.window")
 ---@field stops integer             how often the user has stopped it
 ---@field is_quiet boolean          another room shows how its turns end
 ---@field is_closed? boolean        for good
+---@field was_typing? boolean       a command of its input runs, which was sent in Insert mode
 local Chat = {}
 Chat.__index = Chat
 
@@ -378,14 +379,20 @@ end
 
 --- Opens the chat and goes to the end of its input.
 ---@param context? string|agent.Attachment for the message
-function Chat:show(context)
+---@param stays_normal? boolean  does not start Insert mode
+function Chat:show(context, stays_normal)
   self:open()
   if type(context) == "string" then
     self.input:add(context .. "\n")
   elseif context then
     self.selections:add(context)
   end
-  vim.cmd("startinsert!")
+  if vim.api.nvim_get_mode().mode:find("^i") then
+    -- Hiding another chat ends Insert mode later than now.
+    vim.api.nvim_feedkeys(vim.keycode("<Cmd>startinsert!<CR>"), "n", false)
+  elseif not stays_normal then
+    vim.cmd("startinsert!")
+  end
 end
 
 function Chat:focus_input()

@@ -69,6 +69,13 @@ local function at_cursor()
   end)
 end
 
+--- True if the user is in a chat and not typing: another chat then opens in Normal mode too.
+---@return boolean
+function M.stays_normal()
+  local chat = at_cursor()
+  return chat ~= nil and not chat.was_typing and not vim.api.nvim_get_mode().mode:find("^i")
+end
+
 --- The project of the chat at the cursor, else the project of the current window.
 ---@return string? root
 local function project_here()

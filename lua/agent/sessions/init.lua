@@ -123,15 +123,17 @@ end
 
 --- Opens the chat's windows after the list has closed.
 ---@param chat agent.Chat
+---@param stays_normal boolean
 ---@param turn? integer to go to
-local function open(chat, turn)
+local function open(chat, stays_normal, turn)
   vim.schedule(function()
     chat:open()
     if turn then
       return chat.history:go_to_turn(turn)
+    elseif not stays_normal then
+      -- As if typed: Neovim delays Insert mode while the list is on the screen.
+      vim.api.nvim_feedkeys(vim.keycode("<Cmd>startinsert<CR>"), "n", false)
     end
-    -- As if typed: Neovim delays Insert mode while the list is on the screen.
-    vim.api.nvim_feedkeys(vim.keycode("<Cmd>startinsert<CR>"), "n", false)
   end)
 end
 
@@ -216,7 +218,7 @@ end
 ---@return agent.SessionActions
 local function actions(chats, found)
   -- From before the list opened.
-  local here = chats.get():place()
+  local here, stays_normal = chats.get():place(), chats.stays_normal()
   local function of(row)
     return found and here or { root = row.root }
   end
@@ -246,14 +248,15 @@ local function actions(chats, found)
       end)
     end,
     open = function(row)
-      open(M.show(chats, { sessionId = row.sessionId, title = row.title, open = row.elsewhere }, of(row)), row.turn)
+      local session = { sessionId = row.sessionId, title = row.title, open = row.elsewhere }
+      open(M.show(chats, session, of(row)), stays_normal, row.turn)
     end,
     fork = function(row)
       local from = { id = chats.get().id }
       function from.place()
         return of(row)
       end
-      open(open_copy(chats, from, { sessionId = row.sessionId }))
+      open(open_copy(chats, from, { sessionId = row.sessionId }), stays_normal)
     end,
     rename = function(row, title, done)
       retitle(chats, of(row), row.sessionId, title, done)
@@ -280,6 +283,7 @@ end
 ---@param chats table
 ---@param word? string
 function M.resume(chats, word)
+  local stays_normal = chats.stays_normal()
   local chat, opening, before = chats.begin()
   local place = chat:place()
   local function is_wanted(row)
@@ -290,7 +294,7 @@ function M.resume(chats, word)
     chat.transcript:show_hint()
   end
   name(word and ("the newest session with %s"):format(word) or "the newest session")
-  open(chat)
+  open(chat, stays_normal)
   -- The supervisor knows titles before the engine has started.
   client.ask(vim.tbl_extend("error", { type = "sessions", chat = chat.id }, place), function(update)
     local row = vim.iter(update and update.sessions or {}):find(function(row)
@@ -341,6 +345,7 @@ end
 ---@return agent.Chat copy
 function M.fork_at(chats, chat, last, message)
   local copy
+  local stays_normal = chats.stays_normal()
   if last == 0 then
     -- The copy before the first message is empty.
     copy = chats.new(chat:place().root)
@@ -348,7 +353,7 @@ function M.fork_at(chats, chat, last, message)
   else
     copy = open_copy(chats, chat, { sessionId = chat.timeline.session, turn = last }, message)
   end
-  open(copy)
+  open(copy, stays_normal)
   return copy
 end
 
@@ -423,7 +428,7 @@ end
 ---@param chats table
 ---@param found { sessionId: string, title: string, turn: integer }
 function M.go_to(chats, found)
-  open(M.show(chats, found, chats.get():place()), found.turn)
+  open(M.show(chats, found, chats.get():place()), true, found.turn)
 end
 
 --- Searches all sessions of the project.
@@ -438,7 +443,7 @@ function M.search(chats, words, quickfix)
     end
     if quickfix then
       return require("agent.sessions.quickfix").fill(result.hits, words, chats.current(), function(hit)
-        open(M.show(chats, hit, place), hit.turn)
+        open(M.show(chats, hit, place), true, hit.turn)
       end)
     end
     require("agent.sessions.list").found(result.hits, words, actions(chats, true))

@@ -17,12 +17,22 @@ local function is_the_agents(chat, name)
 end
 
 --- Runs an action in Normal mode: its windows are not for typing, unless it says so.
+---@param chat agent.Chat
 ---@param run fun()
-local function in_normal_mode(run)
+local function in_normal_mode(chat, run)
   if not vim.api.nvim_get_mode().mode:find("^i") then
     return run()
   end
-  vim.api.nvim_create_autocmd("InsertLeave", { once = true, callback = vim.schedule_wrap(run) })
+  vim.api.nvim_create_autocmd("InsertLeave", {
+    once = true,
+    callback = vim.schedule_wrap(function()
+      chat.was_typing = true
+      vim.schedule(function()
+        chat.was_typing = nil
+      end)
+      run()
+    end),
+  })
   vim.cmd.stopinsert()
 end
 
@@ -38,10 +48,10 @@ local function run_command(chat, text, bang, words)
   if words ~= "" and not chat.peers.is_sub_command(words) then
     chat.input:add(text)
     local unknown = format.cut(words, LONGEST)
-    return say.error(("Cannot run :Agent %s: no such command. Type / for all."):format(unknown))
+    return say.error(("cannot run :Agent %s: no such command. Type / for all."):format(unknown))
   end
   input.remember(text)
-  in_normal_mode(function()
+  in_normal_mode(chat, function()
     vim.api.nvim_cmd({ cmd = "Agent", bang = bang ~= "", args = words ~= "" and { words } or {} }, {})
   end)
 end
@@ -77,7 +87,7 @@ function M.call_or(chat, text, send)
       return send()
     end
     input.remember(text)
-    in_normal_mode(run)
+    in_normal_mode(chat, run)
   end)
 end
 
