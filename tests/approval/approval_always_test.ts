@@ -42,6 +42,11 @@ test("of several rules none is kept if one of them is wrong, and it is said", as
   await nvim.keys(", run(mkdir<CR>");
   await nvim.waitForScreen("Allowed only this once. Not a rule: run(mkdir.");
   await nvim.waitForScreen("? run mkdir two");
+  await nvim.command("Agent log");
+  const log = await nvim.waitForScreen("run mkdir one");
+  const lines = log.split("\n").filter((line) => line.includes("run mkdir one"));
+  assert.doesNotMatch(lines.join("\n"), /always|from now on/);
+  await nvim.keys("q");
 });
 
 test("where the rules allow it already, as for the third call in a row, none is proposed", async (agent) => {

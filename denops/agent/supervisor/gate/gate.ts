@@ -310,9 +310,12 @@ export class Gate {
         });
       });
     }
-    const answer = await waiting;
+    let answer = await waiting;
     this.#edits.delete(request);
-    if (answer?.option === OPTION.allowAlways) await this.#always(answer, context);
+    if (answer?.option === OPTION.allowAlways && !await this.#always(answer, context)) {
+      const { rule: _, ...once } = answer;
+      answer = { ...once, option: OPTION.allowOnce };
+    }
     const outcome = answer?.option ?? "cancelled";
     this.#push({ type: "approval_closed", chat, request, answer: outcome });
     const { command } = answer ?? {};
@@ -326,7 +329,8 @@ export class Gate {
     return answer;
   }
 
-  async #always(answer: UserAnswer, { rules, chat }: GateContext): Promise<void> {
+  /** @return whether the rules are stored */
+  async #always(answer: UserAnswer, { rules, chat }: GateContext): Promise<boolean> {
     try {
       const added: string[] = [];
       // A line of several commands needs several rules: all are added, or none if one is invalid.
@@ -339,6 +343,7 @@ export class Gate {
         severity: "info",
         text: `Always allowed in this project: ${added.join(", ")}`,
       });
+      return true;
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       this.#push({
@@ -347,6 +352,7 @@ export class Gate {
         severity: "warning",
         text: `Allowed only this once. ${oneLine(text)}`,
       });
+      return false;
     }
   }
 }
