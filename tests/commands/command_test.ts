@@ -231,6 +231,18 @@ testDefault(
   },
 );
 
+testDefault(
+  "a command that has to write fails in a read-only mode, and the call says why",
+  async ({ nvim, server }) => {
+    server.play(`${call("rm README.md")}\n---\nexpect this mode only reads\nsay Not done.`);
+    await nvim.command("Agent mode ask");
+    await nvim.command("Agent go");
+    assert.match(await nvim.waitForScreen("Not done."), /exit code 1: this mode is read-only/);
+    await nvim.command("Agent mode agent");
+    assert.deepEqual(server.problems, []);
+  },
+);
+
 Deno.test("a .git folder that becomes a file stops no command, and is named in one line", async () => {
   await using agent = await startAgent(ANSWERED);
   const { project } = agent;

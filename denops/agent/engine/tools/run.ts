@@ -72,12 +72,13 @@ export const run = defineTool({
         }
         const report = await commands.run(final, context.callId, signal);
         if (report.folder !== undefined) context.session.folder = report.folder;
+        const text = reportText(report, approved.access, final.command, final.rehearsed);
+        // A read-only mode refuses more access, so its hints propose none.
+        const isRefused = context.access !== "write" && MORE_ACCESS.test(text);
+        const isUnwritable = isRefused && report.failed && !text.includes("commands have no network");
         return {
-          text: prefix + inMode(
-            context.access,
-            reportText(report, approved.access, final.command, final.rehearsed),
-          ),
-          summary: report.end,
+          text: prefix + (isRefused ? text.replace(MORE_ACCESS, READ_ONLY_HINT) : text),
+          summary: isUnwritable ? `${report.end}: this mode is read-only` : report.end,
           failed: report.failed || signal.aborted,
           ...(report.effects === undefined ? {} : { effects: report.effects }),
         };
@@ -88,16 +89,12 @@ export const run = defineTool({
 
 const UNHELD = new ToolError(
   "Not run: nothing here holds a command to looking, and this mode changes nothing. Use other tools.",
-  "nothing holds it to looking",
+  "this mode is read-only, and the sandbox is missing",
 );
 
-/** A read-only mode refuses more access, so its hints propose none. */
-function inMode(access: ToolContext["access"], report: string): string {
-  return access === "write" ? report : report.replace(
-    /call it again with access [^\n]*$/,
-    "this mode only reads: go on without, or say what is missing",
-  );
-}
+const MORE_ACCESS = /call it again with access [^\n]*$/;
+
+const READ_ONLY_HINT = "this mode only reads: go on without, or say what is missing";
 
 /** Clients without levels run commands unrestricted, as far as we know. */
 function settled({ access }: ApprovedChanges): ApprovedCommand["access"] {
