@@ -61,6 +61,18 @@ Deno.test("leaving in the middle, in whatever way, leaves nothing; other tab pag
   await nvim.keys(":bwipeout<CR>");
   assert.deepEqual(await snapshot(nvim), before);
 
+  // The end is readable.
+  await openTutor(nvim);
+  const last = await folderOf(nvim);
+  for (let lesson = 2; lesson <= 7; lesson++) await nvim.keys(":Agent tutor next<CR>");
+  await nvim.waitForScreen("Lesson 7");
+  await nvim.keys(":Agent tutor next<CR>");
+  await nvim.waitForScreen(
+    /:Agent tutor quit {2}closes the tutor\. *\nIn your project: {2}:Agent {2}:help agent/,
+  );
+  await nvim.keys("<Esc>:Agent tutor quit<CR>");
+  await waitForNothing(last);
+
   // On another tab page all is the user's.
   await openTutor(nvim);
   const folder = await folderOf(nvim);

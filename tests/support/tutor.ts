@@ -66,11 +66,11 @@ async function playLessons(nvim: ChildNvim, onLesson: OnLesson): Promise<void> {
   await nvim.keys("igreet politely<C-s>");
   await both("two marked hunks", /are polite/);
   await nvim.keys("<Esc>q");
-  await onLesson("A review", await nvim.waitForScreen("Good evening"));
-  await nvim.keys("]rgrk");
-  await nvim.waitForScreenGone("hey");
+  await onLesson("A review", await both("goes to the next one", /Good evening/));
+  await nvim.keys("grk");
+  await nvim.waitForScreenGone("1/2 grk");
   await nvim.keys("]rgru");
-  await both("Lesson 5 of 7", /Good evening/);
+  await both("Lesson 5 of 7", /hey/);
 
   await nvim.keys(":Agent make it loud<CR>");
   await onLesson("Undo", await both("Too loud?", /as loud/));
@@ -87,13 +87,13 @@ async function playLessons(nvim: ChildNvim, onLesson: OnLesson): Promise<void> {
   await nvim.keys("iwrite a speech<C-s>");
   await both("Type  keep it short", /Thinking/);
   await nvim.keys("keep it short<M-CR>");
-  await onLesson("Steering", await both("stored as one session", /The buffet is open/));
+  await onLesson("Steering", await both("<Esc>  :Agent new", /The buffet is open/));
   await nvim.keys("<Esc>:Agent new<CR>");
-  await nvim.waitForScreen(":Agent sessions");
+  await nvim.waitForScreen("<Esc>  :Agent sessions");
   await nvim.keys("<Esc>:Agent sessions<CR>");
   await onLesson("Sessions", await nvim.waitForScreen("Sessions of this project · 1"));
   await nvim.keys("<CR>");
-  await both("That was all.", /The buffet is open/);
+  await both("closes the tutor.", /The buffet is open/);
 }
 
 /** The user's state that the tutor must restore: folder, windows, buffers, options, lists. */

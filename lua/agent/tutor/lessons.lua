@@ -130,8 +130,8 @@ say Both places in `greet.lua` are polite.
         done = has_ended,
       },
       {
-        text = "`<Esc>` `q` hides the chat: greet.lua has two marked hunks. `{next}` goes to one.\n"
-          .. "Keep one with `{keep}`, and undo the other with `{undo}`.",
+        text = "`<Esc>` `q` hides the chat: greet.lua has two marked hunks.\n"
+          .. "`{keep}` keeps the first one. `{next}` goes to the next one, `{undo}` undoes it.",
         done = function(seen)
           return seen.hunks("greet.lua") == 0
         end,
@@ -213,13 +213,13 @@ say Welcome, all of you. The buffet is open.
       },
       { text = "The model receives it before its next step.", done = has_ended },
       {
-        text = "All of this is stored as one session. Start another one with  `:Agent new`",
+        text = "All of this is stored as one session.\n`<Esc>`  `:Agent new`  starts another one.",
         done = function(seen)
           return seen.left
         end,
       },
       {
-        text = "`:Agent sessions`  lists all sessions. Open the previous one with `<CR>`.",
+        text = "`<Esc>`  `:Agent sessions`  lists all.\nOpen the previous one with `<CR>`.",
         done = function(seen)
           return seen.chat ~= nil and seen.chat.timeline.session ~= nil
         end,
@@ -228,8 +228,7 @@ say Welcome, all of you. The buffet is open.
   },
 }
 
---- The page after the last lesson.
-M.ending = "That was all. `:Agent tutor quit`  closes the tutor and removes its files.\n"
-  .. "`:help agent`  has the rest. To start, run  `:Agent`  in your project."
+--- The page after the last lesson. It fits the smallest screen.
+M.ending = "`:Agent tutor quit`  closes the tutor.\nIn your project:  `:Agent`  `:help agent`"
 
 return M
