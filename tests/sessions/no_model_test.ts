@@ -18,8 +18,8 @@ Deno.test("without a key sessions are listed, read, reviewed and undone; a messa
   await nvim.command("Agent Write it");
   await waitForChat(nvim, "Written.");
   await waitForTurn(nvim);
-  await endEngines(agent);
   await nvim.lua(`vim.env.TEST_API_KEY = ""`);
+  await endEngines(agent);
   await nvim.command("Agent sessions");
   await nvim.waitForScreen("Write it");
   await nvim.keys("<CR>");

@@ -6,6 +6,7 @@ _G.before_tests = {
   ui = vim.tbl_extend("force", {}, vim.ui),
   notify = vim.notify,
   directory = vim.fn.getcwd(),
+  environment = vim.fn.environ(),
   options = vim.iter(vim.api.nvim_get_all_options_info()):map(function(name, info)
     local ok, value = pcall(vim.api.nvim_get_option_value, name, { scope = "global" })
     return ok and { name, value, info.scope == "win" and "local" or nil } or nil
@@ -17,6 +18,9 @@ export const FORGET = `
 local before = _G.before_tests
 for name, value in pairs(before.ui) do vim.ui[name] = value end
 vim.notify = before.notify
+for name, value in pairs(vim.tbl_extend("keep", before.environment, vim.fn.environ())) do
+  if vim.env[name] ~= before.environment[name] then vim.env[name] = before.environment[name] end
+end
 for _, autocommand in ipairs(vim.api.nvim_get_autocmds({ event = "User" })) do
   if not autocommand.group then
     vim.api.nvim_del_autocmd(autocommand.id)

@@ -381,13 +381,14 @@ end
 ---@param context? string|agent.Attachment for the message
 ---@param stays_normal? boolean  does not start Insert mode
 function Chat:show(context, stays_normal)
+  local comes_from_elsewhere = vim.api.nvim_get_current_win() ~= self.windows.input
   self:open()
   if type(context) == "string" then
     self.input:add(context .. "\n")
   elseif context then
     self.selections:add(context)
   end
-  if vim.api.nvim_get_mode().mode:find("^i") then
+  if comes_from_elsewhere and vim.api.nvim_get_mode().mode:find("^i") then
     -- Hiding another chat ends Insert mode later than now.
     vim.api.nvim_feedkeys(vim.keycode("<Cmd>startinsert!<CR>"), "n", false)
   elseif not stays_normal then
