@@ -381,7 +381,7 @@ end
 ---@param context? string|agent.Attachment for the message
 ---@param stays_normal? boolean  does not start Insert mode
 function Chat:show(context, stays_normal)
-  local comes_from_elsewhere = vim.api.nvim_get_current_win() ~= self.windows.input
+  local comes_from_elsewhere = vim.api.nvim_get_current_buf() ~= self.input.buffer
   self:open()
   if type(context) == "string" then
     self.input:add(context .. "\n")
