@@ -353,7 +353,8 @@ function M.fork_at(chats, chat, last, message)
   else
     copy = open_copy(chats, chat, { sessionId = chat.timeline.session, turn = last }, message)
   end
-  open(copy, stays_normal)
+  -- A message that comes back is there to be changed.
+  open(copy, stays_normal and not message)
   return copy
 end
 
