@@ -301,6 +301,14 @@ Deno.test("export: markdown into a buffer or a file, JSON by the name; nothing i
   await nvim.keys("<Esc><Cmd>Agent export README.md<CR>");
   await nvim.waitForScreen("README.md exists");
   assert.equal(await project.read("README.md"), "# demo\n");
+  // The screen shows a stop before it is stored.
+  let number = 0;
+  await waitUntil("the end of the turn to be stored", async () => {
+    const file = `talk-${++number}.md`;
+    await nvim.keys(`<Esc><Cmd>Agent export ${file}<CR>`);
+    await waitUntil(file, () => project.read(file).then(() => true, () => false));
+    return (await project.read(file)).includes("*Ended: cancelled.*");
+  });
   await nvim.keys("<Esc><Cmd>Agent! export README.md<CR>");
   await nvim.waitForScreen("written to README.md");
   assert.match(await project.read("README.md"), /Done: it is \*\*salute\*\* now\./);
