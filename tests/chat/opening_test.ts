@@ -3,6 +3,7 @@
  * there, or come back into the input. In a real Neovim, whose supervisor sleeps until told.
  */
 import assert from "node:assert/strict";
+import { storedSessions } from "../../denops/agent/supervisor/sessions/stored_sessions.ts";
 import type { RunningAgent } from "../support/agent.ts";
 import { pressStopUntil, waitForChat, waitForTurn } from "../support/chat.ts";
 import type { ChildNvim } from "../support/nvim.ts";
@@ -138,6 +139,9 @@ test("a stored session goes on with what was sent while it was looked for", asyn
 test("the transcript names the stored session that is being opened, before its engine answers", async (agent) => {
   const { nvim } = agent;
   await begin(agent, "tell of seals");
+  await waitUntil("the session to be listed", async () => {
+    return (await storedSessions(agent.state.root))[0]?.title === "tell of seals";
+  });
   await nvim.command("Agent new");
   await whileEnginesSleep(nvim, async () => {
     await nvim.command("Agent resume");
