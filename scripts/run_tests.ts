@@ -21,6 +21,9 @@ import { warmUp } from "./suite/warm_up.ts";
 /** One more than there are cores, since most jobs wait for a part of their time. */
 const JOBS = navigator.hardwareConcurrency + 1;
 
+/** Milliseconds without output after which a process of tests is ended. The longest test with `--full` takes 7 min. */
+const PATIENCE = 20 * 60_000;
+
 /** How many of the dearest files are listed. */
 const DEAREST = 10;
 
@@ -50,7 +53,7 @@ async function runJobs(jobs: readonly Job[], meters: Meters, state: string): Pro
   const work = async () => {
     for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
       await using meter = await meters.open();
-      const result = await runJob(job, { meter, cwd: PROJECT, env, ended: print });
+      const result = await runJob(job, { meter, cwd: PROJECT, env, patience: PATIENCE, ended: print });
       if (flags.verbose) console.log(result.output);
       results.push(result);
     }

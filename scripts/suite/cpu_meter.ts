@@ -17,7 +17,9 @@ export interface CpuMeter extends AsyncDisposable {
   read(): Promise<number>;
   /** Command lines of the processes that still run. */
   running(): Promise<readonly string[]>;
-  /** Kills what still runs. */
+  /** Kills all that run. */
+  kill(): Promise<void>;
+  /** Also kills all that run. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -48,13 +50,19 @@ export async function openMeters({ cgroup = true } = {}): Promise<Meters> {
   };
 }
 
+/** Knows the process, but none of its descendants. */
 function noMeter(): CpuMeter {
+  let started: number | undefined;
+  const end = () => Promise.resolve(started === undefined ? undefined : kill(started));
   return {
     wrap: (command) => command,
-    started: () => {},
+    started: (pid) => {
+      started = pid;
+    },
     read: () => Promise.resolve(0),
     running: () => Promise.resolve([]),
-    [Symbol.asyncDispose]: () => Promise.resolve(),
+    kill: end,
+    [Symbol.asyncDispose]: end,
   };
 }
 
@@ -107,6 +115,7 @@ async function groupMeter(hierarchy: Hierarchy, name: string): Promise<CpuMeter>
     started: () => {},
     read: async () => hierarchy.seconds(await Deno.readTextFile(join(folder, hierarchy.file))),
     running: async () => commandsOf(await members()),
+    kill: async () => (await members()).forEach(kill),
     async [Symbol.asyncDispose]() {
       // A group can be removed when its last process has been reaped.
       for (let tries = 0; tries < 200; tries++) {
@@ -153,6 +162,10 @@ class Sampler implements Disposable {
       await this.#sample();
       return [...tree.processes.values()].reduce((sum, { seconds }) => sum + seconds, tree.lost);
     };
+    const killAll = async () => {
+      await this.#sample();
+      [...tree.processes.keys()].forEach(kill);
+    };
     return {
       wrap: (command) => command,
       started: (pid) => {
@@ -163,9 +176,9 @@ class Sampler implements Disposable {
         await this.#sample();
         return commandsOf([...tree.processes.keys()]);
       },
+      kill: killAll,
       [Symbol.asyncDispose]: async () => {
-        await this.#sample();
-        [...tree.processes.keys()].forEach(kill);
+        await killAll();
         this.#trees.delete(tree);
       },
     };

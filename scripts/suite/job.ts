@@ -25,6 +25,8 @@ interface JobOptions {
   /** The folder and the variables that it runs with. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Milliseconds without output after which the tests are ended. */
+  readonly patience: number;
   /** Told of each file as soon as its tests have run. */
   readonly ended: (file: FileResult) => void;
 }
@@ -35,7 +37,7 @@ interface Moment {
 }
 
 export async function runJob({ path, files: names }: Job, options: JobOptions): Promise<JobResult> {
-  const { meter, cwd, env, ended } = options;
+  const { meter, cwd, env, patience, ended } = options;
   const start = performance.now();
   const now = async (): Promise<Moment> => {
     const wall = (performance.now() - start) / 1000;
@@ -65,7 +67,9 @@ export async function runJob({ path, files: names }: Job, options: JobOptions): 
   meter.started(process.pid);
   let output = "";
   let marks = 0;
+  using watchdog = new Watchdog(meter, patience);
   for await (const line of linesOf(process)) {
+    watchdog.reset();
     output += line;
     const text = line.trimEnd();
     if (!MARK_LINE.test(text)) {
@@ -77,6 +81,7 @@ export async function runJob({ path, files: names }: Job, options: JobOptions): 
     lines = [];
   }
   const { code } = await process.status;
+  output += watchdog.report;
   const counts = countTests(lines);
   // Errors of no test are the last file's: those of modules, hooks and a process that ended too soon.
   const isBroken = code !== 0 && (!isWhole(output) || [...files, counts].every(({ failed }) => failed === 0));
@@ -85,6 +90,37 @@ export async function runJob({ path, files: names }: Job, options: JobOptions): 
   while (files.length < names.length) await end({ passed: 0, failed: 1, skipped: 0 });
   const failures = files.some(({ failed }) => failed > 0) ? failuresIn(output) : "";
   return { files, output, failures, cpu: (await now()).cpu };
+}
+
+/** Ends tests that print nothing for a long time. */
+class Watchdog implements Disposable {
+  /** The processes of tests that were ended. */
+  report = "";
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly meter: CpuMeter,
+    private readonly patience: number,
+  ) {
+    this.reset();
+  }
+
+  reset(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#end(), this.patience);
+  }
+
+  async #end(): Promise<void> {
+    const running = (await this.meter.running()).map((command) => `  ${command}\n`).join("");
+    this.report = `\nNo output for ${
+      this.patience / 1000
+    } s, so the tests were ended. These processes ran:\n${running}`;
+    await this.meter.kill();
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+  }
 }
 
 /** Of both streams, in the order they come in, since errors are printed to either. */

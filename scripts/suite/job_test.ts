@@ -1,23 +1,33 @@
 import assert from "node:assert/strict";
 import { scratch } from "../../tests/support/project.ts";
-import type { CpuMeter } from "./cpu_meter.ts";
+import { type CpuMeter, openMeters } from "./cpu_meter.ts";
 import { type FileResult, type JobResult, runJob } from "./job.ts";
 import { alone, gather } from "./plan.ts";
 
 /** Each look at it finds a second more. */
-function meter(): CpuMeter {
+function countingMeter(): CpuMeter {
   let seconds = 0;
   return {
     wrap: (command) => command,
     started: () => {},
     read: () => Promise.resolve(seconds++),
     running: () => Promise.resolve([]),
+    kill: () => Promise.resolve(),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }
 
 /** The tests of these files in one process. */
 async function run(...files: readonly string[]): Promise<JobResult> {
+  return await runWithin(60_000, files);
+}
+
+/** @param patience milliseconds */
+async function runWithin(
+  patience: number,
+  files: readonly string[],
+  meter = countingMeter(),
+): Promise<JobResult> {
   const names = files.map((_, at) => `${at + 1}_test.ts`);
   await using folder = await scratch(Object.fromEntries(files.map((code, at) => [names[at] ?? "", code])));
   const paths = names.map((name) => folder.path(name));
@@ -25,9 +35,10 @@ async function run(...files: readonly string[]): Promise<JobResult> {
   const ended: FileResult[] = [];
   const env = { NO_COLOR: "1" };
   const result = await runJob(job, {
-    meter: meter(),
+    meter,
     cwd: folder.root,
     env,
+    patience,
     ended: (file) => ended.push(file),
   });
   assert.deepEqual(ended, result.files);
@@ -92,4 +103,17 @@ Deno.test("what fails after the last test is not lost", async () => {
 Deno.test("files that are not reached have failed", async () => {
   const result = await run(GOOD, `Deno.test("b", () => Deno.kill(Deno.pid, "SIGKILL"));`, GOOD);
   assert.deepEqual(counts(result), [[3, 0, 1], [0, 1, 0], [0, 1, 0]]);
+});
+
+Deno.test("a test that hangs is ended and named, with the processes that ran", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  using meters = await openMeters();
+  await using meter = await meters.open();
+  const hang = `Deno.test("hangs", async () => {
+    await new Deno.Command("sleep", { args: ["601"] }).output();
+  });`;
+  const result = await runWithin(2_000, [GOOD, hang, GOOD], meter);
+  assert.deepEqual(counts(result), [[3, 0, 1], [0, 1, 0], [0, 1, 0]]);
+  assert.match(result.failures, /hangs \.\.\.\nNo output for 2 s[^]*sleep 601/);
 });
