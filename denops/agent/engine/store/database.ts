@@ -111,7 +111,7 @@ export class Database implements Sql, Disposable {
     const connection = new DatabaseSync(path, { timeout: BUSY_MS });
     try {
       if (connection.prepare("PRAGMA page_count").get()?.page_count === 0) connection.exec(NEW_FILE);
-      connection.exec(SETTINGS);
+      whileBusy(() => connection.exec(SETTINGS));
       return connection;
     } catch (error) {
       connection.close();
@@ -283,6 +283,19 @@ function inoOf(path: string | undefined): number | null | undefined {
 /** Messages of SQLite and FTS5 about damage, because node:sqlite in Deno gives no codes. */
 const DAMAGE =
   /disk image is malformed|malformed database schema|not a database|fts5: corrupt|invalid fts5 file|vtable constructor/i;
+
+/** SQLite's own timeout does not cover two processes that change a file to a write-ahead log. */
+function whileBusy(work: () => void): void {
+  const end = Date.now() + BUSY_MS;
+  while (true) {
+    try {
+      return work();
+    } catch (error) {
+      if (Date.now() > end || !messageOf(error).includes("database is locked")) throw error;
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+  }
+}
 
 function isCorrupt(error: unknown): boolean {
   return DAMAGE.test(messageOf(error));

@@ -45,6 +45,35 @@ Deno.test("a database of a newer version is refused, and not changed", async () 
   assert.deepEqual(await Deno.readFile(path), before);
 });
 
+/** Another engine that opens the same database. It lets go soon after it says that it has the lock. */
+const OTHER_ENGINE = `
+  import { DatabaseSync } from "node:sqlite";
+  self.onmessage = ({ data }) => {
+    const database = new DatabaseSync(data);
+    database.exec("PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE");
+    setTimeout(() => {
+      database.exec("COMMIT");
+      database.close();
+    }, 200);
+    postMessage("locked");
+  };`;
+
+Deno.test("a database opens while another engine changes its journal", async () => {
+  await using folder = await scratch({});
+  const { resolve, promise } = Promise.withResolvers<void>();
+  (await Database.openIn(folder.root))[Symbol.dispose]();
+  const other = new Worker(`data:text/javascript,${encodeURIComponent(OTHER_ENGINE)}`, { type: "module" });
+  try {
+    other.onmessage = () => resolve();
+    other.postMessage(join(folder.root, DATABASE_FILE));
+    await promise;
+    using database = await Database.openIn(folder.root);
+    assert.equal(database.all("PRAGMA journal_mode")[0]?.journal_mode, "wal");
+  } finally {
+    other.terminate();
+  }
+});
+
 Deno.test("a transaction that fails leaves nothing, and the next one works", () => {
   using database = Database.inMemory();
   const insert = (path: string) =>
