@@ -27,9 +27,10 @@ function workspaceOf(
   project: Scratch,
   editor: Editor = noEditor,
   journal: WriteJournal = new Noted(),
+  otherRoots: readonly string[] = [],
 ): Workspace {
   return new Workspace({
-    roots: [project.root],
+    roots: [project.root, ...otherRoots],
     editor,
     journal,
     mayRead: () => ({ verdict: "allow", rule: "test" }),
@@ -274,6 +275,22 @@ Deno.test({
     await edit(project, "a.txt", "t\n");
     const { uid, gid } = await Deno.stat(project.path("a.txt"));
     assert.deepEqual([uid, gid, await project.read("a.txt")], [1234, 2345, "t\n"]);
+  },
+});
+
+Deno.test({
+  name: "a name in a root within another root is counted once: the file's name outside of both keeps its text",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using project = await scratch({ "inner/a.txt": "a\n" });
+    await using outside = await scratch();
+    await Deno.link(project.path("inner/a.txt"), outside.path("b.txt"));
+    const workspace = workspaceOf(project, noEditor, new Noted(), [project.path("inner")]);
+    const before = await read(workspace, "inner/a.txt");
+    const target = await workspace.resolve("inner/a.txt");
+    const written = await workspace.writeText(target, before, "u\n", never);
+    assert.match(outcomeOf(written, "u\n"), /other names .* keep the old text/);
+    assert.equal(await outside.read("b.txt"), "a\n");
   },
 });
 
