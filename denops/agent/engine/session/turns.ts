@@ -68,7 +68,7 @@ export class Turns {
     const { signal } = controller;
     meter.begin();
     surroundings?.ask(signal);
-    steering.begin((prompt) => this.#gatherMessage(prompt, signal));
+    steering.begin((prompt) => this.#gatherMessage(prompt, mode, signal));
     try {
       return await this.#run(prompt, request, mode, signal);
     } catch (error) {
@@ -130,8 +130,7 @@ export class Turns {
     const { runner, store, config } = this.#ports;
     const notice = await store.ensure();
     await files.scratch?.make();
-    const { parts, problems, note } = await this.#gatherMessage(prompt, signal);
-    await runner.assertFits?.({ parts }, mode, signal);
+    const { parts, problems, note } = await this.#gatherMessage(prompt, mode, signal);
     record.noteMessage(messageId);
     const userMessage = record.begin(parts, model().name, branch);
     for (const text of [notice, this.#unpriced.notice(config, model()), ...problems]) {
@@ -164,11 +163,15 @@ export class Turns {
     if (text !== undefined) this.#parts.record.append([{ type: "control_note", reason, text }]);
   }
 
-  /** Reads the user's attachments under the current rules. Never rejects. */
-  #gatherMessage(prompt: readonly PromptPart[], signal: AbortSignal): Promise<GatheredMessage> {
+  /** Reads the user's attachments under the current rules. @throws {TurnError} if the user's words do not fit */
+  async #gatherMessage(
+    prompt: readonly PromptPart[],
+    mode: Mode,
+    signal: AbortSignal,
+  ): Promise<GatheredMessage> {
     const { record, files, tools, modes, model } = this.#parts;
     const asks = askRead({ ...this.ports(modes.current), emit: this.#ports.publish }, signal);
-    return gatherMessage(prompt, {
+    const message = await gatherMessage(prompt, {
       abilities: {},
       ...this.#ports.attachments,
       workspace: files.workspace.forCall(asks),
@@ -177,5 +180,7 @@ export class Turns {
       window: model().contextWindow,
       refreshRules: () => files.access.refresh(),
     }, signal);
+    await this.#ports.runner.assertFits?.(message, mode, signal);
+    return message;
   }
 }

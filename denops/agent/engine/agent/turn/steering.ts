@@ -1,5 +1,6 @@
 /** The user's actions during a turn: messages for the model after the next results, and pauses. */
 import type { SteerEnd } from "../../../protocol/requests.ts";
+import { TurnError } from "../../../shared/errors.ts";
 import { imagesOf, partsText } from "../../context/view.ts";
 import { withoutRepeats } from "../../context/repeats.ts";
 import { attachmentNames, type ControlNote, type MessageEntry, wordsOf } from "../../log/entries.ts";
@@ -23,7 +24,7 @@ export class Steering {
   readonly #queue = new Map<string, SteeringMessage>();
   /** Ids of messages that were withdrawn before they arrived. */
   readonly #withdrawn = new Set<string>();
-  /** Gathers a message's attachments; undefined: no turn runs. */
+  /** Gathers a message's attachments, or rejects with a TurnError; undefined: no turn runs. */
   #gatherMessage: ((prompt: readonly PromptPart[]) => Promise<GatheredMessage>) | undefined;
   /** Ends a pause; undefined: no pause is requested. */
   #goOn: (() => void) | undefined;
@@ -75,13 +76,18 @@ export class Steering {
     signal: AbortSignal,
   ): Promise<void> {
     for (const [id, message] of [...this.#queue]) {
-      const over = await this.#gatherMessage?.(message.prompt);
+      const gathered = await this.#gatherMessage?.(message.prompt).catch(turnError);
       // A message that was withdrawn meanwhile is not delivered.
-      if (over === undefined || signal.aborted) return;
+      if (gathered === undefined || signal.aborted) return;
       if (this.#queue.get(id) !== message) continue;
       this.#queue.delete(id);
-      const { problems, note } = over;
-      const parts = withoutRepeats(over.parts, messages());
+      if (gathered instanceof TurnError) {
+        // The next turn refuses it with this error.
+        message.done("ended");
+        continue;
+      }
+      const { problems, note } = gathered;
+      const parts = withoutRepeats(gathered.parts, messages());
       const text = [`${STEERED}\n${partsText(parts)}`, ...note === undefined ? [] : [note]].join("\n\n");
       this.#log(
         id,
@@ -122,6 +128,11 @@ export class Steering {
   #tellStands(isPaused: boolean): void {
     for (const tell of this.#stands.splice(0)) tell(isPaused);
   }
+}
+
+function turnError(error: unknown): TurnError {
+  if (error instanceof TurnError) return error;
+  throw error;
 }
 
 const STEERED = "The user says, while you are at work:";

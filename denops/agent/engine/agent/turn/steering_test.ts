@@ -82,3 +82,17 @@ Deno.test("a paused turn stands still before its next step, goes on when told to
   assert.deepEqual(await turn, { type: "stopped", reason: "cancelled" });
   assert.deepEqual(engine.server.problems, []);
 });
+
+Deno.test("a message that exceeds the model's window does not steer: it goes back, and the turn continues", async () => {
+  await using engine = await startEngine({
+    files: FILES,
+    script: `wait here\n${READ}\n---\nsay Done.`,
+    config: { context_window: 8_000 },
+  });
+  const turn = engine.prompt("Go");
+  await reached(engine.server, "here");
+  const long = engine.session.steering.say("1", said("long ".repeat(20_000)));
+  engine.server.release("here");
+  assert.equal(await long, "ended");
+  assert.deepEqual(await turn, END_TURN);
+});
