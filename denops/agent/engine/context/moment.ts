@@ -4,6 +4,7 @@ import type { Shown, Surroundings } from "../../protocol/surroundings.ts";
 import { contextText, type Project } from "./project.ts";
 import type { Plan } from "../log/events.ts";
 import { countsOf, lineDiff } from "../log/line_diff.ts";
+import { plural } from "../../shared/text/text.ts";
 
 /** A change that somebody else made to a file since the model last had its text. */
 export interface Edit {
@@ -106,10 +107,6 @@ function statusText({ upstream, changed, more }: GitStatus): string {
 
 function list(names: readonly string[], more: number): string {
   return names.join(", ") + (more > 0 ? ` and ${more} more` : "");
-}
-
-function plural(count: number, word: string): string {
-  return count === 1 ? `1 ${word}` : `${count} ${word}s`;
 }
 
 const READ_AGAIN = "read it again before you use it";

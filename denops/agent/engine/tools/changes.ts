@@ -1,8 +1,9 @@
 import { z } from "../../deps/zod.ts";
 import { SearchRequest } from "../../protocol/search.ts";
 import { ToolError } from "../../shared/errors.ts";
-import { defineTool, files, plural, titleText } from "./define.ts";
+import { defineTool, files, titleText } from "./define.ts";
 import { leftOutNote } from "./search/format.ts";
+import { plural } from "../../shared/text/text.ts";
 
 export const changes = defineTool({
   name: "changes",

@@ -344,8 +344,3 @@ export function titleText(value: unknown, missing = "…"): string {
   if (line.length <= LONGEST_SHOWN) return line;
   return `${line.slice(0, LONGEST_SHOWN - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
-
-/** "1 file", "3 files". */
-export function plural(count: number, one: string, more: string = `${one}s`): string {
-  return `${count} ${count === 1 ? one : more}`;
-}

@@ -2,12 +2,13 @@ import { z } from "../../deps/zod.ts";
 import { ANY_FILE } from "../calls/old_names.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
 import type { ClientAbilities } from "./define.ts";
-import { defineTool, files, plural, titleText, type ToolResult } from "./define.ts";
+import { defineTool, files, titleText, type ToolResult } from "./define.ts";
 import { AskedAbout } from "./files/asked_about.ts";
 import { lookups } from "./files/disk.ts";
 import { fuzzyPaths, leftOutNote } from "./search/format.ts";
 import { shownPath, type Workspace } from "./files/workspace.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
+import { plural } from "../../shared/text/text.ts";
 
 const MOST_ENTRIES = 500;
 const MOST_FILES = 1_000;

@@ -1,5 +1,6 @@
 import { z } from "../../deps/zod.ts";
-import { defineTool, NOTHING, plural } from "./define.ts";
+import { defineTool, NOTHING } from "./define.ts";
+import { plural } from "../../shared/text/text.ts";
 
 export const plan = defineTool({
   name: "plan",

@@ -1,12 +1,13 @@
 import { z } from "../../deps/zod.ts";
 import type { AccessPath } from "../../protocol/access.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
-import { defineTool, files, plural, type PreparedCall, titleText, type ToolResult } from "./define.ts";
+import { defineTool, files, type PreparedCall, titleText, type ToolResult } from "./define.ts";
 import { readImage } from "./files/disk.ts";
 import { imageInfo, measures } from "./files/image.ts";
 import { type ImageRoom, LARGEST_IMAGE } from "./files/image_room.ts";
 import { readLines, splitWindow } from "./files/line_window.ts";
 import { shownPath, type Workspace } from "./files/workspace.ts";
+import { plural } from "../../shared/text/text.ts";
 
 const MOST_FILES = 20;
 

@@ -4,8 +4,8 @@ import { ToolError } from "../../shared/errors.ts";
 import { type ClientAbilities, defineTool, files, type PreparedCall, titleText } from "./define.ts";
 import type { Workspace } from "./files/workspace.ts";
 import { askServers, nothing, PLACE, type PlaceArguments, placeOf, placeTitle } from "./lsp/ask.ts";
-import { plural } from "./lsp/show.ts";
 import { prepareWrites } from "./lsp/writes.ts";
+import { plural } from "../../shared/text/text.ts";
 
 interface Ports {
   readonly workspace: Workspace;

@@ -1,10 +1,11 @@
 import { z } from "../../deps/zod.ts";
 import { messageOf } from "../../shared/errors.ts";
-import { defineTool, NOTHING, plural, type Tool, type ToolContext, type ToolResult } from "./define.ts";
+import { defineTool, NOTHING, type Tool, type ToolContext, type ToolResult } from "./define.ts";
 import { changes } from "./changes.ts";
 import { list } from "./list.ts";
 import { read } from "./read.ts";
 import { search } from "./search.ts";
+import { plural } from "../../shared/text/text.ts";
 
 /** Only read-only tools; each has its own arguments. */
 const OPERATIONS: Readonly<Record<string, Tool>> = {

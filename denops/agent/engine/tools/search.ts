@@ -1,6 +1,7 @@
 import { z } from "../../deps/zod.ts";
-import { defineTool, files, plural, titleText } from "./define.ts";
+import { defineTool, files, titleText } from "./define.ts";
 import { grepText, leftOutNote } from "./search/format.ts";
+import { plural } from "../../shared/text/text.ts";
 
 /** Matching lines for the model. */
 const MOST_MATCHES = 200;

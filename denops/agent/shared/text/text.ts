@@ -126,3 +126,8 @@ export function middleCut(text: string, most: number, what = "left out"): string
   // A lone surrogate at the cut cannot be encoded.
   return (head.replace(/[\ud800-\udbff]$/, "") + note + tail.replace(/^[\udc00-\udfff]/, "")).slice(0, most);
 }
+
+/** "1 file", "3 files". */
+export function plural(count: number, one: string, many: string = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

@@ -4,9 +4,10 @@ import { messageOf, ToolError } from "../../../shared/errors.ts";
 import { pauses } from "../../../shared/pauses.ts";
 import { CHANGED_MEANWHILE, type Effects, type Keeper, type Kept } from "../../ports/commands.ts";
 import type { ApprovalAnswer } from "../../ports/approvals.ts";
-import { plural, type ToolResult } from "../../tools/define.ts";
+import type { ToolResult } from "../../tools/define.ts";
 import type { CheckpointPorts } from "./checkpointed.ts";
 import { type Permissions, ruleOf } from "./permission.ts";
+import { plural } from "../../../shared/text/text.ts";
 
 interface EffectsPorts extends Pick<CheckpointPorts, "emit" | "traps"> {
   readonly checkpoints: Keeper;
@@ -81,7 +82,7 @@ async function keep(
 function changedNotice(names: readonly string[]): string {
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
   const listed = names.slice(0, MOST_NAMES).join(", ");
-  return `Changed while the command's result was waiting, so left as it is: ${listed}${more}.`;
+  return `Changed meanwhile, so the command's result was not kept: ${listed}${more}.`;
 }
 
 function notKept(result: ToolResult, why: string, failed: boolean): ToolResult {

@@ -6,13 +6,13 @@ import { messageOf, ToolError } from "../../../shared/errors.ts";
 import type { Remembered, Store, StoredSubagent } from "../../ports/store.ts";
 import type { UsageLog } from "../../ports/usage.ts";
 import type { SubagentPort, SubagentReport, SubagentTask } from "../../ports/subagents.ts";
-import { plural } from "../../tools/define.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
 import { missing } from "../turn/interrupted.ts";
 import type { Runner, RunnerPorts } from "../turn/runner.ts";
 import type { SessionModes } from "../settings/session_modes.ts";
 import { lastWords, workAsSubagent } from "./subagent.ts";
 import { OneByOne, Slots } from "./slots.ts";
+import { plural } from "../../../shared/text/text.ts";
 
 /** Sub-agents at work; others wait. */
 const AT_A_TIME = 3;

@@ -3,9 +3,10 @@ import type { RootedPath } from "../../../policy/roots.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import type { Diff, FileChange } from "../../log/events.ts";
 import { countsOf, lineDiff } from "../../log/line_diff.ts";
-import { files, plural, type PreparedCall, type ToolResult } from "../define.ts";
+import { files, type PreparedCall, type ToolResult } from "../define.ts";
 import { applyHunks, parsePatch, type PatchSection } from "./patch.ts";
 import { outcomeOf, shownPath, type TextFile, type Workspace } from "./workspace.ts";
+import { plural } from "../../../shared/text/text.ts";
 
 /** Files in one patch, which the user has to read. */
 const MOST_FILES = 100;

@@ -4,7 +4,8 @@ import type { ToolResult } from "../define.ts";
 import { AskedAbout } from "../files/asked_about.ts";
 import type { Workspace } from "../files/workspace.ts";
 import { leftOutNote } from "../search/format.ts";
-import { diagnosticLine, placed, plural } from "./show.ts";
+import { diagnosticLine, placed } from "./show.ts";
+import { plural } from "../../../shared/text/text.ts";
 
 const MOST = 50;
 const SEVERITIES = ["error", "warning", "info", "hint"] as const;

@@ -5,7 +5,8 @@ import { AskedAbout } from "../files/asked_about.ts";
 import type { Workspace } from "../files/workspace.ts";
 import { leftOutNote } from "../search/format.ts";
 import { nothing } from "./ask.ts";
-import { lineRange, placed, plural, symbolName } from "./show.ts";
+import { lineRange, placed, symbolName } from "./show.ts";
+import { plural } from "../../../shared/text/text.ts";
 
 const MOST = 50;
 
@@ -41,7 +42,7 @@ export async function showHierarchy(
     out.push(`${heading}:${lines.length === 0 ? " none" : ""}`, ...lines.slice(0, MOST), ...more);
   }
   out.push(...leftOutNote(leftOut));
-  return { text: out.join("\n"), summary: plural(count, "entry").replace(/entrys$/, "entries") };
+  return { text: out.join("\n"), summary: plural(count, "entry", "entries") };
 }
 
 /** Undefined for a file that the model may not see. */

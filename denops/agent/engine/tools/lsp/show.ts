@@ -6,7 +6,7 @@ import type { LspDiagnostic, LspLocation, LspResponse, LspSymbol } from "../../.
 import type { FileDecision } from "../../../policy/file_access.ts";
 import type { ResolvedPath } from "../../../policy/path.ts";
 import { ToolError } from "../../../shared/errors.ts";
-import { splitLines } from "../../../shared/text/text.ts";
+import { plural, splitLines } from "../../../shared/text/text.ts";
 import type { ToolResult } from "../define.ts";
 import { AskedAbout } from "../files/asked_about.ts";
 import { shownPath, type Workspace } from "../files/workspace.ts";
@@ -133,8 +133,4 @@ export function diagnosticLine(name: string, diagnostic: LspDiagnostic): string 
   const origin = [source, code].filter((part) => part !== undefined).join(" ");
   const oneLine = message.replace(/\s*\n\s*/g, " ");
   return cut(`${name}:${line}:${character} ${severity} ${oneLine}`) + (origin === "" ? "" : ` (${origin})`);
-}
-
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -5,7 +5,8 @@ import { AskedAbout } from "../files/asked_about.ts";
 import type { Workspace } from "../files/workspace.ts";
 import { leftOutNote } from "../search/format.ts";
 import { nothing } from "./ask.ts";
-import { lineRange, placed, plural, symbolName } from "./show.ts";
+import { lineRange, placed, symbolName } from "./show.ts";
+import { plural } from "../../../shared/text/text.ts";
 
 type Symbols = Extract<LspResponse, { kind: "symbols" }>;
 

@@ -5,10 +5,10 @@ import { ToolError } from "../../../shared/errors.ts";
 import type { Diff, FileChange } from "../../log/events.ts";
 import { files, type PreparedCall, type ToolResult } from "../define.ts";
 import { countsOf, lineDiff } from "../../log/line_diff.ts";
-import { splitLines } from "../../../shared/text/text.ts";
+import { plural, splitLines } from "../../../shared/text/text.ts";
 import { shownPath, type TextFile, type Workspace } from "../files/workspace.ts";
 import type { RootedPath } from "../../../policy/roots.ts";
-import { LONGEST_LINE, plural } from "./show.ts";
+import { LONGEST_LINE } from "./show.ts";
 
 interface Write {
   readonly target: RootedPath;

@@ -6,7 +6,8 @@ import type { LspDiagnostic } from "../../../../protocol/lsp.ts";
 import type { LanguageServers } from "../../../ports/editor.ts";
 import type { AccessPath } from "../../../../protocol/access.ts";
 import { type Workspace } from "../../../tools/files/workspace.ts";
-import { diagnosticLine, plural } from "../../../tools/lsp/show.ts";
+import { diagnosticLine } from "../../../tools/lsp/show.ts";
+import { plural } from "../../../../shared/text/text.ts";
 
 /** Files to check for one call, and for one turn. */
 const MOST_FILES = 30;
