@@ -94,28 +94,29 @@ export async function runJob({ path, files: names }: Job, options: JobOptions): 
 
 /** Ends tests that print nothing for a long time. */
 class Watchdog implements Disposable {
-  /** The processes of tests that were ended. */
+  /** Names the processes of tests that were ended. */
   report = "";
+  readonly #meter: CpuMeter;
+  readonly #patience: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(
-    private readonly meter: CpuMeter,
-    private readonly patience: number,
-  ) {
+  /** @param patience milliseconds without output */
+  constructor(meter: CpuMeter, patience: number) {
+    this.#meter = meter;
+    this.#patience = patience;
     this.reset();
   }
 
   reset(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#end(), this.patience);
+    this.#timer = setTimeout(() => void this.#end(), this.#patience);
   }
 
   async #end(): Promise<void> {
-    const running = (await this.meter.running()).map((command) => `  ${command}\n`).join("");
-    this.report = `\nNo output for ${
-      this.patience / 1000
-    } s, so the tests were ended. These processes ran:\n${running}`;
-    await this.meter.kill();
+    const running = (await this.#meter.running()).map((command) => `  ${command}\n`).join("");
+    const seconds = this.#patience / 1000;
+    this.report = `\nNo output for ${seconds} s, so the tests were ended. These processes ran:\n${running}`;
+    await this.#meter.kill();
   }
 
   [Symbol.dispose](): void {

@@ -76,12 +76,20 @@ for (
   });
 }
 
-Deno.test("where buffers cannot be modified the draft returns, is sent and can be typed on; keys are shown", async () => {
-  await using editor = await start("float");
+/** A float with an answered message and a draft. */
+async function startWithDraft() {
+  const editor = await start("float");
   const { nvim } = editor;
   await nvim.command("Agent hello");
   await receive(nvim, ...BEGUN, ...REST);
-  await nvim.keys("<Esc>cca draft<Esc>:set nomodifiable | bd!<CR>");
+  await nvim.keys("<Esc>cca draft<Esc>");
+  return editor;
+}
+
+Deno.test("with 'nomodifiable' a draft returns, can be edited and is sent; g? shows the keys", async () => {
+  await using editor = await startWithDraft();
+  const { nvim } = editor;
+  await nvim.keys(":set nomodifiable | bd!<CR>");
   await nvim.waitForScreenGone("Agent ─");
   await nvim.command("Agent");
   await nvim.waitForScreen((text) => text.includes("a draft") && text.includes("and the second"));
@@ -93,11 +101,8 @@ Deno.test("where buffers cannot be modified the draft returns, is sent and can b
 });
 
 Deno.test("a wipe in somebody's autocommand loses nothing either", async () => {
-  await using editor = await start("float");
+  await using editor = await startWithDraft();
   const { nvim } = editor;
-  await nvim.command("Agent hello");
-  await receive(nvim, ...BEGUN, ...REST);
-  await nvim.keys("<Esc>cca draft<Esc>");
   await nvim.lua(`vim.api.nvim_create_autocmd("User", { pattern = "Clean", command = "%bwipeout!" })
     vim.cmd("doautocmd User Clean")`);
   await nvim.command("Agent");

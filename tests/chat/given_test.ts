@@ -442,14 +442,14 @@ test("a message of 10,000 lines shows its first ones until it is opened; one tha
 
   await type("words");
   await nvim.waitForScreen("Done.");
-  const shown = (await transcript(nvim)).slice(-12);
-  assert.deepEqual([shown[0], shown[9], shown[10]], ["1 words", "10 words", "▸ 9990 more lines"]);
+  const last = (await transcript(nvim)).slice(-12);
+  assert.deepEqual([last[0], last[9], last[10]], ["1 words", "10 words", "▸ 9990 more lines"]);
   await nvim.keys("<C-w>k?more lines<CR><CR>");
   await nvim.waitForScreen("  11 words");
   assert.deepEqual((await transcript(nvim)).slice(-2), ["10000 words", "Done."]);
 });
 
-test("a file that is too large to be read is called so", async (agent) => {
+test("a file that is too large to be read is reported as too large", async (agent) => {
   await Deno.truncate(agent.project.path("src/other.ts"), 21_000_000);
   await ask(agent, "@src/other.ts what");
   await waitForChat(agent.nvim, "stays text: src/other.ts is too large (21.0 MB).");

@@ -18,7 +18,7 @@ Deno.test("leaving in the middle, in whatever way, leaves nothing; other tab pag
   await nvim.waitFor(`require("agent.chat").current().timeline.state == "working"`);
   const before = await snapshot(nvim);
 
-  const ways: readonly (readonly [way: string, keys: string, shown: string | RegExp, then: string])[] = [
+  const ways: readonly (readonly [way: string, keys: string, screen: string | RegExp, then: string])[] = [
     [
       ":q in the lesson",
       ":Agent what is it?<CR>",
@@ -39,11 +39,11 @@ Deno.test("leaving in the middle, in whatever way, leaves nothing; other tab pag
       "<Esc>:tabclose<CR>",
     ],
   ];
-  for (const [way, keys, shown, then] of ways) {
+  for (const [way, keys, screen, then] of ways) {
     await openTutor(nvim);
     const folder = await folderOf(nvim);
     await nvim.keys(keys);
-    await nvim.waitForScreen(shown);
+    await nvim.waitForScreen(screen);
     await nvim.waitForScreen("Lesson");
     await nvim.keys(then);
     await nvim.waitFor("#vim.api.nvim_list_tabpages() == 1");

@@ -32,6 +32,15 @@ async function share(script: string, lua = ""): Promise<Marked> {
   return { ...agent, marks: [agent.project.root] };
 }
 
+async function shareWithKeyCommand(script: string, command: string): Promise<Marked> {
+  return await share(
+    script,
+    `vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, {
+      providers = { test = { api_key = "cmd:${command}" } },
+    })`,
+  );
+}
+
 /** @param knows what of the session so far the model is sent */
 async function goesOn({ nvim, server }: RunningAgent, knows: readonly string[] = []): Promise<void> {
   server.play("new-history\nexpect And now?\nsay All is well again.");
@@ -321,12 +330,7 @@ Deno.test("what cannot start: one line, and after setup() it works", async (test
 });
 
 Deno.test("options are those of the first message: a command for the key, which may ask a person, runs with it and not before", async () => {
-  await using agent = await share(
-    "say Hi.",
-    `vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, {
-      providers = { test = { api_key = "cmd:echo asked >> asked; echo sk-key" } },
-    })`,
-  );
+  await using agent = await shareWithKeyCommand("say Hi.", "echo asked >> asked; echo sk-key");
   const { nvim, project, server } = agent;
   await nvim.command("Agent");
   await nvim.waitFor("require('agent.client').host()");
@@ -342,12 +346,7 @@ Deno.test("options are those of the first message: a command for the key, which 
 });
 
 Deno.test("a command for the key that fails runs once for each message", async () => {
-  await using agent = await share(
-    "say Hi.",
-    `vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, {
-      providers = { test = { api_key = "cmd:echo asked >> asked; cat key" } },
-    })`,
-  );
+  await using agent = await shareWithKeyCommand("say Hi.", "echo asked >> asked; cat key");
   const { nvim, project } = agent;
   await nvim.command("Agent Hello");
   await waitForChat(nvim, "The command for the API key failed (exit code 1): echo … Try it in a shell,");
@@ -385,11 +384,9 @@ Deno.test({
   name: "a command for the key that waits ends with Neovim",
   ignore: !linux,
   async fn() {
-    await using agent = await share(
+    await using agent = await shareWithKeyCommand(
       "say Never.",
-      `vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, {
-        providers = { test = { api_key = "cmd:MARK=$PWD sh -c 'touch asked; sleep 1000 & sleep 1000'" } },
-      })`,
+      "MARK=$PWD sh -c 'touch asked; sleep 1000 & sleep 1000'",
     );
     const { nvim, project } = agent;
     await nvim.command("Agent Hello");

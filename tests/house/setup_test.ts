@@ -276,7 +276,7 @@ Deno.test("no Deno, an old one, no denops.vim where it is wanted, and no network
   assert.equal(await nvim.lua(`return ${input}`), "first||second||third||fourth||a draft");
 });
 
-Deno.test("a Deno that is too old is told while it downloads, and ended; without a log folder the chat works", async () => {
+Deno.test("a Deno that is too old is reported and ended while it downloads; without a log folder the chat works", async () => {
   await using folder = await scratch({
     deno: '#!/bin/sh\ncase "$1" in --version) echo "deno 2.2.12 (stable)" ;;\n' +
       "*) echo Download https://jsr.io/x >&2; exec sleep 1000 ;; esac\n",

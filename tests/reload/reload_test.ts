@@ -301,7 +301,7 @@ test("a language server sees exactly the change", async (agent) => {
   await agent.nvim.lua(`vim.lsp.get_clients({ name = "spy" })[1]:stop(true)`);
 });
 
-test("what an edit is told to have done is there, however often the user saves meanwhile", async (agent) => {
+test("an edit that is reported as done is there, however often the user saves meanwhile", async (agent) => {
   const { nvim, server } = agent;
   const numbers = LINES.slice(2).map((_, index) => index + 3);
   const edits = numbers.map((number) =>

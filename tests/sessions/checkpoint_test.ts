@@ -191,7 +191,7 @@ Deno.test("where only Deno's permissions hold the engine, an undo says which lin
   await assert.rejects(Deno.lstat(project.path("link")), Deno.errors.NotFound);
   assert.equal(
     await nvim.lua<string>("return vim.fn.getqflist()[1].text"),
-    "the symbolic link to a.txt cannot be made: no sandbox of the operating system holds the engine",
+    "the symbolic link to a.txt cannot be made: no sandbox of the operating system confines the engine",
   );
 });
 

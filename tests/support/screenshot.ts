@@ -21,17 +21,17 @@ export async function expectScreen(
     await Deno.writeTextFile(file, masked(nvim.text()) + "\n");
     return;
   }
-  const expected = withoutCount((await Deno.readTextFile(file)).replace(/\n$/, ""));
-  const seen = (text: string) => withoutCount(masked(text));
+  const expected = withoutNumbers((await Deno.readTextFile(file)).replace(/\n$/, ""));
+  const seen = (text: string) => withoutNumbers(masked(text));
   await nvim.waitForScreen((text) => seen(text) === expected).catch(() => {});
   assert.equal(seen(nvim.text()), expected, `the screen is not tests/screens/${name}.txt`);
 }
 
 /**
- * An estimate of tokens hangs on the length of the project's path, and a chat's number on the tests before, with as much
- * of its name as has room.
+ * The estimate of tokens depends on the length of the project's path, and a chat's number on earlier tests. The tab line
+ * shortens the chat's name to the available space.
  */
-function withoutCount(text: string): string {
+function withoutNumbers(text: string): string {
   return text.replaceAll(/ *\S*\bchat-\d+(-input)? */g, " chat$1 ").replace(
     /\b[\d_](?:\.[\d_])?k of (.*?) *(?=[│\n]|$)/gm,
     "_k of $1",

@@ -12,7 +12,7 @@ local trace = require("agent.trace")
 ---@field chat agent.Chat
 ---@field buffer integer
 ---@field renderer? agent.Renderer  nil while the buffer is lost
----@field has_hint? boolean  the chat is empty
+---@field has_hint? boolean  the empty transcript shows a hint
 local Transcript = {}
 Transcript.__index = Transcript
 
@@ -40,13 +40,14 @@ local HELP = { "Type a message, <C-s> sends it.", "@ attaches files. g? shows al
 
 --- Fills the empty transcript: names the session that is being opened, else says what to do.
 function Transcript:show_hint()
-  local line, is_empty = self.chat.timeline, #self.chat.timeline.blocks == 0
+  local timeline = self.chat.timeline
+  local is_empty = #timeline.blocks == 0
   if not self.renderer or not is_empty and not self.has_hint then
     return
   end
   vim.api.nvim_buf_clear_namespace(self.buffer, namespace, 0, -1)
-  local opening, is_reading = line.openings[1], self.chat.history.is_reading
-  local what = opening and opening.what or (opening or is_reading) and line.title and ('"%s"'):format(line.title)
+  local opening, is_reading = timeline.openings[1], self.chat.history.is_reading
+  local what = opening and opening.what or (opening or is_reading) and timeline.title and ('"%s"'):format(timeline.title)
   local lines = what and { ("Opening %s …"):format(what) } or is_reading and {} or HELP
   self.has_hint = is_empty and #lines > 0
   if self.has_hint then

@@ -19,7 +19,6 @@ end
 
 --- True if vim.notify is Neovim's own, which writes into the last line. Compiled Lua mostly lacks the name of its
 --- file.
---- mostly without the name of its file.
 ---@return boolean
 local function writes_line()
   local source = debug.getinfo(vim.notify, "S").source
@@ -37,7 +36,6 @@ local RULER, SHOWCMD = 18, 10
 
 --- Columns of a message in the last line. In a float Neovim draws the ruler over the message, which v:echospace does
 --- not count.
---- v:echospace does not count.
 ---@return integer
 local function room()
   local left = vim.v.echospace
