@@ -30,7 +30,7 @@ export function connectionProblem(error: unknown, { keySource, start, proxy }: S
   }
   if (/CA file/i.test(text)) return fail("the file of DENO_CERT cannot be read", "Check DENO_CERT.");
   if (/proxy auth/i.test(text)) {
-    return fail(withProxy("the proxy wants a login"), "Set it in the address of the proxy.");
+    return fail(withProxy("the proxy requires a login"), "Set it in the proxy's address.");
   }
   if (/refused/i.test(text)) {
     const hint = start === undefined ? "Is the server running?" : `Start it (${start}).`;

@@ -56,12 +56,11 @@ export interface CommandDecision {
 const UNHELD: CommandAccess = "git+network";
 
 /** The last line: the gate decides on it when it asks, after the answer and for its changes. */
-let last: { readonly command: string; readonly places: Places; readonly verdict: CommandVerdict } | undefined;
+let last: { readonly key: string; readonly verdict: CommandVerdict } | undefined;
 
 function verdictOf(command: string, places: Places): CommandVerdict {
-  const isSame = last?.command === command && last.places.root === places.root &&
-    last.places.home === places.home;
-  if (last === undefined || !isSame) last = { command, places, verdict: judgeCommand(command, places) };
+  const key = JSON.stringify([command, places]);
+  if (last?.key !== key) last = { key, verdict: judgeCommand(command, places) };
   return last.verdict;
 }
 

@@ -76,8 +76,8 @@ Deno.test("what changes again while it is put back is left, and told", async () 
   folder.nextTurn();
   await folder.command(() => folder.project.write("trap", "two\n"));
   await folder.project.write("trap", "three\n");
-  const { heldBack: held, left } = await folder.checkpoints.holdBack.take(() => true);
-  assert.deepEqual([held, left.map(({ why }) => why)], [[], ["it changed meanwhile"]]);
+  const { heldBack, left } = await folder.checkpoints.holdBack.take(() => true);
+  assert.deepEqual([heldBack, left.map(({ why }) => why)], [[], ["it changed meanwhile"]]);
   assert.equal(await folder.project.read("trap"), "three\n");
 });
 
@@ -92,8 +92,8 @@ Deno.test("what could not be put back while a command went on writing becomes wh
   const { left } = await checkpoints.holdBack.take(() => true);
   assert.deepEqual(left.map(({ why }) => why), ["it changed meanwhile"]);
   await checkpoints.late();
-  const { heldBack: held } = await checkpoints.holdBack.take(() => true);
-  assert.deepEqual(held.map(({ texts }) => texts), [{ before: "one\n", after: "three\n" }]);
+  const { heldBack } = await checkpoints.holdBack.take(() => true);
+  assert.deepEqual(heldBack.map(({ texts }) => texts), [{ before: "one\n", after: "three\n" }]);
   assert.equal(await project.read("trap"), "one\n");
 
   // In a later turn it is the user's.
@@ -113,8 +113,8 @@ Deno.test("what a crash has cut off is put back by the next process", async () =
   await folder.project.write("trap", "two\n");
   const again = folder.again();
   assert.equal(await again.wasCutOff(), true);
-  const { heldBack: held } = await again.holdBack.take(() => true);
-  assert.deepEqual(held.map(({ toolCall, texts }) => [toolCall, texts]), [["cut", {
+  const { heldBack } = await again.holdBack.take(() => true);
+  assert.deepEqual(heldBack.map(({ toolCall, texts }) => [toolCall, texts]), [["cut", {
     before: "one\n",
     after: "two\n",
   }]]);
@@ -133,13 +133,13 @@ Deno.test("a file that two commands have changed in turn becomes what it was bef
     await project.write("other", "two\n");
   });
   const name = (path: string) => path.slice(project.root.length + 1);
-  const { heldBack: held, left } = await holdBack.take((path) => name(path) === "trap");
+  const { heldBack, left } = await holdBack.take((path) => name(path) === "trap");
   assert.deepEqual(left, []);
-  assert.deepEqual(held.map(({ path, toolCall, texts }) => [name(path), toolCall, texts]), [
+  assert.deepEqual(heldBack.map(({ path, toolCall, texts }) => [name(path), toolCall, texts]), [
     ["trap", "background", { before: "one\n", after: "whole\n" }],
   ]);
   assert.deepEqual([await project.read("trap"), await project.read("other")], ["one\n", "two\n"]);
-  for (const file of held) assert.equal((await holdBack.place(file)).failure, undefined);
+  for (const file of heldBack) assert.equal((await holdBack.place(file)).failure, undefined);
   assert.equal(await project.read("trap"), "whole\n");
 });
 

@@ -241,7 +241,7 @@ class SilenceTimer implements Disposable {
     this.#wait(Math.min(this.#quietMs, this.#milliseconds));
   }
 
-  /** Whether the first long silence begins before this is read. */
+  /** Whether the first long silence begins before the reading ends. */
   async comesBefore(reading: Promise<unknown>): Promise<boolean> {
     if (this.#isQuiet) return false;
     const { promise, resolve } = Promise.withResolvers<void>();

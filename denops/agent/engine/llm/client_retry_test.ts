@@ -46,7 +46,7 @@ Deno.test("an account without credit is told at once, and not asked again", asyn
   assert.equal(server.requests.length, 1);
 });
 
-Deno.test("an account of Anthropic without credit is told as that", async () => {
+Deno.test("Anthropic's error for an account without credit is reported as such", async () => {
   const message = "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing.";
   const body = JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } });
   await using server = await ModelServer.start(`status 400 ${body}`, { secrets });
@@ -57,7 +57,7 @@ Deno.test("an account of Anthropic without credit is told as that", async () => 
   );
 });
 
-Deno.test("a long silence is told once, before the answer and in its middle", async () => {
+Deno.test("a long silence is reported once, before the answer or within it", async () => {
   const notice = "test has sent nothing for 0.05 s. The request fails after 60 s (limits.request_timeout).";
   for (const script of ["wait here\nsay One.", "say One\nwait here\nsay , two."]) {
     await using server = await ModelServer.start(script, { secrets });

@@ -88,8 +88,8 @@ export const run = defineTool({
 });
 
 const UNHELD = new ToolError(
-  "Not run: nothing here holds a command to looking, and this mode changes nothing. Use other tools.",
-  "this mode is read-only, and the sandbox is missing",
+  "Not run: this mode is read-only, and no sandbox is available to enforce that. Use other tools.",
+  "this mode is read-only, and no sandbox is available",
 );
 
 const MORE_ACCESS = /call it again with access [^\n]*$/;

@@ -64,8 +64,8 @@ Deno.test("the last ones are shown, one line each, and it is said that there are
     "2026-01-02 03:04:05  allowed by you  b ⏎ c␛[31m",
   ]);
   const rules = { answer: "allowed by rule", rule: "run(npm *)" };
-  const shown = logLines([{ ...logged("a"), ...rules }, { ...logged("b"), ...rules, rule: "write" }]);
-  assert.deepEqual(shown.map((line) => line.slice(21)), [
+  const answers = logLines([{ ...logged("a"), ...rules }, { ...logged("b"), ...rules, rule: "write" }]);
+  assert.deepEqual(answers.map((line) => line.slice(21)), [
     "allowed by rule  a  (run(npm *))",
     "allowed automatically  b  (write)",
   ]);

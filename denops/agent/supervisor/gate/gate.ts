@@ -329,7 +329,7 @@ export class Gate {
     return answer;
   }
 
-  /** @return whether the rules are stored */
+  /** @returns whether the rules are stored */
   async #always(answer: UserAnswer, { rules, chat }: GateContext): Promise<boolean> {
     try {
       const added: string[] = [];

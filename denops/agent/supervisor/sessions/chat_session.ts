@@ -9,7 +9,7 @@ import type { Modes } from "../client/modes.ts";
 import type { OpenProject } from "../client/open_project.ts";
 import { originOf } from "../system/worktree_place.ts";
 import { ChoiceOrder, type NextTurn } from "./choice_order.ts";
-import { type ConnectionPorts, type OpenSession, SessionConnection } from "./connection.ts";
+import { type ConnectionPorts, hasAgentsAtWork, type OpenSession, SessionConnection } from "./connection.ts";
 import { SessionMode } from "./session_mode.ts";
 import { SessionModel } from "./session_model.ts";
 
@@ -116,16 +116,15 @@ export class ChatSession {
   }
 
   /**
-   * Closes the session, so that another Neovim can open it. It stays open while something works for it in the
-   * background. @param isUsed whether another chat shows this session
+   * Closes the session, so that another Neovim can open it. It stays open while it has sub-agents or jobs at work.
+   * @param isUsed whether another chat shows this session
    */
   async release(isUsed: (sessionId: string) => boolean): Promise<void> {
     await this.#connection.settled();
     const { session } = this.#connection;
     if (session === undefined) return;
     const { sessionId, project: { client, engine } } = session;
-    const { agents } = await engine.request("agents", { sessionId });
-    const isAtWork = agents.some(({ state }) => state === "running" || state === "waiting") ||
+    const isAtWork = await hasAgentsAtWork(session) ||
       client.terminals.jobs(sessionId).some(({ end }) => end === undefined);
     if (!isAtWork && !isUsed(sessionId)) await engine.closeSession(sessionId);
   }

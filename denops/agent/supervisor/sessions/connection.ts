@@ -42,6 +42,11 @@ interface SpareSession {
   sessionId?: string;
 }
 
+export async function hasAgentsAtWork({ sessionId, project }: OpenSession): Promise<boolean> {
+  const { agents } = await project.engine.request("agents", { sessionId });
+  return agents.some(({ state }) => state === "running" || state === "waiting");
+}
+
 export class SessionConnection {
   readonly #chat: number;
   readonly #ports: ConnectionPorts;
@@ -179,8 +184,7 @@ export class SessionConnection {
    */
   async move(to: OpenProject, choice: ModelChoice, from: OpenSession): Promise<void> {
     const { sessionId, project: { engine, client } } = from;
-    const { agents } = await engine.request("agents", { sessionId });
-    if (agents.some(({ state }) => state === "running" || state === "waiting")) {
+    if (await hasAgentsAtWork(from)) {
       throw new Error("Sub-agents of this session are at work. `:Agent agents` stops them.");
     }
     const before = await this.#model.of(sessionId);

@@ -1,12 +1,13 @@
 /**
  * Creates symbolic links for an undo or for approved changes of a command. Deno lets only processes with full
- * write access make links, so engines request them. A link must lead into the workspace. One with ".." becomes
- * absolute, because an engine may move it, and it would then lead elsewhere; unless git has the same link in
- * this folder. A link that the user approved is made unchanged. Deno's checks do not resolve links, so none is
- * made where only those checks apply.
+ * write access make links, so engines request them. A link must lead into the workspace. A target with ".." becomes
+ * absolute, because an engine could move the link, which would then lead elsewhere. It stays relative if git's
+ * index has the same link in this folder. A link that the user approved is made unchanged. Deno's checks do not
+ * resolve links, so none is made where only those checks apply.
  */
 import { createHash } from "node:crypto";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { isInside } from "../../policy/path.ts";
 import { resolveInRoots } from "../../policy/roots.ts";
 import { lookups } from "./lookups.ts";
 import { run } from "./run.ts";
@@ -27,7 +28,7 @@ export async function makeLink(
     readonly agreed: boolean;
   },
 ): Promise<void> {
-  if (!isConfined) throw new Error("no sandbox of the operating system holds the engine");
+  if (!isConfined) throw new Error("no sandbox of the operating system confines the engine");
   const folder = dirname(path);
   if (!isAbsolute(path) || resolve(path) !== path) throw new Error("the path of a link must be absolute");
   const place = await resolveInRoots(folder, roots, lookups);
@@ -44,7 +45,7 @@ export async function makeLink(
 
 /** Whether git's index has a link with this text in the folder. */
 async function isTracked(folder: string, target: string, roots: readonly string[]): Promise<boolean> {
-  const root = roots.find((one) => folder === one || folder.startsWith(one + sep));
+  const root = roots.find((one) => isInside(folder, one));
   if (root === undefined) return false;
   const blob = new TextEncoder().encode(target);
   const ids = ["sha1", "sha256"].map((algorithm) =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { scratch } from "../../../../tests/support/project.ts";
 import { oneFile } from "./one_file.ts";
 
-Deno.test("a file that is replaced all the time is read whole, one of its versions, by its own name", async () => {
+Deno.test("a file that is replaced all the time is read as one whole version, under its own name", async () => {
   await using folder = await scratch({ "a.json": "0".repeat(5_000) });
   const path = folder.path("a.json");
   let isOver = false;

@@ -49,7 +49,7 @@ export class CommandTraps {
   /** Call it after a command and at a turn's end. @returns notes for the model, one line each */
   async settle(signal: AbortSignal): Promise<readonly string[]> {
     const { emit, holdBack } = this.#ports;
-    const { heldBack: heldBack, left, changes } = await holdBack.take((path, call, change) =>
+    const { heldBack, left, changes } = await holdBack.take((path, call, change) =>
       this.#isHeld(path, call, change)
     );
     const report = (id: string, done: readonly FileChange[]) => {

@@ -184,7 +184,7 @@ export class Restorer {
       await this.#checkFolder(path);
       // A new file never replaces an existing one.
       const current = isNewFile(step) ? now : await this.#look(path);
-      // A step for another name of the file (hard link) did the same.
+      // The step for another name of the file (hard link) may have done it.
       if (sameSnapshot(current, image)) return undefined;
       const isAsPlanned = sameSnapshot(current, now) || await this.#isSharedMode(path, current, now);
       if (!isAsPlanned) throw new ChangedError();

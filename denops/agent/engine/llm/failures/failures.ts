@@ -26,8 +26,8 @@ export function statusError(status: number, detail: string, target: Target): Tur
     case 407:
       return fail(
         "auth",
-        `Cannot use ${provider}${via(target)}: the proxy wants a login`,
-        "Set it in the address of the proxy.",
+        `Cannot use ${provider}${via(target)}: the proxy requires a login`,
+        "Set it in the proxy's address.",
       );
     case 429:
       return fail("rate_limited", `Rate limit reached at ${provider}`, "Try again later.");

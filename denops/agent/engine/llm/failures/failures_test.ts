@@ -20,7 +20,7 @@ const statuses: readonly (readonly [status: number, kind: string, message: strin
   [
     407,
     "auth",
-    "Cannot use test: the proxy wants a login (HTTP 407: no). Set it in the address of the proxy.",
+    "Cannot use test: the proxy requires a login (HTTP 407: no). Set it in the proxy's address.",
   ],
   [
     404,
@@ -77,7 +77,7 @@ const broken: readonly (readonly [what: string, error: unknown, message: RegExp,
   [
     "a proxy with a login",
     fetchError("client error (Connect): proxy authentication required"),
-    /: the proxy wants a login\. Set it in the address of the proxy\./,
+    /: the proxy requires a login\. Set it in the proxy's address\./,
     false,
   ],
   [

@@ -228,20 +228,20 @@ function textOf(delta: unknown): string {
 
 type Step = readonly [State, readonly Delta[]];
 
-function eventOf(type: Named["type"], { output_index: output, item_id, item }: Event): Named {
+function itemOf(type: Named["type"], { output_index: output, item_id, item }: Event): Named {
   return { type, output, ids: [item_id, item?.id, item?.call_id] };
 }
 
 function itemAdded(state: State, event: Event, item: Item): Step {
   if (item.type === "function_call" || item.type === "custom_tool_call") {
-    const items = begun(state.items, eventOf(item.type, event));
+    const items = begun(state.items, itemOf(item.type, event));
     const id = item.call_id ?? item.id ?? "";
     const index = items.at(-1)?.index ?? 0;
     const start: Delta = { type: "call_start", index, id, name: item.name ?? "" };
     return [{ ...state, items, calls: state.calls + 1, thinks: false }, [start]];
   }
   if (item.type !== "message" && item.type !== "reasoning") return [state, []];
-  const next = { ...state, items: begun(state.items, eventOf(item.type, event)) };
+  const next = { ...state, items: begun(state.items, itemOf(item.type, event)) };
   const { type, phase } = item;
   return [next, type === "message" && phase ? [{ type: "phase", phase, text: state.characters }] : []];
 }
@@ -249,7 +249,7 @@ function itemAdded(state: State, event: Event, item: Item): Step {
 function textPiece(state: State, event: Event): Step {
   const text = textOf(event.delta);
   if (text === "") return [state, []];
-  const items = withPiece(state.items, found(state.items, eventOf("message", event)), text);
+  const items = withPiece(state.items, found(state.items, itemOf("message", event)), text);
   const next = { ...state, items, characters: state.characters + text.length, thinks: false };
   return [next, [{ type: "text", text }]];
 }
@@ -257,20 +257,20 @@ function textPiece(state: State, event: Event): Step {
 function thoughtPiece(state: State, event: Event): Step {
   const text = textOf(event.delta);
   if (text === "") return [state, []];
-  const items = withPiece(state.items, found(state.items, eventOf("reasoning", event)), text);
+  const items = withPiece(state.items, found(state.items, itemOf("reasoning", event)), text);
   return [{ ...state, items, thought: true, thinks: true }, [{ type: "thought", text }]];
 }
 
 function argumentsPiece(state: State, event: Event): Step {
   const text = textOf(event.delta);
-  const call = found(state.items, eventOf("function_call", event)) ??
+  const call = found(state.items, itemOf("function_call", event)) ??
     state.items.findLast(({ type }) => type === "function_call");
   return call === undefined ? [state, []] : tellArguments(state, call, text);
 }
 
 /** Some servers send arguments only when they are complete. */
 function argumentsRest(state: State, event: Event, whole: string): Step {
-  const call = found(state.items, eventOf("function_call", event));
+  const call = found(state.items, itemOf("function_call", event));
   if (call === undefined || !whole.startsWith(call.text)) return [state, []];
   return tellArguments(state, call, whole.slice(call.text.length));
 }
@@ -283,7 +283,7 @@ function tellArguments(state: State, call: Items[number], text: string): Step {
 
 /** A piece of a custom tool's call. @param isLast the call is complete */
 function inputPiece(state: State, event: Event, text: string, isLast: boolean): Step {
-  const call = found(state.items, eventOf("custom_tool_call", event));
+  const call = found(state.items, itemOf("custom_tool_call", event));
   if (call === undefined || call.isWhole === true || (text === "" && !isLast)) return [state, []];
   const piece = argumentsPieceOf(text, call.text === "", isLast);
   const items = withPiece(state.items, call, text, isLast);
@@ -291,7 +291,7 @@ function inputPiece(state: State, event: Event, text: string, isLast: boolean): 
 }
 
 function inputRest(state: State, event: Event, whole: string): Step {
-  const { text: before = "" } = found(state.items, eventOf("custom_tool_call", event)) ?? {};
+  const { text: before = "" } = found(state.items, itemOf("custom_tool_call", event)) ?? {};
   return inputPiece(state, event, whole.startsWith(before) ? whole.slice(before.length) : "", true);
 }
 
@@ -301,7 +301,7 @@ function inputRest(state: State, event: Event, whole: string): Step {
  */
 function itemDone(state: State, event: Event, item: Item): Step {
   if (!isItemType(item.type)) return [state, []];
-  const known = found(state.items, eventOf(item.type, event));
+  const known = found(state.items, itemOf(item.type, event));
   switch (item.type) {
     case "function_call": {
       const [next, start] = known === undefined ? itemAdded(state, event, item) : [state, []];

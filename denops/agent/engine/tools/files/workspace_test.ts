@@ -279,7 +279,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a name in a root within another root is counted once: the file's name outside of both keeps its text",
+  name:
+    "a name in a root within another root is counted once: the file's name outside of both keeps its text",
   ignore: Deno.build.os === "windows",
   async fn() {
     await using project = await scratch({ "inner/a.txt": "a\n" });

@@ -15,7 +15,7 @@ export function fileAnswers(
   return {
     async make_link(sessionId, { path, target }) {
       const agreed = terminals.keepsLink(sessionId, dirname(path), target);
-      await makeLink(path, target, { roots, isConfined: isConfined, agreed });
+      await makeLink(path, target, { roots, isConfined, agreed });
       return {};
     },
     async unsaved_text(_, { path }) {
