@@ -123,6 +123,20 @@ Deno.test("at 40×15 an approval shows the command first", async () => {
   await nvim.waitForScreen("a once");
 });
 
+Deno.test("at 40×15 a long command does not hide that its severity is high", async () => {
+  await using editor = await start(40, 15, `ui = { layout = "float" }`);
+  const { nvim } = editor;
+  await nvim.command("Agent hello");
+  await receive(nvim, {
+    ...{ type: "approval", request: 1, tool: "t", title: "run true", kind: "command" },
+    ...{ command: `${"true\n".repeat(20)}sudo rm x`, folder: ".", access: "write+network", severity: "high" },
+    ...{ is_edited: false, reason: "runs as another user" },
+  });
+  await nvim.keys("<Esc>");
+  await nvim.command("Agent approval");
+  await nvim.waitForScreen(/╭ Approval · high · more below: <C-d> ─+╮\n/);
+});
+
 Deno.test("a chat that has become too narrow to read in has its approval at the bottom", async () => {
   await using editor = await start(120, 24, `ui = { layout = "right" }`);
   const { nvim } = editor;

@@ -110,7 +110,9 @@ local function title()
     text = ("%s · %schat %d"):format(text, project and project .. ", " or "", approval.chat)
   end
   if is_open() and has_more_below() then
-    text = text .. " · more below: <C-d>"
+    -- A long command pushes its severity out of sight.
+    local severity = approval and approval.severity == "high" and " · high" or ""
+    text = text .. severity .. " · more below: <C-d>"
   end
   return (" %s "):format(text)
 end
