@@ -69,6 +69,7 @@ Deno.test("<C-x><C-u> completes too, and a message is sent while the menu is ope
   await nvim.keys("<C-n><C-s>");
   await nvim.waitForScreen("Done.");
   assert.equal(await input(agent), "");
+  assert.equal(await nvim.lua("return vim.fn.pumvisible()"), 0);
   assert.match(server.requests[0]?.text ?? "", /Contents of src\/.*greet.*\.ts/);
 });
 

@@ -49,6 +49,11 @@ end
 function Input:set(text)
   local lines = vim.split(text, "\n")
   self:write(-1, lines)
+  local is_here = vim.api.nvim_get_current_buf() == self.buffer and vim.api.nvim_get_mode().mode:find("^i")
+  if is_here and vim.fn.pumvisible() == 1 then
+    -- The menu completed the previous text.
+    vim.fn.complete(1, {})
+  end
   for _, window in ipairs(vim.fn.win_findbuf(self.buffer)) do
     vim.api.nvim_win_set_cursor(window, { #lines, #lines[#lines] })
   end
