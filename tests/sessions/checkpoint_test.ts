@@ -210,7 +210,7 @@ test("restore: choose a turn, look, agree; the list of changes", async (agent) =
   await nvim.command("Agent restore");
   await nvim.waitFor(`vim.fn.bufname() == "agent://preview"`);
   const labels = await nvim.lua<string[]>("return _G.labels");
-  assert.match(labels.join("\n"), /^ {2}2 .* 1 file {2}go\n {2}1 .* 1 file {2}go$/);
+  assert.match(labels.join("\n"), /^turn 2 .* 1 file {2}go\nturn 1 .* 1 file {2}go$/);
   assert.deepEqual((await nvim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)")).slice(2), [
     "--- a.txt",
     "+++ a.txt",
@@ -260,9 +260,9 @@ test("restore: a long list comes page by page", async (agent) => {
   assert.deepEqual([first.length, first.at(-1)], [51, "… earlier turns"]);
   assert.match(
     first.slice(0, 1).concat(first.slice(49, 50)).join("\n"),
-    /^ 51 .* 1 file {2}\n {2}2 .* 1 file {2}$/,
+    /^turn 51 .* 1 file {2}\nturn 2 .* 1 file {2}$/,
   );
-  assert.match(second.join("\n"), /^ {2}1 .* 1 file {2}go$/);
+  assert.match(second.join("\n"), /^turn 1 .* 1 file {2}go$/);
   await nvim.keys("q");
 });
 

@@ -28,7 +28,7 @@ local function rewind(chats, turn)
   vim.ui.select(rows, {
     prompt = "Go back to before",
     format_item = function(block)
-      return ("%3d  %s"):format(block.turn, vim.fn.strcharpart(block.text:gsub("%c", " "), 0, 60))
+      return ("turn %d  %s"):format(block.turn, vim.fn.strcharpart(block.text:gsub("%c", " "), 0, 60))
     end,
   }, function(row)
     if row then

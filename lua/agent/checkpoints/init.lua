@@ -188,7 +188,7 @@ local function label(row)
   local files = files_of(row.files)
   local undone = row.undone and " (undone)" or ""
   local text = vim.fn.strcharpart(row.text:gsub("%c", " "), 0, 60)
-  return ("%3d  %s  %s%s  %s"):format(row.turn, when, files, undone, text)
+  return ("turn %d  %s  %s%s  %s"):format(row.turn, when, files, undone, text)
 end
 
 --- Chooses a turn, page by page.

@@ -135,7 +135,7 @@ function Status:label()
   local text = line.title and line.title ~= "" and line.title
     or first and vim.trim(first.text):gsub("\n.*", " …")
     or "(empty)"
-  return ("%d  %s  %s"):format(self.chat.id, STATES[states.display(line)], format.cut(self:with_project(text), 60))
+  return ("chat %d  %s  %s"):format(self.chat.id, STATES[states.display(line)], format.cut(self:with_project(text), 60))
 end
 
 --- The step of the plan or the title, shortened to fit.
