@@ -86,6 +86,17 @@ local function check_servers(report)
   end
 end
 
+--- Advice for a problem that begins with an option, or with a part of one: "providers.work.wire: …".
+---@param problem string
+---@return string
+local function help_of(problem)
+  local name = problem:match("^[^:]+") ---@type string?
+  while name and not require("agent.config.schema").get().by_name[name] do
+    name = name:match("^(.*)%.")
+  end
+  return name and "See :help agent-option-" .. name or "See :help agent-options"
+end
+
 ---@param report? table
 local function check_options(report)
   health.start("agent: options")
@@ -99,8 +110,7 @@ local function check_options(report)
   end
   local reported = report and report.options or {}
   for _, problem in ipairs(reported) do
-    local option = ("See :help agent-option-%s"):format(problem:match("^[%w_.]+[%w_]"))
-    health.error("Invalid option " .. problem, { option, problem:find("Not a rule") and "See :help agent-rule-patterns" })
+    health.error("Invalid option " .. problem, { help_of(problem), problem:find("Not a rule") and "See :help agent-rule-patterns" })
   end
   if #problems == 0 and #renamed == 0 and #reported == 0 then
     health.ok("No mistakes found")
@@ -145,7 +155,7 @@ end
 local function sandbox_advice(sandbox)
   return sandbox:find("switched off", 1, true) and 'Set the option sandbox to "auto".'
     or sandbox:find("--disable-userns", 1, true) and "Update bubblewrap to 0.8 or later."
-    or sandbox:find("does not work here", 1, true) and "Allow user namespaces: :help agent-troubleshooting."
+    or sandbox:find("does not work here", 1, true) and "Allow user namespaces, see :help agent-troubleshooting"
     or "On Linux install bubblewrap."
 end
 
@@ -160,7 +170,7 @@ local function show_engine_sandbox(report)
       sandbox_advice(report.sandbox),
     })
   else
-    health.warn("Unknown: see the errors above")
+    health.warn("Unknown: see the errors of this report")
   end
   list("Deno is started with exactly:", report.engine_deno)
   list("Around it, exactly:", report.engine_sandbox)
@@ -173,7 +183,7 @@ local LEVELS = { bubblewrap = "bubblewrap", seatbelt = "Seatbelt (sandbox-exec)"
 local function show_commands(commands, sandbox)
   health.start("agent: sandbox of commands")
   if not commands then
-    health.warn("Unknown: see the errors above")
+    health.warn("Unknown: see the errors of this report")
     return
   end
   if LEVELS[commands.level] then
@@ -201,7 +211,7 @@ end
 ---@param profiles string[]
 local function show_programs(profiles)
   health.start("agent: profiles of programs")
-  list("Each runs under one of these profiles (:help agent-programs):", profiles)
+  list("Each runs under one of these profiles, see :help agent-programs", profiles)
 end
 
 --- The supervisor's report. A health check waits for it, like every health check.

@@ -50,7 +50,9 @@ Deno.test("a chat belongs to the project of the window's working folder, and is 
   assert.match(
     (await nvim.lua<string[]>("return _G.listed")).join("\n"),
     new RegExp(
-      `chat ${first}  ready  ${name(project.root)}: hello\nchat ${first + 1}  ready  ${name(two.root)}: make greet`,
+      `chat ${first}  ready  ${name(project.root)}: hello\nchat ${first + 1}  ready  ${
+        name(two.root)
+      }: make greet`,
     ),
   );
   // A chip for a file of another project would lie: it is not sent.

@@ -293,7 +293,7 @@ const WRONG: readonly (readonly [name: string, options: string, line: string])[]
   [
     "an option that only the supervisor checks",
     "shell = { write = { 1 } }",
-    "Invalid option: shell.write.0: Invalid input: expected string, received number.",
+    "Invalid option shell.write.0: must be a string.",
   ],
   [
     "a root that is not there",

@@ -84,6 +84,7 @@ Deno.test({
     const hidden = section(text, "hidden from commands");
     assert.ok(!commands.some((line) => /\.ssh$|\.netrc$/.test(line)), "the home folder is not there");
     assert.ok(holds(commands, "--ro-bind", home.path("go/bin"), home.path("go/bin")), text);
+    assert.doesNotMatch(text, /\|[\w-]+[^\w|-]+\|/, "a link ends before a full stop");
     for (const path of [".env", "private"]) assert.ok(hidden.includes(`${root}/${path}`), text);
     assert.ok(!hidden.includes(`${root}/a.ts`), text);
     assert.ok(holds(commands, "--tmpfs", home.root), text);
@@ -120,6 +121,25 @@ test("health: mistakes in the options by name, patterns too", MISTAKES, async (a
       "ERROR Invalid option files.deny_read: /etc/** must be relative to the project, without ./ before it.",
     ]
   ) assert.ok(options.includes(line), options);
+});
+
+const MORE_MISTAKES =
+  `providers = { work = { wire = "grpc", api_key = "k" } }, shell = { write = { 1 } }, rules = { deny = { "nothing" } }`;
+
+test("health: all mistakes that only the supervisor finds, in plain words", MORE_MISTAKES, async (agent) => {
+  const options = section(await report(agent), "options").join("\n");
+  for (
+    const line of [
+      "providers.work.wire: must be one of openai_chat, openai_responses, anthropic_messages, ollama.",
+      'providers.work.api_key: must be "env:NAME" or "cmd:COMMAND".',
+      "shell.write.0: must be a string.",
+      "rules.deny: Not a rule: nothing.",
+    ]
+  ) assert.ok(options.includes(`ERROR Invalid option ${line}`), options);
+  await agent.nvim.command("Agent! go");
+  await agent.nvim.waitFor(`require("agent").status():find("ready$")`);
+  const told = (await transcript(agent.nvim)).join(" ");
+  assert.match(told, /Invalid option [\w.]+: must be .*\. And 3 more, see :checkhealth agent\./);
 });
 
 const PATTERNS = `rules = { deny = { "read([x)", "nothing" } }`;
@@ -178,8 +198,9 @@ test(
     await agent.nvim.lua(`require("agent").setup({ providers = { work = { base_ur = "x" } } })`);
     const text = (await report(agent)).replaceAll(/\s+/g, " ");
     const line =
-      "ERROR Invalid option: providers.work: unknown option base_ur. Known are wire, base_url, api_key, headers,";
+      "ERROR Invalid option providers.work: unknown option base_ur. Known are wire, base_url, api_key, headers,";
     assert.ok(text.includes(line), text);
+    assert.ok(text.includes("See :help |agent-option-providers|"), text);
   },
 );
 

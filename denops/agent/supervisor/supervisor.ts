@@ -1,4 +1,5 @@
-import { firstProblem, optionProblem } from "../protocol/options/problems.ts";
+import type { z } from "../deps/zod.ts";
+import { firstProblem } from "../protocol/options/problems.ts";
 import { Action, type Severity, type Update } from "../protocol/ui.ts";
 import { messageOf } from "../shared/errors.ts";
 import { isRecord } from "../shared/records.ts";
@@ -12,6 +13,7 @@ import { UserQuestions } from "./gate/questions.ts";
 import { EditorQuestions } from "./screen/editor_questions.ts";
 import { Pump } from "./screen/pump.ts";
 import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
+import { optionsError } from "./client/options_error.ts";
 import { Chats } from "./sessions/chats.ts";
 import { KeyCommands } from "./system/key_command.ts";
 import { endRuns } from "./system/run.ts";
@@ -62,7 +64,7 @@ export class Supervisor implements AsyncDisposable {
   /** Takes an action of Lua and returns at once. Its results are updates. */
   act(raw: unknown): void {
     const parsed = Action.safeParse(raw);
-    if (!parsed.success) return this.#refuse(raw, firstProblem(parsed.error));
+    if (!parsed.success) return this.#refuse(raw, parsed.error);
     const action = parsed.data;
     // The table's type says that each handler takes its own action.
     const handle = this.#handlers[action.type] as (action: Action) => void | Promise<void>;
@@ -82,14 +84,14 @@ export class Supervisor implements AsyncDisposable {
   }
 
   /** An invalid action usually comes from an invalid option: its chat shows the problem. */
-  #refuse(raw: unknown, problem: string): void {
+  #refuse(raw: unknown, error: z.ZodError): void {
     const fields = isRecord(raw) ? raw : {};
     if (fields.type === "configure") {
-      this.#chats.projects.config = optionProblem(problem);
+      this.#chats.projects.config = optionsError(fields.config, error);
       return;
     }
     const chat = typeof fields.chat === "number" ? fields.chat : 1;
-    this.#notice(chat, "error", `Cannot do that: ${problem}`);
+    this.#notice(chat, "error", `Cannot do that: ${firstProblem(error)}`);
   }
 
   #notice(chat: number, severity: Severity, text: string): void {

@@ -1,6 +1,7 @@
 /** The supervisor's part of `:checkhealth agent`. */
 import { fileRules, hiddenFiles, patternProblems } from "../../policy/rules.ts";
 import type { ModelConfig, UserConfig } from "../../protocol/config.ts";
+import { OptionsError } from "../../protocol/options/problems.ts";
 import type { CommandsReport, HealthReport } from "../../protocol/health_report.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
@@ -19,9 +20,8 @@ import { ensureStateFolder } from "../system/project_state.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { CommandSandbox } from "../commands/sandbox.ts";
 
-/** @param config the options, or one line about the invalid one */
 export async function healthReport(
-  config: UserConfig | string,
+  config: UserConfig | OptionsError,
   place: RootQuery,
   world: ProviderWorld,
   engines: readonly string[],
@@ -31,14 +31,14 @@ export async function healthReport(
     problems.push(messageOf(error));
     return undefined;
   };
-  const user = typeof config === "string" ? note(`Invalid option: ${config}.`) : config;
+  const user = config instanceof OptionsError ? undefined : config;
   const home = world.env("HOME");
   const root = await findRoot(place, home).catch(note);
   const others = user === undefined || root === undefined
     ? undefined
     : await otherRoots(user, root, home).catch(note);
   const roots = root === undefined ? [] : [root, ...others ?? []];
-  const options = user === undefined ? [] : [...patternProblems(user)];
+  const options = [...config instanceof OptionsError ? config.problems : patternProblems(config)];
   const engine = user === undefined ? undefined : await engineConfig(user, world, roots).catch(note);
   const isKept = user !== undefined &&
     await ensureStateFolder(user.state_dir).then(() => true, note) === true;

@@ -1,5 +1,6 @@
 /** Logs the user in at a provider. A new login cancels the previous one. */
 import type { UserConfig } from "../../protocol/config.ts";
+import { OptionsError } from "../../protocol/options/problems.ts";
 import type { LoginState, Update } from "../../protocol/ui.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { exchange } from "./copilot/copilot.ts";
@@ -27,8 +28,7 @@ export class Logins {
     this.#push = push;
   }
 
-  /** @param config the options, or one line about the invalid one */
-  begin(request: number, provider: string, config: UserConfig | string): void {
+  begin(request: number, provider: string, config: UserConfig | OptionsError): void {
     this.stop();
     const stop = new AbortController();
     const { promise: end, resolve } = Promise.withResolvers<LoginState>();
@@ -53,8 +53,7 @@ export class Logins {
     this.#current = undefined;
   }
 
-  /** @param config the options, or one line about the invalid one */
-  forget(request: number, provider: string, config: UserConfig | string): void {
+  forget(request: number, provider: string, config: UserConfig | OptionsError): void {
     this.stop();
     this.#report(request, new AbortController().signal, async () => {
       const user = loginConfig(provider, config);
@@ -103,8 +102,8 @@ async function stateOf(signal: AbortSignal, work: () => Promise<LoginState>): Pr
 }
 
 /** @throws {Error} one line */
-function loginConfig(provider: string, config: UserConfig | string): UserConfig {
-  if (typeof config === "string") throw new Error(`Invalid option: ${config}.`);
+function loginConfig(provider: string, config: UserConfig | OptionsError): UserConfig {
+  if (config instanceof OptionsError) throw config;
   if (KNOWN.includes(provider)) return config;
   throw new Error(`Cannot log in to ${oneLine(provider)}. Known is: ${KNOWN.join(", ")}.`);
 }

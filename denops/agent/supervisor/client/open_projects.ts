@@ -1,5 +1,6 @@
 /** The open projects, by root and configuration. A project that no chat uses is closed after a while. */
 import type { UserConfig } from "../../protocol/config.ts";
+import { OptionsError } from "../../protocol/options/problems.ts";
 import type { Provider } from "../../models/ask_models.ts";
 import { chosenConfig, ModelBook, type ModelChoice } from "../agents/model_choice.ts";
 import { type OfferedProvider, Offers } from "../agents/offers.ts";
@@ -33,8 +34,7 @@ export class OpenProjects implements AsyncDisposable {
   readonly #entries = new Map<string, Entry>();
   readonly #sweep: ReturnType<typeof setInterval>;
   readonly offers: Offers;
-  /** The options, or one line about the invalid one. */
-  config: UserConfig | string = "Neovim has sent no configuration";
+  config: UserConfig | OptionsError = new OptionsError(["Neovim has sent no configuration."]);
   #adopted: Promise<void> | undefined;
 
   /** @param idle milliseconds until an unused project is closed */
@@ -116,7 +116,7 @@ export class OpenProjects implements AsyncDisposable {
   /** Whether opening a project runs the user's command for a key. @param provider overrides the options */
   needsKeyCommand(provider: string | undefined): boolean {
     const { config } = this;
-    return typeof config !== "string" &&
+    return !(config instanceof OptionsError) &&
       hasKeyCommand(provider === undefined ? config : { ...config, provider });
   }
 
@@ -132,10 +132,10 @@ export class OpenProjects implements AsyncDisposable {
     );
   }
 
-  /** @throws {Error} one line: which option is invalid */
+  /** @throws {OptionsError} */
   get options(): UserConfig {
-    if (typeof this.config !== "string") return this.config;
-    throw new Error(`Invalid option: ${this.config}.`);
+    if (this.config instanceof OptionsError) throw this.config;
+    return this.config;
   }
 
   async #adopt(): Promise<void> {

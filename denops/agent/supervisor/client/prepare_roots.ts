@@ -1,5 +1,6 @@
 /** Checks a project's folders before its engine gets them, and cleans up after a crash. */
 import type { UserConfig } from "../../protocol/config.ts";
+import { OptionsError } from "../../protocol/options/problems.ts";
 import { patternProblems } from "../../policy/rules.ts";
 import type { ProviderWorld } from "../agents/provider.ts";
 import { otherRoots } from "../agents/root.ts";
@@ -16,11 +17,8 @@ export async function prepareRoots(
   world: ProviderWorld,
   warn: (text: string) => void,
 ): Promise<readonly string[]> {
-  const [problem, ...more] = patternProblems(user);
-  if (problem !== undefined) {
-    const others = more.length === 0 ? "" : ` And ${more.length} more, see :checkhealth agent.`;
-    throw new Error(`Invalid option ${problem}${others}`);
-  }
+  const problems = patternProblems(user);
+  if (problems.length > 0) throw new OptionsError(problems);
   await ensureStateFolder(user.state_dir);
   const roots = [root, ...await otherRoots(user, root, world.env("HOME"))];
   for (const one of roots) {
