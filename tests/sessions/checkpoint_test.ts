@@ -49,6 +49,19 @@ async function say({ nvim }: RunningAgent, command: string, answer: string): Pro
   await nvim.waitFor(`vim.fn.execute("messages"):find(${JSON.stringify(answer)}, 1, true)`);
 }
 
+/** Waits until the headers of the transcript's lists of files are these. Chats count from the oldest. */
+async function waitForLists({ nvim }: RunningAgent, headers: readonly string[], chat = 1): Promise<void> {
+  let now: readonly string[] = [];
+  try {
+    await waitUntil("the lists of changed files", async () => {
+      now = (await transcript(nvim, 0, chat)).filter((line) => line.startsWith("Changed "));
+      return now.join("\n") === headers.join("\n");
+    });
+  } catch (error) {
+    throw new Error(`The lists are ${JSON.stringify(now)}.`, { cause: error });
+  }
+}
+
 test("a turn ends with the list of what it changed; undo and redo; the model is told", async (agent) => {
   const { nvim, project, server } = agent;
   await nvim.command("edit a.txt");
@@ -63,9 +76,15 @@ test("a turn ends with the list of what it changed; undo and redo; the model is 
   assert.equal(await project.read("a.txt"), A);
   await assert.rejects(Deno.lstat(project.path("new")), Deno.errors.NotFound);
   await waitUntil("the buffer to follow", async () => (await lines(agent, "a.txt"))[1] === "two");
+  await waitForLists(agent, ["Changed 2 files, undone  +2 −1"]);
+  assert.deepEqual((await transcript(nvim)).slice(-3, -1), [
+    "Changed 2 files, undone  +2 −1",
+    "  M a.txt  +1 −1",
+  ]);
   await say(agent, "undo", "nothing to undo");
   await say(agent, "redo", "redid turn 1: 2 files restored");
   assert.equal(await project.read("new/deep/b.txt"), "new\n");
+  await waitForLists(agent, ["Changed 2 files  +2 −1"]);
   await say(agent, "undo 1", "undid turn 1");
   await turn(agent);
   const asked = server.requests.at(-1)?.text ?? "";
@@ -108,6 +127,7 @@ test("what the user changed since and saved: other lines are merged, the same on
   assert.deepEqual(await listed(), ["modified  +1 −1", "modified  +1 −1"]);
   await nvim.command("cclose | enew | startinsert");
   await say(agent, "undo", "undid turn 1 in part: b.txt conflicts (see quickfix)");
+  await waitForLists(agent, ["Changed 2 files, undone in part  +2 −2"]);
   assert.equal(await project.read("a.txt"), A.replace("five", "5"));
   assert.equal(await project.read("b.txt"), changed.replace("TWO", "2"));
   assert.deepEqual(await listed(), [
@@ -126,10 +146,25 @@ test("what the user changed since and saved: other lines are merged, the same on
   await say(agent, "undo", "turn 1 not undone: b.txt conflicts (see quickfix)");
   await nvim.waitForScreen("agent: turn 1 not undone: b.txt conflicts (see quickfix)");
   assert.equal(await project.read("b.txt"), changed.replace("TWO", "2"));
+  await waitForLists(agent, ["Changed 2 files, undone in part  +2 −2"]);
   await project.write("b.txt", changed);
   await say(agent, "undo", "undid turn 1: 1 file restored");
+  await waitForLists(agent, ["Changed 2 files, undone  +2 −2"]);
   assert.equal(await project.read("b.txt"), A);
   await say(agent, "changes", "no file has changed");
+});
+
+test("a list stays as it is where nothing was undone; a new folder counts as a file does", async (agent) => {
+  const { project } = agent;
+  await turn(agent, EDIT);
+  await project.write("a.txt", A.replace("two", "2"));
+  await say(agent, "undo", "turn 1 not undone: a.txt conflicts");
+  await waitForLists(agent, ["Changed 1 file  +1 −1"]);
+  await turn(agent, call("run_terminal_command", { command: "mkdir made && sed -i s/two/TWO/ b.txt" }));
+  await project.write("b.txt", A.replace("two", "2"));
+  await say(agent, "undo", "turn 2 not undone: b.txt conflicts");
+  await assert.rejects(Deno.lstat(project.path("made")), Deno.errors.NotFound);
+  await waitForLists(agent, ["Changed 1 file  +1 −1", "Changed 1 file, undone in part  +1 −1"]);
 });
 
 test("commands: buffers follow, and what they did is undone, links too", async (agent) => {
@@ -231,7 +266,9 @@ test("restore: choose a turn, look, agree; the list of changes", async (agent) =
   await nvim.keys("<CR>");
   await nvim.waitFor(`vim.fn.execute("messages"):find("back to before turn 1: 1 file restored", 1, true)`);
   assert.equal(await project.read("a.txt"), A);
+  await waitForLists(agent, ["Changed 1 file, undone  +1 −1", "Changed 1 file, undone  +1 −1"]);
   await say(agent, "redo", "redid turn 1: 1 file restored");
+  await waitForLists(agent, ["Changed 1 file  +1 −1", "Changed 1 file  +1 −1"]);
   assert.equal(await project.read("a.txt"), A.replace("two", "TWO").replace("four", "FOUR"));
 });
 
@@ -291,4 +328,34 @@ Deno.test("after a restart of the engine the stored session shows the list, and 
   await say(agent, "undo", "undid turn 1: 1 file restored");
   assert.equal(await project.read("a.txt"), A);
   assert.equal((await lines(agent, "a.txt"))[1], "two");
+});
+
+Deno.test("a session that is opened again, and its fork, show which turns were undone", async () => {
+  await using agent = await sharedAgent({ script: "", project: { "a.txt": A, "b.txt": A }, lua: APPROVE });
+  const { nvim, project } = agent;
+  await turn(agent, EDIT);
+  await turn(agent, EDIT.replaceAll("a.txt", "b.txt"));
+  await turn(agent, call("write_file", { path: "c.txt", content: "new\n" }), EDIT.replaceAll("two", "three"));
+  const left = await project.read("a.txt");
+  await project.write("a.txt", A.replace("three", "3"));
+  await say(agent, "undo", "undid turn 3 in part: a.txt conflicts");
+  await say(agent, "undo 2", "undid turn 2: 1 file restored");
+  const [first, second] = ["Changed 1 file  +1 −1", "Changed 1 file, undone  +1 −1"];
+  await waitForLists(agent, [first, second, "Changed 2 files, undone in part  +2 −1"]);
+  await endEngines(agent);
+  await nvim.command("Agent resume");
+  await nvim.waitForScreen("Changed 2 files, undone in part  +2 −1");
+  await waitForLists(agent, [first, second, "Changed 2 files, undone in part  +2 −1"]);
+  await nvim.keys("<Esc>");
+  await say(agent, "redo", "redid turn 2: 1 file restored");
+  await waitForLists(agent, [first, first, "Changed 2 files, undone in part  +2 −1"]);
+  await say(agent, "undo 2", "undid turn 2: 1 file restored");
+  await project.write("a.txt", left);
+  await say(agent, "undo 3", "undid turn 3: 1 file restored");
+  await nvim.waitForScreen("Changed 2 files, undone  +2 −1");
+  await nvim.command("Agent fork");
+  await waitForLists(agent, [first, second, "Changed 2 files, undone  +2 −1"], 2);
+  await nvim.keys("<Esc>");
+  // Only the original session can undo and redo them.
+  await say(agent, "undo", "nothing to undo");
 });

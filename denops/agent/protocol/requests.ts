@@ -44,13 +44,19 @@ export const TurnFile = z.object({
 });
 export type TurnFile = z.infer<typeof TurnFile>;
 
+/** How much of a turn's changes was undone; absent: nothing. */
+const undone = z.enum(["all", "part"]).optional();
+
+const TurnUndone = z.object({ turn, undone });
+export type TurnUndone = z.infer<typeof TurnUndone>;
+
 /**
  * A piece of a stored session: an ACP update as it was sent (user messages with TurnMeta), a turn's changed files, or
  * its end: ACP's stop reason, "error", or "interrupted" if its process ended.
  */
 const HistoryEntry = z.discriminatedUnion("type", [
   z.object({ type: z.literal("update"), update: z.looseObject({ sessionUpdate: z.string() }) }),
-  z.object({ type: z.literal("turn_files"), turn, files: z.array(TurnFile) }),
+  z.object({ type: z.literal("turn_files"), turn, files: z.array(TurnFile), undone }),
   z.object({ type: z.literal("turn_done"), reason: z.string(), error: z.string().optional() }),
 ]);
 export type HistoryEntry = z.infer<typeof HistoryEntry>;
@@ -85,7 +91,9 @@ const RestoredFile = z.object({
   ]),
   text: z.string().optional(),
 });
-export type RestoredFile = z.infer<typeof RestoredFile>;
+
+/** `turns`: the state of this turn and of all later ones that have changed something. */
+const TakenBack = z.object({ turn, files: z.array(RestoredFile), turns: z.array(TurnUndone) });
 
 /** A preview of one file; a text is undefined if the file does not exist then. */
 const PreviewFile = z.object({
@@ -320,12 +328,12 @@ export const REQUESTS = {
   /** Undoes a turn, or the newest that is not undone. */
   undo: {
     params: z.object({ sessionId, turn: turn.optional() }),
-    result: z.object({ turn, files: z.array(RestoredFile) }),
+    result: TakenBack,
   },
   /** Redoes the last undo. */
   redo: {
     params: z.object({ sessionId }),
-    result: z.object({ turn, files: z.array(RestoredFile) }),
+    result: TakenBack,
   },
   /** A preview of `restore`. */
   restore_preview: {
@@ -335,7 +343,7 @@ export const REQUESTS = {
   /** Restores all files to their state before this turn. */
   restore: {
     params: z.object({ sessionId, turn }),
-    result: z.object({ files: z.array(RestoredFile) }),
+    result: TakenBack,
   },
   /** Unreviewed files of all sessions, or one of them. Both texts include the user's later changes. */
   review: {

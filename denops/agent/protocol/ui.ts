@@ -261,6 +261,8 @@ export type Update =
     readonly chat: number;
     readonly turn: number;
     readonly files: readonly ShownFile[];
+    /** How much of it the user undid; only of a stored turn. */
+    readonly undone?: "all" | "part";
   }
   | ({ readonly type: "ask_editor"; readonly request: number } & EditorQuestion)
   /** More of the answer to an `aside`; its `engine_answer` has all of it. */

@@ -108,16 +108,20 @@ end
 ---@field none string  "turn 1 not undone"
 ---@field again string  sub-command that tries the rest again
 
---- Reports the result in one line, and lists files that were not restored.
+--- Marks the lists of changed files in the transcript, reports the result in one line, and lists files that were not
+--- restored.
+---@param chat agent.Chat
 ---@param words agent.TakingWords
----@param result { files: agent.RestoredFile[] }
----@param root? string
-local function tell(words, result, root)
+---@param result { files: agent.RestoredFile[], turns: { turn: integer, undone?: "all"|"part" }[] }
+local function tell(chat, words, result)
+  if not chat.is_closed then
+    chat:apply({ { type = "undone", turns = result.turns } })
+  end
   local counts, names = {}, { conflict = {}, skipped = {} }
   for _, file in ipairs(result.files) do
     counts[file.outcome] = (counts[file.outcome] or 0) + 1
     if names[file.outcome] then
-      table.insert(names[file.outcome], preview.short(root, file.path))
+      table.insert(names[file.outcome], preview.short(chat.timeline.root, file.path))
     end
   end
   local done = summary(counts)
@@ -141,11 +145,11 @@ end
 function M.undo(chat, turn)
   ask(chat, "undo", { turn = turn }, function(result)
     local n = result.turn
-    tell({
+    tell(chat, {
       done = ("undid turn %d"):format(n),
       none = ("turn %d not undone"):format(n),
       again = (":Agent undo %d"):format(n),
-    }, result, chat.timeline.root)
+    }, result)
   end)
 end
 
@@ -153,11 +157,11 @@ end
 function M.redo(chat)
   ask(chat, "redo", {}, function(result)
     local n = result.turn
-    tell({
+    tell(chat, {
       done = ("redid turn %d"):format(n),
       none = ("turn %d not redone"):format(n),
       again = ":Agent redo",
-    }, result, chat.timeline.root)
+    }, result)
   end)
 end
 
@@ -168,11 +172,11 @@ local function show_preview(chat, turn)
   ask(chat, "restore_preview", { turn = turn }, function(result)
     preview.show(turn, result.files, chat.timeline.root, function()
       ask(chat, "restore", { turn = turn }, function(restored)
-        tell({
+        tell(chat, {
           done = ("back to before turn %d"):format(turn),
           none = ("not back to before turn %d"):format(turn),
           again = (":Agent restore %d"):format(turn),
-        }, restored, chat.timeline.root)
+        }, restored)
       end)
     end)
   end)
@@ -235,11 +239,11 @@ function M.rewind(chat, turn, done)
   local function restore()
     local opening = chat.phases:begin_opening(true)
     ask(chat, "restore", { turn = turn }, function(restored)
-      tell({
+      tell(chat, {
         done = ("back to before turn %d"):format(turn),
         none = ("not back to before turn %d"):format(turn),
         again = (":Agent restore %d"):format(turn),
-      }, restored, chat.timeline.root)
+      }, restored)
       chat.phases:hand_over(done())
       chat.phases:end_opening(opening)
     end, function()

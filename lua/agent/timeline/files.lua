@@ -6,7 +6,7 @@ local M = {}
 ---@param last_block fun(timeline: agent.Timeline): integer
 function M.handle(on, add, last_block)
   function on.turn_files(timeline, update, changed)
-    local block = { kind = "files", text = "", files = update.files, files_of = update.turn }
+    local block = { kind = "files", text = "", files = update.files, files_of = update.turn, undone = update.undone }
     block.status = timeline.state ~= "idle" and "open" or nil
     local last = last_block(timeline)
     for index = #timeline.blocks, 1, -1 do
@@ -22,6 +22,20 @@ function M.handle(on, add, last_block)
     end
     if #update.files > 0 then
       add(timeline, block, changed)
+    end
+  end
+
+  --- The user has undone or redone changes; `turns` as in protocol/requests.ts.
+  function on.undone(timeline, update, changed)
+    local states = {}
+    for _, one in ipairs(update.turns) do
+      states[one.turn] = one
+    end
+    for index, block in ipairs(timeline.blocks) do
+      local state = states[block.files_of]
+      if state and state.undone ~= block.undone then
+        block.undone, changed[index] = state.undone, true
+      end
     end
   end
 end

@@ -30,6 +30,7 @@ local M = {}
 ---@field expanded? boolean
 ---@field files? table[]       changed in a turn, see ShownFile in protocol/ui.ts
 ---@field files_of? integer     that turn
+---@field undone? "all"|"part"  how much of them was undone
 ---@field children? agent.Block[]  of a tool call: blocks under it
 ---@field depth? integer       of a tool call: number of calls above it
 ---@field attachments? string[]  of a user's message: their labels

@@ -60,7 +60,7 @@ local function lines_of(block)
     return (M.run_lines(block))
   end
   if block.kind == "files" then
-    return M.file_lines(block.files, block.status == "open" and MOST_OPEN or MOST_FILES)
+    return M.file_lines(block, block.status == "open" and MOST_OPEN or MOST_FILES)
   end
   if block.kind == "moved" then
     return {}
@@ -163,17 +163,19 @@ function M.file_line(file)
   return vim.trim(("%s %s  %s"):format(KINDS[file.kind] or "?", name, detail))
 end
 
+local UNDONE = { all = ", undone", part = ", undone in part" }
+
 --- The summary of a turn: a header, then one line for each file.
----@param files table[]
+---@param block agent.Block
 ---@param most integer rows
 ---@return string[]
-function M.file_lines(files, most)
-  local count, added, removed = 0, 0, 0
+function M.file_lines(block, most)
+  local files, count, added, removed = block.files, 0, 0, 0
   for _, file in ipairs(files) do
     count, added, removed = count + (file.count or 1), added + file.added, removed + file.removed
   end
-  local header = ("Changed %d %s  %s"):format(count, count == 1 and "file" or "files", M.counts(added, removed))
-  local lines = { vim.trim(header) }
+  local what = ("%d %s%s"):format(count, count == 1 and "file" or "files", UNDONE[block.undone] or "")
+  local lines = { vim.trim(("Changed %s  %s"):format(what, M.counts(added, removed))) }
   for index, file in ipairs(files) do
     if index > most then
       table.insert(lines, ("  and %d more: :Agent changes"):format(#files - index + 1))

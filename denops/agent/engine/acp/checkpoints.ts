@@ -1,5 +1,5 @@
 /** Answers the screen's requests about checkpoints; see protocol/requests.ts. */
-import type { CheckpointTurn, PreviewFile, RestoredFile } from "../../protocol/requests.ts";
+import type { CheckpointTurn, PreviewFile, RequestResult } from "../../protocol/requests.ts";
 import type { Answers } from "./requests.ts";
 import type { Screen } from "./screen.ts";
 import type { TakenBack } from "../checkpoint/history.ts";
@@ -51,8 +51,8 @@ export function checkpointAnswers(sessionOf: (id: string) => Session | Promise<S
   };
 }
 
-function taken({ turn, files }: TakenBack): { turn: number; files: RestoredFile[] } {
-  return { turn, files: [...files] };
+function taken({ turn, files, turns }: TakenBack): RequestResult<"undo"> {
+  return { turn, files: [...files], turns: [...turns] };
 }
 
 /** Our own screen makes links; with other clients Deno decides whether the engine may. */

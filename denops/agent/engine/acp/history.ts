@@ -6,6 +6,7 @@ import { type Capabilities, STOP_REASONS, Updates } from "./updates.ts";
 import type { AgentEvent } from "../log/events.ts";
 import { attachmentNames, wordsOf } from "../log/entries.ts";
 import type { Store, Stored, WhichEntries } from "../ports/store.ts";
+import { defined } from "../../shared/records.ts";
 
 /** Events that the screen does not show. */
 const UNSEEN = ["file_modified", "approval_requested", "approval_answered"] as const;
@@ -13,14 +14,22 @@ const UNSEEN = ["file_modified", "approval_requested", "approval_answered"] as c
 /** Characters of output in one part; of older calls only the line is shown. */
 const LARGEST_OUTPUTS = 4_000_000;
 
-/** As `history`, but with line counts instead of the texts of diffs. */
-export function outline(...[store, ...args]: Parameters<typeof history>): readonly HistoryEntry[] {
+/** As `history`, but with line counts instead of the texts of diffs, and with what the user undid. */
+export function outline(
+  store: Pick<Store, "events" | "checkpoints">,
+  session: string,
+  turns: Parameters<typeof history>[2],
+  can: Parameters<typeof history>[3],
+): readonly HistoryEntry[] {
   let room = LARGEST_OUTPUTS;
+  const states = store.checkpoints.undone(session, turns.first, turns.last);
+  const undone = new Map(states.map((state) => [state.turn, state.undone]));
   const bare = {
     events: (session: string, which?: WhichEntries) => store.events(session, { ...which, bareDiffs: true }),
   };
   // The newest calls first, because the user looks at them.
-  return history(bare, ...args).toReversed().map((entry) => {
+  return history(bare, session, turns, can).toReversed().map((entry) => {
+    if (entry.type === "turn_files") return { ...entry, ...defined({ undone: undone.get(entry.turn) }) };
     if (entry.type !== "update" || !Array.isArray(entry.update.content)) return entry;
     const content = entry.update.content.filter((part) => !isRecord(part) || part.type !== "diff");
     room -= JSON.stringify(content).length;

@@ -7,6 +7,7 @@ import type {
   StoredCheckpoint,
   WhichCheckpoints,
 } from "../log/checkpoints.ts";
+import type { TurnUndone } from "../../protocol/requests.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { netChanges } from "./review/net.ts";
 import type { RestorePlan } from "./restore/planner.ts";
@@ -23,6 +24,8 @@ export interface TurnChanges {
 export interface TakenBack extends CarriedOut {
   /** The turn concerned. */
   readonly turn: number;
+  /** The state of this turn and of later ones. */
+  readonly turns: readonly TurnUndone[];
 }
 
 interface HistoryOptions {
@@ -115,7 +118,7 @@ export class History {
     taken: readonly StoredCheckpoint[],
     signal: AbortSignal,
   ): Promise<TakenBack> {
-    const { session, restorer, turn } = this.#options;
+    const { store, session, restorer, turn } = this.#options;
     const changes = taken.map(({ files }) => files);
     const plan = await restorer.plan(changes, signal);
     const checkpoint: NewCheckpoint = { session, turn: turn(), kind, target };
@@ -123,7 +126,7 @@ export class History {
       checkpoints: markedBy(kind, taken),
       paths: new Set(changes.flat().map(({ path }) => path)),
     });
-    return { turn: target, ...done };
+    return { turn: target, turns: store.undone(session, target, turn()), ...done };
   }
 
   #list(which?: WhichCheckpoints): readonly StoredCheckpoint[] {

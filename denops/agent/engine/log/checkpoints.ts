@@ -1,4 +1,5 @@
 /** Stored images of files before and after the agent's changes. */
+import type { TurnUndone } from "../../protocol/requests.ts";
 
 /** The image of a path. Links are not followed. */
 export type Snapshot =
@@ -126,6 +127,8 @@ export interface CheckpointStore {
   list(session: string, which?: WhichCheckpoints): readonly StoredCheckpoint[];
   /** Turns with finished checkpoints of tools and commands, newest first. @param before only earlier ones */
   turnsBefore(session: string, before: number, most: number): readonly number[];
+  /** Turns that have changed something, oldest first, and how much of that was undone. A fork's are the original's. */
+  undone(session: string, first: number, last: number): readonly TurnUndone[];
   /** The newest id of any session; 0 without one. */
   newest(): number;
   scanned(): readonly ScannedFile[];

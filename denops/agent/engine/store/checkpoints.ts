@@ -12,8 +12,10 @@ import {
   type UndoneChanges,
   type WhichCheckpoints,
 } from "../log/checkpoints.ts";
+import type { TurnUndone } from "../../protocol/requests.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
+import { rangesOf } from "./lineage.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -98,6 +100,19 @@ export class SqliteCheckpoints implements CheckpointStore {
       before,
       most,
     ).map(({ turn }) => Number(turn));
+  }
+
+  undone(session: string, first: number, last: number): readonly TurnUndone[] {
+    const sql = `SELECT turn, count(*) AS changes, count(undone_by) AS undone
+       FROM checkpoints JOIN checkpoint_files ON checkpoint = id
+       WHERE session = ? AND turn BETWEEN ? AND ? AND finished = 1 AND kind IN ('tool', 'command')
+       GROUP BY turn ORDER BY turn`;
+    return rangesOf(this.#database, session, first, last).flatMap(({ session, first, last }) =>
+      this.#database.all(sql, session, first, last).map(({ turn, changes, undone }): TurnUndone => ({
+        turn: Number(turn),
+        ...(undone === 0 ? {} : { undone: undone === changes ? "all" : "part" }),
+      }))
+    );
   }
 
   newest(): number {

@@ -3,6 +3,7 @@ import type { SessionUpdate } from "../../deps/acp_sdk.ts";
 import { z } from "../../deps/zod.ts";
 import type { HistoryEntry } from "../../protocol/requests.ts";
 import type { Update } from "../../protocol/ui.ts";
+import { defined } from "../../shared/records.ts";
 import { screenUpdates, shownFiles } from "./updates.ts";
 import { LONGEST_NOTICE, oneLine } from "./visible.ts";
 
@@ -69,8 +70,10 @@ export function historyUpdates(
     switch (entry.type) {
       case "update":
         return entryUpdates(chat, entry.update);
-      case "turn_files":
-        return [{ type: "turn_files", chat, turn: entry.turn, files: shownFiles(entry.files, roots) }];
+      case "turn_files": {
+        const { type, turn, files, undone } = entry;
+        return [{ type, chat, turn, files: shownFiles(files, roots), ...defined({ undone }) }];
+      }
       case "turn_done": {
         const error = entry.error === undefined ? {} : { error: oneLine(entry.error, LONGEST_NOTICE) };
         return [{ type: "turn_done", chat, reason: entry.reason, ...error }];
