@@ -273,6 +273,7 @@ Deno.test("the model is told where the user is, what is open, and what was edite
 
   await nvim.command("Agent context");
   await nvim.waitForScreen("Files of rules");
+  await nvim.waitForScreen("d drop  p pin  q close");
   await nvim.waitForScreen("AGENTS.md (10 bytes)");
   await nvim.waitForScreen("Each request began as the one before.");
   await nvim.waitForScreen("The context window is 128000 tokens (default).");

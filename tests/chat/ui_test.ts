@@ -248,7 +248,7 @@ Deno.test(":Agent chats goes back to an older chat", async () => {
   await child.command("Agent new");
   await child.command("Agent the second question");
   await child.keys("<Esc><Cmd>Agent chats<CR>");
-  await child.waitForScreen(new RegExp(`1: ${first} {2}starting {2}the first question`));
+  await child.waitForScreen(new RegExp(`1: chat ${first} {2}starting {2}the first question`));
   await child.keys("1<CR>");
   await child.waitForScreen((text) => text.includes("the first question") && !text.includes("the second"));
   assert.equal(await chat(child), first);
@@ -336,12 +336,19 @@ Deno.test("g? shows the keys without waiting for <CR>, and q goes back", async (
   assert.equal(await nvim.lua<string>("return vim.bo.filetype"), "agent-input");
 });
 
+Deno.test("the context of an empty chat is one line that says what to do", async () => {
+  await using editor = await start();
+  await editor.nvim.command("Agent context");
+  await editor.nvim.waitForScreen("agent: the chat is empty: after the first message this shows");
+});
+
 Deno.test("q closes a page at once, though a map of the user's begins with it", async () => {
   await using editor = await start({ lua: `vim.o.timeoutlen = 60000 vim.keymap.set("n", "qq", "ix")` });
   const { nvim: child } = editor;
   for (
     const open of [
-      `require("agent.ui.page").open({ "text" }, "it")`,
+      `require("agent.ui.page").open({ "text" }, "it")
+      assert(vim.wo.winbar:find(" q close "))`,
       `require("agent.approval.content").open_diff({ kind = "file", files = { { path = "x", before = "a", after = "b" } } }, 1)`,
     ]
   ) {

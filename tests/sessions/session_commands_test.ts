@@ -182,7 +182,7 @@ Deno.test("the list: newest first, with what there was; the one that is open her
   await waitForChat(nvim, "One.");
   assert.equal(await chatNumber(agent), first);
   await nvim.keys("<Esc><Cmd>Agent chats<CR>");
-  await nvim.waitForScreen(new RegExp(`2: ${second} {2}ready {2}the second topic`));
+  await nvim.waitForScreen(new RegExp(`2: chat ${second} {2}ready {2}the second topic`));
 });
 
 Deno.test("a fork at a message goes back to before it, with the message to be changed", async () => {

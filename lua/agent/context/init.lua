@@ -117,7 +117,7 @@ end
 function M.show(context, change)
   require("agent.ui.highlights").define()
   local lines, groups, choices = M.lines(context)
-  local buffer = require("agent.ui.page").open(lines, "the context")
+  local buffer = require("agent.ui.page").open(lines, "the context", { "d drop", "p pin" })
   local function draw()
     vim.bo[buffer].modifiable = true
     vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)

@@ -135,8 +135,8 @@ function M.show(block, root, window)
     say.info(("%s has this code already"):format(name))
     return false
   end
-  local lines = { ("# %s: <CR> applies, q closes."):format(name), "--- " .. name, "+++ " .. name }
-  local buffer_of_diff = page.open(vim.list_extend(lines, vim.split(vim.trim(text), "\n")), "the diff")
+  local lines = { "# " .. name, "--- " .. name, "+++ " .. name }
+  local buffer_of_diff = page.open(vim.list_extend(lines, vim.split(vim.trim(text), "\n")), "the diff", { "<CR> apply" })
   vim.api.nvim_win_set_cursor(0, { 1, 0 })
   vim.bo[buffer_of_diff].filetype = "diff"
   vim.keymap.set("n", "<CR>", function()

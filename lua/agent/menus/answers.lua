@@ -79,7 +79,7 @@ end
 function M.context(chat)
   local session = chat.timeline.session
   if not session then
-    return say.info("nothing was sent yet")
+    return say.info("the chat is empty: after the first message this shows what the model receives")
   end
   local function request(change, done)
     local params = { sessionId = session, change = change }

@@ -1,6 +1,8 @@
 -- Text to read in a tab page; q closes it.
+local hint = require("agent.ui.hint")
 local prose = require("agent.ui.prose")
 local scratch = require("agent.ui.scratch")
+local winbar = require("agent.ui.winbar")
 
 local M = {}
 
@@ -13,14 +15,18 @@ end
 
 ---@param lines string[]
 ---@param what string name of the page, for the key's description and the buffer's name
+---@param keys? string[] keys besides q, each with a space and its action
 ---@return integer buffer
-function M.open(lines, what)
+function M.open(lines, what, keys)
   local buffer = scratch((what:gsub("^the ", "")))
   vim.cmd("tab split")
   vim.api.nvim_win_set_buf(0, buffer)
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
   vim.bo[buffer].modifiable = false
-  prose.style(vim.api.nvim_get_current_win())
+  local window = vim.api.nvim_get_current_win()
+  prose.style(window)
+  local words = vim.list_extend(vim.list_slice(keys or {}), { "q close" })
+  winbar.set(window, "%#AgentHint#" .. hint.one_line(words, vim.api.nvim_win_get_width(window)))
   M.closes(buffer, what)
   return buffer
 end
