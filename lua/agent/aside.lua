@@ -41,6 +41,10 @@ local function open(title)
   vim.cmd.stopinsert()
   local buffer = scratch("answer")
   require("agent.deep").set_filetype(buffer, "markdown")
+  -- Without Neovim's parser the text stays plain.
+  pcall(function()
+    require("agent.ui.markdown")(buffer, assert(vim.treesitter.get_parser(buffer)))
+  end)
   local width = math.max(10, math.min(80, vim.o.columns - 4))
   local window = vim.api.nvim_open_win(buffer, true, {
     relative = "editor",
@@ -56,6 +60,7 @@ local function open(title)
   })
   vim.wo[window].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentBorder"
   require("agent.ui.prose").style(window)
+  vim.wo[window][0].conceallevel, vim.wo[window][0].concealcursor = 2, "nv"
   local it = { buffer = buffer, window = window, text = "" }
   for _, key in ipairs({ "q", "<Esc>" }) do
     vim.keymap.set("n", key, function()

@@ -102,7 +102,7 @@ Deno.test("a question beside the turn is answered in a small window and is in no
   await nvim.command("Agent What is two?");
   await waitUntil("the request", () => server.requests.length === 1);
   await nvim.command("Agent btw Why so?");
-  await nvim.waitForScreen("Because of");
+  await nvim.waitForScreen("Because of one.");
   const [turn, aside] = server.requests;
   assert.deepEqual(aside?.body.tools, turn?.body.tools, "the cached prefix holds");
   await nvim.keys("q");

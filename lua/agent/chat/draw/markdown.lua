@@ -2,28 +2,9 @@
 -- whole text, and search it for other languages, with each piece of an answer.
 local deep = require("agent.deep")
 local fences = require("agent.timeline.fences")
+local highlight = require("agent.ui.markdown")
 
 local M = {}
-
---- Neovim's query for a language without its concealing. A line to conceal would make each change redraw the whole
---- window, and code is shown literally.
----@param language string
----@return string query
----@return integer count of concealing patterns
-local function shows_all(language)
-  local texts = vim.tbl_map(function(path)
-    return table.concat(vim.fn.readfile(path), "\n")
-  end, vim.treesitter.query.get_files(language, "highlights"))
-  return table.concat(texts, "\n"):gsub("%(#set!%s[^()]*conceal[^()]*%)", "")
-end
-
---- Concealed parts of prose, except in the cursor's line. Underscores stay: they may belong to a name. Long addresses
---- stay: Neovim wraps a line as if nothing were concealed, and would leave a gap.
-local HIDES = [[
-((emphasis_delimiter) @conceal (#eq? @conceal "*") (#set! conceal ""))
-(inline_link "[" @conceal "]" @conceal "(" @conceal (link_destination) @conceal @_to ")" @conceal
-  (#match? @_to "^.{1,40}$") (#set! conceal ""))
-]]
 
 --- Limits of one paragraph: the time to parse it grows with the square of its marks, and Neovim waits.
 local MOST_MARKS, MOST_BYTES = 1500, 10000
@@ -143,29 +124,7 @@ function M.start(buffer, renderer)
     end
     return trees
   end
-  local queries = { markdown = shows_all("markdown"), markdown_inline = shows_all("markdown_inline") .. HIDES }
-  local function highlight()
-    vim.treesitter.highlighter.new(parser, { queries = queries })
-  end
-  local seen = { markdown = true, markdown_inline = true }
-  local function see(language)
-    local query, hidden = shows_all(language)
-    if hidden > 0 and vim.api.nvim_buf_is_valid(buffer) then
-      queries[language] = query
-      highlight()
-    end
-  end
-  -- Code uses the queries of its language, which may conceal quotes.
-  parser:register_cbs({
-    on_child_added = function(child)
-      local language = child:lang()
-      if not seen[language] then
-        seen[language] = true
-        vim.schedule_wrap(see)(language)
-      end
-    end,
-  }, true)
-  highlight()
+  highlight(buffer, parser)
 end
 
 return M
