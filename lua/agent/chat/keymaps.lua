@@ -3,6 +3,8 @@ local popup = require("agent.ui.popup")
 
 local M = {}
 
+local namespace = vim.api.nvim_create_namespace("agent.keys")
+
 ---@class agent.Key
 ---@field keys string
 ---@field modes string
@@ -142,20 +144,25 @@ function M.hints(mode, is_running)
   return hints
 end
 
---- Lines that explain the keys.
----@return string[]
-local function explained()
-  local lines = {}
-  for _, key in ipairs(M.keys) do
-    local where = key.where == "both" and "" or (" (%s)"):format(key.where)
-    table.insert(lines, ("%-10s %s%s"):format(key.keys, key.doc, where))
-  end
-  return lines
-end
+--- Headings of the popup.
+local WHERE = { { "both", "In both windows" }, { "input", "In the input" }, { "transcript", "In the transcript" } }
 
 --- Shows the keys in a popup.
 function M.show()
-  popup.open(explained(), "Keys", " q close ", { "g?" })
+  local lines, headings = {}, {}
+  for _, group in ipairs(WHERE) do
+    table.insert(lines, group[2])
+    headings[#lines] = group[2]
+    for _, key in ipairs(M.keys) do
+      if key.where == group[1] then
+        table.insert(lines, ("%-10s  %s"):format(key.keys, key.doc))
+      end
+    end
+  end
+  local buffer = popup.open(lines, "Keys", " q close ", { "g?" })
+  for line, heading in pairs(headings) do
+    vim.api.nvim_buf_set_extmark(buffer, namespace, line - 1, 0, { end_col = #heading, hl_group = "AgentTitle" })
+  end
 end
 
 return M
