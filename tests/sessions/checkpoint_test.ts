@@ -316,6 +316,21 @@ test("while a turn runs nothing is taken back", async (agent) => {
   await say(agent, "undo", "undid turn 1: 1 file restored");
 });
 
+Deno.test("while an approval waits, undo names it and what to do", async () => {
+  await using agent = await sharedAgent({ script: "", project: { "a.txt": A } });
+  const { nvim, server } = agent;
+  await turn(agent, EDIT);
+  server.play(`${call("write", { path: ".env", content: "KEY=1\n" })}\n---\nsay Done.`);
+  await nvim.command("Agent! go");
+  await nvim.waitFor(`require("agent.chat").current().timeline.state == "waiting"`);
+  for (const command of ["undo", "rewind 1"]) {
+    await say(agent, command, ": an approval is waiting. Answer it with :Agent approval, or use :Agent stop");
+  }
+  await nvim.command("Agent reject no");
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
+  await say(agent, "undo", "undid turn 1: 1 file restored");
+});
+
 Deno.test("after a restart of the engine the stored session shows the list, and is undone", async () => {
   await using agent = await sharedAgent({ script: "", project: { "a.txt": A }, lua: APPROVE });
   const { nvim, project } = agent;

@@ -137,11 +137,18 @@ local REFUSALS = {
   closing = "Cannot run :Agent %s: the chat is being closed. Open another one.",
 }
 
---- The error message of an action that the phase refuses.
+--- Actions that the engine refuses during a turn, and the message while that turn waits for the user.
+local REVERTS = { undo = true, redo = true, restore = true, rewind = true }
+local WAITING = "Cannot run :Agent %s: an approval is waiting. Answer it with :Agent approval, or use :Agent stop."
+
+--- The error message of an action that the phase or a pending approval refuses.
 ---@param action string
 ---@param timeline agent.Timeline
 ---@return string? line
 function M.refusal(action, timeline)
+  if REVERTS[action] and timeline.state == "waiting" and not timeline.asks_alone then
+    return WAITING:format(action)
+  end
   if M.verdict(action, timeline) == "refuse" then
     return REFUSALS[M.phase(timeline)]:format(action)
   end
