@@ -229,6 +229,10 @@ Deno.test("rename, archive and delete", async () => {
     ],
   );
 
+  await nvim.keys("<Esc><Cmd>Agent resume<CR>");
+  await nvim.waitForScreen("agent: this session is already open");
+  assert.equal(await chatNumber(agent), chat);
+
   await nvim.keys('<Cmd>Agent rename ""<CR>');
   await nvim.waitForScreen("Title: The great renaming");
   await nvim.keys("<Esc>");

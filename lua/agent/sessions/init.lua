@@ -119,6 +119,9 @@ local function opened(chats, begun, opening, session, place, before)
   if was_visible then
     chat:open()
   end
+  if chat == before and not has_draft then
+    say.info("this session is already open")
+  end
 end
 
 --- Opens the chat's windows after the list has closed.
