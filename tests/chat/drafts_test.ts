@@ -234,7 +234,8 @@ async function takeDrafts(
   await waitForInput(nvim, "dd\n\ntyped on");
   await nvim.command("Agent new");
   await waitForInput(nvim, "of a worktree");
-  await waitForChat(nvim, "Unsent text is back in the input. 1 more: :Agent new.");
+  await waitForChat(nvim, "Unsent text is back in the input.");
+  await nvim.waitForScreen(/│:Agent new brings back 1 more\. *│/);
   await nvim.lua(`require("agent.chat").current().input:set("")`);
   await waitForKept(agent, "bb", "dd\n\ntyped on", "ee", "text 2");
   await Deno.remove(state.path("drafts/ee-1.json"));

@@ -56,6 +56,11 @@ Deno.test("a long message takes no focus, goes with a key, and several stand bel
     return !nvim.text().includes("agent: two");
   });
 
+  await say(`say.info("the worktree one-two is ready: :Agent worktree goes there")`);
+  await nvim.waitForScreen(/agent: the worktree one-two is ready: *\n:Agent worktree goes there/);
+  await say(`say.info("the worktree is ready: run :Agent worktree to go there")`);
+  await nvim.waitForScreen(/agent: the worktree is ready: run *\n:Agent worktree to go there/);
+
   // The user is typing a command line, or text.
   await nvim.keys(":echo 12");
   await say(`say.error(("wide 漢字 "):rep(10))`);

@@ -83,4 +83,22 @@ function M.one_line(text)
   return (text:gsub("%c", " "))
 end
 
+--- Lines of whole words. `:Agent` stays with its sub-command.
+---@param text string
+---@param width integer columns
+---@return string[]
+function M.wrap(text, width)
+  local lines = {}
+  for word in text:gsub(":Agent ", ":Agent\1"):gmatch("%S+") do
+    word = word:gsub("\1", " ")
+    local last = lines[#lines]
+    if last and vim.api.nvim_strwidth(last .. " " .. word) <= width then
+      lines[#lines] = last .. " " .. word
+    else
+      table.insert(lines, word)
+    end
+  end
+  return lines
+end
+
 return M

@@ -76,8 +76,8 @@ end
 
 --- Removes older lines if they take more than a third of the screen.
 ---@param message agent.Message
-local function make_room(message)
-  local first = api.nvim_buf_line_count(message.buffer) - 1
+---@param first integer the newest message's first line, from 0
+local function make_room(message, first)
   while first > 0 and rows_from(message, first - 1) <= vim.o.lines / 3 do
     first = first - 1
   end
@@ -102,10 +102,11 @@ local function draw(line, level)
   local at = current and api.nvim_buf_line_count(current.buffer) or 0
   current = current or open()
   current.since = vim.uv.now()
-  api.nvim_buf_set_lines(current.buffer, at, -1, true, { line })
-  local mark = { end_col = #line, hl_group = HIGHLIGHTS[level] or "MsgArea" }
+  local lines = require("agent.ui.format").wrap(line, vim.o.columns)
+  api.nvim_buf_set_lines(current.buffer, at, -1, true, lines)
+  local mark = { end_row = at + #lines - 1, end_col = #lines[#lines], hl_group = HIGHLIGHTS[level] or "MsgArea" }
   api.nvim_buf_set_extmark(current.buffer, namespace, at, 0, mark)
-  make_room(current)
+  make_room(current, at)
 end
 
 --- Shows lines, below those on the screen.

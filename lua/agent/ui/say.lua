@@ -72,16 +72,7 @@ local function fit_box(line)
   if vim.api.nvim_strwidth(line) <= vim.o.columns - AROUND then
     return line
   end
-  local lines, width = {}, math.max(20, math.min(BOX, vim.o.columns - AROUND))
-  for word in line:gmatch("%S+") do
-    local last = lines[#lines]
-    if last and vim.api.nvim_strwidth(last .. " " .. word) <= width then
-      lines[#lines] = last .. " " .. word
-    else
-      table.insert(lines, word)
-    end
-  end
-  return table.concat(lines, "\n")
+  return table.concat(require("agent.ui.format").wrap(line, math.max(20, math.min(BOX, vim.o.columns - AROUND))), "\n")
 end
 
 ---@param text string

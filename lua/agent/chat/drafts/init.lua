@@ -183,11 +183,14 @@ local function show(chat, draft, others)
   chat.input:add(vim.trim(table.concat(texts, "\n\n")))
   local is_other = draft.title and draft.session ~= chat.timeline.session
   local of = is_other and (' of "%s"'):format(draft.title) or ""
-  local text = ("Unsent text%s is back in the input."):format(of)
-  if others > 0 then
-    text = text .. (" %d more: :Agent new."):format(others)
+  local function note(text)
+    chat:apply({ { type = "notice", severity = "info", text = text } })
   end
-  chat:apply({ { type = "notice", severity = "info", text = text } })
+  note(("Unsent text%s is back in the input."):format(of))
+  if others > 0 then
+    -- A line of its own: Neovim may break a line behind the colon of a command.
+    note((":Agent new brings back %d more."):format(others))
+  end
 end
 
 --- Filters out messages that a log has. An engine that is about to end logs none of the others.
