@@ -330,7 +330,10 @@ Deno.test("g? shows the keys without waiting for <CR>, and q goes back", async (
   const { nvim } = editor;
   await nvim.command("Agent open");
   await nvim.keys("<Esc>g?");
-  assert.match(await nvim.waitForScreen("q close"), /In both windows[^]* stop the turn[^]*In the input[^]* send/);
+  assert.match(
+    await nvim.waitForScreen("q close"),
+    /In both windows[^]* stop the turn[^]*In the input[^]* send/,
+  );
   const docs = await nvim.lua<number[]>(`return vim.tbl_map(function(line)
     return line:find("^In ") and 0 or line:match("^%S+%s%s+()")
   end, vim.api.nvim_buf_get_lines(0, 0, -1, false))`);
