@@ -93,6 +93,25 @@ function M.read(words)
   return nil, ""
 end
 
+--- Letters of the shortest name that has near misses, and of one that has two wrong letters: shorter names resemble
+--- words of messages.
+local NEAR, TWO_WRONG = 5, 8
+
+--- The name that a misspelt word means; nil if there is none.
+---@param word string
+---@return string?
+function M.near(word)
+  local best, least = nil, math.huge
+  for _, row in ipairs(word:find("^%a+$") and M.all or {}) do
+    local name = row.name
+    local wrong = #name < NEAR and math.huge or require("agent.config.distance")(word:lower(), name)
+    if wrong < least and wrong <= (#name < TWO_WRONG and 1 or 2) then
+      best, least = name, wrong
+    end
+  end
+  return best
+end
+
 --- The names that completion offers: of all sub-commands, or of those in a group.
 ---@param group? string
 ---@return string[]

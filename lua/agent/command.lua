@@ -6,7 +6,7 @@ local sub_commands = require("agent.sub_commands")
 local M = {}
 
 --- `:Agent`, `:Agent {sub-command} …`, `:Agent {text}`. A range adds the lines, and `!` sends without opening. Some
---- sub-commands give `!` another meaning.
+--- sub-commands give `!` another meaning. A single word that is nearly a sub-command is not sent.
 ---@param command table see nvim_create_user_command
 function M.run(command)
   local agent = require("agent")
@@ -27,6 +27,11 @@ function M.run(command)
   end
   if command.args == "" then
     return agent.open(nil, { context = context })
+  end
+  local meant = not row and not context and actions.near(command.args)
+  if meant then
+    local text = "did you mean :Agent %s? To send the word as a message: :Agent send %s"
+    return require("agent.ui.say").error(text:format(meant, command.args))
   end
   agent.send(command.args, { context = context, open = not command.bang, steer = command.bang })
 end

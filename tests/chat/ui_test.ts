@@ -118,6 +118,23 @@ Deno.test("a message may begin with approve or reject, unless something waits fo
   assert.deepEqual(await completed("Agent reject "), []);
 });
 
+Deno.test("a single word that is nearly a sub-command is not sent; words of messages are", async () => {
+  await using editor = await start();
+  const { nvim: child } = editor;
+  const MISSPELT = { reveiw: "review", Sesions: "sessions", session: "sessions", contxt: "context" };
+  for (const [word, meant] of Object.entries(MISSPELT)) {
+    await child.command("messages clear");
+    await child.command(`Agent ${word}`);
+    const line = `did you mean :Agent ${meant}? To send the word as a message: :Agent send ${word}`;
+    await child.waitFor(`vim.fn.execute("messages"):find(${JSON.stringify(line)}, 1, true)`);
+  }
+  const messages = ["go", "improve", "revert", "continue", "hello", "nwe", "reveiw the parser", "review?"];
+  for (const message of messages) await child.command(`Agent ${message}`);
+  await child.command("Agent send reveiw");
+  await child.command("1Agent reveiw");
+  assert.deepEqual(await prompts(child), [...messages, "reveiw", "reveiw"]);
+});
+
 Deno.test("what asks for something of an unknown kind is shown, and can only be rejected", async () => {
   await using editor = await start();
   const { nvim: child } = editor;

@@ -49,7 +49,17 @@ export const LUA_RULES: readonly (readonly [room: string, to: readonly string[]]
     "deep",
     "config",
   ]],
-  ["actions", ["chat", "review", "menus", "checkpoints", "tutor", "sessions", "in_place", "approval"]],
+  ["actions", [
+    "chat",
+    "review",
+    "menus",
+    "checkpoints",
+    "tutor",
+    "sessions",
+    "in_place",
+    "approval",
+    "config",
+  ]],
   ["sub_commands", ["actions", "arguments", "menus", "approval"]],
   ["init", [
     "sub_commands",
@@ -68,7 +78,7 @@ export const LUA_RULES: readonly (readonly [room: string, to: readonly string[]]
     "events",
     "config",
   ]],
-  ["command", ["init", "sub_commands", "actions", "arguments", "context"]],
+  ["command", ["init", "sub_commands", "actions", "arguments", "context", "ui"]],
 ];
 
 export interface LuaModule {
