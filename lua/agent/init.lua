@@ -30,6 +30,9 @@ local function connect()
     is_sub_command = function(words)
       return require("agent.actions").read(words) ~= nil
     end,
+    near = function(word)
+      return require("agent.actions").near(word)
+    end,
     sub_command = function(words)
       local row, argument = sub_commands.find(words)
       return row and function()

@@ -27,6 +27,7 @@ local last_id = 0
 ---@field turn_done fun(chat: agent.Chat)
 ---@field sub_commands fun(): agent.Action[]   sub-commands that work after a slash in the input
 ---@field is_sub_command fun(words: string): boolean  they begin with the name of a sub-command
+---@field near fun(word: string): string?      the sub-command that a misspelt word means
 ---@field sub_command fun(words: string): (fun())?  a function that runs a sub-command; nil if the words are a message
 local peers = {
   focus_approval = function()
@@ -41,6 +42,7 @@ local peers = {
   is_sub_command = function()
     return false
   end,
+  near = function() end,
   sub_command = function() end,
 }
 

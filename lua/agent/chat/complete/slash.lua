@@ -67,8 +67,10 @@ function M.call_or(chat, text, send)
     return run_command(chat, text, bang, words)
   end
   local name = text:match("^/([%l-]+)")
-  local run = name and not is_the_agents(chat, name) and chat.peers.sub_command(text:sub(2))
-  if not run then
+  local is_ours = name and not is_the_agents(chat, name)
+  local run = is_ours and chat.peers.sub_command(text:sub(2))
+  local meant = is_ours and not run and text == "/" .. name and chat.peers.near(name)
+  if not run and not meant then
     return send()
   end
   if chat.phases:current() == "opening" then
@@ -85,6 +87,9 @@ function M.call_or(chat, text, send)
     end)
     if is_prompt then
       return send()
+    elseif meant then
+      chat.input:add(text)
+      return say.error(("did you mean /%s? To send the word as a message: :Agent send %s"):format(meant, text))
     end
     input.remember(text)
     in_normal_mode(chat, run)
