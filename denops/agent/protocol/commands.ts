@@ -74,8 +74,8 @@ export const CommandEffects = z.object({
 export type CommandEffects = z.infer<typeof CommandEffects>;
 
 /**
- * Whether a path has changed since a command began. Deno reports a file's change time in whole seconds; within that
- * second the path counts as changed if its content is older.
+ * Whether a path has changed since a command began. Deno reports a file's change time in whole seconds. Within that
+ * second, a path counts as changed if its content is old: an atomic write renames the file a moment after its last byte.
  * @param started milliseconds since 1970
  */
 export function isChangedSince(
@@ -85,8 +85,11 @@ export function isChangedSince(
   const second = (time: number) => Math.floor(time / 1_000);
   const [written, changed] = [mtime?.getTime() ?? Infinity, ctime?.getTime() ?? 0];
   if (written >= started || second(changed) > second(started)) return true;
-  return second(changed) === second(started) && second(written) < second(started);
+  return second(changed) === second(started) && written < started - OLD_MS;
 }
+
+/** The longest pause between the last byte of a file and its rename. */
+const OLD_MS = 1_000;
 
 /** `_meta["agent.nvim"]` of the answers to terminal/output and terminal/wait_for_exit. */
 export const TerminalEnd = z.object({
