@@ -283,3 +283,16 @@ Deno.test("the list of changed files grows during the turn, and <CR> opens one",
   await nvim.waitForScreen(/That was all\.[^]*Changed 2 files/);
   assert.equal(nvim.text().match(/Changed \d/g)?.length, 1);
 });
+
+Deno.test("the call that asks the user waits visibly until the answer", async () => {
+  await using agent = await start(STILL, {
+    script: 'call ask_user {"question": "Which side?", "options": ["left", "right"]}\n---\nsay Done.',
+  });
+  const { nvim } = agent;
+  await nvim.command("Agent Choose a side");
+  await nvim.waitForScreen(/2 {2}right/);
+  assert.match((await transcript(nvim)).join("\n"), /^\? ask Which side\? {2}waiting for your answer$/m);
+  await nvim.keys("2");
+  await waitForTurn(nvim);
+  assert.match((await transcript(nvim)).join("\n"), /^✓ ask Which side\? {2}right$/m);
+});

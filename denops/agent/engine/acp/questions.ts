@@ -10,11 +10,12 @@ import type { Questions } from "../ports/approvals.ts";
 
 export function acpQuestions(client: AgentContext, sessionId: string): Questions {
   return {
-    async ask(question, options, signal) {
+    async ask(question, options, toolCall, signal) {
       const choices = options.length === 0 ? {} : { description: `For example: ${options.join(", ")}` };
       const request: CreateElicitationRequest = {
         mode: "form",
         sessionId,
+        toolCallId: toolCall,
         message: question,
         requestedSchema: {
           type: "object",

@@ -35,5 +35,11 @@ export type AskApproval = (request: ApprovalRequest, signal: AbortSignal) => Pro
 
 /** Questions to the user. Undefined: no answer was given. */
 export interface Questions {
-  ask(question: string, options: readonly string[], signal: AbortSignal): Promise<string | undefined>;
+  /** @param toolCall the call that asks */
+  ask(
+    question: string,
+    options: readonly string[],
+    toolCall: string,
+    signal: AbortSignal,
+  ): Promise<string | undefined>;
 }

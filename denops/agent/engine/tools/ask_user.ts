@@ -19,11 +19,11 @@ export const askUser = defineTool({
   }),
   title: (args) => `ask ${titleText(args.question)}`,
 
-  prepare({ question, options = [] }, { questions }) {
+  prepare({ question, options = [] }, { questions, callId }) {
     return {
       access: { kind: "ask", about: "question", text: question },
       async run(signal) {
-        const answer = await questions.ask(question, options, signal);
+        const answer = await questions.ask(question, options, callId, signal);
         if (answer === undefined) {
           throw new ToolError(
             "The user gave no answer. Go on with what you know, or stop and say what you need.",

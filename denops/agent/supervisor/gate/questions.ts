@@ -43,7 +43,7 @@ export class UserQuestions {
       kind: "question",
       chat,
       request,
-      tool: "",
+      tool: toolCallOf(elicitation),
       title: oneLine(elicitation.message),
       reason: "the agent asks",
       question: visible(elicitation.message.slice(0, LONGEST_QUESTION)),
@@ -61,6 +61,12 @@ export class UserQuestions {
       ? { action: "decline" }
       : { action: "accept", content: { [field]: answer.answer } };
   }
+}
+
+function toolCallOf(elicitation: CreateElicitationRequest): string {
+  return "toolCallId" in elicitation && typeof elicitation.toolCallId === "string"
+    ? elicitation.toolCallId
+    : "";
 }
 
 /** The name of the only field, if it is a string. */
