@@ -292,7 +292,7 @@ Deno.test("the call that asks the user waits visibly until the answer", async ()
   await nvim.command("Agent Choose a side");
   await nvim.waitForScreen(/2 {2}right/);
   assert.match((await transcript(nvim)).join("\n"), /^\? ask Which side\? {2}waiting for your answer$/m);
-  await nvim.keys("2");
+  await nvim.lua(`require("agent.approval").choose_answer("2")`);
   await waitForTurn(nvim);
   assert.match((await transcript(nvim)).join("\n"), /^✓ ask Which side\? {2}right$/m);
 });
