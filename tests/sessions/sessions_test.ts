@@ -13,6 +13,7 @@ import { PLUGIN, SECRET } from "../support/agent.ts";
 import { storeWork } from "../support/stored_work.ts";
 import { type WireName, WIRES } from "../../denops/agent/protocol/providers.ts";
 import { ModelServer } from "../model/model_server.ts";
+import { objects, string } from "../model/model_messages.ts";
 import { inOneEngine } from "../engine/shared_engine.ts";
 import { answerText, type EngineClient, engineConfig, startEngine } from "../support/acp.ts";
 import { END_TURN, startEngine as startSession } from "../support/engine_session.ts";
@@ -399,4 +400,23 @@ Deno.test("a database of a newer version: the engine says so in one line and end
   assert.equal(code, 1);
   const said = new TextDecoder().decode(stderr).trim();
   assert.match(said, /^Cannot open .*agent\.db: a newer agent\.nvim has written it .* Update the plugin\.$/);
+});
+
+Deno.test("a fork's first request repeats the session's requests, so the provider's cache serves it", async () => {
+  await using engine = await share({ script: "say One.\n---\nsay Two.\n---\nsay Three." });
+  const session = await engine.open();
+  await engine.prompt(session, "First");
+  await engine.prompt(session, "Second");
+  const { sessionId: fork } = await engine.ask("session_fork", { sessionId: session });
+  await engine.resume(fork);
+  await engine.prompt(fork, "Third");
+  const [before = [], after = []] = engine.server.requests.slice(-2).map(({ body }) => objects(body.messages));
+  assert.deepEqual(after.slice(0, before.length), before);
+  // They share the scratch folder that the prompt names.
+  const [scratch = ""] = /\/\S+\/scratch\/[\w-]+$/m.exec(string(before[0]?.content) ?? "") ?? [];
+  const isThere = () => Deno.lstat(scratch).then(() => true, () => false);
+  await engine.ask("session_delete", { sessionId: session });
+  assert.ok(await isThere());
+  await engine.ask("session_delete", { sessionId: fork });
+  assert.ok(!await isThere());
 });

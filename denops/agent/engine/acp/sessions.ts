@@ -224,16 +224,16 @@ export class AcpSessions {
    */
   async remove(id: string): Promise<void> {
     const { list, locks, sessions, store } = this.#archive;
-    const all = [id, ...sessions.subagents(id)];
-    for (const one of all) await this.close(one);
+    for (const one of [id, ...sessions.subagents(id)]) await this.close(one);
     if (!await locks.take(id)) {
       throw new RequestError(-32603, "This session is open in another Neovim. Close it there.");
     }
     try {
+      const owner = store.scratchOwner(id);
       sessions.remove(id);
       await list.write();
-      const { folder } = store;
-      if (folder !== undefined) await Promise.all(all.map((one) => new Scratch(folder, one).remove()));
+      const isUnused = store.scratchUsed(owner) === undefined;
+      if (store.folder !== undefined && isUnused) await new Scratch(store.folder, owner).remove();
     } finally {
       await locks.free(id);
     }
@@ -242,7 +242,7 @@ export class AcpSessions {
   /** Removes the scratch folders of unused sessions. */
   async expireScratch(): Promise<void> {
     const { store } = this.#archive;
-    if (store.folder !== undefined) await Scratch.expire(store.folder, (id) => store.session(id)?.updated);
+    if (store.folder !== undefined) await Scratch.expire(store.folder, (owner) => store.scratchUsed(owner));
   }
 
   /** Deletes sessions that were unused for this many days; archived and open ones stay. */

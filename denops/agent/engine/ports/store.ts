@@ -118,6 +118,10 @@ export interface Store {
   readonly checkpoints: CheckpointStore;
   createSession(session: NewSession): void;
   session(id: string): StoredSession | undefined;
+  /** The session that owns the scratch folder: a fork shares the folder of its origin, because the prompt names it. */
+  scratchOwner(session: string): string;
+  /** Time of the last message in a session that uses this owner's scratch folder; undefined if none does. */
+  scratchUsed(owner: string): number | undefined;
   /** The sessions of its sub-agents, the newest first. */
   subagents(parent: string): readonly StoredSubagent[];
   /** Reads the session again, because another engine may have written it. */

@@ -30,7 +30,7 @@ export class SessionFiles {
     this.#record = record;
     const { config, store, editor, commands } = ports;
     const emit = record.emit.bind(record);
-    this.scratch = store.folder === undefined ? undefined : new Scratch(store.folder, id);
+    this.scratch = store.folder === undefined ? undefined : new Scratch(store.folder, store.scratchOwner(id));
     this.access = new SessionAccess(config, ports.fileRules, (path) => this.scratch?.holds(path) === true);
     const mayRead = this.access.mayRead.bind(this.access);
     this.#places = { roots, editor, journal: store.writes, mayRead };

@@ -107,6 +107,20 @@ export class SqliteStore implements Store {
     return row === undefined ? undefined : storedSession(row);
   }
 
+  scratchOwner(session: string): string {
+    return rangesOf(this.#database, session, 0, 0)[0]?.session ?? session;
+  }
+
+  scratchUsed(owner: string): number | undefined {
+    const row = this.#database.get(
+      `WITH RECURSIVE family(id) AS (
+         SELECT ? UNION SELECT sessions.id FROM sessions JOIN family ON parent = family.id WHERE shared > 0)
+       SELECT max(updated) AS used FROM sessions JOIN family USING (id) WHERE deleted = 0`,
+      owner,
+    );
+    return typeof row?.used === "number" ? row.used : undefined;
+  }
+
   subagents(parent: string): readonly StoredSubagent[] {
     return this.#database.all(
       `SELECT sessions.*, total(input + output) AS tokens, sum(cost) AS cost

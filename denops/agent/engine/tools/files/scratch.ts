@@ -1,6 +1,6 @@
 /**
- * A session's folder for the model's notes and temporary scripts. It is not part of the project: its files are not
- * recorded and are deleted with the session.
+ * A folder for the model's notes and temporary scripts, shared by a session and its forks. It is not part of the
+ * project: its files are not recorded and are deleted with the last of these sessions.
  */
 import { isAbsolute, join, resolve } from "node:path";
 import { isInside, resolvePath } from "../../../policy/path.ts";
@@ -19,10 +19,10 @@ export class Scratch {
   /** Absolute, real. */
   readonly folder: string;
 
-  /** @param state the project's state folder */
-  constructor(state: string, session: string) {
-    if (!/^[\w-]+$/.test(session)) throw new Error(`not the id of a session: ${session}`);
-    this.folder = join(realPath(state), SCRATCH_FOLDER, session);
+  /** @param state the project's state folder @param owner a session, also of its forks */
+  constructor(state: string, owner: string) {
+    if (!/^[\w-]+$/.test(owner)) throw new Error(`not the id of a session: ${owner}`);
+    this.folder = join(realPath(state), SCRATCH_FOLDER, owner);
   }
 
   holds(path: string): boolean {
@@ -68,12 +68,12 @@ export class Scratch {
   }
 
   /**
-   * Removes the folders of deleted sessions, and of sessions without a message for a week. @param updated time of a
-   * session's last message
+   * Removes the folders of deleted sessions, and of sessions without a message for a week. @param used time of the last
+   * message in a session that uses this owner's folder
    */
   static async expire(
     state: string,
-    updated: (session: string) => number | undefined,
+    used: (owner: string) => number | undefined,
     now = Date.now(),
   ): Promise<void> {
     const names = await Array.fromAsync(Deno.readDir(join(state, SCRATCH_FOLDER))).catch(() => []);
@@ -81,7 +81,7 @@ export class Scratch {
       const path = join(state, SCRATCH_FOLDER, name);
       const made = (await Deno.lstat(path).catch(() => undefined))?.mtime?.getTime() ?? now;
       // A session without a message may get one soon.
-      if (now - (updated(name) ?? made) > KEPT_MS) {
+      if (now - (used(name) ?? made) > KEPT_MS) {
         await Deno.remove(path, { recursive: true }).catch(() => {});
       }
     }
