@@ -34,13 +34,16 @@ test("with the network the rule for the network is proposed as well, and both an
   assert.doesNotMatch(screen, /Always allow:/, "nothing is left of the question");
 });
 
-test("of several rules none is kept if one of them is wrong, and it is said", async (agent) => {
+test("of several rules none is added if one of them is wrong, nothing runs, and the approval comes again", async (agent) => {
   await begin(agent, call("mkdir one"), call("mkdir two"));
-  const { nvim } = agent;
+  const { nvim, project } = agent;
   await nvim.keys("A");
   await nvim.waitForScreen("Always allow: run(mkdir *)");
   await nvim.keys(", run(mkdir<CR>");
-  await nvim.waitForScreen("Allowed only this once. Not a rule: run(mkdir.");
+  await nvim.waitForScreen("The rule was not added, so answer again. Not a rule: run(mkdir.");
+  await nvim.waitForScreen(/\$ mkdir one[^]*a once/);
+  await assert.rejects(project.read("one"), Deno.errors.NotFound);
+  await nvim.lua(`require("agent").approve()`);
   await nvim.waitForScreen("? run mkdir two");
   await nvim.command("Agent log");
   const log = await nvim.waitForScreen("run mkdir one");

@@ -410,7 +410,9 @@ Deno.test("a fork's first request repeats the session's requests, so the provide
   const { sessionId: fork } = await engine.ask("session_fork", { sessionId: session });
   await engine.resume(fork);
   await engine.prompt(fork, "Third");
-  const [before = [], after = []] = engine.server.requests.slice(-2).map(({ body }) => objects(body.messages));
+  const [before = [], after = []] = engine.server.requests.slice(-2).map(({ body }) =>
+    objects(body.messages)
+  );
   assert.deepEqual(after.slice(0, before.length), before);
   // They share the scratch folder that the prompt names.
   const [scratch = ""] = /\/\S+\/scratch\/[\w-]+$/m.exec(string(before[0]?.content) ?? "") ?? [];

@@ -310,19 +310,20 @@ export class Gate {
         });
       });
     }
-    let answer = await waiting;
+    const answer = await waiting;
     this.#edits.delete(request);
-    if (answer?.option === OPTION.allowAlways && !await this.#always(answer, context)) {
-      const { rule: _, ...once } = answer;
-      answer = { ...once, option: OPTION.allowOnce };
-    }
-    const outcome = answer?.option ?? "cancelled";
-    this.#push({ type: "approval_closed", chat, request, answer: outcome });
     const { command } = answer ?? {};
+    const isRefused = answer?.option === OPTION.allowAlways && !await this.#always(answer, context);
+    const outcome = isRefused ? undefined : answer?.option;
+    this.#push({ type: "approval_closed", chat, request, answer: outcome ?? "cancelled" });
+    if (isRefused) {
+      const now = command === undefined || edited === undefined ? view : edited(command);
+      return await this.#ask(toolCall, access, now, context, edited);
+    }
     context.log.add({
       root,
       title: command ?? title,
-      answer: outcome,
+      answer: outcome ?? "cancelled",
       rule: answer?.rule ?? "asked",
       accesses: access.kind === "command" && command !== undefined ? { ...access, command } : access,
     });
@@ -350,7 +351,7 @@ export class Gate {
         type: "notice",
         chat,
         severity: "warning",
-        text: `Allowed only this once. ${oneLine(text)}`,
+        text: `The rule was not added, so answer again. ${oneLine(text)}`,
       });
       return false;
     }
