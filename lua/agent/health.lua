@@ -110,7 +110,8 @@ local function check_options(report)
   end
   local reported = report and report.options or {}
   for _, problem in ipairs(reported) do
-    health.error("Invalid option " .. problem, { help_of(problem), problem:find("Not a rule") and "See :help agent-rule-patterns" })
+    local rules_help = problem:find("Not a rule") and "See :help agent-rule-patterns"
+    health.error("Invalid option " .. problem, { help_of(problem), rules_help })
   end
   if #problems == 0 and #renamed == 0 and #reported == 0 then
     health.ok("No mistakes found")

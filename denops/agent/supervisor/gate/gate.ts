@@ -29,6 +29,7 @@ import {
 } from "../../protocol/extensions.ts";
 import type { LspServer } from "../../protocol/lsp.ts";
 import type { ApprovalUpdate, Update } from "../../protocol/ui.ts";
+import { messageOf } from "../../shared/errors.ts";
 import { EffectsReview } from "./effects.ts";
 import { type ApprovalChoice, approvalOf, CANCELLED, outcomeOf } from "./outcome.ts";
 import {
@@ -310,20 +311,30 @@ export class Gate {
         });
       });
     }
-    const answer = await waiting;
+    let answer = await waiting;
     this.#edits.delete(request);
     const { command } = answer ?? {};
-    const isRefused = answer?.option === OPTION.allowAlways && !await this.#always(answer, context);
-    const outcome = isRefused ? undefined : answer?.option;
-    this.#push({ type: "approval_closed", chat, request, answer: outcome ?? "cancelled" });
-    if (isRefused) {
-      const now = command === undefined || edited === undefined ? view : edited(command);
+    const isAlways = answer?.option === OPTION.allowAlways;
+    const problem = isAlways ? problemOf(rulesIn(answer?.rule)) : undefined;
+    if (problem !== undefined) {
+      this.#push({ type: "approval_closed", chat, request, answer: "cancelled" });
+      this.#warn(chat, `The rule was not added, so answer again. ${problem}`);
+      const now = command === undefined || edited === undefined
+        ? view
+        : orProblem(() => edited(command), view);
+      // Nothing is awaited before it waits again, so the end of the turn cannot miss it.
       return await this.#ask(toolCall, access, now, context, edited);
     }
+    if (answer !== undefined && isAlways && !await this.#always(rulesIn(answer.rule), context)) {
+      const { rule: _, ...once } = answer;
+      answer = { ...once, option: OPTION.allowOnce };
+    }
+    const outcome = answer?.option ?? "cancelled";
+    this.#push({ type: "approval_closed", chat, request, answer: outcome });
     context.log.add({
       root,
       title: command ?? title,
-      answer: outcome ?? "cancelled",
+      answer: outcome,
       rule: answer?.rule ?? "asked",
       accesses: access.kind === "command" && command !== undefined ? { ...access, command } : access,
     });
@@ -331,12 +342,9 @@ export class Gate {
   }
 
   /** @returns whether the rules are stored */
-  async #always(answer: UserAnswer, { rules, chat }: GateContext): Promise<boolean> {
+  async #always(texts: readonly string[], { rules, chat }: GateContext): Promise<boolean> {
     try {
       const added: string[] = [];
-      // A line of several commands needs several rules: all are added, or none if one is invalid.
-      const texts = (answer.rule ?? "").split(/(?<=\))\s*,\s*(?=\w+\()/);
-      for (const text of texts) parseRule(text, "allow", "project");
       for (const text of texts) added.push(ruleText(await rules.add(text, "allow", "project", chat)));
       this.#push({
         type: "notice",
@@ -346,15 +354,28 @@ export class Gate {
       });
       return true;
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
-      this.#push({
-        type: "notice",
-        chat,
-        severity: "warning",
-        text: `The rule was not added, so answer again. ${oneLine(text)}`,
-      });
+      this.#warn(chat, `Allowed only this once. ${oneLine(messageOf(error))}`);
       return false;
     }
+  }
+
+  #warn(chat: number, text: string): void {
+    this.#push({ type: "notice", chat, severity: "warning", text });
+  }
+}
+
+/** A line of several commands needs several rules. */
+function rulesIn(text = ""): readonly string[] {
+  return text.split(/(?<=\))\s*,\s*(?=\w+\()/);
+}
+
+/** All rules are added, or none if one is invalid. */
+function problemOf(rules: readonly string[]): string | undefined {
+  try {
+    for (const rule of rules) parseRule(rule, "allow", "project");
+    return undefined;
+  } catch (error) {
+    return oneLine(messageOf(error));
   }
 }
 
