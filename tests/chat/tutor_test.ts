@@ -61,16 +61,30 @@ Deno.test("leaving in the middle, in whatever way, leaves nothing; other tab pag
   await nvim.keys(":bwipeout<CR>");
   assert.deepEqual(await snapshot(nvim), before);
 
-  // The end is readable.
+  // All texts fit the smallest screen.
+  const cut = await nvim.lua(`
+    local lessons, page, cut = require("agent.tutor.lessons"), require("agent.tutor.page").open(), {}
+    local steps = vim.iter(lessons.list):map(function(lesson) return lesson.steps end):flatten(1):totable()
+    for _, step in ipairs(vim.list_extend({ { text = lessons.ending } }, steps)) do
+      page:show("", { text = step.text:gsub("{%l+}", "grk"), note = step.note })
+      local rows = vim.api.nvim_win_text_height(page.window, {}).all
+      table.insert(cut, rows > vim.api.nvim_win_get_height(page.window) - 1 and step.text or nil)
+    end
+    vim.api.nvim_win_close(page.window, true)
+    return cut`);
+  assert.deepEqual(cut, []);
+
+  // The end is readable, and no text can be typed into a chat by mistake.
   await openTutor(nvim);
   const last = await folderOf(nvim);
   for (let lesson = 2; lesson <= 7; lesson++) await nvim.keys(":Agent tutor next<CR>");
-  await nvim.waitForScreen("Lesson 7");
+  await nvim.waitForScreen(/Lesson 7[^\n]*\n:Agent {2}opens the chat\./);
   await nvim.keys(":Agent tutor next<CR>");
   await nvim.waitForScreen(
     /:Agent tutor quit {2}closes the tutor\. *\nIn your project: {2}:Agent {2}:help agent/,
   );
-  await nvim.keys("<Esc>:Agent tutor quit<CR>");
+  await nvim.waitFor(`vim.fn.bufname() == "agent://tutor" and vim.fn.mode() == "n"`);
+  await nvim.keys(":Agent tutor quit<CR>");
   await waitForNothing(last);
 
   // On another tab page all is the user's.

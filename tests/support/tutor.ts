@@ -64,9 +64,9 @@ async function playLessons(nvim: ChildNvim, onLesson: OnLesson): Promise<void> {
   await both("Lesson 4 of 7", /The command is done/);
 
   await nvim.keys("igreet politely<C-s>");
-  await both("two marked hunks", /are polite/);
+  await both("greet.lua has two marked hunks.", /are polite/);
   await nvim.keys("<Esc>q");
-  await onLesson("A review", await both("goes to the next one", /Good evening/));
+  await onLesson("A review", await both("undoes the next", /Good evening/));
   await nvim.keys("grk");
   await nvim.waitForScreenGone("1/2 grk");
   await nvim.keys("]rgru");
@@ -90,10 +90,11 @@ async function playLessons(nvim: ChildNvim, onLesson: OnLesson): Promise<void> {
   await onLesson("Steering", await both("<Esc>  :Agent new", /The buffet is open/));
   await nvim.keys("<Esc>:Agent new<CR>");
   await nvim.waitForScreen("<Esc>  :Agent sessions");
-  await nvim.keys("<Esc>:Agent sessions<CR>");
+  await nvim.keys("i<Cmd>Agent sessions<CR>");
   await onLesson("Sessions", await nvim.waitForScreen("Sessions of this project · 1"));
   await nvim.keys("<CR>");
   await both("closes the tutor.", /The buffet is open/);
+  await nvim.waitFor(`vim.fn.bufname() == "agent://tutor" and vim.fn.mode() == "n"`);
 }
 
 /** The user's state that the tutor must restore: folder, windows, buffers, options, lists. */

@@ -157,8 +157,12 @@ local function show()
     return
   end
   tutor.text = title .. text
-  tutor.page:show(title, text)
+  tutor.page:show(title, { text = text, note = now and now.note })
   tutor.views.chats.fit()
+  if not lesson and vim.api.nvim_get_current_tabpage() == tutor.tab then
+    -- To the page, after keys that are fed already, such as those that start Insert mode in a chat.
+    vim.api.nvim_feedkeys(vim.keycode(("<C-\\><C-n><Cmd>call win_gotoid(%d)<CR>"):format(tutor.page.window)), "n", false)
+  end
 end
 
 ---@param number integer

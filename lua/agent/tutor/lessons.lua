@@ -1,5 +1,5 @@
 -- The lessons: instructions, the scripted model's answers, and when each step is done. Backticks mark text to type or
--- keys to press; {names} are keys of the option review_keys.
+-- keys to press; {names} are keys of the option review_keys. Each text fits two rows of 40 columns.
 local M = {}
 
 ---@class agent.TutorSeen  events since the lesson began
@@ -15,6 +15,7 @@ local M = {}
 
 ---@class agent.LessonStep  the page shows the first unfinished step
 ---@field text string
+---@field note? string  a line for screens with room
 ---@field done fun(seen: agent.TutorSeen): boolean
 
 ---@class agent.Lesson
@@ -59,8 +60,8 @@ say - `M.all()` prints a greeting for each line of the file
 ]],
     steps = {
       {
-        text = "Type  `:Agent what does greet.lua do?`  and press `<CR>`.\n"
-          .. "The plugin is real; the project and the model are simulated.",
+        text = "Type  `:Agent what does greet.lua do?`  and press `<CR>`.",
+        note = "The plugin is real; the project and the model are simulated.",
         done = has_ended,
       },
     },
@@ -77,13 +78,13 @@ say Done, as far as you allowed it.
 ]],
     steps = {
       {
-        text = "Press `i`, type  `keep my token in .env`  and send it with `<C-s>`.\n"
-          .. "The chat shows the answer and the file that was read for it.",
+        text = "Press `i`, type  `keep my token in .env`  and send it with `<C-s>`.",
+        note = "The chat shows the answer and the file that was read for it.",
         done = has_asked,
       },
       {
-        text = "`<Esc>` `<Tab>` goes to the approval. `a` allows the edit, `r` rejects it.\n"
-          .. "Most edits need no approval, but .env may hold secrets.",
+        text = "`<Esc>` `<Tab>` goes to the approval. `a` allows the edit, `r` rejects it.",
+        note = "Most edits need no approval, but .env may hold secrets.",
         done = has_ended,
       },
     },
@@ -100,12 +101,13 @@ say The command is done, as far as you allowed it.
 ]],
     steps = {
       {
-        text = "Send  `sort the guests`  (`i` and `<C-s>` again).\nThe agent runs a command in a sandbox.",
+        text = "Send  `sort the guests`  (`i` and `<C-s>` again).",
+        note = "The agent runs a command in a sandbox.",
         done = has_asked,
       },
       {
-        text = "`<Esc>` `<Tab>` goes to the approval. `a` keeps the changes, `r` discards them.\n"
-          .. "Nothing has changed yet. You see what the command would change.",
+        text = "`<Esc>` `<Tab>` goes to the approval. `a` keeps the changes, `r` discards them.",
+        note = "Nothing has changed yet. You see what the command would change.",
         done = has_ended,
       },
     },
@@ -126,12 +128,13 @@ say Both places in `greet.lua` are polite.
 ]],
     steps = {
       {
-        text = "Send  `greet politely`\nThe agent edits ordinary files at once. You review the edits afterwards.",
+        text = "Send  `greet politely`",
+        note = "The agent edits ordinary files at once. You review the edits afterwards.",
         done = has_ended,
       },
       {
-        text = "`<Esc>` `q` hides the chat: greet.lua has two marked hunks.\n"
-          .. "`{keep}` keeps the first one. `{next}` goes to the next one, `{undo}` undoes it.",
+        text = "`<Esc>` `q` hides the chat. `{keep}` keeps the first hunk, `{next}` `{undo}` undoes the next.",
+        note = "greet.lua has two marked hunks.",
         done = function(seen)
           return seen.hunks("greet.lua") == 0
         end,
@@ -174,14 +177,14 @@ say That is as far as this mode lets me go.
 ]],
     steps = {
       {
-        text = "`:Agent`  goes to the input. Press `<S-Tab>` there once to switch to mode ask.\n"
-          .. "In this mode the agent changes nothing, whatever you have allowed.",
+        text = "`:Agent`  goes to the input.\nPress `<S-Tab>` there once for mode ask.",
+        note = "In this mode the agent changes nothing, whatever you have allowed.",
         done = function(seen)
           return has_ended(seen) or mode_is("ask")(seen)
         end,
       },
       { text = "Try it:  `delete the guest list`", done = has_ended },
-      { text = "The file is still there. Go back with  `:Agent mode agent`", done = mode_is("agent") },
+      { text = "The file is still there.\nGo back with  `:Agent mode agent`", done = mode_is("agent") },
     },
   },
   {
@@ -199,14 +202,21 @@ say Welcome, all of you. The buffet is open.
 ]],
     steps = {
       {
-        text = "Send  `write a speech`\nThe model thinks until you send more.",
+        text = "`:Agent`  opens the chat.",
+        done = function(seen)
+          return seen.chat ~= nil and seen.chat:is_visible() or seen.steered or has_ended(seen)
+        end,
+      },
+      {
+        text = "Send  `write a speech`",
+        note = "The model thinks until you send more.",
         done = function(seen)
           return seen.running or seen.steered or has_ended(seen)
         end,
       },
       {
-        text = "Type  `keep it short`  and press `<M-CR>` to steer the running turn.\n"
-          .. "If your terminal does not pass on that key:  `<Esc>` `g<CR>`",
+        text = "Type  `keep it short`  and steer the turn\nwith `<M-CR>`, or with `<Esc>` `g<CR>`.",
+        note = "Some terminals do not pass on `<M-CR>`.",
         done = function(seen)
           return seen.steered or has_ended(seen)
         end,

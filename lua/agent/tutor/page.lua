@@ -32,6 +32,8 @@ local OPTIONS = {
 ---@class agent.TutorPage
 ---@field window integer
 ---@field buffer integer
+---@field text string
+---@field note? string
 ---@field size? string  of the window and the screen at the last fit
 local Page = {}
 Page.__index = Page
@@ -55,9 +57,10 @@ local function parts(text)
   return lines, typed
 end
 
----@param title string
----@param text string see lessons.lua
-function Page:show(title, text)
+--- Writes the text.
+---@param text string
+---@return integer rows
+function Page:write(text)
   local lines, typed = parts(text)
   vim.bo[self.buffer].modifiable = true
   vim.api.nvim_buf_set_lines(self.buffer, 0, -1, false, lines)
@@ -66,13 +69,19 @@ function Page:show(title, text)
   for _, at in ipairs(typed) do
     vim.api.nvim_buf_set_extmark(self.buffer, namespace, at.row, at.from, { end_col = at.to, hl_group = "AgentUser" })
   end
-  vim.wo[self.window].winbar = ("%%#AgentTitle# %s "):format(title)
   vim.api.nvim_win_set_cursor(self.window, { 1, 0 })
-  self.size = nil
+  return vim.api.nvim_win_text_height(self.window, {}).all
+end
+
+---@param title string
+---@param step { text: string, note?: string } see lessons.lua
+function Page:show(title, step)
+  vim.wo[self.window].winbar = ("%%#AgentTitle# %s "):format(title)
+  self.text, self.note, self.size = step.text, step.note, nil
   self:fit()
 end
 
---- Makes the window as tall as its text, up to a third of the screen.
+--- Makes the window as tall as its text, up to a third of the screen. The note needs room for all of it.
 ---@return boolean changed  the width or the screen has changed
 function Page:fit()
   local size = ("%d %d"):format(vim.api.nvim_win_get_width(self.window), vim.o.lines)
@@ -81,7 +90,10 @@ function Page:fit()
   end
   self.size = size
   local most = math.max(LEAST, math.floor(vim.o.lines / 3) - 3)
-  local rows = vim.api.nvim_win_text_height(self.window, {}).all
+  local rows = self:write(self.note and self.text .. "\n" .. self.note or self.text)
+  if rows > most then
+    rows = self:write(self.text)
+  end
   vim.api.nvim_win_set_height(self.window, math.min(rows, most) + 1)
   return true
 end
@@ -110,7 +122,7 @@ function M.open()
   for name, value in pairs(OPTIONS) do
     vim.api.nvim_set_option_value(name, value, { win = window, scope = "local" })
   end
-  return setmetatable({ window = window, buffer = buffer }, Page)
+  return setmetatable({ window = window, buffer = buffer, text = "" }, Page)
 end
 
 return M

@@ -19,6 +19,7 @@ end
 ---@return integer buffer
 function M.open(lines, what, keys)
   local buffer = scratch((what:gsub("^the ", "")))
+  vim.cmd.stopinsert()
   vim.cmd("tab split")
   vim.api.nvim_win_set_buf(0, buffer)
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
