@@ -61,3 +61,14 @@ test("where the rules allow it already, as for the third call in a row, none is 
   await nvim.waitForScreen("the same call comes for the third time in a row");
   assert.doesNotMatch(await nvim.waitForScreen("a once"), /A always/);
 });
+
+test("a command whose changes are dropped says so, also when it comes for the third time", async (agent) => {
+  const { nvim, server } = agent;
+  await nvim.lua(`require("agent").setup({ shell = { commands = "project" }, sessions = { title = false } })`);
+  server.play([...Array.from({ length: 3 }, () => call("echo same")), "say Seen."].join("\n---\n"));
+  await nvim.command("Agent go");
+  await nvim.waitForScreen("the same call comes for the third time in a row");
+  await nvim.waitForScreen("try: changes nothing, drops what it writes, no network · severity: none");
+  await nvim.lua(`require("agent").approve()`);
+  await nvim.waitForScreen("Seen.");
+});

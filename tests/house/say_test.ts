@@ -61,6 +61,15 @@ Deno.test("a long message takes no focus, goes with a key, and several stand bel
   await say(`say.info("the worktree is ready: run :Agent worktree to go there")`);
   await nvim.waitForScreen(/agent: the worktree is ready: run *\n:Agent worktree to go there/);
 
+  // In a float the ruler needs the last line: the message stands above it, once.
+  await nvim.lua(`vim.o.ruler = true
+    local config = { relative = "editor", row = 1, col = 1, width = 9, height = 2 }
+    vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true, config)`);
+  await say(`say.info("one file was restored")`);
+  const screen = await nvim.waitForScreen("agent: one file was restored");
+  assert.equal(screen.split("one file").length, 2, screen);
+  await nvim.command("close");
+
   // The user is typing a command line, or text.
   await nvim.keys(":echo 12");
   await say(`say.error(("wide 漢字 "):rep(10))`);

@@ -25,8 +25,10 @@ local M = {}
 ---@field judging? boolean    true until it is checked; no answer counts before
 ---@field chosen? table<integer, boolean>  rows that the user has selected or deselected
 
+--- By level of a command, see protocol/commands.ts.
 local LEVELS = {
   look = "look: changes nothing",
+  try = "try: changes nothing, drops what it writes",
   write = "write: changes files of the project",
   git = "git: changes files and the repository",
 }

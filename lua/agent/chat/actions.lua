@@ -104,12 +104,20 @@ return {
     doc = "Choose a chat of this Neovim and open it.",
     run = function(chats)
       local stays_normal = chats.stays_normal()
-      vim.ui.select(chats.list(), {
+      -- Some pickers copy the items. A chat refers to itself.
+      local rows = vim.tbl_map(function(chat)
+        return { id = chat.id, label = chat.status:label() }
+      end, chats.list())
+      if #rows == 0 then
+        return say.warn("no chats yet: :Agent opens one")
+      end
+      vim.ui.select(rows, {
         prompt = "Chats",
-        format_item = function(chat)
-          return chat.status:label()
+        format_item = function(row)
+          return row.label
         end,
-      }, function(chat)
+      }, function(row)
+        local chat = row and chats.get(row.id)
         if chat then
           require("agent.worktrees").go(chat.timeline.root)
           chats.switch(chat)

@@ -158,7 +158,9 @@ function Queue:choose()
       local when = block.backlog_item and "when open  " or block.status == "steering" and "next step  " or "turn's end  "
       return when .. (block.text:gsub("\n.*", " …"))
     end,
-  }, function(block)
+  }, function(_, index)
+    -- A picker may return a copy, which is not the block of the timeline.
+    local block = index and list[index]
     if block then
       self:take_back(block, "edit")
     end

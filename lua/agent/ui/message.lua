@@ -45,6 +45,8 @@ local function remember(text, highlight)
   vim.o.more = false
   vim.o.messagesopt = messagesopt:gsub("hit%-enter", "wait:0"):gsub("wait:%d+", "wait:0")
   api.nvim_echo({ { text, highlight } }, true, {})
+  -- The float shows the text; the last line need not.
+  api.nvim_echo({ { "" } }, false, {})
   vim.o.more, vim.o.messagesopt = more, messagesopt
 end
 
