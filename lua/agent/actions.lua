@@ -93,8 +93,8 @@ function M.read(words)
   return nil, ""
 end
 
---- Letters of the shortest name that has near misses, and of one that has two wrong letters: shorter names resemble
---- words of messages.
+--- Letters of the shortest word or name that is a near miss, and of a name with two wrong letters: shorter ones
+--- resemble words of messages.
 local NEAR, TWO_WRONG = 5, 8
 
 --- The name that a misspelt word means; nil if there is none.
@@ -104,7 +104,8 @@ function M.near(word)
   local best, least = nil, math.huge
   for _, row in ipairs(word:find("^%a+$") and M.all or {}) do
     local name = row.name
-    local wrong = #name < NEAR and math.huge or require("agent.config.distance")(word:lower(), name)
+    local is_short = math.max(#word, #name) < NEAR
+    local wrong = is_short and math.huge or require("agent.config.distance")(word:lower(), name)
     if wrong < least and wrong <= (#name < TWO_WRONG and 1 or 2) then
       best, least = name, wrong
     end
