@@ -64,7 +64,9 @@ test("where the rules allow it already, as for the third call in a row, none is 
 
 test("a command whose changes are dropped says so, also when it comes for the third time", async (agent) => {
   const { nvim, server } = agent;
-  await nvim.lua(`require("agent").setup({ shell = { commands = "project" }, sessions = { title = false } })`);
+  await nvim.lua(
+    `require("agent").setup({ shell = { commands = "project" }, sessions = { title = false } })`,
+  );
   server.play([...Array.from({ length: 3 }, () => call("echo same")), "say Seen."].join("\n---\n"));
   await nvim.command("Agent go");
   await nvim.waitForScreen("the same call comes for the third time in a row");

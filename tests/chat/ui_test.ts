@@ -121,7 +121,13 @@ Deno.test("a message may begin with approve or reject, unless something waits fo
 Deno.test("a single word that is nearly a sub-command is not sent; words of messages are", async () => {
   await using editor = await start();
   const { nvim: child } = editor;
-  const MISSPELT = { reveiw: "review", Sesions: "sessions", session: "sessions", contxt: "context", undoo: "undo" };
+  const MISSPELT = {
+    reveiw: "review",
+    Sesions: "sessions",
+    session: "sessions",
+    contxt: "context",
+    undoo: "undo",
+  };
   for (const [word, meant] of Object.entries(MISSPELT)) {
     await child.command("messages clear");
     await child.command(`Agent ${word}`);
