@@ -88,6 +88,42 @@ Deno.test("a stored session opens at its end, and says that there is more", asyn
   assert.ok(lines.includes("✓ read file300"));
 });
 
+const SHAPES = [
+  { layout: "float", columns: 80, lines: 24 },
+  { layout: "float", columns: 40, lines: 15 },
+  { layout: "right", columns: 80, lines: 24 },
+  { layout: "bottom", columns: 80, lines: 24 },
+];
+
+for (const { layout, columns, lines } of SHAPES) {
+  Deno.test(`${layout}, ${columns} × ${lines}: a stored session shows the end of its last answer, also below a long line`, async () => {
+    await using child = await start({ columns, lines });
+    const open = `vim.g.agent = { ui = { layout = "${layout}" } }
+      local chats = require("agent.chat")
+      local session = { sessionId = ..., title = "Words" }
+      local chat = require("agent.sessions").show(chats, session, chats.get():place())
+      chat:open()
+      return chat.id`;
+    for (const [at, words] of [5, 49, 51, 53, 55, 300].entries()) {
+      const chat = await child.lua<number>(open, `s${at}`);
+      const talk = [
+        ...turnUpdates(1),
+        { type: "user", chat: 1, text: "write words", turn: 2 },
+        { type: "text", chat: 1, message: "m2", text: "wordy ".repeat(words) },
+        { type: "turn_done", chat: 1, reason: "cancelled" },
+        { type: "user", chat: 1, text: "the last question", turn: 3 },
+        { type: "text", chat: 1, message: "m3", text: `${"an answer of two rows or more ".repeat(3)}end ${at}` },
+        { type: "turn_done", chat: 1, reason: "end_turn" },
+      ];
+      const { request } = (await asked(child)).at(-1) ?? assert.fail("nothing was asked");
+      const updates = talk.map((update) => ({ ...update, chat }));
+      await receive(child, { type: "engine_answer", request, result: { updates } });
+      await child.waitForScreen(`end ${at}`);
+      await child.waitForScreen("the last question");
+    }
+  });
+}
+
 Deno.test("what comes above moves neither the view nor the cursor", async () => {
   await using child = await start();
   await restore(child, 300);

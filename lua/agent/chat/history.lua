@@ -1,5 +1,6 @@
 -- Loads a stored session: the newest turns first, older ones when the user scrolls up to them.
 local client = require("agent.client")
+local show_end = require("agent.chat.window").show_end
 local timeline = require("agent.timeline")
 
 ---@class agent.History
@@ -52,9 +53,7 @@ function History:show_part(part)
   self.chat.transcript:follow(following)
   for window in pairs(following) do
     -- The new lines give the window room above.
-    vim.api.nvim_win_call(window, function()
-      vim.cmd("normal! zb")
-    end)
+    show_end(window)
   end
   self.chat.status:show()
   if self.target then

@@ -45,7 +45,7 @@ local function scroll(chat, keys)
       -- At an end of the text it would beep.
       pcall(vim.cmd, "silent! normal! " .. vim.keycode(keys))
     end)
-    window.show_end(windows)
+    window.show_end(windows.transcript)
   end
 end
 

@@ -285,7 +285,7 @@ function M.grow(windows)
   if vim.api.nvim_win_get_height(input) == before then
     return
   end
-  M.show_end(windows)
+  M.show_end(windows.transcript)
   vim.api.nvim_win_call(input, function()
     local view = vim.fn.winsaveview()
     local height = vim.api.nvim_win_get_height(0) - (vim.wo.winbar == "" and 0 or 1)
@@ -337,13 +337,23 @@ function M.fit(windows)
   M.hint(windows)
 end
 
---- Shows the whole last line of a transcript whose cursor is at its end.
----@param windows agent.Windows
-function M.show_end(windows)
-  vim.api.nvim_win_call(windows.transcript, function()
-    if vim.fn.line(".") == vim.fn.line("$") then
-      vim.cmd("normal! zb")
-    end
+--- Shows the last row of the text at the window's lower edge, if the cursor is in the last line. `zb` would forget
+--- which rows of the first line are above the edge, and hide as many rows at the end.
+---@param win integer
+function M.show_end(win)
+  local last = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
+  if vim.api.nvim_win_get_cursor(win)[1] < last then
+    return
+  end
+  local size_of = vim.fn.getwininfo(win)[1]
+  local line, rows = last + 1, 0
+  while line > 1 and rows < size_of.height do
+    line = line - 1
+    rows = rows + vim.api.nvim_win_text_height(win, { start_row = line - 1, end_row = line - 1 }).all
+  end
+  local above = math.max(0, rows - size_of.height) * (size_of.width - size_of.textoff)
+  vim.api.nvim_win_call(win, function()
+    vim.fn.winrestview({ topline = line, skipcol = above })
   end)
 end
 
@@ -359,7 +369,7 @@ function M.keep_free(windows, rows)
   if kept ~= (windows.kept_free or 0) then
     windows.kept_free = kept
     M.fit(windows)
-    M.show_end(windows)
+    M.show_end(windows.transcript)
   end
   local below = vim.api.nvim_win_get_config(windows.input).row
   rows = kept > 0 and kept or math.min(rows, below - top_rows())
