@@ -112,7 +112,12 @@ for (const { layout, columns, lines } of SHAPES) {
         { type: "text", chat: 1, message: "m2", text: "wordy ".repeat(words) },
         { type: "turn_done", chat: 1, reason: "cancelled" },
         { type: "user", chat: 1, text: "the last question", turn: 3 },
-        { type: "text", chat: 1, message: "m3", text: `${"an answer of two rows or more ".repeat(3)}end ${at}` },
+        {
+          type: "text",
+          chat: 1,
+          message: "m3",
+          text: `${"an answer of two rows or more ".repeat(3)}end ${at}`,
+        },
         { type: "turn_done", chat: 1, reason: "end_turn" },
       ];
       const { request } = (await asked(child)).at(-1) ?? assert.fail("nothing was asked");
