@@ -299,3 +299,23 @@ test("what a review does on a key costs no more than in proportion to the hunks 
     assert.ok((many[name] ?? Infinity) < 10 * least, JSON.stringify({ name, few, many }));
   }
 });
+
+test("what another program took back and the agent did again is to be reviewed again, also in a hidden buffer", async (agent) => {
+  const { nvim, project } = agent;
+  await review(agent, turn(write(TWO)));
+  await settledSoon(agent, 2);
+  await nvim.command("Agent keep all");
+  await settledSoon(agent, 0);
+  await nvim.command("enew");
+  await project.write("a.txt", FILE);
+  await review(agent, turn(write(TWO)));
+  await nvim.command("call setqflist([]) | Agent review");
+  await nvim.waitFor("#vim.fn.getqflist() == 2");
+  assert.equal(await nvim.lua("return vim.fn.bufname()"), "a.txt");
+  await settledSoon(agent, 2);
+  await nvim.keys("grk");
+  await settledSoon(agent, 1);
+  await nvim.keys("12Ggru");
+  await settledSoon(agent, 0);
+  assert.equal(await project.read("a.txt"), ONE);
+});

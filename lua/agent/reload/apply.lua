@@ -108,7 +108,7 @@ end
 
 --- Set by the module that tracks the agent's changes. Called before a change, with the known lines of the
 --- file and whether the buffer has unsaved text; the returned function is called afterwards.
----@type fun(buf: integer, before: string[]?, has_unsaved: boolean): fun(changed: boolean)
+---@type fun(buf: integer, before: string[]?, has_unsaved: boolean): fun(applied: agent.reload.Applied)
 M.on_agent = function()
   return function() end
 end
@@ -159,7 +159,7 @@ function M.by_agent(buf, from, to, before, has_unsaved)
   local applied, reason = M.apply(buf, from, to)
   local seen, problem = watching, after ---@type boolean, any
   if watching then
-    seen, problem = xpcall(after, debug.traceback, applied == "changed")
+    seen, problem = xpcall(after, debug.traceback, applied)
   end
   if not seen then
     -- The change must succeed even if a listener fails.

@@ -279,17 +279,18 @@ end
 ---@param buf integer
 ---@param before? string[]  the file's text before, if the agent has written the file
 ---@param has_unsaved boolean
----@return fun(changed: boolean)
+---@return fun(applied: agent.reload.Applied)
 function M.agent_changes(buf, before, has_unsaved)
-  local known = tracked[buf] ~= nil
+  local known, was_behind = tracked[buf] ~= nil, false
   local it = ensure(buf)
   local baseline, hunks_before = M.baseline(it), copies_of(it.hunks)
   if before and not has_unsaved and not vim.deep_equal(before, it.lines) then
     -- Others have changed the file since the buffer was read, which the buffer shows only now.
-    baseline = merge.merge3(it.lines, baseline, before).lines
+    baseline, was_behind = merge.merge3(it.lines, baseline, before).lines, true
   end
-  return function(changed)
-    if not changed then
+  return function(applied)
+    -- The buffer may have had the agent's text before the file.
+    if applied ~= "changed" and not (applied == "none" and was_behind) then
       if not known then
         M.drop(buf)
       end
