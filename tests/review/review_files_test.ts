@@ -96,6 +96,38 @@ testFiles("keep all settles everything", async (agent) => {
   await nvim.waitForScreen("nothing to review");
 });
 
+/** The entries of the quickfix list "Agent review", and whether its window is open. */
+const LISTED = `local list = vim.fn.getqflist({ title = true, size = true, winid = true })
+  return { list.title, list.size, list.winid ~= 0 }`;
+
+for (const [verb, done] of [["keep", "kept"], ["undo", "undid"]] as const) {
+  testFiles(`${verb} all says what it did, and the list of the review closes`, async (agent) => {
+    await review(agent, FILES);
+    const { nvim } = agent;
+    await nvim.command("call setqflist([]) | Agent review");
+    await nvim.waitFor("#vim.fn.getqflist() == 5");
+    assert.deepEqual(await nvim.lua(LISTED), ["Agent review", 5, true]);
+    await nvim.command("messages clear");
+    await nvim.command(`Agent review ${verb} all`);
+    await nvim.waitForScreen(`agent: ${done} the changes of 4 files`);
+    assert.deepEqual(await nvim.lua(LISTED), ["Agent review", 0, false]);
+    assert.deepEqual((await ask(agent)).files, []);
+  });
+}
+
+testFiles("undo all leaves in the list what it could not undo", async (agent) => {
+  await review(agent, FILES);
+  const { nvim, project } = agent;
+  await nvim.command("call setqflist([]) | Agent review");
+  await nvim.waitFor("#vim.fn.getqflist() == 5");
+  await project.write("new.txt", "of the user\n");
+  await nvim.command("Agent review undo all");
+  await nvim.waitForScreen("undid the changes of 3 of 4 files");
+  assert.deepEqual(await nvim.lua(LISTED), ["Agent review", 1, true]);
+  assert.equal(await nvim.lua("return vim.fn.bufname(vim.fn.getqflist()[1].bufnr)"), "new.txt");
+  assert.equal(await project.read("new.txt"), "of the user\n");
+});
+
 testFiles("undo all settles everything", async (agent) => {
   await review(agent, FILES);
   const { nvim, project } = agent;

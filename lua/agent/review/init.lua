@@ -84,20 +84,20 @@ end
 --- Undoes hunks of a buffer. A buffer without unsaved text is saved, byte for byte.
 ---@param it agent.review.Tracked
 ---@param hunks agent.review.Hunk[]
+---@return boolean done
 local function undo_hunks(it, hunks)
   local had_unsaved = vim.bo[it.buf].modified
   local done, problem = track.undo(it, hunks)
   if not done then
-    return say.error("cannot undo: " .. problem)
+    say.error("cannot undo: " .. problem)
+  elseif not had_unsaved then
+    if save.save_exactly(it.buf) then
+      files.tell(it)
+    else
+      say.warn("hunk undone, but the file could not be saved; :write saves it")
+    end
   end
-  if had_unsaved then
-    return
-  end
-  if save.save_exactly(it.buf) then
-    files.tell(it)
-  else
-    say.warn("hunk undone, but the file could not be saved; :write saves it")
-  end
+  return done
 end
 
 --- True if undoing its hunks deletes the file.
@@ -110,23 +110,26 @@ end
 
 ---@param it? agent.review.Tracked
 ---@param file? agent.review.File
-local function undo_file(it, file)
+---@param done fun(is_done: boolean)
+local function undo_file(it, file, done)
   if it and #it.hunks > 0 and not (file and (file.kind == "renamed" or is_new(it, file))) then
-    undo_hunks(it, it.hunks)
+    done(undo_hunks(it, it.hunks))
   elseif file then
-    whole.undo(file)
+    whole.undo(file, done)
   end
 end
 
 ---@param it? agent.review.Tracked
 ---@param file? agent.review.File
-local function keep_file(it, file)
+---@param done fun(is_done: boolean)
+local function keep_file(it, file, done)
   if it and #it.hunks > 0 then
     track.keep(it, it.hunks)
     files.tell(it)
   elseif file then
     whole.keep(file)
   end
+  done(true)
 end
 
 ---@param it agent.review.Tracked
@@ -135,25 +138,34 @@ local function has_hunks(it)
   return #it.hunks > 0
 end
 
---- All buffers and files to review, each file once.
----@param each fun(it?: agent.review.Tracked, file?: agent.review.File)
-local function for_all(each)
+--- Settles all buffers and files to review, each file once.
+---@param verb "keep"|"undo"
+---@param settle_file fun(it?: agent.review.Tracked, file?: agent.review.File, done: fun(is_done: boolean))
+local function settle_all(verb, settle_file)
   local function run()
-    local seen = {}
-    if #files.list() == 0 and not vim.iter(track.all()):any(has_hunks) then
-      return say.info("nothing to review")
-    end
-    for _, it in ipairs(track.all()) do
+    local paths, buffers = {}, {} ---@type string[], table<string, agent.review.Tracked>
+    for _, it in ipairs(vim.tbl_filter(has_hunks, track.all())) do
       local path = files.path_of(it.buf)
-      if has_hunks(it) then
-        seen[path] = true
-        each(it, files.get(path))
-      end
+      table.insert(paths, path)
+      buffers[path] = it
     end
     for _, file in ipairs(files.list()) do
-      if not seen[file.path] then
-        each(nil, file)
+      if not buffers[file.path] then
+        table.insert(paths, file.path)
       end
+    end
+    if #paths == 0 then
+      return say.info("nothing to review")
+    end
+    local answers, settled = 0, {} ---@type integer, table<string, true>
+    for _, path in ipairs(paths) do
+      settle_file(buffers[path], files.get(path), function(is_done)
+        answers, settled[path] = answers + 1, is_done or nil
+        if answers == #paths then
+          list.remove(settled)
+          say.info(list.outcome(verb, vim.tbl_count(settled), #paths))
+        end
+      end)
     end
   end
   files.refresh({ texts = true, done = run, failed = say })
@@ -179,7 +191,7 @@ end
 local function settle(verb, scope)
   local settle_file = verb == "keep" and keep_file or undo_file
   if scope == "all" then
-    return for_all(settle_file)
+    return settle_all(verb, settle_file)
   end
   local place = list.place()
   if scope == "file" then
@@ -187,7 +199,7 @@ local function settle(verb, scope)
     if not file and not (it and #it.hunks > 0) then
       return say.info("nothing to review in this file")
     end
-    return settle_file(it, file)
+    return settle_file(it, file, function() end)
   end
   with_tracked(place, function(it, file)
     local hunk = it and hunks_of.at(it.hunks, place.row, #it.lines)
@@ -197,7 +209,7 @@ local function settle(verb, scope)
       track.keep(it, { hunk })
       files.tell(it)
     elseif #it.hunks == 1 and is_new(it, file) then
-      whole.undo(file)
+      whole.undo(file, function() end)
     else
       undo_hunks(it, { hunk })
     end

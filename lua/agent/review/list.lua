@@ -1,6 +1,7 @@
 --- Lists everything to review in the quickfix list.
 local api = vim.api
 local files = require("agent.review.files")
+local format = require("agent.ui.format")
 local find = require("agent.reload.find")
 local hunks_of = require("agent.review.hunks")
 local merge = require("agent.reload.merge")
@@ -83,6 +84,8 @@ local function file_window()
   return current
 end
 
+local TITLE = "Agent review"
+
 --- Fills the quickfix list, opens it and goes to its first entry.
 ---@param waiting agent.review.File[]  with their texts
 function M.show(waiting)
@@ -105,11 +108,40 @@ function M.show(waiting)
   if #items == 0 then
     return say.info("nothing to review")
   end
-  vim.fn.setqflist({}, " ", { title = "Agent review", items = items })
+  vim.fn.setqflist({}, " ", { title = TITLE, items = items })
   api.nvim_set_current_win(file_window())
   require("agent.ui.quickfix")()
   vim.cmd("wincmd p")
   vim.cmd("cfirst")
+end
+
+--- Removes the entries of settled files from every list of the review. A window with an empty list is closed.
+---@param settled table<string, true> paths
+function M.remove(settled)
+  for number = 1, vim.fn.getqflist({ nr = "$" }).nr do
+    local one = vim.fn.getqflist({ nr = number, id = 0, title = true, items = true })
+    if one.title == TITLE then
+      local items = vim.tbl_filter(function(item)
+        return not settled[files.path_of(item.bufnr)]
+      end, one.items)
+      vim.fn.setqflist({}, "r", { id = one.id, items = items, title = TITLE })
+    end
+  end
+  local current = vim.fn.getqflist({ title = true, size = true })
+  if current.title == TITLE and current.size == 0 then
+    -- It may be the last window.
+    pcall(vim.cmd.cclose)
+  end
+end
+
+--- "kept the changes of 3 files", "undid the changes of 2 of 3 files"
+---@param verb "keep"|"undo"
+---@param count integer settled files
+---@param all integer
+---@return string
+function M.outcome(verb, count, all)
+  local done = verb == "keep" and "kept" or "undid"
+  return ("%s the changes of %s%s"):format(done, count < all and count .. " of " or "", format.plural(all, "file"))
 end
 
 --- The place at the cursor, or of the entry under it in a quickfix window.

@@ -31,18 +31,22 @@ end
 
 --- Lets the engine undo a whole file.
 ---@param file agent.review.File
-function M.undo(file)
+---@param done fun(is_done: boolean)
+function M.undo(file, done)
   files.request(file.chat, "review_revert", { path = file.path }, function(result, problem)
     if not result then
-      return files.complain(nil, problem)
+      files.complain(nil, problem)
+      return done(false)
     end
     local restored = result.file
     if restored.outcome == "conflict" or restored.outcome == "skipped" then
       local name = vim.fn.fnamemodify(file.path, ":~:.")
-      return files.complain(nil, ("%s was left alone: %s"):format(name, restored.text or restored.outcome))
+      files.complain(nil, ("%s was left alone: %s"):format(name, restored.text or restored.outcome))
+      return done(false)
     end
     files.forget(file.path)
     follow(file, restored)
+    done(true)
   end)
 end
 
