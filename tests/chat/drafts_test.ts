@@ -165,7 +165,7 @@ async function loseSupervisor(agent: RunningAgent, { nvim }: RunningAgent): Prom
     end`);
   await nvim.command("Agent Logged");
   await reached(server, "here");
-  await nvim.command("Agent Queued");
+  await nvim.command("Agent send Queued");
   await waitForChat(nvim, "Queued (waiting for the turn to end)");
   const supervisor = (await marked(MARK)).find(({ command }) => command.includes("standalone.ts"));
   assert.ok(supervisor);

@@ -17,7 +17,7 @@ say Another one.
 Deno.test("a client that holds no command runs none in a mode that changes nothing, whatever its user says", async () => {
   await using engine = await startEngine({
     script:
-      'call run_terminal_command {"command": "touch pwned", "access": "look"}\n---\nexpect nothing here holds\nsay Well.',
+      'call run_terminal_command {"command": "touch pwned", "access": "look"}\n---\nexpect no sandbox is available\nsay Well.',
     capabilities: { terminal: true },
   });
   const sessionId = await engine.open();
