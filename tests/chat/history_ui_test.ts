@@ -129,6 +129,16 @@ for (const { layout, columns, lines } of SHAPES) {
   });
 }
 
+Deno.test("a smaller screen shows the end of a long last answer, too", async () => {
+  await using child = await start({ columns: 80, lines: 24, lua: `vim.g.agent = { ui = { layout = "bottom" } }` });
+  await restore(child, 300);
+  const answer = `${"text of an answer ".repeat(12)}endmost`;
+  await receive(child, { type: "text", chat: 1, message: "m301", text: answer });
+  await child.waitForScreen("endmost");
+  await child.resize(73, 21);
+  await child.waitForScreen("endmost");
+});
+
 Deno.test("what comes above moves neither the view nor the cursor", async () => {
   await using child = await start();
   await restore(child, 300);

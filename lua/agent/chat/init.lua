@@ -368,14 +368,18 @@ vim.api.nvim_create_autocmd("VimLeavePre", {
   end,
 })
 
--- The lines at the input fill the width of the window.
+-- The lines at the input fill the width of the window. A transcript at its end stays there.
 vim.api.nvim_create_autocmd("WinResized", {
   group = group,
   callback = function()
+    local changed = vim.v.event.windows or {}
     for _, chat in pairs(current) do
       if chat.windows then
         window.hint(chat.windows)
         chat.status:show()
+        if window.is_open(chat.windows) and vim.list_contains(changed, chat.windows.transcript) then
+          window.show_end(chat.windows.transcript)
+        end
       end
     end
   end,
