@@ -130,7 +130,11 @@ for (const { layout, columns, lines } of SHAPES) {
 }
 
 Deno.test("a smaller screen shows the end of a long last answer, too", async () => {
-  await using child = await start({ columns: 80, lines: 24, lua: `vim.g.agent = { ui = { layout = "bottom" } }` });
+  await using child = await start({
+    columns: 80,
+    lines: 24,
+    lua: `vim.g.agent = { ui = { layout = "bottom" } }`,
+  });
   await restore(child, 300);
   const answer = `${"text of an answer ".repeat(12)}endmost`;
   await receive(child, { type: "text", chat: 1, message: "m301", text: answer });
