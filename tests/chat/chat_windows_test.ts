@@ -136,7 +136,7 @@ Deno.test("a session file brings no dead windows back, whether sessionoptions ha
       assert.deepEqual(await windows(each), ALONE, what);
       await each.command(again);
       await each.waitForScreen("❯ hello");
-      assert.deepEqual((await windows(each)).slice(-2), ["chat-1 fixed", "chat-1-input fixed"], what);
+      assert.deepEqual((await windows(each)).slice(-2), ["chat-1", "chat-1-input"], what);
     }
     // Files of earlier versions have other names.
     await nvim.lua(`local text = vim.fn.readblob("Session.vim")
@@ -145,6 +145,126 @@ Deno.test("a session file brings no dead windows back, whether sessionoptions ha
     await nvim.command("source Session.vim");
     await nvim.waitFor(`#vim.api.nvim_list_wins() == 1`);
     assert.deepEqual(await windows(nvim), ALONE, what);
+  }
+});
+
+const FILES = { "a.txt": "a text of the user's\n", "b.txt": "one\ntwo\nthree\n" };
+const DRAFT = "a draft";
+
+/** The windows, without the chat's number. */
+const unnumbered = async (nvim: ChildNvim) =>
+  (await windows(nvim)).map((name) => name.replace(/chat-\d+/, "chat-N"));
+
+/** Ways in which people and pickers open b.txt in the current window. The last two go to a line. */
+const OPENINGS: Readonly<Record<string, string>> = {
+  ":edit": ":edit b.txt<CR>",
+  ":buffer": ":badd b.txt | buffer b.txt<CR>",
+  "<C-^>": ":let @# = bufadd('b.txt')<CR><C-^>",
+  "a picker that names the window":
+    "<Cmd>lua local window, buffer = vim.api.nvim_get_current_win(), vim.fn.bufadd('b.txt')" +
+    " vim.api.nvim_win_set_buf(window, buffer) vim.api.nvim_win_set_cursor(window, { 2, 1 })<CR>",
+  ":cfirst": ":call setqflist([{ 'filename': 'b.txt', 'lnum': 2, 'col': 2 }]) | cfirst<CR>",
+};
+
+for (const layout of ["float", "right", "bottom", "tab", "current", "auto"]) {
+  Deno.test(`${layout}: a file that is opened in a window of the chat goes where gf opens it`, async () => {
+    await using project = await scratch(FILES);
+    await using editor = await start(layout, layout === "auto" ? 130 : 90, 30);
+    const { nvim } = editor;
+    const isBeside = ["right", "bottom", "auto"].includes(layout);
+    await nvim.command(`cd ${project.root} | edit! a.txt`);
+    await nvim.command("Agent hello");
+    await receive(nvim, ...BEGUN, ...REST);
+    await nvim.keys(`<Esc>cc${DRAFT}<Esc>`);
+    for (const where of ["transcript", "input"] as const) {
+      for (const [name, keys] of Object.entries(OPENINGS)) {
+        const what = `${name} in the ${where}`;
+        await goTo(nvim, where);
+        await nvim.keys(keys);
+        await nvim.waitForScreen((text) => text.includes("three") && text.includes(DRAFT) === isBeside)
+          .catch((cause) => assert.fail(`${what}: ${cause}`));
+        assert.equal(await errors(nvim), "", what);
+        const shown = ["b.txt 1", ...isBeside ? ["chat-N", "chat-N-input"] : []];
+        assert.deepEqual((await unnumbered(nvim)).toSorted(), shown, what);
+        assert.equal(await nvim.lua("return vim.fs.basename(vim.api.nvim_buf_get_name(0))"), "b.txt", what);
+        if (keys.includes("2")) {
+          assert.deepEqual(await nvim.lua("return vim.api.nvim_win_get_cursor(0)"), [2, 1], what);
+        }
+        // The way back in this window, and the window's options.
+        await nvim.keys("<C-o>");
+        await nvim.waitForScreen("a text of the user's");
+        await nvim.command("bwipeout b.txt | Agent");
+        await nvim.waitForScreen((text) => text.includes(DRAFT) && text.includes("and the second"));
+        await nvim.keys("<Esc>");
+      }
+    }
+  });
+}
+
+Deno.test("a file that is opened while the user types ends Insert mode; the transcript stays where it was", async () => {
+  await using project = await scratch(FILES);
+  await using editor = await start("right", 90, 30);
+  const { nvim } = editor;
+  await nvim.command(`cd ${project.root} | edit! a.txt`);
+  await nvim.command("Agent hello");
+  await receive(nvim, ...BEGUN, { type: "text", message: "m", text: "\n\nline".repeat(60) }, ...REST);
+  await nvim.keys(`<Esc>cc${DRAFT}<C-o>:edit b.txt<CR>`);
+  await nvim.waitFor(`vim.fs.basename(vim.api.nvim_buf_get_name(0)) == "b.txt" and vim.fn.mode() == "n"`);
+  await nvim.waitForScreen((text) => ["three", DRAFT, "and the second"].every((part) => text.includes(part)));
+  const top = () => nvim.lua(`return vim.fn.line("w0", require("agent.chat").list()[1].windows.transcript)`);
+  await goTo(nvim, "transcript");
+  await nvim.keys("20Gzt");
+  const before = await top();
+  await nvim.keys(":edit b.txt<CR>");
+  await nvim.waitFor(`vim.fs.basename(vim.api.nvim_buf_get_name(0)) == "b.txt"`);
+  assert.deepEqual([before, await top()], [20, 20]);
+});
+
+Deno.test("beside a chat without other windows a file gets a new window; a window that must keep its buffer does", async () => {
+  await using project = await scratch(FILES);
+  for (const layout of ["right", "bottom"]) {
+    await using editor = await start(layout, 90, 30);
+    const { nvim } = editor;
+    await nvim.command(`cd ${project.root} | edit! a.txt`);
+    await nvim.command("Agent hello");
+    await nvim.keys("<Esc>");
+    const sizes = () =>
+      nvim.lua(`local windows = require("agent.chat").list()[1].windows
+        return { vim.api.nvim_win_get_width(windows.input), vim.api.nvim_win_get_height(windows.input) }`);
+    const before = await sizes();
+    await nvim.keys(":1close<CR>:edit b.txt<CR>");
+    await nvim.waitForScreen("three");
+    assert.deepEqual(await unnumbered(nvim), ["b.txt 1", "chat-N", "chat-N-input"], layout);
+    assert.deepEqual(await sizes(), before, layout);
+    await nvim.keys(":setlocal winfixbuf<CR>");
+    await goTo(nvim, "input");
+    await nvim.keys(":edit a.txt<CR>");
+    await nvim.waitForScreen((text) => text.includes("a text of the user's") && text.includes("three"));
+    assert.deepEqual(await sizes(), before, layout);
+    assert.equal(await errors(nvim), "", layout);
+  }
+});
+
+Deno.test("where a float of a file manager has the cursor, the file waits in the chat's window", async () => {
+  await using project = await scratch(FILES);
+  for (const layout of ["float", "right", "current"]) {
+    await using editor = await start(layout, 90, 30);
+    const { nvim } = editor;
+    await nvim.command(`cd ${project.root} | edit! a.txt`);
+    await nvim.command("Agent hello");
+    await nvim.keys(`<Esc>cc${DRAFT}<Esc>`);
+    await nvim.lua(`_G.target = vim.api.nvim_get_current_win()
+      vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true,
+        { relative = "editor", row = 1, col = 1, width = 20, height = 3 })
+      vim.api.nvim_win_set_buf(_G.target, vim.fn.bufadd("b.txt"))
+      vim.api.nvim_win_set_cursor(_G.target, { 2, 0 })`);
+    await nvim.keys("jk");
+    await nvim.keys("<Cmd>close | lua vim.api.nvim_set_current_win(target)<CR>");
+    await nvim.waitFor(`vim.fs.basename(vim.api.nvim_buf_get_name(0)) == "b.txt"`);
+    const isBeside = layout === "right";
+    await nvim.waitForScreen((text) => text.includes("three") && text.includes(DRAFT) === isBeside);
+    assert.deepEqual(await nvim.lua("return vim.api.nvim_win_get_cursor(0)"), [2, 0], layout);
+    assert.equal(await errors(nvim), "", layout);
   }
 });
 
@@ -167,6 +287,20 @@ Deno.test("windows that were split off go with the chat; a tab page gets it, and
     assert.deepEqual([await windows(nvim), await nvim.lua("return vim.fn.tabpagenr()")], [ALONE, 2], layout);
     await nvim.keys(":tabfirst<CR>");
     assert.deepEqual(await windows(nvim), ALONE, layout);
+  }
+});
+
+Deno.test("a chat that has moved to another tab page leaves the first one whole", async () => {
+  await using editor = await start("float");
+  const { nvim } = editor;
+  await nvim.command("Agent");
+  for (const [first, second] of [["transcript", "input"], ["input", "transcript"]] as const) {
+    await goTo(nvim, first);
+    await goTo(nvim, second);
+    await nvim.command("tabnew | Agent");
+    await nvim.command("tabclose");
+    assert.deepEqual(await windows(nvim), ALONE);
+    await nvim.command("Agent");
   }
 });
 

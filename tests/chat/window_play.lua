@@ -4,8 +4,14 @@ local seed, rounds, session = ...
 local chats = require("agent.chat")
 math.randomseed(seed)
 
+--- Neovim's sign before it waits for a key: files leave the chat's windows.
+local SETTLE = "doautocmd <nomodeline> SafeState"
+
 local COMMANDS = {
   { "bdelete", "bdelete!", "bwipeout", "bwipeout!", "%bdelete", "%bdelete!", "%bwipeout!", "bunload!" },
+  { "edit a.txt", "edit! b.txt", "buffer a.txt", "argedit a.txt" },
+  { "edit b.txt | setlocal bufhidden=wipe", "setlocal winfixbuf" },
+  { SETTLE, SETTLE, SETTLE .. " | " .. SETTLE, "edit a.txt | " .. SETTLE, "noautocmd edit b.txt" },
   { "edit", "edit!", "enew", "bnext", "bprevious", "sbnext", "ball", "unhide" },
   { "only", "only!", "close", "close!", "hide", "split", "vsplit", "new", "wincmd =", "resize 2" },
   { "wincmd w", "wincmd p", "wincmd k", "wincmd j", "wincmd x", "wincmd r", "wincmd T", "wincmd H" },
@@ -26,6 +32,18 @@ local function strange()
   local told = vim.fn.execute("messages")
   vim.cmd("messages clear")
   return told:match("stack traceback.*") or told:match("agent/[%w_/]+%.lua:%d+.*")
+end
+
+--- A window of the chat that shows something else.
+local function occupied()
+  for _, chat in ipairs(chats.list()) do
+    for _, where in ipairs(chat:is_open() and { "transcript", "input" } or {}) do
+      local buffer = vim.api.nvim_win_get_buf(chat.windows[where])
+      if buffer ~= chat[where].buffer then
+        return ("the window of the %s shows %q"):format(where, vim.api.nvim_buf_get_name(buffer))
+      end
+    end
+  end
 end
 
 local function problem(message)
@@ -58,6 +76,10 @@ for round = 1, rounds do
     local done, why = pcall(vim.cmd, "silent " .. command)
     if not done and tostring(why):find("agent/[%w_/]+%.lua:") then
       return ("round %d, %s: %s"):format(round, table.concat(played, " | "), why)
+    end
+    local is_taken = done and command:sub(-#SETTLE) == SETTLE and occupied()
+    if is_taken then
+      return ("round %d, %s: %s"):format(round, table.concat(played, " | "), is_taken)
     end
     if math.random(2) == 1 then
       vim.wait(1)

@@ -12,7 +12,7 @@ const ROUNDS = Number(Deno.env.get("AGENT_WINDOW_ROUNDS") ?? 15);
 for (const layout of ["float", "auto", "tab", "current"]) {
   Deno.test(`${layout}: after random commands the chat is whole`, async () => {
     const seed = Number(Deno.env.get("AGENT_WINDOW_SEED") ?? 1);
-    await using project = await scratch({ "a.txt": "a text of the user's\n" });
+    await using project = await scratch({ "a.txt": "a text of the user's\n", "b.txt": "another\n" });
     await using editor = await sharedEditor({ columns: 90, options: `ui = { layout = "${layout}" }` });
     const { nvim } = editor;
     await nvim.command(`cd ${project.root} | edit a.txt`);

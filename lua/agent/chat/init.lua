@@ -1,5 +1,6 @@
 -- The chats of this Neovim, and their updates.
 local announce = require("agent.chat.announce")
+local beside = require("agent.chat.beside")
 local Chat = require("agent.chat.chat")
 local client = require("agent.client")
 local config = require("agent.config")
@@ -443,6 +444,17 @@ vim.api.nvim_create_autocmd({ "WinScrolled", "CursorMoved" }, {
       if event.event == "WinScrolled" or event.buf == chat.transcript.buffer then
         chat.history:fill()
       end
+    end
+  end,
+})
+
+-- Comes after the whole command, and before Neovim draws.
+vim.api.nvim_create_autocmd("SafeState", {
+  group = group,
+  nested = true,
+  callback = function()
+    for _, chat in pairs(chats) do
+      beside.restore(chat)
     end
   end,
 })

@@ -1,4 +1,5 @@
 -- Moves in a transcript: to files, turns and code.
+local beside = require("agent.chat.beside")
 local fences = require("agent.timeline.fences")
 local lines = require("agent.timeline.lines")
 local say = require("agent.ui.say")
@@ -114,10 +115,7 @@ function Navigation:goto_file()
   elseif vim.fn.filereadable(path) == 0 then
     return say.warn(("cannot open %s: it is not there, or may not be read"):format(vim.fn.fnamemodify(path, ":~:.")))
   end
-  local back = self.chat.windows and self.chat.windows.back
-  if not self.chat:step_aside() and back and vim.api.nvim_win_is_valid(back) then
-    vim.api.nvim_set_current_win(back)
-  end
+  beside.go(self.chat)
   vim.cmd.edit(vim.fn.fnameescape(path))
   if line then
     pcall(vim.api.nvim_win_set_cursor, 0, { line, 0 })

@@ -75,6 +75,15 @@ function Transcript:make()
   buffers.replace(old, buffer)
   no_insert(buffer)
   keymaps.map(self.chat, "transcript", buffer)
+  vim.api.nvim_create_autocmd("BufLeave", {
+    buffer = buffer,
+    callback = function()
+      local windows, win = self.chat.windows, vim.api.nvim_get_current_win()
+      if windows and win == windows.transcript then
+        windows.view = not self:following()[win] and vim.fn.winsaveview() or nil
+      end
+    end,
+  })
   buffers.when_lost(buffer, function()
     self.renderer = nil
     vim.schedule(function()

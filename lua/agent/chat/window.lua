@@ -20,6 +20,7 @@ local M = {}
 ---@field kept_free? integer   rows between the two floats, see room.lua
 ---@field layout string   never "auto"
 ---@field rows? integer   of the input's text
+---@field view? table      of the transcript when another buffer took its place; nil at its end
 ---@field waits? string        text about waiting messages, see queue.lua
 ---@field is_running? boolean  a turn runs
 ---@field attached? string[]   labels of attachments, see attachments.lua
@@ -83,7 +84,7 @@ local function float_places(windows)
   local input_height = math.min(input_rows(windows, height), math.max(1, height - between - SMALLEST))
   local row = top + math.max(0, math.floor((lines - height) / 2))
   local column = math.max(0, math.floor((vim.o.columns - width) / 2) - 1)
-  local shared = { relative = "editor", col = column, width = width, style = "minimal", zindex = 45 }
+  local shared = { relative = "editor", col = column, width = width, zindex = 45 }
   shared.border = border()
   local transcript = vim.tbl_extend("error", shared, {
     row = row,
@@ -97,7 +98,7 @@ local function float_places(windows)
   return transcript, input
 end
 
-local OPTIONS = vim.tbl_extend("error", prose.OPTIONS, { conceallevel = 0, concealcursor = "", winfixbuf = true })
+local OPTIONS = vim.tbl_extend("error", prose.OPTIONS, { conceallevel = 0, concealcursor = "" })
 
 ---@param window integer
 local function style(window)
@@ -121,16 +122,14 @@ local function unstyle(window)
   winbar.leave(window)
 end
 
---- Shows another buffer in a window with 'winfixbuf'.
+--- Shows a buffer of the chat in one of its windows.
 ---@param window integer
 ---@param buffer integer
 function M.set_buffer(window, buffer)
-  local is_fixed = vim.wo[window].winfixbuf
   vim.wo[window].winfixbuf = false
   vim.api.nvim_win_set_buf(window, buffer)
-  if is_fixed then
-    style(window)
-  end
+  style(window)
+  winbar.keep(window)
 end
 
 --- Shows what waits, and whether a turn runs.
@@ -195,24 +194,44 @@ local function layout_now()
   return vim.o.columns >= WIDE and "right" or vim.o.lines >= TALL and "bottom" or "float"
 end
 
+---@param layout string with a row in SPLITS
+---@return table size for nvim_open_win()
+local function split_size(layout)
+  return SPLITS[layout].vertical and { width = size.columns(size.SPLIT) }
+    or { height = size.fit(config.get().ui.height or size.SPLIT, vim.o.lines) }
+end
+
+--- Opens an ordinary window on the other side of the chat, which keeps its size or gets back from the whole screen.
+---@param windows agent.Windows
+---@return integer window
+function M.open_opposite(windows)
+  local layout = SPLITS[windows.layout] and windows.layout or "bottom"
+  local side = ({ right = "left", left = "right", bottom = "above" })[layout]
+  local new = vim.api.nvim_open_win(vim.api.nvim_create_buf(true, false), false, { split = side, win = -1 })
+  if layout == windows.layout and SPLITS[layout].vertical then
+    vim.api.nvim_win_set_width(windows.transcript, split_size(layout).width)
+  elseif layout == windows.layout then
+    local rows = split_size(layout).height - vim.api.nvim_win_get_height(windows.input) - 1
+    vim.api.nvim_win_set_height(windows.transcript, math.max(1, rows))
+  end
+  return new
+end
+
 ---@param buffer integer
 ---@param layout string
 ---@return integer window
 local function open_split(buffer, layout)
-  local options = config.get().ui
   if layout == "tab" then
     vim.cmd("tab split")
-    vim.api.nvim_win_set_buf(0, buffer)
+    M.set_buffer(0, buffer)
     return vim.api.nvim_get_current_win()
   end
   if layout == "current" then
     vim.api.nvim_win_set_buf(0, buffer)
     return vim.api.nvim_get_current_win()
   end
-  local split = SPLITS[layout]
-  local own = split.vertical and { width = size.columns(size.SPLIT) }
-    or { height = size.fit(options.height or size.SPLIT, vim.o.lines) }
-  return vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", { split = split.split, win = -1 }, own))
+  local place = { split = SPLITS[layout].split, win = -1 }
+  return vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", place, split_size(layout)))
 end
 
 ---@param windows agent.Windows
@@ -222,7 +241,7 @@ local function open_splits(windows, transcript, input)
   windows.transcript = open_split(transcript, windows.layout)
   local below = { split = "below", win = windows.transcript, height = config.get().ui.input_height + 1 }
   windows.input = vim.api.nvim_open_win(input, false, below)
-  vim.wo[windows.input].winfixheight = true
+  vim.wo[windows.input][0].winfixheight = true
 end
 
 ---@param transcript integer buffer
@@ -234,10 +253,10 @@ function M.open(transcript, input)
   M.come_from(windows, vim.api.nvim_get_current_win())
   if windows.layout ~= "float" then
     local is_open, why = pcall(open_splits, windows, transcript, input)
-    if not is_open and not tostring(why):find("E36:") then
+    if not is_open and not tostring(why):find("E36:") and not tostring(why):find("E1513:") then
       error(why, 0)
     elseif not is_open then
-      -- With too many windows only a float has room.
+      -- With too many windows only a float has room, and a window may have to keep its buffer.
       M.close(windows, { transcript, input })
       windows.layout = "float"
     end
@@ -251,8 +270,8 @@ function M.open(transcript, input)
   style(windows.input)
   local colours = "NormalFloat:AgentNormal,FloatBorder:AgentBorder"
   if windows.layout == "float" then
-    vim.wo[windows.transcript].winhighlight = colours
-    vim.wo[windows.input].winhighlight = colours
+    vim.wo[windows.transcript][0].winhighlight = colours
+    vim.wo[windows.input][0].winhighlight = colours
   end
   M.hint(windows)
   M.grow(windows)
@@ -294,16 +313,33 @@ function M.grow(windows)
   end)
 end
 
+--- Windows of the chat that show another buffer.
+---@param windows agent.Windows
+---@param transcript integer buffer
+---@param input integer buffer
+---@return integer[]
+function M.foreign(windows, transcript, input)
+  local foreign = {}
+  for win, buffer in pairs({ [windows.transcript] = transcript, [windows.input] = input }) do
+    if vim.api.nvim_win_get_buf(win) ~= buffer then
+      table.insert(foreign, win)
+    end
+  end
+  return foreign
+end
+
 --- Shows each buffer in its window again.
 ---@param windows agent.Windows
 ---@param transcript integer buffer
 ---@param input integer buffer
 function M.put_back(windows, transcript, input)
-  for win, buffer in pairs({ [windows.transcript] = transcript, [windows.input] = input }) do
-    if vim.api.nvim_win_get_buf(win) ~= buffer then
-      vim.wo[win].winfixbuf = false
-      vim.api.nvim_win_set_buf(win, buffer)
-      style(win)
+  for _, win in ipairs(M.foreign(windows, transcript, input)) do
+    M.set_buffer(win, win == windows.input and input or transcript)
+    if win == windows.transcript then
+      vim.api.nvim_win_call(win, function()
+        vim.fn.winrestview(windows.view or { lnum = vim.fn.line("$") })
+      end)
+      M.show_end(win)
     end
   end
   M.fit(windows)
@@ -393,6 +429,19 @@ function M.come_from(windows, window)
   end
 end
 
+--- Makes another window the current one of its tab page, unless that is the current tab page. A float that is current
+--- there and closes may stay current, and `:tabclose` would crash Neovim.
+---@param window integer
+local function leave(window)
+  local tab = vim.api.nvim_win_get_tabpage(window)
+  if tab ~= vim.api.nvim_get_current_tabpage() and vim.api.nvim_tabpage_get_win(tab) == window then
+    local other = vim.iter(vim.api.nvim_tabpage_list_wins(tab)):find(function(other)
+      return vim.api.nvim_win_get_config(other).relative == ""
+    end)
+    vim.api.nvim_tabpage_set_win(tab, other)
+  end
+end
+
 --- Closes every window on the chat's buffers. A window that was the user's before, or is the last of all, shows its
 --- previous buffer.
 ---@param windows agent.Windows
@@ -406,9 +455,13 @@ function M.close(windows, buffers)
     vim.list_extend(all, vim.fn.win_findbuf(buffer))
   end
   for _, window in ipairs(all) do
-    local is_there = vim.api.nvim_win_is_valid(window)
-    if is_there and (window == windows.back or not pcall(vim.api.nvim_win_close, window, true)) then
-      M.empty(window, windows.back_buffer)
+    if vim.api.nvim_win_is_valid(window) then
+      -- Autocommands of ours close it without an event.
+      winbar.leave(window)
+      leave(window)
+      if window == windows.back or not pcall(vim.api.nvim_win_close, window, true) then
+        M.empty(window, windows.back_buffer)
+      end
     end
   end
 end

@@ -5,31 +5,41 @@ local M = {}
 ---@param win integer
 ---@param text string
 local function put(win, text)
-  local bar = vim.wo[win].winbar
-  if bar ~= text and (bar ~= "" or vim.api.nvim_win_get_height(win) > 1) then
-    vim.wo[win].winbar = text
+  local has_room = vim.api.nvim_win_get_height(win) > 1
+  if vim.wo[win].winbar ~= text and (has_room or vim.fn.getwininfo(win)[1].winbar == 1) then
+    vim.wo[win][0].winbar = text
   end
 end
 
 ---@param win integer
 ---@param text string in the form of 'statusline'
 function M.set(win, text)
-  vim.w[win].agent_winbar = text
+  vim.w[win].agent_winbar = { text = text, buffer = vim.api.nvim_win_get_buf(win) }
   put(win, text)
+end
+
+--- Keeps the winbar for the window's new buffer.
+---@param win integer
+function M.keep(win)
+  local bar = vim.w[win].agent_winbar
+  if bar then
+    M.set(win, bar.text)
+  end
 end
 
 --- Restores the winbar of an ordinary window.
 ---@param win integer
 function M.leave(win)
   vim.w[win].agent_winbar = nil
-  vim.wo[win].winbar = nil
+  vim.wo[win][0].winbar = nil
 end
 
 local function restore()
   for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
-    local text = vim.w[win].agent_winbar
-    if text then
-      put(win, text)
+    local bar = vim.w[win].agent_winbar
+    -- Another buffer would take the winbar along.
+    if bar and bar.buffer == vim.api.nvim_win_get_buf(win) then
+      put(win, bar.text)
     end
   end
 end
@@ -41,5 +51,17 @@ vim.api.nvim_create_autocmd("OptionSet", { group = group, pattern = "winbar", ca
 local EVENTS = { "WinEnter", "BufEnter", "BufWinEnter", "WinScrolled", "WinResized", "InsertEnter", "InsertLeave" }
 vim.list_extend(EVENTS, { "CursorMoved", "CursorMovedI", "CursorHold", "CursorHoldI" })
 vim.api.nvim_create_autocmd(EVENTS, { group = group, callback = restore })
+-- The buffer would bring its winbar to the next window, which may have no room for it.
+vim.api.nvim_create_autocmd("WinClosed", {
+  group = group,
+  callback = function(event)
+    local win = tonumber(event.match)
+    local tab = win and vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_tabpage(win)
+    -- To set an option of a window of another tab page makes it current there, which Neovim does not expect here.
+    if tab == vim.api.nvim_get_current_tabpage() and vim.w[win].agent_winbar then
+      M.leave(win)
+    end
+  end,
+})
 
 return M
