@@ -79,8 +79,9 @@ export function openSession(
     commands: abilities.commands,
     attachments: { abilities, earlier: (word) => earlierSession(options.archive, id, word) },
     publish(event) {
+      // At once, and first: who sees the end of a turn finds it in the list.
+      if (LISTED.has(event.type)) void list.write();
       if (event.type !== "notice" || event.text !== early) sender.send(event);
-      if (LISTED.has(event.type)) list.note();
     },
   });
   // The client knows the session only after the answer.
