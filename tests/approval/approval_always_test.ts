@@ -52,6 +52,16 @@ test("of several rules none is added if one of them is wrong, nothing runs, and 
   await nvim.keys("q");
 });
 
+test("a rule that does not allow the request itself is told, and the request runs once", async (agent) => {
+  await begin(agent, call("mktemp -u one"), call("mktemp -u one"));
+  const { nvim } = agent;
+  await nvim.keys("A");
+  await nvim.waitForScreen("Always allow: run(mktemp");
+  await nvim.keys("<C-u>run(rmdir other)<CR>");
+  await nvim.waitForScreen("The rule does not match this request: allowed only this once.");
+  await nvim.waitForScreen("? run mktemp -u one");
+});
+
 test("where the rules allow it already, as for the third call in a row, none is proposed", async (agent) => {
   await begin(agent, call("mkfifo one"), call("mkfifo x"), call("mkfifo x"), call("mkfifo x"));
   const { nvim } = agent;

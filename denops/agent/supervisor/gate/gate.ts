@@ -325,7 +325,7 @@ export class Gate {
       // Nothing is awaited before it waits again, so the end of the turn cannot miss it.
       return await this.#ask(toolCall, access, now, context, edited);
     }
-    if (answer !== undefined && isAlways && !await this.#always(rulesIn(answer.rule), context)) {
+    if (answer !== undefined && isAlways && !await this.#always(rulesIn(answer.rule), access, context)) {
       const { rule: _, ...once } = answer;
       answer = { ...once, option: OPTION.allowOnce };
     }
@@ -341,8 +341,9 @@ export class Gate {
     return answer;
   }
 
-  /** @returns whether the rules are stored */
-  async #always(texts: readonly string[], { rules, chat }: GateContext): Promise<boolean> {
+  /** @returns whether the rules are stored, and allow the access */
+  async #always(texts: readonly string[], access: Access, context: GateContext): Promise<boolean> {
+    const { rules, chat } = context;
     try {
       const added: string[] = [];
       for (const text of texts) added.push(ruleText(await rules.add(text, "allow", "project", chat)));
@@ -352,7 +353,12 @@ export class Gate {
         severity: "info",
         text: `Always allowed in this project: ${added.join(", ")}`,
       });
-      return true;
+      const isAllowed = access.kind === "effects" ||
+        decide(access, circumstancesOf(context, "")).decision.verdict === "allow";
+      if (!isAllowed) {
+        this.#warn(chat, "The rule does not match this request: allowed only this once.");
+      }
+      return isAllowed;
     } catch (error) {
       this.#warn(chat, `Allowed only this once. ${oneLine(messageOf(error))}`);
       return false;
