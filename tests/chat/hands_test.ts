@@ -65,6 +65,10 @@ Deno.test("what is typed while an approval waits is the reason of its rejection,
   await nvim.command("Agent Hello");
   await nvim.keys("iUse config.json");
   await nvim.waitForScreen("<M-r> reject with what you typed");
+  // Also in a narrow window it says how else to answer.
+  await nvim.lua("vim.o.columns = 40");
+  await nvim.waitForScreen(/:Agent approval[^]*<M-r> reject/);
+  await nvim.lua("vim.o.columns = 80");
   await nvim.keys(" instead<M-r>");
   await waitForChat(nvim, "As you like.");
   assert.equal(await nvim.lua("return vim.api.nvim_get_current_line()"), "");

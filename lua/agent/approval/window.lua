@@ -54,8 +54,11 @@ end
 ---@return string winbar
 local function hint(width)
   if not is_focused() then
-    local words = { ":Agent approval to answer", "or <Tab> in the chat" }
-    local line = keys_hint.one_line(vim.list_extend({ typed.hint() }, words), width)
+    local text_hint = typed.hint()
+    if text_hint then
+      return keys_hint.footer({ ":Agent approval to answer", text_hint }, width)
+    end
+    local line = keys_hint.one_line({ ":Agent approval to answer", "or <Tab> in the chat" }, width)
     return vim.trim(line) ~= "" and line or keys_hint.one_line({ ":Agent approval" }, width), ""
   end
   local approval = queue.first()
