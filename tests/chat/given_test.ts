@@ -342,6 +342,9 @@ Deno.test("a sub-command behind a slash is carried out; a prompt of that name an
     ":Agent session nothing",
   );
   await nvim.keys("cc");
+  await nvim.keys(":Agent reveiw<C-s>");
+  await nvim.waitForScreen("agent: cannot run :Agent reveiw: no such command. Did you mean :Agent review?");
+  await nvim.keys("<Esc>cc");
   await nvim.keys("/reveiw<C-s>");
   await nvim.waitForScreen("agent: did you mean /review? To send the word as a message: :Agent send /reveiw");
   assert.equal(await nvim.lua('return require("agent.chat").current().input:text()'), "/reveiw");

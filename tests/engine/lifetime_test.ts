@@ -287,8 +287,8 @@ const WRONG: readonly (readonly [name: string, options: string, line: string])[]
   ],
   [
     "an unknown provider",
-    'provider = "nobody"',
-    'Unknown provider "nobody". Known are: ',
+    'provider = "nobody", providers = { work = { base_url = "http://127.0.0.1:9/v1" } }',
+    'Unknown provider "nobody". Known are: work, ',
   ],
   [
     "an option that only the supervisor checks",

@@ -105,7 +105,7 @@ Deno.test("broken set-ups of the provider, the place and the folders are named, 
     {
       name: "an unknown provider",
       options: `provider = "nobody"`,
-      chat: 'Unknown provider "nobody". Known are: ollama, ',
+      chat: 'Unknown provider "nobody". Known are: test, ollama, ',
     },
     {
       name: "a state folder that cannot be written",

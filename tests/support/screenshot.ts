@@ -32,7 +32,7 @@ export async function expectScreen(
  * shortens the chat's name to the available space.
  */
 function withoutNumbers(text: string): string {
-  return text.replaceAll(/ *\S*\bchat-\d+(-input)? */g, " chat$1 ").replace(
+  return text.replaceAll(/ *\S*\bchat-\d+(-input)? */g, " chat$1 ").replaceAll(/ +X$/gm, " X").replace(
     /\b[\d_](?:\.[\d_])?k of (.*?) *(?=[│\n]|$)/gm,
     "_k of $1",
   );

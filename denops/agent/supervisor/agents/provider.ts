@@ -26,10 +26,9 @@ export function described(user: UserConfig, name: string) {
   const preset: ProviderPreset | undefined = PRESETS[name];
   const own = user.providers[name];
   if (preset === undefined && own === undefined) {
+    const names = [...Object.keys(user.providers), ...Object.keys(PRESETS)];
     throw new Error(
-      `Unknown provider "${name}". Known are: ${
-        Object.keys(PRESETS).join(", ")
-      }; or describe it in providers.`,
+      `Unknown provider "${name}". Known are: ${names.join(", ")}; or describe it in providers.`,
     );
   }
   const wire = own?.wire ?? preset?.wire;

@@ -47,8 +47,9 @@ local LONGEST = 20
 local function run_command(chat, text, bang, words)
   if words ~= "" and not chat.peers.is_sub_command(words) then
     chat.input:add(text)
-    local unknown = format.cut(words, LONGEST)
-    return say.error(("cannot run :Agent %s: no such command. Type / for all."):format(unknown))
+    local unknown, near = format.cut(words, LONGEST), chat.peers.near(words)
+    local what = near and ("Did you mean :Agent %s?"):format(near) or "Type / for all."
+    return say.error(("cannot run :Agent %s: no such command. %s"):format(unknown, what))
   end
   input.remember(text)
   in_normal_mode(chat, function()
