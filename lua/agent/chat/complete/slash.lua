@@ -48,8 +48,10 @@ local function run_command(chat, text, bang, words)
   if words ~= "" and not chat.peers.is_sub_command(words) then
     chat.input:add(text)
     local unknown, near = format.cut(words, LONGEST), chat.peers.near(words)
-    local what = near and ("Did you mean :Agent %s?"):format(near) or "Type / for all."
-    return say.error(("cannot run :Agent %s: no such command. %s"):format(unknown, what))
+    if near then
+      return say.error(("cannot run :Agent %s: no such command. Did you mean :Agent %s?"):format(unknown, near))
+    end
+    return say.error(("cannot run :Agent %s: no such command. Type / for all."):format(unknown))
   end
   input.remember(text)
   in_normal_mode(chat, function()
