@@ -1,5 +1,6 @@
 /** Where an approval stands: below the end of the chat, or at an end of the screen. No engine is needed. */
 import assert from "node:assert/strict";
+import { COMMAND_LEVELS } from "../../denops/agent/protocol/commands.ts";
 import type { ChildNvim } from "../support/nvim.ts";
 import { type Editor, receive, sharedEditor } from "../support/shared_editor.ts";
 
@@ -121,6 +122,20 @@ Deno.test("at 40×15 an approval shows the command first", async () => {
     /╭ Approval · more below: <C-d> ─+╮\n.*\n│\$ npm ci +│\n│\$ npm test +│\n│fetches packages/,
   );
   await nvim.waitForScreen("a once");
+});
+
+Deno.test("an approval names what each level of a command may change", async () => {
+  await using editor = await start(80, 24, `ui = { layout = "float" }`);
+  const { nvim } = editor;
+  await nvim.command("Agent hello");
+  for (const [request, access] of COMMAND_LEVELS.entries()) {
+    await receive(nvim, {
+      ...{ type: "approval", request, tool: "t", title: "run npm ci", kind: "command", command: "npm ci" },
+      ...{ folder: ".", access, severity: "low", is_edited: false, reason: "fetches packages" },
+    });
+    await nvim.waitForScreen(new RegExp(`${access}: .*, no network · severity: low`));
+    await receive(nvim, { type: "approval_closed", request, answer: "cancelled" });
+  }
 });
 
 Deno.test("at 40×15 a long command does not hide that its severity is high", async () => {
