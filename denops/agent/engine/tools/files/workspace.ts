@@ -67,7 +67,7 @@ const TWO_PLACES =
 /** Asks the user whether this file may be read. @throws {ToolError} the reason, if not */
 export type AskRead = (path: RootedPath, reason: string) => Promise<void>;
 
-/** Attempts of a write while the file changes. */
+/** Attempts of a read or a write while the file changes. */
 const MOST_TRIES = 5;
 
 export class Workspace {
@@ -159,8 +159,12 @@ export class Workspace {
     path: ResolvedPath,
     signal: AbortSignal,
   ): Promise<Pick<TextFile, "text" | "unsaved"> | undefined> {
-    const unsaved = await this.#unsavedText(path, signal);
-    const text = unsaved ?? (await unlessRefused(() => this.#onDisk(path, signal)))?.text;
+    const { disk, unsaved } = await this.#versions(
+      path,
+      signal,
+      () => unlessRefused(() => this.#onDisk(path, signal)),
+    );
+    const text = unsaved ?? disk?.text;
     if (text === undefined) return undefined;
     await this.#views.note(path.path, text);
     return { text, unsaved: unsaved !== undefined };
@@ -247,10 +251,28 @@ export class Workspace {
 
   /** The file as text; undefined if it is missing. @throws {ToolError} for folders, binaries and very large files */
   async readText(path: ResolvedPath, signal: AbortSignal): Promise<TextFile | undefined> {
-    const unsaved = await this.#unsavedText(path, signal);
-    const disk = this.#onDisk(path, signal);
+    const { disk, unsaved } = await this.#versions(path, signal, () => this.#onDisk(path, signal));
     if (disk !== undefined) return { ...disk, text: unsaved ?? disk.text, unsaved: unsaved !== undefined };
     return unsaved === undefined ? undefined : { path, text: unsaved, format: PLAIN, unsaved: true };
+  }
+
+  /**
+   * The file on disk and the editor's unsaved text. An editor that answers is not writing the file at the moment: a
+   * file that is the same before and after the answer is whole.
+   */
+  async #versions(
+    path: ResolvedPath,
+    signal: AbortSignal,
+    onDisk: () => DiskFile | undefined | Promise<DiskFile | undefined>,
+  ): Promise<{ disk: DiskFile | undefined; unsaved: string | undefined }> {
+    for (let tries = 1;; tries++) {
+      const stamp = stampOf(path.path);
+      const disk = await onDisk();
+      const unsaved = await this.#unsavedText(path, signal);
+      if (unsaved !== undefined || tries === MOST_TRIES || stampOf(path.path) === stamp) {
+        return { disk, unsaved };
+      }
+    }
   }
 
   #onDisk(path: ResolvedPath, signal: AbortSignal): DiskFile | undefined {

@@ -208,6 +208,25 @@ Deno.test("a file that is saved while it is written: other lines are merged, the
   }
 });
 
+Deno.test("a file that its editor is writing is read when it is whole", async () => {
+  await using project = await scratch({ "a.txt": "whole\n" });
+  const path = project.path("a.txt");
+  let saves = 1;
+  /** The save after this answer has emptied the file when the answer arrives. */
+  const editor: Editor = {
+    ...noEditor,
+    unsavedText() {
+      Deno.writeTextFileSync(path, "whole\n");
+      if (saves-- > 0) Deno.truncateSync(path);
+      return Promise.resolve(undefined);
+    },
+  };
+  const workspace = workspaceOf(project, editor);
+  assert.equal((await read(workspace, "a.txt"))?.text, "whole\n");
+  saves = 1;
+  assert.equal((await workspace.read(await workspace.resolve("a.txt"), never))?.text, "whole\n");
+});
+
 Deno.test("a file that appears while a new one is written stays, and one that changes all the time is left alone", async () => {
   await using project = await scratch({ "b.txt": TEN });
   let count = 0;
