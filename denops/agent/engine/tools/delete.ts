@@ -2,7 +2,7 @@ import { z } from "../../deps/zod.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { defineTool, files, titleText } from "./define.ts";
 import { lineDiff } from "../log/line_diff.ts";
-import { shownPath } from "./files/workspace.ts";
+import { shownPath } from "./files/text_file.ts";
 
 export const remove = defineTool({
   name: "delete",

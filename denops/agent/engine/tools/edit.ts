@@ -8,7 +8,8 @@ import { applyEdits } from "./files/edit_match.ts";
 import { PATCH_GRAMMAR, pathsOfPatch } from "./files/patch.ts";
 import { preparePatch } from "./files/patch_writes.ts";
 import { placeholderIn } from "./files/placeholder.ts";
-import { outcomeOf, shownPath } from "./files/workspace.ts";
+import { shownPath } from "./files/text_file.ts";
+import { outcomeOf } from "./files/workspace.ts";
 
 const Edit = z.object({
   old_str: z.string().describe("text to replace; must occur exactly once, so include enough lines around it"),

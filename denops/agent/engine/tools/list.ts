@@ -6,7 +6,8 @@ import { defineTool, files, titleText, type ToolResult } from "./define.ts";
 import { AskedAbout } from "./files/asked_about.ts";
 import { lookups } from "./files/disk.ts";
 import { fuzzyPaths, leftOutNote } from "./search/format.ts";
-import { shownPath, type Workspace } from "./files/workspace.ts";
+import { shownPath } from "./files/text_file.ts";
+import type { Workspace } from "./files/workspace.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
 import { plural } from "../../shared/text/text.ts";
 

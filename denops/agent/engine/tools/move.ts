@@ -1,7 +1,7 @@
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { defineTool, files, titleText } from "./define.ts";
-import { shownPath } from "./files/workspace.ts";
+import { shownPath } from "./files/text_file.ts";
 
 export const move = defineTool({
   name: "move",

@@ -3,10 +3,10 @@ import type { AccessPath } from "../../protocol/access.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
 import { defineTool, files, type PreparedCall, titleText, type ToolResult } from "./define.ts";
 import { readImage } from "./files/disk.ts";
-import { imageInfo, measures } from "./files/image.ts";
 import { type ImageRoom, LARGEST_IMAGE } from "./files/image_room.ts";
 import { readLines, splitWindow } from "./files/line_window.ts";
-import { shownPath, type Workspace } from "./files/workspace.ts";
+import { shownPath } from "./files/text_file.ts";
+import type { Workspace } from "./files/workspace.ts";
 import { plural } from "../../shared/text/text.ts";
 
 const MOST_FILES = 20;
@@ -123,11 +123,8 @@ async function readAll(
 /** Undefined if it is not an image. @throws {ToolError} if it cannot be sent */
 function showImage(path: string, name: string, room: ImageRoom): ToolResult | undefined {
   const file = readImage(path, LARGEST_IMAGE);
-  const info = file === undefined ? undefined : imageInfo(file.bytes);
-  if (file === undefined || info === undefined) return undefined;
-  const { bytes, size } = file;
-  const summary = `${info.format} image, ${measures(info, size)}`;
-  const what = `${name} is a ${info.format} image (${measures(info, size)})`;
-  if (!room.sees) return { text: `${what}; this model cannot see images.`, summary };
-  return { text: `${what}; it is attached.`, summary, images: [room.take(name, info, bytes, size)] };
+  const answer = file === undefined ? undefined : room.take(name, file.bytes, file.size);
+  if (answer === undefined) return undefined;
+  const { text, summary, image } = answer;
+  return { text, summary, ...(image === undefined ? {} : { images: [image] }) };
 }

@@ -2,7 +2,8 @@ import { z } from "../../deps/zod.ts";
 import { defineTool, files, titleText } from "./define.ts";
 import { countsOf, lineDiff } from "../log/line_diff.ts";
 import { lineEnding, withEnding } from "../../shared/text/text.ts";
-import { outcomeOf, shownPath } from "./files/workspace.ts";
+import { shownPath } from "./files/text_file.ts";
+import { outcomeOf } from "./files/workspace.ts";
 
 export const write = defineTool({
   name: "write",

@@ -23,9 +23,9 @@ import type { Part } from "../../log/events.ts";
 import { fenced, splitLines } from "../../../shared/text/text.ts";
 import type { ClientAbilities } from "../../tools/define.ts";
 import { fileInfo, readImage } from "../../tools/files/disk.ts";
-import { fileSize, imageInfo, measures } from "../../tools/files/image.ts";
 import { ImageRoom, LARGEST_IMAGE } from "../../tools/files/image_room.ts";
-import { LARGEST_TEXT, shownPath, type Workspace } from "../../tools/files/workspace.ts";
+import { noText, shownPath } from "../../tools/files/text_file.ts";
+import type { Workspace } from "../../tools/files/workspace.ts";
 import { entriesOf } from "../../tools/list.ts";
 import { outlineOf, symbolBodies } from "./symbol_attachments.ts";
 import type { RootedPath } from "../../../policy/roots.ts";
@@ -246,10 +246,7 @@ class MessageGatherer {
     if (file === undefined) {
       const image = info?.kind === "file" && readImage(path.path, LARGEST_IMAGE);
       if (image) return this.#image(name, image.bytes, image.size);
-      const { size = 0 } = info ?? {};
-      throw new ToolError(
-        size > LARGEST_TEXT ? `${name} is too large (${fileSize(size)})` : `${name} is no text`,
-      );
+      throw new ToolError(`${name} is ${noText(info?.size)}`);
     }
     if (lines === undefined) return await this.#file(path, file, isNamed);
     const all = splitLines(file);
@@ -330,12 +327,16 @@ class MessageGatherer {
   }
 
   #image(name: string, bytes: Uint8Array, size = bytes.length): void {
-    const info = imageInfo(bytes);
-    if (info === undefined) throw new ToolError(`${name} is no image of a kind that models take`);
     if (this.#attachments.has(name)) return;
-    const image = this.#images.take(name, info, bytes, size);
-    const text = `${name} is a ${info.format} image (${measures(info, size)}); it is attached.`;
-    this.#attachments.set(name, { type: "given", label: name, text, image });
+    const answer = this.#images.take(name, bytes, size);
+    if (answer === undefined) throw new ToolError(`${name} is no image of a kind that models take`);
+    const { text, image } = answer;
+    this.#attachments.set(name, {
+      type: "given",
+      label: name,
+      text,
+      ...(image === undefined ? {} : { image }),
+    });
   }
 
   /** @returns whether all of it fits @throws {ToolError} if none of it fits */

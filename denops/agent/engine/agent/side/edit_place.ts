@@ -8,7 +8,7 @@ import type { MessageEntry } from "../../log/entries.ts";
 import type { Model } from "../../llm/model.ts";
 import { edit as editTool } from "../../tools/edit.ts";
 import { ImageRoom } from "../../tools/files/image_room.ts";
-import { shownPath } from "../../tools/files/workspace.ts";
+import { shownPath } from "../../tools/files/text_file.ts";
 import { ask } from "../permission/ask.ts";
 import { type BatchPorts, runBatch } from "../turn/batch.ts";
 import { maySpend } from "../turn/policies/limits.ts";

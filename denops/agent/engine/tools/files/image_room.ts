@@ -1,7 +1,7 @@
 /** Limits a session's images, because each is sent with every request. */
 import { ToolError } from "../../../shared/errors.ts";
 import type { Image } from "../../log/messages.ts";
-import { fileSize, type ImageInfo, measures } from "./image.ts";
+import { fileSize, type ImageInfo, imageInfo, measures } from "./image.ts";
 
 /**
  * Bytes of one file. Anthropic accepts 5 MiB of base64, which are 3.9 MB; OpenAI and Ollama accept more. Source:
@@ -14,6 +14,15 @@ const LONGEST_SIDE = 8_000;
 const MOST_IMAGES = 20;
 /** Bytes of a session's images; Anthropic accepts requests of 32 MB, and base64 holds 6 bits a byte. */
 const MOST_BYTES = 12_000_000;
+
+interface ImageAnswer {
+  /** For the user. */
+  readonly summary: string;
+  /** For the model. */
+  readonly text: string;
+  /** Undefined if the model does not see images. */
+  readonly image?: Image;
+}
 
 export class ImageRoom {
   /** Whether the model accepts images; otherwise it gets a note instead of an error. */
@@ -33,10 +42,19 @@ export class ImageRoom {
   }
 
   /**
-   * Reserves room for an image at once, so that concurrent calls do not share it. @param bytes the file, or its
-   * beginning if it is too large @throws {ToolError} if no provider would accept it
+   * Reserves room for an image at once, so that concurrent calls do not share it; undefined if it is no image. @param
+   * bytes the file, or its beginning if it is too large @throws {ToolError} if no provider would accept it
    */
-  take(name: string, info: ImageInfo, bytes: Uint8Array, size: number): Image {
+  take(name: string, bytes: Uint8Array, size: number): ImageAnswer | undefined {
+    const info = imageInfo(bytes);
+    if (info === undefined) return undefined;
+    const summary = `${info.format} image, ${measures(info, size)}`;
+    const text = `${name} is a ${info.format} image (${measures(info, size)})`;
+    if (!this.sees) return { summary, text: `${text}; this model cannot see images.` };
+    return { summary, text: `${text}; it is attached.`, image: this.#reserve(name, info, bytes, size) };
+  }
+
+  #reserve(name: string, info: ImageInfo, bytes: Uint8Array, size: number): Image {
     const { type, format, size: pixels, whole } = info;
     const what = `${name} is a ${format} image`;
     if (size > LARGEST_IMAGE) {

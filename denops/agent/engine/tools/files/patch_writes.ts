@@ -5,7 +5,8 @@ import type { Diff, FileChange } from "../../log/events.ts";
 import { countsOf, lineDiff } from "../../log/line_diff.ts";
 import { files, type PreparedCall, type ToolResult } from "../define.ts";
 import { applyHunks, parsePatch, type PatchSection } from "./patch.ts";
-import { outcomeOf, shownPath, type TextFile, type Workspace } from "./workspace.ts";
+import { shownPath, type TextFile } from "./text_file.ts";
+import { outcomeOf, type Workspace } from "./workspace.ts";
 import { plural } from "../../../shared/text/text.ts";
 
 /** Files in one patch, which the user has to read. */

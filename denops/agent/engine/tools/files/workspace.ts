@@ -7,37 +7,14 @@ import { messageOf, ToolError } from "../../../shared/errors.ts";
 import type { FileChange } from "../../log/events.ts";
 import type { WriteJournal } from "../../ports/store.ts";
 import type { Editor, UnsavedWrite } from "../../ports/editor.ts";
-import {
-  decodeText,
-  encodeText,
-  lineEnding,
-  PLAIN,
-  type TextFormat,
-  withEnding,
-} from "../../../shared/text/text.ts";
+import { encodeText, lineEnding, PLAIN, withEnding } from "../../../shared/text/text.ts";
 import { conflictText, merge3 } from "../../../shared/text/merge.ts";
 import { writeAtomic, type Written } from "../../files/write_atomic.ts";
 import { namesIn } from "../../files/names.ts";
-import { type FileInfo, fileInfo, isStill, lookups, readWhole, stampOf } from "./disk.ts";
+import { type FileInfo, fileInfo, isStill, lookups, stampOf } from "./disk.ts";
 import type { Scratch } from "./scratch.ts";
+import { type DiskFile, shownPath, type TextFile, textOnDisk } from "./text_file.ts";
 import { Views } from "./views.ts";
-
-/** Larger files are not edited, because their diffs help nobody. */
-export const LARGEST_TEXT = 20_000_000;
-
-export interface TextFile {
-  readonly path: ResolvedPath;
-  readonly text: string;
-  readonly format: TextFormat;
-  readonly mode?: number;
-  /** The text comes from a buffer with unsaved changes. */
-  readonly unsaved: boolean;
-}
-
-/** The file on disk. */
-interface DiskFile extends Omit<TextFile, "unsaved"> {
-  readonly bytes: Uint8Array;
-}
 
 interface WrittenFile extends FileChange {
   /** Metadata that the write could not keep: one sentence. */
@@ -162,7 +139,7 @@ export class Workspace {
     const { disk, unsaved } = await this.#versions(
       path,
       signal,
-      () => unlessRefused(() => this.#onDisk(path, signal)),
+      () => unlessRefused(() => textOnDisk(path)),
     );
     const text = unsaved ?? disk?.text;
     if (text === undefined) return undefined;
@@ -251,7 +228,7 @@ export class Workspace {
 
   /** The file as text; undefined if it is missing. @throws {ToolError} for folders, binaries and very large files */
   async readText(path: ResolvedPath, signal: AbortSignal): Promise<TextFile | undefined> {
-    const { disk, unsaved } = await this.#versions(path, signal, () => this.#onDisk(path, signal));
+    const { disk, unsaved } = await this.#versions(path, signal, () => textOnDisk(path));
     if (disk !== undefined) return { ...disk, text: unsaved ?? disk.text, unsaved: unsaved !== undefined };
     return unsaved === undefined ? undefined : { path, text: unsaved, format: PLAIN, unsaved: true };
   }
@@ -273,23 +250,6 @@ export class Workspace {
         return { disk, unsaved };
       }
     }
-  }
-
-  #onDisk(path: ResolvedPath, signal: AbortSignal): DiskFile | undefined {
-    const info = this.info(path);
-    if (info === undefined) return undefined;
-    if (info.kind === "directory") throw new ToolError(`${shownPath(path)} is a folder, not a file.`);
-    if (info.kind === "other") throw new ToolError(`${shownPath(path)} is not a regular file.`);
-    if (info.size > LARGEST_TEXT) {
-      throw new ToolError(`${shownPath(path)} is too large to edit (${info.size} bytes).`);
-    }
-    signal.throwIfAborted();
-    const bytes = bytesOf(path);
-    const decoded = decodeText(bytes);
-    if (decoded === undefined) throw new ToolError(`${shownPath(path)} is a binary file.`);
-    const { text, encoding, bom } = decoded;
-    const mode = info.mode === undefined ? {} : { mode: info.mode };
-    return { path, bytes, text, format: { encoding, bom }, ...mode };
   }
 
   /** Like `readText`; undefined also for other files than text. */
@@ -410,7 +370,7 @@ export class Workspace {
     text: string,
     signal: AbortSignal,
   ): Promise<WrittenFile | undefined> {
-    const now = this.#onDisk(path, signal);
+    const now = textOnDisk(path);
     const merged = now === undefined || before === undefined
       ? undefined
       : merge3(before.text, now.text, text);
@@ -477,14 +437,6 @@ async function unlessRefused<T>(act: () => T | Promise<T>): Promise<T | undefine
   }
 }
 
-function bytesOf(path: ResolvedPath): Uint8Array {
-  try {
-    return readWhole(path.path);
-  } catch (error) {
-    throw new ToolError(`Cannot read ${shownPath(path)}: ${messageOf(error)}`);
-  }
-}
-
 /** Synchronous, so that nothing comes between a check and the operation. */
 function act(what: string, run: () => void): void {
   try {
@@ -512,9 +464,4 @@ export function outcomeOf({ onDisk, after, note }: WrittenFile, own: string): st
     ? ""
     : " What the user has changed meanwhile was kept: read it before you go on there.";
   return `${where}.${merged}${note === undefined ? "" : ` ${note}`}`;
-}
-
-/** A path for messages; the project's folder is ".". */
-export function shownPath(path: ResolvedPath): string {
-  return path.named === "" ? "." : path.named;
 }

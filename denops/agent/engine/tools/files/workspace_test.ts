@@ -5,7 +5,7 @@ import { noEditor } from "../../acp/editor.ts";
 import type { Editor } from "../../ports/editor.ts";
 import type { WriteJournal } from "../../ports/store.ts";
 import { writeAtomic } from "../../files/write_atomic.ts";
-import type { TextFile } from "./workspace.ts";
+import type { TextFile } from "./text_file.ts";
 import { outcomeOf, Workspace } from "./workspace.ts";
 import { readImage } from "./disk.ts";
 import { readLines } from "./line_window.ts";

@@ -9,7 +9,8 @@ import { ToolError } from "../../../shared/errors.ts";
 import { plural, splitLines } from "../../../shared/text/text.ts";
 import type { ToolResult } from "../define.ts";
 import { AskedAbout } from "../files/asked_about.ts";
-import { shownPath, type Workspace } from "../files/workspace.ts";
+import { shownPath } from "../files/text_file.ts";
+import type { Workspace } from "../files/workspace.ts";
 import { leftOutNote } from "../search/format.ts";
 
 /** Lines shown before and after each location. */

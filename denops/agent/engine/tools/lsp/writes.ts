@@ -6,7 +6,8 @@ import type { Diff, FileChange } from "../../log/events.ts";
 import { files, type PreparedCall, type ToolResult } from "../define.ts";
 import { countsOf, lineDiff } from "../../log/line_diff.ts";
 import { plural, splitLines } from "../../../shared/text/text.ts";
-import { shownPath, type TextFile, type Workspace } from "../files/workspace.ts";
+import { shownPath, type TextFile } from "../files/text_file.ts";
+import type { Workspace } from "../files/workspace.ts";
 import type { RootedPath } from "../../../policy/roots.ts";
 import { LONGEST_LINE } from "./show.ts";
 
