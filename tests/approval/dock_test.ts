@@ -138,6 +138,21 @@ Deno.test("an approval names what each level of a command may change", async () 
   }
 });
 
+Deno.test("an approval stays readable when its chat closes before it does", async () => {
+  await using editor = await start(80, 24, `ui = { layout = "float" }`);
+  const { nvim } = editor;
+  await nvim.command("Agent hello");
+  await receive(nvim, { ...FILE, chat: 1 });
+  await nvim.waitForScreen("╭ Approval");
+  await nvim.lua(`local chats = require("agent.chat")
+    local first = chats.current()
+    chats.new()
+    chats.close(first)`);
+  await nvim.command("doautocmd VimResized");
+  await nvim.waitForScreen(/╭ Approval · chat \d/);
+  assert.doesNotMatch(await nvim.lua<string>("return vim.fn.execute('messages')"), /window.lua/);
+});
+
 Deno.test("at 40×15 a long command does not hide that its severity is high", async () => {
   await using editor = await start(40, 15, `ui = { layout = "float" }`);
   const { nvim } = editor;

@@ -109,7 +109,9 @@ local function title()
   end
   local chat = chats.current()
   if approval and chat and chat.id ~= approval.chat then
-    local project = chats.get(approval.chat).status:project()
+    -- A chat may close before its approval.
+    local asks = chats.get(approval.chat)
+    local project = asks and asks.status:project()
     text = ("%s · %schat %d"):format(text, project and project .. ", " or "", approval.chat)
   end
   if is_open() and has_more_below() then
