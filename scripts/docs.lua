@@ -98,6 +98,10 @@ local function list_key(it)
   return { it[1], it.doc }
 end
 
+local function highlight_group(it)
+  return { it[1], it[2] or "none", it[3] }
+end
+
 local keymaps, list = require("agent.chat.keymaps"), require("agent.sessions.list")
 
 return {
@@ -130,7 +134,7 @@ return {
     {
       tag = "agent-highlights",
       head = { "group", "links to", "used for" },
-      rows = require("agent.ui.highlights").groups,
+      rows = vim.tbl_map(highlight_group, require("agent.ui.highlights").groups),
       tags = "hl-",
     },
   },

@@ -1,133 +1,207 @@
--- Highlight groups: all `default` and linked to standard groups, so that they follow any colour scheme. Where a
--- scheme's colours are unreadable on its floats, they are corrected.
+-- Highlight groups: all `default` and linked to standard groups, so that they follow any colour scheme. Colours that
+-- would be unreadable are corrected, and soft backgrounds are computed.
+local colours = require("agent.ui.colours")
+
 local M = {}
 
---- Each group, its link, and its use.
----@type { [1]: string, [2]: string, [3]: string }[]
+--- A group: its name, the group that it links to, and its use. Backgrounds stand before the groups that need them.
+---@class agent.HighlightGroup
+---@field [1] string
+---@field [2] string|false
+---@field [3] string
+---@field tint? number  share of the text's colour in its background
+---@field on? string[]  groups on whose backgrounds it is drawn, besides that of windows
+---@field with? string  group whose background it has
+---@field weight? string[]
+
+---@type agent.HighlightGroup[]
 M.groups = {
-  { "AgentUser", "Title", "your messages" },
+  { "AgentNormal", "NormalFloat", "text of floating windows" },
+  { "AgentBorder", "FloatBorder", "the chat's borders" },
+  { "AgentTitle", "FloatTitle", "window titles" },
+  { "AgentUserLine", false, "background of your messages", tint = 0.1 },
+  { "AgentHint", "Comment", "keys at the border; `@@` lines", on = { "AgentUserLine" } },
+  { "AgentUser", "Title", "your messages", on = { "AgentUserLine" } },
   { "AgentThought", "Comment", "thoughts" },
   { "AgentTool", "Comment", "a tool call's line" },
   { "AgentToolRunning", "DiagnosticInfo", "its sign while running" },
   { "AgentToolDone", "DiagnosticOk", "its sign when done" },
   { "AgentToolFailed", "DiagnosticError", "its sign when failed" },
   { "AgentToolWaiting", "DiagnosticWarn", "its sign when waiting or stopped; the approval's border" },
+  { "AgentWaiting", "DiagnosticWarn", "what waits for you", weight = { "bold" } },
   { "AgentNotice", "DiagnosticInfo", "information in the transcript" },
   { "AgentWarning", "DiagnosticWarn", "warnings; the reason of an approval" },
   { "AgentError", "DiagnosticError", "errors" },
+  { "AgentHeading1", "Title", "headings of an answer", weight = { "bold", "underline" } },
+  { "AgentHeading2", false, "their second level", weight = { "bold" } },
+  { "AgentHeading3", "Comment", "all further levels", weight = { "bold" } },
+  { "AgentBullet", "@markup.list", "bullets of lists" },
+  { "AgentQuote", "Comment", "quotes, and the bar beside them" },
+  { "AgentTable", "Comment", "lines of tables" },
+  { "AgentCode", "@markup.raw", "code in a line", tint = 0.08 },
+  { "AgentCodeBlock", false, "background of code blocks", tint = 0.05 },
+  { "AgentCodeLabel", "Comment", "the language of a code block", with = "AgentCodeBlock" },
   { "AgentAdded", "Added", "count of added lines" },
   { "AgentRemoved", "Removed", "count of removed lines" },
   { "AgentDiffAdd", "DiffAdd", "added lines in approvals and reviews" },
   { "AgentDiffDelete", "DiffDelete", "removed lines in approvals and reviews" },
-  { "AgentTitle", "FloatTitle", "window titles" },
   { "AgentComment", "DiagnosticInfo", "unsent review comments" },
-  { "AgentHint", "Comment", "keys at the border; `@@` lines" },
-  { "AgentBorder", "FloatBorder", "the chat's borders" },
-  { "AgentNormal", "NormalFloat", "text of floating windows" },
 }
 
---- Colours of floats if the scheme's floats differ too much from its windows.
+--- Groups that look like windows if the scheme's floats differ too much from its windows.
 local PLAIN = { AgentBorder = "Normal", AgentNormal = "Normal" }
 
---- Contrasts from 1 to 21: the least for text, and the most between the backgrounds of floats and windows.
---- Source: WCAG 2.2, "contrast ratio", 1.4.11.
-local LEAST, MOST = 3, 1.5
+--- The least contrast of text, and that of dim text by its link. Source: WCAG 2.2, 1.4.3 and 1.4.11.
+local TEXT = 4.5
+local DIM = { Comment = 3, FloatBorder = 3 }
 
---- Colours of xterm: 16, then a cube of 6 levels.
--- stylua: ignore
-local BASIC = { 0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
-  0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff }
-local LEVELS = { 0, 95, 135, 175, 215, 255 }
+--- The contrast of a soft background on the one around it.
+local SOFTEST, HARDEST = 1.1, 2
+--- Changes of its tint if it is too near to a background.
+local SHARES = { 1, 0.75, 0.5, 1.5, 2 }
 
----@param red number
----@param green number
----@param blue number
----@return integer
-local function rgb(red, green, blue)
-  return math.floor(red) * 65536 + math.floor(green) * 256 + math.floor(blue)
-end
+--- The most contrast between the backgrounds of floats and windows.
+local MOST = 1.5
 
----@param number integer of a terminal colour
----@return integer
-local function of_terminal(number)
-  if number < 16 then
-    return BASIC[number + 1]
-  elseif number > 231 then
-    local grey = 8 + 10 * (number - 232)
-    return rgb(grey, grey, grey)
-  end
-  local at = number - 16
-  return rgb(LEVELS[math.floor(at / 36) + 1], LEVELS[math.floor(at / 6) % 6 + 1], LEVELS[at % 6 + 1])
-end
-
----@param colour integer
----@return number[] red, green and blue, 0 to 255
-local function channels(colour)
-  return { math.floor(colour / 65536) % 256, math.floor(colour / 256) % 256, colour % 256 }
-end
-
----@param colour integer
----@return number
-local function luminance(colour)
-  local parts = vim.tbl_map(function(channel)
-    channel = channel / 255
-    return channel <= 0.04045 and channel / 12.92 or ((channel + 0.055) / 1.055) ^ 2.4
-  end, channels(colour))
-  return 0.2126 * parts[1] + 0.7152 * parts[2] + 0.0722 * parts[3]
-end
-
----@param one integer
----@param other integer
----@return number
-local function contrast(one, other)
-  local light, dark = luminance(one), luminance(other)
-  if light < dark then
-    light, dark = dark, light
-  end
-  return (light + 0.05) / (dark + 0.05)
-end
+---@class agent.BaseColours
+---@field fg integer
+---@field backgrounds integer[] of windows and of floats
 
 ---@param name string
 ---@return vim.api.keyset.get_hl_info
 local function look(name)
-  return vim.api.nvim_get_hl(0, { name = name, link = false })
+  local highlight = vim.api.nvim_get_hl(0, { name = name, link = false })
+  highlight.default = nil
+  return highlight
+end
+
+---@param key "fg"|"bg"
+---@return string
+local function attribute(key)
+  return vim.o.termguicolors and key or "cterm" .. key
 end
 
 ---@param highlight table
 ---@param key "fg"|"bg"
 ---@return integer?
 local function colour(highlight, key)
-  if vim.o.termguicolors then
-    return highlight[key]
-  end
-  local number = highlight["cterm" .. key]
-  return number and of_terminal(number)
+  local value = highlight[attribute(key)]
+  return value and (vim.o.termguicolors and value or colours.of_terminal(value))
 end
 
---- The same hue, lighter or darker, readable on this background; nil if it is readable already.
+--- What to set for the colour that is nearest to this one among those that fit and that can be shown.
+---@param wanted integer
+---@param fits fun(colour: integer): boolean
+---@return integer?
+local function value_of(wanted, fits)
+  if vim.o.termguicolors then
+    return fits(wanted) and wanted or nil
+  end
+  return colours.nearest(wanted, tonumber(vim.api.nvim_eval("&t_Co")) or 256, fits)
+end
+
+--- A background between that of windows and the text. It differs from all backgrounds, and the text is readable on it.
+---@param base agent.BaseColours
+---@param tint number  share of the text's colour
+---@return integer? value  nil: there is none
+local function soft(base, tint)
+  local function fits(found)
+    for _, background in ipairs(base.backgrounds) do
+      local contrast = colours.contrast(found, background)
+      if contrast < SOFTEST or contrast > HARDEST then
+        return false
+      end
+    end
+    return colours.contrast(base.fg, found) >= TEXT
+  end
+  for _, share in ipairs(SHARES) do
+    local value = value_of(colours.mix(base.backgrounds[1], base.fg, tint * share), fits)
+    if value then
+      return value
+    end
+  end
+end
+
+--- Makes text readable on its background, or else on all those on which it is drawn.
 ---@param highlight table
----@param base { fg: integer, bg: integer }
----@return table?
-local function readable(highlight, base)
-  local fg, bg = colour(highlight, "fg") or base.fg, colour(highlight, "bg") or base.bg
-  local is_reversed = highlight.reverse or (highlight.cterm or {}).reverse
-  if is_reversed or contrast(fg, bg) >= LEAST then
-    return
+---@param group agent.HighlightGroup
+---@param base agent.BaseColours
+---@return boolean was_unreadable
+local function correct(highlight, group, base)
+  local fg, bg = colour(highlight, "fg") or base.fg, colour(highlight, "bg")
+  local style = vim.o.termguicolors and highlight or highlight.cterm or {}
+  if style.reverse then
+    fg, bg = bg or base.backgrounds[1], fg
   end
-  local target = luminance(bg) > 0.18 and 0 or 255
-  if not vim.o.termguicolors then
-    return vim.tbl_extend("force", highlight, { ctermfg = target == 0 and 0 or 15 })
+  local backgrounds = bg and { bg } or vim.list_slice(base.backgrounds)
+  for _, name in ipairs(not bg and group.on or {}) do
+    table.insert(backgrounds, colour(look(name), "bg"))
   end
-  local parts, share = channels(fg), 0
-  local better
-  repeat
-    share = share + 0.1
-    local mixed = vim.tbl_map(function(channel)
-      return channel + (target - channel) * math.min(1, share)
-    end, parts)
-    better = rgb(unpack(mixed))
-  until share >= 1 or contrast(better, bg) >= LEAST
-  return vim.tbl_extend("force", highlight, { fg = better })
+  local least = DIM[group[2]] or TEXT
+  if colours.least_contrast(fg, backgrounds) >= least then
+    return false
+  end
+  if style.reverse then
+    highlight[attribute("fg")], highlight[attribute("bg")] = highlight[attribute("bg")], highlight[attribute("fg")]
+    style.reverse = nil
+  end
+  local better = colours.readable(fg, backgrounds, least)
+  highlight[attribute("fg")] = value_of(better, function(found)
+    return colours.least_contrast(found, backgrounds) >= least
+  end) or value_of(better, function()
+    return true
+  end)
+  return true
+end
+
+--- What a group looks like if not like its link.
+---@param group agent.HighlightGroup
+---@param base agent.BaseColours
+---@param is_plain boolean
+---@return table? highlight
+local function computed(group, base, is_plain)
+  local name, link = group[1], group[2]
+  local source = is_plain and PLAIN[name] or link
+  local highlight = source and look(source) or {}
+  if not link and group.tint then
+    return { [attribute("bg")] = soft(base, group.tint) }
+  end
+  local bg = group.tint and soft(base, group.tint) or group.with and look(group.with)[attribute("bg")]
+  highlight[attribute("bg")] = highlight[attribute("bg")] or bg
+  for _, weight in ipairs(group.weight or {}) do
+    highlight.cterm = highlight.cterm or {}
+    highlight[weight], highlight.cterm[weight] = true, true
+  end
+  local is_own = correct(highlight, group, base) or bg or group.weight
+  return is_own and highlight or source ~= link and { link = source } or nil
+end
+
+--- What was set instead of links.
+---@type table<string, table>
+local changed = {}
+
+--- False if somebody else has set the group.
+---@param group agent.HighlightGroup
+---@return boolean
+local function is_ours(group)
+  local name, link = group[1], group[2]
+  local now = vim.api.nvim_get_hl(0, { name = name })
+  return vim.tbl_isempty(now) or now.link == link or changed[name] ~= nil and vim.deep_equal(now, changed[name])
+end
+
+--- The colours of text and background in windows and in the agent's floats.
+---@return agent.BaseColours
+---@return boolean is_plain they are the same, but not for the scheme's floats
+local function base_colours()
+  local is_dark = vim.o.background == "dark"
+  local normal, float = look("Normal"), look(is_ours(M.groups[1]) and "NormalFloat" or "AgentNormal")
+  local fg = colour(normal, "fg") or (is_dark and 0xffffff or 0)
+  local bg = colour(normal, "bg") or (is_dark and 0 or 0xffffff)
+  local float_bg = colour(float, "bg") or bg
+  if colours.contrast(float_bg, bg) > MOST then
+    return { fg = fg, backgrounds = { bg } }, true
+  end
+  return { fg = colour(float, "fg") or fg, backgrounds = { bg, float_bg } }, false
 end
 
 --- True if tree-sitter's colours are readable on added lines. Among a terminal's few colours one may be both: a string
@@ -137,47 +211,20 @@ function M.keeps_syntax()
   return vim.o.termguicolors
 end
 
---- Replacements of links.
----@type table<string, table>
-local changed = {}
-
---- Replaces the link or the previous replacement, but never a colour of somebody else.
----@param name string
----@param link string
----@param highlight? table  nil: the link
-local function replace(name, link, highlight)
-  local now = vim.api.nvim_get_hl(0, { name = name })
-  local is_ours = now.link == link or changed[name] ~= nil and vim.deep_equal(now, changed[name])
-  if is_ours and (highlight or changed[name]) then
-    vim.api.nvim_set_hl(0, name, highlight or { link = link })
-    changed[name] = highlight and vim.api.nvim_get_hl(0, { name = name })
-  end
-end
-
---- The colours of text and background in the agent's floats.
----@return { fg: integer, bg: integer }
----@return boolean is_plain they are those of other windows
-local function base_colours()
-  local is_dark = vim.o.background == "dark"
-  local normal, float = look("Normal"), look("NormalFloat")
-  local fg = colour(normal, "fg") or (is_dark and 0xffffff or 0)
-  local bg = colour(normal, "bg") or (is_dark and 0 or 0xffffff)
-  local float_bg = colour(float, "bg") or bg
-  if contrast(float_bg, bg) > MOST then
-    return { fg = fg, bg = bg }, true
-  end
-  return { fg = colour(float, "fg") or fg, bg = float_bg }, false
-end
-
+--- Sets all groups, but never one that somebody else has set.
 function M.define()
   local base, is_plain = base_colours()
   for _, group in ipairs(M.groups) do
-    local name, link = unpack(group)
-    vim.api.nvim_set_hl(0, name, { link = link, default = true })
-    if PLAIN[name] then
-      replace(name, link, is_plain and { link = PLAIN[name] } or nil)
-    else
-      replace(name, link, readable(look(link), base))
+    local name, link = group[1], group[2]
+    if link then
+      vim.api.nvim_set_hl(0, name, { link = link, default = true })
+    end
+    if is_ours(group) then
+      local highlight = computed(group, base, is_plain)
+      if highlight or changed[name] then
+        vim.api.nvim_set_hl(0, name, highlight or { link = link })
+        changed[name] = highlight and vim.api.nvim_get_hl(0, { name = name })
+      end
     end
   end
 end

@@ -1,0 +1,133 @@
+/** The colours of the groups, read from a screen on which each is drawn in a split and in a float. */
+import assert from "node:assert/strict";
+import { PLUGIN } from "../support/agent.ts";
+import { contrast } from "../support/contrast.ts";
+import type { CellStyle } from "../support/grid.ts";
+import { ChildNvim } from "../support/nvim.ts";
+
+/** Four have light and dark colours, two only dark and two only light ones. */
+const SCHEMES = ["default", "lunaperche", "retrobox", "wildcharm", "quiet", "habamax", "zaibatsu", "morning"];
+
+const DIM: readonly string[] = [
+  "AgentBorder",
+  "AgentCodeLabel",
+  "AgentHeading3",
+  "AgentHint",
+  "AgentQuote",
+  "AgentTable",
+  "AgentThought",
+  "AgentTool",
+];
+
+/** Backgrounds that differ from those of windows. */
+const SOFT: readonly string[] = ["AgentCode", "AgentCodeBlock", "AgentCodeLabel", "AgentUserLine"];
+
+/** What is drawn on the line of another group. */
+const ON_LINES: readonly (readonly [group: string, line: string])[] = [
+  ["AgentUser", "AgentUserLine"],
+  ["AgentHint", "AgentUserLine"],
+  ["AgentCodeLabel", "AgentCodeBlock"],
+];
+
+interface Row {
+  readonly group: string;
+  /** The group that the whole line has. */
+  readonly line?: string;
+}
+
+/** Columns at which a window begins. */
+const WINDOWS = { split: 0, float: 60 };
+
+/** Draws each row in both windows; the last line says which colours are on the screen. */
+async function stage(): Promise<{ readonly nvim: ChildNvim; readonly rows: readonly Row[] }> {
+  const nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: 120, lines: 50 });
+  const groups = await nvim.lua<readonly string[]>(`require("agent.chat")
+    local highlights = require("agent.ui.highlights")
+    highlights.define()
+    return vim.tbl_map(function(group) return group[1] end, highlights.groups)`);
+  const rows = [...groups.map((group): Row => ({ group })), ...ON_LINES.map(([group, line]) => ({ group, line }))];
+  await nvim.lua(
+    `local rows, column = ...
+    vim.o.laststatus, vim.o.ruler, vim.o.showcmd = 0, false, false
+    local namespace = vim.api.nvim_create_namespace("test")
+    local lines = vim.tbl_map(function(row) return row.group end, rows)
+    vim.api.nvim_buf_set_lines(0, 0, -1, true, lines)
+    for at, row in ipairs(rows) do
+      vim.api.nvim_buf_set_extmark(0, namespace, at - 1, 0, { end_col = #row.group, hl_group = row.group })
+      if row.line then
+        vim.api.nvim_buf_set_extmark(0, namespace, at - 1, 0, { line_hl_group = row.line })
+      end
+    end
+    local float = vim.api.nvim_open_win(0, false, { relative = "editor", row = 0, col = column, width = 50,
+      height = vim.o.lines - 1, border = "none" })
+    vim.wo[float].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentBorder"
+    vim.wo[float].wrap = false`,
+    rows,
+    WINDOWS.float,
+  );
+  return { nvim, rows };
+}
+
+/** Loads a scheme. Its light or dark colours are missing if it has only the others. */
+async function load(nvim: ChildNvim, scheme: string, background: string, isTrue: boolean): Promise<boolean> {
+  const name = `${scheme} ${background} ${isTrue ? "true colours" : "256 colours"}`;
+  await nvim.command(`set ${isTrue ? "" : "no"}termguicolors background=${background} | colorscheme ${scheme}`);
+  await nvim.lua(`vim.api.nvim_buf_set_lines(0, vim.api.nvim_buf_line_count(0) - 1, -1, true, { "", ... })`, name);
+  await nvim.waitForScreen(name);
+  return await nvim.lua(`return vim.o.background`) === background;
+}
+
+const LEVELS = [0, 95, 135, 175, 215, 255];
+/** The first colours of xterm; schemes for 256 colours seldom use them. */
+const XTERM = (
+  "000000 cd0000 00cd00 cdcd00 0000ee cd00cd 00cdcd e5e5e5 7f7f7f ff0000 00ff00 ffff00 5c5cff ff00ff 00ffff ffffff"
+).split(" ");
+
+/** Source: the table of xterm's 256 colours. */
+function terminalColour(number: number): string {
+  const grey = 10 * number - 2312;
+  const cube = [36, 6, 1].map((size) => LEVELS[Math.floor((number - 16) / size) % 6] ?? 0);
+  const channels = number > 231 ? [grey, grey, grey] : cube;
+  return `#${XTERM[number] ?? channels.map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** Text and background as the terminal shows them. */
+function colours(style: CellStyle, background: string, isTrue: boolean): readonly [string, string] {
+  if (isTrue) return [style.fg, style.bg];
+  const { fg, bg } = style.terminal;
+  const [text, page] = background === "dark" ? ["#ffffff", "#000000"] : ["#000000", "#ffffff"];
+  return [fg === undefined ? text : terminalColour(fg), bg === undefined ? page : terminalColour(bg)];
+}
+
+Deno.test("text has a contrast of 4.5 and dim text of 3 on every background, in eight colour schemes", async () => {
+  const { nvim, rows } = await stage();
+  await using _ = nvim;
+  const failures: string[] = [];
+  let loads = 0;
+  for (const scheme of SCHEMES) {
+    for (const background of ["dark", "light"]) {
+      for (const isTrue of [true, false]) {
+        if (!await load(nvim, scheme, background, isTrue)) continue;
+        loads += 1;
+        const seen = (row: number, column: number) =>
+          colours(nvim.highlightAt(row, column), background, isTrue);
+        for (const [window, column] of Object.entries(WINDOWS)) {
+          const [, page] = seen(rows.length + 1, column + 40);
+          for (const [at, { group, line }] of rows.entries()) {
+            const [fg, bg] = seen(at, column);
+            const much = contrast(fg, bg);
+            const name = `${scheme} ${background} ${isTrue ? "true" : "256"} ${window}: ${group} ${line ?? ""}`;
+            if (much < (DIM.includes(group) ? 3 : 4.5)) {
+              failures.push(`${name} has ${fg} on ${bg}, ${much.toFixed(1)}`);
+            }
+            if (SOFT.includes(line ?? group) && contrast(bg, page) < 1.05) {
+              failures.push(`${name} has the background ${bg} on ${page}`);
+            }
+          }
+        }
+      }
+    }
+  }
+  assert.deepEqual(failures, []);
+  assert.equal(loads, 24);
+});
