@@ -5,7 +5,7 @@ import { contrast } from "../support/contrast.ts";
 import type { CellStyle } from "../support/grid.ts";
 import { ChildNvim } from "../support/nvim.ts";
 
-/** Four have light and dark colours, two only dark and two only light ones. */
+/** Five have light and dark colours, two only dark and one only light ones. */
 const SCHEMES = ["default", "lunaperche", "retrobox", "wildcharm", "quiet", "habamax", "zaibatsu", "morning"];
 
 const DIM: readonly string[] = [
@@ -45,12 +45,16 @@ async function stage(): Promise<{ readonly nvim: ChildNvim; readonly rows: reado
     local highlights = require("agent.ui.highlights")
     highlights.define()
     return vim.tbl_map(function(group) return group[1] end, highlights.groups)`);
-  const rows = [...groups.map((group): Row => ({ group })), ...ON_LINES.map(([group, line]) => ({ group, line }))];
+  const rows = [
+    ...groups.map((group): Row => ({ group })),
+    ...ON_LINES.map(([group, line]) => ({ group, line })),
+  ];
   await nvim.lua(
     `local rows, column = ...
     vim.o.laststatus, vim.o.ruler, vim.o.showcmd = 0, false, false
     local namespace = vim.api.nvim_create_namespace("test")
     local lines = vim.tbl_map(function(row) return row.group end, rows)
+    vim.list_extend(lines, { "", "" })
     vim.api.nvim_buf_set_lines(0, 0, -1, true, lines)
     for at, row in ipairs(rows) do
       vim.api.nvim_buf_set_extmark(0, namespace, at - 1, 0, { end_col = #row.group, hl_group = row.group })
@@ -71,8 +75,10 @@ async function stage(): Promise<{ readonly nvim: ChildNvim; readonly rows: reado
 /** Loads a scheme. Its light or dark colours are missing if it has only the others. */
 async function load(nvim: ChildNvim, scheme: string, background: string, isTrue: boolean): Promise<boolean> {
   const name = `${scheme} ${background} ${isTrue ? "true colours" : "256 colours"}`;
-  await nvim.command(`set ${isTrue ? "" : "no"}termguicolors background=${background} | colorscheme ${scheme}`);
-  await nvim.lua(`vim.api.nvim_buf_set_lines(0, vim.api.nvim_buf_line_count(0) - 1, -1, true, { "", ... })`, name);
+  await nvim.command(
+    `set ${isTrue ? "" : "no"}termguicolors background=${background} | colorscheme ${scheme}`,
+  );
+  await nvim.lua(`vim.api.nvim_buf_set_lines(0, -2, -1, true, { ... })`, name);
   await nvim.waitForScreen(name);
   return await nvim.lua(`return vim.o.background`) === background;
 }
@@ -116,7 +122,9 @@ Deno.test("text has a contrast of 4.5 and dim text of 3 on every background, in 
           for (const [at, { group, line }] of rows.entries()) {
             const [fg, bg] = seen(at, column);
             const much = contrast(fg, bg);
-            const name = `${scheme} ${background} ${isTrue ? "true" : "256"} ${window}: ${group} ${line ?? ""}`;
+            const name = `${scheme} ${background} ${isTrue ? "true" : "256"} ${window}: ${group} ${
+              line ?? ""
+            }`;
             if (much < (DIM.includes(group) ? 3 : 4.5)) {
               failures.push(`${name} has ${fg} on ${bg}, ${much.toFixed(1)}`);
             }
@@ -129,5 +137,5 @@ Deno.test("text has a contrast of 4.5 and dim text of 3 on every background, in 
     }
   }
   assert.deepEqual(failures, []);
-  assert.equal(loads, 24);
+  assert.equal(loads, 26);
 });
