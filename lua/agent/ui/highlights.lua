@@ -89,7 +89,7 @@ local function colour(highlight, key)
   return value and (vim.o.termguicolors and value or colours.of_terminal(value))
 end
 
---- What to set for the colour that is nearest to this one among those that fit and that can be shown.
+--- The attribute's value for a colour, or for the nearest one that the terminal has and that fits.
 ---@param wanted integer
 ---@param fits fun(colour: integer): boolean
 ---@return integer?
@@ -154,7 +154,7 @@ local function correct(highlight, group, base)
   return true
 end
 
---- What a group looks like if not like its link.
+--- The attributes of a group that cannot be its link alone.
 ---@param group agent.HighlightGroup
 ---@param base agent.BaseColours
 ---@param is_plain boolean
@@ -176,7 +176,7 @@ local function computed(group, base, is_plain)
   return is_own and highlight or source ~= link and { link = source } or nil
 end
 
---- What was set instead of links.
+--- Attributes that replaced links.
 ---@type table<string, table>
 local changed = {}
 
@@ -191,7 +191,7 @@ end
 
 --- The colours of text and background in windows and in the agent's floats.
 ---@return agent.BaseColours
----@return boolean is_plain they are the same, but not for the scheme's floats
+---@return boolean is_plain the agent's floats look like windows
 local function base_colours()
   local is_dark = vim.o.background == "dark"
   local normal, float = look("Normal"), look(is_ours(M.groups[1]) and "NormalFloat" or "AgentNormal")
