@@ -39,28 +39,34 @@ function M.of_terminal(number)
   return rgb(LEVELS[math.floor(at / 36) + 1], LEVELS[math.floor(at / 6) % 6 + 1], LEVELS[at % 6 + 1])
 end
 
---- The light of a channel from 0 to 255.
----@type table<integer, number>
-local light = setmetatable({}, {
-  __index = function(cache, channel)
-    local share = channel / 255
-    cache[channel] = share <= 0.04045 and share / 12.92 or ((share + 0.055) / 1.055) ^ 2.4
-    return cache[channel]
-  end,
-})
+--- The same few channels and colours are compared many times.
+---@param compute fun(key: integer): number
+---@return table<integer, number>
+local function cache(compute)
+  return setmetatable({}, {
+    __index = function(known, key)
+      known[key] = compute(key)
+      return known[key]
+    end,
+  })
+end
 
----@param colour integer
----@return number
-local function luminance(colour)
+--- The light of a channel from 0 to 255.
+local light = cache(function(channel)
+  local share = channel / 255
+  return share <= 0.04045 and share / 12.92 or ((share + 0.055) / 1.055) ^ 2.4
+end)
+
+local luminance = cache(function(colour)
   local red, green, blue = channels(colour)
   return 0.2126 * light[red] + 0.7152 * light[green] + 0.0722 * light[blue]
-end
+end)
 
 ---@param one integer
 ---@param other integer
 ---@return number from 1 to 21
 function M.contrast(one, other)
-  local a, b = luminance(one), luminance(other)
+  local a, b = luminance[one], luminance[other]
   return (math.max(a, b) + 0.05) / (math.min(a, b) + 0.05)
 end
 

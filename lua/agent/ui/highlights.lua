@@ -75,10 +75,13 @@ local function look(name)
   return highlight
 end
 
+--- 'termguicolors' as of the last definition.
+local is_true = true
+
 ---@param key "fg"|"bg"
 ---@return string
 local function attribute(key)
-  return vim.o.termguicolors and key or "cterm" .. key
+  return is_true and key or "cterm" .. key
 end
 
 ---@param highlight table
@@ -86,7 +89,7 @@ end
 ---@return integer?
 local function colour(highlight, key)
   local value = highlight[attribute(key)]
-  return value and (vim.o.termguicolors and value or colours.of_terminal(value))
+  return value and (is_true and value or colours.of_terminal(value))
 end
 
 --- The attribute's value for a colour, or for the nearest one that the terminal has and that fits.
@@ -94,7 +97,7 @@ end
 ---@param fits fun(colour: integer): boolean
 ---@return integer?
 local function value_of(wanted, fits)
-  if vim.o.termguicolors then
+  if is_true then
     return fits(wanted) and wanted or nil
   end
   return colours.nearest(wanted, tonumber(vim.api.nvim_eval("&t_Co")) or 256, fits)
@@ -129,7 +132,7 @@ end
 ---@return boolean was_unreadable
 local function correct(highlight, group, base)
   local fg, bg = colour(highlight, "fg") or base.fg, colour(highlight, "bg")
-  local style = vim.o.termguicolors and highlight or highlight.cterm or {}
+  local style = is_true and highlight or highlight.cterm or {}
   if style.reverse then
     fg, bg = bg or base.backgrounds[1], fg
   end
@@ -213,6 +216,7 @@ end
 
 --- Sets all groups, but never one that somebody else has set.
 function M.define()
+  is_true = vim.o.termguicolors
   local base, is_plain = base_colours()
   for _, group in ipairs(M.groups) do
     local name, link = group[1], group[2]
