@@ -139,3 +139,31 @@ Deno.test("text has a contrast of 4.5 and dim text of 3 on every background, in 
   assert.deepEqual(failures, []);
   assert.equal(loads, 26);
 });
+
+Deno.test("groups that somebody else has set keep their colours; all others follow the scheme", async () => {
+  const { nvim } = await stage();
+  await using _ = nvim;
+  const at = (text: string) => {
+    const { row = 0, column = 0 } = nvim.locate(text) ?? {};
+    return nvim.highlightAt(row, column);
+  };
+  await load(nvim, "habamax", "dark", true);
+  const before = at("AgentCode").bg;
+  await nvim.lua(`vim.api.nvim_create_autocmd("ColorScheme", { callback = function()
+    vim.api.nvim_set_hl(0, "AgentUserLine", { bg = "#123456", ctermbg = 77 })
+    vim.api.nvim_set_hl(0, "AgentHeading2", { link = "Error" })
+    vim.api.nvim_set_hl(0, "AgentQuote", { fg = "#123456", ctermfg = 77 })
+  end })`);
+  for (const isTrue of [true, false, true]) {
+    for (const background of ["light", "dark"]) {
+      await load(nvim, "retrobox", background, isTrue);
+      const [line, quote, code] = [at("AgentUserLine"), at("AgentQuote"), at("AgentCode")];
+      assert.deepEqual(
+        isTrue ? [line.bg, quote.fg] : [line.terminal.bg, quote.terminal.fg],
+        isTrue ? ["#123456", "#123456"] : [77, 77],
+      );
+      assert.notEqual(isTrue ? code.bg : code.terminal.bg, isTrue ? before : undefined);
+    }
+  }
+  assert.equal(await nvim.lua(`return vim.api.nvim_get_hl(0, { name = "AgentHeading2" }).link`), "Error");
+});

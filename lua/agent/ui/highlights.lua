@@ -10,16 +10,17 @@ local M = {}
 ---@field [2] string|false
 ---@field [3] string
 ---@field tint? number  share of the text's colour in its background
----@field on? string[]  groups on whose backgrounds it is drawn, besides that of windows
+---@field on? string[]  groups on whose backgrounds it is drawn, besides its own or that of windows
 ---@field with? string  group whose background it has
 ---@field weight? string[]
 
 ---@type agent.HighlightGroup[]
 M.groups = {
-  { "AgentNormal", "NormalFloat", "text of floating windows" },
+  { "AgentUserLine", false, "background of your messages", tint = 0.1 },
+  { "AgentCodeBlock", false, "background of code blocks", tint = 0.05 },
+  { "AgentNormal", "NormalFloat", "text of floating windows", on = { "AgentUserLine", "AgentCodeBlock" } },
   { "AgentBorder", "FloatBorder", "the chat's borders" },
   { "AgentTitle", "FloatTitle", "window titles" },
-  { "AgentUserLine", false, "background of your messages", tint = 0.1 },
   { "AgentHint", "Comment", "keys at the border; `@@` lines", on = { "AgentUserLine" } },
   { "AgentUser", "Title", "your messages", on = { "AgentUserLine" } },
   { "AgentThought", "Comment", "thoughts" },
@@ -39,7 +40,6 @@ M.groups = {
   { "AgentQuote", "Comment", "quotes, and the bar beside them" },
   { "AgentTable", "Comment", "lines of tables" },
   { "AgentCode", "@markup.raw", "code in a line", tint = 0.08 },
-  { "AgentCodeBlock", false, "background of code blocks", tint = 0.05 },
   { "AgentCodeLabel", "Comment", "the language of a code block", with = "AgentCodeBlock" },
   { "AgentAdded", "Added", "count of added lines" },
   { "AgentRemoved", "Removed", "count of removed lines" },
@@ -58,13 +58,14 @@ local DIM = { Comment = 3, FloatBorder = 3 }
 --- The contrast of a soft background on the one around it.
 local SOFTEST, HARDEST = 1.1, 2
 --- Changes of its tint if it is too near to a background.
-local SHARES = { 1, 0.75, 0.5, 1.5, 2 }
+local SHARES = { 1, 0.75, 0.5, 1.5, 2, 3, 4 }
 
 --- The most contrast between the backgrounds of floats and windows.
 local MOST = 1.5
 
 ---@class agent.BaseColours
----@field fg integer
+---@field fg integer of windows
+---@field float_fg integer
 ---@field backgrounds integer[] of windows and of floats
 
 ---@param name string
@@ -125,23 +126,27 @@ local function soft(base, tint)
   end
 end
 
---- Makes text readable on its background, or else on all those on which it is drawn.
+--- Makes text readable on all backgrounds on which it is drawn.
 ---@param highlight table
 ---@param group agent.HighlightGroup
 ---@param base agent.BaseColours
 ---@return boolean was_unreadable
 local function correct(highlight, group, base)
-  local fg, bg = colour(highlight, "fg") or base.fg, colour(highlight, "bg")
+  local own, bg = colour(highlight, "fg"), colour(highlight, "bg")
+  local fg, other = own or base.fg, not own and bg and base.float_fg
   local style = is_true and highlight or highlight.cterm or {}
   if style.reverse then
     fg, bg = bg or base.backgrounds[1], fg
   end
   local backgrounds = bg and { bg } or vim.list_slice(base.backgrounds)
-  for _, name in ipairs(not bg and group.on or {}) do
+  for _, name in ipairs(group.on or {}) do
     table.insert(backgrounds, colour(look(name), "bg"))
   end
   local least = DIM[group[2]] or TEXT
-  if colours.least_contrast(fg, backgrounds) >= least then
+  local function is_readable(text)
+    return colours.least_contrast(text, backgrounds) >= least
+  end
+  if is_readable(fg) and (not other or is_readable(other)) then
     return false
   end
   if style.reverse then
@@ -149,9 +154,7 @@ local function correct(highlight, group, base)
     style.reverse = nil
   end
   local better = colours.readable(fg, backgrounds, least)
-  highlight[attribute("fg")] = value_of(better, function(found)
-    return colours.least_contrast(found, backgrounds) >= least
-  end) or value_of(better, function()
+  highlight[attribute("fg")] = value_of(better, is_readable) or value_of(better, function()
     return true
   end)
   return true
@@ -184,10 +187,10 @@ end
 local changed = {}
 
 --- False if somebody else has set the group.
----@param group agent.HighlightGroup
+---@param name string
+---@param link string|false
 ---@return boolean
-local function is_ours(group)
-  local name, link = group[1], group[2]
+local function is_ours(name, link)
   local now = vim.api.nvim_get_hl(0, { name = name })
   return vim.tbl_isempty(now) or now.link == link or changed[name] ~= nil and vim.deep_equal(now, changed[name])
 end
@@ -197,14 +200,14 @@ end
 ---@return boolean is_plain the agent's floats look like windows
 local function base_colours()
   local is_dark = vim.o.background == "dark"
-  local normal, float = look("Normal"), look(is_ours(M.groups[1]) and "NormalFloat" or "AgentNormal")
+  local normal, float = look("Normal"), look(is_ours("AgentNormal", "NormalFloat") and "NormalFloat" or "AgentNormal")
   local fg = colour(normal, "fg") or (is_dark and 0xffffff or 0)
   local bg = colour(normal, "bg") or (is_dark and 0 or 0xffffff)
   local float_bg = colour(float, "bg") or bg
   if colours.contrast(float_bg, bg) > MOST then
-    return { fg = fg, backgrounds = { bg } }, true
+    return { fg = fg, float_fg = fg, backgrounds = { bg } }, true
   end
-  return { fg = colour(float, "fg") or fg, backgrounds = { bg, float_bg } }, false
+  return { fg = fg, float_fg = colour(float, "fg") or fg, backgrounds = { bg, float_bg } }, false
 end
 
 --- True if tree-sitter's colours are readable on added lines. Among a terminal's few colours one may be both: a string
@@ -223,7 +226,7 @@ function M.define()
     if link then
       vim.api.nvim_set_hl(0, name, { link = link, default = true })
     end
-    if is_ours(group) then
+    if is_ours(name, link) then
       local highlight = computed(group, base, is_plain)
       if highlight or changed[name] then
         vim.api.nvim_set_hl(0, name, highlight or { link = link })
