@@ -6,7 +6,7 @@ interface Option {
   readonly key?: string | undefined;
   readonly type: string;
   readonly zod?: string | undefined;
-  readonly one_of?: readonly string[] | undefined;
+  readonly one_of?: readonly (string | boolean)[] | undefined;
   readonly min?: number | undefined;
   readonly max?: number | undefined;
   readonly default?: unknown;

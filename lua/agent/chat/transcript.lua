@@ -4,6 +4,7 @@ local config = require("agent.config")
 local keymaps = require("agent.chat.keymaps")
 local markdown = require("agent.chat.draw.markdown")
 local no_insert = require("agent.ui.no_insert")
+local painter = require("agent.markdown.painter")
 local Renderer = require("agent.chat.draw.renderer")
 local scratch = require("agent.ui.scratch")
 local trace = require("agent.trace")
@@ -68,6 +69,7 @@ function Transcript:make()
   if not pcall(markdown.start, buffer, self.renderer) then
     pcall(vim.treesitter.start, buffer, "markdown")
   end
+  painter.attach(buffer, self.renderer)
   if #self.chat.timeline.blocks > 0 then
     self.renderer:prepend(self.chat.timeline.blocks, #self.chat.timeline.blocks, self.chat.history.older ~= nil)
   end

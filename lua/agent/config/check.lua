@@ -23,7 +23,7 @@ end
 ---@return string
 local function wanted(option)
   if option.one_of then
-    return "one of " .. table.concat(option.one_of, ", ")
+    return "one of " .. table.concat(vim.tbl_map(tostring, option.one_of), ", ")
   end
   local range = option.max and (" from %d to %d"):format(option.min, option.max)
     or option.min and (" of at least %d"):format(option.min)

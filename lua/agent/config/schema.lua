@@ -5,7 +5,7 @@ local M = {}
 ---@field name string         "ui.width" is `width` in `ui`; "models.*.vision" is `vision` of each model
 ---@field type string         Lua types joined by "|", "integer", "list" and "map" among them
 ---@field default any
----@field one_of? string[]
+---@field one_of? (string|boolean)[]
 ---@field min? number
 ---@field max? number
 ---@field doc string

@@ -1,27 +1,23 @@
 -- Adds blocks to a timeline, and finds the text that continues.
 local fences = require("agent.timeline.fences")
-local tables = require("agent.timeline.tables")
 local waiting = require("agent.timeline.waiting")
 
 local M = {}
 
---- Completes a text: aligns its tables, closes an open fence, and removes empty lines around it. A text of nothing
---- else becomes empty.
+--- Completes a text: closes an open fence, and removes empty lines around it. A text of nothing else becomes empty.
 ---@param block agent.Block
----@return boolean changed
 function M.close_text(block)
   local missing = fences.missing(vim.split(block.text, "\n"))
   block.status = "done"
   if missing then
     block.text = block.text .. (vim.endswith(block.text, "\n") and "" or "\n") .. missing
   end
-  local text = tables.align(((block.text:match("^.*%S") or ""):gsub("^%s*\n", "")))
+  local text = (block.text:match("^.*%S") or ""):gsub("^%s*\n", "")
   block.is_rewritten = text ~= block.text
   block.text = text
   if text == "" then
     block.kind = "moved"
   end
-  return missing ~= nil or block.is_rewritten or text == ""
 end
 
 --- Blocks that may come in the middle of a text. They stay below it and do not end it.
@@ -48,7 +44,8 @@ end
 function M.end_text(timeline, changed)
   local index = M.last_block(timeline, ASIDE)
   local last = timeline.blocks[index]
-  if last and last.kind == "text" and last.status == "open" and M.close_text(last) then
+  if last and last.kind == "text" and last.status == "open" then
+    M.close_text(last)
     changed[index] = true
   end
 end

@@ -10,7 +10,8 @@ local M = {}
 ---@param line string
 ---@return string? indent as wide as the text before the fence
 ---@return string? marks
-local function opening(line)
+---@return string? info
+function M.opening(line)
   local before, marks, info = line:match("^([%s>]*)(```+)(.*)$")
   if not before then
     before, marks, info = line:match("^([%s>]*)(~~~+)(.*)$")
@@ -23,8 +24,17 @@ local function opening(line)
   end
   -- `code` in one line is no block.
   if before and not (marks:sub(1, 1) == "`" and info:find("`", 1, true)) then
-    return before:find(">", 1, true) and before or (" "):rep(#before), marks
+    return before:find(">", 1, true) and before or (" "):rep(#before), marks, info
   end
+end
+
+--- Whether a line closes a block.
+---@param line string
+---@param marks string that opened it
+---@return boolean
+function M.closes(line, marks)
+  local closing = line:match("^[%s>]*(" .. marks:sub(1, 1) .. "+)%s*$")
+  return closing ~= nil and #closing >= #marks
 end
 
 --- The blocks of a text, in order. Only the last one may be open.
@@ -34,12 +44,11 @@ function M.find(lines)
   local fences, open, marks = {}, nil, nil
   for at, line in ipairs(lines) do
     if open then
-      local closing = line:match("^[%s>]*(" .. marks:sub(1, 1) .. "+)%s*$")
-      if closing and #closing >= #marks then
+      if M.closes(line, marks) then
         open.last, open = at, nil
       end
     else
-      local indent, found = opening(line)
+      local indent, found = M.opening(line)
       if found then
         open, marks = { first = at, close = indent .. found }, found
         table.insert(fences, open)

@@ -403,7 +403,8 @@ local function settle_block(block)
     block.status, block.summary = "stopped", "stopped"
     return true
   elseif block.status == "open" and block.kind == "text" then
-    return append.close_text(block) or changed
+    append.close_text(block)
+    return true
   elseif block.status == "open" then
     block.status = "done"
     return true

@@ -1,8 +1,9 @@
 -- Highlights a transcript's markdown with Neovim's highlighter, but parses only visible rows. Neovim would parse the
 -- whole text, and search it for other languages, with each piece of an answer.
+local config = require("agent.config")
 local deep = require("agent.deep")
 local fences = require("agent.timeline.fences")
-local highlight = require("agent.ui.markdown")
+local highlight = require("agent.markdown.highlight")
 
 local M = {}
 
@@ -124,7 +125,7 @@ function M.start(buffer, renderer)
     end
     return trees
   end
-  highlight(buffer, parser)
+  highlight(buffer, parser, config.get().ui.markdown ~= false)
 end
 
 return M

@@ -1,5 +1,4 @@
 -- Highlights the lines of blocks with extmarks.
-local breaks = require("agent.chat.draw.breaks")
 local diff_syntax = require("agent.chat.draw.diff_syntax")
 local text = require("agent.timeline.lines")
 
@@ -21,15 +20,6 @@ local SEVERITY_GROUPS = { info = "AgentNotice", warning = "AgentWarning", error 
 
 --- Group by the first character after the indent.
 local DIFF_GROUPS = { ["+"] = "AgentDiffAdd", ["-"] = "AgentDiffDelete", ["@"] = "AgentHint" }
-
---- Draws new lines of a text.
----@param buffer integer
----@param lines string[] of all of it
----@param row integer of its first one
----@param from integer the line that has changed
-function M.extend(buffer, lines, row, from)
-  breaks.draw(buffer, namespace, lines, row, from)
-end
 
 ---@param buffer integer
 ---@param first integer
@@ -70,7 +60,7 @@ end
 function M.draw(buffer, block, lines, row)
   M.clear(buffer, row, row + #lines)
   if block.kind == "text" then
-    return breaks.draw(buffer, namespace, lines, row, 1)
+    return
   elseif block.is_diff and block.expanded then
     diff_syntax.draw(buffer, namespace, block, lines, row)
   end

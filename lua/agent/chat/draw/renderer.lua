@@ -1,9 +1,11 @@
 -- Draws blocks into a buffer: appends new ones, and later rewrites only their changes. The rest of the buffer stays
 -- untouched, so a long session costs no more than a short one.
 local marks = require("agent.chat.draw.marks")
+local painter = require("agent.markdown.painter")
 local text = require("agent.timeline.lines")
 
 ---@class agent.Drawn
+---@field block agent.Block
 ---@field lines string[]     as in the buffer, without the empty one before
 ---@field gap integer        empty lines before the block
 ---@field taken integer      drawn bytes of the text; text blocks only
@@ -151,7 +153,7 @@ end
 ---@param gap integer
 ---@return agent.Drawn
 local function drawn_of(block, lines, gap)
-  return { lines = lines, gap = gap, taken = #block.text, is_prose = block.kind == "text", cuts = {} }
+  return { block = block, lines = lines, gap = gap, taken = #block.text, is_prose = block.kind == "text", cuts = {} }
 end
 
 ---@param index integer
@@ -173,6 +175,9 @@ end
 ---@param block agent.Block
 function Renderer:extend(index, block)
   local drawn = self.drawn[index]
+  if drawn.taken == #block.text then
+    return painter.update(self.buffer, drawn, self:row(index))
+  end
   local added = vim.split(block.text:sub(drawn.taken + 1), "\n")
   drawn.taken = #block.text
   local last = #drawn.lines
@@ -184,7 +189,7 @@ function Renderer:extend(index, block)
     table.insert(drawn.lines, added[at])
   end
   self.total = self.total + #added - 1
-  marks.extend(self.buffer, drawn.lines, row - last + 1, last)
+  painter.update(self.buffer, drawn, row - last + 1)
 end
 
 ---@param index integer
@@ -193,13 +198,14 @@ function Renderer:replace(index, block)
   local drawn = self.drawn[index]
   local lines = text.lines(block)
   local row = self:row(index)
-  drawn.taken, drawn.is_prose = #block.text, block.kind == "text"
+  drawn.block, drawn.taken, drawn.is_prose = block, #block.text, block.kind == "text"
   if not vim.deep_equal(lines, drawn.lines) then
     vim.api.nvim_buf_set_lines(self.buffer, row, row + #drawn.lines, false, lines)
     self.total = self.total + #lines - #drawn.lines
     drawn.lines, drawn.cuts = lines, {}
   end
   marks.draw(self.buffer, block, drawn.lines, row)
+  painter.update(self.buffer, drawn, row)
 end
 
 --- Removes the lines of a block that has moved into another one.

@@ -1,0 +1,317 @@
+-- Draws the markdown of a transcript at each redraw: marks for the lines in view, which no buffer keeps. The text stays.
+local config = require("agent.config")
+local structure = require("agent.markdown.structure")
+local table_view = require("agent.markdown.table")
+local wrap = require("agent.markdown.wrap")
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace("agent.markdown")
+--- Lines below a row whose cells need more lines than its source.
+local below = vim.api.nvim_create_namespace("agent.markdown.below")
+
+--- Below tree-sitter's highlights, and above them.
+local UNDER, OVER = 90, 150
+
+local BULLETS = { "•", "◦", "▪" }
+local TASKS = { open = "☐", done = "☑" }
+
+--- Plugins that draw markdown, by the beginning of their namespaces.
+local OTHERS = { ["render-markdown"] = "render-markdown", markview = "markview" }
+
+--- Of each buffer.
+---@type table<integer, agent.Renderer>
+local renderers = {}
+
+--- Of the lines of a block.
+---@type table<string[], agent.MarkdownText>
+local texts = setmetatable({}, { __mode = "k" })
+
+--- The window that Neovim draws now, and the block of the last line.
+---@class agent.MarkdownPage
+---@field renderer agent.Renderer
+---@field buffer integer
+---@field is_main boolean  the first window on the buffer
+---@field width integer   columns of text
+---@field cursor integer  the row that shows its source, from 0; -1 for none
+---@field index integer
+---@field first integer   row of the block's first line
+---@field last integer    of the line after it
+---@field text? agent.MarkdownText  of prose
+local page
+
+--- Tables with lines to place below their rows, found in this redraw.
+---@type { buffer: integer, table: agent.MarkdownTable, drawn: agent.Drawn, width: integer }[]
+local tall = {}
+
+--- True if another plugin has drawn in the buffer.
+---@param buffer integer
+---@return boolean
+local function is_drawn_by_others(buffer)
+  for module, prefix in pairs(OTHERS) do
+    for name, id in pairs(package.loaded[module] and vim.api.nvim_get_namespaces() or {}) do
+      if vim.startswith(name, prefix) and #vim.api.nvim_buf_get_extmarks(buffer, id, 0, -1, { limit = 1 }) > 0 then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+--- The structure of a block, up to its present end.
+---@param drawn agent.Drawn
+---@return agent.MarkdownText
+local function text_of(drawn)
+  local text = texts[drawn.lines]
+  if not text then
+    text = structure.new(drawn.lines)
+    texts[drawn.lines] = text
+  end
+  structure.read(text, drawn.block.status == "open")
+  return text
+end
+
+--- Finds the block of a row.
+---@param row integer
+---@return boolean is_prose
+local function go_to(row)
+  if row < page.first or row >= page.last then
+    local index = page.renderer:block_at(row)
+    local drawn = index and page.renderer.drawn[index]
+    page.first = drawn and page.renderer:row(index) or row
+    page.last = drawn and page.first + #drawn.lines or row + 1
+    page.index, page.text = index or 0, drawn and drawn.is_prose and text_of(drawn) or nil
+  end
+  return page.text ~= nil and row >= page.first
+end
+
+---@param row integer
+---@param from integer
+---@param options vim.api.keyset.set_extmark
+local function mark(row, from, options)
+  options.ephemeral, options.strict = true, false
+  vim.api.nvim_buf_set_extmark(page.buffer, namespace, row, from, options)
+end
+
+---@param row integer
+---@param from integer
+---@param to integer
+---@param sign string
+---@param group? string
+local function conceal(row, from, to, sign, group)
+  mark(row, from, { end_col = to, conceal = sign, hl_group = group, priority = OVER })
+end
+
+--- Text over a line, unless the line shows its source.
+---@param row integer
+---@param from integer
+---@param pieces agent.Piece[]
+---@param repeats? boolean in each of its screen lines
+local function cover(row, from, pieces, repeats)
+  if row ~= page.cursor then
+    mark(row, from, { virt_text = pieces, virt_text_pos = "overlay", virt_text_repeat_linebreak = repeats })
+  end
+end
+
+---@param row integer
+---@param item agent.MarkdownLine
+local function code_background(row, item)
+  local options = { end_row = row + 1, end_col = 0, hl_group = "AgentCodeBlock", hl_eol = true, priority = UNDER }
+  mark(row, math.min(item.block.indent, #page.text.lines[row - page.first + 1]), options)
+end
+
+--- The lines of each row of a table in this window.
+---@param found agent.MarkdownTable
+---@return agent.TableView|false
+local function view_of(found)
+  local width = page.width
+  if found.views[width] == nil then
+    local view = table_view.draw(found.rows, width)
+    for index, row in ipairs(view and found.rows or {}) do
+      view.starts[index] = wrap.starts(row, width)
+      view.is_tall = view.is_tall or #view.rows[index] > #view.starts[index]
+    end
+    found.views[width] = view or false
+  end
+  return found.views[width]
+end
+
+local DRAW = {}
+
+---@param row integer
+---@param item agent.MarkdownLine
+---@param line string
+function DRAW.text(row, item, line)
+  for at, column in ipairs(item.quotes or {}) do
+    cover(row, column, { { "▎", "AgentQuote" } }, at == 1)
+  end
+  if item.quotes then
+    mark(row, 0, { end_col = #line, hl_group = "AgentQuote", priority = UNDER })
+  end
+  if item.task then
+    conceal(row, item.bullet, item.bullet + 3, TASKS[item.task], "AgentBullet")
+    conceal(row, item.bullet + 3, item.bullet + 5, "")
+  elseif item.bullet then
+    conceal(row, item.bullet, item.bullet + 1, BULLETS[math.min(item.depth, #BULLETS)], "AgentBullet")
+  end
+end
+
+function DRAW.heading(row, item, line)
+  conceal(row, 0, item.from, "")
+  mark(row, 0, { end_col = #line, hl_group = "AgentHeading" .. math.min(item.level, 3), priority = OVER })
+end
+
+function DRAW.rule(row)
+  cover(row, 0, { { ("─"):rep(page.width), "AgentTable" } })
+end
+
+function DRAW.fence(row, item, line)
+  code_background(row, item)
+  local from = item.block.indent
+  local label, width = item.block.language, vim.api.nvim_strwidth(line) - from
+  local room = math.max(0, width - vim.api.nvim_strwidth(label))
+  cover(row, from, { { label .. (" "):rep(room), { "AgentCodeBlock", "AgentCodeLabel" } } })
+end
+
+function DRAW.close(row, item, line)
+  code_background(row, item)
+  cover(row, item.block.indent, { { (" "):rep(#line - item.block.indent), "AgentCodeBlock" } })
+end
+
+DRAW.code = code_background
+
+function DRAW.row(row, item)
+  local found = item.table
+  found.is_seen = true
+  local view = found.is_whole and view_of(found)
+  if not view then
+    return
+  elseif view.is_tall and not view.below and page.is_main then
+    local drawn = page.renderer.drawn[page.index]
+    table.insert(tall, { buffer = page.buffer, table = found, drawn = drawn, width = page.width })
+  end
+  local lines = view.rows[item.index]
+  for at, start in ipairs(view.starts[item.index]) do
+    local width, pieces = 0, vim.list_slice(lines[at] or {})
+    for _, piece in ipairs(pieces) do
+      width = width + vim.api.nvim_strwidth(piece[1])
+    end
+    table.insert(pieces, { (" "):rep(page.width - width) })
+    cover(row, start, pieces)
+  end
+end
+
+--- Shows the lines for which a table's rows have no room, and removes those of another width.
+---@param buffer integer
+---@param found agent.MarkdownTable
+---@param drawn agent.Drawn
+---@param width integer
+local function place_below(buffer, found, drawn, width)
+  local renderer = renderers[buffer]
+  local index = renderer and vim.iter(ipairs(renderer.drawn)):find(function(_, one)
+    return one == drawn
+  end)
+  local view = found.views[width]
+  if not index or not view or view.below then
+    return
+  end
+  for _, other in pairs(found.views) do
+    for _, id in pairs(other and other.below or {}) do
+      vim.api.nvim_buf_del_extmark(buffer, below, id)
+    end
+    if other then
+      other.below = nil
+    end
+  end
+  local first = renderer:row(index) + found.first - 1
+  view.below = {}
+  for at, lines in ipairs(view.rows) do
+    local rest = vim.list_slice(lines, #view.starts[at] + 1)
+    if #rest > 0 then
+      local options = { virt_lines = rest, invalidate = true, undo_restore = false }
+      table.insert(view.below, vim.api.nvim_buf_set_extmark(buffer, below, first + at - 1, 0, options))
+    end
+  end
+end
+
+vim.api.nvim_set_decoration_provider(namespace, {
+  on_win = function(_, win, buffer, first)
+    local renderer = renderers[buffer]
+    local draws = renderer and vim.wo[win].conceallevel > 0 and M.draws(buffer)
+    if not draws then
+      return false
+    end
+    local info = vim.fn.getwininfo(win)[1]
+    local is_current = win == vim.api.nvim_get_current_win()
+    page = {
+      renderer = renderer,
+      buffer = buffer,
+      is_main = vim.fn.win_findbuf(buffer)[1] == win,
+      width = info.width - info.textoff,
+      cursor = is_current and vim.api.nvim_win_get_cursor(win)[1] - 1 or -1,
+      index = 0,
+      first = first,
+      last = first,
+    }
+  end,
+  on_line = function(_, _, _, row)
+    if go_to(row) then
+      local at = row - page.first + 1
+      local item = structure.at(page.text, at)
+      DRAW[item.kind](row, item, page.text.lines[at])
+    end
+  end,
+  on_end = function()
+    local found = tall
+    if #found > 0 then
+      tall = {}
+      vim.schedule(function()
+        for _, one in ipairs(found) do
+          place_below(one.buffer, one.table, one.drawn, one.width)
+        end
+      end)
+    end
+  end,
+})
+
+--- True if the option and other plugins let us draw.
+---@param buffer integer
+---@return boolean
+function M.draws(buffer)
+  local option = config.get().ui.markdown
+  return option == true or option == "auto" and not is_drawn_by_others(buffer)
+end
+
+--- Draws the prose of a buffer's renderer.
+---@param buffer integer
+---@param renderer agent.Renderer
+function M.attach(buffer, renderer)
+  renderers[buffer] = renderer
+  vim.api.nvim_create_autocmd("BufUnload", {
+    buffer = buffer,
+    once = true,
+    callback = function()
+      renderers[buffer] = nil
+    end,
+  })
+end
+
+--- Redraws lines that look different now that the text has grown or ended: the last one, and a table that is whole.
+---@param buffer integer
+---@param drawn agent.Drawn
+---@param row integer of its first line
+function M.update(buffer, drawn, row)
+  local text = texts[drawn.lines]
+  if not text then
+    return
+  end
+  local last, found = #drawn.lines, text.table
+  text_of(drawn)
+  local has_ended = #text.items == last
+  local first = found and found.is_whole and found.is_seen and found.first or has_ended and last
+  if first then
+    vim.api.nvim__redraw({ buf = buffer, range = { row + first - 1, row + last } })
+  end
+end
+
+return M
