@@ -22,6 +22,10 @@ function M.run(command)
       })
     end
   end
+  -- vim.fs would fail at many places.
+  if not vim.uv.cwd() then
+    return require("agent.ui.say").error("Neovim's working folder was deleted. Choose another one with :cd")
+  end
   if command.args == "" and not context then
     return agent.open()
   end

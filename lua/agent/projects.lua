@@ -77,7 +77,8 @@ end
 ---@return string? root
 function M.worktree(folder)
   local all = vim.fs.joinpath(find.real(config.get().state_dir), "worktrees")
-  local relative = vim.fs.relpath(all, folder)
+  -- A working folder that was deleted has no name, and vim.fs would ask for it.
+  local relative = folder ~= "" and vim.fs.relpath(all, folder)
   local name = relative and relative:match("^[^/]+/[^/]+")
   return name and vim.fs.joinpath(all, name)
 end

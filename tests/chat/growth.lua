@@ -2,14 +2,14 @@
 local here = vim.fs.dirname(vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")))
 vim.opt.runtimepath:prepend(vim.fs.dirname(vim.fs.dirname(here)))
 local append = require("agent.timeline.append")
-local breaks = require("agent.chat.draw.breaks")
 local fences = require("agent.timeline.fences")
 local findings = require("agent.review.findings")
 local format = require("agent.ui.format")
 local lines = require("agent.timeline.lines")
 local markdown = require("agent.chat.draw.markdown")
 local Renderer = require("agent.chat.draw.renderer")
-local tables = require("agent.timeline.tables")
+local structure = require("agent.markdown.structure")
+local table_view = require("agent.markdown.table")
 
 --- Characters of the smaller text. Four times as much may cost eight times as much; a quadratic step costs 16 times.
 local SIZE, TIMES, MOST, TRIES = 5000, 4, 8, 15
@@ -54,25 +54,22 @@ local SHAPES = {
   { "[a](" },
 }
 
-local function draws(buffer, text)
-  local rows = vim.split(text, "\n")
-  vim.api.nvim_buf_set_lines(buffer, 0, -1, true, rows)
-  breaks.draw(buffer, vim.api.nvim_create_namespace("growth"), rows, 0, 1)
-end
-
 local WORK = {
   ["a text ends"] = function(text)
     append.close_text({ kind = "text", text = text, status = "open" })
   end,
-  ["tables"] = tables.align,
+  ["markdown"] = function(text)
+    local read = structure.new(vim.split(text, "\n"))
+    structure.read(read, false)
+    for _, item in ipairs(read.items) do
+      if item.table and item.index == 1 then
+        table_view.draw(item.table.rows, 80)
+      end
+    end
+  end,
   ["the block around"] = function(text)
     local rows = vim.split(text, "\n")
     fences.around(rows, #rows)
-  end,
-  ["breaks"] = function(text)
-    local buffer = vim.api.nvim_create_buf(false, true)
-    draws(buffer, text)
-    vim.api.nvim_buf_delete(buffer, { force = true })
   end,
   ["lines of a message"] = function(text)
     lines.lines({ kind = "user", text = text, attachments = { "a" } })

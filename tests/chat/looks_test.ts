@@ -42,7 +42,7 @@ Deno.test("at 40×15 the chat has the screen, the line above it what matters, an
     { type = "text", message = "m", text = "- an item with words enough to be wrapped at forty columns\\n\\n" })`);
   await nvim.waitForScreen(/│ 2\/3 rename the \S*.*… · working *│/);
   await nvim.waitForScreen(
-    "│- an item with words enough to be     │\n│  wrapped at forty columns            │",
+    "│• an item with words enough to be     │\n│  wrapped at forty columns            │",
   );
   assert.ok(!nvim.text().includes("Type a message"), nvim.text());
   assert.equal(nvim.screen()[0]?.trimEnd(), "╭ Agent ───────────────────────────────╮");

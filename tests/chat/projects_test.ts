@@ -4,6 +4,7 @@ import { GREET } from "../support/agent.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
 import { scratch } from "../support/project.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
+import { sharedEditor } from "../support/shared_editor.ts";
 
 const FILE = "src/greet.ts";
 const EDIT = `call read_file {"path": "${FILE}"}\n---\n` +
@@ -94,4 +95,22 @@ Deno.test("a chat belongs to the project of the window's working folder, and is 
     await nvim.lua("return vim.tbl_map(function(chat) return chat.id end, require('agent.chat').list())"),
     [0, 1, 2, 3].map((at) => first + at),
   );
+});
+
+Deno.test("without its working folder Neovim says what to do, and a chat closes", async () => {
+  await using editor = await sharedEditor();
+  const { nvim } = editor;
+  await nvim.command("Agent hello");
+  await nvim.waitForScreen("❯ hello");
+  await nvim.lua(`_G.before = vim.fn.getcwd()
+    local gone = vim.fn.tempname()
+    vim.fn.mkdir(gone, "p")
+    vim.cmd.cd(gone)
+    vim.fn.delete(gone, "rf")`);
+  await nvim.keys("<Esc>:Agent and more<CR>");
+  await nvim.waitForScreen("agent: Neovim's working folder was deleted. Choose another one with :cd");
+  await nvim.lua(`local chats = require("agent.chat")
+    chats.new().input:set("a draft")
+    vim.iter(chats.list()):each(chats.close)
+    vim.cmd.cd(_G.before)`);
 });

@@ -21,7 +21,7 @@ const SHOWN = [
   "✓ write src/__init__.py **x**",
   "Some bold text and this with snake_case and __init__.py, 2 * 3 * 4.",
   "See the guide, and [more](https://a.example/long/",
-  "- One of `code **x**`",
+  "• One of code **x**",
   '{"key": "b **c**"}',
   "─".repeat(60),
   "The end of it.",

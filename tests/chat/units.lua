@@ -74,9 +74,9 @@ test("pieces of one message are one block, until something else comes between th
   eq(apply(it, send("Go"), STARTED), { 1 })
   eq(apply(it, says("\n\nOne ")), { 2 })
   eq(apply(it, says("two.")), { 2 })
-  eq(apply(it, calls("a", "in_progress")), { 3 })
+  eq(apply(it, calls("a", "in_progress")), { 2, 3 })
   eq(apply(it, says("Three.")), { 4 })
-  eq(apply(it, says("Four.", "m2")), { 5 })
+  eq(apply(it, says("Four.", "m2")), { 4, 5 })
   eq(screen(it), { "Go", "One two.", "… call a", "Three.", "Four." })
 end)
 
@@ -177,26 +177,6 @@ test("thoughts between calls that only look stand in their line; a call that fai
   eq(vim.list_slice(screen(it), 5), { "… read 3 files  e, f, g" })
   apply(it, done("cancelled"))
   eq(vim.list_slice(screen(it), 5), { "✓ read e", "■ read f  stopped", "■ read g  stopped", "Stopped." })
-end)
-
-test("the columns of a table stand under each other once its text is over; those in code stay", function()
-  local it = timeline.new()
-  local row = "| a | `x|y` |\n|:-|-:|\n| 日本 | \\| |\n| long one |\nafter |"
-  apply(it, send("Go"), STARTED, says("See\n" .. row .. "\n```\n|a|\n|-|\n```"))
-  eq(vim.list_slice(screen(it), 3, 4), { "| a | `x|y` |", "|:-|-:|" })
-  eq(apply(it, calls("a", "completed")), { 2, 3 })
-  eq(vim.list_slice(screen(it), 3), {
-    "| a        | `x|y` |",
-    "| :------- | ----: |",
-    "| 日本     |    \\| |",
-    "| long one |       |",
-    "after |",
-    "```",
-    "|a|",
-    "|-|",
-    "```",
-    "✓ call a",
-  })
 end)
 
 test("an approval waits at its call, and the turn with it", function()

@@ -88,10 +88,20 @@ export async function whileEnginesSleep(nvim: ChildNvim, act: () => Promise<void
       vim.list_extend(found, vim.api.nvim_get_proc_children(pid))
     end
     return vim.list_slice(found, 2)`);
-  for (const pid of pids) Deno.kill(pid, "SIGSTOP");
+  const signal = (name: Deno.Signal) => {
+    for (const pid of pids) {
+      try {
+        Deno.kill(pid, name);
+      } catch (error) {
+        // A short-lived process has ended meanwhile.
+        if (!(error instanceof Deno.errors.NotFound)) throw error;
+      }
+    }
+  };
+  signal("SIGSTOP");
   try {
     await act();
   } finally {
-    for (const pid of pids) Deno.kill(pid, "SIGCONT");
+    signal("SIGCONT");
   }
 }

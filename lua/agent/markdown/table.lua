@@ -168,6 +168,28 @@ local function record(names, cells, width)
 end
 
 ---@param rows agent.Piece[][][]
+---@param widths integer[]
+---@param aligns ("left"|"right"|"centre")[]
+---@return agent.TableView
+local function with_columns(rows, widths, aligns)
+  local drawn = {}
+  for at, cells in ipairs(rows) do
+    drawn[at] = at == 2 and { rule(widths) } or columns(cells, widths, aligns)
+  end
+  return { rows = drawn, starts = {} }
+end
+
+---@param view agent.TableView
+---@return integer lines
+local function height(view)
+  local lines = 0
+  for _, row in ipairs(view.rows) do
+    lines = lines + #row
+  end
+  return lines
+end
+
+---@param rows agent.Piece[][][]
 ---@param width integer
 ---@return agent.TableView
 local function records(rows, width)
@@ -204,14 +226,12 @@ function M.draw(source, width)
     end
   end
   local widths = fitted(natural, width - 3 * count - 1)
-  if not widths then
-    return records(rows, width)
+  if widths == natural then
+    return with_columns(rows, widths, aligns)
   end
-  local drawn = {}
-  for at, cells in ipairs(rows) do
-    drawn[at] = at == 2 and { rule(widths) } or columns(cells, widths, aligns)
-  end
-  return { rows = drawn, starts = {} }
+  local list = records(rows, width)
+  local narrow = widths and with_columns(rows, widths, aligns)
+  return narrow and height(narrow) <= height(list) and narrow or list
 end
 
 return M

@@ -1,0 +1,257 @@
+/** The markdown of an answer is drawn over its text, which stays. No engine is needed. */
+import assert from "node:assert/strict";
+import { PLUGIN } from "../support/agent.ts";
+import { ChildNvim } from "../support/nvim.ts";
+
+interface Chat extends AsyncDisposable {
+  readonly nvim: ChildNvim;
+  /** Text of an answer, in pieces. */
+  stream(text: string): Promise<void>;
+  /** The turn ends. */
+  end(): Promise<void>;
+  /** The cursor's window becomes the transcript. */
+  enter(): Promise<void>;
+}
+
+async function start(columns: number, options = "", lua = ""): Promise<Chat> {
+  const ui = `vim.g.agent = { ui = { spinner = false, layout = "current", ${options} } }`;
+  const nvim = await ChildNvim.start({ runtime: [PLUGIN], columns, lines: 60, lua: `${ui}\n${lua}` });
+  const receive = (update: object) =>
+    nvim.lua(
+      `require("agent.approval") return require("agent.client").receive(...)`,
+      [{ chat: 1, ...update }],
+    );
+  await nvim.lua(`require("agent.client").send = function() end`);
+  await nvim.command("Agent Go");
+  await nvim.keys("<Esc>");
+  await receive({ type: "turn_started" });
+  return {
+    nvim,
+    async stream(text) {
+      for (let at = 0; at < text.length; at += 7) {
+        await receive({ type: "text", message: "m", text: text.slice(at, at + 7) });
+      }
+    },
+    async end() {
+      await receive({ type: "turn_done", reason: "end_turn" });
+    },
+    async enter() {
+      await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
+    },
+    [Symbol.asyncDispose]: () => nvim[Symbol.asyncDispose](),
+  };
+}
+
+const ANSWER = `# A plan
+
+Call \`greet()\` &mdash; see [it](https://a.example/)[^1].
+
+- read
+  - \`a.ts\`
+    - deeper
+- [x] write
+- [ ] run
+
+> A quote that is long enough to wrap in this window, for it goes on and on.
+> > and another
+
+\`\`\`lua
+local x = "**no**"
+\`\`\`
+
+---
+
+[^1]: A footnote.
+`;
+
+const DRAWN = [
+  "A plan",
+  "",
+  "Call greet() — see it¹.",
+  "",
+  "• read",
+  "  ◦ a.ts",
+  "    ▪ deeper",
+  "☑ write",
+  "☐ run",
+  "",
+  "▎ A quote that is long enough to wrap in this window, for",
+  "▎ it goes on and on.",
+  "▎ ▎ and another",
+  "",
+  "lua",
+  'local x = "**no**"',
+  "",
+  "",
+  "─".repeat(60),
+  "",
+  "¹: A footnote.",
+];
+
+const shows = (lines: readonly string[]) => (screen: string) =>
+  screen.split("\n").map((line) => line.trimEnd()).join("\n").includes(`\n${lines.join("\n")}\n`);
+
+Deno.test("headings, lists, tasks, quotes, code, rules and footnotes are drawn; the text stays", async () => {
+  await using chat = await start(60);
+  const { nvim } = chat;
+  await chat.stream(ANSWER);
+  await chat.end();
+  await nvim.waitForScreen(shows(DRAWN));
+  // Search finds the source, and its line shows it; so does what is yanked.
+  await chat.enter();
+  await nvim.keys("gg/- \\[x\\]<CR>");
+  await nvim.waitForScreen("- [x] write");
+  await nvim.keys("/^```lua<CR>V2jy");
+  await nvim.waitForScreen("☑ write");
+  assert.equal(
+    await nvim.lua(`return vim.fn.getreg('"')`),
+    '```lua\nlocal x = "**no**"\n```\n',
+  );
+  // 'conceallevel' of the window switches the drawing off and on.
+  await nvim.command("setlocal conceallevel=0");
+  await nvim.waitForScreen((screen) => screen.includes("# A plan") && screen.includes("- [ ] run"));
+});
+
+const TABLE = `| File | What it does | Size |
+|:-----|:------------:|-----:|
+| \`a.ts\` | **greets** the user | 12 |
+| b\\|c.ts | 漢字 🎉 | 3 |
+`;
+
+const TABLE_DRAWN = [
+  "│ File   │  What it does   │ Size │",
+  "├────────┼─────────────────┼──────┤",
+  "│ a.ts   │ greets the user │   12 │",
+  "│ b|c.ts │     漢字 🎉     │    3 │",
+];
+
+Deno.test("a table is drawn once it is whole, also at the end of an answer; before, its lines do not move", async () => {
+  await using chat = await start(60);
+  const { nvim } = chat;
+  await chat.stream(`${TABLE}| last`);
+  await nvim.waitForScreen("| last");
+  assert.match(nvim.text(), /\n\| a\.ts \| greets the user \| 12 \|\n/);
+  await chat.stream(" | row | 1 |\n\nMore.\n\n");
+  await nvim.waitForScreen(shows([...TABLE_DRAWN.slice(0, 3), "│ b|c.ts │     漢字 🎉     │    3 │"]));
+  await chat.stream(TABLE.trimEnd());
+  await chat.end();
+  await nvim.waitForScreen(
+    shows([...TABLE_DRAWN, "│ last   │       row       │    1 │", "", "More.", "", ...TABLE_DRAWN]),
+  );
+  // The cursor's row shows its source.
+  await chat.enter();
+  await nvim.keys("gg/b\\\\|c<CR>");
+  await nvim.waitForScreen((screen) =>
+    screen.includes("\n| b\\|c.ts | 漢字 🎉 | 3 |") && screen.includes("│ a.ts")
+  );
+});
+
+const WIDE = `Before.
+
+| File | What it does and why it is here | Risk |
+|---|---|---|
+| src/greet.ts | Builds the greeting from a name and a language; falls back to English | low |
+| src/cli.ts | Reads arguments<br>Prints the greeting | medium |
+
+After.
+`;
+
+Deno.test("the cells of a wide table wrap, in a narrow window it is a list of records; both follow the width", async () => {
+  await using chat = await start(60);
+  const { nvim } = chat;
+  await chat.stream(WIDE);
+  await chat.end();
+  await nvim.waitForScreen(shows([
+    "Before.",
+    "",
+    "│ File         │ What it does and why it is here  │ Risk   │",
+    "├──────────────┼──────────────────────────────────┼────────┤",
+    "│ src/greet.ts │ Builds the greeting from a name  │ low    │",
+    "│              │ and a language; falls back to    │        │",
+    "│              │ English                          │        │",
+    "│ src/cli.ts   │ Reads arguments                  │ medium │",
+    "│              │ Prints the greeting              │        │",
+    "",
+    "After.",
+  ]));
+  await nvim.lua("vim.o.columns = 34");
+  await nvim.waitForScreen(
+    shows([
+      "─".repeat(34),
+      "File           src/greet.ts",
+      "What it does   Builds the greeting",
+      "and why it is  from a name and a",
+      "here           language; falls",
+      "               back to English",
+      "Risk           low",
+      "─".repeat(34),
+      "File           src/cli.ts",
+      "What it does   Reads arguments",
+      "and why it is  Prints the greeting",
+      "here",
+      "Risk           medium",
+      "─".repeat(34),
+      "",
+      "After.",
+    ]),
+  );
+  await nvim.lua("vim.o.columns = 120");
+  await nvim.waitForScreen(
+    /\n│ src\/cli.ts   │ Reads arguments +│ medium │ *\n│ +│ Prints the greeting +│ +│ *\n *\nAfter/,
+  );
+});
+
+Deno.test("Neovim breaks lines where we think it does", async () => {
+  await using nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: 100, lines: 40 });
+  const wrong = await nvim.lua(
+    `local wrap, prose = require("agent.markdown.wrap"), require("agent.ui.prose")
+    prose.style(vim.api.nvim_get_current_win())
+    local parts = { "a", "word", " ", " ", "  ", "-", ",", "漢字", "🎉", "| ", "\`x\`", ("long"):rep(9), "/path/to.ts", "é" }
+    math.randomseed(...)
+    local wrong = {}
+    for _ = 1, 300 do
+      local line = { "| " }
+      for _ = 1, math.random(60) do table.insert(line, parts[math.random(#parts)]) end
+      line = table.concat(line)
+      vim.o.columns = math.random(20, 100)
+      vim.api.nvim_buf_set_lines(0, 0, -1, true, { line })
+      vim.cmd.redraw()
+      local found, last = {}, 0
+      for _, start in ipairs(vim.str_utf_pos(line)) do
+        local row = vim.fn.screenpos(0, 1, start).row
+        if row > last then table.insert(found, start - 1) last = row end
+      end
+      local starts = wrap.starts(line, vim.api.nvim_win_get_width(0))
+      if not vim.deep_equal(found, starts) then
+        table.insert(wrong, vim.inspect({ line, vim.o.columns, found, starts }))
+      end
+    end
+    return wrong`,
+    Math.floor(Math.random() * 1_000_000),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+Deno.test("with ui.markdown = false, and where another plugin draws, the text is shown as it is", async () => {
+  for (
+    const [options, lua] of [
+      ["markdown = false", ""],
+      // As render-markdown.nvim does: https://github.com/MeanderingProgrammer/render-markdown.nvim, core/ui.lua.
+      [
+        "",
+        `package.loaded["render-markdown"] = {}
+      vim.api.nvim_create_autocmd("FileType", { pattern = "agent", callback = function(event)
+        local namespace = vim.api.nvim_create_namespace("render-markdown.nvim")
+        vim.schedule(function() vim.api.nvim_buf_set_extmark(event.buf, namespace, 0, 0, {}) end)
+      end })`,
+      ],
+    ] as const
+  ) {
+    await using chat = await start(60, options, lua);
+    await chat.stream(`- [ ] one\n\n${TABLE}`);
+    await chat.end();
+    await chat.nvim.waitForScreen((screen) =>
+      screen.includes("\n- [ ] one") && screen.includes("\n| File | What it does")
+    );
+  }
+});
