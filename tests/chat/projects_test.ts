@@ -109,8 +109,8 @@ Deno.test("without its working folder Neovim says what to do, and a chat closes"
     vim.fn.delete(gone, "rf")`);
   await nvim.keys("<Esc>:Agent and more<CR>");
   await nvim.waitForScreen("agent: Neovim's working folder was deleted. Choose another one with :cd");
+  assert.equal(await nvim.lua(`return require("agent.projects").place().root`), "");
   await nvim.lua(`local chats = require("agent.chat")
-    chats.new().input:set("a draft")
     vim.iter(chats.list()):each(chats.close)
     vim.cmd.cd(_G.before)`);
 });
