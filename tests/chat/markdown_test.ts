@@ -197,7 +197,7 @@ Deno.test("the cells of a wide table wrap, in a narrow window it is a list of re
   );
   await nvim.lua("vim.o.columns = 120");
   await nvim.waitForScreen(
-    /\n│ src\/cli.ts   │ Reads arguments +│ medium │ *\n│ +│ Prints the greeting +│ +│ *\n *\nAfter/,
+    /\n│ src\/cli.ts {3}│ Reads arguments +│ medium │ *\n│ +│ Prints the greeting +│ +│ *\n *\nAfter/,
   );
 });
 
