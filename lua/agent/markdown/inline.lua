@@ -104,7 +104,7 @@ local function between(text, at, marks)
   return ends_word and inner:find("%S$") and inner or nil
 end
 
---- What begins at a sign: its pieces are added.
+--- Adds the pieces that begin at a sign.
 ---@param pieces agent.Piece[]
 ---@param text string
 ---@param at integer
