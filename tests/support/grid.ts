@@ -28,6 +28,23 @@ export interface CellStyle {
   readonly terminal: { readonly fg: number | undefined; readonly bg: number | undefined };
 }
 
+export type CursorShape = "block" | "horizontal" | "vertical";
+
+export interface PictureCell {
+  /** Empty in the right half of a double-width character. */
+  readonly text: string;
+  readonly style: CellStyle;
+}
+
+/** The whole screen as a value. */
+export interface Picture {
+  readonly rows: readonly (readonly PictureCell[])[];
+  readonly cursor: Position & { readonly shape: CursorShape };
+  /** The default colours. */
+  readonly fg: string;
+  readonly bg: string;
+}
+
 /** `text` is empty in the right half of a double-width character. */
 interface Cell {
   readonly text: string;
@@ -37,6 +54,7 @@ interface Cell {
 interface Shown {
   readonly rows: readonly (readonly Cell[])[];
   readonly cursor: Position;
+  readonly shape: CursorShape;
 }
 
 type Attributes = ReadonlyMap<string, unknown>;
@@ -50,7 +68,10 @@ export class Grid {
   #cursor: Position = { row: 0, column: 0 };
   #columns = 0;
   #colors = DEFAULT_COLORS;
-  #shown: Shown = { rows: [], cursor: this.#cursor };
+  #shape: CursorShape = "block";
+  /** By the number of the mode. */
+  #shapes: readonly CursorShape[] = [];
+  #shown: Shown = { rows: [], cursor: this.#cursor, shape: this.#shape };
   readonly #attributes = new Map<number, Attributes>();
   readonly #terminalColors = new Map<number, CellStyle["terminal"]>();
   readonly #touched = new Set<number>();
@@ -102,7 +123,28 @@ export class Grid {
   styleAt(row: number, column: number): CellStyle {
     const cell = this.#shown.rows[row]?.[column];
     if (cell === undefined) throw new RangeError(`no cell at row ${row}, column ${column}`);
-    const attributes = this.#attributes.get(cell.highlight) ?? new Map<string, unknown>();
+    return this.#style(cell.highlight);
+  }
+
+  picture(): Picture {
+    const { rows, cursor, shape } = this.#shown;
+    const styles = new Map<number, CellStyle>();
+    const style = (highlight: number) => {
+      const known = styles.get(highlight) ?? this.#style(highlight);
+      styles.set(highlight, known);
+      return known;
+    };
+    const { fg, bg } = style(BLANK.highlight);
+    return {
+      rows: rows.map((cells) => cells.map(({ text, highlight }) => ({ text, style: style(highlight) }))),
+      cursor: { ...cursor, shape },
+      fg,
+      bg,
+    };
+  }
+
+  #style(highlight: number): CellStyle {
+    const attributes = this.#attributes.get(highlight) ?? new Map<string, unknown>();
     const color = (name: string, fallback: number) => hex(attributes.get(name), fallback);
     const is = (name: string) => attributes.get(name) === true;
     const fg = color("foreground", this.#colors.fg);
@@ -120,13 +162,15 @@ export class Grid {
       strikethrough: is("strikethrough"),
       reverse: is("reverse"),
       url: typeof url === "string" ? url : undefined,
-      terminal: this.#terminalColors.get(cell.highlight) ?? { fg: undefined, bg: undefined },
+      terminal: this.#terminalColors.get(highlight) ?? { fg: undefined, bg: undefined },
     };
   }
 
   #apply(name: string, values: readonly unknown[]): void {
     if (name === "hl_attr_define") return this.#define(values);
     if (name === "default_colors_set") return this.#recolor(values);
+    if (name === "mode_info_set") this.#shapes = list(values[1], name).map(shapeOf);
+    if (name === "mode_change") this.#shape = this.#shapes[integer(values[1], name)] ?? "block";
     if (!name.startsWith("grid_") || values[0] !== GLOBAL_GRID) return;
     const numbers = () => values.map((value) => integer(value, name));
     if (name === "grid_line") return this.#line(values);
@@ -212,7 +256,7 @@ export class Grid {
       return cells.slice();
     });
     this.#touched.clear();
-    this.#shown = { rows, cursor: this.#cursor };
+    this.#shown = { rows, cursor: this.#cursor, shape: this.#shape };
     return changed;
   }
 
@@ -223,6 +267,12 @@ export class Grid {
 
 function attributes(value: unknown): Attributes {
   return new Map<string, unknown>(typeof value === "object" && value !== null ? Object.entries(value) : []);
+}
+
+/** @param mode an entry of `mode_info_set` */
+function shapeOf(mode: unknown): CursorShape {
+  const shape = attributes(mode).get("cursor_shape");
+  return shape === "horizontal" || shape === "vertical" ? shape : "block";
 }
 
 function rowText(cells: readonly Cell[]): string {

@@ -48,6 +48,31 @@ Deno.test("a double-width character is one character in two columns", () => {
   assert.equal(screen.locate("y"), undefined);
 });
 
+Deno.test("a picture has each cell's text and colours, and the cursor's shape in this mode", () => {
+  const screen = grid(3, 1);
+  const modes = [{ name: "normal", cursor_shape: "block" }, { name: "insert", cursor_shape: "vertical" }];
+  screen.redraw([
+    ["default_colors_set", [0xeeeeee, 0x111111, 0xff0000, 0, 0]],
+    ["hl_attr_define", [4, { foreground: 0x00ff00, undercurl: true }, {}, []]],
+    ["grid_line", [1, 0, 0, [["漢", 4], [""], ["x", 0]], false]],
+    ["mode_info_set", [true, modes]],
+    ["grid_cursor_goto", [1, 0, 2]],
+    FLUSH,
+  ]);
+  const { rows, cursor, fg, bg } = screen.picture();
+  assert.deepEqual([fg, bg], ["#eeeeee", "#111111"]);
+  assert.deepEqual(cursor, { row: 0, column: 2, shape: "block" });
+  assert.deepEqual(rows[0]?.map(({ text, style }) => [text, style.fg, style.undercurl]), [
+    ["漢", "#00ff00", true],
+    ["", "#00ff00", true],
+    ["x", "#eeeeee", false],
+  ]);
+  screen.redraw([["mode_change", ["insert", 1]]]);
+  assert.equal(screen.picture().cursor.shape, "block");
+  screen.redraw([FLUSH]);
+  assert.equal(screen.picture().cursor.shape, "vertical");
+});
+
 Deno.test("nothing is shown before the flush, and a flush tells how many rows look different", () => {
   const screen = grid(3, 3);
   assert.deepEqual(screen.redraw([["grid_line", [1, 1, 0, [["a", 0]], false]]]), []);

@@ -5,7 +5,7 @@
  * `:help ui-startup`: Neovim reads nothing until the screen is attached.
  */
 import { MsgpackRpc } from "../../denops/agent/shared/msgpack_rpc.ts";
-import type { CellStyle, Position } from "./grid.ts";
+import type { CellStyle, Picture, Position } from "./grid.ts";
 import { type ChildOptions, type NvimProcess, spawnNvim } from "./nvim_process.ts";
 import { DEFAULT_TIMEOUT, type Outcome, pauseBetweenLooks, type WaitOptions, within } from "./project.ts";
 import { type Paint, Screen, type Shows } from "./screen.ts";
@@ -145,6 +145,11 @@ export class ChildNvim implements AsyncDisposable {
   /** The place of the first cell of `text`, which stands on one row. */
   locate(text: string): Position | undefined {
     return this.#screen.grid.locate(text);
+  }
+
+  /** What is shown, with its colours. */
+  picture(): Picture {
+    return this.#screen.grid.picture();
   }
 
   highlightAt(row: number, column: number): CellStyle {

@@ -1,0 +1,72 @@
+/** Takes pictures of situations: a real Neovim with the plugin and a real engine; only the model is scripted. */
+import { type AgentOptions, type RunningAgent, startAgent } from "../../tests/support/agent.ts";
+import type { Picture } from "../../tests/support/grid.ts";
+import type { ChildNvim } from "../../tests/support/nvim.ts";
+import { waitUntil } from "../../tests/support/project.ts";
+import { OPEN_FILE, type Situation } from "./situations.ts";
+import { TODO_PROJECT } from "./todo_project.ts";
+
+export type Background = "dark" | "light";
+
+export interface View {
+  readonly columns: number;
+  readonly lines: number;
+  readonly background: Background;
+}
+
+/** Milliseconds without a change after which a screen is finished. */
+const QUIET = 400;
+
+/** A program in this situation, with the picture's screen. @param start {@link startAgent} unless tests share one */
+export async function playSituation(
+  { script, options, play }: Situation,
+  { columns, lines, background }: View,
+  start: (options: AgentOptions) => Promise<RunningAgent> = startAgent,
+): Promise<RunningAgent> {
+  const agent = await start({
+    ...options,
+    script,
+    columns,
+    lines,
+    options: `sessions = { title = false }, ui = { spinner = false, notify = false }, ${
+      options?.options ?? ""
+    }`,
+    lua: `vim.o.termguicolors, vim.o.background = true, "${background}"`,
+    project: TODO_PROJECT,
+    files: [OPEN_FILE],
+    // A mined repository has one folder more.
+    mined: false,
+  });
+  try {
+    await play(agent);
+    return agent;
+  } catch (error) {
+    await agent[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** The screen when nothing has changed for a while. */
+export async function settledPicture(nvim: ChildNvim): Promise<Picture> {
+  const since = performance.now();
+  await waitUntil("the screen to settle", () => {
+    const last = Math.max(since, nvim.paints.at(-1)?.at ?? 0);
+    return performance.now() - last > QUIET;
+  });
+  return nvim.picture();
+}
+
+/** The picture on each background, from one Neovim. */
+export async function takePictures(
+  situation: Situation,
+  size: Omit<View, "background">,
+  [first, ...others]: readonly [Background, ...Background[]],
+): Promise<ReadonlyMap<Background, Picture>> {
+  await using agent = await playSituation(situation, { ...size, background: first });
+  const pictures = new Map([[first, await settledPicture(agent.nvim)]]);
+  for (const background of others) {
+    await agent.nvim.command(`set background=${background}`);
+    pictures.set(background, await settledPicture(agent.nvim));
+  }
+  return pictures;
+}
