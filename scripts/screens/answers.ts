@@ -197,6 +197,9 @@ Term with a very long word: lua/todo/some/deeply/nested/folder/with/a/file/name/
 
 /** An edit of a sensitive file, which needs an answer. */
 export const SENSITIVE = script([
+  call("read_file", { path: ".github/workflows/ci.yml" }),
+  "usage 10820 60",
+], [
   say(
     "The tests need a second job. The workflow decides what runs with the repository's rights, so I ask first.",
   ),

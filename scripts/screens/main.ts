@@ -2,6 +2,7 @@
  * Takes pictures of the plugin, to look at: `deno task screens`.
  *
  * - `deno task screens [--columns N] [--rows N] [--background light] SITUATION FILE.svg` takes one.
+ *   Of a long chat it takes one for each part.
  * - `deno task screens --all FOLDER [SITUATION …]` takes each (or these) at four sizes on both backgrounds.
  */
 import { join } from "node:path";
@@ -9,9 +10,19 @@ import { parseArgs } from "node:util";
 import { toolEnvironment } from "../environment.ts";
 import { type Situation, SITUATIONS } from "./situations.ts";
 import { svgOf } from "./svg.ts";
-import { type Background, takePictures } from "./take.ts";
+import { type Background, type NamedPicture, takePictures } from "./take.ts";
 
-const SIZES = [[40, 15], [80, 24], [120, 40], [200, 50]] as const;
+interface Size {
+  readonly columns: number;
+  readonly lines: number;
+}
+
+const SIZES: readonly Size[] = [
+  { columns: 40, lines: 15 },
+  { columns: 80, lines: 24 },
+  { columns: 120, lines: 40 },
+  { columns: 200, lines: 50 },
+];
 const NAMES = SITUATIONS.map(({ name }) => name).join(", ");
 const USAGE = `Usage: deno task screens [--columns N] [--rows N] [--background light] SITUATION FILE.svg
        deno task screens --all FOLDER [SITUATION …]
@@ -35,17 +46,21 @@ function situation(name: string): Situation {
   return found;
 }
 
-/** @param file the path for each background */
-async function write(
+async function write(file: string, { title }: Situation, { picture }: NamedPicture): Promise<void> {
+  await Deno.writeTextFile(file, svgOf(picture, title));
+  console.log(file);
+}
+
+async function takeOne(
   situation: Situation,
-  [columns, lines]: readonly [number, number],
-  backgrounds: readonly [Background, ...Background[]],
-  file: (background: Background) => string,
+  size: Size,
+  background: Background,
+  file: string,
 ): Promise<void> {
-  const pictures = await takePictures(situation, { columns, lines }, backgrounds);
-  for (const [background, picture] of pictures) {
-    await Deno.writeTextFile(file(background), svgOf(picture, situation.title));
-    console.log(file(background));
+  const pictures = await takePictures(situation, size, [background]);
+  for (const [at, picture] of pictures.entries()) {
+    const isOnly = pictures.length === 1;
+    await write(isOnly ? file : file.replace(/(\.svg)?$/, `-${at + 1}.svg`), situation, picture);
   }
 }
 
@@ -55,17 +70,15 @@ async function takeAll(folder: string, situations: readonly Situation[]): Promis
   const work = async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const { situation, size } = next;
-      const name = `${situation.name}-${size.join("x")}`;
-      await write(
-        situation,
-        size,
-        ["dark", "light"],
-        (background) => join(folder, `${name}-${background}.svg`),
-      )
-        .catch((error) => {
-          console.error(`${name}: ${error instanceof Error ? error.message : error}`);
-          Deno.exitCode = 1;
-        });
+      const name = `${situation.name}-${size.columns}x${size.lines}`;
+      try {
+        for (const picture of await takePictures(situation, size, ["dark", "light"])) {
+          await write(join(folder, `${name}-${picture.suffix}.svg`), situation, picture);
+        }
+      } catch (error) {
+        console.error(`${name}: ${error instanceof Error ? error.message : error}`);
+        Deno.exitCode = 1;
+      }
     }
   };
   await Promise.all([work(), work()]);
@@ -86,7 +99,7 @@ async function main([first, second, ...more]: readonly string[]): Promise<void> 
     console.error(USAGE);
     Deno.exit(2);
   }
-  await write(situation(first), [columns, lines], [background], () => second);
+  await takeOne(situation(first), { columns, lines }, background, second);
 }
 
 await main(positionals);

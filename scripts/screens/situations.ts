@@ -12,6 +12,8 @@ export interface Situation {
   readonly title: string;
   readonly script: string;
   readonly options?: Pick<SharedOptions, "options" | "hasOwnState">;
+  /** The chat has more lines than a screen: a picture of each part. */
+  readonly isLong?: boolean;
   /** Leads there from a Neovim with {@link OPEN_FILE} in its only window; works at any size. */
   play(agent: RunningAgent): Promise<unknown>;
 }
@@ -78,8 +80,12 @@ export const SITUATIONS: readonly Situation[] = [
         await turn(nvim, `Agent ${question}`);
       }
       await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
-      await nvim.waitForScreen("Sort the list");
-      await nvim.keys("ggjj");
+      // An engine may store the end of a turn only now, which moves its row.
+      await nvim.waitForScreen(/✗ Sort the[^]*✓ Does it[^]*✓ Why is/);
+      await nvim.keys("gg");
+      await nvim.keys("j");
+      await nvim.keys("j");
+      await nvim.waitForScreen("I would keep");
     },
   },
   {
@@ -95,6 +101,7 @@ export const SITUATIONS: readonly Situation[] = [
     name: "markdown",
     title: "An answer with every form of markdown",
     script: MARKDOWN,
+    isLong: true,
     play: ({ nvim }) => turn(nvim, "Agent How is the list stored?"),
   },
   {

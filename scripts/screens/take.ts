@@ -56,17 +56,44 @@ export async function settledPicture(nvim: ChildNvim): Promise<Picture> {
   return nvim.picture();
 }
 
-/** The picture on each background, from one Neovim. */
+/** Of a long chat, on one background. */
+const MOST_PARTS = 8;
+
+/** A picture of the screen, or of each part of a long chat from its beginning. */
+async function* parts(nvim: ChildNvim, isLong: boolean): AsyncGenerator<Picture> {
+  if (!isLong) return yield await settledPicture(nvim);
+  await nvim.keys("<Esc>");
+  await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
+  await nvim.keys("gg");
+  for (let part = 1; part <= MOST_PARTS; part++) {
+    yield await settledPicture(nvim);
+    if (await nvim.lua(`return vim.fn.line("w$") == vim.fn.line("$")`)) return;
+    await nvim.keys("<C-f>");
+  }
+}
+
+export interface NamedPicture {
+  /** Behind the situation's name: the background, and the part if it is not the only one. */
+  readonly suffix: string;
+  readonly picture: Picture;
+}
+
+/** Pictures on each background, from one Neovim. */
 export async function takePictures(
   situation: Situation,
   size: Omit<View, "background">,
-  [first, ...others]: readonly [Background, ...Background[]],
-): Promise<ReadonlyMap<Background, Picture>> {
-  await using agent = await playSituation(situation, { ...size, background: first });
-  const pictures = new Map([[first, await settledPicture(agent.nvim)]]);
-  for (const background of others) {
+  backgrounds: readonly [Background, ...Background[]],
+): Promise<readonly NamedPicture[]> {
+  const { isLong = false } = situation;
+  await using agent = await playSituation(situation, { ...size, background: backgrounds[0] });
+  const pictures: NamedPicture[] = [];
+  for (const background of backgrounds) {
     await agent.nvim.command(`set background=${background}`);
-    pictures.set(background, await settledPicture(agent.nvim));
+    let part = 0;
+    for await (const picture of parts(agent.nvim, isLong)) {
+      part += 1;
+      pictures.push({ suffix: isLong ? `${background}-${part}` : background, picture });
+    }
   }
   return pictures;
 }
