@@ -19,8 +19,14 @@ const DIM: readonly string[] = [
   "AgentTool",
 ];
 
-/** Backgrounds that differ from those of windows. */
-const SOFT: readonly string[] = ["AgentCode", "AgentCodeBlock", "AgentCodeLabel", "AgentUserLine"];
+/** Their backgrounds differ from those of windows. */
+const FILLED: readonly string[] = [
+  "AgentCode",
+  "AgentCodeBlock",
+  "AgentCodeLabel",
+  "AgentUserLine",
+  "AgentWaiting",
+];
 
 /** What is drawn on the line of another group. */
 const ON_LINES: readonly (readonly [group: string, line: string])[] = [
@@ -28,6 +34,20 @@ const ON_LINES: readonly (readonly [group: string, line: string])[] = [
   ["AgentHint", "AgentUserLine"],
   ["AgentCodeLabel", "AgentCodeBlock"],
 ];
+
+/** Code in a diff has the scheme's own colours, if there are more than 256. */
+const CODE = [
+  "Comment",
+  "Constant",
+  "String",
+  "Identifier",
+  "Function",
+  "Statement",
+  "PreProc",
+  "Type",
+  "Special",
+];
+const CODE_ON = ["AgentDiffAdd", "AgentDiffDelete"];
 
 interface Row {
   readonly group: string;
@@ -40,14 +60,15 @@ const WINDOWS = { split: 0, float: 60 };
 
 /** Draws each row in both windows; the last line says which colours are on the screen. */
 async function stage(): Promise<{ readonly nvim: ChildNvim; readonly rows: readonly Row[] }> {
-  const nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: 120, lines: 50 });
+  const nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: 120, lines: 70 });
   const groups = await nvim.lua<readonly string[]>(`require("agent.chat")
     local highlights = require("agent.ui.highlights")
     highlights.define()
     return vim.tbl_map(function(group) return group[1] end, highlights.groups)`);
-  const rows = [
-    ...groups.map((group): Row => ({ group })),
+  const rows: readonly Row[] = [
+    ...groups.map((group) => ({ group })),
     ...ON_LINES.map(([group, line]) => ({ group, line })),
+    ...CODE_ON.flatMap((line) => CODE.map((group) => ({ group, line }))),
   ];
   await nvim.lua(
     `local rows, column = ...
@@ -109,6 +130,7 @@ Deno.test("text has a contrast of 4.5 and dim text of 3 on every background, in 
   const { nvim, rows } = await stage();
   await using _ = nvim;
   const failures: string[] = [];
+  const groups = rows.map(({ group }) => group);
   let loads = 0;
   for (const scheme of SCHEMES) {
     for (const background of ["dark", "light"]) {
@@ -119,16 +141,26 @@ Deno.test("text has a contrast of 4.5 and dim text of 3 on every background, in 
           colours(nvim.highlightAt(row, column), background, isTrue);
         for (const [window, column] of Object.entries(WINDOWS)) {
           const [, page] = seen(rows.length + 1, column + 40);
+          const [text, dim] = ["AgentNormal", "AgentHint"].map((name) =>
+            seen(groups.indexOf(name), column)[0]
+          );
+          if (text === dim) failures.push(`${scheme} ${background}: dim text is not dim`);
           for (const [at, { group, line }] of rows.entries()) {
             const [fg, bg] = seen(at, column);
             const much = contrast(fg, bg);
             const name = `${scheme} ${background} ${isTrue ? "true" : "256"} ${window}: ${group} ${
               line ?? ""
             }`;
-            if (much < (DIM.includes(group) ? 3 : 4.5)) {
+            // A colour that is hard to read everywhere may be a little harder to read in a diff.
+            const least = CODE.includes(group)
+              ? isTrue ? Math.min(3, 0.75 * contrast(fg, page)) : 0
+              : DIM.includes(group)
+              ? 3
+              : 4.5;
+            if (much < least) {
               failures.push(`${name} has ${fg} on ${bg}, ${much.toFixed(1)}`);
             }
-            if (SOFT.includes(line ?? group) && contrast(bg, page) < 1.05) {
+            if (FILLED.includes(line ?? group) && contrast(bg, page) < 1.05) {
               failures.push(`${name} has the background ${bg} on ${page}`);
             }
           }
