@@ -186,3 +186,51 @@ Deno.test("everything can be read with Neovim's colour schemes, and those who se
   await nvim.command("set notermguicolors background=dark | colorscheme vim");
   assert.equal(await nvim.lua(`return vim.api.nvim_get_hl(0, { name = "AgentNormal" }).link`), "Normal");
 });
+
+Deno.test("diffs of a language without a parser have its colours, in the chat and in an approval", async () => {
+  const before = `"""A text\nreturn x\n"""\nreturn "one"\n`;
+  const after = before.replace(`return "one"`, `return "two"  # new`);
+  await using nvim = await start({
+    columns: 80,
+    lines: 40,
+    lua: `vim.o.termguicolors = true
+      vim.g.agent = vim.tbl_extend("force", vim.g.agent, { review = { show_diffs = "open" } })`,
+  });
+  const output = `@@ -1,4 +1,4 @@\n """A text\n return x\n """\n-return "one"\n+return "two"  # new`;
+  await nvim.lua(
+    `local output, before, after = ...
+    _G.begin("Rename it") _G.receive(${READY}, { type = "tool", id = "1", title = "edit a.py", status = "completed",
+      kind = "edit", path = "a.py", is_diff = true, output = output },
+      { type = "approval", request = 1, kind = "file", tool = "3", title = "write b.py", reason = "It is new.",
+        files = { { path = "b.py", before = before, after = after } }, left_out = 0 })`,
+    output,
+    before,
+    after,
+  );
+  await nvim.waitForScreen(/ {2}\+return "two" {2}# new[^]*Approval[^]*\+return "two" {2}# new/);
+  const color = async (group: string) => {
+    const found = await nvim.lua<number>(`return vim.api.nvim_get_hl(0, { name = "${group}", link = false }).fg`);
+    return `#${found.toString(16).padStart(6, "0")}`;
+  };
+  const string = await color("String");
+  const colored = () => {
+    const rows = nvim.screen().entries().filter(([, line]) => /[-+]return "(one|two)"/.test(line));
+    return [...rows].map(([row, line]) => nvim.highlightAt(row, line.indexOf('"')).fg);
+  };
+  await nvim.waitForScreen(() => colored().join() === [string, string, string, string].join());
+  const rows = [...nvim.screen().entries().filter(([, line]) => /[-+]return "two"/.test(line))];
+  assert.equal(rows.length, 2);
+  for (const [row, line] of rows) {
+    const styles = ["+", "return", '"two"', "# new"].map((text) => nvim.highlightAt(row, line.indexOf(text)));
+    assert.equal(new Set(styles.map(({ bg }) => bg)).size, 1, "the colour of an added line");
+    assert.notEqual(styles[1]?.fg, styles[2]?.fg);
+    const inText = nvim.screen().findIndex((text, at) => at > row - 5 && at < row && / return x/.test(text));
+    assert.equal(nvim.highlightAt(inText, nvim.screen()[inText]?.indexOf("return") ?? 0).fg, string, "of a text");
+  }
+  // Groups that cannot be read on such lines are left out.
+  await nvim.lua(`vim.api.nvim_set_hl(0, "String", { fg = vim.api.nvim_get_hl(0, { name = "DiffAdd" }).bg })
+    require("agent.approval.window").redraw()`);
+  const added = await color("AgentDiffAdd");
+  const [, [row, line] = [0, ""]] = rows;
+  await nvim.waitForScreen(() => nvim.highlightAt(row, line.indexOf('"')).fg === added);
+});

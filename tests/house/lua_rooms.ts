@@ -10,7 +10,7 @@ export const LUA_RULES: readonly (readonly [room: string, to: readonly string[]]
   ["deep", []],
   ["events", []],
   ["timeline", []],
-  ["ui", []],
+  ["ui", ["deep"]],
   ["host", ["config"]],
   ["markdown", ["timeline", "config"]],
   ["reload", ["ui", "deep"]],

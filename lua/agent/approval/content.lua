@@ -95,17 +95,27 @@ local function titled(approval, more)
   return vim.list_extend({ title, reason }, lines), { "AgentTitle", "AgentWarning" }
 end
 
+--- Lines of the float that are the diff of a file.
+---@class agent.ApprovalDiff
+---@field path string
+---@field first integer
+---@field last integer
+
 --- The files that would change, each as a diff.
 ---@param approval agent.Approval
 ---@return string[] lines
 ---@return table<integer, string> groups
+---@return nil marks
+---@return agent.ApprovalDiff[] diffs
 local function file_lines(approval)
   local lines, groups = titled(approval)
+  local diffs = {}
   for _, file in ipairs(approval.files) do
     if #approval.files > 1 then
       table.insert(lines, ("── %s ──"):format(format.one_line(file.path)))
       groups[#lines] = "AgentHint"
     end
+    local first = #lines + 1
     local text = vim.text.diff(file.before or "", file.after, { result_type = "unified", ctxlen = 3 })
     for _, line in ipairs(vim.split(text, "\n", { trimempty = true })) do
       if not line:find("^\\ No newline") then
@@ -116,12 +126,13 @@ local function file_lines(approval)
           or nil
       end
     end
+    table.insert(diffs, file.path and { path = file.path, first = first, last = #lines })
   end
   if approval.left_out > 0 then
     table.insert(lines, ("%d more, too large to show"):format(approval.left_out))
     groups[#lines] = "AgentWarning"
   end
-  return lines, groups
+  return lines, groups, nil, diffs
 end
 
 ---@param approval agent.Approval
@@ -135,7 +146,7 @@ end
 
 ---@class agent.ApprovalKind
 ---@field title? string  of the window; default: "Approval"
----@field lines fun(approval: agent.Approval): string[], table<integer, string>, table<integer, agent.Mark[]>?
+---@field lines fun(approval: agent.Approval): string[], table<integer, string>, table<integer, agent.Mark[]>?, agent.ApprovalDiff[]?
 ---   the highlight group of each line, and of parts of it
 ---@field keys fun(approval: agent.Approval): string[]
 ---@field answer "allow"|"text"|"none"  possible answer besides a rejection

@@ -3,6 +3,7 @@ local border = require("agent.ui.border")
 local chats = require("agent.approval.chats")
 local config = require("agent.config")
 local content = require("agent.approval.content")
+local diff_syntax = require("agent.ui.diff_syntax")
 local format = require("agent.ui.format")
 local keys_hint = require("agent.ui.hint")
 local no_insert = require("agent.ui.no_insert")
@@ -234,17 +235,34 @@ end
 ---@param target integer buffer
 ---@param approval agent.Approval
 local function fill(target, approval)
-  local lines, groups, marks = content.kind(approval).lines(approval)
+  local lines, groups, marks, diffs = content.kind(approval).lines(approval)
   vim.api.nvim_buf_clear_namespace(target, namespace, 0, -1)
   vim.bo[target].modifiable = true
   vim.api.nvim_buf_set_lines(target, 0, -1, false, lines)
   for row, name in pairs(groups) do
-    vim.api.nvim_buf_set_extmark(target, namespace, row - 1, 0, { line_hl_group = name })
+    -- A `line_hl_group` would override the colours of code.
+    vim.api.nvim_buf_set_extmark(target, namespace, row - 1, 0, {
+      end_row = row,
+      end_col = 0,
+      hl_group = name,
+      hl_eol = true,
+      priority = 200,
+    })
   end
   for row, of_line in pairs(marks or {}) do
     for _, mark in ipairs(of_line) do
       vim.api.nvim_buf_set_extmark(target, namespace, row - 1, mark[1], { end_col = mark[2], hl_group = mark[3] })
     end
+  end
+  for _, diff in ipairs(diffs or {}) do
+    diff_syntax.draw({
+      buffer = target,
+      namespace = namespace,
+      path = diff.path,
+      lines = vim.list_slice(lines, diff.first, diff.last),
+      row = diff.first - 1,
+      sign = 0,
+    })
   end
   vim.bo[target].modifiable = false
 end
