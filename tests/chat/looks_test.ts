@@ -209,7 +209,9 @@ Deno.test("diffs of a language without a parser have its colours, in the chat an
   );
   await nvim.waitForScreen(/ {2}\+return "two" {2}# new[^]*Approval[^]*\+return "two" {2}# new/);
   const color = async (group: string) => {
-    const found = await nvim.lua<number>(`return vim.api.nvim_get_hl(0, { name = "${group}", link = false }).fg`);
+    const found = await nvim.lua<number>(
+      `return vim.api.nvim_get_hl(0, { name = "${group}", link = false }).fg`,
+    );
     return `#${found.toString(16).padStart(6, "0")}`;
   };
   const string = await color("String");
@@ -225,7 +227,11 @@ Deno.test("diffs of a language without a parser have its colours, in the chat an
     assert.equal(new Set(styles.map(({ bg }) => bg)).size, 1, "the colour of an added line");
     assert.notEqual(styles[1]?.fg, styles[2]?.fg);
     const inText = nvim.screen().findIndex((text, at) => at > row - 5 && at < row && / return x/.test(text));
-    assert.equal(nvim.highlightAt(inText, nvim.screen()[inText]?.indexOf("return") ?? 0).fg, string, "of a text");
+    assert.equal(
+      nvim.highlightAt(inText, nvim.screen()[inText]?.indexOf("return") ?? 0).fg,
+      string,
+      "of a text",
+    );
   }
   // Groups that cannot be read on such lines are left out.
   await nvim.lua(`vim.api.nvim_set_hl(0, "String", { fg = vim.api.nvim_get_hl(0, { name = "DiffAdd" }).bg })

@@ -144,10 +144,13 @@ local function allow_keys(approval, own)
   return vim.list_extend(keys, { "r reject", "R with reason", own })
 end
 
+--- Returns the lines, the highlight group of each line, those of parts of it, and the diffs among the lines.
+---@alias agent.ApprovalLines
+---| fun(approval: agent.Approval): string[], table<integer, string>, table<integer, agent.Mark[]>?, agent.ApprovalDiff[]?
+
 ---@class agent.ApprovalKind
 ---@field title? string  of the window; default: "Approval"
----@field lines fun(approval: agent.Approval): string[], table<integer, string>, table<integer, agent.Mark[]>?, agent.ApprovalDiff[]?
----   the highlight group of each line, and of parts of it
+---@field lines agent.ApprovalLines
 ---@field keys fun(approval: agent.Approval): string[]
 ---@field answer "allow"|"text"|"none"  possible answer besides a rejection
 ---@field files? fun(approval: agent.Approval, line: integer): agent.FileDiff[]  files to compare, at this line
