@@ -3,6 +3,7 @@
 local deep = require("agent.deep")
 local highlights = require("agent.ui.highlights")
 local languages = require("agent.ui.languages")
+local readable = require("agent.ui.readable")
 local vim_syntax = require("agent.ui.vim_syntax")
 
 local M = {}
@@ -54,13 +55,13 @@ local LINE_GROUPS = { ["+"] = "AgentDiffAdd", ["-"] = "AgentDiffDelete" }
 local function marker(diff)
   local anchor = vim.api.nvim_buf_set_extmark(diff.buffer, diff.namespace, diff.row, 0, {})
   local priority = highlights.keeps_syntax() and ABOVE or BELOW
-  local readable = {} ---@type table<string, boolean>
+  local known = {} ---@type table<string, boolean>
   local function is_readable(group, sign)
     local key = sign .. group
-    if readable[key] == nil then
-      readable[key] = highlights.is_readable(group, LINE_GROUPS[sign])
+    if known[key] == nil then
+      known[key] = readable.is_readable(group, LINE_GROUPS[sign])
     end
-    return readable[key]
+    return known[key]
   end
   return function(side, line, from, to, group)
     local offset = side.offsets[line]

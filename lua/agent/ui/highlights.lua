@@ -73,20 +73,6 @@ function M.keeps_syntax()
   return vim.o.termguicolors
 end
 
---- True if text of a group of code can be read on lines of one of the agent's groups.
----@param name string
----@param line? string  default: lines without a group
----@return boolean
-function M.is_readable(name, line)
-  local base, highlight, below = base_colours(), look(name), line and look(line) or {}
-  if highlight.reverse or below.reverse then
-    return true
-  end
-  local bg = colour(highlight, "bg") or colour(below, "bg")
-  local fg = colour(highlight, "fg") or colour(below, "fg") or base.fg
-  return colours.least_contrast(fg, bg and { bg } or base.backgrounds) >= DIM.Comment
-end
-
 --- Sets all groups, but never one that somebody else has set.
 function M.define()
   local base = readable.base(is_ours("AgentNormal", "NormalFloat") and "NormalFloat" or "AgentNormal")

@@ -181,6 +181,20 @@ function M.base(float)
   return { fg = fg, float_fg = colour(other, "fg") or fg, backgrounds = { bg, float_bg }, is_plain = false }
 end
 
+--- True if text of a group of code can be read on lines of one of the agent's groups.
+---@param name string
+---@param line? string  default: lines without a group
+---@return boolean
+function M.is_readable(name, line)
+  local base, highlight, below = M.base("AgentNormal"), look(name), line and look(line) or {}
+  if highlight.reverse or below.reverse then
+    return true
+  end
+  local bg = colour(highlight, "bg") or colour(below, "bg")
+  local fg = colour(highlight, "fg") or colour(below, "fg") or base.fg
+  return colours.least_contrast(fg, bg and { bg } or base.backgrounds) >= DIM.Comment
+end
+
 --- The attributes of a group that cannot be its link alone.
 ---@param group agent.HighlightGroup
 ---@param link string|false
