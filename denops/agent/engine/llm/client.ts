@@ -71,10 +71,12 @@ export async function* streamModel(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, void> {
   const tries = new Tries(request, options);
+  let isReported = false;
   for (;;) {
-    using silence = new SilenceTimer(options, signal);
+    using silence: SilenceTimer = new SilenceTimer(options, signal, isReported);
     const deltas = oneTry(tries.request, options, silence);
     const { end, hasContent } = yield* traced(deltas, silence, quietNotice(options));
+    isReported = silence.isReported;
     if (signal.aborted) return yield { type: "cancelled" };
     if (end.type === "done") return yield { type: "done" };
     let next: NextTry;
@@ -230,10 +232,16 @@ class SilenceTimer implements Disposable {
   readonly signal: AbortSignal;
   #heardAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #isQuiet = false;
+  #isReported: boolean;
   #wake = () => {};
 
-  constructor({ timeout, quiet = QUIET }: Pick<ClientOptions, "timeout" | "quiet">, signal: AbortSignal) {
+  /** @param isReported an earlier attempt has already reported a long silence to the user */
+  constructor(
+    { timeout, quiet = QUIET }: Pick<ClientOptions, "timeout" | "quiet">,
+    signal: AbortSignal,
+    isReported: boolean,
+  ) {
+    this.#isReported = isReported;
     this.#milliseconds = Math.min(timeout * 1_000, LONGEST_TIMER_MS);
     this.#quietMs = quiet * 1_000;
     this.signal = AbortSignal.any([signal, this.#controller.signal]);
@@ -243,11 +251,15 @@ class SilenceTimer implements Disposable {
 
   /** Whether the first long silence begins before the reading ends. */
   async comesBefore(reading: Promise<unknown>): Promise<boolean> {
-    if (this.#isQuiet) return false;
+    if (this.#isReported) return false;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
     await Promise.race([reading, promise]);
-    return this.#isQuiet;
+    return this.#isReported;
+  }
+
+  get isReported(): boolean {
+    return this.#isReported;
   }
 
   get expired(): boolean {
@@ -263,11 +275,11 @@ class SilenceTimer implements Disposable {
     this.#timer = setTimeout(() => {
       const silent = performance.now() - this.#heardAt;
       if (silent >= this.#milliseconds) return this.#controller.abort();
-      if (silent >= this.#quietMs && !this.#isQuiet) {
-        this.#isQuiet = true;
+      if (silent >= this.#quietMs && !this.#isReported) {
+        this.#isReported = true;
         this.#wake();
       }
-      const next = this.#isQuiet ? this.#milliseconds : Math.min(this.#quietMs, this.#milliseconds);
+      const next = this.#isReported ? this.#milliseconds : Math.min(this.#quietMs, this.#milliseconds);
       this.#wait(next - silent);
     }, milliseconds);
   }

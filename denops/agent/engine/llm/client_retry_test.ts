@@ -57,9 +57,10 @@ Deno.test("Anthropic's error for an account without credit is reported as such",
   );
 });
 
-Deno.test("a long silence is reported once, before the answer or within it", async () => {
+Deno.test("a long silence is reported once for all attempts, before the answer or within it", async () => {
   const notice = "test has sent nothing for 0.05 s. The request fails after 60 s (limits.request_timeout).";
-  for (const script of ["wait here\nsay One.", "say One\nwait here\nsay , two."]) {
+  const failing = "wait here\ncut\n---\nslow 200\nsay One.";
+  for (const script of ["wait here\nsay One.", "say One\nwait here\nsay , two.", failing]) {
     await using server = await ModelServer.start(script, { secrets });
     const notices: string[] = [];
     for await (const event of stream(server.url, { timeout: 60, quiet: 0.05 })) {
