@@ -1,4 +1,15 @@
 /** Writes files atomically. */
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { WriteJournal } from "../ports/store.ts";
 
@@ -50,7 +61,7 @@ export async function writeAtomic(
       if (mode !== undefined && Deno.build.os !== "windows") Deno.chmodSync(temporary, mode);
       if (rules.isSynced !== false) await file.sync();
     }
-    return takePlace(temporary, path, rules);
+    return takePlace(temporary, path, mode, rules);
   } finally {
     removeIfThere(temporary);
     if (rules.temporary === undefined) journal.end(temporary);
@@ -63,7 +74,7 @@ export function temporaryFor(path: string): string {
 }
 
 /** Synchronous from the last check on, so that nothing of this process runs in between. */
-function takePlace(temporary: string, path: string, rules: WriteRules): Written {
+function takePlace(temporary: string, path: string, mode: number | undefined, rules: WriteRules): Written {
   const { isUnchanged, isNew, sameOwner, sameNames } = rules;
   if (isUnchanged?.() === false) return "changed meanwhile";
   if (isNew) return takeEmptyPlace(temporary, path);
@@ -74,7 +85,7 @@ function takePlace(temporary: string, path: string, rules: WriteRules): Written 
   }
   const hasNames = (before.nlink ?? 1) > 1;
   const isOwned = isSameOwner(before, Deno.statSync(temporary)) || isGiven(temporary, before);
-  if ((hasNames ? sameNames : !isOwned) && overwrite(path, before, temporary)) return "written";
+  if ((hasNames ? sameNames : !isOwned) && overwrite(path, before, temporary, mode)) return "written";
   Deno.renameSync(temporary, path);
   return hasNames ? "other names" : isOwned ? "written" : "other owner";
 }
@@ -94,37 +105,43 @@ function takeEmptyPlace(temporary: string, path: string): Written {
 }
 
 /**
- * Writes the content into the same file; false if this process may not write it, or if it is another file by
- * now. A failure is undone.
+ * Writes the content and the mode into the same file; false if this process may not write it, or if it is another
+ * file by now. A failure is undone.
  */
-function overwrite(path: string, { dev, ino }: Deno.FileInfo, from: string): boolean {
-  let file: Deno.FsFile;
+function overwrite(
+  path: string,
+  { dev, ino }: Deno.FileInfo,
+  from: string,
+  mode: number | undefined,
+): boolean {
+  let handle: number;
   try {
-    file = Deno.openSync(path, { read: true, write: true });
+    handle = openSync(path, constants.O_RDWR);
   } catch {
     return false;
   }
-  using _ = file;
-  const opened = file.statSync();
-  if (opened.dev !== dev || opened.ino !== ino) return false;
-  const before = new Uint8Array(opened.size);
-  for (let at = 0, count: number | null = 0; count !== null && at < before.length; at += count ?? 0) {
-    count = file.readSync(before.subarray(at));
-  }
   try {
-    fill(file, Deno.readFileSync(from));
-  } catch (error) {
-    fill(file, before);
-    throw error;
+    const opened = fstatSync(handle);
+    if (opened.dev !== dev || opened.ino !== ino) return false;
+    const before = readFileSync(handle);
+    try {
+      fill(handle, Deno.readFileSync(from));
+      // By its name, another file could get the mode.
+      if (mode !== undefined && (opened.mode & 0o7777) !== mode) fchmodSync(handle, mode);
+    } catch (error) {
+      fill(handle, before);
+      throw error;
+    }
+    return true;
+  } finally {
+    closeSync(handle);
   }
-  return true;
 }
 
-function fill(file: Deno.FsFile, bytes: Uint8Array): void {
-  file.seekSync(0, Deno.SeekMode.Start);
-  for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
-  file.truncateSync(bytes.length);
-  file.syncSync();
+function fill(handle: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length;) at += writeSync(handle, bytes, at, bytes.length - at, at);
+  ftruncateSync(handle, bytes.length);
+  fsyncSync(handle);
 }
 
 function isSameOwner(a: Deno.FileInfo, b: Deno.FileInfo): boolean {

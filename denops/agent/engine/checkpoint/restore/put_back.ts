@@ -51,7 +51,6 @@ export async function putBack(
         sameNames: hasAllNames,
       });
       if (written === "changed meanwhile") throw new ChangedError();
-      if (hasAllNames && image.mode !== undefined) await Deno.chmod(path, image.mode);
       return;
     }
     case "link":

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type CheckpointedFolder, checkpointedFolder } from "../../../../../tests/support/checkpoints.ts";
 import { waitUntil } from "../../../../../tests/support/project.ts";
+import { putBack } from "./put_back.ts";
 import { Restorer } from "./restorer.ts";
 import type { Editor } from "../../ports/editor.ts";
 
@@ -354,6 +355,32 @@ Deno.test({
     assert.deepEqual([await project.read("c.txt"), await project.read("d.txt")], ["c\n", "d\n"]);
     await folder.redo();
     await areOne(EDITED);
+  },
+});
+
+Deno.test({
+  name: "a mode goes to the file that was written, not to another one that takes its name meanwhile",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using folder = await checkpointedFolder({ files: { "a.txt": EDITED, "other.txt": "other\n" } });
+    const { project: { path, read }, store } = folder;
+    await Deno.link(path("a.txt"), path("b.txt"));
+    await Deno.chmod(path("other.txt"), 0o600);
+    const snapshot = (text: string, mode: number) => ({
+      ...{ type: "file" as const, mode },
+      blob: store.checkpoints.contents.put(new TextEncoder().encode(text)),
+    });
+    await putBack(path("a.txt"), {
+      ...{ now: snapshot(EDITED, 0o644), image: snapshot(A, 0o755), hasAllNames: true },
+    }, {
+      store: store.checkpoints,
+      // The first moment after the write.
+      journal: { begin: () => {}, end: () => Deno.renameSync(path("other.txt"), path("a.txt")) },
+      makeLink: () => Promise.reject(new Error("no link is made")),
+    });
+    const modeOf = async (name: string) => ((await Deno.lstat(path(name))).mode ?? 0) & 0o777;
+    assert.deepEqual([await read("a.txt"), await modeOf("a.txt")], ["other\n", 0o600]);
+    assert.deepEqual([await read("b.txt"), await modeOf("b.txt")], [A, 0o755]);
   },
 });
 
