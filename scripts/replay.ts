@@ -10,15 +10,17 @@ import { git, scratch, waitUntil } from "../tests/support/project.ts";
 import { PROJECT, toolEnvironment } from "./environment.ts";
 
 const TURN_MS = 60_000;
+/** Turns that were stopped, or had no model, need more answers than they had. */
+const NO_ANSWER = "repeat\nsay (The recording has no further answer for this turn.)";
 
-async function replay(text: string, recording: RecordedSession): Promise<void> {
+async function replay(recording: RecordedSession): Promise<void> {
   await using project = await scratch(recording.files, { git: true });
   await using state = await scratch();
   // An answer that claimed a change claims it again.
   const claims = recording.nudged.filter((line) => line !== "").map((line) =>
     `when ${line}\nsay {"claims_change": true}`
   );
-  await using server = await ModelServer.start(text, {
+  await using server = await ModelServer.start(NO_ANSWER, {
     claims: [...claims, 'say {"claims_change": false}\nusage 0 0\nrepeat'].join("\n---\n"),
   });
   const denoDir = Deno.env.get("DENO_DIR");
@@ -32,8 +34,7 @@ async function replay(text: string, recording: RecordedSession): Promise<void> {
         JSON.stringify(`${server.url}/v1`)
       } } } }`,
   });
-  const answers = [...recording.answers];
-  const settled = async () => {
+  const settled = async (answers: string[]) => {
     const [state, count] = await nvim.lua<[string, number]>(
       `return { require("agent.chat").current().timeline.state, require("agent.approval").count() }`,
     );
@@ -43,9 +44,13 @@ async function replay(text: string, recording: RecordedSession): Promise<void> {
     }
     return state === "idle" && count === 0;
   };
-  for (const prompt of recording.prompts) {
+  for (const { prompt, script, answers } of recording.turns) {
+    const left = [...answers];
+    server.play(script + NO_ANSWER);
     await nvim.lua(`require("agent").send(...)`, prompt);
-    await waitUntil(`the turn ${JSON.stringify(prompt.slice(0, 60))} to end`, settled, { timeout: TURN_MS });
+    await waitUntil(`the turn ${JSON.stringify(prompt.slice(0, 60))} to end`, () => settled(left), {
+      timeout: TURN_MS,
+    });
   }
   const lines = await nvim.lua<string[]>(
     `return vim.api.nvim_buf_get_lines(require("agent.chat").current().transcript.buffer, 0, -1, true)`,
@@ -76,7 +81,7 @@ try {
   const recording = readRecording(text);
   const env = await toolEnvironment(["nvim", "git", "bwrap"]);
   for (const [name, value] of Object.entries(env)) Deno.env.set(name, value);
-  await replay(text, recording);
+  await replay(recording);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   Deno.exitCode = 1;

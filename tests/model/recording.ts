@@ -1,11 +1,17 @@
 /** Reads a recorded session (denops/agent/engine/acp/export/recording.ts): what stands in the comments of its script. */
 
+interface RecordedTurn {
+  readonly prompt: string;
+  /** The model's answers. */
+  readonly script: string;
+  /** To approvals, in order: "allow_once", "reject", … */
+  readonly answers: readonly string[];
+}
+
 export interface RecordedSession {
   /** Name → text, as files were before the session. */
   readonly files: Readonly<Record<string, string>>;
-  readonly prompts: readonly string[];
-  /** To approvals, in order: "allow_once", "reject", … */
-  readonly answers: readonly string[];
+  readonly turns: readonly RecordedTurn[];
   /** The last lines of answers that were followed by a nudge. */
   readonly nudged: readonly string[];
 }
@@ -13,8 +19,7 @@ export interface RecordedSession {
 /** @throws {Error} one line, if it is no recording, or names a file outside of its project */
 export function readRecording(text: string): RecordedSession {
   const files: Record<string, string> = {};
-  const prompts: string[] = [];
-  const answers: string[] = [];
+  const turns: { prompt: string; script: string; answers: string[] }[] = [];
   const notes = text.split(/^#@ /m).slice(1);
   for (const one of notes) {
     const [head = "", ...rest] = one.split("\n");
@@ -26,12 +31,15 @@ export function readRecording(text: string): RecordedSession {
     }
     const name = words.join(" ");
     if (kind === "file") files[inside(name)] = body.join("\n");
-    else if (kind === "prompt") prompts.push(body.join("\n"));
-    else if (kind === "answer") answers.push(name);
+    else if (kind === "prompt") turns.push({ prompt: body.join("\n"), script: "", answers: [] });
+    const turn = turns.at(-1);
+    if (turn === undefined) continue;
+    turn.script += rest.slice(body.length).join("\n");
+    if (kind === "answer") turn.answers.push(name);
   }
-  if (prompts.length === 0) throw new Error("This is no recording: it has no prompt.");
+  if (turns.length === 0) throw new Error("This is no recording: it has no prompt.");
   const nudged = [...text.matchAll(/^say (.*)\n---\n#@ nudge$/gm)].map(([, line = ""]) => line);
-  return { files, prompts, answers, nudged };
+  return { files, turns, nudged };
 }
 
 /**

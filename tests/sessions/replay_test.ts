@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ModelServer } from "../model/model_server.ts";
 import { PLUGIN, SECRET, startAgent } from "../support/agent.ts";
+import { reached } from "../support/server.ts";
 import { sample } from "../support/sample.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
 
 const SCRIPT = `
@@ -28,6 +30,49 @@ function replay(file: string): Promise<Deno.CommandOutput> {
   const args = ["run", "-A", "--quiet", join(PLUGIN, "scripts/replay.ts"), file];
   return new Deno.Command(Deno.execPath(), { args, stdin: "null" }).output();
 }
+
+/** What a replay prints. */
+async function replayed(file: string): Promise<string> {
+  const { code, stdout, stderr } = await replay(file);
+  const text = new TextDecoder().decode(stdout);
+  assert.equal(code, 0, text + new TextDecoder().decode(stderr));
+  return text;
+}
+
+Deno.test("a fork is played, and turns that were stopped before their last answer", async () => {
+  await using agent = await sharedAgent({
+    script:
+      'wait here\nsay Never.\n---\nnew-history\nsay First.\n---\ncall run_terminal_command {"command": "touch ran"}' +
+      "\n---\nnew-history\nsay Second.",
+    options: "sessions = { title = false }, shell = { commands = 'ask' }",
+  });
+  const { nvim, project, server } = agent;
+  const stop = async (text: string, shown: () => Promise<unknown>) => {
+    await nvim.command(`Agent ${text}`);
+    await shown();
+    await nvim.keys("<Esc>");
+    await nvim.command("Agent stop");
+    await waitForTurn(nvim);
+  };
+  await stop("one", () => reached(server, "here"));
+  await nvim.command("Agent two");
+  await waitForChat(nvim, "First.");
+  await waitForTurn(nvim);
+  await stop("three", () => nvim.waitForScreen("a once"));
+  await nvim.command("Agent fork");
+  await nvim.waitFor(`#require("agent.chat").list() == 2`);
+  await waitForChat(nvim, "Stopped.");
+  await nvim.command("Agent four");
+  await waitForChat(nvim, "Second.");
+  await waitForTurn(nvim);
+  await nvim.command("Agent export fork.replay");
+  await nvim.waitForScreen("written to fork.replay");
+  const played = await replayed(project.path("fork.replay"));
+  const lines = played.split("\n").filter((line) => line !== "");
+  const [first, second] = [lines.indexOf("First."), lines.indexOf("Second.")];
+  assert.deepEqual([lines[first - 1], lines[second - 1]], ["two", "four"], played);
+  assert.match(played, /refused ─*\nnone\n/);
+});
 
 Deno.test("a recording is played in another folder: the same transcript and files, no keys, no commands", async () => {
   const claims = `when deleted it\nsay {"claims_change": true}`;
@@ -81,9 +126,7 @@ Deno.test("a recording is played in another folder: the same transcript and file
     assert.ok(!success, path);
     assert.match(new TextDecoder().decode(stderr), /names a file outside of its project/);
   }
-  const { code, stdout, stderr } = await replay(name);
-  const played = new TextDecoder().decode(stdout);
-  assert.equal(code, 0, played + new TextDecoder().decode(stderr));
+  const played = await replayed(name);
   for (
     const line of [
       "+export function salute() {}",
