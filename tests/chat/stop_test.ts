@@ -179,13 +179,18 @@ test("a message that waits stands below the answer, and comes next", async (agen
   assert.deepEqual(server.problems, []);
 });
 
-test("q is not stop: the turn goes on, and reopening shows everything", async (agent) => {
+test("q is not stop: the turn goes on, a command can be typed at its end, and reopening shows everything", async (agent) => {
   await begin(agent, "say The first half of the answer\nwait here\nsay and then the second.");
   const { nvim, server } = agent;
   await waitForChat(nvim, "The first half of the answer");
   await nvim.keys("q");
   await nvim.waitForScreenGone("The first half");
+  await nvim.keys(":Agent usa");
   server.release("here");
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
+  await nvim.keys("ge");
+  await nvim.waitForScreen(/^:Agent usage *$/m);
+  await nvim.keys("<Esc>");
   await nvim.waitForScreen(/agent: done$/m);
   await nvim.command("Agent");
   await waitForChat(nvim, "The first half of the answer and then the second.");

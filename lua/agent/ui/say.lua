@@ -75,6 +75,20 @@ local function fit_box(line)
   return table.concat(require("agent.ui.format").wrap(line, math.max(20, math.min(BOX, vim.o.columns - AROUND))), "\n")
 end
 
+--- Runs it once the user has left the command line: a message would cover the command that is being typed.
+---@param run fun()
+local function outside_command_line(run)
+  if not vim.api.nvim_get_mode().mode:find("^c") then
+    return run()
+  end
+  vim.api.nvim_create_autocmd("CmdlineLeave", {
+    once = true,
+    callback = vim.schedule_wrap(function()
+      outside_command_line(run)
+    end),
+  })
+end
+
 ---@param text string
 ---@param level? integer of vim.log.levels
 ---@param kept? string  further text for `:messages`
@@ -90,7 +104,9 @@ local function tell(text, level, kept)
   end
   -- Later: within a request to Neovim a message asks for a key.
   vim.schedule(function()
-    show({ line = line, level = level }, kept)
+    outside_command_line(function()
+      show({ line = line, level = level }, kept)
+    end)
   end)
 end
 
