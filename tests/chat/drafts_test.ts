@@ -182,7 +182,7 @@ async function takeDrafts(
   { nvim }: RunningAgent,
   logged: readonly string[],
 ): Promise<void> {
-  const { state } = agent;
+  const { server, state } = agent;
   // Neovim was killed after the engine had logged them, and before it knew.
   const messages = [...logged, "aa"].map((id, index) => ({ id, text: `text ${index}`, is_sent: true }));
   await leave(agent, "aa", { messages });
@@ -232,13 +232,29 @@ async function takeDrafts(
   await nvim.command("tabclose");
   await nvim.waitForScreen("removed the worktree worktree-1");
   await waitForInput(nvim, "dd\n\ntyped on");
-  await nvim.command("Agent new");
+  // A chat that is opened twice takes one.
+  await nvim.lua(`vim.cmd("Agent new") vim.cmd("Agent")`);
   await waitForInput(nvim, "of a worktree");
   await waitForChat(nvim, "Unsent text is back in the input.");
   await nvim.waitForScreen(/│:Agent new brings back 1 more\. *│/);
   await nvim.lua(`require("agent.chat").current().input:set("")`);
   await waitForKept(agent, "bb", "dd\n\ntyped on", "ee", "text 2");
-  await Deno.remove(state.path("drafts/ee-1.json"));
+
+  // A draft that comes after a message stands not between it and the answer.
+  server.play("new-history\nwait draft\nsay Answer.");
+  await nvim.keys("<Esc>");
+  await nvim.lua(`vim.cmd("Agent new") vim.cmd("Agent Hi")`);
+  await waitForInput(nvim, "ee");
+  await nvim.waitForScreen("agent: unsent text is back in the input");
+  server.release("draft");
+  await waitForChat(nvim, "Answer.");
+  await waitForTurn(nvim);
+  const shown = await nvim.lua<string>(
+    `return table.concat(vim.api.nvim_buf_get_lines(require("agent.chat").current().transcript.buffer, 0, -1, false), "\\n")`,
+  );
+  assert.equal(shown, "Hi\n\nAnswer.");
+  await nvim.lua(`require("agent.chat").current().input:set("")`);
+  await waitForKept(agent, "bb", "dd\n\ntyped on", "text 2");
   await nvim.end("SIGKILL");
 }
 
@@ -280,7 +296,7 @@ async function takeOneEach(agent: RunningAgent): Promise<void> {
   end)`);
   await empty.nvim.quit();
   assert.deepEqual(await kept(agent), ["Held", "bb", "dd\n\ntyped on", "ee", "text 2"]);
-  assert.equal(server.requests.length, 3);
+  assert.equal(server.requests.length, 4);
 }
 
 /** In the second one the supervisor and then Neovim are killed. Another one is played in tests/sessions/loss_test.ts. */

@@ -384,7 +384,7 @@ end
 
 --- Takes the newest wanted draft.
 ---@param is_wanted fun(draft: agent.Draft): boolean
----@param done fun(draft: agent.Draft, number: integer, others: integer)  not called without a draft
+---@param done fun(draft?: agent.Draft, number: integer, others: integer)  without arguments if no draft is wanted
 function M.take(is_wanted, done)
   find_folder()
   done = vim.schedule_wrap(done)
@@ -403,6 +403,7 @@ function M.take(is_wanted, done)
       end
       files[number] = nil
     end
+    done()
   end)()
 end
 

@@ -9,6 +9,8 @@ local timeline = require("agent.timeline")
 ---@field chat agent.Chat
 ---@field file? integer           number of the file with its messages
 ---@field draft? agent.ChatDraft  draft that has come back into the input
+---@field is_taking? boolean     a draft is on its way into the input
+---@field wants_more? boolean    another one was wanted meanwhile
 ---@field elsewhere table<string, true>  messages that another room keeps
 ---@field doubtful table<agent.DraftMessage[], true>  messages of a lost supervisor that a log may have
 local Drafts = {}
@@ -183,8 +185,14 @@ local function show(chat, draft, others)
   chat.input:add(vim.trim(table.concat(texts, "\n\n")))
   local is_other = draft.title and draft.session ~= chat.timeline.session
   local of = is_other and (' of "%s"'):format(draft.title) or ""
+  local is_idle = chat.timeline.state == "idle"
   local function note(text)
-    chat:apply({ { type = "notice", severity = "info", text = text } })
+    if is_idle then
+      chat:apply({ { type = "notice", severity = "info", text = text } })
+    else
+      -- In the transcript it would part a message from its answer.
+      say.info(text)
+    end
   end
   note(("Unsent text%s is back in the input."):format(of))
   if others > 0 then
@@ -262,18 +270,36 @@ local function put(chat, draft, file, others)
   end)
 end
 
+--- An input takes one draft, however often it is opened meanwhile.
+function Drafts:end_taking()
+  local wants_more = self.wants_more and not self.chat.is_closed and self.chat.input:is_empty()
+  self.is_taking, self.wants_more = nil, nil
+  if wants_more then
+    self:take()
+  end
+end
+
 --- Takes the newest draft of the chat's session, else of its project.
 function Drafts:take()
+  if self.is_taking then
+    self.wants_more = true
+    return
+  end
+  self.is_taking = true
   local root, session = self.chat.timeline.root or self.chat:place().root, self.chat.timeline.session
   files.take(function(draft)
     return draft.root == root and (not session or draft.session == session)
   end, function(draft, file, others)
+    if not draft then
+      return self:end_taking()
+    end
     for _, message in ipairs(draft.messages) do
       message.is_sent = message.is_sent or not draft.is_exact
     end
     without_logged(self.chat, draft.messages, function(messages)
       draft.messages = messages
       put(self.chat, draft, file, others)
+      self:end_taking()
     end)
   end)
 end
