@@ -65,20 +65,34 @@ local function code_actions(params)
   return actions
 end
 
+---@type lsp.CompletionList
+local NONE = { isIncomplete = false, items = {} }
+
 ---@param params lsp.CompletionParams
----@param answer fun(result: lsp.CompletionList)
+---@param answer fun(result: fun(): lsp.CompletionList)
 local function complete(params, answer)
   local buffer = vim.uri_to_bufnr(params.textDocument.uri)
   local row, column = params.position.line, params.position.character
-  local line = vim.api.nvim_buf_get_lines(buffer, row, row + 1, false)[1]
-  if not (completes[buffer] and line) then
-    return answer({ isIncomplete = false, items = {} })
+  local function text()
+    local lines = vim.api.nvim_buf_is_loaded(buffer) and vim.api.nvim_buf_get_lines(buffer, row, row + 1, false) or {}
+    return lines[1] and lines[1]:sub(1, column)
+  end
+  local before = text()
+  if not (completes[buffer] and before) then
+    return answer(function()
+      return NONE
+    end)
   end
   local kind = params.context and params.context.triggerKind
   if on_menu and kind == vim.lsp.protocol.CompletionTriggerKind.TriggerCharacter then
     on_menu()
   end
-  completes[buffer](buffer, line:sub(1, column), row, answer)
+  completes[buffer](buffer, before, row, function(list)
+    -- Some clients would show the menu in the emptied input.
+    answer(function()
+      return text() == before and list or NONE
+    end)
+  end)
 end
 
 ---@param dispatchers vim.lsp.rpc.Dispatchers
@@ -87,9 +101,14 @@ local function server(dispatchers)
   local is_closing, last = false, 0
   local function request(method, params, callback)
     last = last + 1
-    local function answer(result)
+    local function answer_with(result)
       vim.schedule(function()
-        callback(nil, result)
+        callback(nil, result())
+      end)
+    end
+    local function answer(result)
+      answer_with(function()
+        return result
       end)
     end
     if method == "initialize" then
@@ -97,7 +116,7 @@ local function server(dispatchers)
     elseif method == "textDocument/codeAction" then
       answer(code_actions(params))
     elseif method == "textDocument/completion" then
-      complete(params, answer)
+      complete(params, answer_with)
     else
       answer(vim.NIL)
     end

@@ -73,6 +73,19 @@ Deno.test("<C-x><C-u> completes too, and a message is sent while the menu is ope
   assert.match(server.requests[0]?.text ?? "", /Contents of src\/.*greet.*\.ts/);
 });
 
+Deno.test("a menu of another plugin that opens in the input after a message was sent closes", async () => {
+  await using agent = await start();
+  const { nvim } = agent;
+  // As mini.completion: it types keys when its list has come.
+  await nvim.lua(`_G.complete_late = function(find_start) return find_start == 1 and 0 or { "@late" } end
+    vim.bo.completefunc = "v:lua.complete_late"
+    vim.api.nvim_create_autocmd("CompleteChanged", { buffer = 0, callback = function() _G.has_opened = true end })
+    vim.api.nvim_feedkeys(vim.keycode("Hi<C-s><C-x><C-u>"), "t", false)`);
+  await nvim.waitFor("_G.has_opened");
+  await nvim.waitFor("vim.fn.pumvisible() == 0");
+  assert.equal(await input(agent), "");
+});
+
 /** A language server that names a class and what is in it, for the buffer that is shown. */
 const SYMBOLS = `vim.lsp.start({ name = "fake", cmd = function()
   return {
@@ -104,7 +117,7 @@ Deno.test("symbols of open buffers complete as soon as their language server has
 /** As blink.cmp calls a source (sources/lib/provider/init.lua) and nvim-cmp does (lua/cmp/source.lua). */
 const HOSTS = `local line, answers = ..., {}
   local buffer = vim.api.nvim_get_current_buf()
-  local blink = require("agent.chat.draw.blink").new({}, {})
+  local blink = require("agent.chat.blink").new({}, {})
   assert(blink:enabled() and vim.list_contains(blink:get_trigger_characters(), "@"))
   blink:get_completions({ id = 1, bufnr = buffer, line = line, cursor = { 1, #line } }, function(response)
     answers.blink = response
@@ -140,6 +153,17 @@ Deno.test("other menus get the same: blink.cmp, nvim-cmp and vim.lsp.completion;
   assert.equal(await nvim.lua("return vim.fn.pumvisible()"), 0);
   await nvim.keys("<Esc>cc");
   await nvim.waitFor(`#vim.lsp.get_clients({ name = "agent", bufnr = 0 }) == 1`);
+  // A list that comes after the message was sent is empty.
+  await nvim.keys("@gre");
+  const late = await nvim.lua<Answer>(
+    `local client, list = vim.lsp.get_clients({ name = "agent", bufnr = 0 })[1], nil
+    local params = vim.lsp.util.make_position_params(0, "utf-8")
+    client:request("textDocument/completion", params, function(_, result) list = result end, 0)
+    require("agent.chat").current().input:set("")
+    vim.wait(60000, function() return list end)
+    return list`,
+  );
+  assert.deepEqual(late, { isIncomplete: false, items: [] });
   await nvim.lua(`local client = vim.lsp.get_clients({ name = "agent" })[1]
     vim.lsp.completion.enable(true, client.id, 0, { autotrigger = true })`);
   await nvim.keys("漢 @");

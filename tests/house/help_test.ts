@@ -222,7 +222,7 @@ Deno.test("help: every kind of rule, wire and tool, word of a message and file o
   assert.deepEqual(RULES_NAMES.filter((name) => !rules.includes(`\`${name}\``)), []);
 });
 
-Deno.test("help: examples in Lua compile, and the options in them are right", async () => {
+Deno.test("help: examples in Lua compile; the options and modules in them are right", async () => {
   await using child = await nvim();
   for (const block of help.code("lua")) {
     const [problem, config] = await child.lua<[string, unknown]>(
@@ -231,6 +231,7 @@ Deno.test("help: examples in Lua compile, and the options in them are right", as
       if not run and loadstring("return {" .. block .. "\\n}") then return { "", false } end
       if not run then return { problem, false } end
       if block:find('require("agent").setup(', 1, true) then run() end
+      for module in block:gmatch('"(agent[%w_.]*%.[%w_.]+)"') do require(module) end
       local config = require("agent.config")
       return { table.concat(config.current_problems(), "\\n"), config.for_supervisor() }`,
       block,

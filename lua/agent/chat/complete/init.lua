@@ -297,8 +297,8 @@ function M.leave_menu()
   is_left = true
 end
 
---- Completes for another menu, in the shape of a language server's answer. The answer is incomplete, so that the next
---- letter asks again.
+--- Completes for another menu, in the shape of a language server's answer. The answer for a mention is incomplete, so
+--- that the next letter asks again. Outside of a mention only its first character does.
 ---@param buffer integer
 ---@param line string        up to the cursor
 ---@param row integer        of it, from 0
@@ -307,7 +307,7 @@ function M.ask(buffer, line, row, done)
   local column, lead = lead_of(line)
   local chat = column and chats[buffer]
   if not chat then
-    return done({ isIncomplete = true, items = {} })
+    return done({ isIncomplete = false, items = {} })
   end
   local is_answered = false
   local function answer()
@@ -371,6 +371,16 @@ function M.attach(buffer, chat)
         M.show()
       end
     end,
+  })
+  -- Other plugins type keys to open their menu, which may come behind the key that sends the message.
+  vim.api.nvim_create_autocmd("CompleteChanged", {
+    buffer = buffer,
+    callback = vim.schedule_wrap(function()
+      local is_here = vim.api.nvim_get_current_buf() == buffer and vim.fn.pumvisible() == 1
+      if is_here and chat.input:is_empty() then
+        vim.fn.complete(1, {})
+      end
+    end),
   })
 end
 
