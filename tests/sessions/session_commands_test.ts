@@ -123,7 +123,7 @@ Deno.test("two Neovims on one project", async (test) => {
     assert.deepEqual(server.problems, []);
   });
 
-  await test.step("once its chat is closed, it can be opened here", async () => {
+  await test.step("once its chat is closed, its turns are shown here before anything is sent", async () => {
     const { nvim } = first;
     await second.nvim.lua(`local chats = require("agent.chat") chats.close(chats.current())`);
     await nvim.keys("<Esc>");
@@ -135,7 +135,18 @@ Deno.test("two Neovims on one project", async (test) => {
     await nvim.waitForScreen(/rename greet to salute/);
     await nvim.keys("<CR>");
     await nvim.waitFor(`require("agent.chat").current().id == ${chat}`);
+    const requests = server.requests.length;
     await nvim.command("Agent Now mine");
+    await waitForChat(nvim, "Yours.");
+    await waitForChat(nvim, "Another Neovim has continued this session.");
+    const shown = (await lines(first)).filter((line) => line !== "");
+    assert.deepEqual(shown.slice(0, 2), before.filter((line) => line !== "").slice(0, 2));
+    assert.deepEqual(shown.slice(-4), [
+      ...["As I said.", "Still mine", "Yours."],
+      "Another Neovim has continued this session. Read its turns above, then send again.",
+    ]);
+    assert.equal(server.requests.length, requests);
+    await nvim.keys("<Esc><Cmd>Agent open<CR><C-s>");
     await waitForChat(nvim, "At last.");
     assert.ok(sent(first).includes("Still mine"));
     assert.deepEqual(server.problems, []);

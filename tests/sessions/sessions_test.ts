@@ -19,6 +19,7 @@ import { answerText, type EngineClient, engineConfig, startEngine } from "../sup
 import { END_TURN, startEngine as startSession } from "../support/engine_session.ts";
 import { waitUntil } from "../support/project.ts";
 import { IS_FULL } from "../support/sample.ts";
+import { reached } from "../support/server.ts";
 
 const share = inOneEngine(false);
 
@@ -65,7 +66,16 @@ Deno.test("a session has one writer: a second engine gets one line, until the fi
   const fork = await second.ask("session_fork", { sessionId: session });
   await second.resume(fork.sessionId);
   assert.equal(await second.prompt(fork.sessionId, "And here?"), "end_turn");
-  assert.ok((await second.ask("session_history", { sessionId: session, turns: 5 })).entries.length > 0);
+  const read = (engine: EngineClient) => engine.ask("session_history", { sessionId: session, turns: 5 });
+  assert.ok((await read(second)).entries.length > 0);
+  // A turn that runs in another engine is not complete.
+  first.server.play("new-history\nwait here\nsay Two.\n---\nnew-history\nsay Three.");
+  const running = first.prompt(session, "And now?");
+  await reached(first.server, "here");
+  assert.deepEqual([(await read(first)).complete, (await read(second)).complete], [2, 1]);
+  first.server.release("here");
+  await running;
+  assert.equal((await read(second)).complete, 2);
   await first.agent.request(methods.agent.session.close, { sessionId: session });
   await second.resume(session);
   await second.kill();

@@ -55,6 +55,8 @@ export const SessionMeta = z.object({
   edit: EditPlace.optional(),
   /** Merge these files of a worktree into the project instead of running the model. */
   merge: Merge.optional(),
+  /** Number of turns of the resumed session. */
+  turns: z.int().min(0).optional(),
 });
 export type SessionMeta = z.infer<typeof SessionMeta>;
 

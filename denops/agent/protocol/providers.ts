@@ -194,3 +194,8 @@ export function hostAndPort(baseUrl: string): string {
   const port = url.port !== "" ? url.port : url.protocol === "https:" ? "443" : "80";
   return `${url.hostname}:${port}`;
 }
+
+/** A login on screen; `text`: the result, one line. */
+export type LoginState =
+  | { readonly code: string; readonly url: string }
+  | { readonly ended: "ok" | "failed" | "stopped"; readonly text: string };

@@ -279,7 +279,12 @@ export const REQUESTS = {
    */
   session_history: {
     params: z.object({ sessionId, before: z.int().optional(), turns: z.int().min(1).max(200) }),
-    result: z.object({ entries: z.array(HistoryEntry), before: z.int().optional() }),
+    result: z.object({
+      entries: z.array(HistoryEntry),
+      before: z.int().optional(),
+      /** With the newest entries: the turns up to this one are complete, unless their engine has died. */
+      complete: z.int().min(0).optional(),
+    }),
   },
   /** The title is shortened to one line and returned as stored. */
   session_rename: {

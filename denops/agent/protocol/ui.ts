@@ -10,6 +10,7 @@ import type { ShownJob } from "./jobs.ts";
 import type { ModeFacts } from "./modes.ts";
 import type { LspPolicy, LspRequest } from "./lsp.ts";
 import type { HealthReport } from "./health_report.ts";
+import type { LoginState } from "./providers.ts";
 import { REQUEST_NAMES } from "./requests.ts";
 import type { ShownSession } from "./sessions_file.ts";
 import { Shown } from "./surroundings.ts";
@@ -192,6 +193,8 @@ export type Update =
   | { readonly type: "turn_started"; readonly chat: number; readonly id?: string }
   /** The engine has stored the message of this turn; turns count from 1 within the session. */
   | ({ readonly type: "turn"; readonly chat: number; readonly turn: number } & WithAttachments)
+  /** Another Neovim has added turns to the session: read it again. Follows what the screen shows so far. */
+  | { readonly type: "continued_elsewhere"; readonly chat: number }
   /** A user's message in a stored session. */
   | (UserText & { readonly type: "user" })
   | { readonly type: "title"; readonly chat: number; readonly title: string }
@@ -336,11 +339,6 @@ export type Update =
     readonly result?: Readonly<Record<string, unknown>>;
     readonly error?: string;
   };
-
-/** `text`: the result, one line. */
-export type LoginState =
-  | { readonly code: string; readonly url: string }
-  | { readonly ended: "ok" | "failed" | "stopped"; readonly text: string };
 
 interface WithAttachments {
   /** Labels of the message's attachments. */

@@ -43,12 +43,24 @@ function History:read()
   end)
 end
 
+--- Reads the session again, in place of the outdated blocks.
+function History:reload()
+  self.older, self.target = nil, nil
+  self:read()
+end
+
 ---@param part { updates: table[], before?: integer }
 function History:show_part(part)
+  local line, renderer = self.chat.timeline, self.chat.transcript.renderer
   local following = self.chat.transcript:following()
-  local count = timeline.prepend(self.chat.timeline, timeline.replay(part.updates))
+  local is_reload = line.outdated ~= nil
+  if is_reload then
+    timeline.drop_outdated(line)
+    renderer:clear()
+  end
+  local count = timeline.prepend(line, timeline.replay(part.updates))
   self.older = part.before
-  self.chat.transcript.renderer:prepend(self.chat.timeline.blocks, count, part.before ~= nil)
+  renderer:prepend(line.blocks, is_reload and #line.blocks or count, part.before ~= nil)
   self.chat.transcript:show_hint()
   self.chat.transcript:follow(following)
   for window in pairs(following) do

@@ -288,7 +288,7 @@ function M.current()
   return current[root or ""]
 end
 
---- Messages that the supervisor returns go back into the input.
+--- Messages that the supervisor returns go back into the input. An outdated transcript is read again.
 ---@param chat agent.Chat
 ---@param update table
 local function take_back(chat, update)
@@ -296,6 +296,8 @@ local function take_back(chat, update)
     chat.phases:return_texts(update.texts)
   elseif update.type == "taken_back" then
     chat.queue:give_back(update.text)
+  elseif update.type == "continued_elsewhere" then
+    chat.history:reload()
   end
 end
 

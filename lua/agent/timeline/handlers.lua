@@ -375,6 +375,11 @@ function on.agent_state(timeline, update)
   end
 end
 
+--- The blocks so far are outdated.
+function on.continued_elsewhere(timeline)
+  timeline.outdated = #timeline.blocks
+end
+
 function on.title(timeline, update)
   timeline.title = update.title
 end

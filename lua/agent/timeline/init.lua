@@ -54,6 +54,7 @@ local M = {}
 ---@field is_closing? boolean    the chat is about to close for good
 ---@field session? string       id under which it is stored
 ---@field title? string         of the session
+---@field outdated? integer     number of blocks that the stored session replaces
 ---@field root? string
 ---@field provider? string
 ---@field model? string
@@ -161,6 +162,14 @@ function M.replay(updates)
     M.apply(timeline, { type = "turn_done", reason = "interrupted" })
   end
   return timeline
+end
+
+--- Removes the outdated blocks.
+---@param timeline agent.Timeline
+function M.drop_outdated(timeline)
+  timeline.blocks = vim.list_slice(timeline.blocks, timeline.outdated + 1)
+  timeline.outdated, timeline.tools, timeline.nested, timeline.requests = nil, {}, {}, {}
+  timeline.used, timeline.size, timeline.cost, timeline.steps = nil, nil, nil, nil
 end
 
 --- Puts an older part before the present blocks.

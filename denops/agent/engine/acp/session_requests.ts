@@ -7,6 +7,7 @@ import type { Answers } from "./requests.ts";
 import type { AcpSessions, Archive } from "./sessions.ts";
 import type { Capabilities } from "./updates.ts";
 import { ToolError } from "../../shared/errors.ts";
+import { defined } from "../../shared/records.ts";
 import { titleLine } from "../log/title.ts";
 
 /** Answers about sessions that are open here. */
@@ -76,11 +77,15 @@ export function storedSessionAnswers(
         })),
       };
     },
-    session_history: at(({ sessionId, before, turns }) => {
-      const page = pageOf(sessions.get(sessionId).turns, before, turns);
+    session_history: async ({ sessionId, before, turns }) => {
+      const isElsewhere = (await locks.openElsewhere()).has(sessionId);
+      const stored = sessions.get(sessionId);
+      const page = pageOf(stored.turns, before, turns);
       const entries = [...outline(store, sessionId, page, can())];
-      return { entries, ...(page.before === undefined ? {} : { before: page.before }) };
-    }),
+      const isRunning = isElsewhere && stored.ended === undefined;
+      const complete = before === undefined ? stored.turns - (isRunning ? 1 : 0) : undefined;
+      return { entries, ...defined({ before: page.before, complete }) };
+    },
     session_rename: async ({ sessionId, title }) => {
       const line = titleLine(title);
       if (line === undefined) throw new ToolError("A title needs a character that can be seen.");

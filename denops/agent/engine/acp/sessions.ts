@@ -15,6 +15,7 @@ import { modesOf } from "./modes.ts";
 import type { Capabilities, UpdateSender } from "./updates.ts";
 import type { SessionModes } from "../agent/settings/session_modes.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
+import { defined } from "../../shared/records.ts";
 import type { Store } from "../ports/store.ts";
 import type { Session } from "../session/session.ts";
 import { Scratch } from "../tools/files/scratch.ts";
@@ -155,6 +156,10 @@ export class AcpSessions {
     return this.#archive.store.session(id)?.branch;
   }
 
+  turnsOf(id: string): number {
+    return this.#archive.store.turn(id);
+  }
+
   /**
    * The folders that the client requests, the project first. @throws {RequestError} if one was not granted
    */
@@ -267,9 +272,8 @@ export function serveSessions(app: AgentApp, open: AcpSessions, can: () => Capab
     .onRequest(session.resume, async ({ params, client }) => {
       const { sessionId, cwd, additionalDirectories = [] } = params;
       const { session } = await open.resume(client, sessionId, cwd, additionalDirectories);
-      const branch = open.branchOf(sessionId);
-      const meta = branch === undefined ? {} : { _meta: { [META]: { branch } satisfies SessionMeta } };
-      return { ...modesOf(session.modes), ...meta };
+      const meta = { turns: open.turnsOf(sessionId), ...defined({ branch: open.branchOf(sessionId) }) };
+      return { ...modesOf(session.modes), _meta: { [META]: meta satisfies SessionMeta } };
     })
     .onRequest(session.delete, async ({ params }) => {
       await open.remove(params.sessionId);

@@ -52,7 +52,8 @@ async function request(
   const engine = chats.engineOf(params.sessionId) ?? project.engine;
   if (name === "session_fork") return shownAnswer(await fork(context, project, engine, params), roots);
   if (name !== "session_history") return shownAnswer(await send(engine, name, params), roots);
-  const { entries, before } = ownFilesOnly(await send(engine, "session_history", params), roots);
+  const { entries, before, complete } = ownFilesOnly(await send(engine, "session_history", params), roots);
+  if (complete !== undefined) session.noteTurn(complete);
   const updates = historyUpdates(chat, entries, roots);
   await session.showStored(project.client.modes, String(params.sessionId));
   return { updates, ...defined({ before }) };

@@ -1,7 +1,8 @@
 /** Logs the user in at a provider. A new login cancels the previous one. */
 import type { UserConfig } from "../../protocol/config.ts";
 import { OptionsError } from "../../protocol/options/problems.ts";
-import type { LoginState, Update } from "../../protocol/ui.ts";
+import type { LoginState } from "../../protocol/providers.ts";
+import type { Update } from "../../protocol/ui.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { exchange } from "./copilot/copilot.ts";
 import { beginLogin, type DeviceLogin } from "./copilot/device.ts";

@@ -84,8 +84,10 @@ export class Chat {
   }
 
   /** Call it for each update of the engine about this chat. */
-  heard({ type }: Update): void {
-    if (type === "turn") this.#isUnstored = false;
+  heard(update: Update): void {
+    if (update.type !== "turn") return;
+    this.#isUnstored = false;
+    this.session.noteTurn(update.turn);
   }
 
   send({ id, text, given, shown, remember, edit, merge }: QueuedMessage): void {

@@ -79,6 +79,10 @@ export class ChatSession {
     this.#connection.noteReading(answering);
   }
 
+  noteTurn(turn: number | undefined): void {
+    this.#connection.noteTurn(turn);
+  }
+
   forget(engine: Engine): boolean {
     return this.#connection.forget(engine);
   }
@@ -98,6 +102,8 @@ export class ChatSession {
     const session = await this.#connection.openWithModel();
     const { project: { client: { modes }, engine }, sessionId } = session;
     await this.#mode.recheck(modes, engine, sessionId);
+    // If the engine dies before it reports the turn, nobody knows whether it has stored it.
+    this.noteTurn(undefined);
     return session;
   }
 

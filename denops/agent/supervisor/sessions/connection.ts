@@ -42,6 +42,8 @@ interface SpareSession {
   sessionId?: string;
 }
 
+const CONTINUED = "Another Neovim has continued this session. Read its turns above, then send again.";
+
 export async function hasAgentsAtWork({ sessionId, project }: OpenSession): Promise<boolean> {
   const { agents } = await project.engine.request("agents", { sessionId });
   return agents.some(({ state }) => state === "running" || state === "waiting");
@@ -60,6 +62,8 @@ export class SessionConnection {
   #spare: SpareSession | undefined;
   /** The screen reads a stored session. */
   #reading: Promise<void> | undefined;
+  /** The newest complete turn on screen; undefined if unknown. */
+  #turn: number | undefined;
   /** The latest search for the project. */
   #search: Promise<unknown> = Promise.resolve();
 
@@ -168,6 +172,11 @@ export class SessionConnection {
     this.#reading = reading;
   }
 
+  /** The screen shows the turns of the session up to this one. */
+  noteTurn(turn: number | undefined): void {
+    this.#turn = turn;
+  }
+
   /** The engine has exited; the session is still stored. @return whether the session was open there */
   forget(engine: Engine): boolean {
     const { session } = this;
@@ -247,6 +256,11 @@ export class SessionConnection {
     const resumed = stored === undefined ? undefined : await engine.resumeSession(stored, roots);
     if (stored !== undefined && resumed === undefined && !isUnused) {
       this.#ports.notice("warning", "This session was not stored; your message starts a new one.");
+    }
+    if (stored !== undefined && (resumed?.turns ?? 0) > (this.#turn ?? Infinity)) {
+      await engine.closeSession(stored);
+      this.#ports.push({ type: "continued_elsewhere", chat: this.#chat });
+      throw new Error(CONTINUED);
     }
     const isNew = stored === undefined || resumed === undefined;
     const sessionId = isNew ? await this.#newSession(project) : stored;

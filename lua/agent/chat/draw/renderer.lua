@@ -249,6 +249,14 @@ function Renderer:draw(blocks, changed)
   vim.bo[self.buffer].modified = false
 end
 
+function Renderer:clear()
+  self.drawn, self.total, self.head, self.near = {}, 0, 0, nil
+  vim.bo[self.buffer].modifiable = true
+  marks.clear(self.buffer, 0, -1)
+  vim.api.nvim_buf_set_lines(self.buffer, 0, -1, false, {})
+  vim.bo[self.buffer].modifiable = false
+end
+
 --- The view of each window on the buffer.
 ---@return table<integer, vim.fn.winsaveview.ret>
 function Renderer:views()
