@@ -11,6 +11,7 @@ import { keeping } from "./keep.ts";
 import { memory } from "./memory.ts";
 import { longTurn, modes, round, turns, wallet } from "./rounds.ts";
 import { type Group, line, type Row } from "./row.ts";
+import { scrolling } from "./scroll.ts";
 import { searching } from "./search.ts";
 import { longSession, turnEnd } from "./store.ts";
 import { hugeAnswer, stopping } from "./stop.ts";
@@ -19,7 +20,7 @@ import { cold, startup, warm } from "./submit.ts";
 
 const GROUPS: readonly Group[] = [
   ...[startup, cold, warm, flood, typing, paced, round, memory, wallet, turns, modes, longTurn],
-  ...[opening, turnEnd, searching, commands, keeping, stopping, hugeAnswer],
+  ...[opening, scrolling, turnEnd, searching, commands, keeping, stopping, hugeAnswer],
 ];
 /** They take minutes more, and are measured when they are named. */
 const NAMED: readonly Group[] = [longSession, manyFiles];

@@ -104,16 +104,34 @@ local function note_cuts(node, renderer)
   end
 end
 
+--- The rows to parse for these: more of them while the user scrolls, because new regions are parsed from scratch.
+---@param rows { [1]: integer, [2]: integer }
+---@param buffer integer
+---@param scrolls boolean
+---@return { [1]: integer, [2]: integer }
+local function wider(rows, buffer, scrolls)
+  local more = scrolls and 2 * (rows[2] - rows[1]) or 0
+  return { math.max(0, rows[1] - more), math.min(vim.api.nvim_buf_line_count(buffer), rows[2] + more) }
+end
+
 --- Highlights a buffer.
 ---@param buffer integer
 ---@param renderer agent.Renderer of the buffer
 function M.start(buffer, renderer)
   local parser = assert(vim.treesitter.get_parser(buffer, "markdown"))
   local parse, is_parsing = parser.parse, false
+  ---@type { tick: integer, rows: { [1]: integer, [2]: integer } }?
+  local now
   -- Source of the methods: runtime/lua/vim/treesitter/languagetree.lua of Neovim 0.12.
   function parser:parse(range, on_parse)
-    if not is_parsing then
+    local tick = vim.api.nvim_buf_get_changedtick(buffer)
+    local rows = type(range) == "table" and #range == 2 and type(range[1]) == "number" and range or nil
+    local is_same = rows and now and now.tick == tick
+    if not is_parsing and not (is_same and now.rows[1] <= rows[1] and rows[2] <= now.rows[2]) then
+      range = rows and wider(rows, buffer, is_same) or range
+      now = rows and { tick = tick, rows = range }
       self:set_included_regions(regions_of(range, renderer, buffer))
+      range = rows or range
     end
     local trees = parse(self, range, on_parse and function(...)
       is_parsing = false
