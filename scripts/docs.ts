@@ -1,8 +1,8 @@
 /**
- * `deno task docs` writes what the help and plugin/agent.lua say that the code says, too. What else stands there is
- * written by hand, and stays.
+ * `deno task docs` writes what the help and plugin/agent.lua say that the code says, too, and the pictures of
+ * doc/screens. What else stands there is written by hand, and stays.
  */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import DEFAULT_FILE_RULES from "../denops/agent/policy/defaults.json" with { type: "json" };
 import { MODE_FACTS } from "../denops/agent/protocol/modes.ts";
 import { PRESETS } from "../denops/agent/protocol/providers.ts";
@@ -10,6 +10,7 @@ import { type Profile, PROFILES } from "../denops/agent/supervisor/system/progra
 import { HIDDEN, SHOWN } from "../denops/agent/supervisor/system/sandbox/visible_places.ts";
 import { optionTypes } from "./option_types.ts";
 import { PROJECT, toolEnvironment } from "./environment.ts";
+import { docPictures } from "./screens/doc_screens.ts";
 import {
   type Block,
   cropped,
@@ -22,7 +23,7 @@ import {
   wrapped,
 } from "./help.ts";
 
-/** Screens of tests/screens: the first code block after these tags of the help, and those of README in order. */
+/** Screens of tests/screens: the first code block after these tags of the help. */
 const HELP_SCREENS: readonly (HelpPart & { readonly tag: string; readonly screen: string })[] = [
   { tag: "agent-chat", screen: "help-chat", from: "╭ Agent", windows: 2 },
   { tag: "agent-sessions", screen: "help-sessions", from: "Sessions of this project", rows: 4 },
@@ -30,10 +31,6 @@ const HELP_SCREENS: readonly (HelpPart & { readonly tag: string; readonly screen
   { tag: "agent-approval-command", screen: "help-command", from: "╭ Approval", windows: 1 },
   { tag: "agent-approval-effects", screen: "help-changes", from: "╭ Changes", windows: 1 },
 ];
-const README_SCREENS: readonly (HelpPart & { readonly screen: string })[] = [
-  { screen: "readme", from: "╭ Agent", windows: 2 },
-];
-
 /** What docs.lua returns. */
 interface Facts {
   readonly entries: readonly HelpEntries[];
@@ -52,12 +49,8 @@ export async function written(): Promise<ReadonlyMap<string, string>> {
   const shown = async ({ screen, ...part }: HelpPart & { readonly screen: string }) =>
     cropped(await read(`tests/screens/${screen}.txt`), part);
   for (const { tag, ...part } of HELP_SCREENS) help = withBlock(help, { tag, lines: await shown(part) });
-  const screens = (await Promise.all(README_SCREENS.map(shown))).map((lines) => lines.join("\n"));
-  const readme = (await read("README.md"))
-    .replace(/(?<=^```text\n)[^]*?(?=\n```$)/gm, (before) => screens.shift() ?? before);
   return new Map([
     ["doc/agent.txt", help],
-    ["README.md", readme],
     ["plugin/agent.lua", withMaps(await read("plugin/agent.lua"), maps)],
     ["denops/agent/protocol/options/options.ts", await formatted(optionTypes())],
   ]);
@@ -170,9 +163,14 @@ function withMaps(text: string, maps: readonly string[]): string {
 }
 
 if (import.meta.main) {
-  for (const [path, text] of await written()) {
+  const files = await written();
+  const env = await toolEnvironment(["nvim", "git", "rg", "bwrap"]);
+  for (const [name, value] of Object.entries(env)) Deno.env.set(name, value);
+  for (const [path, text] of [...files, ...await docPictures()]) {
     const file = join(PROJECT, path);
-    if (await Deno.readTextFile(file) === text) continue;
+    await Deno.mkdir(dirname(file), { recursive: true });
+    const before = await Deno.readTextFile(file).catch(() => "");
+    if (before === text) continue;
     await Deno.writeTextFile(file, text);
     console.log(`docs: ${path} written`);
   }

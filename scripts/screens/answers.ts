@@ -234,7 +234,7 @@ export const RELEASE = script(
   [
     say("The build writes the version and the tags, so I run it."),
     call("run_terminal_command", { command: "sh build.sh", access: "write" }),
-    "usage 12380 110",
+    "usage 12420 110",
   ],
   ["say Version 1.4.0 is ready.", "usage 12900 20"],
 );

@@ -43,10 +43,12 @@ async function page({ nvim }: RunningAgent, command: string): Promise<void> {
 export const SITUATIONS: readonly Situation[] = [
   {
     name: "chat",
-    title: "A chat after a turn: thoughts, tool calls, two diffs and the files that have changed",
+    title: "A chat beside the code: the agent has changed two files, and the buffer shows where",
     script: FIX,
-    options: { options: `review = { show_diffs = "open" }` },
-    play: ({ nvim }) => turn(nvim, TASK),
+    async play({ nvim }) {
+      await nvim.lua(`require("agent").setup({ ui = { layout = "right", width = 0.45 } })`);
+      await turn(nvim, TASK);
+    },
   },
   {
     name: "changes",

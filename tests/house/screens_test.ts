@@ -1,6 +1,12 @@
-/** The screens that the help and README show, as a user sees them. `deno task docs` copies them from tests/screens. */
+/**
+ * The screens that the help and README show, as a user sees them. `deno task docs` copies those of the help from
+ * tests/screens, and takes the pictures of doc/screens.
+ */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import type { ApprovalUpdate } from "../../denops/agent/protocol/ui.ts";
+import { DOC_SCREENS, docSvg } from "../../scripts/screens/doc_screens.ts";
+import { playSituation } from "../../scripts/screens/take.ts";
 import { PLUGIN } from "../support/agent.ts";
 import { waitForTurn } from "../support/chat.ts";
 import { ChildNvim } from "../support/nvim.ts";
@@ -67,42 +73,25 @@ Deno.test("the screens of the help: a chat with a diff, an approval, the list of
   await nvim.keys("q");
 });
 
-const BUILD = `
-echo 'export const version = "1.4.0";' > src/version.ts
-for n in 1 2 3 4 5 6; do echo "export const m$n = $n;"; done > src/generated.ts
-echo 'use node' > .envrc
-`;
+/** Chats count from the first of a program. */
+const group = "pictures";
 
-const RELEASE = `
-call read_file {"path": "src/version.ts"}
-usage 980 40
----
-say The build writes the version, so I run it.
-call run_terminal_command {"command": "sh build.sh", "access": "write"}
-usage 1200 85
----
-say Done.
-`;
-
-Deno.test("the screen of the README: a real command waits with what it would change", async () => {
-  await using agent = await sharedAgent({
-    script: RELEASE,
-    columns: 80,
-    lines: 31,
-    options: "sessions = { title = false }, ui = { spinner = false }",
-    mined: false,
-    project: { "build.sh": BUILD, "src/version.ts": 'export const version = "1.3.9";\n' },
+for (const screen of DOC_SCREENS) {
+  Deno.test(`${screen.path} is what Neovim shows`, async () => {
+    const { situation, view, path } = screen;
+    await using agent = await playSituation(situation, view, (options) => sharedAgent({ ...options, group }));
+    const { nvim, project } = agent;
+    const expected = await Deno.readTextFile(join(PLUGIN, path));
+    const isFresh = () => docSvg(screen, nvim.picture()) === expected;
+    await nvim.waitForScreen(isFresh).catch(() => {});
+    assert.ok(isFresh(), `${path} is stale: run deno task docs, and look at it`);
+    if (situation.name !== "changes") return;
+    assert.equal(await project.read("lua/todo/version.lua"), 'return "1.3.9"\n');
+    await nvim.keys("a");
+    await nvim.waitForScreen("Version 1.4.0 is ready.");
+    assert.equal(await project.read("lua/todo/version.lua"), 'return "1.4.0"\n');
   });
-  const { nvim, project } = agent;
-  await nvim.lua(`require("agent").setup({ ui = { width = 1 } })`);
-  await nvim.command("Agent release 1.4.0");
-  await nvim.waitForScreen("a keep");
-  await expectScreen(nvim, "readme");
-  await assert.rejects(project.read("src/generated.ts"), Deno.errors.NotFound);
-  await nvim.keys("a");
-  await nvim.waitForScreen("Done.");
-  assert.match(await project.read("src/generated.ts"), /m6/);
-});
+}
 
 const COMMAND: ApprovalUpdate = {
   ...{ type: "approval", kind: "command", chat: 1, request: 7, tool: "1", title: "npm install left-pad" },
