@@ -9,11 +9,11 @@ local M = {}
 ---@field [1] string
 ---@field [2] string|false
 ---@field [3] string
----@field tint? number  share of the text's colour in its background
+---@field tint? number  share of the text's colour in its background, if the link has none
+---@field keeps_hue? true  the tint is that of its own text
 ---@field on? string[]  groups on whose backgrounds it is drawn, besides its own or that of windows
 ---@field with? string  group whose background it has
 ---@field weight? string[]
----@field is_inverse? true  its link's colour is its background
 ---@field has_code? true  code is drawn on it
 
 ---@type agent.HighlightGroup[]
@@ -31,7 +31,7 @@ M.groups = {
   { "AgentToolDone", "DiagnosticOk", "its sign when done" },
   { "AgentToolFailed", "DiagnosticError", "its sign when failed" },
   { "AgentToolWaiting", "DiagnosticWarn", "its sign when waiting or stopped; the approval's border" },
-  { "AgentWaiting", "DiagnosticWarn", "what waits for you", weight = { "bold" }, is_inverse = true },
+  { "AgentWaiting", "DiagnosticWarn", "what waits for you", weight = { "bold" }, tint = 0.2, keeps_hue = true },
   { "AgentNotice", "DiagnosticInfo", "information in the transcript" },
   { "AgentWarning", "DiagnosticWarn", "warnings; the reason of an approval" },
   { "AgentError", "DiagnosticError", "errors" },
@@ -46,7 +46,14 @@ M.groups = {
   { "AgentAdded", "Added", "count of added lines" },
   { "AgentRemoved", "Removed", "count of removed lines" },
   { "AgentDiffAdd", "DiffAdd", "added lines in approvals and reviews", has_code = true },
-  { "AgentDiffDelete", "DiffDelete", "removed lines in approvals and reviews", has_code = true },
+  {
+    "AgentDiffDelete",
+    "DiffDelete",
+    "removed lines in approvals and reviews",
+    tint = 0.15,
+    keeps_hue = true,
+    has_code = true,
+  },
   { "AgentComment", "DiagnosticInfo", "unsent review comments" },
 }
 

@@ -53,6 +53,13 @@ local function colour(highlight, key)
   return value and (is_true and value or colours.of_terminal(value))
 end
 
+--- The table that holds `reverse`.
+---@param highlight table
+---@return table
+local function style_of(highlight)
+  return is_true and highlight or highlight.cterm or {}
+end
+
 --- The attribute's value for a colour, or for the nearest one that the terminal has and that fits.
 ---@param wanted integer
 ---@param fits fun(colour: integer): boolean
@@ -67,8 +74,9 @@ end
 --- A background between that of windows and the text. It differs from all backgrounds, and the text is readable on it.
 ---@param base agent.BaseColours
 ---@param tint number  share of the text's colour
+---@param text integer
 ---@return integer? value  nil: there is none
-local function soft(base, tint)
+local function soft(base, tint, text)
   local function fits(found)
     for _, background in ipairs(base.backgrounds) do
       local contrast = colours.contrast(found, background)
@@ -79,7 +87,7 @@ local function soft(base, tint)
     return colours.contrast(base.fg, found) >= TEXT
   end
   for _, share in ipairs(SHARES) do
-    local value = value_of(colours.mix(base.backgrounds[1], base.fg, tint * share), fits)
+    local value = value_of(colours.mix(base.backgrounds[1], text, tint * share), fits)
     if value then
       return value
     end
@@ -121,17 +129,13 @@ local function weaken(highlight, page)
   highlight.bg, highlight.fg, highlight.reverse = weaker, nil, nil
 end
 
---- Gives a group without a text colour, or with that of all text, a colour that tells it from others.
+--- Makes dim text dim if the scheme has no colour for it.
 ---@param highlight table
----@param group agent.HighlightGroup
 ---@param base agent.BaseColours
-local function distinguish(highlight, group, base)
-  local fg, page = colour(highlight, "fg"), base.backgrounds[1]
-  if group.is_inverse then
-    highlight[attribute("bg")] = highlight[attribute("fg")]
-    highlight[attribute("fg")] = value_of(page, any)
-  elseif group[2] == "Comment" and (not fg or fg == base.fg) then
-    highlight[attribute("fg")] = value_of(colours.mix(page, base.fg, DIMNESS), any)
+local function dim(highlight, base)
+  local fg = colour(highlight, "fg")
+  if not fg or fg == base.fg or fg == base.float_fg then
+    highlight[attribute("fg")] = value_of(colours.mix(base.backgrounds[1], base.fg, DIMNESS), any)
   end
 end
 
@@ -142,7 +146,7 @@ end
 local function correct(highlight, group, base)
   local own, bg = colour(highlight, "fg"), colour(highlight, "bg")
   local fg, other = own or base.fg, not own and bg and base.float_fg
-  local style = is_true and highlight or highlight.cterm or {}
+  local style = style_of(highlight)
   if style.reverse then
     fg, bg = bg or base.backgrounds[1], fg
   end
@@ -202,14 +206,18 @@ end
 ---@return table? highlight
 function M.attributes(group, link, base)
   local highlight = link and look(link) or {}
-  local bg = group.tint and soft(base, group.tint) or group.with and look(group.with)[attribute("bg")]
-  highlight[attribute("bg")] = highlight[attribute("bg")] or bg
+  local bg = attribute("bg")
+  if group.with then
+    highlight[bg] = look(group.with)[bg]
+  elseif group.tint and not highlight[bg] and not style_of(highlight).reverse then
+    highlight[bg] = soft(base, group.tint, group.keeps_hue and colour(highlight, "fg") or base.fg)
+  end
   for _, weight in ipairs(group.weight or {}) do
     highlight.cterm = highlight.cterm or {}
     highlight[weight], highlight.cterm[weight] = true, true
   end
-  if link then
-    distinguish(highlight, group, base)
+  if link == "Comment" then
+    dim(highlight, base)
   end
   if group.has_code then
     weaken(highlight, base.backgrounds[1])
