@@ -169,6 +169,7 @@ Deno.test("the cells of a wide table wrap, in a narrow window it is a list of re
     "│ src/greet.ts │ Builds the greeting from a name  │ low    │",
     "│              │ and a language; falls back to    │        │",
     "│              │ English                          │        │",
+    "├──────────────┼──────────────────────────────────┼────────┤",
     "│ src/cli.ts   │ Reads arguments                  │ medium │",
     "│              │ Prints the greeting              │        │",
     "",

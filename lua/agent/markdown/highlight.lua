@@ -19,6 +19,7 @@ local HIDES = [[
 ((emphasis_delimiter) @conceal (#eq? @conceal "*") (#set! conceal ""))
 ((emphasis_delimiter) @conceal (#eq? @conceal "~") (#set! conceal ""))
 ((code_span) @agent.code (#set! priority 110))
+((backslash_escape) @conceal (#offset! @conceal 0 0 0 -1) (#set! conceal ""))
 (code_span (code_span_delimiter) @conceal (#set! conceal ""))
 (inline_link "[" @conceal "]" @conceal "(" @conceal (link_destination) @conceal @_to ")" @conceal
   (#match? @_to "^.{1,40}$") (#set! conceal ""))

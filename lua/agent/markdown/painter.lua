@@ -10,8 +10,11 @@ local namespace = vim.api.nvim_create_namespace("agent.markdown")
 --- Lines below a row whose cells need more lines than its source.
 local below = vim.api.nvim_create_namespace("agent.markdown.below")
 
---- Below tree-sitter's highlights, and above them.
-local UNDER, OVER = 90, 150
+--- Priorities above tree-sitter's highlights of blocks, and above those of words.
+local UNDER, OVER = 91, 150
+
+--- Code is plain where nothing else highlights it.
+local CODE = { "Normal", "AgentCodeBlock" }
 
 local BULLETS = { "•", "◦", "▪" }
 local TASKS = { open = "☐", done = "☑" }
@@ -115,9 +118,19 @@ end
 
 ---@param row integer
 ---@param item agent.MarkdownLine
-local function code_background(row, item)
-  local options = { end_row = row + 1, end_col = 0, hl_group = "AgentCodeBlock", hl_eol = true, priority = UNDER }
-  mark(row, math.min(item.block.indent, #page.text.lines[row - page.first + 1]), options)
+---@param line string
+local function code_background(row, item, line)
+  local indent = item.block.indent
+  for at, group in ipairs(CODE) do
+    local options = { end_row = row + 1, end_col = 0, hl_group = group, hl_eol = true, priority = UNDER + at }
+    mark(row, math.min(indent, #line), options)
+  end
+  local blank = line:match("^%s*", indent + 1)
+  if blank ~= "" and vim.api.nvim_strwidth(line) > page.width then
+    -- Neovim draws no background before the text of continued lines.
+    local fill = { { (" "):rep(vim.fn.strdisplaywidth(blank)), "AgentCodeBlock" } }
+    mark(row, 0, { virt_text = fill, virt_text_win_col = indent, virt_text_repeat_linebreak = true })
+  end
 end
 
 --- The lines of each row of a table in this window.
@@ -166,7 +179,7 @@ function DRAW.rule(row)
 end
 
 function DRAW.fence(row, item, line)
-  code_background(row, item)
+  code_background(row, item, line)
   local from = item.block.indent
   local label, width = item.block.language, vim.api.nvim_strwidth(line) - from
   local room = math.max(0, width - vim.api.nvim_strwidth(label))
@@ -174,7 +187,7 @@ function DRAW.fence(row, item, line)
 end
 
 function DRAW.close(row, item, line)
-  code_background(row, item)
+  code_background(row, item, line)
   cover(row, item.block.indent, { { (" "):rep(#line - item.block.indent), "AgentCodeBlock" } })
 end
 

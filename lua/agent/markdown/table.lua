@@ -170,11 +170,15 @@ end
 ---@param rows agent.Piece[][][]
 ---@param widths integer[]
 ---@param aligns ("left"|"right"|"centre")[]
+---@param is_narrow boolean  cells wrap, and a line separates the rows
 ---@return agent.TableView
-local function with_columns(rows, widths, aligns)
-  local drawn = {}
+local function with_columns(rows, widths, aligns, is_narrow)
+  local drawn, line = {}, rule(widths)
   for at, cells in ipairs(rows) do
-    drawn[at] = at == 2 and { rule(widths) } or columns(cells, widths, aligns)
+    drawn[at] = at == 2 and { line } or columns(cells, widths, aligns)
+    if is_narrow and at > 2 and at < #rows then
+      table.insert(drawn[at], line)
+    end
   end
   return { rows = drawn, starts = {} }
 end
@@ -227,10 +231,10 @@ function M.draw(source, width)
   end
   local widths = fitted(natural, width - 3 * count - 1)
   if widths == natural then
-    return with_columns(rows, widths, aligns)
+    return with_columns(rows, widths, aligns, false)
   end
   local list = records(rows, width)
-  local narrow = widths and with_columns(rows, widths, aligns)
+  local narrow = widths and with_columns(rows, widths, aligns, true)
   return narrow and height(narrow) <= height(list) and narrow or list
 end
 

@@ -82,6 +82,8 @@ end
 
 --- Sets all groups, but never one that somebody else has set.
 function M.define()
+  -- Its name among tree-sitter's captures.
+  vim.api.nvim_set_hl(0, "@agent.code", { link = "AgentCode", default = true })
   local base = readable.base(is_ours("AgentNormal", "NormalFloat") and "NormalFloat" or "AgentNormal")
   for _, group in ipairs(M.groups) do
     local name, link = group[1], group[2]
