@@ -276,6 +276,9 @@ Deno.test("the model is told where the user is, what is open, and what was edite
   await nvim.waitForScreen("AGENTS.md (10 bytes)");
   await nvim.waitForScreen("Each request began as the one before.");
   await nvim.waitForScreen("The context window is 128000 tokens (default).");
+  // The bar in the order of the request, with the mark where compaction begins.
+  await nvim.waitForScreen(/^×+═+≡+▓+█+·+│·+ *\n× Tools .*%/m);
+  await nvim.waitForScreen(/^│ Compacts above +9\d\.\dk +7\d%/m);
   await nvim.command('call search("src/greet.ts ")');
   await nvim.keys("p");
   await nvim.waitForScreen("%  pinned");

@@ -40,6 +40,8 @@ Deno.test("a line goes into the project's rules: asked about, told from then on,
   await waitForTurn(nvim);
   assert.match(system(agent), /- Use tabs\.\n- Name things in full\.\n<\/rules_/);
   await nvim.keys("<Esc>:Agent context<CR>");
+  await nvim.waitForScreen("The next request sends");
+  await nvim.keys("G");
   await nvim.waitForScreen("files of rules were read anew");
   await nvim.keys("q:Agent undo<CR>");
   await nvim.waitForScreen("restored");

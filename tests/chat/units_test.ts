@@ -1,9 +1,9 @@
-/** The chat's pure modules, by Neovim's own Lua and without a screen: order, blocks that change, ends, numbers, cost. */
+/** The chat's pure modules, by Neovim's own Lua and without a screen: order, blocks that change, ends, numbers, cost, bars. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { PLUGIN } from "../support/agent.ts";
 
-for (const name of ["units", "states", "growth", "code"]) {
+for (const name of ["units", "states", "growth", "code", "bars"]) {
   Deno.test(`the timeline and the numbers, without a screen: ${name}`, async () => {
     const args = ["--headless", "--clean", "-l", join(PLUGIN, `tests/chat/${name}.lua`)];
     const { success, stdout, stderr } = await new Deno.Command(Deno.env.get("AGENT_NVIM") ?? "nvim", { args })

@@ -1,10 +1,12 @@
 /** `:Agent usage`, and money on the screen. Whole program. */
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { UserConfig } from "../../denops/agent/protocol/config.ts";
 import { engineConfig as configOf } from "../../denops/agent/supervisor/agents/provider.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { engineConfig, startEngine } from "../support/acp.ts";
-import { SECRET } from "../support/agent.ts";
+import { type RunningAgent, SECRET } from "../support/agent.ts";
 import { waitForTurn } from "../support/chat.ts";
 import { scratch } from "../support/project.ts";
 import { expectScreen } from "../support/screenshot.ts";
@@ -39,7 +41,7 @@ const OPTIONS =
 function masked(screen: string): string {
   return screen.replaceAll(/(built in|sent after) \d+(?:\.\d)? m?s/g, "$1 N")
     .replaceAll(/ *\d+(?:\.\d)? m?s(?= )/g, (time) => "N s".padStart(time.length))
-    .replaceAll(/\d{4}-\d\d-\d\d(?= {3})/g, "YYYY-MM-DD")
+    .replaceAll(/(?<=^ {2})\d{4}-\d\d-\d\d/gm, "YYYY-MM-DD")
     // The number of the chat.
     .replace(
       /(?<=a\/\/chat-)(\d+)(-input +a\/\/usage)/,
@@ -48,9 +50,38 @@ function masked(screen: string): string {
     .replaceAll(/\d+ tools/g, "N tools");
 }
 
+/** 14 hours ahead of UTC. */
+const KIRITIMATI = { TZ: "Pacific/Kiritimati" };
+
+/** Rows of earlier days. */
+async function storeUsage({ state }: RunningAgent): Promise<void> {
+  const folders = await Array.fromAsync(Deno.readDir(state.root));
+  const [folder] = folders.filter(({ name }) => existsSync(state.path(`${name}/agent.db`)));
+  using database = new DatabaseSync(state.path(`${folder?.name}/agent.db`));
+  const insert = database.prepare(
+    `INSERT INTO usage (session, turn, purpose, provider, model, reported, input, output, cached_read, cached_write,
+       cost, all_ms, time)
+     SELECT session, turn, purpose, ?, ?, 1, 20000, 400, 15000, 0, ?, 0, ? FROM usage LIMIT 1`,
+  );
+  const day = 24 * 60 * 60 * 1_000;
+  const earlier: readonly (readonly [days: number, provider: string, model: string, cost: number])[] = [
+    [1, "anthropic", "claude-opus-4-with-a-very-long-name", 0.9],
+    [4, "local", "通义千问超大模型", 0.05],
+    [5, "anthropic", "claude-opus-4-with-a-very-long-name", 0.6],
+    [12, "openai", "gpt-5.1", 0.002],
+    [29, "openai", "gpt-5.1", 1.2],
+  ];
+  for (const [days, provider, model, cost] of earlier) {
+    insert.run(provider, model, cost, Date.now() - days * day);
+  }
+  // Another day than in UTC.
+  insert.run("openai", "gpt-5.1", 0.1, Date.parse("2020-01-01T12:00:00Z"));
+}
+
 Deno.test("the usage at 80×40, 120×40 and 40×40", async () => {
   const size = { columns: 80, lines: 40 };
-  await using agent = await sharedAgent({ script: SCRIPT, ...size, options: OPTIONS, hasOwnState: true });
+  const shared = { script: SCRIPT, ...size, options: OPTIONS, hasOwnState: true, env: KIRITIMATI };
+  await using agent = await sharedAgent(shared);
   const { nvim, server } = agent;
   await nvim.command("Agent rename greet to salute everywhere");
   await nvim.waitForScreen("Done.");
@@ -63,7 +94,7 @@ Deno.test("the usage at 80×40, 120×40 and 40×40", async () => {
     await nvim.resize(columns, 40);
     await nvim.command("Agent usage");
     await nvim.waitForScreen("This session");
-    await expectScreen(nvim, `usage-${columns}x40`, masked);
+    await expectScreen(nvim, `usage-tables-${columns}x40`, masked);
     assert.deepEqual(server.problems, []);
     await nvim.keys("q");
     await nvim.waitForScreenGone("This session");
@@ -81,6 +112,18 @@ Deno.test("the usage at 80×40, 120×40 and 40×40", async () => {
   // Two pages have two names.
   await nvim.command("Agent usage");
   await nvim.waitFor(`vim.fn.bufname() == "agent://usage-2"`);
+  await nvim.keys("qq");
+  await storeUsage(agent);
+  for (const [columns, lines] of [[40, 15], [80, 24], [120, 40]] as const) {
+    await nvim.resize(columns, lines);
+    await nvim.command("Agent usage");
+    await nvim.waitForScreen("Cost of the last 30 days");
+    await expectScreen(nvim, `usage-${columns}x${lines}`, masked);
+    await nvim.command('call search("2020-01-02")');
+    await nvim.waitForScreen("2020-01-02");
+    await nvim.keys("q");
+    await nvim.waitForScreenGone("2020-01-02");
+  }
 });
 
 Deno.test("what a session has cost goes on after the engine was killed, and is told by the request", async () => {

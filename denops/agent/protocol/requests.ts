@@ -149,7 +149,7 @@ const EditRow = Edits.extend({
 });
 
 const UsageRow = z.object({
-  /** The subject of the row: a turn's first line, a session's title, a date (UTC), or "provider/model". */
+  /** The subject of the row: a turn's first line, a session's title, a local date, or "provider/model". */
   name: z.string(),
   requests: z.int(),
   /** Requests without reported tokens, which are missing in the sums. */
@@ -178,6 +178,19 @@ const UsageRow = z.object({
   edits: Edits.optional(),
 });
 type UsageRow = z.infer<typeof UsageRow>;
+
+/** Usage of one model on one day. */
+const DailyUsage = z.object({
+  /** YYYY-MM-DD in the user's time zone. */
+  day: z.string(),
+  /** "provider/model" */
+  model: z.string(),
+  input: z.int(),
+  cachedRead: z.int(),
+  output: z.int(),
+  /** US dollars; undefined if a request with tokens has no price. */
+  cost: z.number().optional(),
+});
 
 /** A part of a request. */
 const ContextPart = z.object({
@@ -229,10 +242,14 @@ export const REQUESTS = {
     }),
     result: z.object({
       parts: z.array(ContextPart),
+      /** Estimated tokens of all parts. */
+      tokens: z.int(),
       /** Tokens of the window; undefined if unknown. */
       window: z.int().optional(),
       /** The source of that number, as the end of a sentence. */
       window_from: z.string().optional(),
+      /** Tokens above which old entries are folded; undefined if the window is unknown. */
+      folds_above: z.int().optional(),
       /** This process's last request that missed the cache; the cost is in US dollars. */
       broken: PrefixBreak.extend({ cost: z.number().optional() }).optional(),
     }),
@@ -401,6 +418,8 @@ export const REQUESTS = {
       sessions: z.array(UsageRow),
       days: z.array(UsageRow),
       models: z.array(UsageRow),
+      /** The newest 30 days with requests, newest first. */
+      daily: z.array(DailyUsage),
       /** Last used first. */
       edits: z.array(EditRow),
     }),

@@ -1,5 +1,6 @@
--- Shows the usage of models as tables in a tab page.
+-- Shows the usage of models as charts and tables in a tab page.
 local format = require("agent.ui.format")
+local page = require("agent.ui.page")
 
 local M = {}
 
@@ -71,7 +72,7 @@ local TABLES = {
   -- The sums of their turns include them.
   { "agents", "Its sub-agents" },
   { "sessions", "All sessions" },
-  { "days", "Days (UTC)" },
+  { "days", "Days" },
   { "models", "Models" },
 }
 
@@ -222,18 +223,15 @@ local function add_edits(edits, width, add)
   add("")
 end
 
---- The lines of the page, and the highlight group of some.
----@param usage table the answer to the request `usage`
----@param width integer columns of the screen
----@return string[] lines, table<integer, string> groups by line, from 1
-function M.lines(usage, width)
+--- Adds the tables of requests.
+---@param usage table
+---@param width integer
+---@param add fun(text: string, group?: string)
+---@return integer unreported requests
+local function add_tables(usage, width, add)
   local columns, room = fitting(width)
-  local lines, groups = {}, {}
-  local function add(text, group)
-    table.insert(lines, (text:gsub("%s+$", "")))
-    groups[#lines] = group
-  end
   local unreported = 0
+  local previous
   for _, name_and_title in ipairs(TABLES) do
     local name, title = unpack(name_and_title)
     if name == "agents" and #usage.agents == 0 then
@@ -253,11 +251,16 @@ function M.lines(usage, width)
       add(line)
       local details = { tools(row) or false, size(row, name == "turns") or false }
       table.insert(details, row.edits and outcomes(row.edits))
-      for _, detail in ipairs(details) do
-        if detail then
-          add("    " .. fit(detail, width - 5), "AgentHint")
+      -- The only session, day and model have the same.
+      local is_only = #usage[name] == 1
+      if not (is_only and vim.deep_equal(details, previous)) then
+        for _, detail in ipairs(details) do
+          if detail then
+            add("    " .. fit(detail, width - 5), "AgentHint")
+          end
         end
       end
+      previous = is_only and details or nil
     end
     if #usage[name] == 0 then
       add("  none yet", "AgentHint")
@@ -265,6 +268,19 @@ function M.lines(usage, width)
     add("")
     ::continue::
   end
+  return unreported
+end
+
+--- The lines of the page, and their highlights.
+---@param usage table the answer to the request `usage`
+---@param width integer columns of the screen
+---@param today string YYYY-MM-DD
+---@return string[] lines
+---@return table<integer, table[]> spans by line, see ui/page.lua
+function M.lines(usage, width, today)
+  local lines, spans, add = page.lines()
+  require("agent.menus.usage_chart").add(usage.daily, width, today, add)
+  local unreported = add_tables(usage, width, add)
   if #usage.edits > 0 then
     add_edits(usage.edits, width, add)
   end
@@ -273,7 +289,7 @@ function M.lines(usage, width)
     add("*: with requests whose tokens the provider did not tell; they are not in the sums.", "AgentHint")
   end
   add(("cost: prices as of %s, US dollars; models[name].price overrides them."):format(usage.pricesOf), "AgentHint")
-  return lines, groups
+  return lines, spans
 end
 
 --- Shows the answer to the request `usage` in a tab page.
@@ -281,11 +297,9 @@ end
 ---@return fun(line?: string) add adds a line about the account on top, while the page exists
 function M.show(usage)
   require("agent.ui.highlights").define()
-  local lines, groups = M.lines(usage, vim.o.columns)
-  local buffer = require("agent.ui.page").open(lines, "the usage")
-  for line, group in pairs(groups) do
-    vim.api.nvim_buf_set_extmark(buffer, namespace, line - 1, 0, { end_col = #lines[line], hl_group = group })
-  end
+  local lines, spans = M.lines(usage, vim.o.columns, os.date("%Y-%m-%d"))
+  local buffer = page.open(lines, "the usage")
+  page.highlight(buffer, namespace, lines, spans)
   return function(line)
     if not line or not vim.api.nvim_buf_is_valid(buffer) then
       return

@@ -13,6 +13,42 @@ function M.closes(buffer, what)
   vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = buffer, nowait = true, desc = "Agent: close " .. what })
 end
 
+--- Collects the lines of a page with their highlights.
+---@return string[] lines
+---@return table<integer, { [1]: integer, [2]: integer, [3]: string }[]> spans by line, from 1: the first byte, the byte
+--- after the last one, the highlight group
+---@return fun(text: string|table, group?: string) add adds a line: a text, or chunks as those of virtual text
+function M.lines()
+  local lines, spans = {}, {}
+  return lines, spans, function(text, group)
+    local line, of_line = "", {}
+    for _, chunk in ipairs(type(text) == "table" and text or { { text, group } }) do
+      local begin = #line
+      line = line .. chunk[1]
+      if chunk[2] and #line > begin then
+        table.insert(of_line, { begin, #line, chunk[2] })
+      end
+    end
+    table.insert(lines, (line:gsub("%s+$", "")))
+    spans[#lines] = of_line
+  end
+end
+
+---@param buffer integer
+---@param namespace integer
+---@param lines string[]
+---@param spans table<integer, table[]>
+function M.highlight(buffer, namespace, lines, spans)
+  vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
+  for line, of_line in pairs(spans) do
+    for _, span in ipairs(of_line) do
+      local first, last, group = unpack(span)
+      local mark = { end_col = math.min(last, #lines[line]), hl_group = group }
+      vim.api.nvim_buf_set_extmark(buffer, namespace, line - 1, math.min(first, mark.end_col), mark)
+    end
+  end
+end
+
 ---@param lines string[]
 ---@param what string name of the page, for the key's description and the buffer's name
 ---@param keys? string[] keys besides q, each with a space and its action

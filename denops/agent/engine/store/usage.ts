@@ -1,5 +1,6 @@
 /** Usage of requests, in SQLite, which also computes the sums. */
 import { z } from "../../deps/zod.ts";
+import { defined } from "../../shared/records.ts";
 import type { RequestUsage, UsageLog, UsageReport } from "../ports/usage.ts";
 import { nameNow } from "../calls/old_names.ts";
 import type { Database } from "./database.ts";
@@ -14,6 +15,10 @@ const MOST_AGENTS = 10;
 const MOST_SESSIONS = 10;
 const MOST_DAYS = 14;
 const MOST_MODELS = 10;
+/** The chart draws as many. */
+const MOST_DAILY = 30;
+
+const DAY = "date(time / 1000, 'unixepoch', 'localtime')";
 
 /** Characters of a name. */
 const LONGEST_NAME = 200;
@@ -76,9 +81,30 @@ export class SqliteUsage implements UsageLog {
       agents: session === undefined ? [] : this.#agents(session),
       edits: [...this.edits.report()],
       sessions: this.#grouped("session", MOST_SESSIONS, (id) => ({ name: this.#sessionName(id) })),
-      days: this.#grouped("date(time / 1000, 'unixepoch')", MOST_DAYS, asItIs),
+      days: this.#grouped(DAY, MOST_DAYS, asItIs),
       models: this.#grouped("provider || '/' || model", MOST_MODELS, asItIs),
+      daily: this.#daily(),
     };
+  }
+
+  #daily(): UsageReport["daily"] {
+    const rows = this.#database.all(
+      `WITH dated AS MATERIALIZED (
+         SELECT ${DAY} AS day, provider || '/' || model AS model, input, cached_read, output, cost, reported FROM usage
+       )
+       SELECT day, model, sum(input) AS input, sum(cached_read) AS cached_read, sum(output) AS output,
+         CASE WHEN sum(reported AND cost IS NULL) = 0 THEN total(cost) END AS cost
+       FROM dated WHERE day IN (SELECT DISTINCT day FROM dated ORDER BY day DESC LIMIT ${MOST_DAILY})
+       GROUP BY day, model ORDER BY day DESC, model`,
+    );
+    return rows.map((row) => ({
+      day: String(row.day),
+      model: oneLine(String(row.model)),
+      input: Number(row.input),
+      cachedRead: Number(row.cached_read),
+      output: Number(row.output),
+      ...defined({ cost: optional(row.cost) }),
+    }));
   }
 
   /** Sub-agents, which the sums of their turns include. */

@@ -22,6 +22,12 @@ const request: RequestUsage = {
   offered: 29,
 };
 
+/** YYYY-MM-DD in the time zone of this process. */
+function localDay(time: Date): string {
+  const parts = [time.getFullYear(), time.getMonth() + 1, time.getDate()];
+  return parts.map((part) => String(part).padStart(2, "0")).join("-");
+}
+
 function opened(...sessions: readonly string[]) {
   const database = Database.inMemory();
   const store = new SqliteStore(database);
@@ -89,7 +95,7 @@ Deno.test("sums by turn, session, day and model, the newest first", () => {
   const short = (rows: UsageReport["turns"]) =>
     rows.map(({ name, requests, cost }) => [name, requests, cost]);
   assert.deepEqual(short(sessions), [["Other", 1, undefined], ["First line", 4, 0.75]]);
-  assert.deepEqual(short(days), [[new Date().toISOString().slice(0, 10), 5, 0.75]]);
+  assert.deepEqual(short(days), [[localDay(new Date()), 5, 0.75]]);
   assert.deepEqual(short(models), [["other/model-2", 1, undefined], ["test/model-1", 4, 0.75]]);
   assert.equal(sessions[1]?.firstToken, 250, "the median of 100, 200, 300 and 600");
   assert.deepEqual([usage.cost("a"), usage.cost("b")], [0.75, undefined]);
@@ -100,15 +106,46 @@ Deno.test("days are told apart, and what a deleted session has cost stays", () =
   const { database, usage } = opened("a");
   using _ = database;
   usage.record("a", 1, { ...request, cost: 1 });
-  database.run("UPDATE usage SET time = ?", Date.parse("2026-01-31T23:59:59Z"));
+  database.run("UPDATE usage SET time = ?", new Date(2026, 0, 31, 23, 59, 59).getTime());
   usage.record("a", 1, { ...request, cost: 2 });
   database.run("DELETE FROM sessions");
   const { days, sessions } = usage.report(undefined);
   assert.deepEqual(days.map(({ name, cost }) => [name, cost]), [
-    [new Date().toISOString().slice(0, 10), 2],
+    [localDay(new Date()), 2],
     ["2026-01-31", 1],
   ]);
   assert.deepEqual(sessions.map(({ name, cost }) => [name, cost]), [["(deleted)", 3]]);
+});
+
+Deno.test("by day and model, the newest 30 days with requests", () => {
+  const { database, usage } = opened("a");
+  using _ = database;
+  const recordOn = (day: number, more: Partial<RequestUsage>) => {
+    usage.record("a", 1, { ...request, ...more });
+    const time = new Date(2026, 2, day, 0, 0, 1).getTime();
+    database.run("UPDATE usage SET time = ? WHERE id = (SELECT max(id) FROM usage)", time);
+  };
+  recordOn(30, { cost: 1 });
+  recordOn(30, { cost: 0.5 });
+  recordOn(30, { model: "通义千问" });
+  recordOn(30, { model: "通义千问", cost: 0.5 });
+  const { usage: _tokens, ...unreported } = request;
+  usage.record("a", 1, unreported);
+  database.run(
+    "UPDATE usage SET time = ?, model = 'model-3' WHERE reported = 0",
+    new Date(2026, 2, 30, 23, 59, 59).getTime(),
+  );
+  for (let back = 1; back < 400; back += 1) recordOn(30 - back, { cost: 2 });
+
+  const { daily } = usage.report(undefined);
+  assert.deepEqual(daily.slice(0, 4), [
+    { day: "2026-03-30", model: "test/model-1", input: 200, cachedRead: 80, output: 20, cost: 1.5 },
+    // Nothing was reported that could have a price.
+    { day: "2026-03-30", model: "test/model-3", input: 0, cachedRead: 0, output: 0, cost: 0 },
+    { day: "2026-03-30", model: "test/通义千问", input: 200, cachedRead: 80, output: 20 },
+    { day: "2026-03-29", model: "test/model-1", input: 100, cachedRead: 40, output: 10, cost: 2 },
+  ]);
+  assert.deepEqual([daily.length, daily.at(-1)?.day], [32, "2026-03-01"]);
 });
 
 const read = 'call read_file {"path": "a.txt"}';

@@ -76,7 +76,8 @@ export function engineEnvironment(
     NO_COLOR: "1",
   };
   const system = Deno.build.os === "windows" ? ["SystemRoot", "TEMP", "TMP", "LOCALAPPDATA"] : [];
-  for (const name of system) {
+  // The days of the usage are the user's.
+  for (const name of ["TZ", ...system]) {
     const value = environment[name];
     if (value !== undefined) passed[name] = value;
   }

@@ -15,12 +15,8 @@ export type ContextChange = NonNullable<RequestParams<"context">["change"]>;
 export function contextPage(
   before: readonly ContextPart[],
   { history, chosen }: Pick<ContextPorts, "history" | "chosen">,
-  { window, windowFrom, tools }: {
-    readonly window: number;
-    readonly windowFrom: string;
-    readonly tools: readonly Tool[];
-  },
-): ContextPage {
+  tools: readonly Tool[],
+): Pick<ContextPage, "parts" | "lines"> {
   const { messages, folds: { masked, compaction } } = history;
   const about = (call: Parameters<typeof callFacts>[0]) => callFacts(call, tools);
   const found = messageParts({ messages, masked, compaction, chosen, about });
@@ -36,14 +32,14 @@ export function contextPage(
     parts.flatMap(({ id }) => id === undefined ? [] : [[id, new Map([[id, ""]])] as const]),
   );
   for (const { part: { id }, lines: own } of listed) if (id !== undefined) lines.set(id, new Map(own));
-  return { parts, lines, ...(Number.isFinite(window) ? { window, window_from: windowFrom } : {}) };
+  return { parts, lines };
 }
 
 /** Applies the user's choice to a part. @throws {ToolError} if the part does not exist */
 export function choose(
   { dropped, pinned }: Pick<Memory, "dropped" | "pinned">,
   { id, to }: ContextChange,
-  { lines }: ContextPage,
+  { lines }: Pick<ContextPage, "lines">,
 ): void {
   const own = lines.get(id);
   if (own === undefined) throw new ToolError("This part is no longer sent.");

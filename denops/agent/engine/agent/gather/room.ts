@@ -21,6 +21,7 @@ import { ownSummary, summaryQuestion } from "../../context/folding/summary.ts";
 import type { HistoryWindow } from "../../context/folding/window.ts";
 import type { Compaction, FoldEntry, MessageEntry, ResultEntry } from "../../log/entries.ts";
 import type { AgentEvent } from "../../log/events.ts";
+import type { RequestResult } from "../../../protocol/requests.ts";
 import type { ToolCall } from "../../log/messages.ts";
 import type { Prompt } from "../../log/model_request.ts";
 import { isRecord } from "../../calls/json_schema.ts";
@@ -73,6 +74,8 @@ interface RoomPorts {
   fold(entry: FoldEntry): void;
 }
 
+type WindowFill = Pick<RequestResult<"context">, "tokens" | "window" | "window_from" | "folds_above">;
+
 /** "refused": the provider said that the prompt is too long. */
 type Cause =
   | { readonly type: "full" | "refused" }
@@ -89,6 +92,16 @@ export class Room {
   /** @param input tokens by the provider's count; undefined if it gave none */
   learn(prompt: Prompt, input: number | undefined): void {
     if (input !== undefined) this.#estimate.learn(allOf(sizesOf(prompt)), input);
+  }
+
+  /** The size of this request, and the limits that it is measured against. */
+  fill(prompt: Prompt, ports: Pick<RoomPorts, "history" | "model">): WindowFill {
+    const { contextWindow: window, windowFrom } = ports.model;
+    const sizes = sizesOf(prompt);
+    const tokens = this.#estimate.tokens(allOf(sizes));
+    if (!Number.isFinite(window)) return { tokens };
+    const foldsAbove = this.#tokens(sizes, sizes.tools) + this.#limit(sizes, ports);
+    return { tokens, window, window_from: windowFrom, folds_above: Math.floor(foldsAbove) };
   }
 
   /** Adds estimated usage for an answer that was cut off here, unless the provider reported it. */
@@ -181,7 +194,10 @@ export class Room {
   }
 
   /** The most tokens for the prompt without its tools. */
-  #limit(sizes: PromptSizes, { history, model: { contextWindow: window } }: RoomPorts): number {
+  #limit(
+    sizes: PromptSizes,
+    { history, model: { contextWindow: window } }: Pick<RoomPorts, "history" | "model">,
+  ): number {
     const tools = this.#tokens(sizes, sizes.tools);
     if (history.folds.undone) return window * MOST_UNFOLDED - tools;
     return Math.min(window * MOST_HISTORY, window * MOST_IN_ALL - tools);

@@ -22,6 +22,7 @@ import { IS_FULL, sample } from "../../../../../tests/support/sample.ts";
 import { SqliteStore } from "../../store/sqlite.ts";
 import { SqliteUsage } from "../../store/usage.ts";
 import { WIRES } from "../../../protocol/providers.ts";
+import { bytesOf } from "../../context/estimate.ts";
 
 // No small one: see `SMALL_WINDOW`.
 const WINDOW = 17_000;
@@ -205,6 +206,25 @@ Deno.test("what was taken back is not folded again at once", async () => {
   assert.deepEqual(await engine.prompt("And now?"), END_TURN);
   assert.equal(engine.store.folds("s1").length, 2 * folds);
   assert.deepEqual(engine.server.problems, []);
+});
+
+Deno.test("the context tells where a fold begins: the message that exceeds it folds", async () => {
+  await using engine = await startEngine({
+    script: `${SUMMARY}\n---\n${"new-history\nsay Well.\n---\n".repeat(40)}say End.`,
+    config: { title: false, context_window: WINDOW },
+  });
+  const message = "The quick brown fox jumps over the lazy dog. ".repeat(45);
+  let before;
+  do {
+    before = engine.session.context();
+    const { tokens, folds_above: limit = 0 } = before;
+    assert.ok(tokens <= limit, `${tokens} tokens are not folded, above ${limit}`);
+    assert.deepEqual(await engine.prompt(message), END_TURN);
+  } while (engine.store.folds("s1").length === 0);
+  const { tokens, folds_above: limit = 0 } = before;
+  assert.ok(tokens + bytesOf(message) / 2 > limit, `${tokens} tokens are folded, below ${limit}`);
+  for (const _ of engine.store.folds("s1")) engine.session.unfold();
+  assert.equal(engine.session.context().folds_above, Math.floor(0.95 * WINDOW), "once it was taken back");
 });
 
 Deno.test("another model writes the summary where the user has set one", async () => {

@@ -44,10 +44,10 @@ export function loopRunner(options: LoopOptions): Runner {
     context(ports) {
       const inputs = parts.inputs(ports);
       const { mode } = ports;
-      const sections = outline(view(ports.messages(), mode, inputs), mode, inputs);
-      const { contextWindow: window, windowFrom } = models.of(mode).model;
+      const prompt = view(ports.messages(), mode, inputs);
       return {
-        ...contextPage(sections, ports, { window, windowFrom, tools: models.offered }),
+        ...contextPage(outline(prompt, mode, inputs), ports, models.offered),
+        ...parts.room.fill(prompt, { history: ports.history, model: models.of(mode).model }),
         ...parts.prefix.broken,
       };
     },
