@@ -1,6 +1,7 @@
 -- Side questions: answered in a small window, and in no session.
 local border = require("agent.ui.border")
 local client = require("agent.client")
+local on_border = require("agent.ui.on_border")
 local say = require("agent.ui.say")
 local scratch = require("agent.ui.scratch")
 
@@ -30,7 +31,7 @@ end
 local function show_keys(it)
   if vim.api.nvim_win_is_valid(it.window) then
     local keys = it.stop and " <C-c> stop  q close " or " q close "
-    vim.api.nvim_win_set_config(it.window, { footer = { { keys, "AgentHint" } }, footer_pos = "right" })
+    vim.api.nvim_win_set_config(it.window, { footer = on_border(keys, "AgentHint"), footer_pos = "right" })
   end
 end
 
@@ -56,7 +57,7 @@ local function open(title)
     border = border(),
     style = "minimal",
     zindex = 65,
-    title = { { (" %s "):format(require("agent.ui.format").cut(title, width - 2)), "AgentTitle" } },
+    title = on_border((" %s "):format(require("agent.ui.format").cut(title, width - 2)), "AgentTitle"),
   })
   vim.wo[window].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentBorder"
   require("agent.ui.prose").style(window)

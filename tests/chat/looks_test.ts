@@ -178,6 +178,12 @@ Deno.test("everything can be read with Neovim's colour schemes, and those who se
         const much = contrast(fg, bg).toFixed(1);
         assert.ok(contrast(fg, bg) >= 3, `${scheme} ${background}: ${text} has ${fg} on ${bg}, ${much}`);
       }
+      // The keys at the border have no background but the float's.
+      const [inside, keys] = ["A notice", "g? keys"].map((text) => {
+        const { row = 0, column = 0 } = nvim.locate(text) ?? {};
+        return nvim.highlightAt(row, column).bg;
+      });
+      assert.equal(keys, inside, `${scheme} ${background}`);
     }
   }
   await nvim.lua(`vim.api.nvim_set_hl(0, "AgentError", { fg = "#123456" }) vim.cmd.doautocmd("ColorScheme")`);

@@ -2,6 +2,7 @@
 -- approval waits for an answer again.
 local border = require("agent.ui.border")
 local hint = require("agent.ui.hint")
+local on_border = require("agent.ui.on_border")
 local say = require("agent.ui.say")
 local scratch = require("agent.ui.scratch")
 
@@ -40,8 +41,8 @@ local function place(buffer, below)
     border = border(),
     style = "minimal",
     zindex = 70,
-    title = { { " Edit the command ", "AgentTitle" } },
-    footer = { { footer, "AgentHint" } },
+    title = on_border(" Edit the command ", "AgentTitle"),
+    footer = on_border(footer, "AgentHint"),
     footer_pos = "right",
   },
     winbar

@@ -7,6 +7,7 @@ local diff_syntax = require("agent.ui.diff_syntax")
 local format = require("agent.ui.format")
 local keys_hint = require("agent.ui.hint")
 local no_insert = require("agent.ui.no_insert")
+local on_border = require("agent.ui.on_border")
 local queue = require("agent.approval.queue")
 local say = require("agent.ui.say")
 local scratch = require("agent.ui.scratch")
@@ -158,8 +159,8 @@ local function place()
     border = border(),
     style = "minimal",
     zindex = 60,
-    title = { { title(), "AgentTitle" } },
-    footer = { { footer, "AgentHint" } },
+    title = on_border(title(), "AgentTitle"),
+    footer = on_border(footer, "AgentHint"),
     footer_pos = "right",
   }, winbar
 end
@@ -201,7 +202,7 @@ function M.refit()
       vim.wo[window].winbar = winbar
     end
     -- The title names what the new size hides.
-    vim.api.nvim_win_set_config(window, { title = { { title(), "AgentTitle" } } })
+    vim.api.nvim_win_set_config(window, { title = on_border(title(), "AgentTitle") })
   end
 end
 

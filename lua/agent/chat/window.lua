@@ -6,6 +6,7 @@ local dock = require("agent.chat.dock")
 local hint = require("agent.ui.hint")
 local input_line = require("agent.chat.input.line")
 local keymaps = require("agent.chat.keymaps")
+local on_border = require("agent.ui.on_border")
 local prose = require("agent.ui.prose")
 local size = require("agent.chat.draw.size")
 local winbar = require("agent.ui.winbar")
@@ -89,7 +90,7 @@ local function float_places(windows)
   local transcript = vim.tbl_extend("error", shared, {
     row = row,
     height = math.max(1, height - between - input_height - 4),
-    title = { { " Agent ", "AgentTitle" } },
+    title = on_border(" Agent ", "AgentTitle"),
   })
   local input = vim.tbl_extend("error", shared, {
     row = row + transcript.height + 2 + between,
@@ -166,12 +167,12 @@ function M.hint(windows, mode)
   else
     local line = hint.one_line(hints, width)
     vim.api.nvim_win_set_config(window, {
-      title = { { attached, "AgentHint" } },
-      footer = { { line, "AgentHint" } },
+      title = on_border(attached, "AgentHint"),
+      footer = on_border(line, "AgentHint"),
       footer_pos = "right",
     })
     if vim.api.nvim_win_is_valid(windows.transcript) then
-      vim.api.nvim_win_set_config(windows.transcript, { footer = { { waits, "AgentHint" } }, footer_pos = "left" })
+      vim.api.nvim_win_set_config(windows.transcript, { footer = on_border(waits, "AgentHint"), footer_pos = "left" })
     end
   end
 end

@@ -2,6 +2,7 @@
 local border = require("agent.ui.border")
 local client = require("agent.client")
 local hint = require("agent.ui.hint")
+local on_border = require("agent.ui.on_border")
 local say = require("agent.ui.say")
 local scratch = require("agent.ui.scratch")
 
@@ -45,8 +46,8 @@ local function place(buffer)
     border = border(),
     style = "minimal",
     zindex = 70,
-    title = { { " Log in to GitHub Copilot ", "AgentTitle" } },
-    footer = { { (hint.footer(KEYS, width)), "AgentHint" } },
+    title = on_border(" Log in to GitHub Copilot ", "AgentTitle"),
+    footer = on_border((hint.footer(KEYS, width)), "AgentHint"),
     footer_pos = "right",
   }
 end

@@ -1,5 +1,6 @@
 -- A float to read in, above all windows, until a key closes it.
 local border = require("agent.ui.border")
+local on_border = require("agent.ui.on_border")
 local prose = require("agent.ui.prose")
 local scratch = require("agent.ui.scratch")
 
@@ -28,7 +29,7 @@ local function fit(window, title)
     height = height,
   })
   local text = (has_more_below(window) and " %s · more below: <C-d> " or " %s "):format(title)
-  vim.api.nvim_win_set_config(window, { title = { { text, "AgentTitle" } } })
+  vim.api.nvim_win_set_config(window, { title = on_border(text, "AgentTitle") })
 end
 
 ---@param lines string[]
@@ -54,7 +55,7 @@ function M.open(lines, title, footer, closing)
     border = border(),
     style = "minimal",
     zindex = 70,
-    footer = { { footer, "AgentHint" } },
+    footer = on_border(footer, "AgentHint"),
     footer_pos = "right",
   })
   vim.wo[window].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentBorder"
