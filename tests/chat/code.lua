@@ -15,8 +15,9 @@ local LIMIT = 60000
 --- The groups of a block once all of its lines have theirs: for each line the texts with their group, as "text=group".
 local function groups(block, lines)
   local spans
+  block:set(lines)
   assert(vim.wait(LIMIT, function()
-    spans = block:spans(lines, 1, #lines)
+    spans = block:spans(1, #lines)
     return #spans == #lines
   end, 5))
   return vim.tbl_map(function(line)
@@ -123,13 +124,20 @@ test("a block that grows has the colours of the whole one; a change in it colour
   local lines = {}
   for at = 1, #whole do
     lines[at] = whole[at]:sub(1, 7)
-    block:spans(lines, 1, at)
+    block:set(lines)
+    block:spans(1, at)
     lines[at] = whole[at]
     if at % 4 == 0 then
       groups(block, lines)
     end
   end
   eq(groups(block, lines), groups_of("python", unpack(whole)))
+  local appended = assert(vim_syntax.open("python"))
+  for at, line in ipairs(whole) do
+    appended:append(line)
+    appended:work(at)
+  end
+  eq(groups(appended, whole), groups(block, lines))
   lines[4] = '    no longer the end of it"""'
   local changed = groups(block, lines)
   eq(changed, groups_of("python", unpack(lines)))
@@ -144,10 +152,11 @@ test("a large block is coloured in slices, from its first line, and each of them
     table.insert(reports, { first, last })
   end))
   local start = vim.uv.hrtime()
-  local done = block:work(lines, #lines)
+  block:set(lines)
+  local done = block:work(#lines)
   assert(done > 0 and done < #lines, "all at once: " .. done)
   assert((vim.uv.hrtime() - start) / 1e6 < 500)
-  eq(#block:spans(lines, 1, #lines), done)
+  eq(#block:spans(1, #lines), done)
   assert(vim.wait(LIMIT, function()
     return #reports > 0 and reports[#reports][2] == #lines
   end, 5))
@@ -155,12 +164,13 @@ test("a large block is coloured in slices, from its first line, and each of them
   for at = 2, #reports do
     eq(reports[at][1], reports[at - 1][2] + 1)
   end
-  eq(#block:spans(lines, 1, #lines), #lines)
+  eq(#block:spans(1, #lines), #lines)
   -- More than this is plain.
   local huge = python(2000)
-  block:work(huge, #huge)
+  block:set(huge)
+  block:work(#huge)
   assert(vim.wait(LIMIT, function()
-    return #block:spans(huge, 1, #huge) == 2000
+    return #block:spans(1, #huge) == 2000
   end, 5))
 end)
 
@@ -226,8 +236,9 @@ test("without the user's syntax highlighting nothing is coloured, and with it ag
   local block, lines = assert(vim_syntax.open("python")), { "pass" }
   groups(block, lines)
   vim.cmd("syntax off")
-  eq(block:spans(lines, 1, 1), {})
-  eq(vim_syntax.open("python"):work(lines, 1), 0)
+  eq(block:spans(1, 1), {})
+  block:append("pass")
+  eq(block:work(2), 1)
   vim.cmd("syntax on")
   eq(groups_of("python", "if x: pass"), { { "if=pythonConditional", "pass=pythonStatement" } })
 end)

@@ -256,3 +256,80 @@ Deno.test("with ui.markdown = false, and where another plugin draws, the text is
     );
   }
 });
+
+const CODE = `Code:
+
+\`\`\`py title="a.py"
+x = 'one'
+"""if
+not""" # end
+\`\`\`
+
+- in a list:
+
+  \`\`\`ts
+  const y = 'two';
+  \`\`\`
+
+> \`\`\`{.ruby}
+> z = 'three'
+> \`\`\`
+
+\`\`\`lua
+local w = 'four'
+\`\`\`
+`;
+
+Deno.test("code of a language without a parser has its colours, each line once it is complete", async () => {
+  await using chat = await start(60);
+  const { nvim } = chat;
+  await nvim.command("set termguicolors");
+  const color = async (group: string) => {
+    const found = await nvim.lua<number>(
+      `return vim.api.nvim_get_hl(0, { name = "${group}", link = false }).fg`,
+    );
+    return `#${found.toString(16).padStart(6, "0")}`;
+  };
+  const [string, comment] = [await color("String"), await color("Comment")];
+  assert.notEqual(string, comment);
+  const at = (text: string) => {
+    const found = nvim.locate(text);
+    return found && nvim.highlightAt(found.row, found.column).fg;
+  };
+  await chat.stream(CODE.slice(0, CODE.indexOf('not"""') + 2));
+  await nvim.waitForScreen(() => at("'one'") === string && at("if") === string);
+  assert.notEqual(at("no"), string, "not complete yet");
+  await chat.stream(CODE.slice(CODE.indexOf('not"""') + 2));
+  await nvim.waitForScreen(() => at("not") === string && at("# end") === comment);
+  await nvim.waitForScreen(() => ["two'", "three'", "four'"].every((text) => at(text) === string));
+  const { row = 0, column = 0 } = nvim.locate("'two'") ?? {};
+  assert.equal(
+    nvim.highlightAt(row, column).bg,
+    nvim.highlightAt(row, column + 20).bg,
+    "on the block's background",
+  );
+  // Text around the code is not coloured, and the user's choice counts.
+  await nvim.command("syntax off | redraw!");
+  await nvim.waitForScreen(() => at("'one'") !== string && at("'four'") === string);
+});
+
+Deno.test("the name of a code block opens no window, runs nothing and switches nothing off", async () => {
+  await using chat = await start(60);
+  const { nvim } = chat;
+  const names = [
+    "nosyntax",
+    "hitest",
+    "2html",
+    "../nosyntax",
+    "py|let g:ran=1",
+    "$VIMRUNTIME/syntax/hitest.vim",
+  ];
+  const windows = await nvim.lua("return #vim.api.nvim_list_wins()");
+  await chat.stream(names.map((name) => `\`\`\`${name}\nif 1: pass\n\`\`\`\n\n`).join("") + "The end.");
+  await chat.end();
+  await nvim.waitForScreen("The end.");
+  const [open, syntax, ran] = await nvim.lua<[number, number, string]>(
+    `return { #vim.api.nvim_list_wins(), vim.g.syntax_on, vim.g.ran or "not" }`,
+  );
+  assert.deepEqual([open, syntax, ran], [windows, 1, "not"]);
+});

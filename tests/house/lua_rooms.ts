@@ -12,7 +12,7 @@ export const LUA_RULES: readonly (readonly [room: string, to: readonly string[]]
   ["timeline", []],
   ["ui", ["deep"]],
   ["host", ["config"]],
-  ["markdown", ["timeline", "config"]],
+  ["markdown", ["ui", "timeline", "config"]],
   ["reload", ["ui", "deep"]],
   ["server", ["ui", "config"]],
   ["too_old", ["ui", "config"]],

@@ -1,4 +1,5 @@
 -- Draws the markdown of a transcript at each redraw: marks for the lines in view, which no buffer keeps. The text stays.
+local code = require("agent.markdown.code")
 local config = require("agent.config")
 local structure = require("agent.markdown.structure")
 local table_view = require("agent.markdown.table")
@@ -10,8 +11,8 @@ local namespace = vim.api.nvim_create_namespace("agent.markdown")
 --- Lines below a row whose cells need more lines than its source.
 local below = vim.api.nvim_create_namespace("agent.markdown.below")
 
---- Priorities above tree-sitter's highlights of blocks, and above those of words.
-local UNDER, OVER = 91, 150
+--- Priorities above tree-sitter's highlights of blocks, above those of code, and above those of words.
+local UNDER, SYNTAX, OVER = 91, 105, 150
 
 --- Code is plain where nothing else highlights it.
 local CODE = { "Normal", "AgentCodeBlock" }
@@ -72,6 +73,15 @@ local function text_of(drawn)
   end
   structure.read(text, drawn.block.status == "open")
   return text
+end
+
+---@param renderer agent.Renderer
+---@param drawn agent.Drawn
+---@return integer?
+local function index_of(renderer, drawn)
+  return vim.iter(ipairs(renderer.drawn)):find(function(_, one)
+    return one == drawn
+  end)
 end
 
 --- Finds the block of a row.
@@ -191,7 +201,29 @@ function DRAW.close(row, item, line)
   cover(row, item.block.indent, { { (" "):rep(#line - item.block.indent), "AgentCodeBlock" } })
 end
 
-DRAW.code = code_background
+--- Makes a function that redraws lines of a code block.
+---@param block agent.CodeBlock
+---@return fun(first: integer, last: integer)
+local function redraws(block)
+  local renderer, buffer, drawn = page.renderer, page.buffer, page.renderer.drawn[page.index]
+  return function(first, last)
+    local index = renderers[buffer] == renderer and index_of(renderer, drawn)
+    if index then
+      local row = renderer:row(index) + block.first
+      vim.api.nvim__redraw({ buf = buffer, range = { row + first - 1, row + last } })
+    end
+  end
+end
+
+function DRAW.code(row, item)
+  code_background(row, item)
+  local spans, column = code.spans(page.text, item.block, row - page.first + 1, function()
+    return redraws(item.block)
+  end)
+  for _, span in ipairs(spans) do
+    mark(row, column + span[1], { end_col = column + span[2], hl_group = span[3], priority = SYNTAX })
+  end
+end
 
 function DRAW.row(row, item)
   local found = item.table
@@ -221,9 +253,7 @@ end
 ---@param width integer
 local function place_below(buffer, found, drawn, width)
   local renderer = renderers[buffer]
-  local index = renderer and vim.iter(ipairs(renderer.drawn)):find(function(_, one)
-    return one == drawn
-  end)
+  local index = renderer and index_of(renderer, drawn)
   local view = found.views[width]
   if not index or not view or view.below then
     return
@@ -318,8 +348,9 @@ function M.update(buffer, drawn, row)
   if not text then
     return
   end
-  local last, found = #drawn.lines, text.table
+  local last, found, block = #drawn.lines, text.table, text.block
   text_of(drawn)
+  code.update(text, block)
   local has_ended = #text.items == last
   local first = found and found.is_whole and found.is_seen and found.first or has_ended and last
   if first then

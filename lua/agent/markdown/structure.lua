@@ -20,6 +20,8 @@ local M = {}
 ---@field marks string
 ---@field indent integer  columns before the fence
 ---@field language string  as the model names it; may be empty
+---@field is_quote? boolean     the fence is in a quote
+---@field colours? agent.CodeColours  once it was drawn
 
 ---@class agent.MarkdownTable
 ---@field first integer   line of the header, from 1

@@ -106,10 +106,10 @@ end
 ---@param filetype string
 ---@param mark agent.MarkCode
 local function draw_syntax(side, filetype, mark)
-  local code ---@type agent.CodeBlock?
+  local code ---@type agent.SyntaxBlock?
   local drawn = 0
   local function draw(last)
-    for line, spans in pairs(code:spans(side.code, drawn + 1, last)) do
+    for line, spans in pairs(code:spans(drawn + 1, last)) do
       for _, span in ipairs(spans) do
         mark(side, line, span[1], span[2], span[3])
       end
@@ -120,7 +120,8 @@ local function draw_syntax(side, filetype, mark)
     draw(last)
   end)
   if code then
-    draw(code:work(side.code, #side.code))
+    code:set(side.code)
+    draw(code:work(#side.code))
   end
 end
 

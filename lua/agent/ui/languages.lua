@@ -103,6 +103,18 @@ function M.of_fence(info)
   return name and filetypes[name] or nil
 end
 
+--- True if Neovim's markdown highlighter colours a code block: a parser has the name after its fence.
+--- Source: `resolve_lang` in runtime/lua/vim/treesitter/languagetree.lua of Neovim 0.12.
+---@param info string
+---@return boolean
+function M.is_injected(info)
+  local name = (info:match("^[%s{}]*([^%s{}]*)") or ""):lower():gsub("%-", "_")
+  return vim.iter({ name, vim.treesitter.language.get_lang(name) }):any(function(language)
+    return language:find("^[%w_]+$") ~= nil
+      and #vim.api.nvim_get_runtime_file(("parser/%s.*"):format(language), false) > 0
+  end)
+end
+
 --- The tree-sitter language of a filetype, if a parser and a query for its highlights are installed.
 ---@param filetype string
 ---@return string?

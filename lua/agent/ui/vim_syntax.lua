@@ -29,7 +29,7 @@ local MOST_BUFFERS = 8
 local buffers = {}
 
 --- A block of code, which may grow at its end.
----@class agent.CodeBlock
+---@class agent.SyntaxBlock
 ---@field filetype string
 ---@field on_more? fun(first: integer, last: integer)  called after lines were highlighted later
 ---@field lines string[]
@@ -38,8 +38,8 @@ local buffers = {}
 ---@field wanted integer  lines that a caller waits for
 ---@field spent number    milliseconds
 ---@field waits boolean   it is in the queue
-local CodeBlock = {}
-CodeBlock.__index = CodeBlock
+local SyntaxBlock = {}
+SyntaxBlock.__index = SyntaxBlock
 
 --- The group of a syntax ID, or "" if it has no look.
 ---@type table<integer, string>
@@ -166,7 +166,7 @@ local function write(buffer, lines)
 end
 
 --- Highlights lines until the time is over, but at least one.
----@param block agent.CodeBlock
+---@param block agent.SyntaxBlock
 local function advance(block)
   local start = vim.uv.hrtime()
   local function spent()
@@ -183,13 +183,13 @@ local function advance(block)
   block.spent = block.spent + spent()
 end
 
----@param block agent.CodeBlock
+---@param block agent.SyntaxBlock
 ---@return boolean
 local function has_work(block)
   return block.done < block.wanted and block.spent < MOST_MS and M.is_on()
 end
 
----@type agent.CodeBlock[]
+---@type agent.SyntaxBlock[]
 local queue = {}
 
 --- One slice of the first block in the queue.
@@ -211,7 +211,7 @@ local function work()
   end
 end
 
----@param block agent.CodeBlock
+---@param block agent.SyntaxBlock
 local function enqueue(block)
   if block.waits or not has_work(block) then
     return
@@ -232,38 +232,44 @@ end
 --- Opens a block of code.
 ---@param filetype string
 ---@param on_more? fun(first: integer, last: integer) called outside of a redraw, after these lines were highlighted
----@return agent.CodeBlock? block nil if no syntax file exists for the filetype
+---@return agent.SyntaxBlock? block nil if no syntax file exists for the filetype
 function M.open(filetype, on_more)
   if languages.syntaxes(filetype) then
     local block = { filetype = filetype, on_more = on_more, lines = {}, spans_of = {} }
     block.done, block.wanted, block.spent, block.waits = 0, 0, 0, false
-    return setmetatable(block, CodeBlock)
+    return setmetatable(block, SyntaxBlock)
   end
+end
+
+--- The line as far as it is highlighted.
+---@param line string
+---@return string
+local function short(line)
+  return #line > MOST_BYTES and "" or line
 end
 
 --- Takes the present lines of the block. Spans of lines before the first change stay.
 ---@param lines string[]
----@param last integer
-function CodeBlock:take(lines, last)
-  local count = math.min(#lines, MOST_LINES)
-  local shared = 0
-  while shared < count and (#lines[shared + 1] > MOST_BYTES and "" or lines[shared + 1]) == self.lines[shared + 1] do
-    shared = shared + 1
+function SyntaxBlock:set(lines)
+  local taken = vim.tbl_map(short, vim.list_slice(lines, 1, MOST_LINES))
+  self.done = math.min(self.done, shared_lines(self.lines, taken))
+  self.lines = taken
+  self.wanted = math.min(self.wanted, #taken)
+end
+
+--- Takes a line that is complete, after the present ones.
+---@param line string
+function SyntaxBlock:append(line)
+  if #self.lines < MOST_LINES then
+    table.insert(self.lines, short(line))
   end
-  self.done = math.min(self.done, shared)
-  for at = shared + 1, math.max(count, #self.lines) do
-    local line = at <= count and lines[at] or nil
-    self.lines[at] = line and #line > MOST_BYTES and "" or line
-  end
-  self.wanted = math.min(math.max(self.wanted, last), count)
 end
 
 --- Highlights lines at once as far as two milliseconds reach, and the rest soon. It must not be called in a redraw.
----@param lines string[] all of the block
 ---@param last integer line that is wanted
 ---@return integer done lines that are highlighted
-function CodeBlock:work(lines, last)
-  self:take(lines, last)
+function SyntaxBlock:work(last)
+  self.wanted = math.min(math.max(self.wanted, last), #self.lines)
   -- The first use of a syntax takes longer.
   if has_work(self) and is_ready(find_buffer(self.filetype)) and not pcall(advance, self) then
     self.spent = MOST_MS
@@ -272,14 +278,12 @@ function CodeBlock:work(lines, last)
   return math.min(self.done, last)
 end
 
---- The spans of lines, as far as they are known. The others follow soon; `on_more` tells. A redraw may
---- call this.
----@param lines string[] all of the block; while it streams in, without the last line, which is incomplete
+--- The spans of lines, as far as they are known. The others follow soon; `on_more` tells. A redraw may call this.
 ---@param first integer from 1
 ---@param last integer
 ---@return table<integer, agent.CodeSpan[]> spans by line
-function CodeBlock:spans(lines, first, last)
-  self:take(lines, last)
+function SyntaxBlock:spans(first, last)
+  self.wanted = math.min(math.max(self.wanted, last), #self.lines)
   enqueue(self)
   local spans = {}
   for line = first, M.is_on() and math.min(last, self.done) or 0 do
