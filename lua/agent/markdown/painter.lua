@@ -215,8 +215,8 @@ local function redraws(block)
   end
 end
 
-function DRAW.code(row, item)
-  code_background(row, item)
+function DRAW.code(row, item, line)
+  code_background(row, item, line)
   local spans, column = code.spans(page.text, item.block, row - page.first + 1, function()
     return redraws(item.block)
   end)
