@@ -296,6 +296,23 @@ say Done.`;
   ]);
 });
 
+Deno.test("a chat that fits its window again shows its first line again", async () => {
+  await using editor = await start();
+  const { nvim: child } = editor;
+  await child.lua(`require("agent").open() vim.cmd.stopinsert()`);
+  const write = { type: "tool", id: "1", title: "write a.txt", kind: "edit" };
+  await receive(
+    child,
+    { type: "submitted", text: "Count" },
+    { type: "turn_started" },
+    { type: "text", message: "m", text: "1  \n2  \n3  \n4  " },
+    { ...write, status: "pending", draft: "5\n6\n7\n8\n9" },
+  );
+  await child.waitForScreen((text) => text.includes("write a.txt") && !text.includes("❯ Count"));
+  await receive(child, { ...write, status: "completed", added: 5 });
+  await child.waitForScreen(/❯ Count[^]*✓ write a\.txt/);
+});
+
 Deno.test("rules on files and on the network hold for files that are written unasked, too", async () => {
   const script = `
 call read_file {"path": "README.md"}

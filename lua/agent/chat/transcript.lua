@@ -8,6 +8,7 @@ local painter = require("agent.markdown.painter")
 local Renderer = require("agent.chat.draw.renderer")
 local scratch = require("agent.ui.scratch")
 local trace = require("agent.trace")
+local window = require("agent.chat.window")
 
 ---@class agent.Transcript
 ---@field chat agent.Chat
@@ -145,9 +146,14 @@ function Transcript:draw(changed)
   local since = trace.now and trace.now()
   local blocks, following = self.chat.timeline.blocks, self:following()
   open_diffs(blocks, changed)
+  local before = vim.api.nvim_buf_line_count(self.buffer)
   self.renderer:draw(blocks, changed)
   self:show_hint()
   self:follow(following)
+  -- Neovim scrolls for text that grows, not back for text that shrinks.
+  if vim.api.nvim_buf_line_count(self.buffer) < before then
+    vim.iter(vim.tbl_keys(following)):each(window.show_end)
+  end
   if since then
     trace.span("draw", since)
   end
