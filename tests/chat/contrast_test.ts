@@ -78,9 +78,9 @@ async function stage(): Promise<{ readonly nvim: ChildNvim; readonly rows: reado
     vim.list_extend(lines, { "", "" })
     vim.api.nvim_buf_set_lines(0, 0, -1, true, lines)
     for at, row in ipairs(rows) do
-      vim.api.nvim_buf_set_extmark(0, namespace, at - 1, 0, { end_col = #row.group, hl_group = row.group })
+      vim.api.nvim_buf_set_extmark(0, namespace, at - 1, 0, { end_col = #row.group, hl_group = row.group, priority = 200 })
       if row.line then
-        vim.api.nvim_buf_set_extmark(0, namespace, at - 1, 0, { line_hl_group = row.line })
+        vim.api.nvim_buf_set_extmark(0, namespace, at - 1, 0, { end_row = at, hl_group = row.line, hl_eol = true, priority = 100 })
       end
     end
     local float = vim.api.nvim_open_win(0, false, { relative = "editor", row = 0, col = column, width = 50,
@@ -89,6 +89,10 @@ async function stage(): Promise<{ readonly nvim: ChildNvim; readonly rows: reado
     vim.wo[float].wrap = false`,
     rows,
     WINDOWS.float,
+  );
+  await nvim.lua(
+    `require("agent.review.marks").hint(0, { row = ... }, { "keys" })`,
+    rows.findIndex(({ line }) => line === "AgentDiffAdd") + 1,
   );
   return { nvim, rows };
 }
@@ -139,6 +143,11 @@ Deno.test("text has a contrast of 4.5 and dim text of 3 on every background, in 
         loads += 1;
         const seen = (row: number, column: number) =>
           colours(nvim.highlightAt(row, column), background, isTrue);
+        const { row = 0, column: last = 0 } = nvim.locate("keys") ?? {};
+        const [keys, below] = seen(row, last);
+        if (contrast(keys, below) < 3) {
+          failures.push(`${scheme} ${background} ${isTrue}: keys in a diff have ${keys} on ${below}`);
+        }
         for (const [window, column] of Object.entries(WINDOWS)) {
           const [, page] = seen(rows.length + 1, column + 40);
           const [text, dim] = ["AgentNormal", "AgentHint"].map((name) =>

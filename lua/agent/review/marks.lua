@@ -240,7 +240,8 @@ function M.hint(buf, hunk, texts)
       api.nvim_buf_set_extmark(buf, hints, row, 0, {
         virt_text = { { text, "AgentHint" } },
         virt_text_pos = "eol_right_align",
-        hl_mode = "combine",
+        -- On a terminal's few backgrounds for added lines, dim text is unreadable.
+        hl_mode = highlights.keeps_syntax() and "combine" or "replace",
       })
     end
   end

@@ -7,8 +7,20 @@ local M = {}
 local TEXT = 4.5
 local DIM = { Comment = 3, FloatBorder = 3 }
 
---- Standard groups of code. The least contrast of each is that of dim text, or if it has less on windows, most of that.
-local CODE = { "Comment", "Constant", "String", "Identifier", "Function", "Statement", "PreProc", "Type", "Special" }
+--- Groups of what is drawn on changed lines: code and keys. The least contrast of each is that of dim text, or if it has
+--- less on windows, most of that.
+local ON_CHANGES = {
+  "AgentHint",
+  "Comment",
+  "Constant",
+  "String",
+  "Identifier",
+  "Function",
+  "Statement",
+  "PreProc",
+  "Type",
+  "Special",
+}
 local MOST_OF = 0.8
 
 --- The share of the text's colour in dim text if the scheme has no colour for it.
@@ -104,7 +116,7 @@ end
 ---@param page integer
 ---@return boolean
 local function shows_code(background, page)
-  return vim.iter(CODE):all(function(name)
+  return vim.iter(ON_CHANGES):all(function(name)
     local fg = colour(look(name), "fg")
     local least = fg and math.min(DIM.Comment, MOST_OF * colours.contrast(fg, page))
     return not fg or colours.contrast(fg, background) >= least
