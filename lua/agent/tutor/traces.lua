@@ -114,6 +114,7 @@ function M.remove(before, project, tabs, own)
     end
   end
   empty_lists(own)
+  require("agent.ui.vim_syntax").close()
   for buffer in pairs(own) do
     pcall(vim.api.nvim_buf_delete, buffer, { force = true })
   end

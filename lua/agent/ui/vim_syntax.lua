@@ -223,6 +223,14 @@ local function enqueue(block)
   end
 end
 
+--- Deletes the hidden buffers. They come back when they are needed.
+function M.close()
+  for _, buffer in ipairs(buffers) do
+    pcall(vim.api.nvim_buf_delete, buffer.number, { force = true })
+  end
+  buffers = {}
+end
+
 --- False after `:syntax off`.
 ---@return boolean
 function M.is_on()
