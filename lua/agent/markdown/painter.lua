@@ -27,10 +27,6 @@ local OTHERS = { ["render-markdown"] = "render-markdown", markview = "markview" 
 ---@type table<integer, agent.Renderer>
 local renderers = {}
 
---- Of the lines of a block.
----@type table<string[], agent.MarkdownText>
-local texts = setmetatable({}, { __mode = "k" })
-
 --- The window that Neovim draws now, and the block of the last line.
 ---@class agent.MarkdownPage
 ---@field renderer agent.Renderer
@@ -66,10 +62,10 @@ end
 ---@param drawn agent.Drawn
 ---@return agent.MarkdownText
 local function text_of(drawn)
-  local text = texts[drawn.lines]
-  if not text then
+  local text = drawn.markdown
+  if not text or text.lines ~= drawn.lines then
     text = structure.new(drawn.lines)
-    texts[drawn.lines] = text
+    drawn.markdown = text
   end
   structure.read(text, drawn.block.status == "open")
   return text
@@ -344,8 +340,8 @@ end
 ---@param drawn agent.Drawn
 ---@param row integer of its first line
 function M.update(buffer, drawn, row)
-  local text = texts[drawn.lines]
-  if not text then
+  local text = drawn.markdown
+  if not text or text.lines ~= drawn.lines then
     return
   end
   local last, found, block = #drawn.lines, text.table, text.block

@@ -10,6 +10,7 @@ local text = require("agent.timeline.lines")
 ---@field gap integer        empty lines before the block
 ---@field taken integer      drawn bytes of the text; text blocks only
 ---@field is_prose boolean      markdown of the model
+---@field markdown? agent.MarkdownText  its structure, once it was in view
 ---@field cuts integer[]      lines from 1 at which markdown.lua may begin to parse
 
 ---@class agent.Renderer
