@@ -31,6 +31,8 @@ const MASKS: readonly (readonly [pattern: RegExp, substitute: string])[] = [
   [/\b\d\d:\d\d\b/g, "14:02"],
   [/\b\d{4}-\d\d-\d\d\b/g, "2026-11-20"],
   [/\bchat-\d\b/g, "chat-1"],
+  // On a busy machine.
+  [/\bThought for \d\.\d s {3}/g, "Thought for a moment"],
 ];
 
 export function docSvg({ situation }: DocScreen, picture: Picture): string {
@@ -47,15 +49,15 @@ export async function docPictures(): Promise<ReadonlyMap<string, string>> {
   return texts;
 }
 
-/** Cells keep their looks. */
+/** A substitute looks like the first of its cells. */
 function masked(cells: readonly PictureCell[]): readonly PictureCell[] {
   const line = cells.map(({ text }) => text.length === 1 ? text : " ").join("");
   const characters = [...cells];
   for (const [pattern, substitute] of MASKS) {
     for (const { 0: found, index } of line.matchAll(pattern)) {
       for (let at = 0; at < found.length; at++) {
-        const cell = cells[index + at];
-        if (cell !== undefined) characters[index + at] = { ...cell, text: substitute.charAt(at) };
+        const first = cells[index];
+        if (first !== undefined) characters[index + at] = { ...first, text: substitute.charAt(at) };
       }
     }
   }

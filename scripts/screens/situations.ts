@@ -56,7 +56,7 @@ export const SITUATIONS: readonly Situation[] = [
     script: RELEASE,
     async play({ nvim }) {
       await nvim.command("Agent release 1.4.0");
-      await approval(nvim);
+      await nvim.waitForScreen("a keep");
     },
   },
   {

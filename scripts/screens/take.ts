@@ -15,7 +15,7 @@ export interface View {
 }
 
 /** Milliseconds without a change after which a screen is finished. */
-const QUIET = 400;
+const QUIET = 600;
 
 /** A program in this situation, with the picture's screen. @param start {@link startAgent} unless tests share one */
 export async function playSituation(
