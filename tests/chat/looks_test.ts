@@ -178,12 +178,18 @@ Deno.test("everything can be read with Neovim's colour schemes, and those who se
         const much = contrast(fg, bg).toFixed(1);
         assert.ok(contrast(fg, bg) >= 3, `${scheme} ${background}: ${text} has ${fg} on ${bg}, ${much}`);
       }
-      // The keys at the border have no background but the float's.
-      const [inside, keys] = ["A notice", "g? keys"].map((text) => {
-        const { row = 0, column = 0 } = nvim.locate(text) ?? {};
-        return nvim.highlightAt(row, column).bg;
-      });
-      assert.equal(keys, inside, `${scheme} ${background}`);
+      // Keys and lines at the border have no background but the float's.
+      const edges = [["A notice", "g? keys"], ["A notice", "╭ Agent"], [
+        "It is secret",
+        "╭ Approval",
+      ]] as const;
+      for (const [inside, border] of edges) {
+        const [expected, bg] = [inside, border].map((text) => {
+          const { row = 0, column = 0 } = nvim.locate(text) ?? {};
+          return nvim.highlightAt(row, column).bg;
+        });
+        assert.equal(bg, expected, `${scheme} ${background}: ${border}`);
+      }
     }
   }
   await nvim.lua(`vim.api.nvim_set_hl(0, "AgentError", { fg = "#123456" }) vim.cmd.doautocmd("ColorScheme")`);

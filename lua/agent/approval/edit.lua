@@ -89,7 +89,7 @@ function M.open(text, below, done)
   window = vim.api.nvim_open_win(buffer, true, (place(buffer, below)))
   vim.wo[window].wrap = true
   vim.wo[window].winhighlight =
-    "NormalFloat:AgentNormal,FloatBorder:AgentToolWaiting,WinBar:AgentHint,WinBarNC:AgentHint"
+    "NormalFloat:AgentNormal,FloatBorder:AgentWaitingBorder,WinBar:AgentHint,WinBarNC:AgentHint"
   fit(buffer, below)
   local taken ---@type string?
 

@@ -302,7 +302,7 @@ function M.show(map_keys, may_focus)
   -- Marks continued lines: a long line could imitate the next one.
   vim.wo[window].showbreak = "↪ "
   vim.wo[window].winhighlight =
-    "NormalFloat:AgentNormal,FloatBorder:AgentToolWaiting,WinBar:AgentHint,WinBarNC:AgentHint"
+    "NormalFloat:AgentNormal,FloatBorder:AgentWaitingBorder,WinBar:AgentHint,WinBarNC:AgentHint"
   if takes_focus and may_focus then
     back = from
     vim.api.nvim_set_current_win(window)

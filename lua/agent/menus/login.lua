@@ -67,7 +67,7 @@ local function show(login, stop)
   vim.bo[buffer].modifiable = false
   window = vim.api.nvim_open_win(buffer, true, place(buffer))
   vim.wo[window].wrap = true
-  vim.wo[window].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentToolWaiting"
+  vim.wo[window].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentWaitingBorder"
   local function map(key, run, doc)
     vim.keymap.set("n", key, run, { buffer = buffer, nowait = true, desc = "Agent: " .. doc })
   end
