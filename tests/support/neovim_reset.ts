@@ -37,7 +37,7 @@ end)
 local drafts = vim.fn.glob(require("agent.config").get().state_dir .. "/drafts/*.json", true, true)
 vim.tbl_map(vim.fn.delete, drafts)
 vim.cmd("silent! tabonly! | silent! only! | enew!")
-if vim.w.agent_winbar then require("agent.ui.winbar").leave(0) end
+require("agent.ui.status_line").leave(0)
 for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
   if buffer ~= vim.api.nvim_get_current_buf() then
     vim.api.nvim_buf_delete(buffer, { force = true })

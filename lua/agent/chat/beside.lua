@@ -1,7 +1,8 @@
 -- Files open beside the chat, never in its windows. Commands and pickers use the window with the cursor or remember it,
 -- so they may open a file there. It moves before Neovim draws, once the command is done.
 local say = require("agent.ui.say")
-local winbar = require("agent.ui.winbar")
+local splits = require("agent.chat.draw.splits")
+local status_line = require("agent.ui.status_line")
 local window = require("agent.chat.window")
 
 local M = {}
@@ -42,7 +43,7 @@ function M.go(chat)
   chat:step_aside()
   local target = find(chat, windows.back)
   if not target then
-    local is_open, new = pcall(window.open_opposite, windows)
+    local is_open, new = pcall(splits.open_opposite, windows)
     if is_open then
       target = new
     else
@@ -83,7 +84,7 @@ local function move(chat, win)
   -- No window shows it for a moment.
   vim.bo[buffer].bufhidden = "hide"
   -- Its next window copies the options of this one.
-  winbar.leave(win)
+  status_line.leave(win)
   local is_current = win == vim.api.nvim_get_current_win()
   local is_moved, why = pcall(function()
     window.put_back(chat.windows, chat.transcript.buffer, chat.input.buffer)

@@ -154,6 +154,8 @@ function Chat:open()
   pulse.beat(self)
   self.status:show()
   self.attachments:show()
+  -- A plugin may have taken the status line when the cursor came.
+  window.grow(self.windows)
   self:prepare()
 end
 

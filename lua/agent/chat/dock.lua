@@ -1,11 +1,12 @@
 -- An empty window below the transcript of a chat in a split, to hold a float. It takes its rows from the windows
 -- around it and gives them back.
 local scratch = require("agent.ui.scratch")
+local status_line = require("agent.ui.status_line")
 
 local M = {}
 
---- Rows that the transcript keeps if it had them: its winbar and three lines of text.
-local READABLE = 4
+--- Lines of text that the transcript keeps if it had them.
+local READABLE = 3
 --- Rows that the dock gets before the transcript gets more than those.
 local LEAST = 5
 
@@ -72,7 +73,7 @@ end
 ---@param rows integer
 ---@return integer? window nil if there is no room
 local function open(windows, rows)
-  local readable = math.min(READABLE, vim.api.nvim_win_get_height(windows.transcript))
+  local readable = math.min(READABLE + status_line.rows(windows.transcript), vim.api.nvim_win_get_height(windows.transcript))
   local config = { split = "below", win = windows.transcript, height = 1, noautocmd = true }
   local is_open, window = pcall(vim.api.nvim_open_win, new_buffer(), false, config)
   if not is_open then

@@ -350,17 +350,19 @@ end)
 
 local group = vim.api.nvim_create_augroup("agent.chat", {})
 
---- Places the windows of the current chats again.
+--- Places the windows of the visible chats again.
 function M.fit()
   for _, chat in pairs(current) do
-    if chat.windows then
+    if chat:is_visible() then
       window.fit(chat.windows)
+      window.grow(chat.windows)
       chat.status:show()
     end
   end
 end
 
-vim.api.nvim_create_autocmd("VimResized", { group = group, callback = M.fit })
+vim.api.nvim_create_autocmd({ "VimResized", "TabEnter" }, { group = group, callback = M.fit })
+vim.api.nvim_create_autocmd("OptionSet", { group = group, pattern = "laststatus", callback = M.fit })
 
 --- After a SIGHUP the buffers are empty, so scheduled functions may fail. Without these options Neovim would wait for
 --- a key before it exits.

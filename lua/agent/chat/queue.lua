@@ -129,9 +129,20 @@ function Queue:note(changed)
   end
 end
 
+--- Messages wait until the chat is ready.
+---@return boolean
+function Queue:is_needed()
+  return self.chat.phases:current() ~= "ready"
+end
+
+function Queue:show_placeholder()
+  self.chat.input:show_placeholder(self:is_needed())
+end
+
 --- Shows at the input what waits, and the keys of a running turn.
 function Queue:show()
-  local is_running = self.chat.phases:current() ~= "ready"
+  local is_running = self:is_needed()
+  self:show_placeholder()
   local texts = is_running and self.texts or {}
   local parts = {}
   if self.paused == "paused" then

@@ -9,7 +9,8 @@ local keymaps = require("agent.chat.keymaps")
 local on_border = require("agent.ui.on_border")
 local prose = require("agent.ui.prose")
 local size = require("agent.chat.draw.size")
-local winbar = require("agent.ui.winbar")
+local splits = require("agent.chat.draw.splits")
+local status_line = require("agent.ui.status_line")
 
 local M = {}
 
@@ -118,9 +119,9 @@ local function unstyle(window)
     for name in pairs(OPTIONS) do
       vim.cmd.setlocal(name .. "<")
     end
-    vim.cmd("setlocal winhighlight< winfixheight<")
+    vim.cmd("setlocal winhighlight< winfixheight< winfixwidth<")
   end)
-  winbar.leave(window)
+  status_line.leave(window)
 end
 
 --- Shows a buffer of the chat in one of its windows.
@@ -130,7 +131,7 @@ function M.set_buffer(window, buffer)
   vim.wo[window].winfixbuf = false
   vim.api.nvim_win_set_buf(window, buffer)
   style(window)
-  winbar.keep(window)
+  status_line.keep(window)
 end
 
 --- Shows what waits, and whether a turn runs.
@@ -163,7 +164,7 @@ function M.hint(windows, mode)
     attached = waits .. attached
     local room = width - vim.api.nvim_strwidth(attached)
     local line = attached == "" and "" or (attached:gsub("%%", "%%%%") .. "%=")
-    winbar.set(window, line .. (room < #hints[1] + 2 and "" or hint.one_line(hints, room)))
+    status_line.set(window, line .. (room < #hints[1] + 2 and "" or hint.one_line(hints, room)))
   else
     local line = hint.one_line(hints, width)
     vim.api.nvim_win_set_config(window, {
@@ -177,83 +178,15 @@ function M.hint(windows, mode)
   end
 end
 
-local SPLITS = {
-  right = { split = "right", vertical = true },
-  left = { split = "left", vertical = true },
-  bottom = { split = "below", vertical = false },
-}
-
---- Columns and lines from which a split leaves enough room.
-local WIDE, TALL = 120, 30
-
----@return string
-local function layout_now()
-  local layout = config.get().ui.layout
-  if layout ~= "auto" then
-    return layout
-  end
-  return vim.o.columns >= WIDE and "right" or vim.o.lines >= TALL and "bottom" or "float"
-end
-
----@param layout string with a row in SPLITS
----@return table size for nvim_open_win()
-local function split_size(layout)
-  return SPLITS[layout].vertical and { width = size.columns(size.SPLIT) }
-    or { height = size.fit(config.get().ui.height or size.SPLIT, vim.o.lines) }
-end
-
---- Opens an ordinary window on the other side of the chat, which keeps its size or gets back from the whole screen.
----@param windows agent.Windows
----@return integer window
-function M.open_opposite(windows)
-  local layout = SPLITS[windows.layout] and windows.layout or "bottom"
-  local side = ({ right = "left", left = "right", bottom = "above" })[layout]
-  local new = vim.api.nvim_open_win(vim.api.nvim_create_buf(true, false), false, { split = side, win = -1 })
-  if layout == windows.layout and SPLITS[layout].vertical then
-    vim.api.nvim_win_set_width(windows.transcript, split_size(layout).width)
-  elseif layout == windows.layout then
-    local rows = split_size(layout).height - vim.api.nvim_win_get_height(windows.input) - 1
-    vim.api.nvim_win_set_height(windows.transcript, math.max(1, rows))
-  end
-  return new
-end
-
----@param buffer integer
----@param layout string
----@return integer window
-local function open_split(buffer, layout)
-  if layout == "tab" then
-    vim.cmd("tab split")
-    M.set_buffer(0, buffer)
-    return vim.api.nvim_get_current_win()
-  end
-  if layout == "current" then
-    vim.api.nvim_win_set_buf(0, buffer)
-    return vim.api.nvim_get_current_win()
-  end
-  local place = { split = SPLITS[layout].split, win = -1 }
-  return vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", place, split_size(layout)))
-end
-
----@param windows agent.Windows
----@param transcript integer buffer
----@param input integer buffer
-local function open_splits(windows, transcript, input)
-  windows.transcript = open_split(transcript, windows.layout)
-  local below = { split = "below", win = windows.transcript, height = config.get().ui.input_height + 1 }
-  windows.input = vim.api.nvim_open_win(input, false, below)
-  vim.wo[windows.input][0].winfixheight = true
-end
-
 ---@param transcript integer buffer
 ---@param input integer buffer
 ---@return agent.Windows
 function M.open(transcript, input)
   ---@type agent.Windows
-  local windows = { layout = layout_now() }
+  local windows = { layout = splits.layout() }
   M.come_from(windows, vim.api.nvim_get_current_win())
   if windows.layout ~= "float" then
-    local is_open, why = pcall(open_splits, windows, transcript, input)
+    local is_open, why = pcall(splits.open, windows, transcript, input)
     if not is_open and not tostring(why):find("E36:") and not tostring(why):find("E1513:") then
       error(why, 0)
     elseif not is_open then
@@ -296,8 +229,8 @@ function M.grow(windows)
     end
   else
     local whole = before + vim.api.nvim_win_get_height(windows.transcript)
-    -- One row shows the keys.
-    local rows = math.min(input_rows(windows, whole) + 1, math.max(2, whole - 2))
+    local line = status_line.rows(input)
+    local rows = math.min(input_rows(windows, whole) + line, math.max(1 + line, whole - 2))
     if rows ~= before then
       vim.api.nvim_win_set_height(input, rows)
     end
@@ -308,7 +241,7 @@ function M.grow(windows)
   M.show_end(windows.transcript)
   vim.api.nvim_win_call(input, function()
     local view = vim.fn.winsaveview()
-    local height = vim.api.nvim_win_get_height(0) - (vim.wo.winbar == "" and 0 or 1)
+    local height = vim.api.nvim_win_get_height(0) - status_line.rows(0)
     view.topline = math.min(view.topline, math.max(1, vim.fn.line("$") - height + 1))
     vim.fn.winrestview(view)
   end)
@@ -453,12 +386,17 @@ function M.close(windows, buffers)
   end
   local all = { windows.input, windows.transcript }
   for _, buffer in ipairs(buffers) do
-    vim.list_extend(all, vim.fn.win_findbuf(buffer))
+    for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+      -- A second time would take the options of the user's window.
+      if not vim.list_contains(all, window) then
+        table.insert(all, window)
+      end
+    end
   end
   for _, window in ipairs(all) do
     if vim.api.nvim_win_is_valid(window) then
       -- Autocommands of ours close it without an event.
-      winbar.leave(window)
+      status_line.leave(window)
       leave(window)
       if window == windows.back or not pcall(vim.api.nvim_win_close, window, true) then
         M.empty(window, windows.back_buffer)

@@ -1,5 +1,6 @@
 -- Finds a place for a float that hides neither the input nor the end of the chat.
 local dock = require("agent.chat.dock")
+local status_line = require("agent.ui.status_line")
 local window = require("agent.chat.window")
 
 local M = {}
@@ -14,13 +15,13 @@ local NARROWEST, COMFORTABLE = 22, 82
 local function over(windows, rows)
   local win = windows.transcript
   local top, left = unpack(vim.api.nvim_win_get_position(win))
-  -- The winbar is above the text.
-  local height = vim.api.nvim_win_get_height(win) - 1
+  local line = status_line.rows(win)
+  local height = vim.api.nvim_win_get_height(win) - line
   local range = { start_row = vim.fn.line("w0", win) - 1, end_row = vim.fn.line("w$", win) - 1 }
   local text = math.min(height, vim.api.nvim_win_text_height(win, range).all)
   rows = math.min(rows, math.max(window.LOWEST, height - 3))
   local below = height - text >= rows and height - rows or 0
-  return { row = top + 1 + below, col = left, rows = rows, columns = vim.api.nvim_win_get_width(win) }
+  return { row = top + line + below, col = left, rows = rows, columns = vim.api.nvim_win_get_width(win) }
 end
 
 --- Gives the room back.

@@ -1,10 +1,10 @@
--- The state of a chat in one line: for the winbar, statuslines and lists.
+-- The state of a chat in one line: for its windows, statuslines and lists.
 local config = require("agent.config")
 local format = require("agent.ui.format")
 local projects = require("agent.projects")
 local pulse = require("agent.chat.draw.pulse")
 local states = require("agent.timeline.states")
-local winbar = require("agent.ui.winbar")
+local status_line = require("agent.ui.status_line")
 
 ---@class agent.Status
 ---@field chat agent.Chat
@@ -34,6 +34,9 @@ local PLAN = 24
 
 --- The parts of the line, in their order.
 local ORDER = { "project", "mode", "model", "effort", "tokens", "cost", "running", "state", "paused" }
+
+--- Parts that are dim.
+local FIGURES = { tokens = true, cost = true }
 
 --- Ways to shorten the line, in this order.
 ---@type { [1]: string, [2]: fun(text: string): string? }[]
@@ -91,10 +94,23 @@ function Status:with_project(text)
   return project and ("%s: %s"):format(project, text) or text
 end
 
---- Model, tokens and state, for the winbar and statuslines.
----@param room? integer columns
+local SEPARATOR = " · "
+
+---@param parts { name: string, text: string }[]
 ---@return string
-function Status:line(room)
+local function join(parts)
+  return table.concat(
+    vim.tbl_map(function(part)
+      return part.text
+    end, parts),
+    SEPARATOR
+  )
+end
+
+--- Model, tokens, state and the like, shortened to fit.
+---@param room? integer columns
+---@return { name: string, text: string }[]
+function Status:parts(room)
   local line = self.chat.timeline
   local mode, effort = line.mode or config.get().mode, require("agent.menus.effort").current(self.chat)
   local parts = {
@@ -108,21 +124,27 @@ function Status:line(room)
     state = self.chat.queue.paused ~= "paused" and pulse.state(self.chat, STATES[states.display(line)]) or nil,
     paused = self.chat.queue.paused,
   }
-  local function text()
-    local texts = {}
+  local function list()
+    local all = {}
     for _, name in ipairs(ORDER) do
-      table.insert(texts, parts[name] or nil)
+      table.insert(all, parts[name] and { name = name, text = parts[name] } or nil)
     end
-    return table.concat(texts, " · ")
+    return all
   end
   for _, step in ipairs(room and SHORTER or {}) do
-    if vim.api.nvim_strwidth(text()) <= room then
+    if vim.api.nvim_strwidth(join(list())) <= room then
       break
     end
     local name, shorter = unpack(step)
     parts[name] = parts[name] and shorter(parts[name]) or nil
   end
-  return text()
+  return list()
+end
+
+--- One line, for statuslines.
+---@return string
+function Status:line()
+  return join(self:parts())
 end
 
 --- One line for a list of chats: number, state, title or first message.
@@ -160,11 +182,15 @@ function Status:show()
   local width = vim.api.nvim_win_get_width(self.chat.windows.transcript) - 1
   local plan = self.chat.plan:line()
   local kept = plan and math.min(vim.api.nvim_strwidth(plan), PLAN) + 3 or 0
-  local status = self:line(width - kept)
-  local title = self:short_title(width - vim.api.nvim_strwidth(status) - 3)
+  local parts = self:parts(width - kept)
+  local title = self:short_title(width - vim.api.nvim_strwidth(join(parts)) - 3)
+  local texts = vim.tbl_map(function(part)
+    local text = part.text:gsub("%%", "%%%%")
+    return FIGURES[part.name] and ("%%#AgentHint#%s%%*"):format(text) or text
+  end, parts)
   -- In a narrow window the state and the number of the step stay.
-  local text = " " .. (title == "" and "" or title .. " · "):gsub("%%", "%%%%") .. "%<" .. status:gsub("%%", "%%%%")
-  winbar.set(self.chat.windows.transcript, text)
+  local text = " " .. (title == "" and "" or title .. SEPARATOR):gsub("%%", "%%%%") .. "%<" .. table.concat(texts, SEPARATOR)
+  status_line.set(self.chat.windows.transcript, text)
   self.chat.queue:show()
 end
 

@@ -69,12 +69,15 @@ function M.make(chat)
       chat:revive()
     end)
   end, function()
+    -- At once: it would cover the text.
+    chat.queue:show_placeholder()
     -- Unsent text does not block `:qall`, and `:wall` does not send it.
     vim.bo[buffer].modified = false
     vim.schedule(function()
       on_change(chat, buffer)
     end)
   end)
+  chat.queue:show_placeholder()
 end
 
 return M

@@ -13,6 +13,7 @@ local history = {}
 ---@field draft? string  text from before the user went through the history
 ---@field lost? string   text at the time the buffer was unloaded
 ---@field seen? string   last known text
+---@field placeholder? string
 local Input = {}
 Input.__index = Input
 
@@ -87,6 +88,28 @@ end
 ---@return boolean
 function Input:is_empty()
   return vim.trim(self:text()) == ""
+end
+
+local namespace = vim.api.nvim_create_namespace("agent.input")
+
+--- Says in the empty input what to type.
+---@param is_running boolean  messages wait
+function Input:show_placeholder(is_running)
+  if not vim.api.nvim_buf_is_loaded(self.buffer) then
+    return
+  end
+  local words
+  if #table.concat(vim.api.nvim_buf_get_lines(self.buffer, 0, 2, false), "\n") == 0 then
+    words = is_running and "Queue a message" or "Ask, or @file, /command"
+  end
+  if words ~= self.placeholder then
+    self.placeholder = words
+    vim.api.nvim_buf_clear_namespace(self.buffer, namespace, 0, -1)
+    if words then
+      local text = { virt_text = { { words, "AgentHint" } }, virt_text_pos = "overlay" }
+      vim.api.nvim_buf_set_extmark(self.buffer, namespace, 0, 0, text)
+    end
+  end
 end
 
 --- Takes the text and empties the input.
