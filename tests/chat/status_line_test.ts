@@ -19,7 +19,12 @@ const PLUGIN = `local plugin = vim.api.nvim_create_augroup("test.plugin", {})\n`
 
 /** A chat with an answered message, in Normal mode. */
 async function startChat(layout: string, columns: number, lines: number, lua = ""): Promise<Editor> {
-  const editor = await sharedEditor({ options: `ui = { layout = "${layout}" }`, columns, lines, lua: PLUGIN + lua });
+  const editor = await sharedEditor({
+    options: `ui = { layout = "${layout}" }`,
+    columns,
+    lines,
+    lua: PLUGIN + lua,
+  });
   await editor.nvim.command("Agent hello");
   await receive(editor.nvim, ...READY, ...ANSWER);
   await editor.nvim.keys("<Esc>");
@@ -80,13 +85,15 @@ for (
 
 /** What plugins do to the status lines of all windows. */
 const PLUGINS: Readonly<Record<string, string>> = {
-  "an expression for all windows": `vim.o.statusline = "%!v:lua.Line()" function Line() return "A PLUGIN" end`,
+  "an expression for all windows":
+    `vim.o.statusline = "%!v:lua.Line()" function Line() return "A PLUGIN" end`,
   "an expression in the window at the cursor":
     `vim.api.nvim_create_autocmd({ "WinEnter", "BufEnter" }, { group = plugin, callback = function()
       vim.wo.statusline = "%{%v:lua.Line()%}"
     end })
     function Line() return "A PLUGIN" end`,
-  "a text in each window": `vim.api.nvim_create_autocmd({ "WinEnter", "CursorMoved" }, { group = plugin, callback = function()
+  "a text in each window":
+    `vim.api.nvim_create_autocmd({ "WinEnter", "CursorMoved" }, { group = plugin, callback = function()
       for _, window in ipairs(vim.api.nvim_list_wins()) do vim.wo[window].statusline = "A PLUGIN" end
     end })`,
 };
@@ -132,7 +139,11 @@ Deno.test("beside the windows the chat takes 40 % of a wide screen, 60 to 100 co
       30,
     ], [200, "max_width = 50", 50]] as const
   ) {
-    await using editor = await sharedEditor({ options: `ui = { layout = "right", ${options} }`, columns, lua: PLUGIN });
+    await using editor = await sharedEditor({
+      options: `ui = { layout = "right", ${options} }`,
+      columns,
+      lua: PLUGIN,
+    });
     const { nvim } = editor;
     const present = () =>
       nvim.lua(`return vim.api.nvim_win_get_width(require("agent.chat").list()[1].windows.input)`);
