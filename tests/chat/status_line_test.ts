@@ -152,6 +152,10 @@ Deno.test("beside the windows the chat takes 40 % of a wide screen, 60 to 100 co
     await nvim.keys("<Esc>");
     await nvim.command("wincmd p | vsplit | wincmd =");
     assert.equal(await present(), width, `${columns} ${options}`);
+    if (options === "") {
+      await nvim.resize(80, 24);
+      await nvim.waitFor(`vim.api.nvim_win_get_width(require("agent.chat").list()[1].windows.input) == 32`);
+    }
   }
 });
 

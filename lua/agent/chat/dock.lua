@@ -73,7 +73,8 @@ end
 ---@param rows integer
 ---@return integer? window nil if there is no room
 local function open(windows, rows)
-  local readable = math.min(READABLE + status_line.rows(windows.transcript), vim.api.nvim_win_get_height(windows.transcript))
+  local least = READABLE + status_line.rows(windows.transcript)
+  local readable = math.min(least, vim.api.nvim_win_get_height(windows.transcript))
   local config = { split = "below", win = windows.transcript, height = 1, noautocmd = true }
   local is_open, window = pcall(vim.api.nvim_open_win, new_buffer(), false, config)
   if not is_open then

@@ -22,6 +22,7 @@ local M = {}
 ---@field kept_free? integer   rows between the two floats, see room.lua
 ---@field layout string   never "auto"
 ---@field rows? integer   of the input's text
+---@field columns? integer  of the screen that the chat has its share of
 ---@field view? table      of the transcript when another buffer took its place; nil at its end
 ---@field waits? string        text about waiting messages, see queue.lua
 ---@field is_running? boolean  a turn runs
@@ -299,7 +300,7 @@ end
 ---@param windows agent.Windows
 function M.fit(windows)
   if windows.layout ~= "float" then
-    return
+    return splits.fit(windows)
   end
   local above, below = float_places(windows)
   float(windows.transcript, above)

@@ -64,6 +64,16 @@ local function open_first(buffer, layout)
   return vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", place, split_size(layout)))
 end
 
+--- Called after the screen may have changed its size. A chat beside the user's windows takes its share of them again:
+--- Neovim would take all columns from those.
+---@param windows agent.Windows
+function M.fit(windows)
+  if windows.columns and windows.columns ~= vim.o.columns then
+    windows.columns = vim.o.columns
+    vim.api.nvim_win_set_width(windows.transcript, split_size(windows.layout).width)
+  end
+end
+
 --- Opens both windows.
 ---@param windows agent.Windows
 ---@param transcript integer buffer
@@ -74,6 +84,7 @@ function M.open(windows, transcript, input)
   windows.input = vim.api.nvim_open_win(input, false, below)
   vim.wo[windows.input][0].winfixheight = true
   local is_vertical = SPLITS[windows.layout] ~= nil and SPLITS[windows.layout].vertical
+  windows.columns = is_vertical and vim.o.columns or nil
   for _, window in ipairs({ windows.transcript, windows.input }) do
     vim.wo[window][0].winfixwidth = is_vertical
   end

@@ -189,8 +189,8 @@ function Status:show()
     return FIGURES[part.name] and ("%%#AgentHint#%s%%*"):format(text) or text
   end, parts)
   -- In a narrow window the state and the number of the step stay.
-  local text = " " .. (title == "" and "" or title .. SEPARATOR):gsub("%%", "%%%%") .. "%<" .. table.concat(texts, SEPARATOR)
-  status_line.set(self.chat.windows.transcript, text)
+  title = title == "" and "" or title:gsub("%%", "%%%%") .. SEPARATOR
+  status_line.set(self.chat.windows.transcript, (" %s%%<%s"):format(title, table.concat(texts, SEPARATOR)))
   self.chat.queue:show()
 end
 
