@@ -34,8 +34,11 @@ async function startChat(layout: string, columns: number, lines: number, lua = "
 /** The status line of the current window itself. */
 const OWN = `return vim.api.nvim_get_option_value("statusline", { scope = "local" })`;
 
-/** The line about the chat and the one with the keys are on the screen once, above or below their texts. */
-function isWhole(screen: string, isBelow: boolean): boolean {
+/** Where the two lines are: below the windows' texts, above them, or as 'laststatus' 0 has it. */
+type Place = "below" | "above" | "between";
+
+/** The line about the chat and the one with the keys are on the screen once, in their places. */
+function isWhole(screen: string, place: Place): boolean {
   const rows = screen.split("\n");
   const row = (text: string) => {
     const at = rows.findIndex((line) => line.includes(text));
@@ -43,13 +46,13 @@ function isWhole(screen: string, isBelow: boolean): boolean {
   };
   const [line, message, keys, empty] = [row(LINE), row("❯ hello"), row("<CR> send"), row(EMPTY)];
   if ([line, message, keys, empty].includes(-1)) return false;
-  return isBelow
-    ? message < line && line === empty - 1 && keys === empty + 3
-    : line === message - 1 && keys === empty - 1;
+  const isChatBelow = message < line && line === (place === "between" ? keys : empty) - 1;
+  return (place === "above" ? line === message - 1 : isChatBelow) &&
+    keys === (place === "below" ? empty + 3 : empty - 1);
 }
 
-const waitUntilWhole = (nvim: ChildNvim, isBelow: boolean, what: string) =>
-  nvim.waitForScreen((screen) => isWhole(screen, isBelow))
+const waitUntilWhole = (nvim: ChildNvim, place: Place, what: string) =>
+  nvim.waitForScreen((screen) => isWhole(screen, place))
     .catch((cause) => assert.fail(`${what}: ${cause}`));
 
 for (
@@ -62,21 +65,22 @@ for (
   Deno.test(`${layout}: with any 'laststatus' the chat's lines are shown once, and the input keeps its rows`, async () => {
     await using editor = await startChat(layout, columns, lines);
     const { nvim } = editor;
-    for (const last of [2, 3, 1, 0, 2]) {
+    for (
+      const [last, place] of [[2, "below"], [3, "above"], [1, "below"], [0, "between"], [2, "below"]] as const
+    ) {
       await nvim.command(`set laststatus=${last}`);
-      const isBelow = last === 1 || last === 2;
-      await waitUntilWhole(nvim, isBelow, `laststatus=${last}`);
-      assert.ok(!isBelow || layout === "tab" || !nvim.text().includes("agent://"), nvim.text());
+      await waitUntilWhole(nvim, place, `laststatus=${last}`);
+      assert.ok(last === 3 || !/agent:\/\/chat-\d+ /.test(nvim.text()), nvim.text());
     }
     // In another tab page as well, and after all windows have changed their size.
     await nvim.command("set laststatus=3 | tabnew | set laststatus=2 | tabprevious");
-    await waitUntilWhole(nvim, true, "another tab page");
+    await waitUntilWhole(nvim, "below", "another tab page");
     await nvim.keys("<C-w>=");
-    await waitUntilWhole(nvim, true, "<C-w>=");
+    await waitUntilWhole(nvim, "below", "<C-w>=");
     await nvim.keys("q");
     await nvim.command("Agent");
     await nvim.keys("<Esc>");
-    await waitUntilWhole(nvim, true, "closed and opened");
+    await waitUntilWhole(nvim, "below", "closed and opened");
     await nvim.keys("<C-w>k:only<CR>");
     await nvim.waitForScreenGone("❯ hello");
     assert.doesNotMatch(await nvim.lua(OWN), /scripted/);
@@ -104,11 +108,11 @@ for (const [name, lua] of Object.entries(PLUGINS)) {
       await using editor = await startChat(layout, 120, 24, lua);
       const { nvim } = editor;
       await nvim.keys("<C-w>k<C-w>j");
-      await waitUntilWhole(nvim, false, layout);
+      await waitUntilWhole(nvim, "above", layout);
       const count = nvim.text().split("A PLUGIN").length - 1;
       assert.ok(count >= 2, nvim.text());
       await nvim.keys("ia draft<Esc>cc<Esc><C-w>k<C-w>j");
-      await waitUntilWhole(nvim, false, layout);
+      await waitUntilWhole(nvim, "above", layout);
       assert.equal(nvim.text().split("A PLUGIN").length - 1, count, nvim.text());
     }
   });
@@ -122,7 +126,7 @@ Deno.test("a window of the user's gets its own status line back", async () => {
     const { nvim } = editor;
     const options = `return { vim.wo.number, vim.wo.winbar, vim.wo.winfixheight, vim.wo.winfixwidth,
       vim.api.nvim_get_option_value("statusline", { scope = "local" }) }`;
-    await waitUntilWhole(nvim, true, before);
+    await waitUntilWhole(nvim, "below", before);
     await nvim.keys("q");
     assert.deepEqual(await nvim.lua(options), [true, "a bar", false, false, before]);
     // The transcript in one of the user's windows has no line that does not change any more.

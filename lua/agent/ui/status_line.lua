@@ -31,8 +31,9 @@ end
 ---@param line agent.StatusLine
 ---@return boolean
 local function is_free(win, line)
-  local is_each = vim.o.laststatus == 1 or vim.o.laststatus == 2
-  if not is_each or is_expression(vim.go.statusline) or vim.api.nvim_win_get_config(win).relative ~= "" then
+  -- Without 'laststatus' only windows above others have one.
+  local has_one = vim.o.laststatus ~= 3 and vim.fn.getwininfo(win)[1].status_height > 0
+  if not has_one or is_expression(vim.go.statusline) or vim.api.nvim_win_get_config(win).relative ~= "" then
     return false
   end
   local present = own(win)
@@ -115,7 +116,8 @@ end
 local group = vim.api.nvim_create_augroup("agent.status_line", {})
 vim.api.nvim_create_autocmd("OptionSet", { group = group, pattern = { "laststatus", "statusline" }, callback = restore })
 -- Options that an autocommand sets have no event.
-local EVENTS = { "WinEnter", "BufEnter", "BufWinEnter", "InsertEnter", "InsertLeave", "CursorMoved", "CursorMovedI" }
+local EVENTS = { "WinEnter", "TabEnter", "BufEnter", "BufWinEnter", "WinResized", "InsertEnter", "InsertLeave" }
+vim.list_extend(EVENTS, { "CursorMoved", "CursorMovedI" })
 vim.api.nvim_create_autocmd(EVENTS, { group = group, callback = restore })
 -- The buffer would bring its line to the next window.
 vim.api.nvim_create_autocmd("WinClosed", {
