@@ -104,7 +104,8 @@ local function move(chat, win)
   end
   if not is_moved then
     local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buffer), ":~:.")
-    say.error(("cannot show %s beside the chat: %s. Open it in another window"):format(name, why))
+    local reason = tostring(why):match("E%d+:.*") or why
+    say.error(("cannot show %s beside the chat: %s. Open it in another window"):format(name, reason))
   end
 end
 
