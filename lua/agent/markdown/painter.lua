@@ -91,7 +91,8 @@ local function go_to(row)
     page.last = drawn and page.first + #drawn.lines or row + 1
     page.index, page.text = index or 0, drawn and drawn.is_prose and text_of(drawn) or nil
   end
-  return page.text ~= nil and row >= page.first
+  -- The empty row below a block belongs to none.
+  return page.text ~= nil and row >= page.first and row < page.last
 end
 
 ---@param row integer
