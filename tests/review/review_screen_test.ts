@@ -39,7 +39,7 @@ for (const background of ["dark", "light"]) {
         lines: rows,
         before: async ({ nvim }) => {
           await nvim.lua(QUIET);
-          await nvim.command(`set background=${background} number`);
+          await nvim.command(`set background=${background} number termguicolors`);
         },
       });
       const { nvim } = agent;
@@ -73,9 +73,9 @@ async function colours(nvim: ChildNvim): Promise<void> {
     const [text, name] of [
       ['echo "how are you?"', "DiffAdd"],
       ["# shorter", "DiffAdd"],
-      ["#!/bin/sh", "DiffDelete"],
-      ["echo hello $1", "DiffDelete"],
-      ["exit 0", "DiffDelete"],
+      ["#!/bin/sh", "AgentDiffDelete"],
+      ["echo hello $1", "AgentDiffDelete"],
+      ["exit 0", "AgentDiffDelete"],
     ] as const
   ) {
     const { bg } = await group(name);
@@ -84,10 +84,15 @@ async function colours(nvim: ChildNvim): Promise<void> {
     assert.notEqual(background(nvim, text, 40), "", text);
   }
   // To the end of the window, so that a hunk is a block.
+  for (const text of ["#!/bin/sh", "exit 0"]) {
+    const last = [...nvim.screen()[0] ?? ""].length - 1 - (nvim.locate(text)?.column ?? 0);
+    assert.equal(background(nvim, text, last), background(nvim, text), text);
+    assert.notEqual(background(nvim, text), plain, text);
+  }
   const { bg } = await group("DiffAdd");
   assert.ok(bg !== undefined, "this colour scheme has a background for added lines");
   assert.notEqual(background(nvim, "# shorter", 50), plain);
-  const { fg } = await group("DiffDelete");
+  const { fg } = await group("AgentDiffDelete");
   const place = nvim.locate("#!/bin/sh");
   assert.ok(place !== undefined && fg !== undefined);
   assert.equal(nvim.highlightAt(place.row, place.column).fg, `#${fg.toString(16).padStart(6, "0")}`);

@@ -63,18 +63,20 @@ local function expand_tabs(line, tabstop)
   return table.concat(parts)
 end
 
---- Cuts a text into pieces of this width, and fills the last one with spaces.
+--- Fills a line with spaces to the edge of the widest window, where Neovim cuts it. Without 'wrap' it may be scrolled.
+---@param text string
+---@param wrap boolean
+---@return string
+local function fill_line(text, wrap)
+  return text .. (" "):rep((wrap and vim.o.columns or MAX_COLUMNS) - api.nvim_strwidth(text))
+end
+
+--- Cuts a text into pieces of this width.
 ---@param text string
 ---@param width integer
----@param wrap boolean
 ---@return string[]
-local function pieces_of(text, width, wrap)
+local function pieces_of(text, width)
   local columns = api.nvim_strwidth(text)
-  if columns <= width then
-    return { text .. (" "):rep(width - columns) }
-  elseif not wrap then
-    return { text }
-  end
   local pieces, rest = {}, text
   while columns > width do
     -- This many characters fit unless some are wide.
@@ -84,12 +86,12 @@ local function pieces_of(text, width, wrap)
       count = count - math.max(math.floor((api.nvim_strwidth(piece) - width) / 2), 1)
       piece = vim.fn.strcharpart(rest, 0, count)
     end
-    pieces[#pieces + 1] = piece .. (" "):rep(width - api.nvim_strwidth(piece))
+    pieces[#pieces + 1] = piece
     rest = rest:sub(#piece + 1)
     columns = api.nvim_strwidth(rest)
   end
-  if rest ~= "" then
-    pieces[#pieces + 1] = rest .. (" "):rep(width - columns)
+  if rest ~= "" or #pieces == 0 then
+    pieces[#pieces + 1] = rest
   end
   return pieces
 end
@@ -111,8 +113,9 @@ local function virtual_lines(buf, removed, width, wrap)
     if #line > 4 * MAX_COLUMNS then
       line = vim.fn.strcharpart(line, 0, MAX_COLUMNS) .. "…"
     end
-    for _, piece in ipairs(pieces_of(expand_tabs(line, tabstop), width, wrap)) do
-      lines[#lines + 1] = { { piece, "AgentDiffDelete" } }
+    local text = expand_tabs(line, tabstop)
+    for _, piece in ipairs(wrap and pieces_of(text, width) or { text }) do
+      lines[#lines + 1] = { { fill_line(piece, wrap), "AgentDiffDelete" } }
     end
   end
   return lines
