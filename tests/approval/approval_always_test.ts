@@ -30,7 +30,7 @@ test("with the network the rule for the network is proposed as well, and both an
   await nvim.waitForScreen("Always allow: run(touch *), network(touch *)");
   await nvim.keys("<CR>");
   const screen = await nvim.waitForScreen("Seen.");
-  assert.match(screen, /✓ run touch two/);
+  assert.match(screen, /✓ run {4}touch two/);
   assert.doesNotMatch(screen, /Always allow:/, "nothing is left of the question");
 });
 
@@ -40,11 +40,11 @@ test("of several rules none is added if one of them is wrong, nothing runs, and 
   await nvim.keys("A");
   await nvim.waitForScreen("Always allow: run(mkdir *)");
   await nvim.keys(", run(mkdir<CR>");
-  await nvim.waitForScreen("The rule was not added, so answer again. Not a rule: run(mkdir.");
+  await nvim.waitForScreen(/The rule was not added, so answer again\. Not a rule: +│\n.*run\(mkdir\./);
   await nvim.waitForScreen(/\$ mkdir one[^]*a once/);
   await assert.rejects(project.read("one"), Deno.errors.NotFound);
   await nvim.lua(`require("agent").approve()`);
-  await nvim.waitForScreen("? run mkdir two");
+  await nvim.waitForScreen("? run    mkdir two");
   await nvim.command("Agent log");
   const log = await nvim.waitForScreen("run mkdir one");
   const lines = log.split("\n").filter((line) => line.includes("run mkdir one"));
@@ -59,7 +59,7 @@ test("a rule that does not allow the request itself is told, and the request run
   await nvim.waitForScreen("Always allow: run(mktemp");
   await nvim.keys("<C-u>run(rmdir other)<CR>");
   await nvim.waitForScreen("The rule does not match this request: allowed only this once.");
-  await nvim.waitForScreen("? run mktemp -u one");
+  await nvim.waitForScreen("? run    mktemp -u one");
 });
 
 test("where the rules allow it already, as for the third call in a row, none is proposed", async (agent) => {

@@ -236,7 +236,7 @@ async function takeDrafts(
   await nvim.lua(`vim.cmd("Agent new") vim.cmd("Agent")`);
   await waitForInput(nvim, "of a worktree");
   await waitForChat(nvim, "Unsent text is back in the input.");
-  await nvim.waitForScreen(/│:Agent new brings back 1 more\. *│/);
+  await nvim.waitForScreen(/│ :Agent new brings back 1 more\. *│/);
   await nvim.lua(`require("agent.chat").current().input:set("")`);
   await waitForKept(agent, "bb", "dd\n\ntyped on", "ee", "text 2");
 

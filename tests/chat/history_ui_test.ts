@@ -258,6 +258,8 @@ Deno.test("marks stay with their text", async () => {
   const expected = Array.from({ length: 21 }, (_, at) => [
     [`question ${at + 1}`, "❯ "],
     ["in two lines", "  "],
+    ["Thought for 2.0 s", "▸ "],
+    [`✓ read file${at + 1}`, "  "],
   ]).flat();
   assert.deepEqual(marks, expected);
 });

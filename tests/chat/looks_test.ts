@@ -36,13 +36,13 @@ Deno.test("at 40×15 the chat has the screen, the line above it what matters, an
   await using nvim = await start({ columns: 40, lines: 15 });
   await nvim.lua(`require("agent").open()`);
   await nvim.waitForScreen(
-    /│Type a message, <C-s> sends it\. +│\n│@ attaches files\. g\? shows all keys\. +│/,
+    /│ Type a message, <C-s> sends it\. +│\n│ @ attaches files\. g\? shows all keys\. +│/,
   );
   await nvim.lua(`_G.begin("Rename it") _G.receive(${READY}, ${PLAN},
     { type = "text", message = "m", text = "- an item with words enough to be wrapped at forty columns\\n\\n" })`);
   await nvim.waitForScreen(/│ 2\/3 rename the \S*.*… · working *│/);
   await nvim.waitForScreen(
-    "│• an item with words enough to be     │\n│  wrapped at forty columns            │",
+    "│ • an item with words enough to be    │\n│   wrapped at forty columns           │",
   );
   assert.ok(!nvim.text().includes("Type a message"), nvim.text());
   assert.equal(nvim.screen()[0]?.trimEnd(), "╭ Agent ───────────────────────────────╮");
@@ -54,7 +54,7 @@ Deno.test("at 40×15 the chat has the screen, the line above it what matters, an
     { type = "text", message = "n", text = "\\n\\n" },
     { type = "tool", id = "2", title = "edit b.ts", status = "completed", kind = "edit" })`,
   );
-  await nvim.waitForScreen(/columns +│\n│ +│\n│✓ read a\.ts +│\n│✓ edit b\.ts/);
+  await nvim.waitForScreen(/columns +│\n│ +│\n│ ✓ read {3}a\.ts +│\n│ ✓ edit {3}b\.ts/);
 
   await nvim.lua(`require("agent.chat").current().plan:show()`);
   await nvim.waitForScreen(
@@ -80,6 +80,51 @@ Deno.test("at 40×15 the chat has the screen, the line above it what matters, an
   );
 });
 
+const HIERARCHY = `_G.begin("Rename it") _G.receive(
+  { type = "tool", id = "1", title = "read src/greet.ts", status = "completed", kind = "read", summary = "3 lines" },
+  { type = "tool", id = "2", title = "edit a.lua", status = "completed", kind = "edit", summary = "+1 −1",
+    path = "/p/a.lua", is_diff = true, output = "@@ -1,1 +1,1 @@\\n-local old\\n+local new" },
+  { type = "tool", id = "3", title = "run make", status = "pending", kind = "execute" },
+  { type = "approval", request = 1, kind = "file", tool = "3", title = "run make", reason = "It writes.",
+    files = {}, left_out = 0 })`;
+
+Deno.test("the user's message and what waits stand out, and calls are aligned without a change of their text", async () => {
+  await using nvim = await start({ columns: 100, lines: 40, lua: "vim.o.termguicolors = true" });
+  await nvim.lua(HIERARCHY);
+  await nvim.waitForScreen(/│ ❯ Rename it +│\n[^]*│ ✓ read {3}src\/greet\.ts +3 lines/);
+  const place = (text: string) => {
+    const at = nvim.locate(text);
+    assert.ok(at, `${text} is on the screen:\n${nvim.text()}`);
+    return at;
+  };
+  const subjects = ["src/greet.ts", "a.lua", "make "].map((text) => place(text).column);
+  const details = ["3 lines", "+1 −1", "waiting for your answer"].map((text) => place(text).column);
+  assert.deepEqual([new Set(subjects).size, new Set(details).size], [1, 1], nvim.text());
+  await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
+  await nvim.keys("gg/edit a.lua  +1<CR>yy<CR>");
+  assert.equal(await nvim.lua(`return vim.fn.getreg('"')`), "✓ edit a.lua  +1 −1\n");
+  await nvim.waitForScreen("-local old");
+
+  // Each has one background from the margin to the border.
+  const left = place("❯").column, right = place("╮").column - 1;
+  const background = (text: string) => {
+    const { row } = place(text);
+    const all = Array.from({ length: right - left + 1 }, (_, at) => nvim.highlightAt(row, left + at).bg);
+    assert.equal(new Set(all).size, 1, `${text} has one background: ${all}`);
+    return all[0];
+  };
+  const plain = background("3 lines");
+  assert.equal(nvim.highlightAt(place("❯").row, left - 1).bg, plain, "the margin");
+  const kinds = ["Rename it", "? run", "-local old", "+local new"].map(background);
+  assert.equal(new Set([plain, ...kinds]).size, 5, kinds.join(" "));
+
+  // A narrow window has no column for details, and no line that fits is wrapped.
+  await nvim.resize(40, 40);
+  await nvim.waitForScreen(/│ ✓ read {3}src\/greet\.ts {2}3 lines +│/);
+  await nvim.resize(70, 40);
+  await nvim.waitForScreen(/│ ✓ read {3}src\/greet\.ts {4,}3 lines +│/);
+});
+
 Deno.test("in splits, options for all windows and plugins that set every winbar change nothing in the chat's", async () => {
   await using nvim = await start({
     columns: 100,
@@ -102,7 +147,7 @@ Deno.test("in splits, options for all windows and plugins that set every winbar 
     { type = "turn_done", reason = "end_turn" })`);
   const whole = (text: string) =>
     /│ claude-opus-4-5 · .* · ready *\n/.test(text) && /│ +<CR> send .*g\? keys *\n/.test(text) &&
-    /│❯ Rename it *\n/.test(text) && /│a +b .*c.* with words enough.*\n.*│\S/.test(text) &&
+    /│ ❯ Rename it *\n/.test(text) && /│ a +b .*c.* with words enough.*\n.*│ \S/.test(text) &&
     /^(one|of all)/m.test(text);
   await nvim.waitForScreen(whole);
   const before = nvim.paints.length;
@@ -123,7 +168,7 @@ Deno.test("in splits, options for all windows and plugins that set every winbar 
       vim.g.sent = vim.g.sent + (action.type == "prompt" and 1 or 0)
     end`);
   await nvim.keys("ia draft<Esc><C-w>k<C-w>j");
-  await nvim.waitForScreen(/│a draft/);
+  await nvim.waitForScreen(/│ a draft/);
   assert.equal(await nvim.lua("return vim.g.sent"), 0);
   await nvim.keys(":w<CR>");
   await nvim.waitForScreen("❯ a draft");
@@ -147,7 +192,7 @@ Deno.test("everything can be read with Neovim's colour schemes, and those who se
   const words = [
     "Rename it",
     "✓ edit",
-    "edit b.ts",
+    "b.ts",
     "+3",
     "−1",
     "✗ run",

@@ -13,9 +13,15 @@ interface Chat extends AsyncDisposable {
   enter(): Promise<void>;
 }
 
+/** @param columns of text; the margin takes one more */
 async function start(columns: number, options = "", lua = ""): Promise<Chat> {
   const ui = `vim.g.agent = { ui = { spinner = false, layout = "current", ${options} } }`;
-  const nvim = await ChildNvim.start({ runtime: [PLUGIN], columns, lines: 60, lua: `${ui}\n${lua}` });
+  const nvim = await ChildNvim.start({
+    runtime: [PLUGIN],
+    columns: columns + 1,
+    lines: 60,
+    lua: `${ui}\n${lua}`,
+  });
   const receive = (update: object) =>
     nvim.lua(
       `require("agent.approval") return require("agent.client").receive(...)`,
@@ -89,7 +95,9 @@ const DRAWN = [
 ];
 
 const shows = (lines: readonly string[]) => (screen: string) =>
-  screen.split("\n").map((line) => line.trimEnd()).join("\n").includes(`\n${lines.join("\n")}\n`);
+  screen.split("\n").map((line) => line.replace(/^ /, "").trimEnd()).join("\n").includes(
+    `\n${lines.join("\n")}\n`,
+  );
 
 Deno.test("headings, lists, tasks, quotes, code, rules and footnotes are drawn; the text stays", async () => {
   await using chat = await start(60);
@@ -130,7 +138,7 @@ Deno.test("a table is drawn once it is whole, also at the end of an answer; befo
   const { nvim } = chat;
   await chat.stream(`${TABLE}| last`);
   await nvim.waitForScreen("| last");
-  assert.match(nvim.text(), /\n\| a\.ts \| greets the user \| 12 \|\n/);
+  assert.match(nvim.text(), /\n \| a\.ts \| greets the user \| 12 \|\n/);
   await chat.stream(" | row | 1 |\n\nMore.\n\n");
   await nvim.waitForScreen(shows([...TABLE_DRAWN.slice(0, 3), "│ b|c.ts │     漢字 🎉     │    3 │"]));
   await chat.stream(TABLE.trimEnd());
@@ -142,7 +150,7 @@ Deno.test("a table is drawn once it is whole, also at the end of an answer; befo
   await chat.enter();
   await nvim.keys("gg/b\\\\|c<CR>");
   await nvim.waitForScreen((screen) =>
-    screen.includes("\n| b\\|c.ts | 漢字 🎉 | 3 |") && screen.includes("│ a.ts")
+    screen.includes("\n | b\\|c.ts | 漢字 🎉 | 3 |") && screen.includes("│ a.ts")
   );
 });
 
@@ -175,7 +183,7 @@ Deno.test("the cells of a wide table wrap, in a narrow window it is a list of re
     "",
     "After.",
   ]));
-  await nvim.lua("vim.o.columns = 34");
+  await nvim.lua("vim.o.columns = 35");
   await nvim.waitForScreen(
     shows([
       "─".repeat(34),
@@ -198,7 +206,7 @@ Deno.test("the cells of a wide table wrap, in a narrow window it is a list of re
   );
   await nvim.lua("vim.o.columns = 120");
   await nvim.waitForScreen(
-    /\n│ src\/cli.ts {3}│ Reads arguments +│ medium │ *\n│ +│ Prints the greeting +│ +│ *\n *\nAfter/,
+    /\n │ src\/cli.ts {3}│ Reads arguments +│ medium │ *\n │ +│ Prints the greeting +│ +│ *\n *\n After/,
   );
 });
 
@@ -252,7 +260,7 @@ Deno.test("with ui.markdown = false, and where another plugin draws, the text is
     await chat.stream(`- [ ] one\n\n${TABLE}`);
     await chat.end();
     await chat.nvim.waitForScreen((screen) =>
-      screen.includes("\n- [ ] one") && screen.includes("\n| File | What it does")
+      screen.includes("\n - [ ] one") && screen.includes("\n | File | What it does")
     );
   }
 });

@@ -18,14 +18,14 @@ The **end** of it.
 
 const SHOWN = [
   "❯ **Go** to __main__",
-  "✓ write src/__init__.py **x**",
+  "✓ write  src/__init__.py **x**",
   "Some bold text and this with snake_case and __init__.py, 2 * 3 * 4.",
   "See the guide, and [more](https://a.example/long/",
   "• One of code **x**",
   '{"key": "b **c**"}',
   "─".repeat(60),
   "The end of it.",
-  "✓ run **/*.ts *a*",
+  "✓ run    **/*.ts *a*",
 ];
 
 Deno.test("marks, short addresses and breaks are hidden, also as they stream in; nothing else is", async () => {

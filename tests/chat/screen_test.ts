@@ -110,7 +110,7 @@ for (const background of ["dark", "light"]) {
     await server.reached("streaming");
     server.release("streaming");
     await nvim.waitForScreen("a once");
-    for (const text of ["✓ edit", "? write .env", "+GREETING", "Approval", "✓ write src"]) {
+    for (const text of ["✓ edit", "? write  .env", "+GREETING", "Approval", "✓ write"]) {
       const at = nvim.locate(text);
       assert.ok(at, `${text} is on the screen`);
       const { fg, bg } = nvim.highlightAt(at.row, at.column);

@@ -84,7 +84,7 @@ test("in the middle of a call's arguments: the call is marked and not run", asyn
   const lines = "one\\ntwo\\nthree\\nfour\\n".repeat(500);
   await begin(agent, `pieces 4\nslow 10\ncall write_file {"path": "notes.md", "content": "${lines}"}`);
   const { nvim, server, project } = agent;
-  await nvim.waitForScreen(/[…\u2800-\u28ff] write notes.md {2}\d+ lines/);
+  await nvim.waitForScreen(/[…\u2800-\u28ff] write {2}notes.md +\d+ lines/);
   await stop(agent);
   await disconnected(server);
   assert.deepEqual(await transcript(nvim), ["Hello", "■ write notes.md  stopped", "Stopped."]);
@@ -268,7 +268,7 @@ test(
     const { nvim, server, project } = agent;
     const sleeper = async () =>
       (await marked(seconds)).some(({ command }) => command.trim() === `sleep ${seconds}`);
-    await nvim.waitForScreen("run sleep");
+    await nvim.waitForScreen("run    sleep");
     await waitUntil("the command to run", sleeper);
     await freeze(agent);
     await stop(agent);

@@ -66,7 +66,7 @@ say All done.`,
   const { nvim, server, project } = agent;
   await nvim.command("Agent Go");
   await nvim.waitForScreen("Approval · sub-agent Write notes");
-  await nvim.waitForScreen("✓ read src/greet.ts");
+  await nvim.waitForScreen("✓ read   src/greet.ts");
   assert.deepEqual((await transcript(nvim)).filter((line) => /explore|agent:|write/.test(line)), [
     "… explore: Find greet",
     "… agent: Write notes",
@@ -115,7 +115,7 @@ wait two`,
   const { nvim, server } = agent;
   await nvim.command("Agent Go");
   await Promise.all(["one", "two"].map((name) => reached(server, name)));
-  await nvim.waitForScreen("✓ read README.md");
+  await nvim.waitForScreen("✓ read   README.md");
   await pressStop(nvim);
   await Promise.all([server.aborted(), server.aborted()]);
   await nvim.waitForScreen("· ready");

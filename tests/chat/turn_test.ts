@@ -84,12 +84,12 @@ say Done.`;
   await nvim.waitForScreen(/Thinking …\s+1 s/);
   assert.doesNotMatch(nvim.text(), new RegExp(`Wait for it ${FRAME}`));
   server.release("thought");
-  await nvim.waitForScreen(new RegExp(`${FRAME} run until`));
+  await nvim.waitForScreen(new RegExp(`${FRAME} run {4}until`));
   assert.equal(await timers(nvim), idle + 1, "one timer for all of them");
 
   await project.write("go", "");
   await waitForTurn(nvim);
-  await nvim.waitForScreen("✓ run until");
+  await nvim.waitForScreen("✓ run    until");
   await nvim.waitForScreenGone(new RegExp(FRAME));
   assert.equal(await timers(nvim), idle, "no timer is left");
 });
@@ -114,7 +114,7 @@ Deno.test("a call that was cut off, a model that repeats itself, a refusal: each
     await waitForTurn(nvim);
   };
   await nvim.command("Agent write it");
-  await shown("write b.txt", "cut off, not run", "I stop here.");
+  await shown("write  b.txt", "cut off, not run", "I stop here.");
   await nvim.command("Agent look at it");
   await shown("The model repeated itself and was stopped", "Then in another way.");
   await nvim.command("Agent go further");
@@ -144,14 +144,14 @@ say Read.`;
   const { nvim, server } = agent;
   await nvim.command("set termguicolors");
   await nvim.command("Agent write it");
-  await nvim.waitForScreen('│  local seven = "n7"');
+  await nvim.waitForScreen('│   local seven = "n7"');
   assert.deepEqual((await transcript(nvim)).slice(1), [
     "… write src/numbers.lua  8 lines",
     ...LINES.slice(2).map((name, index) => `  local ${name} = "n${index + 3}"`),
   ]);
   server.release("written");
   await waitForTurn(nvim);
-  await nvim.waitForScreen("│  +local one =");
+  await nvim.waitForScreen("│   +local one =");
   const word = nvim.locate("+local one");
   assert.ok(word);
   const keyword = nvim.highlightAt(word.row, word.column + 1);
@@ -165,24 +165,24 @@ say Read.`;
   await nvim.keys("gg/write src<CR><Tab>");
   await nvim.waitForScreenGone("+local one");
   await nvim.keys("<Tab>");
-  await nvim.waitForScreen("│  +local one =");
+  await nvim.waitForScreen("│   +local one =");
   const { row, column } = nvim.locate("+local one") ?? word;
   const { fg, bg } = nvim.highlightAt(row, column + "+local one = ".length).terminal;
   assert.notEqual(fg, bg);
   assert.deepEqual(nvim.highlightAt(row, column).terminal, { fg, bg });
   await nvim.keys("<Tab>");
   await nvim.waitForScreenGone("+local one");
-  await nvim.waitForScreen("✓ write src/numbers.lua  +7");
+  await nvim.waitForScreen(/✓ write {2}src\/numbers\.lua +\+7/);
 
   await nvim.command("Agent read it");
   await nvim.waitForScreen("Read.");
   await waitForTurn(nvim);
-  await nvim.waitForScreen("✓ read 2 files, searched once  src/numbers.lua, src/greet.ts,");
+  await nvim.waitForScreen(/✓ read {3}2 files, searched once +src\/numbers\.lua, src\/greet\./);
   await nvim.lua(TRANSCRIPT);
   await nvim.keys("gg/read 2 files<CR><Tab>zt");
-  await nvim.waitForScreen("│  ✓ read src/greet.ts 2–3  2 lines");
+  await nvim.waitForScreen(/│ {3}✓ read {3}src\/greet\.ts 2–3 +2 lines/);
   await nvim.keys("/search local<CR><CR>");
-  await nvim.waitForScreen(/│ {4}src\/numbers\.lua {2}7/);
+  await nvim.waitForScreen(/│ {5}src\/numbers\.lua {2}7/);
   await nvim.keys("/numbers.lua  7<CR>gf");
   await nvim.waitFor("vim.fn.expand('%:t') == 'numbers.lua'");
 });
@@ -259,11 +259,11 @@ Deno.test("the list of changed files grows during the turn, and <CR> opens one",
   await using agent = await start(STILL, { script: GROWING });
   const { nvim, server } = agent;
   await nvim.command("Agent Go");
-  await nvim.waitForScreen(/Changed 1 file {2}\+2.*\n.*A one\.txt {2}\+2/);
+  await nvim.waitForScreen(/Changed 1 file +\+2.*\n.*A one\.txt +\+2/);
   server.release("second");
   // Net counts, where it was last changed, once.
   const both =
-    /✓ edit one\.txt.*\n[^]*Changed 2 files {2}\+3 −1.*\n.*A one\.txt {2}\+2 .*\n.*M src\/greet\.ts {2}\+1 −1/;
+    /✓ edit {3}one\.txt.*\n[^]*Changed 2 files +\+3 −1.*\n.*A one\.txt +\+2 .*\n.*M src\/greet\.ts +\+1 −1/;
   const screen = await nvim.waitForScreen((text) => both.test(text) && text.includes("That was all."));
   assert.equal(screen.match(/Changed \d/g)?.length, 1, screen);
 
@@ -273,7 +273,7 @@ Deno.test("the list of changed files grows during the turn, and <CR> opens one",
   await nvim.waitFor(`vim.fs.basename(vim.api.nvim_buf_get_name(0)) == "greet.ts"`);
   await nvim.command("Agent");
   server.release("end");
-  await nvim.waitForScreen(/That was all\.[^]*Changed 2 files {2}\+3 −1/);
+  await nvim.waitForScreen(/That was all\.[^]*Changed 2 files +\+3 −1/);
   await nvim.waitForScreen("· ready");
   assert.equal(nvim.text().match(/Changed \d/g)?.length, 1, nvim.text());
 

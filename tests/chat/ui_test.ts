@@ -308,9 +308,9 @@ Deno.test("a chat that fits its window again shows its first line again", async 
     { type: "text", message: "m", text: "1  \n2  \n3  \n4  " },
     { ...write, status: "pending", draft: "5\n6\n7\n8\n9" },
   );
-  await child.waitForScreen((text) => text.includes("write a.txt") && !text.includes("❯ Count"));
+  await child.waitForScreen((text) => text.includes("write  a.txt") && !text.includes("❯ Count"));
   await receive(child, { ...write, status: "completed", added: 5 });
-  await child.waitForScreen(/❯ Count[^]*✓ write a\.txt/);
+  await child.waitForScreen(/❯ Count[^]*✓ write {2}a\.txt/);
 });
 
 Deno.test("rules on files and on the network hold for files that are written unasked, too", async () => {

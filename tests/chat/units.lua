@@ -12,11 +12,17 @@ local test, eq = checks.test, checks.eq
 
 --- What is on screen of a block.
 local function drawn(block)
-  return { block.kind, block.severity, text.lines(block) }
+  return { block.kind, block.severity, (text.lines(block)) }
 end
 
 local function screen(of)
-  return vim.iter(of.blocks):map(text.lines):flatten():totable()
+  return vim
+    .iter(of.blocks)
+    :map(function(block)
+      return (text.lines(block))
+    end)
+    :flatten()
+    :totable()
 end
 
 --- The indexes of all updates' changed blocks, in order and once.

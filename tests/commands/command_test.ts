@@ -68,15 +68,15 @@ test("live output is on the screen while the command runs, and stop ends it at o
   const mark = `sleep 32${Math.floor(Math.random() * 1e6)}`;
   server.play(`${call(`printf 'tick %s\\n' {1..40}; ${mark}`)}\n---\nsay Never.`);
   await nvim.command("Agent go");
-  await nvim.waitForScreen(/[…\u2800-\u28ff] run printf/);
+  await nvim.waitForScreen(/[…\u2800-\u28ff] run {4}printf/);
   // Below its line, without a key: the newest of it.
-  await nvim.waitForScreen(/^.*│ {2}tick 40 *│/m);
-  assert.doesNotMatch(nvim.text(), /│ {2}tick 35 *│/);
+  await nvim.waitForScreen(/^.*│ {3}tick 40 *│/m);
+  assert.doesNotMatch(nvim.text(), /│ {3}tick 35 *│/);
   await waitUntil("the sleeper to run", () => running(mark));
   await nvim.command("Agent stop");
   await nvim.waitForScreen("Stopped.");
   // What has ended is one line.
-  await nvim.waitForScreenGone(/│ {2}tick/);
+  await nvim.waitForScreenGone(/│ {3}tick/);
   await waitUntil("the sleeper to be gone", async () => !(await running(mark)));
 });
 

@@ -61,7 +61,7 @@ Deno.test("a project is changed by calls in text, with an approval, and no mark 
   const { nvim, project, server } = agent;
   await nvim.command("Agent rename greet to salute everywhere");
 
-  await nvim.waitForScreen("? write .env");
+  await nvim.waitForScreen("? write  .env");
   await nvim.waitForScreen('+GREETING="<salute>"');
   const shown = (await transcript(nvim)).join("\n");
   assert.match(shown, /I will look at the file first\.\n+✓ read src\/greet\.ts/);
@@ -159,8 +159,8 @@ Deno.test("a call is shown while it is written into the text", async () => {
   await using agent = await sharedAgent({ script: LONG_WRITE, options: OPTIONS });
   const { nvim, project, server } = agent;
   await nvim.command("Agent write some notes");
-  await nvim.waitForScreen("write notes.md");
-  await nvim.waitForScreen(/write notes\.md\s+[345] lines/);
+  await nvim.waitForScreen("write  notes.md");
+  await nvim.waitForScreen(/write {2}notes\.md\s+[345] lines/);
   server.release("half");
   await nvim.waitForScreen("Done.");
   await nvim.waitForScreen("· ready");

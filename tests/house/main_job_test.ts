@@ -29,7 +29,7 @@ for (const wire of sample(WIRES, 2)) {
     const { nvim, project, server } = agent;
     await nvim.command("Agent rename greet to salute everywhere");
 
-    await nvim.waitForScreen("? write .env");
+    await nvim.waitForScreen("? write  .env");
     await nvim.waitForScreen("+GREETING=salute");
     assert.equal(
       await project.read("src/greet.ts"),

@@ -143,6 +143,7 @@ function Chat:open()
   if not (self:is_visible() or has_tab) then
     self:close_windows()
     self.windows = window.open(self.transcript.buffer, self.input.buffer)
+    self.transcript:fit()
     self.transcript:follow({ [self.windows.transcript] = true })
     self.history:fill()
   else

@@ -383,6 +383,7 @@ vim.api.nvim_create_autocmd("WinResized", {
         window.hint(chat.windows)
         chat.status:show()
         if window.is_open(chat.windows) and vim.list_contains(changed, chat.windows.transcript) then
+          chat.transcript:fit()
           window.show_end(chat.windows.transcript)
         end
       end

@@ -140,6 +140,13 @@ local function open_diffs(blocks, changed)
   end
 end
 
+--- Fits the text to the width of its windows.
+function Transcript:fit()
+  if self.renderer then
+    self.renderer:fit()
+  end
+end
+
 --- Draws blocks. Windows at the end stay at the end.
 ---@param changed table<integer, true> indexes of blocks
 function Transcript:draw(changed)

@@ -101,10 +101,18 @@ local function float_places(windows)
   return transcript, input
 end
 
-local OPTIONS = vim.tbl_extend("error", prose.OPTIONS, { conceallevel = 0, concealcursor = "" })
+--- The column of folds is a margin.
+local OPTIONS = vim.tbl_extend("force", prose.OPTIONS, { conceallevel = 0, concealcursor = "", foldcolumn = "1" })
+
+--- A group without attributes: the margin looks like the text beside it, also in windows that a scheme dims.
+local MARGIN = "FoldColumn:AgentMargin"
+local FLOAT = "NormalFloat:AgentNormal,FloatBorder:AgentBorder," .. MARGIN
 
 ---@param window integer
 local function style(window)
+  local is_float = vim.api.nvim_win_get_config(window).relative ~= ""
+  local colours = is_float and FLOAT or MARGIN
+  vim.api.nvim_set_option_value("winhighlight", colours, { win = window, scope = "local" })
   for name, value in pairs(OPTIONS) do
     vim.api.nvim_set_option_value(name, value, { win = window, scope = "local" })
   end
@@ -203,11 +211,6 @@ function M.open(transcript, input)
   end
   style(windows.transcript)
   style(windows.input)
-  local colours = "NormalFloat:AgentNormal,FloatBorder:AgentBorder"
-  if windows.layout == "float" then
-    vim.wo[windows.transcript][0].winhighlight = colours
-    vim.wo[windows.input][0].winhighlight = colours
-  end
   M.hint(windows)
   M.grow(windows)
   return windows

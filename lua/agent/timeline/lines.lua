@@ -26,27 +26,46 @@ function M.labels(block)
   return vim.list_extend(count > 0 and { ("%d more lines"):format(count) } or {}, block.attachments or {})
 end
 
+--- The note at the end of a message that no turn has read.
+---@param block agent.Block
+---@return string
+function M.note(block)
+  return block.backlog_item and " (waiting for the chat to open)"
+    or block.status == "queued" and " (waiting for the turn to end)"
+    or block.status == "steering" and " (waiting for the next step)"
+    or block.status == "stopped" and " (not sent)"
+    or ""
+end
+
+---@param block agent.Block
+---@return string[]
+local function user_lines(block)
+  local lines = vim.split(block.text, "\n")
+  if M.left_out(block) > 0 and not block.expanded then
+    lines = vim.list_slice(lines, 1, HEAD)
+  end
+  lines[#lines] = lines[#lines] .. M.note(block)
+  local labels = M.labels(block)
+  if #labels > 0 then
+    table.insert(lines, fences.missing(lines))
+    table.insert(lines, "▸ " .. table.concat(labels, " · "))
+  end
+  return lines
+end
+
+---@class agent.Header  a line of columns: a sign, a title and a detail
+---@field indent integer         bytes before the sign
+---@field status? agent.Status   of a call
+
+---@alias agent.Headers table<integer, agent.Header>  by line, from 1
+
 --- The header and the body of a block, as lines without markup.
 ---@param block agent.Block
 ---@return string[]
+---@return agent.Headers?
 local function lines_of(block)
   if block.kind == "user" then
-    local note = block.backlog_item and " (waiting for the chat to open)"
-      or block.status == "queued" and " (waiting for the turn to end)"
-      or block.status == "steering" and " (waiting for the next step)"
-      or block.status == "stopped" and " (not sent)"
-      or ""
-    local lines = vim.split(block.text, "\n")
-    if M.left_out(block) > 0 and not block.expanded then
-      lines = vim.list_slice(lines, 1, HEAD)
-    end
-    lines[#lines] = lines[#lines] .. note
-    local labels = M.labels(block)
-    if #labels > 0 then
-      table.insert(lines, fences.missing(lines))
-      table.insert(lines, "▸ " .. table.concat(labels, " · "))
-    end
-    return lines
+    return user_lines(block)
   end
   if block.kind == "thought" then
     local header = block.status == "open" and "Thinking …"
@@ -57,7 +76,8 @@ local function lines_of(block)
     return M.tool_lines(block)
   end
   if block.kind == "run" then
-    return (M.run_lines(block))
+    local lines, _, headers = M.run_lines(block)
+    return lines, headers
   end
   if block.kind == "files" then
     return M.file_lines(block, block.status == "open" and MOST_OPEN or MOST_FILES)
@@ -72,21 +92,23 @@ end
 --- handlers.lua.
 ---@param block agent.Block
 ---@return string[]
+---@return agent.Headers
 function M.lines(block)
-  local lines = lines_of(block)
+  local lines, headers = lines_of(block)
   if block.kind ~= "text" then
     table.insert(lines, fences.missing(lines))
   end
-  return lines
+  return lines, headers or {}
 end
 
-local PLAN_MARKS = { pending = "☐", in_progress = "▸", completed = "✓" }
+--- Signs of the plan's steps by their status.
+M.STEPS = { pending = "☐", in_progress = "▸", completed = "✓" }
 
 ---@param steps { step: string, status: string }[]
 ---@return string[]
 function M.plan_lines(steps)
   return vim.tbl_map(function(step)
-    return ("%s %s"):format(PLAN_MARKS[step.status] or "☐", step.step)
+    return ("%s %s"):format(M.STEPS[step.status] or M.STEPS.pending, step.step)
   end, steps)
 end
 
@@ -169,6 +191,7 @@ local UNDONE = { all = ", undone", part = ", undone in part" }
 ---@param block agent.Block
 ---@param most integer rows
 ---@return string[]
+---@return agent.Headers
 function M.file_lines(block, most)
   local files, count, added, removed = block.files, 0, 0, 0
   for _, file in ipairs(files) do
@@ -176,14 +199,16 @@ function M.file_lines(block, most)
   end
   local what = ("%d %s%s"):format(count, count == 1 and "file" or "files", UNDONE[block.undone] or "")
   local lines = { vim.trim(("Changed %s  %s"):format(what, M.counts(added, removed))) }
+  local headers = { { indent = 0 } }
   for index, file in ipairs(files) do
     if index > most then
       table.insert(lines, ("  and %d more: :Agent changes"):format(#files - index + 1))
       break
     end
     table.insert(lines, "  " .. M.file_line(file))
+    headers[#lines] = { indent = 2 }
   end
-  return lines
+  return lines, headers
 end
 
 local RUNNING = { pending = true, in_progress = true, waiting = true }
@@ -192,20 +217,38 @@ local RUNNING = { pending = true, in_progress = true, waiting = true }
 local LIVE_LINES, LIVE_CHARACTERS = 5, 200
 
 ---@param output string[]
+---@param headers? agent.Headers
 ---@return string[]
-local function last_lines(output)
+---@return agent.Headers
+local function last_lines(output, headers)
   local last = #output - (output[#output] == "" and 1 or 0)
-  local lines = {}
+  local lines, kept = {}, {}
   for index = math.max(1, last - LIVE_LINES + 1), last do
     local line = output[index]
     table.insert(lines, #line > LIVE_CHARACTERS and vim.fn.strcharpart(line, 0, LIVE_CHARACTERS) .. "…" or line)
+    kept[#lines] = headers and headers[index]
   end
-  return lines
+  return lines, kept
+end
+
+--- Adds lines with their headers, by default under a call.
+---@param lines string[]
+---@param headers agent.Headers
+---@param more string[]
+---@param more_headers? agent.Headers
+---@param indent? string
+local function add(lines, headers, more, more_headers, indent)
+  indent = indent or "  "
+  for at, line in ipairs(more) do
+    table.insert(lines, indent .. line)
+    local header = more_headers and more_headers[at]
+    headers[#lines] = header and { indent = header.indent + #indent, status = header.status }
+  end
 end
 
 ---@param block agent.Block
 ---@return string
-local function tool_header(block)
+local function call_line(block)
   local detail = block.summary
   if block.status == "waiting" then
     detail = "waiting for your answer"
@@ -223,55 +266,60 @@ end
 ---@param block agent.Block
 ---@param all boolean
 ---@return string[]
+---@return agent.Headers
 local function nested_lines(block, all)
-  local lines = {}
+  local lines, headers = {}, {}
   local children = block.children or {}
   for index = all and 1 or math.max(1, #children - LIVE_LINES + 1), #children do
     local child = children[index]
-    local own = child.kind == "tool" and { tool_header(child) } or lines_of(child)
-    if child.kind ~= "text" or all then
-      for _, line in ipairs(vim.list_extend(own, nested_lines(child, all))) do
-        table.insert(lines, "  " .. line)
-      end
+    if child.kind == "tool" then
+      add(lines, headers, { call_line(child) }, { { indent = 0, status = child.status } })
+      add(lines, headers, nested_lines(child, all))
+    elseif child.kind ~= "text" or all then
+      add(lines, headers, lines_of(child))
     end
   end
-  return lines
+  return lines, headers
 end
 
 ---@param block agent.Block
 ---@return string[]
+---@return agent.Headers
 function M.tool_lines(block)
-  local lines = { tool_header(block) }
+  local lines, headers = { call_line(block) }, { { indent = 0, status = block.status } }
+  local below, headers_below = {}, {}
   if block.expanded then
-    vim.list_extend(lines, nested_lines(block, true))
+    below, headers_below = nested_lines(block, true)
   elseif RUNNING[block.status] then
-    vim.list_extend(lines, last_lines(nested_lines(block, false)))
+    below, headers_below = last_lines(nested_lines(block, false))
   end
-  for _, line in ipairs(block.draft and block.status == "pending" and vim.split(block.draft, "\n") or {}) do
-    table.insert(lines, "  " .. line)
+  add(lines, headers, below, headers_below, "")
+  if block.draft and block.status == "pending" then
+    add(lines, headers, vim.split(block.draft, "\n"))
   end
   if block.output and (block.expanded or (RUNNING[block.status] and not block.is_diff)) then
     local output = block.what == "search" and runs.found(block.output) or vim.split(block.output, "\n")
-    for _, line in ipairs(block.expanded and output or last_lines(output)) do
-      table.insert(lines, "  " .. line)
-    end
+    add(lines, headers, block.expanded and output or (last_lines(output)))
   end
-  return lines
+  return lines, headers
 end
 
 --- A run of read-only calls: one line, or each call below it.
 ---@param block agent.Block
 ---@return string[]
 ---@return table<integer, agent.Block> calls and thoughts of these lines, from 1
+---@return agent.Headers
 function M.run_lines(block)
   local lines, calls = { ("%s %s"):format(M.icons[block.status], runs.header(block)) }, {}
+  local headers = { { indent = 0, status = block.status } }
   for _, call in ipairs(block.expanded and block.calls or {}) do
-    for _, line in ipairs(lines_of(call)) do
-      table.insert(lines, "  " .. line)
-      calls[#lines] = call
+    local first = #lines + 1
+    add(lines, headers, lines_of(call))
+    for at = first, #lines do
+      calls[at] = call
     end
   end
-  return lines, calls
+  return lines, calls, headers
 end
 
 return M

@@ -1,4 +1,5 @@
 -- Highlights the lines of blocks with extmarks.
+local columns = require("agent.chat.draw.columns")
 local diff_syntax = require("agent.chat.draw.diff_syntax")
 local text = require("agent.timeline.lines")
 
@@ -14,8 +15,7 @@ local STATUS_GROUPS = {
   failed = "AgentToolFailed",
   stopped = "AgentToolWaiting",
 }
---- Status by icon.
-local STATUS_OF = { [text.icons.completed] = "completed", [text.icons.in_progress] = "in_progress" }
+local STEP_GROUPS = { [text.STEPS.in_progress] = "AgentToolRunning", [text.STEPS.completed] = "AgentToolDone" }
 local SEVERITY_GROUPS = { info = "AgentNotice", warning = "AgentWarning", error = "AgentError" }
 
 --- Group by the first character after the indent.
@@ -26,6 +26,7 @@ local DIFF_GROUPS = { ["+"] = "AgentDiffAdd", ["-"] = "AgentDiffDelete", ["@"] =
 ---@param last integer exclusive
 function M.clear(buffer, first, last)
   vim.api.nvim_buf_clear_namespace(buffer, namespace, first, last)
+  columns.clear(buffer, first, last)
 end
 
 --- Marks override the markdown highlighting: a file name with underscores is not emphasis.
@@ -53,44 +54,122 @@ local function mark_counts(buffer, row, line)
   end
 end
 
+--- A background over the whole line, also after its text.
+---@param buffer integer
+---@param row integer
+---@param group string
+local function fill(buffer, row, group)
+  vim.api.nvim_buf_set_extmark(buffer, namespace, row, 0, { line_hl_group = group })
+end
+
+--- Text before a line that is not part of the buffer.
+---@param buffer integer
+---@param row integer
+---@param sign string
+---@param group string
+local function prefix(buffer, row, sign, group)
+  vim.api.nvim_buf_set_extmark(buffer, namespace, row, 0, {
+    virt_text = { { sign, group } },
+    virt_text_pos = "inline",
+    right_gravity = false,
+  })
+end
+
+---@param buffer integer
+---@param block agent.Block
+---@param lines string[]
+---@param row integer of the first one
+local function draw_message(buffer, block, lines, row)
+  local labels, note = #text.labels(block) > 0 and #lines or nil, text.note(block)
+  for offset, line in ipairs(lines) do
+    local at = row + offset - 1
+    M.mark(buffer, at, 0, #line, offset == labels and "AgentHint" or "AgentUser")
+    if note ~= "" and vim.endswith(line, note) then
+      M.mark(buffer, at, #line - #note, #line, "AgentHint")
+    end
+    fill(buffer, at, "AgentUserLine")
+    prefix(buffer, at, offset == 1 and "❯ " or "  ", "AgentUser")
+  end
+end
+
+--- A step of the plan. The current one is not dim.
+---@param buffer integer
+---@param row integer
+---@param line string
+local function draw_step(buffer, row, line)
+  local sign = line:match("^%S+") or ""
+  local group = STEP_GROUPS[sign]
+  if sign ~= text.STEPS.in_progress then
+    M.mark(buffer, row, 0, #line, "AgentThought")
+  end
+  if group then
+    M.mark(buffer, row, 0, #sign, group)
+  end
+end
+
+--- The line of a call: dim, with a sign in the colour of its status. A line that waits for the user stands out.
+---@param buffer integer
+---@param row integer
+---@param line string
+---@param header agent.Header
+local function draw_header(buffer, row, line, header)
+  if header.status == "waiting" then
+    M.mark(buffer, row, header.indent, #line, "AgentWaiting")
+    return fill(buffer, row, "AgentWaiting")
+  end
+  M.mark(buffer, row, 0, #line, "AgentTool")
+  mark_counts(buffer, row, line)
+  if header.status then
+    local sign = text.icons[header.status] or "…"
+    M.mark(buffer, row, header.indent, header.indent + #sign, STATUS_GROUPS[header.status])
+  end
+end
+
 ---@param buffer integer
 ---@param block agent.Block
 ---@param lines string[] of the block, as in the buffer
+---@param headers agent.Headers
 ---@param row integer of the first one
-function M.draw(buffer, block, lines, row)
+---@param width? integer columns of text, if known
+function M.draw(buffer, block, lines, headers, row, width)
   M.clear(buffer, row, row + #lines)
   if block.kind == "text" then
     return
+  elseif block.kind == "user" then
+    return draw_message(buffer, block, lines, row)
   elseif block.is_diff and block.expanded then
     diff_syntax.draw(buffer, namespace, block, lines, row)
   end
-  local has_labels = block.kind == "user" and #text.labels(block) > 0
   for offset, line in ipairs(lines) do
     local at = row + offset - 1
-    if block.kind == "user" then
-      M.mark(buffer, at, 0, #line, has_labels and offset == #lines and "AgentHint" or "AgentUser")
+    local diff = block.is_diff and offset > 1 and DIFF_GROUPS[line:sub(3, 3)]
+    if headers[offset] then
+      draw_header(buffer, at, line, headers[offset])
+    elseif diff then
+      -- A line's own group would hide the colours of its language.
       vim.api.nvim_buf_set_extmark(buffer, namespace, at, 0, {
-        virt_text = { { offset == 1 and "❯ " or "  ", "AgentUser" } },
-        virt_text_pos = "inline",
-        right_gravity = false,
+        end_row = at + 1,
+        hl_group = diff,
+        hl_eol = true,
+        priority = 200,
+        spell = false,
+        strict = false,
       })
     elseif block.kind == "notice" then
       M.mark(buffer, at, 0, #line, SEVERITY_GROUPS[block.severity])
-    elseif block.kind == "files" then
-      M.mark(buffer, at, 0, #line, "AgentTool")
-      mark_counts(buffer, at, line)
-    elseif block.kind == "thought" or block.kind == "plan" then
+    elseif block.kind == "plan" then
+      draw_step(buffer, at, line)
+    elseif block.kind == "thought" then
       M.mark(buffer, at, 0, #line, "AgentThought")
     else
-      M.mark(buffer, at, 0, #line, offset > 1 and block.is_diff and DIFF_GROUPS[line:sub(3, 3)] or "AgentTool")
-      local call = block.kind == "run" and line:match("^  (%S+) ")
-      local status = offset == 1 and block.status or call and STATUS_OF[call]
-      if status then
-        local indent = offset == 1 and 0 or 2
-        M.mark(buffer, at, indent, indent + #(text.icons[status] or "…"), STATUS_GROUPS[status])
-        mark_counts(buffer, at, line)
-      end
+      M.mark(buffer, at, 0, #line, "AgentTool")
     end
+  end
+  if block.kind == "thought" then
+    prefix(buffer, row, block.expanded and "▾ " or "▸ ", "AgentThought")
+  end
+  if width then
+    columns.draw(buffer, lines, headers, row, width)
   end
 end
 

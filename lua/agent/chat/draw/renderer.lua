@@ -1,5 +1,6 @@
 -- Draws blocks into a buffer: appends new ones, and later rewrites only their changes. The rest of the buffer stays
 -- untouched, so a long session costs no more than a short one.
+local columns = require("agent.chat.draw.columns")
 local marks = require("agent.chat.draw.marks")
 local painter = require("agent.markdown.painter")
 local text = require("agent.timeline.lines")
@@ -7,6 +8,7 @@ local text = require("agent.timeline.lines")
 ---@class agent.Drawn
 ---@field block agent.Block
 ---@field lines string[]     as in the buffer, without the empty one before
+---@field headers agent.Headers
 ---@field gap integer        empty lines before the block
 ---@field taken integer      drawn bytes of the text; text blocks only
 ---@field is_prose boolean      markdown of the model
@@ -18,6 +20,7 @@ local text = require("agent.timeline.lines")
 ---@field drawn agent.Drawn[]
 ---@field total integer lines in the buffer
 ---@field head integer  lines above the first block, about older messages
+---@field width? integer  columns of text for which it was drawn
 ---@field near? { index: integer, row: integer }  the last block that was looked up, and its first line
 local Renderer = {}
 Renderer.__index = Renderer
@@ -151,24 +154,40 @@ end
 
 ---@param block agent.Block
 ---@param lines string[]
+---@param headers agent.Headers
 ---@param gap integer
 ---@return agent.Drawn
-local function drawn_of(block, lines, gap)
-  return { block = block, lines = lines, gap = gap, taken = #block.text, is_prose = block.kind == "text", cuts = {} }
+local function drawn_of(block, lines, headers, gap)
+  return {
+    block = block,
+    lines = lines,
+    headers = headers,
+    gap = gap,
+    taken = #block.text,
+    is_prose = block.kind == "text",
+    cuts = {},
+  }
+end
+
+---@param index integer
+---@param row integer of its first line
+function Renderer:mark(index, row)
+  local drawn = self.drawn[index]
+  marks.draw(self.buffer, drawn.block, drawn.lines, drawn.headers, row, self.width)
 end
 
 ---@param index integer
 ---@param block agent.Block
 ---@param before? agent.Block
 function Renderer:append(index, block, before)
-  local lines = text.lines(block)
+  local lines, headers = text.lines(block)
   local gap = gap_between(before, block)
   local written = gap == 1 and vim.list_extend({ "" }, lines) or lines
   -- A buffer always has a line: the first block replaces the empty one.
   vim.api.nvim_buf_set_lines(self.buffer, self.total == 0 and 0 or -1, -1, false, written)
-  self.drawn[index] = drawn_of(block, lines, gap)
+  self.drawn[index] = drawn_of(block, lines, headers, gap)
   self.total = self.total + #written
-  marks.draw(self.buffer, block, lines, self.total - #lines)
+  self:mark(index, self.total - #lines)
 end
 
 --- Appends the new part of a growing text.
@@ -197,15 +216,17 @@ end
 ---@param block agent.Block
 function Renderer:replace(index, block)
   local drawn = self.drawn[index]
-  local lines = text.lines(block)
+  local lines, headers = text.lines(block)
   local row = self:row(index)
-  drawn.block, drawn.taken, drawn.is_prose = block, #block.text, block.kind == "text"
+  drawn.block, drawn.taken, drawn.is_prose, drawn.headers = block, #block.text, block.kind == "text", headers
   if not vim.deep_equal(lines, drawn.lines) then
+    -- Marks of removed lines would move to the next block.
+    marks.clear(self.buffer, row, row + #drawn.lines)
     vim.api.nvim_buf_set_lines(self.buffer, row, row + #drawn.lines, false, lines)
     self.total = self.total + #lines - #drawn.lines
     drawn.lines, drawn.cuts = lines, {}
   end
-  marks.draw(self.buffer, block, drawn.lines, row)
+  self:mark(index, row)
   painter.update(self.buffer, drawn, row)
 end
 
@@ -216,7 +237,7 @@ function Renderer:remove(index, blocks)
   local drawn, row = self.drawn[index], self:row(index)
   local first, last = row - drawn.gap, row + #drawn.lines
   self.near = nil
-  self.drawn[index] = drawn_of(blocks[index], {}, 0)
+  self.drawn[index] = drawn_of(blocks[index], {}, {}, 0)
   local next_one, next_block = self.drawn[index + 1], blocks[index + 1]
   if next_one and next_one.gap == 1 and gap_between(above(blocks, index), next_block) == 0 then
     next_one.gap, last = 0, last + 1
@@ -227,10 +248,26 @@ function Renderer:remove(index, blocks)
   self.total = self.total - (last - first)
 end
 
+--- Aligns the columns anew if the width of the text has changed.
+function Renderer:fit()
+  local width = columns.width(self.buffer) or self.width
+  if width == self.width then
+    return
+  end
+  self.width = width
+  for index, row in self:rows() do
+    local drawn = self.drawn[index]
+    if next(drawn.headers) then
+      columns.draw(self.buffer, drawn.lines, drawn.headers, row, width)
+    end
+  end
+end
+
 --- Draws the blocks with these indexes.
 ---@param blocks agent.Block[]
 ---@param changed table<integer, true>
 function Renderer:draw(blocks, changed)
+  self:fit()
   local indexes = vim.tbl_keys(changed)
   table.sort(indexes)
   vim.bo[self.buffer].modifiable = true
@@ -292,9 +329,9 @@ function Renderer:lines_before(blocks, count)
   local lines, drawn = {}, {}
   for index = 1, count do
     local block = blocks[index]
-    local own = text.lines(block)
+    local own, headers = text.lines(block)
     local gap = gap_between(above(blocks, index), block)
-    drawn[index] = drawn_of(block, own, gap)
+    drawn[index] = drawn_of(block, own, headers, gap)
     vim.list_extend(lines, gap == 1 and { "" } or {})
     vim.list_extend(lines, own)
   end
@@ -316,6 +353,7 @@ end
 ---@param count integer
 ---@param more boolean older blocks are not loaded yet
 function Renderer:prepend(blocks, count, more)
+  self:fit()
   local views = self:views()
   local was_empty, head = self.total == 0, self.head
   local lines = more and { OLDER, "" } or {}
@@ -337,7 +375,7 @@ function Renderer:prepend(blocks, count, more)
     if index > next_one then
       break
     end
-    marks.draw(self.buffer, blocks[index], self.drawn[index].lines, row)
+    self:mark(index, row)
   end
   if not was_empty then
     self:keep_views(views, head, added)
