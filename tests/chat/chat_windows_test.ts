@@ -452,7 +452,6 @@ for (
 Deno.test("the chat opens where the command line leaves it one row", async () => {
   await using editor = await start("tab", 90, 12);
   const { nvim } = editor;
-  // The tab page is closed from another one: the buffers remember the winbars of its windows.
   await nvim.lua(`require("agent").open() vim.cmd("stopinsert | tabfirst | tabonly | resize 2")`);
   assert.ok(await nvim.lua<number>("return vim.o.cmdheight") > 5);
   await nvim.command("Agent");

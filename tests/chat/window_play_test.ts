@@ -9,9 +9,12 @@ import { sharedEditor } from "../support/shared_editor.ts";
 const PLAY = new URL("window_play.lua", import.meta.url).pathname;
 const ROUNDS = Number(Deno.env.get("AGENT_WINDOW_ROUNDS") ?? 15);
 
-for (const layout of ["float", "auto", "tab", "current"]) {
+/** Layout → a seed whose commands once broke the chat. */
+const SEEDS = { float: 129, auto: 119, tab: 42, current: 129 };
+
+for (const [layout, known] of Object.entries(SEEDS)) {
   Deno.test(`${layout}: after random commands the chat is whole`, async () => {
-    const seed = Number(Deno.env.get("AGENT_WINDOW_SEED") ?? 1);
+    const seed = Number(Deno.env.get("AGENT_WINDOW_SEED") ?? known);
     await using project = await scratch({ "a.txt": "a text of the user's\n", "b.txt": "another\n" });
     await using editor = await sharedEditor({ columns: 90, options: `ui = { layout = "${layout}" }` });
     const { nvim } = editor;

@@ -11,6 +11,7 @@ local prose = require("agent.ui.prose")
 local size = require("agent.chat.draw.size")
 local splits = require("agent.chat.draw.splits")
 local status_line = require("agent.ui.status_line")
+local winbar = require("agent.ui.winbar")
 
 local M = {}
 
@@ -138,7 +139,7 @@ end
 ---@param buffer integer
 function M.set_buffer(window, buffer)
   vim.wo[window].winfixbuf = false
-  vim.api.nvim_win_set_buf(window, buffer)
+  winbar.set_buffer(window, buffer)
   style(window)
   status_line.keep(window)
 end
@@ -206,8 +207,8 @@ function M.open(transcript, input)
   end
   if windows.layout == "float" then
     local above, below = float_places(windows)
-    windows.transcript = vim.api.nvim_open_win(transcript, false, above)
-    windows.input = vim.api.nvim_open_win(input, false, below)
+    windows.transcript = winbar.open_float(transcript, above)
+    windows.input = winbar.open_float(input, below)
   end
   style(windows.transcript)
   style(windows.input)
@@ -345,7 +346,14 @@ function M.keep_free(windows, rows)
     M.fit(windows)
     M.show_end(windows.transcript)
   end
-  local below = vim.api.nvim_win_get_config(windows.input).row
+  local function row_of(win)
+    return vim.api.nvim_win_get_config(win).row
+  end
+  if not (row_of(windows.input) and row_of(windows.transcript)) then
+    -- A command such as `:wincmd H` has made it a split.
+    M.fit(windows)
+  end
+  local below = row_of(windows.input)
   rows = kept > 0 and kept or math.min(rows, below - top_rows())
   return below - rows, rows
 end

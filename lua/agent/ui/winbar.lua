@@ -34,6 +34,32 @@ function M.leave(win)
   vim.wo[win][0].winbar = nil
 end
 
+--- Shows a buffer in a window. The buffer may bring its last winbar along: in a window of one row Neovim then reports
+--- an error, but shows the buffer.
+---@param win integer
+---@param buffer integer
+function M.set_buffer(win, buffer)
+  local is_set, why = pcall(vim.api.nvim_win_set_buf, win, buffer)
+  if not is_set and vim.api.nvim_win_get_buf(win) ~= buffer then
+    error(why, 0)
+  end
+end
+
+--- Opens a float. If it may have one row, it opens with another buffer first: Neovim opens none whose buffer brings a
+--- winbar along.
+---@param buffer integer
+---@param place table
+---@return integer window
+function M.open_float(buffer, place)
+  local is_low = place.height < 2 or place.height + 2 > vim.o.lines - vim.o.cmdheight
+  local win = vim.api.nvim_open_win(is_low and require("agent.ui.scratch")() or buffer, false, place)
+  if is_low then
+    M.set_buffer(win, buffer)
+    M.leave(win)
+  end
+  return win
+end
+
 local function restore()
   for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
     local bar = vim.w[win].agent_winbar
