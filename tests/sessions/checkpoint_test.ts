@@ -359,7 +359,7 @@ Deno.test("a session that is opened again, and its fork, show which turns were u
   await waitForLists(agent, [first, second, "Changed 2 files, undone in part  +2 −1"]);
   await endEngines(agent);
   await nvim.command("Agent resume");
-  await nvim.waitForScreen("Changed 2 files, undone in part  +2 −1");
+  await nvim.waitForScreen(/Changed 2 files, undone in part +\+2 −1/);
   await waitForLists(agent, [first, second, "Changed 2 files, undone in part  +2 −1"]);
   await nvim.keys("<Esc>");
   await say(agent, "redo", "redid turn 2: 1 file restored");
@@ -367,7 +367,7 @@ Deno.test("a session that is opened again, and its fork, show which turns were u
   await say(agent, "undo 2", "undid turn 2: 1 file restored");
   await project.write("a.txt", left);
   await say(agent, "undo 3", "undid turn 3: 1 file restored");
-  await nvim.waitForScreen("Changed 2 files, undone  +2 −1");
+  await nvim.waitForScreen(/Changed 2 files, undone +\+2 −1/);
   await nvim.command("Agent fork");
   await waitForLists(agent, [first, second, "Changed 2 files, undone  +2 −1"], 2);
   await nvim.keys("<Esc>");
