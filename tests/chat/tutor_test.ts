@@ -35,7 +35,7 @@ Deno.test("leaving in the middle, in whatever way, leaves nothing; other tab pag
       ":tabclose",
       ":Agent tutor next<CR>:Agent tutor next<CR>:Agent sort the guests<CR>",
       // The approval covers neither the lesson nor the input.
-      /tutor quit *\n╭ Changes ([^\n]*\n│)+[^\n]*\n╰[^\n]*╯\n╭[^\n]*╮\n│Queue a message *│\n╰/,
+      /tutor quit *\n╭ Changes ([^\n]*\n│)+[^\n]*\n╰[^\n]*╯\n╭[^\n]*╮\n│ Queue a message *│\n╰/,
       "<Esc>:tabclose<CR>",
     ],
   ];
