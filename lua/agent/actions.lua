@@ -16,7 +16,8 @@
 ---@field plug? string     name of the <Plug> map
 ---@field args? string     arguments of the sub-command, as the help shows them
 ---@field words? string[]   all that its arguments can be
----@field takes? string     their form, see arguments.lua; other text is a message that begins with the name
+---@field takes? string     their form, see arguments.lua; other text is mostly a message that begins with the name
+---@field is_strict? boolean  a single wrong word is refused; otherwise only a near miss of an argument
 ---@field plugs? { [1]: string, [2]: string }[]  further <Plug> maps, each with its argument
 ---@field answers? boolean  its text is an argument only while an approval is pending
 ---@field ranged? boolean   its text is an argument only with a range and without "!"
@@ -32,6 +33,7 @@ local own = {
     name = "tutor",
     args = "[next|quit]",
     words = { "next", "quit" },
+    is_strict = true,
     doc = "Learn the plugin in seven short lessons, with a scratch project and a scripted model.",
     run = function(chats, word)
       require("agent.tutor").run(word, {

@@ -4,6 +4,9 @@ local M = {}
 ---@class agent.Shape
 ---@field doc string                              for the help
 ---@field matches fun(words: string): boolean
+---@field wanted? string                           the possible arguments, for an error
+---@field values? fun(): string[]                  all of them, if there is a list
+---@field has_name? boolean                        a word may follow
 ---@field complete? fun(lead: string, rest: string): string[]  `rest`: text after the sub-command
 
 ---@param words string
@@ -16,6 +19,7 @@ end
 M.shapes = {
   number = {
     doc = "a number",
+    wanted = "the number of a turn",
     matches = function(words)
       return words:find("^%d+$") ~= nil
     end,
@@ -54,6 +58,9 @@ M.shapes = {
   },
   effort = {
     doc = "the name of a level",
+    values = function()
+      return require("agent.menus.effort").names()
+    end,
     matches = function(words)
       return vim.list_contains(require("agent.menus.effort").names(), words)
     end,
@@ -84,6 +91,10 @@ M.shapes = {
   },
   worktree = {
     doc = "the word, optionally a name",
+    has_name = true,
+    values = function()
+      return { "--worktree" }
+    end,
     matches = function(words)
       return words:find("^%-%-worktree%f[%s%z]") ~= nil
     end,
@@ -93,6 +104,10 @@ M.shapes = {
   },
   worktree_task = {
     doc = "merge or remove, optionally a name",
+    has_name = true,
+    values = function()
+      return { "merge", "remove" }
+    end,
     matches = function(words)
       local verb = words:match("^(%S+)%s*%S*$")
       return verb == "merge" or verb == "remove"
@@ -128,6 +143,45 @@ function M.read(action, words)
   local shape = M.shapes[action.takes]
   if shape and shape.matches(words) then
     return action.takes ~= "text" and quoted(words) or words
+  end
+end
+
+--- Words that make a sentence with the name of a sub-command: "undo that".
+local OBJECTS = { "it", "this", "that", "these", "those", "them", "everything" }
+
+--- True for a word that is hardly the rest of a sentence, such as "keep going" or "restore src/a.ts".
+---@param words string
+---@return boolean
+local function is_argument(words)
+  return words:find("^[%w_-]+$") ~= nil and not words:find("ing$") and not vim.list_contains(OBJECTS, words:lower())
+end
+
+--- "merge or remove", "low, medium or high"
+---@param values string[]
+---@return string
+local function either(values)
+  return table.concat(values, ", "):gsub(", ([^,]+)$", " or %1")
+end
+
+--- The reason why words are neither an argument nor a message that begins with the name; nil if they are.
+---@param action agent.Action
+---@param words string
+---@return string?
+function M.problem(action, words)
+  local shape = M.shapes[action.takes] or {}
+  local values = action.words or shape.values and shape.values() or {}
+  local first, name = words, nil
+  if shape.has_name then
+    first, name = words:match("^(%S+)%s*(%S*)$")
+  end
+  for _, value in ipairs(first and values or {}) do
+    if require("agent.config.distance")(first:lower(), value) <= 1 then
+      local meant = vim.trim(("%s %s %s"):format(action.name, value, name or ""))
+      return ("did you mean :Agent %s?"):format(meant)
+    end
+  end
+  if action.is_strict and is_argument(words) then
+    return ("%s takes %s."):format(action.name, shape.wanted or either(values))
   end
 end
 

@@ -6,7 +6,8 @@ local sub_commands = require("agent.sub_commands")
 local M = {}
 
 --- `:Agent`, `:Agent {sub-command} …`, `:Agent {text}`. A range adds the lines, and `!` sends without opening. Some
---- sub-commands give `!` another meaning. A single word that is nearly a sub-command is not sent.
+--- sub-commands give `!` another meaning. A single word that is nearly a sub-command is not sent, nor is a sub-command with
+--- a wrong argument.
 ---@param command table see nvim_create_user_command
 function M.run(command)
   local agent = require("agent")
@@ -25,6 +26,10 @@ function M.run(command)
   -- vim.fs would fail at many places.
   if not vim.uv.cwd() then
     return require("agent.ui.say").error("Neovim's working folder was deleted. Choose another one with :cd")
+  end
+  local problem = not context and sub_commands.refusal(command.args)
+  if problem then
+    return require("agent.ui.say").error(problem)
   end
   if command.args == "" and not context then
     return agent.open()

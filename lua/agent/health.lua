@@ -86,29 +86,44 @@ local function check_servers(report)
   end
 end
 
---- Advice for a problem that begins with an option, or with a part of one: "providers.work.wire: …".
+--- Advice for a problem that begins with an option, or with a part of one: "providers.work.wire: …", "ui.width must …",
+--- "unknown option providers.work.base_ur, …".
 ---@param problem string
 ---@return string
 local function help_of(problem)
-  local name = problem:match("^[^:]+") ---@type string?
+  local name = problem:gsub("^unknown option ", ""):match("^[^%s:,]+") ---@type string?
   while name and not require("agent.config.schema").get().by_name[name] do
     name = name:match("^(.*)%.")
   end
   return name and "See :help agent-option-" .. name or "See :help agent-options"
 end
 
+--- True if Neovim has found the same problem of a provider.
+---@param problem string of the supervisor: "providers.work: unknown option base_ur. …"
+---@param problems string[] of Neovim: "unknown option providers.work.base_ur, …"
+---@return boolean
+local function is_known(problem, problems)
+  local path = problem:match("^providers%.[^:]+")
+  return path ~= nil and vim.iter(problems):any(function(own)
+    return own:find(path, 1, true) ~= nil
+  end)
+end
+
+--- The first section: mistakes here explain those below.
 ---@param report? table
 local function check_options(report)
   health.start("agent: options")
   local config = require("agent.config")
   local problems, renamed = config.current_problems(), config.renamed()
   for _, problem in ipairs(problems) do
-    health.error(problem, { "See :help agent-options" })
+    health.error(problem, { help_of(problem) })
   end
   for _, line in ipairs(renamed) do
     health.warn(line, { "See :help agent-options" })
   end
-  local reported = report and report.options or {}
+  local reported = vim.tbl_filter(function(problem)
+    return not is_known(problem, problems)
+  end, report and report.options or {})
   for _, problem in ipairs(reported) do
     local rules_help = problem:find("Not a rule") and "See :help agent-rule-patterns"
     health.error("Invalid option " .. problem, { help_of(problem), rules_help })
@@ -244,6 +259,7 @@ function M.check()
   end
   local options = require("agent.config").get()
   local report, problem = ask()
+  check_options(report)
   if report then
     show_project(report)
     show_engine_sandbox(report)
@@ -258,7 +274,6 @@ function M.check()
     check_servers(report)
   end
   check_host()
-  check_options(report)
 end
 
 return M

@@ -33,6 +33,7 @@ local function connect()
     near = function(word)
       return require("agent.actions").near(word)
     end,
+    refusal = sub_commands.refusal,
     sub_command = function(words)
       local row, argument = sub_commands.find(words)
       return row and function()
@@ -58,7 +59,8 @@ end
 ---@return string? line
 local function refusal(name)
   local chat = chats and chats.current()
-  return chat and require("agent.timeline.states").refusal(name, chat.timeline)
+  local states = require("agent.timeline.states")
+  return chat and states.refusal(name, chat.timeline, require("agent.approval").name(chat.id))
 end
 
 ---@param row agent.Action

@@ -20,6 +20,32 @@ function M.read(row, words)
   return argument ~= nil, argument
 end
 
+--- The problem with the second of two words that call no sub-command, such as "session exprot".
+---@param words string
+---@return string?
+local function group_problem(words)
+  local group, name = words:match("^(%S+)%s+(%S+)$")
+  for _, known in ipairs(group and actions.listed(group) or {}) do
+    if require("agent.config.distance")(name, known) <= 1 then
+      return ("did you mean :Agent %s %s?"):format(group, known)
+    end
+  end
+end
+
+--- The error message for words that are a sub-command with a wrong argument, and hardly a message.
+---@param words string
+---@return string?
+function M.refusal(words)
+  local row, rest = actions.read(words)
+  local problem
+  if not row then
+    problem = group_problem(words)
+  elseif rest ~= "" and not M.read(row, rest) then
+    problem = arguments.problem(row, rest)
+  end
+  return problem and ("%s To send the words as a message: :Agent send %s"):format(problem, words) or nil
+end
+
 --- Sub-commands for the input, after a slash: no prompts, and none that needs lines.
 ---@return agent.Action[]
 function M.in_input()

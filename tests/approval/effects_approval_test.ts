@@ -202,21 +202,33 @@ Deno.test("a key that was meant for another window chooses nothing", async () =>
 
 const tabs = (nvim: ChildNvim) => nvim.lua<number>(`return #vim.api.nvim_list_tabpages()`);
 
-Deno.test("d compares the row of the cursor, else all, but never in more than ten tabs", async () => {
+Deno.test("d compares the files in one tab, the row of the cursor first, and q goes back at once", async () => {
   await using nvim = await start();
+  await nvim.command("tabnew | tabprevious");
+  await nvim.command("Agent approval");
   await nvim.keys("4Gd");
   const diff = await nvim.waitForScreen("src/a.ts · before");
   assert.match(diff, /old +│ *new/);
+  assert.match(diff, /after {2}q back {2}1 of 2 {2}<Tab> next/);
+  assert.match(diff.split("\n")[0] ?? "", /a\.ts-after/, "the tab has a name");
   assert.doesNotMatch(diff, /Changes/, "nothing hides it");
-  assert.equal(await tabs(nvim), 2);
-  await nvim.keys("q");
-  await nvim.waitForScreen("a keep");
-  assert.deepEqual(await nvim.lua(`return vim.fn.line(".")`), 4, "back at the row");
-  await nvim.keys("5Gd");
+  assert.equal(await tabs(nvim), 3);
+  await nvim.keys("<Tab>");
+  assert.match(await nvim.waitForScreen("gone.txt · before"), /was here/);
+  await nvim.keys("<S-Tab>");
   await nvim.waitForScreen("src/a.ts · before");
+  await nvim.keys("<C-w>h<Tab>");
+  await nvim.waitForScreen("gone.txt · before");
   assert.equal(await tabs(nvim), 3);
   await nvim.keys("q");
-  assert.match(await nvim.waitForScreen("gone.txt · before"), /was here/);
+  await nvim.waitForScreen("a keep");
+  assert.deepEqual(
+    await nvim.lua(`return { vim.bo.filetype, vim.fn.line("."), #vim.api.nvim_list_tabpages() }`),
+    ["agent-approval", 4, 2],
+  );
+  // This row has no text: the first file is shown.
+  await nvim.keys("5Gd");
+  await nvim.waitForScreen("src/a.ts · before");
   await nvim.keys("q");
   await nvim.waitForScreen("a keep");
   await nvim.keys("r");
@@ -225,11 +237,11 @@ Deno.test("d compares the row of the cursor, else all, but never in more than te
   await nvim.lua(`_G.sent = {}`);
   await ask(nvim, { effects: Array.from({ length: 14 }, () => row) });
   await nvim.keys("d");
-  await nvim.waitForScreen("agent: the first 10 of 14 diffs are open");
-  assert.equal(await tabs(nvim), 11);
+  await nvim.waitForScreen("1 of 14");
+  assert.equal(await tabs(nvim), 3);
   // Answered from there, the approval is gone where it was.
   await nvim.command("Agent approve");
-  await nvim.command("tabfirst");
+  await nvim.keys("q");
   await nvim.waitForScreen((text) => !text.includes("Changes") && !text.includes("before"));
 });
 
@@ -313,6 +325,6 @@ for (const columns of [40, 80, 120]) {
     for (const row of nvim.screen()) assert.doesNotMatch(row, /[\p{Cc}\p{Cf}]/u);
     assert.ok(nvim.text().replace(/[│↪\s]/g, "").includes("end.ts+2·soitis"));
     await nvim.keys("7Gd");
-    await nvim.waitForScreen("rror#%{1} · before");
+    await nvim.waitForScreen("r#%{1} · before");
   });
 }

@@ -57,6 +57,16 @@ Deno.test("names with blanks, buffers that are open and tools complete; what is 
   assert.equal(await nvim.lua("return vim.fn.pumvisible()"), 0);
 });
 
+Deno.test("a quote that a plugin has paired is not left behind a name in quotes", async () => {
+  await using agent = await start();
+  const { nvim } = agent;
+  await nvim.lua(`vim.keymap.set("i", '"', '""<C-g>U<Left>', { buffer = true })`);
+  await nvim.keys('see @"my no');
+  await nvim.waitForScreen('@"docs/my notes.md"');
+  await nvim.keys("<C-n><C-y> now");
+  assert.equal(await input(agent), 'see @"docs/my notes.md" now');
+});
+
 Deno.test("<C-x><C-u> completes too, and a message is sent while the menu is open", async () => {
   await using agent = await start();
   const { nvim, server } = agent;
@@ -148,6 +158,12 @@ Deno.test("other menus get the same: blink.cmp, nvim-cmp and vim.lsp.completion;
       range: { start: { line: 0, character: 4 }, end: { line: 0, character: 8 } },
     });
   }
+  await nvim.keys('<Esc>ccsee @"my no"<Left>');
+  const [quoted] = await nvim.lua<readonly Answer[]>(HOSTS, 'see @"my no');
+  assert.deepEqual(quoted?.items[0]?.textEdit, {
+    newText: '@"docs/my notes.md"',
+    range: { start: { line: 0, character: 4 }, end: { line: 0, character: 12 } },
+  });
   await nvim.keys("<Esc>cc");
   await nvim.keys("@src");
   assert.equal(await nvim.lua("return vim.fn.pumvisible()"), 0);

@@ -350,6 +350,14 @@ Deno.test("a sub-command behind a slash is carried out; a prompt of that name an
   await nvim.keys("/reveiw<C-s>");
   await nvim.waitForScreen("agent: did you mean /review? To send the word as a message: :Agent send /reveiw");
   assert.equal(await nvim.lua('return require("agent.chat").current().input:text()'), "/reveiw");
+  for (const wrong of ["/effort huge", ":Agent effort huge"]) {
+    await nvim.keys("<Esc>cc");
+    await nvim.keys(`${wrong}<C-s>`);
+    await nvim.waitForScreen("agent: effort takes default, none, low, medium, high or max.");
+    assert.equal(await nvim.lua('return require("agent.chat").current().input:text()'), wrong);
+    await nvim.keys("<Esc><C-l>");
+    await nvim.waitForScreenGone("effort takes");
+  }
   await nvim.keys("<Esc>cc");
   await nvim.keys("/new<C-s>");
   await nvim.waitFor(`require("agent.chat").current().id > ${first}`);

@@ -141,6 +141,30 @@ Deno.test("a single word that is nearly a sub-command is not sent; words of mess
   assert.deepEqual(await prompts(child), [...messages, "reveiw", "reveiw"]);
 });
 
+Deno.test("stop says that nothing runs, and a turn that was stopped is not paused", async () => {
+  await using editor = await start();
+  const { nvim: child } = editor;
+  await child.command("Agent stop");
+  await child.waitForScreen("agent: no turn is running");
+  await child.keys("<C-l>");
+  await child.command("Agent Hello");
+  await child.lua(`require("agent.chat").current().timeline.session = "s"`);
+  await receive(child, { type: "turn_started" });
+  await child.command("Agent pause");
+  const request = await child.lua<number>(`return _G.sent[#_G.sent].request`);
+  await child.command("Agent stop");
+  await child.command("messages clear");
+  await receive(
+    child,
+    { type: "engine_answer", request, result: { paused: false } },
+    { type: "turn_done", status: "stopped" },
+  );
+  await child.waitFor(`require("agent").status():find("ready$")`);
+  await child.lua(`require("agent.ui.say").info("the last line")`);
+  await child.waitFor(`vim.fn.execute("messages"):find("the last line")`);
+  assert.doesNotMatch(await child.lua<string>(`return vim.fn.execute("messages")`), /pause/);
+});
+
 Deno.test("what asks for something of an unknown kind is shown, and can only be rejected", async () => {
   await using editor = await start();
   const { nvim: child } = editor;
@@ -399,9 +423,19 @@ Deno.test("q closes a page at once, though a map of the user's begins with it", 
       `require("agent.approval.content").open_diff({ kind = "file", files = { { path = "x", before = "a", after = "b" } } }, 1)`,
     ]
   ) {
+    await child.command("tabnew | tabprevious");
     await child.lua(open);
-    assert.equal(await child.lua("return #vim.api.nvim_list_tabpages()"), 2);
+    assert.equal(await child.lua("return #vim.api.nvim_list_tabpages()"), 3);
     await child.keys("q");
-    await child.waitFor("#vim.api.nvim_list_tabpages() == 1");
+    await child.waitFor("#vim.api.nvim_list_tabpages() == 2");
+    assert.equal(await child.lua("return vim.fn.tabpagenr()"), 1, "back where it was opened");
+    await child.lua(open);
+    await child.command("tabonly");
+    await child.keys("q");
+    assert.equal(
+      await child.lua("return vim.fn.bufname() .. vim.fn.winnr('$')"),
+      "1",
+      "the last tab has no page",
+    );
   }
 });

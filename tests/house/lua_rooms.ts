@@ -31,7 +31,7 @@ export const LUA_RULES: readonly (readonly [room: string, to: readonly string[]]
   ["checkpoints", ["sessions", "client", "ui"]],
   ["menus", ["sessions", "context", "client", "reload", "ui", "config"]],
   ["review", ["sessions", "client", "server", "reload", "ui", "deep", "config"]],
-  ["arguments", ["menus"]],
+  ["arguments", ["menus", "config"]],
   ["chat", [
     "markdown",
     "menus",
@@ -62,7 +62,7 @@ export const LUA_RULES: readonly (readonly [room: string, to: readonly string[]]
     "approval",
     "config",
   ]],
-  ["sub_commands", ["actions", "arguments", "menus", "approval"]],
+  ["sub_commands", ["actions", "arguments", "menus", "approval", "config"]],
   ["init", [
     "sub_commands",
     "actions",

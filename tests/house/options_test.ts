@@ -6,6 +6,8 @@ import { EngineConfig, UserConfig } from "../../denops/agent/protocol/config.ts"
 import facts from "../../denops/agent/protocol/options.json" with { type: "json" };
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
+import { ProviderOptions } from "../../denops/agent/protocol/options/shapes.ts";
+import { WIRES } from "../../denops/agent/protocol/providers.ts";
 import { engineConfig } from "../../denops/agent/supervisor/agents/provider.ts";
 import { PLUGIN, startAgent } from "../support/agent.ts";
 import { ChildNvim } from "../support/nvim.ts";
@@ -165,6 +167,31 @@ Deno.test("each old name of an option has the effect of the new one, and is told
   ]);
   const lines = await child.lua<readonly string[]>(`return require("agent.config").current_problems()`);
   assert.equal(lines[1], "unknown option ui.spiner, did you mean ui.spinner?");
+});
+
+Deno.test("setup() names a wrong option of a provider in one line, without the value", async () => {
+  await using child = await nvim();
+  await child.lua(`_G.told = {}
+    vim.notify = function(text) table.insert(_G.told, (text:gsub("\\n", " "))) end`);
+  const WRONG = {
+    'api_key = "cmd :pass show it"': 'providers.work.api_key must be "env:NAME" or "cmd:COMMAND"',
+    'api_key = "sk-secret"': 'providers.work.api_key must be "env:NAME" or "cmd:COMMAND"',
+    "api_key = function() end": 'providers.work.api_key must be "env:NAME" or "cmd:COMMAND"',
+    'base_ulr = "http://a"': "unknown option providers.work.base_ulr, did you mean base_url?",
+    'base_url = "llm.test/v1"': "providers.work.base_url must be an http or https URL",
+    'wire = "openai"':
+      "providers.work.wire must be one of openai_chat, openai_responses, anthropic_messages, ollama",
+  };
+  for (const [field, line] of Object.entries(WRONG)) {
+    await child.lua(`_G.told = {}
+      require("agent").setup({ providers = { work = { ${field} } } })`);
+    await child.waitFor("#_G.told > 0");
+    assert.deepEqual(await child.lua("return _G.told"), [`agent: ${line}`]);
+  }
+  const names = await child.lua<Values>(`return require("agent.config.providers").fields`);
+  assert.deepEqual(Object.keys(names).sort(), Object.keys(ProviderOptions.shape).sort());
+  const wires = await child.lua(`return require("agent.config.providers").fields.wire.one_of`);
+  assert.deepEqual(wires, WIRES);
 });
 
 async function luaSources(folder = join(PLUGIN, "lua/agent")): Promise<string> {

@@ -186,11 +186,24 @@ test("the diff of two windows stands in its own tab and leaves nothing behind", 
     ),
     [1, false, 0],
   );
+  // The cursor is in the right window, whose buffer keeps its own "q" elsewhere.
+  await nvim.lua(`vim.keymap.set("n", "q", "Aown<Esc>", { buffer = true })`);
+  await nvim.command("tabnew | tabprevious");
+  await nvim.command("Agent review diff");
+  await nvim.keys("q");
+  assert.deepEqual(
+    await nvim.lua(`return { #vim.api.nvim_list_tabpages(), vim.fn.tabpagenr(), vim.fn.bufname(),
+      vim.fn.maparg("q", "n"), vim.fn.reg_recording() }`),
+    [2, 1, "a.txt", "Aown<Esc>", ""],
+  );
+  await nvim.command("tabonly");
+  await nvim.lua(`vim.keymap.del("n", "q", { buffer = true })`);
   // Its left window closed by itself: the right one is a window like any other.
   await nvim.command("Agent review diff");
   await nvim.keys("<C-w>h:close<CR>");
   await nvim.waitFor("not vim.wo.diff");
   assert.equal(await nvim.lua("return vim.fn.bufname()"), "a.txt");
+  assert.equal(await nvim.lua(`return vim.fn.maparg("q", "n")`), "");
 });
 
 test("two windows, closed folds and a buffer that is not shown", async (agent) => {

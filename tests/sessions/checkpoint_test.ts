@@ -324,7 +324,11 @@ Deno.test("while an approval waits, undo names it and what to do", async () => {
   await nvim.command("Agent! go");
   await nvim.waitFor(`require("agent.chat").current().timeline.state == "waiting"`);
   for (const command of ["undo", "rewind 1"]) {
-    await say(agent, command, ": an approval is waiting. Answer it with :Agent approval, or use :Agent stop");
+    await say(
+      agent,
+      command,
+      ': the approval of "write .env" is waiting. Answer it with :Agent approval, or use :Agent stop',
+    );
   }
   await nvim.command("Agent reject no");
   await nvim.waitFor(`require("agent").status():find("ready$")`);

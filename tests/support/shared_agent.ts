@@ -151,8 +151,9 @@ async function reset(agent: RunningAgent, options: AgentOptions): Promise<void> 
   const { nvim, server, project, state } = agent;
   const { project: files = GREET, columns = 80, lines = 24, script } = options;
   await nvim.keys("<Esc><C-\\><C-n>");
-  await nvim.lua("require('agent').stop()");
-  await nvim.waitFor(`require("agent").status():find("ready$")`);
+  await nvim.lua(`require("agent.in_place").stop_all()
+    vim.iter(require("agent.chat").list()):each(function(chat) chat:stop() end)`);
+  await nvim.waitFor(`require("agent").status() == "" or require("agent").status():find("ready$")`);
   // What was said of a review last has reached the engine: it would meet the next test's files.
   const isReviewed = await nvim.lua<boolean>(`return package.loaded["agent.review.files"] ~= nil`);
   if (isReviewed) await ask(agent);

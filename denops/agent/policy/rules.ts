@@ -75,12 +75,8 @@ interface PatternOptions {
 export function patternProblems(options: PatternOptions): readonly string[] {
   const lists = RULE_VERDICTS.flatMap((verdict) =>
     options.rules[verdict].flatMap((text) => {
-      try {
-        parseRule(text, verdict, "user");
-        return [];
-      } catch (error) {
-        return [`rules.${verdict}: ${messageOf(error)}`];
-      }
+      const problem = ruleProblem(text);
+      return problem === undefined ? [] : [`rules.${verdict}: ${problem}`];
     })
   );
   const globs = [
@@ -92,6 +88,27 @@ export function patternProblems(options: PatternOptions): readonly string[] {
     return problem === undefined ? [] : [`${option}: ${glob.slice(0, LONGEST_SHOWN)} ${problem}.`];
   });
   return [...lists, ...wrong];
+}
+
+/** The options without their invalid patterns. */
+export function validPatterns<T extends PatternOptions>(options: T): T {
+  const valid = (texts: readonly string[]) => texts.filter((text) => ruleProblem(text) === undefined);
+  const { allow, ask, deny } = options.rules;
+  return {
+    ...options,
+    rules: { allow: valid(allow), ask: valid(ask), deny: valid(deny) },
+    deny_read: options.deny_read.filter((glob) => globProblem(glob) === undefined),
+    safe_to_write: options.safe_to_write.filter(({ glob }) => globProblem(glob) === undefined),
+  };
+}
+
+function ruleProblem(text: string): string | undefined {
+  try {
+    parseRule(text, "allow", "user");
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 /**

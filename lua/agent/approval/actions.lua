@@ -22,6 +22,7 @@ return {
     plug = "AgentApprove",
     args = "[session|always]",
     words = { "session", "always" },
+    is_strict = true,
     doc = "Approve the pending request: once, for this session, or with a rule.",
     run = function(_, scope)
       if scope and scope ~= "session" and scope ~= "always" then

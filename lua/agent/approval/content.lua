@@ -2,7 +2,6 @@
 local effects = require("agent.approval.effects")
 local format = require("agent.ui.format")
 local say = require("agent.ui.say")
-local scratch = require("agent.ui.scratch")
 
 local M = {}
 
@@ -153,7 +152,8 @@ end
 ---@field lines agent.ApprovalLines
 ---@field keys fun(approval: agent.Approval): string[]
 ---@field answer "allow"|"text"|"none"  possible answer besides a rejection
----@field files? fun(approval: agent.Approval, line: integer): agent.FileDiff[]  files to compare, at this line
+---@field files? fun(approval: agent.Approval, line: integer): agent.FileDiff[], integer?
+---   the files to compare, and the one of this line
 ---@field toggle? fun(approval: agent.Approval, line: integer): string[]?  selects the row of the line, or returns a problem
 ---@field choice? fun(approval: agent.Approval): table?  further fields of an allowing answer; nil if nothing is selected
 
@@ -223,50 +223,19 @@ function M.kind(approval)
   return M.KINDS[approval.kind] or UNKNOWN
 end
 
---- Both versions side by side in a tab page.
----@param file agent.FileDiff
-local function open_tab(file)
-  vim.cmd("tab split")
-  vim.t.agent_diff = true
-  for index, text in ipairs({ file.before or "", file.after or "" }) do
-    if index == 2 then
-      vim.cmd("rightbelow vsplit")
-    end
-    local buffer = scratch()
-    vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.split(text, "\n"))
-    vim.bo[buffer].modifiable = false
-    vim.api.nvim_win_set_buf(0, buffer)
-    local name = index == 1 and format.one_line(file.path or "") .. " · before" or "after · q closes"
-    vim.wo[0][0].winbar = " " .. name:gsub("%%", "%%%%")
-    require("agent.deep").set_filetype(buffer, vim.filetype.match({ filename = file.path or "" }) or "")
-    require("agent.ui.page").closes(buffer, "the diff")
-    vim.cmd.diffthis()
-  end
-end
-
---- Tab pages that open at once.
-local MOST_TABS = 10
-
---- Opens each file that can be compared in a tab page, and shows the first.
+--- Opens the files that can be compared, the one at this line first.
 ---@param approval agent.Approval
 ---@param line integer of the float
 function M.open_diff(approval, line)
   local kind = M.kind(approval)
-  local files = kind.files and kind.files(approval, line)
-  if not files then
+  if not kind.files then
     return
-  elseif #files == 0 then
+  end
+  local files, at = kind.files(approval, line)
+  if #files == 0 then
     return say.info("no text to compare")
   end
-  local first ---@type integer?
-  for _, file in ipairs(vim.list_slice(files, 1, MOST_TABS)) do
-    open_tab(file)
-    first = first or vim.api.nvim_get_current_tabpage()
-  end
-  vim.api.nvim_set_current_tabpage(first)
-  if #files > MOST_TABS then
-    say.info(("the first %d of %d diffs are open"):format(MOST_TABS, #files))
-  end
+  require("agent.approval.diff").open(files, at or 1)
 end
 
 return M

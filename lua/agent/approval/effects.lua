@@ -188,16 +188,21 @@ function M.choice(approval)
   end
 end
 
---- The files to compare: of the row at this line, else of all rows.
+--- The rows with text to compare, and the position of the row at this line among them.
 ---@param approval agent.Approval
 ---@param line? integer
 ---@return agent.FileDiff[]
+---@return integer?
 function M.files(approval, line)
-  local function has_text(row)
-    return row.before ~= nil or row.after ~= nil
+  local here, at = line and row_at(approval, line), nil
+  local files = {}
+  for _, row in ipairs(rows(approval)) do
+    if row.before ~= nil or row.after ~= nil then
+      table.insert(files, row)
+      at = row == here and #files or at
+    end
   end
-  local row = line and row_at(approval, line)
-  return row and has_text(row) and { row } or vim.tbl_filter(has_text, rows(approval))
+  return files, at
 end
 
 return M

@@ -101,7 +101,7 @@ end
 
 M.choose, M.leave = window.choose, window.leave
 
---- Opens the diffs; with rows, the diff of the row at the cursor.
+--- Compares the files, with rows the one of the cursor first.
 function M.diff()
   local first = queue.first()
   if first then
@@ -295,6 +295,18 @@ M.refit = window.refit
 ---@return integer
 function M.count()
   return queue.count()
+end
+
+--- Columns of a title in a message.
+local LONGEST = 40
+
+--- Names the pending approval of a chat, for a message.
+---@param chat integer
+---@return string?
+function M.name(chat)
+  local approval = queue.of(chat)
+  local title = approval and require("agent.ui.format").cut(approval.title, LONGEST)
+  return title and ('the approval of "%s"'):format(title)
 end
 
 ---@param update agent.Approval

@@ -19,7 +19,7 @@ M.keys = {
   { keys = "r", action = "reject_now", doc = "reject, or discard the changes" },
   { keys = "R", action = "reject", doc = "reject with a reason" },
   { keys = "e", action = "edit", doc = "edit the command" },
-  { keys = "d", action = "diff", doc = "open the diffs, each in a tab" },
+  { keys = "d", action = "diff", doc = "show the diffs in a tab" },
   { keys = "<Space>", action = "choose", doc = "choose the changes to keep" },
   { keys = vim.split("123456789", ""), name = "1 … 9", action = "choose_answer", doc = "choose this answer" },
   { keys = "<Tab>", action = "next", doc = "next pending request" },

@@ -9,6 +9,15 @@ function M.first()
   return waiting[1]
 end
 
+--- The first one of a chat.
+---@param chat integer
+---@return agent.Approval?
+function M.of(chat)
+  return vim.iter(waiting):find(function(approval)
+    return approval.chat == chat
+  end)
+end
+
 ---@return integer
 function M.count()
   return #waiting

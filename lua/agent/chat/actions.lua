@@ -85,6 +85,7 @@ return {
     name = "worktree",
     args = "[task]",
     takes = "worktree_task",
+    is_strict = true,
     doc = "Go to a git worktree of the project, merge its changes, or remove it.",
     starts = "always",
     run = function(chats, task)
@@ -158,8 +159,8 @@ return {
       local chat, in_place = chats.get(), require("agent.in_place")
       if in_place.stop() then
         return
-      elseif chat.phases:current() == "ready" then
-        in_place.stop_all()
+      elseif chat.phases:current() == "ready" and not in_place.stop_all() then
+        say.info("no turn is running")
       end
       chat:stop()
     end,

@@ -29,6 +29,7 @@ local last_id = 0
 ---@field sub_commands fun(): agent.Action[]   sub-commands that work after a slash in the input
 ---@field is_sub_command fun(words: string): boolean  they begin with the name of a sub-command
 ---@field near fun(word: string): string?      the sub-command that a misspelt word means
+---@field refusal fun(words: string): string?  the error message for a sub-command with a wrong argument
 ---@field sub_command fun(words: string): (fun())?  a function that runs a sub-command; nil if the words are a message
 local peers = {
   focus_approval = function()
@@ -44,6 +45,7 @@ local peers = {
     return false
   end,
   near = function() end,
+  refusal = function() end,
   sub_command = function() end,
 }
 

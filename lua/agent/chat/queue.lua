@@ -203,6 +203,7 @@ function Queue:pause()
   local wanted = self.paused == nil
   self.paused = wanted and "pausing" or nil
   self.chat.status:show()
+  local stops = self.chat.stops
   if not self.chat:is_visible() then
     say.info(wanted and "the turn pauses before its next step" or "the turn continues")
   end
@@ -212,7 +213,7 @@ function Queue:pause()
     end
     if wanted and self.paused then
       self.paused = result and result.paused and "paused" or nil
-      if result and not result.paused then
+      if result and not result.paused and self.chat.stops == stops then
         say.info("nothing to pause: the turn has not begun, or is over")
       end
     end

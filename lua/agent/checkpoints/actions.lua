@@ -44,6 +44,7 @@ return {
     plug = "AgentUndo",
     args = "[turn]",
     takes = "number",
+    is_strict = true,
     doc = "Undo the file changes of the newest turn, or of this turn.",
     run = function(chats, turn)
       require("agent.checkpoints").undo(chats.get(), tonumber(turn))
@@ -62,6 +63,7 @@ return {
     plug = "AgentRestore",
     args = "[turn]",
     takes = "number",
+    is_strict = true,
     doc = "Restore all files to their state before a turn, after a preview.",
     run = function(chats, turn)
       require("agent.checkpoints").restore(chats.get(), tonumber(turn))
@@ -71,6 +73,7 @@ return {
     name = "rewind",
     args = "[turn]",
     takes = "number",
+    is_strict = true,
     doc = "Go back to before a message, with files and session.",
     run = rewind,
   },

@@ -75,6 +75,7 @@ function M.problems(values)
       table.insert(problems, M.problem(option, value))
     end
   end
+  vim.list_extend(problems, require("agent.config.providers").problems(values.providers))
   local safe_to_write, keys = values["files.safe_to_write"], values["review.keys"]
   for _, pair in ipairs(vim.islist(safe_to_write) and safe_to_write or {}) do
     if type(pair) ~= "table" or type(pair[1]) ~= "string" or type(pair[2]) ~= "boolean" then

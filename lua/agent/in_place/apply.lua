@@ -140,7 +140,7 @@ function M.show(block, root, window)
   vim.api.nvim_win_set_cursor(0, { 1, 0 })
   vim.bo[buffer_of_diff].filetype = "diff"
   vim.keymap.set("n", "<CR>", function()
-    vim.cmd.tabclose()
+    page.close()
     local now = vim.api.nvim_buf_is_loaded(buffer) and vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
     if not now or not vim.deep_equal(now, before) then
       return say.warn("the file was changed meanwhile: apply the block again")

@@ -167,10 +167,13 @@ function M.stop()
 end
 
 --- Stops all edits in place.
+---@return boolean stopped
 function M.stop_all()
+  local stopped = #running > 0
   for _, job in ipairs(vim.list_slice(running)) do
     job.chat:stop()
   end
+  return stopped
 end
 
 return M

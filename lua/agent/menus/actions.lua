@@ -17,6 +17,7 @@ return {
     plug = "AgentEffort",
     args = "[level]",
     takes = "effort",
+    is_strict = true,
     doc = "Choose how much the model thinks, from the next message on.",
     run = function(chats, level)
       require("agent.menus.effort").choose(chats.get(), level)

@@ -55,7 +55,7 @@ end
 ---@param mode string
 ---@param lhs string
 ---@return table<string, any>|false
-local function local_map(mode, lhs)
+function M.local_map(mode, lhs)
   local map = vim.fn.maparg(lhs, mode, false, true)
   return map.buffer == 1 and map or false
 end
@@ -87,7 +87,7 @@ end
 ---@param lhs string
 ---@return boolean
 local function is_ours(mode, lhs)
-  local now = local_map(mode, lhs)
+  local now = M.local_map(mode, lhs)
   return now ~= false and vim.startswith(now.desc or "", "Agent: ")
 end
 
@@ -105,7 +105,7 @@ local function add(buf)
       local lhs = keys[action.name]
       for _, mode in ipairs(lhs and (action.modes or { "n" }) or {}) do
         if not is_ours(mode, lhs) then
-          table.insert(maps, { mode = mode, lhs = lhs, action = action, before = local_map(mode, lhs) })
+          table.insert(maps, { mode = mode, lhs = lhs, action = action, before = M.local_map(mode, lhs) })
           set(buf, mode, lhs, action)
         end
       end

@@ -139,15 +139,16 @@ local REFUSALS = {
 
 --- Actions that the engine refuses during a turn, and the message while that turn waits for the user.
 local REVERTS = { undo = true, redo = true, restore = true, rewind = true }
-local WAITING = "Cannot run :Agent %s: an approval is waiting. Answer it with :Agent approval, or use :Agent stop."
+local WAITING = "Cannot run :Agent %s: %s is waiting. Answer it with :Agent approval, or use :Agent stop."
 
 --- The error message of an action that the phase or a pending approval refuses.
 ---@param action string
 ---@param timeline agent.Timeline
+---@param approval? string  names the pending one
 ---@return string? line
-function M.refusal(action, timeline)
+function M.refusal(action, timeline, approval)
   if REVERTS[action] and timeline.state == "waiting" and not timeline.asks_alone then
-    return WAITING:format(action)
+    return WAITING:format(action, approval or "an approval")
   end
   if M.verdict(action, timeline) == "refuse" then
     return REFUSALS[M.phase(timeline)]:format(action)

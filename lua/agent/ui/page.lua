@@ -6,11 +6,27 @@ local winbar = require("agent.ui.winbar")
 
 local M = {}
 
+--- Closes the tab page, and goes back to the one that the user came from.
+function M.close()
+  if #vim.api.nvim_list_tabpages() > 1 then
+    local usual = vim.o.tabclose
+    vim.o.tabclose = "uselast"
+    vim.cmd("silent! tabclose")
+    vim.o.tabclose = usual
+    return
+  end
+  -- The user has closed all others.
+  vim.cmd("silent! only")
+  if vim.bo.buftype ~= "" then
+    vim.cmd.enew()
+  end
+end
+
 --- Maps `q` in this buffer, even if a map of the user begins with it.
 ---@param buffer integer
 ---@param what string name of the page, for the key's description
 function M.closes(buffer, what)
-  vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = buffer, nowait = true, desc = "Agent: close " .. what })
+  vim.keymap.set("n", "q", M.close, { buffer = buffer, nowait = true, desc = "Agent: close " .. what })
 end
 
 --- Collects the lines of a page with their highlights.

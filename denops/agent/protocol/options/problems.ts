@@ -1,11 +1,15 @@
 /** Wrong options in words. */
 import { z } from "../../deps/zod.ts";
+import type { UserConfig } from "../config.ts";
 import { OPTION_NAMES } from "./options.ts";
 
 /** Invalid options of the user. Its message is one line about the first. */
 export class OptionsError extends Error {
-  /** @param problems one line each: the option's name, a colon and what is wrong; at least one */
-  constructor(readonly problems: readonly string[]) {
+  /**
+   * @param problems one line each: the option's name, a colon and what is wrong; at least one
+   * @param valid the options without the invalid ones, only for reports
+   */
+  constructor(readonly problems: readonly string[], readonly valid?: UserConfig) {
     const [first, ...more] = problems;
     const others = more.length === 0 ? "" : ` And ${more.length} more, see :checkhealth agent.`;
     super(`Invalid option ${first}${others}`);

@@ -1,5 +1,5 @@
 /** The supervisor's part of `:checkhealth agent`. */
-import { fileRules, hiddenFiles, patternProblems } from "../../policy/rules.ts";
+import { fileRules, hiddenFiles, patternProblems, validPatterns } from "../../policy/rules.ts";
 import type { ModelConfig, UserConfig } from "../../protocol/config.ts";
 import { OptionsError } from "../../protocol/options/problems.ts";
 import type { CommandsReport, HealthReport } from "../../protocol/health_report.ts";
@@ -31,25 +31,30 @@ export async function healthReport(
     problems.push(messageOf(error));
     return undefined;
   };
-  const user = config instanceof OptionsError ? undefined : config;
+  const options = [...config instanceof OptionsError ? config.problems : patternProblems(config)];
+  const known = config instanceof OptionsError ? config.valid : config;
+  const user = known && validPatterns(known);
   const home = world.env("HOME");
   const root = await findRoot(place, home).catch(note);
   const others = user === undefined || root === undefined
     ? undefined
     : await otherRoots(user, root, home).catch(note);
   const roots = root === undefined ? [] : [root, ...others ?? []];
-  const options = [...config instanceof OptionsError ? config.problems : patternProblems(config)];
-  const engine = user === undefined ? undefined : await engineConfig(user, world, roots).catch(note);
+  // With a provider's options in part, a request would fail for another reason.
+  const isProviderValid = !options.some((problem) => problem.startsWith("provider"));
+  const engine = user === undefined || !isProviderValid
+    ? undefined
+    : await engineConfig(user, world, roots).catch(note);
   const isKept = user !== undefined &&
     await ensureStateFolder(user.state_dir).then(() => true, note) === true;
   const checking = engine && checkProvider(engine.provider, engine.model, world.fetch);
-  const providers = user === undefined ? [] : new Offers(world).own(user);
-  const usable = isKept && others !== undefined;
+  const providers = user === undefined ? [] : new Offers(world).own(withoutInvalidProviders(user, options));
+  const usable = isKept && root !== undefined;
   const launch = usable
     ? await launchCommand(roots, engine?.provider.base_url, user, () => {}).catch(note)
     : undefined;
-  const commands = usable && options.length === 0 ? await commandsReport(user, roots).catch(note) : undefined;
-  if (user !== undefined && root !== undefined && options.length === 0) {
+  const commands = usable ? await commandsReport(user, roots).catch(note) : undefined;
+  if (user !== undefined && root !== undefined) {
     const files = await filesReport(user, root);
     options.push(...files.options);
     problems.push(...files.problems);
@@ -72,6 +77,13 @@ export async function healthReport(
       return `${name}: ${purpose}; reads ${reads}; writes ${writes}; network: ${network}; Unix sockets: ${sockets}`;
     }),
   };
+}
+
+/** @param problems of the options: "providers.work.wire: …" */
+function withoutInvalidProviders(user: UserConfig, problems: readonly string[]): UserConfig {
+  const invalid = new Set(problems.map((problem) => /^providers\.([^.:]+)/.exec(problem)?.[1]));
+  const providers = Object.entries(user.providers).filter(([name]) => !invalid.has(name));
+  return { ...user, providers: Object.fromEntries(providers) };
 }
 
 /** Shows where the key comes from, never the key. */

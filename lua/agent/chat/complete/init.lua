@@ -297,6 +297,15 @@ function M.leave_menu()
   is_left = true
 end
 
+--- True if a quote follows the cursor in this line. A plugin that writes pairs has added it, and a name in quotes ends
+--- with its own.
+---@param line string
+---@param column integer bytes before the cursor
+---@return boolean
+local function has_quote_after(line, column)
+  return line:sub(column + 1, column + 1) == '"'
+end
+
 --- Completes for another menu, in the shape of a language server's answer. The answer for a mention is incomplete, so
 --- that the next letter asks again. Outside of a mention only its first character does.
 ---@param buffer integer
@@ -315,7 +324,9 @@ function M.ask(buffer, line, row, done)
       return
     end
     is_answered, waiting[buffer] = true, nil
-    local range = { start = { line = row, character = column }, ["end"] = { line = row, character = #line } }
+    local whole = vim.api.nvim_buf_get_lines(buffer, row, row + 1, false)[1] or ""
+    local last = #line + (lead:find('^@"') and has_quote_after(whole, #line) and 1 or 0)
+    local range = { start = { line = row, character = column }, ["end"] = { line = row, character = last } }
     local items = {}
     for index, one in ipairs(items_of(chat, lead --[[@as string]])) do
       items[index] = {
@@ -354,6 +365,17 @@ function M.show()
   vim.fn.complete(column + 1, is_done and {} or items)
 end
 
+--- Removes the second closing quote after a name in quotes.
+local function drop_quote()
+  local word = (vim.v.completed_item or {}).word or ""
+  local row, column = unpack(vim.api.nvim_win_get_cursor(0))
+  local line = vim.api.nvim_get_current_line()
+  local is_ours = word:find('^@".*"$') and vim.endswith(line:sub(1, column), word)
+  if is_ours and has_quote_after(line, column) then
+    vim.api.nvim_buf_set_text(0, row - 1, column, row - 1, column + 1, {})
+  end
+end
+
 --- Completes in the buffer of the input.
 ---@param buffer integer
 ---@param chat agent.Chat
@@ -363,6 +385,7 @@ function M.attach(buffer, chat)
   vim.bo[buffer].completefunc = "v:lua.require'agent.chat.complete'.func"
   -- Typed text stays until the user chooses an item.
   vim.bo[buffer].completeopt = "menuone,noinsert,noselect"
+  vim.api.nvim_create_autocmd("CompleteDone", { buffer = buffer, callback = drop_quote })
   vim.api.nvim_create_autocmd({ "TextChangedI", "TextChangedP" }, {
     buffer = buffer,
     callback = function()

@@ -53,6 +53,11 @@ local function run_command(chat, text, bang, words)
     end
     return say.error(("cannot run :Agent %s: no such command. Type / for all."):format(unknown))
   end
+  local problem = chat.peers.refusal(words)
+  if problem then
+    chat.input:add(text)
+    return say.error(problem)
+  end
   input.remember(text)
   in_normal_mode(chat, function()
     vim.api.nvim_cmd({ cmd = "Agent", bang = bang ~= "", args = words ~= "" and { words } or {} }, {})
@@ -73,7 +78,11 @@ function M.call_or(chat, text, send)
   local is_ours = name and not is_the_agents(chat, name)
   local run = is_ours and chat.peers.sub_command(text:sub(2))
   local meant = is_ours and not run and text == "/" .. name and chat.peers.near(name)
-  if not run and not meant then
+  local problem = is_ours and not run and chat.peers.refusal(text:sub(2))
+  if meant then
+    problem = ("did you mean /%s? To send the word as a message: :Agent send %s"):format(meant, text)
+  end
+  if not run and not problem then
     return send()
   end
   if chat.phases:current() == "opening" then
@@ -90,9 +99,9 @@ function M.call_or(chat, text, send)
     end)
     if is_prompt then
       return send()
-    elseif meant then
+    elseif problem then
       chat.input:add(text)
-      return say.error(("did you mean /%s? To send the word as a message: :Agent send %s"):format(meant, text))
+      return say.error(problem)
     end
     input.remember(text)
     in_normal_mode(chat, run)
