@@ -61,6 +61,9 @@ Call \`greet()\` &mdash; see [it](https://a.example/)[^1].
 > A quote that is long enough to wrap in this window, for it goes on and on.
 > > and another
 
+- > in a list
+  > goes on
+
 \`\`\`lua
 local x = "**no**"
 \`\`\`
@@ -84,6 +87,9 @@ const DRAWN = [
   "▎ A quote that is long enough to wrap in this window, for",
   "▎ it goes on and on.",
   "▎ ▎ and another",
+  "",
+  "• ▎ in a list",
+  "  ▎ goes on",
   "",
   "lua",
   'local x = "**no**"',
@@ -207,6 +213,48 @@ Deno.test("the cells of a wide table wrap, in a narrow window it is a list of re
   await nvim.lua("vim.o.columns = 120");
   await nvim.waitForScreen(
     /\n │ src\/cli.ts {3}│ Reads arguments +│ medium │ *\n │ +│ Prints the greeting +│ +│ *\n *\n After/,
+  );
+});
+
+const TALL = `| File | What it does |
+|---|---|
+| a.ts | Reads arguments<br>Prints the greeting |
+| b.ts | Exits |
+
+After.
+`;
+const TALL_SOURCE = TALL.trimEnd().split("\n");
+const TALL_DRAWN = [
+  "│ File │ What it does        │",
+  "├──────┼─────────────────────┤",
+  "│ a.ts │ Reads arguments     │",
+  "│      │ Prints the greeting │",
+  "│ b.ts │ Exits               │",
+  "",
+  "After.",
+];
+
+Deno.test("a tall row stays drawn under the cursor; its table is source where windows differ, and without drawing", async () => {
+  await using chat = await start(100);
+  const { nvim } = chat;
+  await chat.stream(TALL);
+  await chat.end();
+  await nvim.waitForScreen(shows(TALL_DRAWN));
+  await chat.enter();
+  await nvim.keys("gg/a.ts<CR>V");
+  await nvim.waitForScreen(shows(TALL_DRAWN));
+  await nvim.keys("y");
+  assert.equal(await nvim.lua(`return vim.fn.getreg('"')`), `${TALL_SOURCE[2]}\n`);
+  await nvim.command("setlocal conceallevel=0");
+  await nvim.waitForScreen(shows(TALL_SOURCE));
+  await nvim.command("setlocal conceallevel=2");
+  await nvim.waitForScreen(shows(TALL_DRAWN));
+  await nvim.keys("gg");
+  await nvim.command("vsplit | vertical resize 40");
+  // The narrow window has room for all lines of the row, the wide one has not.
+  await nvim.waitForScreen((screen) =>
+    screen.includes(TALL_SOURCE[2] ?? "") && screen.split("Prints the greeting").length === 3 &&
+    screen.split("Exits").length === 3
   );
 });
 

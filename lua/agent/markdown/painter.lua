@@ -1,4 +1,5 @@
 -- Draws the markdown of a transcript at each redraw: marks for the lines in view, which no buffer keeps. The text stays.
+local below = require("agent.markdown.below")
 local code = require("agent.markdown.code")
 local config = require("agent.config")
 local structure = require("agent.markdown.structure")
@@ -8,8 +9,6 @@ local wrap = require("agent.markdown.wrap")
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace("agent.markdown")
---- Lines below a row whose cells need more lines than its source.
-local below = vim.api.nvim_create_namespace("agent.markdown.below")
 
 --- Priorities above tree-sitter's highlights of blocks, above those of code, and above those of words.
 local UNDER, SYNTAX, OVER = 91, 105, 150
@@ -31,7 +30,7 @@ local renderers = {}
 ---@class agent.MarkdownPage
 ---@field renderer agent.Renderer
 ---@field buffer integer
----@field is_main boolean  the first window on the buffer
+---@field can_place boolean  lines may stand below a row
 ---@field width integer   columns of text
 ---@field cursor integer  the row that shows its source, from 0; -1 for none
 ---@field index integer
@@ -40,8 +39,16 @@ local renderers = {}
 ---@field text? agent.MarkdownText  of prose
 local page
 
---- Tables with lines to place below their rows, found in this redraw.
----@type { buffer: integer, table: agent.MarkdownTable, drawn: agent.Drawn, width: integer }[]
+--- A table with lines below its rows.
+---@class agent.TallTable
+---@field buffer integer
+---@field table agent.MarkdownTable
+---@field view agent.TableView
+---@field width integer  its columns
+---@field drawn agent.Drawn  the block that contains it
+
+--- Those without their lines, found in this redraw.
+---@type agent.TallTable[]
 local tall = {}
 
 --- True if another plugin has drawn in the buffer.
@@ -117,8 +124,9 @@ end
 ---@param from integer
 ---@param pieces agent.Piece[]
 ---@param repeats? boolean in each of its screen lines
-local function cover(row, from, pieces, repeats)
-  if row ~= page.cursor then
+---@param stays? boolean also where the cursor is
+local function cover(row, from, pieces, repeats, stays)
+  if row ~= page.cursor or stays then
     mark(row, from, { virt_text = pieces, virt_text_pos = "overlay", virt_text_repeat_linebreak = repeats })
   end
 end
@@ -228,9 +236,11 @@ function DRAW.row(row, item)
   local view = found.is_whole and view_of(found)
   if not view then
     return
-  elseif view.is_tall and not view.below and page.is_main then
+  elseif view.is_tall and not page.can_place then
+    return
+  elseif view.is_tall and not view.is_placed then
     local drawn = page.renderer.drawn[page.index]
-    table.insert(tall, { buffer = page.buffer, table = found, drawn = drawn, width = page.width })
+    table.insert(tall, { buffer = page.buffer, table = found, view = view, width = page.width, drawn = drawn })
   end
   local lines = view.rows[item.index]
   for at, start in ipairs(view.starts[item.index]) do
@@ -239,38 +249,18 @@ function DRAW.row(row, item)
       width = width + vim.api.nvim_strwidth(piece[1])
     end
     table.insert(pieces, { (" "):rep(page.width - width) })
-    cover(row, start, pieces)
+    -- The lines below a tall row stay, so its source would be a second copy.
+    cover(row, start, pieces, false, view.is_tall)
   end
 end
 
---- Shows the lines for which a table's rows have no room, and removes those of another width.
----@param buffer integer
----@param found agent.MarkdownTable
----@param drawn agent.Drawn
----@param width integer
-local function place_below(buffer, found, drawn, width)
-  local renderer = renderers[buffer]
-  local index = renderer and index_of(renderer, drawn)
-  local view = found.views[width]
-  if not index or not view or view.below then
-    return
-  end
-  for _, other in pairs(found.views) do
-    for _, id in pairs(other and other.below or {}) do
-      vim.api.nvim_buf_del_extmark(buffer, below, id)
-    end
-    if other then
-      other.below = nil
-    end
-  end
-  local first = renderer:row(index) + found.first - 1
-  view.below = {}
-  for at, lines in ipairs(view.rows) do
-    local rest = vim.list_slice(lines, #view.starts[at] + 1)
-    if #rest > 0 then
-      local options = { virt_lines = rest, invalidate = true, undo_restore = false }
-      table.insert(view.below, vim.api.nvim_buf_set_extmark(buffer, below, first + at - 1, 0, options))
-    end
+--- Places the lines that a tall table needs.
+---@param one agent.TallTable
+local function place(one)
+  local renderer = renderers[one.buffer]
+  local index = renderer and index_of(renderer, one.drawn)
+  if index and not one.view.is_placed and below.can_place(one.buffer) then
+    below.place(one.buffer, one.view, one.width, renderer:row(index) + one.table.first - 1)
   end
 end
 
@@ -278,16 +268,21 @@ vim.api.nvim_set_decoration_provider(namespace, {
   on_win = function(_, win, buffer, first)
     local renderer = renderers[buffer]
     local draws = renderer and vim.wo[win].conceallevel > 0 and M.draws(buffer)
+    local info = vim.fn.getwininfo(win)[1]
+    local width = info.width - info.textoff
+    local can_place = draws and below.can_place(buffer)
+    if renderer and below.is_stale(buffer, can_place and width or nil) then
+      vim.schedule_wrap(below.clear)(buffer)
+    end
     if not draws then
       return false
     end
-    local info = vim.fn.getwininfo(win)[1]
     local is_current = win == vim.api.nvim_get_current_win()
     page = {
       renderer = renderer,
       buffer = buffer,
-      is_main = vim.fn.win_findbuf(buffer)[1] == win,
-      width = info.width - info.textoff,
+      can_place = can_place,
+      width = width,
       cursor = is_current and vim.api.nvim_win_get_cursor(win)[1] - 1 or -1,
       index = 0,
       first = first,
@@ -306,9 +301,7 @@ vim.api.nvim_set_decoration_provider(namespace, {
     if #found > 0 then
       tall = {}
       vim.schedule(function()
-        for _, one in ipairs(found) do
-          place_below(one.buffer, one.table, one.drawn, one.width)
-        end
+        vim.iter(found):each(place)
       end)
     end
   end,

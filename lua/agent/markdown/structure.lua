@@ -71,27 +71,35 @@ local function is_rule(line, before)
   return is_line and (not (before or ""):find("%S") or (before or ""):find("^%s*[`~#]") ~= nil)
 end
 
---- Signs at the beginning of a line: quotes, then a list item and its box.
+--- Reads the ">" signs from a byte on.
+---@param line string
+---@param at integer
+---@param quotes integer[] their columns
+---@return integer next_one
+local function read_quotes(line, at, quotes)
+  local column = line:match("^%s*()>", at)
+  while column and (at == 1 or column - at <= 3) do
+    table.insert(quotes, column - 1)
+    at = column + 1
+    column = line:match("^%s*()>", at)
+  end
+  return at
+end
+
+--- Signs at the beginning of a line: quotes, a list item with its box, and quotes in it.
 ---@param line string
 ---@return agent.MarkdownLine
 local function text_line(line)
-  local item, at = { kind = "text" }, 1
-  local quotes = {}
-  while true do
-    local column = line:match("^%s*()>", at)
-    if not column or column - at > 3 and at > 1 then
-      break
-    end
-    table.insert(quotes, column - 1)
-    at = column + 1
-  end
-  item.quotes = #quotes > 0 and quotes or nil
+  local item, quotes = { kind = "text" }, {}
+  local at = read_quotes(line, 1, quotes)
   local indent, column = line:match("^(%s*)()[-*+]%s", at)
   if indent then
     item.bullet, item.depth = column - 1, math.floor(#indent / 2) + 1
     local box = line:match("^%[([ xX])%]%s", column + 2)
     item.task = box and (box == " " and "open" or "done") or nil
+    read_quotes(line, column + 2, quotes)
   end
+  item.quotes = #quotes > 0 and quotes or nil
   return item
 end
 

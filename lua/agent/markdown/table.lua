@@ -8,7 +8,7 @@ local M = {}
 ---@field rows agent.Piece[][][]  of each row of the source: its lines
 ---@field starts integer[][]   of each row: where its screen lines begin in the source
 ---@field is_tall? boolean      a row has more lines than its source
----@field below? integer[]      extmarks with the rest of these lines
+---@field is_placed? boolean   their rest is placed below them
 
 --- Columns of the narrowest column whose cells wrap, and of the narrowest window with a table.
 local NARROWEST, LEAST = 9, 12
@@ -39,7 +39,11 @@ function M.cells(line)
     end
   end
   local last = vim.trim(inner:sub(from))
-  return last ~= "" and vim.list_extend(found, { last }) or found
+  table.insert(found, last ~= "" and last or nil)
+  -- The backslash is the table's, also in code.
+  return vim.tbl_map(function(cell)
+    return (cell:gsub("\\|", "|"))
+  end, found)
 end
 
 ---@param rule string[] cells below the header
@@ -155,8 +159,8 @@ local function record(names, cells, width)
   end
   label = math.min(label, math.floor(width * 0.4))
   local lines = {}
-  for column, name in ipairs(names) do
-    local left = wrap.lines(name, label)
+  for column = 1, math.max(#names, #cells) do
+    local left = wrap.lines(names[column] or {}, label)
     local right = wrap.lines(cells[column] or {}, width - label - 2)
     for at = 1, math.max(#left, #right) do
       local line = padded(left[at], label, "left")
