@@ -267,7 +267,7 @@ Deno.test("Neovim breaks lines where we think it does", async () => {
     math.randomseed(...)
     local wrong = {}
     for _ = 1, 300 do
-      local line = { "| " }
+      local line = { (" "):rep(math.random(0, 3) * math.random(0, 12)), "| " }
       for _ = 1, math.random(60) do table.insert(line, parts[math.random(#parts)]) end
       line = table.concat(line)
       vim.o.columns = math.random(20, 100)
@@ -287,6 +287,46 @@ Deno.test("Neovim breaks lines where we think it does", async () => {
     Math.floor(Math.random() * 1_000_000),
   );
   assert.deepEqual(wrong, []);
+});
+
+Deno.test("no character of deep code is covered, nor of quotes; tables fit with an indent and the user's 'showbreak'", async () => {
+  const lua = "vim.o.showbreak = '>>> '";
+  await using chat = await start(40, "", lua);
+  const { nvim } = chat;
+  const words = "one two three four five six seven eight nine ten";
+  const deep = " ".repeat(30) + words;
+  const quote = `>${words}`;
+  await chat.stream(`\`\`\`text\n${deep}\n\`\`\`\n\n${quote}\n\n- so:\n${TALL.replace(/^\|/gm, "  |")}`);
+  await chat.end();
+  await nvim.waitForScreen(
+    shows(TALL_DRAWN.map((line) => line.startsWith("│") ? `  ${line}` : line).slice(2, 4)),
+  );
+  const text = nvim.text().replace(/[^a-z]+/g, " ");
+  // Each word of both lines, whole.
+  for (const word of words.split(" ")) {
+    assert.equal(text.split(new RegExp(`\\b${word}\\b`)).length, 3, `${word}\n${nvim.text()}`);
+  }
+  // With other options the source of what wraps is shown.
+  await chat.enter();
+  await nvim.keys("gg");
+  await nvim.command("setlocal nobreakindent");
+  await nvim.command("redraw!");
+  await nvim.waitForScreen((screen) => screen.includes("| a.ts | Reads arguments<br>Prints"));
+  const plain = nvim.text().replace(/[^a-z]+/g, " ");
+  for (const word of words.split(" ")) {
+    assert.ok(plain.split(new RegExp(`\\b${word}`)).length >= 3, `${word}\n${nvim.text()}`);
+  }
+});
+
+Deno.test("an error of the drawing shows the source, and asks for no key", async () => {
+  await using chat = await start(60);
+  const { nvim } = chat;
+  await nvim.lua(`require("agent.markdown.table").draw = function() error("it is broken") end`);
+  await chat.stream(TABLE);
+  await chat.end();
+  await nvim.waitForScreen("it is broken");
+  await nvim.waitForScreen("| File | What it does | Size |");
+  assert.deepEqual(await nvim.request("nvim_get_mode"), { mode: "n", blocking: false });
 });
 
 Deno.test("with ui.markdown = false, and where another plugin draws, the text is shown as it is", async () => {

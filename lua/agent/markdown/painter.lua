@@ -30,6 +30,7 @@ local renderers = {}
 ---@class agent.MarkdownPage
 ---@field renderer agent.Renderer
 ---@field buffer integer
+---@field wraps boolean    its lines continue where wrap.lua says
 ---@field can_place boolean  lines may stand below a row
 ---@field width integer   columns of text
 ---@field cursor integer  the row that shows its source, from 0; -1 for none
@@ -140,12 +141,32 @@ local function code_background(row, item, line)
     local options = { end_row = row + 1, end_col = 0, hl_group = group, hl_eol = true, priority = UNDER + at }
     mark(row, math.min(indent, #line), options)
   end
-  local blank = line:match("^%s*", indent + 1)
-  if blank ~= "" and vim.api.nvim_strwidth(line) > page.width then
+  local blank = line:sub(indent + 1):match("^ *")
+  local before = page.wraps and math.min(wrap.indent(line, page.width) - indent, #blank) or 0
+  if before > 0 and vim.api.nvim_strwidth(line) > page.width then
     -- Neovim draws no background before the text of continued lines.
-    local fill = { { (" "):rep(vim.fn.strdisplaywidth(blank)), "AgentCodeBlock" } }
+    local fill = { { (" "):rep(before), "AgentCodeBlock" } }
     mark(row, 0, { virt_text = fill, virt_text_win_col = indent, virt_text_repeat_linebreak = true })
   end
+end
+
+--- Lays out a table; nil if the window is too narrow, or if continued rows would begin at another column.
+---@param found agent.MarkdownTable
+---@param width integer
+---@return agent.TableView?
+local function lay_out(found, width)
+  local indent = #found.rows[1]:match("^%s*")
+  local view = table_view.draw(found.rows, width - indent)
+  for index, row in ipairs(view and found.rows or {}) do
+    local starts = wrap.starts(row, width)
+    if #row:match("^%s*") ~= indent or wrap.indent(row, width) ~= indent then
+      return
+    end
+    starts[1], view.starts[index] = indent, starts
+    view.is_tall = view.is_tall or #view.rows[index] > #starts
+    view.wraps = view.wraps or #starts > 1
+  end
+  return view
 end
 
 --- The lines of each row of a table in this window.
@@ -154,14 +175,10 @@ end
 local function view_of(found)
   local width = page.width
   if found.views[width] == nil then
-    local view = table_view.draw(found.rows, width)
-    for index, row in ipairs(view and found.rows or {}) do
-      view.starts[index] = wrap.starts(row, width)
-      view.is_tall = view.is_tall or #view.rows[index] > #view.starts[index]
-    end
-    found.views[width] = view or false
+    found.views[width] = lay_out(found, width) or false
   end
-  return found.views[width]
+  local view = found.views[width]
+  return view and (page.wraps or not view.wraps) and view or false
 end
 
 local DRAW = {}
@@ -171,7 +188,9 @@ local DRAW = {}
 ---@param line string
 function DRAW.text(row, item, line)
   for at, column in ipairs(item.quotes or {}) do
-    cover(row, column, { { "▎", "AgentQuote" } }, at == 1)
+    -- Where continued lines begin at the bar, it would cover their text.
+    local repeats = at == 1 and page.wraps and column < wrap.indent(line, page.width)
+    cover(row, column, { { "▎", "AgentQuote" } }, repeats)
   end
   if item.quotes then
     mark(row, 0, { end_col = #line, hl_group = "AgentQuote", priority = UNDER })
@@ -248,7 +267,7 @@ function DRAW.row(row, item)
     for _, piece in ipairs(pieces) do
       width = width + vim.api.nvim_strwidth(piece[1])
     end
-    table.insert(pieces, { (" "):rep(page.width - width) })
+    table.insert(pieces, { (" "):rep(page.width - view.starts[item.index][1] - width) })
     -- The lines below a tall row stay, so its source would be a second copy.
     cover(row, start, pieces, false, view.is_tall)
   end
@@ -262,6 +281,23 @@ local function place(one)
   if index and not one.view.is_placed and below.can_place(one.buffer) then
     below.place(one.buffer, one.view, one.width, renderer:row(index) + one.table.first - 1)
   end
+end
+
+---@param row integer
+local function draw(row)
+  if go_to(row) then
+    local at = row - page.first + 1
+    local item = structure.at(page.text, at)
+    DRAW[item.kind](row, item, page.text.lines[at])
+  end
+end
+
+--- True if the window still has the options of ui/prose.lua that decide where lines continue.
+---@param win integer
+---@return boolean
+local function wraps_as_prose(win)
+  local options = vim.wo[win]
+  return options.wrap and options.linebreak and options.breakindent and options.showbreak == "NONE"
 end
 
 vim.api.nvim_set_decoration_provider(namespace, {
@@ -283,17 +319,22 @@ vim.api.nvim_set_decoration_provider(namespace, {
       buffer = buffer,
       can_place = can_place,
       width = width,
+      wraps = wraps_as_prose(win),
       cursor = is_current and vim.api.nvim_win_get_cursor(win)[1] - 1 or -1,
       index = 0,
       first = first,
       last = first,
     }
   end,
-  on_line = function(_, _, _, row)
-    if go_to(row) then
-      local at = row - page.first + 1
-      local item = structure.at(page.text, at)
-      DRAW[item.kind](row, item, page.text.lines[at])
+  on_line = function(_, _, buffer, row)
+    local ok, problem = true, nil
+    if renderers[buffer] then
+      ok, problem = xpcall(draw, debug.traceback, row)
+    end
+    if not ok then
+      -- Neovim would ask for a key at each redraw.
+      renderers[buffer] = nil
+      vim.schedule_wrap(require("agent.ui.say").bug)(problem)
     end
   end,
   on_end = function()
@@ -325,6 +366,7 @@ function M.attach(buffer, renderer)
     once = true,
     callback = function()
       renderers[buffer] = nil
+      vim.schedule_wrap(below.clear)(buffer)
     end,
   })
 end

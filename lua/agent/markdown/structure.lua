@@ -26,7 +26,8 @@ local M = {}
 ---@class agent.MarkdownTable
 ---@field first integer   line of the header, from 1
 ---@field rows string[]   header, rule, and the rest
----@field is_whole boolean  false: more rows may follow
+---@field bytes integer
+---@field is_whole boolean  false: more rows may follow, or it is too large to draw
 ---@field is_seen? boolean   it was drawn
 ---@field views table<integer, agent.TableView|false>  by columns of the window; false: it cannot be drawn
 
@@ -36,8 +37,8 @@ local M = {}
 ---@field block? agent.CodeBlock   not closed yet
 ---@field table? agent.MarkdownTable  not whole yet
 
---- Bytes of the longest row that is drawn, and rows of the longest table.
-local LONGEST, MOST_ROWS = 4000, 2000
+--- Bytes of the longest row and of the largest table that is drawn: its layout takes 20 ms. Signs of nested quotes.
+local LONGEST, MOST_BYTES, MOST_QUOTES = 4000, 40000, 20
 
 ---@param lines string[]
 ---@return agent.MarkdownText
@@ -78,7 +79,7 @@ end
 ---@return integer next_one
 local function read_quotes(line, at, quotes)
   local column = line:match("^%s*()>", at)
-  while column and (at == 1 or column - at <= 3) do
+  while column and (at == 1 or column - at <= 3) and #quotes < MOST_QUOTES do
     table.insert(quotes, column - 1)
     at = column + 1
     column = line:match("^%s*()>", at)
@@ -107,24 +108,26 @@ end
 ---@param at integer
 ---@return agent.MarkdownLine
 local function in_table(text, at)
-  local rows = text.table.rows
-  table.insert(rows, text.lines[at])
-  return { kind = "row", table = text.table, index = #rows }
+  local found, line = text.table, text.lines[at]
+  table.insert(found.rows, line)
+  found.bytes = found.bytes + #line
+  return { kind = "row", table = found, index = #found.rows }
 end
 
 ---@param text agent.MarkdownText
 ---@param at integer  a rule below its header
 ---@return agent.MarkdownLine
 local function new_table(text, at)
-  text.table = { first = at - 1, rows = {}, is_whole = false, views = {} }
+  text.table = { first = at - 1, rows = {}, bytes = 0, is_whole = false, views = {} }
   text.items[at - 1] = in_table(text, at - 1)
   return in_table(text, at)
 end
 
+--- A table that is too large stays source.
 ---@param text agent.MarkdownText
 local function end_table(text)
   if text.table then
-    text.table.is_whole, text.table = true, nil
+    text.table.is_whole, text.table = text.table.bytes <= MOST_BYTES, nil
   end
 end
 
@@ -140,7 +143,7 @@ local function line_at(text, at)
     text.block = not closes and block or nil
     return { kind = closes and "close" or "code", block = block }
   end
-  if text.table and is_row(line) and #text.table.rows < MOST_ROWS then
+  if text.table and is_row(line) then
     return in_table(text, at)
   end
   end_table(text)

@@ -7,6 +7,7 @@ local M = {}
 ---@class agent.TableView
 ---@field rows agent.Piece[][][]  of each row of the source: its lines
 ---@field starts integer[][]   of each row: where its screen lines begin in the source
+---@field wraps? boolean         a row of the source continues in the window
 ---@field is_tall? boolean      a row has more lines than its source
 ---@field is_placed? boolean   their rest is placed below them
 

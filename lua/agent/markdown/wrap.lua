@@ -31,34 +31,46 @@ local function word_width(all, at, breaks)
   return width
 end
 
---- The first byte of each screen line of a line without tabs, with 'linebreak'. Source: charsize_regular() in Neovim's
---- src/nvim/plines.c.
+--- Columns of text that 'breakindent' leaves at least, see 'breakindentopt'.
+local LEAST_TEXT = 20
+
+--- The column at which Neovim continues a line, with the options of ui/prose.lua.
 ---@param line string
 ---@param width integer columns of the window's text
----@return integer[] columns from 0
+---@return integer
+function M.indent(line, width)
+  local marks = line:match("^%s*[-*+>]%s+()") or line:match("^%s*%d+[.)]%s+()") or line:match("^%s*()")
+  return math.max(0, math.min(vim.api.nvim_strwidth(line:sub(1, marks - 1)), width - LEAST_TEXT))
+end
+
+--- The first byte of each screen line of a line without tabs, with the options of ui/prose.lua. Source:
+--- charsize_regular() in Neovim's src/nvim/plines.c.
+---@param line string
+---@param width integer columns of the window's text
+---@return integer[] bytes from 0
 function M.starts(line, width)
   local breaks = {}
   for _, sign in ipairs(characters(vim.o.breakat)) do
     breaks[sign] = true
   end
   local all, starts = characters(line), { 0 }
-  local column, byte, has_word = 0, 0, false
+  local column, byte, has_word, indent = 0, 0, false, M.indent(line, width)
   for at, character in ipairs(all) do
     local size = width_of(character)
     -- A wide character does not fit into the last column.
     if column + size > width then
       table.insert(starts, byte)
-      column = 0
+      column = indent
     end
     has_word = has_word or not breaks[character]
     column, byte = column + size, byte + #character
     local may_break = has_word and breaks[character] and all[at + 1] and not breaks[all[at + 1]]
     if may_break and column - 1 + word_width(all, at, breaks) >= width then
       table.insert(starts, byte)
-      column = 0
+      column = indent
     elseif column >= width and all[at + 1] then
       table.insert(starts, byte)
-      column = 0
+      column = indent
     end
   end
   return starts

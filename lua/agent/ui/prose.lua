@@ -11,6 +11,8 @@ M.OPTIONS = {
   smoothscroll = true,
   breakindent = true,
   breakindentopt = "list:-1",
+  -- The indent marks continued lines, and their columns must be known: see markdown/wrap.lua.
+  showbreak = "NONE",
   -- Where the first line continues from above, or the last one below, Neovim would show "<<<" and "@@@".
   list = true,
   listchars = "tab:  ,precedes:…",
