@@ -338,6 +338,25 @@ Deno.test("a rule on commands covers no level git; a line that reads as a look r
   );
 });
 
+Deno.test("a request whose turn ends before it is judged is cancelled: nothing is shown or granted", async () => {
+  await using setup = await setUp({ allow: ["run(npm test)"], ask: [], deny: [] });
+  const { gate, updates } = setup;
+  const ends = gate.ends(1);
+  const context: GateContext = { ...setup.context, isOver: () => gate.ends(1) !== ends };
+  gate.settle(1);
+  for (const command of ["rm -rf build", "npm test"]) {
+    assert.deepEqual(await gate.permission(ask(input(command)), context), {
+      outcome: { outcome: "cancelled" },
+    });
+    assert.equal(spends(gate, "s", { ...input(command), toolCallId: "call_1" }), false, command);
+  }
+  assert.equal(
+    await gate.startServer({ name: "lua_ls", command: "lua-language-server" }, context),
+    undefined,
+  );
+  assert.deepEqual(updates, []);
+});
+
 Deno.test("for this session is for this folder and this access", async () => {
   await using setup = await setUp();
   const first = setup.gate.permission(ask(input("rm -rf build", { cwd: "/project/sub" })), setup.context);

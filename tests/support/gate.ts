@@ -13,6 +13,7 @@ export function gateContext(
     rehearses: false,
     mode: "write",
     ended: () => undefined,
+    isOver: () => false,
     ...own,
   };
 }

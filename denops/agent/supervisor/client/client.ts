@@ -84,6 +84,8 @@ export class EngineClient implements ClientContext {
 
   async gateContext(chat: number): Promise<GateContext> {
     const { root, rules, log, user, roots, sandbox } = this.permissions;
+    const { gate, accessOf } = this.ports;
+    const ends = gate.ends(chat);
     const files = this.permissions.files(chat);
     const [view, { works: rehearses }] = await Promise.all([
       this.permissions.view(files),
@@ -91,7 +93,8 @@ export class EngineClient implements ClientContext {
     ]);
     return {
       chat,
-      mode: this.ports.accessOf(chat),
+      mode: accessOf(chat),
+      isOver: () => gate.ends(chat) !== ends,
       root,
       rules,
       log,

@@ -38,6 +38,8 @@ export interface GateContext {
   ended(sessionId: string, terminal: string): EndedCommand | undefined;
   /** The files that commands see; undefined without a sandbox. */
   readonly view: CommandView | undefined;
+  /** Whether the turn has ended since this context was requested. */
+  isOver(): boolean;
 }
 
 /** An agent's request. */

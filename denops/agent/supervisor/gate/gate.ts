@@ -66,6 +66,8 @@ export class Gate {
   readonly #granted = new Map<string, Grant & { readonly chat: number }>();
   /** Command lines that the user allowed for a chat's session. */
   readonly #session = new Set<string>();
+  /** Number of turns that have ended, by chat. */
+  readonly #ends = new Map<number, number>();
 
   constructor(push: (update: Update) => void, nextRequest: () => number) {
     this.#push = push;
@@ -84,10 +86,16 @@ export class Gate {
 
   /** A chat's turn is over: cancels its requests and drops its approvals. */
   settle(chat: number): void {
+    this.#ends.set(chat, this.ends(chat) + 1);
     this.#waiting.settleAll(`chat ${chat}`, undefined);
     for (const [key, grant] of this.#granted) {
       if (grant.chat === chat) this.#granted.delete(key);
     }
+  }
+
+  /** Number of turns of a chat that have ended. */
+  ends(chat: number): number {
+    return this.#ends.get(chat) ?? 0;
   }
 
   /** Answers an engine's permission request. */
@@ -95,6 +103,7 @@ export class Gate {
     request: RequestPermissionRequest,
     base: GateContext,
   ): Promise<RequestPermissionResponse> {
+    if (base.isOver()) return CANCELLED;
     const accessRequest = askedIn(request);
     if (accessRequest === undefined) return this.#automatic(request, UNKNOWN, { kind: "nothing" }, base);
     const context = accessRequest.agent === undefined ? base : forSubagent(base, accessRequest.agent);
@@ -291,6 +300,8 @@ export class Gate {
     edited?: (command: string) => ApprovalView,
   ): Promise<UserAnswer | undefined> {
     const { chat, root } = context;
+    // Nobody would close an approval of a turn that is over.
+    if (context.isOver()) return undefined;
     const agent = context.agent === undefined ? {} : { agent: oneLine(context.agent) };
     const request = this.#nextRequest();
     const title = oneLine(toolCall.title ?? NAMELESS);
