@@ -351,7 +351,7 @@ Deno.test("a request whose turn ends before it is judged is cancelled: nothing i
     assert.equal(spends(gate, "s", { ...input(command), toolCallId: "call_1" }), false, command);
   }
   assert.equal(
-    await gate.startServer({ name: "lua_ls", command: "lua-language-server" }, context),
+    await gate.startServer({ name: "lua_ls", command: "lua-language-server", root: "/project" }, context),
     undefined,
   );
   assert.deepEqual(updates, []);

@@ -104,31 +104,6 @@ function M.leave(win)
   winbar.leave(win)
 end
 
-local function restore()
-  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
-    local line = vim.w[win].agent_status_line
-    if line and line.buffer == vim.api.nvim_win_get_buf(win) then
-      put(win, line)
-    end
-  end
-end
-
-local group = vim.api.nvim_create_augroup("agent.status_line", {})
-vim.api.nvim_create_autocmd("OptionSet", { group = group, pattern = { "laststatus", "statusline" }, callback = restore })
--- Options that an autocommand sets have no event.
-local EVENTS = { "WinEnter", "TabEnter", "BufEnter", "BufWinEnter", "WinResized", "InsertEnter", "InsertLeave" }
-vim.list_extend(EVENTS, { "CursorMoved", "CursorMovedI" })
-vim.api.nvim_create_autocmd(EVENTS, { group = group, callback = restore })
--- The buffer would bring its line to the next window.
-vim.api.nvim_create_autocmd("WinClosed", {
-  group = group,
-  callback = function(event)
-    local win = tonumber(event.match)
-    local tab = win and vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_tabpage(win)
-    if tab == vim.api.nvim_get_current_tabpage() and vim.w[win].agent_status_line then
-      M.leave(win)
-    end
-  end,
-})
+winbar.watch("agent_status_line", { "laststatus", "statusline" }, put, M.leave)
 
 return M

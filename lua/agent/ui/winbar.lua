@@ -1,6 +1,10 @@
 -- Sets winbars. Plugins that set one in every window leave these alone.
 local M = {}
 
+--- Options that an autocommand sets have no event.
+local EVENTS = { "WinEnter", "TabEnter", "BufEnter", "BufWinEnter", "WinScrolled", "WinResized", "InsertEnter", "InsertLeave" }
+vim.list_extend(EVENTS, { "CursorMoved", "CursorMovedI", "CursorHold", "CursorHoldI" })
+
 --- A window of one row has no room for a winbar: Neovim reports an error.
 ---@param win integer
 ---@param text string
@@ -60,34 +64,41 @@ function M.open_float(buffer, place)
   return win
 end
 
-local function restore()
-  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
-    local bar = vim.w[win].agent_winbar
-    -- Another buffer would take the winbar along.
-    if bar and bar.buffer == vim.api.nvim_win_get_buf(win) then
-      put(win, bar.text)
+--- Writes the lines of the current tab page again whenever one may have been replaced.
+---@param variable string  of a window: a table with the `buffer` for which the line was written
+---@param options string[]  whose change replaces lines
+---@param put_line fun(win: integer, line: table)
+---@param leave fun(win: integer) called when the window closes
+function M.watch(variable, options, put_line, leave)
+  local function restore()
+    for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+      local line = vim.w[win][variable]
+      -- Another buffer would take the line along.
+      if line and line.buffer == vim.api.nvim_win_get_buf(win) then
+        put_line(win, line)
+      end
     end
   end
+  local group = vim.api.nvim_create_augroup(variable, {})
+  -- The event does not name the window.
+  vim.api.nvim_create_autocmd("OptionSet", { group = group, pattern = options, callback = restore })
+  vim.api.nvim_create_autocmd(EVENTS, { group = group, callback = restore })
+  -- The buffer would bring its line to the next window, which may have no room for it.
+  vim.api.nvim_create_autocmd("WinClosed", {
+    group = group,
+    callback = function(event)
+      local win = tonumber(event.match)
+      local tab = win and vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_tabpage(win)
+      -- To set an option of a window of another tab page makes it current there, which Neovim does not expect here.
+      if tab == vim.api.nvim_get_current_tabpage() and vim.w[win][variable] then
+        leave(win)
+      end
+    end,
+  })
 end
 
-local group = vim.api.nvim_create_augroup("agent.winbar", {})
--- The event does not name the window.
-vim.api.nvim_create_autocmd("OptionSet", { group = group, pattern = "winbar", callback = restore })
--- Options that an autocommand sets have no event.
-local EVENTS = { "WinEnter", "BufEnter", "BufWinEnter", "WinScrolled", "WinResized", "InsertEnter", "InsertLeave" }
-vim.list_extend(EVENTS, { "CursorMoved", "CursorMovedI", "CursorHold", "CursorHoldI" })
-vim.api.nvim_create_autocmd(EVENTS, { group = group, callback = restore })
--- The buffer would bring its winbar to the next window, which may have no room for it.
-vim.api.nvim_create_autocmd("WinClosed", {
-  group = group,
-  callback = function(event)
-    local win = tonumber(event.match)
-    local tab = win and vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_tabpage(win)
-    -- To set an option of a window of another tab page makes it current there, which Neovim does not expect here.
-    if tab == vim.api.nvim_get_current_tabpage() and vim.w[win].agent_winbar then
-      M.leave(win)
-    end
-  end,
-})
+M.watch("agent_winbar", { "winbar" }, function(win, bar)
+  put(win, bar.text)
+end, M.leave)
 
 return M

@@ -50,7 +50,7 @@ function bytesOf(path: ResolvedPath): Uint8Array {
   }
 }
 
-/** Why a file is given to nobody as text, after "is". @param size bytes */
+/** The reason why a file is not attached as text, as the words after "is". @param size bytes */
 export function noText(size = 0): string {
   return size > LARGEST_TEXT ? `too large (${fileSize(size)})` : "no text";
 }
