@@ -2,8 +2,8 @@
 local M = {}
 
 --- Options that an autocommand sets have no event.
-local EVENTS = { "WinEnter", "TabEnter", "BufEnter", "BufWinEnter", "WinScrolled", "WinResized", "InsertEnter", "InsertLeave" }
-vim.list_extend(EVENTS, { "CursorMoved", "CursorMovedI", "CursorHold", "CursorHoldI" })
+local EVENTS = { "WinEnter", "TabEnter", "BufEnter", "BufWinEnter", "WinScrolled", "WinResized", "InsertEnter" }
+vim.list_extend(EVENTS, { "InsertLeave", "CursorMoved", "CursorMovedI", "CursorHold", "CursorHoldI" })
 
 --- A window of one row has no room for a winbar: Neovim reports an error.
 ---@param win integer
