@@ -9,51 +9,14 @@ import {
   ours,
   PERMISSION_OPTIONS,
 } from "../../denops/agent/protocol/extensions.ts";
-import type { Update } from "../../denops/agent/protocol/ui.ts";
-import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
 import type { CommandView } from "../../denops/agent/supervisor/commands/command_place.ts";
-import { Gate, type GateContext } from "../../denops/agent/supervisor/gate/gate.ts";
-import { RuleBook } from "../../denops/agent/supervisor/gate/rule_book.ts";
-import { type Scratch, scratch, waitUntil } from "../support/project.ts";
-import { gateContext } from "../support/gate.ts";
-
-type UserRules = Parameters<typeof RuleBook.open>[2];
-
-const NO_RULES: UserRules = { allow: [], ask: [], deny: [] };
-
-interface Setup extends AsyncDisposable {
-  readonly gate: Gate;
-  readonly context: GateContext;
-  readonly updates: Update[];
-  readonly state: Scratch;
-}
-
-const CLEAR: CommandView = { masks: { complete: true, folders: [], files: [] }, tracked: undefined };
-
-async function setUp(
-  rules: UserRules = NO_RULES,
-  view: CommandView | undefined = CLEAR,
-  commands: GateContext["commands"] = "look",
-): Promise<Setup> {
-  const state = await scratch();
-  const updates: Update[] = [];
-  let request = 0;
-  const gate = new Gate((update) => updates.push(update), () => ++request);
-  const book = await RuleBook.open(state.root, "/project", rules);
-  const context = gateContext({
-    chat: 1,
-    root: "/project",
-    rules: book,
-    log: new ApprovalLog(state.root),
-    commands,
-    view,
-  });
-  return { gate, context, updates, state, [Symbol.asyncDispose]: () => state[Symbol.asyncDispose]() };
-}
+import type { Gate, GateContext } from "../../denops/agent/supervisor/gate/gate.ts";
+import { waitUntil } from "../support/project.ts";
+import { CLEAR, type GateSetup, NO_RULES, setUpGate, type UserRules } from "../support/gate.ts";
 
 /** `undefined` is no default here. */
-async function unheld(rules: UserRules, view: CommandView | undefined): Promise<Setup> {
-  const setup = await setUp(rules);
+async function unheld(rules: UserRules, view: CommandView | undefined): Promise<GateSetup> {
+  const setup = await setUpGate(rules);
   return { ...setup, context: { ...setup.context, view } };
 }
 
@@ -83,7 +46,7 @@ function ask(asked: CommandInput, id = "call_1", force = false): RequestPermissi
   };
 }
 
-async function shown(setup: Setup): Promise<number> {
+async function shown(setup: GateSetup): Promise<number> {
   return await waitUntil("the question", () => {
     const asked = setup.updates.findLast((update) => update.type === "approval");
     return asked?.type === "approval" ? asked.request : undefined;
@@ -91,7 +54,7 @@ async function shown(setup: Setup): Promise<number> {
 }
 
 Deno.test("an approval is spent once, and only on exactly what was approved", async () => {
-  await using setup = await setUp();
+  await using setup = await setUpGate();
   const { gate, context } = setup;
   const approved = input("npm test");
   const answer = gate.permission(ask(approved), context);
@@ -119,7 +82,7 @@ Deno.test("an approval is spent once, and only on exactly what was approved", as
 
 Deno.test("a rejected, cancelled or stopped request approves nothing, and a late answer neither", async () => {
   for (const end of ["reject", "cancel"] as const) {
-    await using setup = await setUp();
+    await using setup = await setUpGate();
     const { gate, context } = setup;
     const answer = gate.permission(ask(input("npm test")), context);
     const request = await shown(setup);
@@ -132,7 +95,7 @@ Deno.test("a rejected, cancelled or stopped request approves nothing, and a late
 });
 
 Deno.test("an edited command approves the edited one, not the one that was asked", async () => {
-  await using setup = await setUp();
+  await using setup = await setUpGate();
   const { gate, context } = setup;
   const answer = gate.permission(ask(input("npm test")), context);
   gate.answer(await shown(setup), { option: "allow_once", command: "npm run lint" });
@@ -142,7 +105,7 @@ Deno.test("an edited command approves the edited one, not the one that was asked
 });
 
 Deno.test("an edited command is judged once more, and nothing is approved by editing", async () => {
-  await using setup = await setUp({ allow: [], ask: ["run(make *)"], deny: ["run(rm *)"] });
+  await using setup = await setUpGate({ allow: [], ask: ["run(make *)"], deny: ["run(rm *)"] });
   const { gate, context, updates } = setup;
   const answer = gate.permission(ask(input("npm test")), context);
   const request = await shown(setup);
@@ -180,7 +143,7 @@ Deno.test("an edited command is judged once more, and nothing is approved by edi
 });
 
 Deno.test("what is edited and allowed for the session is the edited command", async () => {
-  await using setup = await setUp();
+  await using setup = await setUpGate();
   const { gate, context } = setup;
   const first = gate.permission(ask(input("make build")), context);
   gate.answer(await shown(setup), { option: "allow_session", command: "make check" });
@@ -194,7 +157,7 @@ Deno.test("what is edited and allowed for the session is the edited command", as
 });
 
 Deno.test("a rule that comes while the question waits counts when it is answered", async () => {
-  await using setup = await setUp();
+  await using setup = await setUpGate();
   const { gate, context } = setup;
   const answer = gate.permission(ask(input("npm test")), context);
   const request = await shown(setup);
@@ -205,7 +168,7 @@ Deno.test("a rule that comes while the question waits counts when it is answered
 });
 
 Deno.test("what was approved and has not run is not approved any more after a stop", async () => {
-  await using setup = await setUp();
+  await using setup = await setUpGate();
   const { gate, context } = setup;
   const answer = gate.permission(ask(input("npm test")), context);
   gate.answer(await shown(setup), { option: "allow_once" });
@@ -215,7 +178,7 @@ Deno.test("what was approved and has not run is not approved any more after a st
 });
 
 Deno.test("a command that was allowed for the session is that command, not one like it", async () => {
-  await using setup = await setUp();
+  await using setup = await setUpGate();
   const { gate, context } = setup;
   const first = gate.permission(ask(input("make build")), context);
   gate.answer(await shown(setup), { option: "allow_session" });
@@ -247,7 +210,7 @@ Deno.test("the loop guard and a missing sandbox ask, whatever the rules say; den
     setup.gate.settle(1);
     await answer;
   }
-  await using setup = await setUp({ ...rules, allow: ["run(npm publish)", "run(npm publish *)"] });
+  await using setup = await setUpGate({ ...rules, allow: ["run(npm publish)", "run(npm publish *)"] });
   const { outcome } = await setup.gate.permission(ask(input("npm publish")), setup.context);
   assert.equal(outcome.outcome === "selected" && outcome.optionId, "reject");
   assert.equal(setup.updates.length, 0, "nobody was asked");
@@ -260,7 +223,7 @@ Deno.test("what identifies a command cannot be made ambiguous", () => {
 });
 
 /** Whether it runs unasked, at which access, and what is shown where it asks. */
-async function judged(setup: Setup, asked: CommandInput, id: string) {
+async function judged(setup: GateSetup, asked: CommandInput, id: string) {
   const { gate, context, updates } = setup;
   const before = updates.length;
   const answer = gate.permission(ask(asked, id), context);
@@ -277,7 +240,7 @@ async function judged(setup: Setup, asked: CommandInput, id: string) {
 const without = ({ access: _, ...rest }: ApprovedCommand): CommandInput => rest;
 
 Deno.test("a look runs unasked, at that level and no other", async () => {
-  await using setup = await setUp();
+  await using setup = await setUpGate();
   for (const command of ["ls", "npm test", 'python -c \'open("x", "w")\'', "echo x > a.txt"]) {
     const { access, rule } = await judged(setup, input(command, { access: "look" }), command);
     assert.deepEqual([access, rule], ["look", "look"], command);
@@ -296,7 +259,7 @@ Deno.test("a look runs unasked, at that level and no other", async () => {
 });
 
 Deno.test("a look asks where it reads as dangerous, wants the network, or the user wants to be asked", async () => {
-  await using setup = await setUp();
+  await using setup = await setUpGate();
   for (
     const [command, access] of [["rm -rf /", "look"], ["ls", "look+network"], [
       "git status",
@@ -306,12 +269,12 @@ Deno.test("a look asks where it reads as dangerous, wants the network, or the us
     const { question } = await judged(setup, input(command, { access }), command);
     assert.ok(question?.kind === "command" && question.access === access, command);
   }
-  await using asking = await setUp(NO_RULES, CLEAR, "ask");
+  await using asking = await setUpGate(NO_RULES, CLEAR, "ask");
   assert.ok((await judged(asking, input("ls", { access: "look" }), "c")).question);
 });
 
 Deno.test("without an access the reading of the line proposes one", async () => {
-  await using setup = await setUp();
+  await using setup = await setUpGate();
   assert.equal((await judged(setup, without(input("git status && ls")), "c1")).access, "look");
   for (
     const [command, access] of [["echo x > a", "write"], ["git add .", "git"], ["curl x.org", "look+network"]]
@@ -322,7 +285,7 @@ Deno.test("without an access the reading of the line proposes one", async () => 
 });
 
 Deno.test("a rule on commands covers no level git; a line that reads as a look runs as one", async () => {
-  await using setup = await setUp({
+  await using setup = await setUpGate({
     allow: ["run(git *)", "run(make *)", "git(git commit *)"],
     ask: [],
     deny: [],
@@ -339,7 +302,7 @@ Deno.test("a rule on commands covers no level git; a line that reads as a look r
 });
 
 Deno.test("a request whose turn ends before it is judged is cancelled: nothing is shown or granted", async () => {
-  await using setup = await setUp({ allow: ["run(npm test)"], ask: [], deny: [] });
+  await using setup = await setUpGate({ allow: ["run(npm test)"], ask: [], deny: [] });
   const { gate, updates } = setup;
   const ends = gate.ends(1);
   const context: GateContext = { ...setup.context, isOver: () => gate.ends(1) !== ends };
@@ -358,7 +321,7 @@ Deno.test("a request whose turn ends before it is judged is cancelled: nothing i
 });
 
 Deno.test("for this session is for this folder and this access", async () => {
-  await using setup = await setUp();
+  await using setup = await setUpGate();
   const first = setup.gate.permission(ask(input("rm -rf build", { cwd: "/project/sub" })), setup.context);
   setup.gate.answer(await shown(setup), { option: "allow_session" });
   await first;
@@ -369,7 +332,7 @@ Deno.test("for this session is for this folder and this access", async () => {
 });
 
 Deno.test("what was agreed to for this session over an overlay does not run on the files themselves", async () => {
-  await using setup = await setUp(NO_RULES, CLEAR, "ask");
+  await using setup = await setUpGate(NO_RULES, CLEAR, "ask");
   const context: GateContext = { ...setup.context, rehearses: true };
   const asked = setup.gate.permission(ask(input("make")), context);
   setup.gate.answer(await shown(setup), { option: "allow_session" });
@@ -399,7 +362,7 @@ Deno.test("where what may not be read cannot be hidden everything asks, and says
     folders: [],
     files: [],
   } as const;
-  await using setup = await setUp({ allow: ["run(npm test)"], ask: [], deny: [] }, {
+  await using setup = await setUpGate({ allow: ["run(npm test)"], ask: [], deny: [] }, {
     masks,
     tracked: undefined,
   });
@@ -411,7 +374,7 @@ Deno.test("where what may not be read cannot be hidden everything asks, and says
 });
 
 Deno.test("where git's history holds what may not be read, a line of git asks for level git and says why", async () => {
-  await using setup = await setUp(NO_RULES, { ...CLEAR, tracked: "config/.env" });
+  await using setup = await setUpGate(NO_RULES, { ...CLEAR, tracked: "config/.env" });
   assert.equal((await judged(setup, without(input("ls")), "c1")).access, "look");
   const { question } = await judged(setup, without(input("git log -p")), "c2");
   assert.ok(question?.kind === "command");
@@ -433,7 +396,7 @@ Deno.test("a grant says whether what may not be read was hidden when it was give
     files: [],
   } as const;
   for (const [view, isMasked] of [[CLEAR, true], [{ masks, tracked: undefined }, false]] as const) {
-    await using setup = await setUp(NO_RULES, view);
+    await using setup = await setUpGate(NO_RULES, view);
     const answer = setup.gate.permission(ask(input("make")), setup.context);
     setup.gate.answer(await shown(setup), { option: "allow_once" });
     await answer;
@@ -442,7 +405,7 @@ Deno.test("a grant says whether what may not be read was hidden when it was give
 });
 
 Deno.test("an access of an unknown kind, or one that is not whole, is denied unseen and told; so is a command beside it", async () => {
-  await using setup = await setUp({ allow: ["run(*)", "write(**)"], ask: [], deny: [] });
+  await using setup = await setUpGate({ allow: ["run(*)", "write(**)"], ask: [], deny: [] });
   const command = { kind: "command", ...input("ls", { access: "look" }) };
   const wrong = [
     { kind: "device", path: "/dev/sda" },
@@ -473,7 +436,7 @@ function forAgent(request: RequestPermissionRequest, agent: ApprovalMeta["agent"
 }
 
 Deno.test("a sub-agent is held to its own mode where that may change less, and never to one that may change more", async () => {
-  await using setup = await setUp({ ...NO_RULES, allow: ["run(make)"] });
+  await using setup = await setUpGate({ ...NO_RULES, allow: ["run(make)"] });
   const { gate, context, updates } = setup;
   const make = input("make", { access: "write" });
   const reads = forAgent(ask(make), { title: "Looks", access: "read" });
@@ -494,7 +457,7 @@ Deno.test("a sub-agent is held to its own mode where that may change less, and n
 });
 
 Deno.test("whatever a sub-agent is called, the approval shows it as one line", async () => {
-  await using setup = await setUp();
+  await using setup = await setUpGate();
   const { gate, context, updates } = setup;
   const title = "Good\n\u202eevil " + "x".repeat(100_000);
   const waiting = gate.permission(
