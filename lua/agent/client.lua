@@ -121,7 +121,7 @@ local function default_host(chat, place)
 end
 
 --- Starts the supervisor if needed, and the engine of this place, while Neovim draws.
----@param place table see protocol/ui.ts
+---@param place table see protocol/actions.ts
 function M.start(place)
   default_host(nil, place)
 end
@@ -221,7 +221,7 @@ function M.follow_editor(state)
 end
 
 --- Sends an action, and starts the supervisor if needed. Returns at once.
----@param action table see protocol/ui.ts
+---@param action table see protocol/actions.ts
 function M.send(action)
   local known = known_host(action)
   if not known and OF_WHAT_RUNS[action.type] then

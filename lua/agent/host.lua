@@ -19,7 +19,7 @@ local SERVER_GONE = "denops.vim's server stopped"
 ---@field is_early? boolean          it waits for VimEnter, when denops.vim starts its server
 ---@field waiting table[]            actions
 ---@field process? agent.Process
----@field place? table              where an engine starts, see protocol/ui.ts
+---@field place? table              where an engine starts, see protocol/actions.ts
 ---@field own? table                its own configuration instead of the options
 ---@field configured? string         the last configuration that it was sent
 ---@field editor_state? agent.EditorState the last one that it was sent

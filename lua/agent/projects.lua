@@ -129,7 +129,7 @@ function M.enter(root)
   tabs[vim.api.nvim_get_current_tabpage()] = root and { root = root, cwd = cwd_of(0) }
 end
 
---- The place of an action, see protocol/ui.ts.
+--- The place of an action, see protocol/actions.ts.
 ---@param window? integer
 ---@return { root: string }
 function M.place(window)

@@ -102,6 +102,8 @@ const STORED_NAMES: readonly string[] = [
   "protocol/extensions.ts: given",
   "protocol/extensions.ts: shown",
   "protocol/lsp.ts: said",
+  "protocol/actions.ts: given",
+  "protocol/actions.ts: shown",
   "protocol/ui.ts: given",
   "protocol/ui.ts: shown",
   "supervisor/actions/turns.ts: given",

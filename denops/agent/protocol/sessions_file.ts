@@ -5,6 +5,8 @@
 import { z } from "../deps/zod.ts";
 
 export const SESSIONS_FILE = "sessions.json";
+/** Folder of the sessions' scratch folders, beside it. */
+export const SCRATCH_FOLDER = "scratch";
 /** The newest sessions. */
 export const MOST_SESSIONS = 500;
 export const LARGEST_SESSIONS_FILE = 512 * 1024;

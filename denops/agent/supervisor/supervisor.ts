@@ -1,9 +1,9 @@
 import type { z } from "../deps/zod.ts";
 import { firstProblem } from "../protocol/options/problems.ts";
-import { Action, type Severity, type Update } from "../protocol/ui.ts";
+import { Action } from "../protocol/actions.ts";
+import type { Severity, Update } from "../protocol/ui.ts";
 import { messageOf } from "../shared/errors.ts";
 import { isRecord } from "../shared/records.ts";
-import type { Handlers } from "./actions/action.ts";
 import { Logins } from "./agents/logins.ts";
 import { actionTable } from "./actions/table.ts";
 import { endEarly } from "./agents/boot.ts";
@@ -36,7 +36,7 @@ export class Supervisor implements AsyncDisposable {
   readonly #chats: Chats;
   readonly #logins: Logins;
   readonly #keyCommands = new KeyCommands();
-  readonly #handlers: Handlers<Action["type"]>;
+  readonly #handlers: ReturnType<typeof actionTable>;
 
   constructor(deliver: Deliver, { host, environment, ...options }: SupervisorOptions) {
     const world = options.world ?? realWorld((...command) => this.#keyCommands.run(...command));

@@ -256,7 +256,7 @@ function Chat:is_blank(session)
 end
 
 --- Its project; before it has one, the project at the cursor.
----@return { root: string } see protocol/ui.ts
+---@return { root: string } see protocol/actions.ts
 function Chat:place()
   local line = self.timeline
   -- An option may name a folder that does not exist.
@@ -290,7 +290,7 @@ function Chat:send(text, remember, id)
 end
 
 --- Sends a message to the supervisor.
----@param message table fields of the action `prompt`, see protocol/ui.ts
+---@param message table fields of the action `prompt`, see protocol/actions.ts
 function Chat:prompt(message)
   self:apply({ { type = "submitted", text = message.text, id = message.id } })
   self.transcript:follow_all()

@@ -1,5 +1,6 @@
-/** Handlers of actions: one for each type of protocol/ui.ts. */
-import type { Action, Severity, Update } from "../../protocol/ui.ts";
+/** Handlers of actions: one for each type of protocol/actions.ts. */
+import type { Action } from "../../protocol/actions.ts";
+import type { Severity, Update } from "../../protocol/ui.ts";
 import type { ProviderWorld } from "../agents/provider.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { UserQuestions } from "../gate/questions.ts";

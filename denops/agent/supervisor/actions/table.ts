@@ -1,5 +1,5 @@
 /** All actions. */
-import type { Action } from "../../protocol/ui.ts";
+import type { Action } from "../../protocol/actions.ts";
 import type { ActionContext, Handlers } from "./action.ts";
 import { approvalActions, ruleActions } from "./approvals.ts";
 import { healthAction } from "./health.ts";

@@ -1,7 +1,8 @@
 /** Questions of engines that Lua answers: about buffers, and to language servers. */
 import { basename } from "node:path";
 import { SCREEN_REQUESTS, type ScreenResult } from "../../protocol/screen_requests.ts";
-import type { Action, EditorQuestion, Update } from "../../protocol/ui.ts";
+import type { Action } from "../../protocol/actions.ts";
+import type { EditorQuestion, Update } from "../../protocol/ui.ts";
 import { Waiting } from "./waiting.ts";
 
 /**

@@ -2,7 +2,8 @@
 import type { ContentBlock, PromptResponse } from "../../deps/acp_sdk.ts";
 import type { ModeAccess } from "../../protocol/modes.ts";
 import { trace } from "../../protocol/trace.ts";
-import type { Action, Update } from "../../protocol/ui.ts";
+import type { Action } from "../../protocol/actions.ts";
+import type { Update } from "../../protocol/ui.ts";
 import type { Merge } from "../../protocol/worktrees.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";

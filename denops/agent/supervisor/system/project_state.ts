@@ -1,6 +1,6 @@
 /** The folder of a project's sessions. */
 import { basename, join } from "node:path";
-import { SCRATCH_FOLDER } from "../../protocol/scratch.ts";
+import { SCRATCH_FOLDER } from "../../protocol/sessions_file.ts";
 import { encodeHex } from "./hex.ts";
 
 /** A full disk may have room for a name, but not for data. */

@@ -5,7 +5,7 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { isInside, resolvePath } from "../../../policy/path.ts";
 import type { RootedPath } from "../../../policy/roots.ts";
-import { SCRATCH_FOLDER } from "../../../protocol/scratch.ts";
+import { SCRATCH_FOLDER } from "../../../protocol/sessions_file.ts";
 import { lookups } from "./disk.ts";
 
 /** Bytes of all its files at the end of a turn. */

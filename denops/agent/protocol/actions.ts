@@ -1,0 +1,147 @@
+/** Messages from Lua to the supervisor: actions. Updates of `ui.ts` answer them. */
+import { z } from "../deps/zod.ts";
+import { UserConfig } from "./config.ts";
+import { CHOOSABLE_EFFORTS } from "./options/efforts.ts";
+import { EditPlace } from "./edit_place.ts";
+import { MessageId, OPTION } from "./extensions.ts";
+import { Attachment } from "./attachments.ts";
+import { REQUEST_NAMES } from "./requests.ts";
+import { Shown } from "./surroundings.ts";
+import { WORKTREE_TASK } from "./worktrees.ts";
+
+/** A chat is one session on the user's screen; Lua numbers them from 1. */
+const chat = z.int().min(1);
+const request = z.int().min(1);
+/** A stored session for the chat; without it the chat gets a new one. */
+const session = z.string().min(1).optional();
+/** Folder of the project, found by `lua/agent/projects.lua`. */
+const place = { root: z.string() };
+/** A request about a chat's session. */
+const sessionRequest = { request, chat, session, ...place };
+/** A message and its attachments, in order. */
+const message = { text: z.string().min(1), given: z.array(Attachment).max(1_000).default([]) };
+
+export const Action = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("configure"), config: UserConfig }),
+  /** The user opened a chat. The engine starts a session unless the chat shows one. The first message reports errors. */
+  z.object({ type: z.literal("open"), chat, session, ...place }),
+  z.object({
+    type: z.literal("prompt"),
+    chat,
+    ...place,
+    session,
+    ...message,
+    id: MessageId.optional(),
+    /** With absolute paths. */
+    shown: Shown.optional(),
+    /** Write this into the project's rules, without asking a model. */
+    remember: z.string().min(1).max(2_000).optional(),
+    /** Edit only these lines. */
+    edit: EditPlace.optional(),
+    /** Write the differences of this worktree, without asking a model. */
+    merge: z.string().min(1).max(100).optional(),
+  }),
+  /** Write the text into the user's rules for all projects. */
+  z.object({ type: z.literal("remember"), chat, ...place, session, text: z.string().min(1).max(2_000) }),
+  z.object({ type: z.literal("cancel"), chat }),
+  /** Removes a queued message; `taken_back` confirms it. */
+  z.object({ type: z.literal("take_back"), chat, text: z.string() }),
+  /** The user closed a chat; its turn ends. */
+  z.object({ type: z.literal("close"), chat }),
+  z.object({
+    type: z.literal("answer"),
+    request,
+    option: z.enum([OPTION.allowOnce, OPTION.allowSession, OPTION.allowAlways, OPTION.reject]),
+    /** The reason for a rejection. */
+    reason: z.string().optional(),
+    /** With allow_always: the edited rule. */
+    rule: z.string().optional(),
+    /** The edited command. */
+    command: z.string().optional(),
+    /** For effects: numbers of the rows to keep; default: the approval's own choice. */
+    kept: z.array(z.int()).optional(),
+  }),
+  /** The user edited the command of an approval, which is judged and shown again. */
+  z.object({ type: z.literal("edit_command"), request, command: z.string().min(1) }),
+  /** Answers an `ask_editor`; `error` if Lua failed. */
+  z.object({
+    type: z.literal("reply"),
+    request,
+    result: z.unknown().optional(),
+    error: z.string().optional(),
+  }),
+  /** `files`: names of loaded buffers and of their link targets, without folders. `servers`: a language server runs. */
+  z.object({ type: z.literal("editor_state"), files: z.array(z.string()), servers: z.boolean() }),
+  /** Without an answer, the user declined. */
+  z.object({ type: z.literal("answer_question"), request, answer: z.string().optional() }),
+  z.object({ type: z.literal("rules"), request, chat, session, ...place }),
+  z.object({ type: z.literal("remove_rule"), chat, rule: z.string() }),
+  z.object({ type: z.literal("log"), request, chat, session, ...place }),
+  /** Lists the available modes. */
+  z.object({ type: z.literal("modes"), request, chat, session, ...place }),
+  /** Sets the mode from the next turn on; `agent_state` confirms it. */
+  z.object({ type: z.literal("mode"), chat, session, ...place, mode: z.string().min(1).max(100) }),
+  /** Sets the effort from the next turn on; the `options` of `agent_state` confirm it. */
+  z.object({ type: z.literal("effort"), chat, session, ...place, effort: z.enum(CHOOSABLE_EFFORTS) }),
+  /** Models of a provider, else of the session's. */
+  z.object({
+    type: z.literal("models"),
+    ...sessionRequest,
+    provider: z.string().min(1).max(100).optional(),
+  }),
+  /** Sets the model from the next turn on, "" for the options' model; `agent_state` confirms it. */
+  z.object({ type: z.literal("model"), chat, session, ...place, model: z.string().max(200) }),
+  z.object({ type: z.literal("providers"), request, chat, session, ...place }),
+  /** Sets the provider after the current turn, "" for the options' provider; `agent_state` confirms it. */
+  z.object({
+    type: z.literal("provider"),
+    ...sessionRequest,
+    provider: z.string().max(100),
+    model: z.string().min(1).max(200).optional(),
+  }),
+  z.object({ type: z.literal("files"), request, chat, session, ...place }),
+  /** Prompt templates that a message may call. */
+  z.object({ type: z.literal("prompts"), request, chat, session, ...place }),
+  z.object({ type: z.literal("tools"), request, chat, toggle: z.string().optional(), session, ...place }),
+  /** A request of requests.ts, answered by an `engine_answer`. */
+  z.object({
+    type: z.literal("engine_request"),
+    request,
+    chat,
+    ...place,
+    name: z.enum(REQUEST_NAMES),
+    params: z.record(z.string(), z.unknown()),
+  }),
+  /** The stored sessions of all projects, without starting engines. */
+  z.object({ type: z.literal("sessions"), request, chat, ...place }),
+  /** A message for the running turn, answered by the `engine_answer` of the request `steer`. */
+  z.object({ type: z.literal("steer"), request, chat, session, ...place, id: MessageId, ...message }),
+  /** A question beside the turns, answered by an `engine_answer`. `staged`: includes the staged changes. */
+  z.object({
+    type: z.literal("aside"),
+    ...sessionRequest,
+    text: z.string(),
+    staged: z.boolean(),
+  }),
+  /** Stops the `aside` of this number; it is answered with the text so far. */
+  z.object({ type: z.literal("aside_stop"), request, chat }),
+  /** About the project's worktrees, answered by an `engine_answer`. */
+  z.object({ type: z.literal("worktree"), request, chat, ...place, ...WORKTREE_TASK }),
+  /** Starts a login; answered by a `login` with a code or the result. */
+  z.object({ type: z.literal("login"), request, chat, provider: z.string().max(100) }),
+  /** Answered by a `login` when the started one has ended. */
+  z.object({ type: z.literal("login_wait"), request, chat }),
+  z.object({ type: z.literal("login_stop"), chat }),
+  /** Forgets the login; answered by a `login`. */
+  z.object({ type: z.literal("logout"), request, chat, provider: z.string().max(100) }),
+  /** The session's background commands. `stop` ends one first. */
+  z.object({ type: z.literal("jobs"), request, chat, stop: z.string().optional(), session, ...place }),
+  /** The remaining quota of the account that pays for the chat's model. */
+  z.object({ type: z.literal("quota"), request, chat, session, ...place }),
+  z.object({
+    type: z.literal("health"),
+    request,
+    ...place,
+  }),
+]);
+export type Action = z.infer<typeof Action>;
