@@ -40,7 +40,9 @@ const OPTIONS =
 /** Times, days and chats differ from run to run: they are covered, in as many columns. */
 function masked(screen: string): string {
   return screen.replaceAll(/(built in|sent after) \d+(?:\.\d)? m?s/g, "$1 N")
-    .replaceAll(/ *\d+(?:\.\d)? m?s(?= )/g, (time) => "N s".padStart(time.length))
+    .replaceAll(/ *\d+(?:\.\d)? m?s(?= |$)/gm, (time) => "N s".padStart(time.length))
+    // The speed, which short answers have not, behind the times of a turn and of a request.
+    .replaceAll(/(?<=N s +N s) +\d+(?= )/g, (speed) => " ".repeat(speed.length))
     .replaceAll(/(?<=^ {2})\d{4}-\d\d-\d\d/gm, "YYYY-MM-DD")
     // The number of the chat.
     .replace(
@@ -103,11 +105,11 @@ Deno.test("the usage at 80×40, 120×40 and 40×40", async () => {
   await nvim.command("Agent Thanks");
   await nvim.waitForScreen("You're welcome.");
   await waitForTurn(nvim);
-  await nvim.resize(40, 40);
+  await nvim.resize(40, 50);
   await nvim.command("Agent usage");
   await nvim.waitForScreen(
     // A turn without calls has no line for them.
-    /^This sessi… asked +in +out +cost\n {2}Thanks +\d.*\n {4}\d+ messages.*\n {2}And what… +2 +2\.2k +70 \$0\.0076[^]*^Edits +form +tried +failed +kept$/m,
+    /^This sessi… asked +in +out +cost\n {2}Thanks +\d.*\n {4}\d+ messages.*\n {2}And what… +2 +2\.2k +70 \$0\.0076[^]*^Times +turn +request +tokens\/s$[^]*^Edits +form +tried +failed +kept$[^]*^Languages +edits +files +lines\n {2}typescript +1 +1 +\+1 −1$/m,
   );
   // Two pages have two names.
   await nvim.command("Agent usage");

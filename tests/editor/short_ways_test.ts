@@ -168,7 +168,7 @@ Deno.test("rewind takes files and session back together, and the message returns
   await nvim.keys("<Esc>");
   await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)
     vim.fn.search("return 11")`);
-  await nvim.keys("ga");
+  await nvim.keys("gyga");
   await nvim.waitForScreen("+  return 11;");
   assert.equal((await lines(agent)).includes("  return 11;"), false, "nothing is changed before a yes");
   await nvim.keys("<CR>");
@@ -181,6 +181,11 @@ Deno.test("rewind takes files and session back together, and the message returns
   await waitForChat(nvim, "Written.");
   await waitForTurn(nvim);
   assert.equal(await project.read("new.txt"), "new\n");
+  await nvim.command("Agent usage");
+  await nvim.waitFor(`vim.fn.search("code: 1 copied, 1 applied", "w") > 0`);
+  await nvim.keys("G");
+  await nvim.waitForScreen(/^Languages +edits +files +lines$[^]*^ {2}text +\d+ +\d+ +\+\d+ −0$/m);
+  await nvim.keys("q");
   await nvim.command("Agent rewind 2");
   await nvim.waitFor(`require("agent.chat").current().input:text() == "Write new.txt"`);
   await assert.rejects(project.read("new.txt"), Deno.errors.NotFound);

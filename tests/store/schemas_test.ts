@@ -32,6 +32,7 @@ const STEPS: readonly string[] = [
   "e75f6df5a8bdc998",
   "cac15628d90d9ac6",
   "df6f23deed8474a4",
+  "3628b821a91b92e1",
 ];
 
 Deno.test("steps are only added, and each schema that they make is known", () => {

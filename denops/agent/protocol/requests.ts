@@ -148,6 +148,22 @@ const EditRow = Edits.extend({
   form: z.string(),
 });
 
+/** Files of one language that edits wrote, and their lines. */
+const LanguageRow = z.object({
+  /** The end of their names after the last dot, or names without a dot; in lower case. */
+  extension: z.string(),
+  files: z.int(),
+  edits: z.int(),
+  ...counts,
+});
+
+/** Milliseconds. */
+const Times = z.object({
+  median: z.number(),
+  /** Nine of ten take at most this. */
+  most: z.number(),
+});
+
 const UsageRow = z.object({
   /** The subject of the row: a turn's first line, a session's title, a local date, or "provider/model". */
   name: z.string(),
@@ -174,6 +190,16 @@ const UsageRow = z.object({
   modes: z.array(z.string()),
   /** Mean milliseconds to build a step's prompt, and from its input to the request. */
   prompt: z.object({ build: z.number(), ready: z.number() }).optional(),
+  /** Milliseconds from messages to the ends of their turns, summed; undefined without a turn. */
+  time: z.number().optional(),
+  /** Of these turns, and of their requests. */
+  turnTimes: Times.optional(),
+  requestTimes: Times.optional(),
+  /** Tokens a second from the first to the last of an answer; undefined without a streamed answer. */
+  speed: z.number().optional(),
+  /** Code blocks of answers that the user yanked, and applied; edits in place are included. */
+  copied: z.int(),
+  applied: z.int(),
   /** For turns only. */
   edits: Edits.optional(),
 });
@@ -422,7 +448,14 @@ export const REQUESTS = {
       daily: z.array(DailyUsage),
       /** Last used first. */
       edits: z.array(EditRow),
+      /** Most changed lines first. */
+      languages: z.array(LanguageRow),
     }),
+  },
+  /** The user yanked or applied a code block of this turn's answer. */
+  code_used: {
+    params: z.object({ sessionId, turn, use: z.enum(["copied", "applied"]) }),
+    result: nothing,
   },
 } as const;
 

@@ -1,8 +1,10 @@
 -- Moves in a transcript: to files, turns and code.
 local beside = require("agent.chat.beside")
+local client = require("agent.client")
 local fences = require("agent.timeline.fences")
 local lines = require("agent.timeline.lines")
 local say = require("agent.ui.say")
+local timeline = require("agent.timeline")
 
 ---@class agent.Navigation
 ---@field chat agent.Chat
@@ -181,7 +183,20 @@ function Navigation:code_at_cursor()
   while above > 1 and vim.trim(text[above]) == "" do
     above = above - 1
   end
-  return { code = code, info = text[fence]:match("[`~]+(.*)$"), above = text[above] or "" }
+  local turn = timeline.turn_of(self.chat.timeline, index)
+  return { code = code, info = text[fence]:match("[`~]+(.*)$"), above = text[above] or "", turn = turn }
+end
+
+--- Counts the use of a code block in `:Agent usage`.
+---@param block agent.CodeBlock
+---@param use "copied"|"applied"
+function Navigation:count_use(block, use)
+  local session = self.chat.timeline.session
+  if session and block.turn then
+    local params = { sessionId = session, turn = block.turn, use = use }
+    -- Another agent does not count.
+    client.request(self.chat, "code_used", params, function() end)
+  end
 end
 
 --- Previews the code block around the cursor as a change of its file.
@@ -189,7 +204,9 @@ function Navigation:apply_code()
   local block = self:code_at_cursor()
   if block then
     local root = self.chat.timeline.root or vim.fn.getcwd()
-    require("agent.in_place.apply").show(block, root, self.chat:back())
+    require("agent.in_place.apply").show(block, root, self.chat:back(), function()
+      self:count_use(block, "applied")
+    end)
   end
 end
 
@@ -201,6 +218,7 @@ function Navigation:yank_code()
   end
   local code = block.code
   vim.fn.setreg(vim.v.register, code, "l")
+  self:count_use(block, "copied")
   say.info(("yanked %d %s"):format(#code, #code == 1 and "line" or "lines"))
 end
 

@@ -93,13 +93,15 @@ end
 ---@field code string[]
 ---@field info string   behind the fence
 ---@field above string  the nonempty line above it
+---@field turn? integer of its answer
 
 --- Shows the diff, and applies it once the user agrees.
 ---@param block agent.CodeBlock
 ---@param root string of the project
 ---@param window integer the window that the user came from
+---@param applied fun() called once it is applied
 ---@return boolean is_visible
-function M.show(block, root, window)
+function M.show(block, root, window, applied)
   local is_diff = diffs.is_diff(block.info, block.code)
   local files = is_diff and diffs.files(block.code) or {}
   if #files > 1 then
@@ -148,6 +150,7 @@ function M.show(block, root, window)
       return say.error(("%s is not modifiable"):format(name))
     end
     put(buffer, before, after)
+    applied()
     say.info(("applied to %s; :write saves it"):format(name))
   end, { buffer = buffer_of_diff, nowait = true, desc = "Agent: apply the block" })
   return true

@@ -1,5 +1,6 @@
 -- Shows the usage of models as charts and tables in a tab page.
 local format = require("agent.ui.format")
+local languages = require("agent.ui.languages")
 local page = require("agent.ui.page")
 
 local M = {}
@@ -59,6 +60,13 @@ local COLUMNS = {
     end,
   },
   {
+    "time",
+    8,
+    function(row)
+      return row.time and format.time(row.time) or ""
+    end,
+  },
+  {
     "cost",
     8,
     function(row)
@@ -77,12 +85,14 @@ local TABLES = {
 }
 
 local LEGEND = "asked: requests to the model. in, out: tokens sent and answered. read, write: of those sent, from and into"
-  .. " the provider's cache; hit: the share that was read from it. first: time to the first token, the median. tried:"
-  .. " calls that were to write files; failed: those that did not fit. kept, changed, undone: hunks as you left them when"
-  .. " you had gone through a file."
+  .. " the provider's cache; hit: the share that was read from it. first: time to the first token, the median. time: from"
+  .. " your message to the end of the turn, with the time that it waited for you; of several turns, the sum."
+  .. " turn, request: the medians; 90%: nine of ten took at most this. tokens/s: while an answer came. copied, applied:"
+  .. " code blocks of answers; edits in place are applied. tried: calls that were to write files; failed: those that did"
+  .. " not fit. kept, changed, undone: hunks as you left them when you had gone through a file."
 
 --- Columns that a narrow screen drops, in order, and the width that the name keeps.
-local LESS, NAME = { "first", "hit", "write", "read" }, 14
+local LESS, NAME = { "first", "hit", "write", "read", "time" }, 14
 
 --- The columns that fit after the name.
 ---@param width integer columns of the screen
@@ -132,6 +142,12 @@ local function outcomes(edits)
   return edits.kept + edits.changed + edits.undone == 0 and calls or calls .. "; " .. hunks
 end
 
+---@param row { copied: integer, applied: integer }
+---@return string
+local function uses(row)
+  return ("code: %d copied, %d applied"):format(row.copied, row.applied)
+end
+
 --- The length of the prompt and its parts; nil if unknown.
 ---@param row table
 ---@param is_turn boolean
@@ -178,49 +194,153 @@ local function tools(row)
   return parts[1] and table.concat(parts, ", ")
 end
 
---- Columns of an edit after the model: header, field.
-local EDIT_COLUMNS = {
-  { "form", "form" },
-  { "tried", "tried" },
-  { "failed", "failed" },
-  { "kept", "kept" },
-  { "changed", "changed" },
-  { "undone", "undone" },
+---@param times? { median: number, most: number }
+---@param which "median"|"most"
+---@return string
+local function time_of(times, which)
+  return times and format.time(times[which]) or ""
+end
+
+--- Columns of a small table after the name: header, field or text of a row, least width. A narrow screen drops the last
+--- ones.
+---@type table<string, { [1]: string, [2]: string|(fun(row: table): string), [3]?: integer }[]>
+local SMALL_COLUMNS = {
+  times = {
+    {
+      "turn",
+      function(row)
+        return time_of(row.turnTimes, "median")
+      end,
+      #"  12m 59s",
+    },
+    {
+      "request",
+      function(row)
+        return time_of(row.requestTimes, "median")
+      end,
+    },
+    {
+      "tokens/s",
+      function(row)
+        return row.speed and ("%.0f"):format(row.speed) or ""
+      end,
+    },
+    {
+      "turn 90%",
+      function(row)
+        return time_of(row.turnTimes, "most")
+      end,
+    },
+    {
+      "request 90%",
+      function(row)
+        return time_of(row.requestTimes, "most")
+      end,
+    },
+  },
+  edits = {
+    { "form", "form" },
+    { "tried", "tried" },
+    { "failed", "failed" },
+    { "kept", "kept" },
+    { "changed", "changed" },
+    { "undone", "undone" },
+  },
+  languages = {
+    { "edits", "edits" },
+    { "files", "files" },
+    {
+      "lines",
+      function(row)
+        return ("+%s −%s"):format(format.count(row.added), format.count(row.removed))
+      end,
+    },
+  },
 }
 
----@param edits table[]
+---@param name string key of SMALL_COLUMNS
+---@param title string
+---@param rows { name: string }[]
 ---@param width integer
 ---@param add fun(text: string, group?: string)
-local function add_edits(edits, width, add)
-  local widths = {}
+local function add_small(name, title, rows, width, add)
+  if #rows == 0 then
+    return
+  end
+  local columns = vim.list_slice(SMALL_COLUMNS[name])
+  local widths, cells = {}, {}
   local room = width - 1
-  for index, column in ipairs(EDIT_COLUMNS) do
-    widths[index] = #column[1] + 2
-    for _, row in ipairs(edits) do
-      widths[index] = math.max(widths[index], #tostring(row[column[2]]) + 2)
+  for index, column in ipairs(columns) do
+    widths[index] = math.max(#column[1] + 2, column[3] or 0)
+    cells[index] = vim.tbl_map(function(row)
+      local value = column[2]
+      return type(value) == "function" and value(row) or tostring(row[value])
+    end, rows)
+    for _, cell in ipairs(cells[index]) do
+      widths[index] = math.max(widths[index], vim.api.nvim_strwidth(cell) + 2)
     end
     room = room - widths[index]
   end
-  local columns = vim.list_slice(EDIT_COLUMNS)
   while room < 8 and #columns > 3 do
-    -- A narrow screen drops the last ones.
     room = room + widths[#columns]
     table.remove(columns)
   end
   room = math.max(3, math.min(room, 60))
-  local header = fit("Edits", room)
+  local header = fit(title, room)
   for index, column in ipairs(columns) do
     header = header .. pad_left(column[1], widths[index])
   end
   add(header, "AgentTitle")
-  for _, row in ipairs(edits) do
-    local line = "  " .. fit(row.model, room - 2, true)
-    for index, column in ipairs(columns) do
-      line = line .. pad_left(tostring(row[column[2]]), widths[index])
+  for number, row in ipairs(rows) do
+    local line = "  " .. fit(row.name, room - 2, true)
+    for index in ipairs(columns) do
+      line = line .. pad_left(cells[index][number], widths[index])
     end
     add(line)
   end
   add("")
+end
+
+local MOST_LANGUAGES = 10
+
+--- Sums of extensions with the same filetype, most changed lines first.
+---@param extensions table[] see `languages` of the request `usage`
+---@return table[]
+local function by_language(extensions)
+  local list, by_name = {}, {}
+  for _, row in ipairs(extensions) do
+    local name = languages.of_fence(row.extension) or row.extension
+    local sum = by_name[name]
+    if not sum then
+      sum = { name = name, edits = 0, files = 0, added = 0, removed = 0 }
+      by_name[name] = sum
+      table.insert(list, sum)
+    end
+    for _, field in ipairs({ "edits", "files", "added", "removed" }) do
+      sum[field] = sum[field] + row[field]
+    end
+  end
+  table.sort(list, function(a, b)
+    local left, right = a.added + a.removed, b.added + b.removed
+    return left > right or left == right and a.name < b.name
+  end)
+  return vim.list_slice(list, 1, MOST_LANGUAGES)
+end
+
+--- Adds the tables of models and languages.
+---@param usage table
+---@param width integer
+---@param add fun(text: string, group?: string)
+local function add_small_tables(usage, width, add)
+  local timed = vim.tbl_filter(function(row)
+    return row.turnTimes or row.requestTimes or row.speed
+  end, usage.models)
+  add_small("times", "Times", timed, width, add)
+  local edits = vim.tbl_map(function(row)
+    return vim.tbl_extend("force", row, { name = row.model })
+  end, usage.edits)
+  add_small("edits", "Edits", edits, width, add)
+  add_small("languages", "Languages", by_language(usage.languages), width, add)
 end
 
 --- Adds the tables of requests.
@@ -250,6 +370,7 @@ local function add_tables(usage, width, add)
       end
       add(line)
       local details = { tools(row) or false, size(row, name == "turns") or false }
+      table.insert(details, row.copied + row.applied > 0 and uses(row) or false)
       table.insert(details, row.edits and outcomes(row.edits))
       -- The only session, day and model have the same.
       local is_only = #usage[name] == 1
@@ -281,9 +402,7 @@ function M.lines(usage, width, today)
   local lines, spans, add = page.lines()
   require("agent.menus.usage_chart").add(usage.daily, width, today, add)
   local unreported = add_tables(usage, width, add)
-  if #usage.edits > 0 then
-    add_edits(usage.edits, width, add)
-  end
+  add_small_tables(usage, width, add)
   add(LEGEND, "AgentHint")
   if unreported > 0 then
     add("*: with requests whose tokens the provider did not tell; they are not in the sums.", "AgentHint")

@@ -41,6 +41,19 @@ function M.milliseconds(milliseconds)
   return (milliseconds < 9950 and "%.1f s" or "%.0f s"):format(milliseconds / 1000)
 end
 
+--- Also long ones: 480 ms, 1.2 s, 42 s, 12m 5s, 3h 20m
+---@param milliseconds number
+---@return string
+function M.time(milliseconds)
+  local seconds = math.floor(milliseconds / 1000 + 0.5)
+  if seconds < 60 then
+    return M.milliseconds(milliseconds)
+  elseif seconds < 3600 then
+    return ("%dm %ds"):format(seconds / 60, seconds % 60)
+  end
+  return ("%dh %dm"):format(seconds / 3600, seconds % 3600 / 60)
+end
+
 --- The beginning of a text, at most this many columns.
 ---@param text string
 ---@param width integer

@@ -6,5 +6,9 @@ import type { UsageLog } from "../ports/usage.ts";
 export function usageAnswers(log: UsageLog): Answers {
   return {
     usage: ({ sessionId }) => Promise.resolve({ pricesOf: PRICES_DATE, ...log.report(sessionId) }),
+    code_used({ sessionId, turn, use }) {
+      log.used(sessionId, turn, use);
+      return Promise.resolve({});
+    },
   };
 }

@@ -1,6 +1,6 @@
 /** The quality of models' edits: their attempts, and the user's review. */
-
 import type { RequestResult } from "../../protocol/requests.ts";
+import type { Diff } from "./events.ts";
 
 /** One call that should have written files. */
 export interface EditTried {
@@ -11,9 +11,14 @@ export interface EditTried {
   readonly form: string;
   /** False: it did not fit, or was unreadable. */
   readonly written: boolean;
+  /** The files that it wrote. */
+  readonly files: readonly EditedFile[];
 }
 
+export type EditedFile = Pick<Diff, "path" | "added" | "removed">;
+
 export type EditReport = RequestResult<"usage">["edits"][number];
+export type LanguageReport = RequestResult<"usage">["languages"][number];
 export type TurnEdits = NonNullable<RequestResult<"usage">["turns"][number]["edits"]>;
 export type HunkOutcomes = Pick<EditReport, "kept" | "changed" | "undone">;
 
@@ -25,6 +30,8 @@ export interface EditLog {
   settled(session: string, call: string, path: string, outcomes: HunkOutcomes): void;
   /** By model and form, last used first. */
   report(): readonly EditReport[];
+  /** By the extension of the files, most changed lines first. */
+  languages(): readonly LanguageReport[];
   /** By turn. */
   turns(session: string): ReadonlyMap<number, TurnEdits>;
 }

@@ -1,6 +1,6 @@
 /** Records the cost of requests. */
 import type { EditLog } from "../log/edits.ts";
-import type { RequestResult } from "../../protocol/requests.ts";
+import type { RequestParams, RequestResult } from "../../protocol/requests.ts";
 import type { Usage } from "../log/messages.ts";
 
 /** Timing of a step's request. */
@@ -45,9 +45,13 @@ export interface UsageLog {
   record(session: string, turn: number, request: RequestUsage): void;
   /** US dollars of all requests of the session; undefined where none had a price. */
   cost(session: string): number | undefined;
+  /** The user used a code block of this turn's answer. */
+  used(session: string, turn: number, use: CodeUse): void;
   /** By turn of this session, by session, by day and by model, the newest first. */
   report(session: string | undefined): UsageReport;
 }
+
+export type CodeUse = RequestParams<"code_used">["use"];
 
 /** See `usage` of protocol/requests.ts. */
 export type UsageReport = Omit<RequestResult<"usage">, "pricesOf">;

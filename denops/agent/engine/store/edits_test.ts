@@ -77,9 +77,27 @@ Deno.test("edits are counted by form, written or not, and the hunks of a file wh
   const { turns, edits } = usage.report("s1");
   assert.deepEqual(turns[0]?.edits, { tried: 5, failed: 1, kept: 1, changed: 1, undone: 1 });
   assert.equal(edits.length, 3);
+  assert.deepEqual(usage.report(undefined).languages, [
+    { extension: "txt", files: 2, edits: 4, added: 4, removed: 4 },
+  ]);
   // To take back the turn is to take back what was not gone through.
   await engine.session.takeBack({ kind: "undo", turn: undefined });
   assert.deepEqual(told(), [after[0], `${model} write 1 0: 0 0 1`, after[2]]);
+});
+
+Deno.test("files that were written, by the end of their names: most changed lines first", () => {
+  using database = Database.inMemory();
+  const edits = new SqliteEdits(database);
+  const files = (...paths: readonly string[]) => paths.map((path) => ({ path, added: 2, removed: 1 }));
+  const edit = { call: "c", provider: "p", model: "m", form: "patch", written: true };
+  edits.tried("s", 1, { ...edit, files: files("/p/a.TS", "/p/b.d.ts", "/p/Makefile", "/p/.bashrc") });
+  edits.tried("s", 2, { ...edit, files: files("/p/a.TS", "/p/src.d/Makefile") });
+  edits.tried("s", 2, { ...edit, written: false, files: [] });
+  assert.deepEqual(edits.languages(), [
+    { extension: "ts", files: 2, edits: 3, added: 6, removed: 3 },
+    { extension: "makefile", files: 2, edits: 2, added: 4, removed: 2 },
+    { extension: ".bashrc", files: 1, edits: 1, added: 2, removed: 1 },
+  ]);
 });
 
 Deno.test("a database from before edits were counted is brought up to date, and its rows stay", async () => {

@@ -1,7 +1,7 @@
 /** Usage of requests, in SQLite, which also computes the sums. */
 import { z } from "../../deps/zod.ts";
 import { defined } from "../../shared/records.ts";
-import type { RequestUsage, UsageLog, UsageReport } from "../ports/usage.ts";
+import type { CodeUse, RequestUsage, UsageLog, UsageReport } from "../ports/usage.ts";
 import { nameNow } from "../calls/old_names.ts";
 import type { Database } from "./database.ts";
 import { SqliteEdits } from "./edits.ts";
@@ -20,11 +20,63 @@ const MOST_DAILY = 30;
 
 const DAY = "date(time / 1000, 'unixepoch', 'localtime')";
 
+/** Milliseconds of an answer; shorter ones say nothing about the model's speed. */
+const LEAST_STREAM = 100;
+
 /** Characters of a name. */
 const LONGEST_NAME = 200;
 
 const Tools = z.record(z.string(), z.int());
 const Modes = z.array(z.string());
+
+/**
+ * Medians and 90th percentiles of each key. A turn lasts from the input of its first step to the answer of its last one.
+ * The steps of a sub-agent belong to no turn but its own.
+ */
+const TIMES = `turn_spans AS (
+         SELECT key, max(time) - min(time - all_ms - coalesce(ready_ms, 0)) AS ms FROM picked
+         WHERE (ready_ms IS NOT NULL OR purpose = 'edit') AND (agent IS NULL OR agent = key)
+         GROUP BY key, session, turn
+       ),
+       durations AS (
+         SELECT key, 'first' AS kind, first_token_ms AS ms FROM picked WHERE first_token_ms IS NOT NULL
+         UNION ALL SELECT key, 'request', all_ms FROM picked WHERE ready_ms IS NOT NULL
+         UNION ALL SELECT key, 'turn', ms FROM turn_spans
+       ),
+       places AS (
+         SELECT *, count(*) OVER (PARTITION BY key, kind) AS count,
+           row_number() OVER (PARTITION BY key, kind ORDER BY ms) AS place
+         FROM durations
+       ),
+       times AS (
+         SELECT key, ${median("first")} AS first_token, ${median("request")} AS request_median,
+           ${percentile("request")} AS request_most, ${median("turn")} AS turn_median, ${
+  percentile("turn")
+} AS turn_most,
+           sum(ms) FILTER (WHERE kind = 'turn') AS turn_sum
+         FROM places GROUP BY key
+       )`;
+
+function median(kind: string): string {
+  return `avg(ms) FILTER (WHERE kind = '${kind}' AND place IN ((count + 1) / 2, (count + 2) / 2))`;
+}
+
+/** The 90th percentile by nearest rank. */
+function percentile(kind: string): string {
+  return `max(ms) FILTER (WHERE kind = '${kind}' AND place = (9 * count + 9) / 10)`;
+}
+
+/** Tokens a second between the first and the last token. */
+const SPEED = (() => {
+  const streamed = `FILTER (WHERE reported AND all_ms - first_token_ms >= ${LEAST_STREAM})`;
+  return `1000.0 * sum(output) ${streamed} / sum(all_ms - first_token_ms) ${streamed}`;
+})();
+
+/** Edits in place apply what the model wrote, too. */
+const CODE_USES = `SELECT session, turn, provider, model, use, time, NULL AS agent FROM code_uses
+  UNION ALL
+  SELECT session, turn, provider, model, 'applied', time, NULL
+  FROM (SELECT DISTINCT session, turn FROM usage WHERE purpose = 'edit') JOIN edits USING (session, turn) WHERE written`;
 
 export class SqliteUsage implements UsageLog {
   readonly edits: SqliteEdits;
@@ -68,6 +120,16 @@ export class SqliteUsage implements UsageLog {
     );
   }
 
+  used(session: string, turn: number, use: CodeUse): void {
+    const step = "FROM usage WHERE session = ?1 AND turn = ?2 AND agent IS NULL AND build_ms IS NOT NULL " +
+      "ORDER BY id DESC LIMIT 1";
+    this.#database.run(
+      `INSERT INTO code_uses (session, turn, provider, model, use, time)
+       VALUES (?1, ?2, coalesce((SELECT provider ${step}), ''), coalesce((SELECT model ${step}), ''), ?3, ?4)`,
+      ...[session, turn, use, Date.now()],
+    );
+  }
+
   cost(session: string): number | undefined {
     return optional(
       this.#database.get("SELECT sum(cost) AS cost FROM usage WHERE session = ?", session)?.cost,
@@ -80,6 +142,7 @@ export class SqliteUsage implements UsageLog {
       turns: session === undefined ? [] : this.#turns(session),
       agents: session === undefined ? [] : this.#agents(session),
       edits: [...this.edits.report()],
+      languages: [...this.edits.languages()],
       sessions: this.#grouped("session", MOST_SESSIONS, (id) => ({ name: this.#sessionName(id) })),
       days: this.#grouped(DAY, MOST_DAYS, asItIs),
       models: this.#grouped("provider || '/' || model", MOST_MODELS, asItIs),
@@ -131,23 +194,15 @@ export class SqliteUsage implements UsageLog {
   ): Row[] {
     const rows = this.#database.all(
       `WITH picked AS MATERIALIZED (
-         SELECT ${key} AS key, * FROM usage WHERE ${session === undefined ? "" : "session = ? AND "}${which}
+         SELECT ${key} AS key, * FROM usage WHERE ${session === undefined ? "" : "session = ?1 AND "}${which}
        ),
-       places AS (
-         SELECT key, first_token_ms AS ms, count(*) OVER (PARTITION BY key) AS count,
-           row_number() OVER (PARTITION BY key ORDER BY first_token_ms) AS place
-         FROM picked WHERE first_token_ms IS NOT NULL
-       ),
-       medians AS (
-         SELECT key, avg(ms) AS first_token FROM places
-         WHERE place IN ((count + 1) / 2, (count + 2) / 2) GROUP BY key
-       ),
+       ${TIMES},
        sums AS (
          SELECT key, count(*) AS requests, sum(1 - reported) AS unreported, sum(input) AS input,
            sum(output) AS output, sum(cached_read) AS cached_read, sum(cached_write) AS cached_write,
            sum(cost) AS cost, sum(invalid_calls) AS invalid, avg(build_ms) AS build, avg(ready_ms) AS ready,
            max(offered) AS offered, max(messages) AS messages, count(DISTINCT session || turn) AS turns,
-           json_group_array(DISTINCT purpose) AS modes, max(id) AS newest
+           json_group_array(DISTINCT purpose) AS modes, max(id) AS newest, ${SPEED} AS speed
          FROM picked GROUP BY key ORDER BY newest DESC LIMIT ${most}
        ),
        calls AS (
@@ -155,8 +210,13 @@ export class SqliteUsage implements UsageLog {
            SELECT picked.key AS key, each.key AS tool, sum(each.value) AS count
            FROM picked, json_each(picked.tools) AS each GROUP BY 1, 2
          ) GROUP BY key
+       ),
+       uses AS (
+         SELECT ${key} AS key, sum(use = 'copied') AS copied, sum(use = 'applied') AS applied
+         FROM (${CODE_USES}) ${session === undefined ? "" : "WHERE session = ?1"} GROUP BY 1
        )
-       SELECT * FROM sums LEFT JOIN medians USING (key) LEFT JOIN calls USING (key) ORDER BY newest DESC`,
+       SELECT * FROM sums LEFT JOIN times USING (key) LEFT JOIN calls USING (key) LEFT JOIN uses USING (key)
+       ORDER BY newest DESC`,
       ...(session === undefined ? [] : [session]),
     );
     return rows.map((row) => rowOf(row, about(String(row.key))));
@@ -177,6 +237,8 @@ export class SqliteUsage implements UsageLog {
 function rowOf(row: Readonly<Record<string, unknown>>, { name, edits }: Pick<Row, "name" | "edits">): Row {
   const cost = optional(row.cost);
   const firstToken = optional(row.first_token);
+  const times = (median: unknown, most: unknown) =>
+    typeof median === "number" && typeof most === "number" ? { median, most } : undefined;
   const [build, ready] = [optional(row.build), optional(row.ready)];
   return {
     name: oneLine(name),
@@ -195,6 +257,14 @@ function rowOf(row: Readonly<Record<string, unknown>>, { name, edits }: Pick<Row
     offered: Number(row.offered ?? 0),
     modes: typeof row.modes === "string" ? Modes.parse(JSON.parse(row.modes)) : [],
     ...(build === undefined || ready === undefined ? {} : { prompt: { build, ready } }),
+    ...defined({
+      time: optional(row.turn_sum),
+      turnTimes: times(row.turn_median, row.turn_most),
+      requestTimes: times(row.request_median, row.request_most),
+      speed: optional(row.speed),
+    }),
+    copied: Number(row.copied ?? 0),
+    applied: Number(row.applied ?? 0),
     ...(edits === undefined ? {} : { edits }),
   };
 }

@@ -54,6 +54,7 @@ Deno.test("sums by turn, session, day and model, the newest first", () => {
   usage.record("a", 2, { ...request, purpose: "summary", firstToken: 200 });
   store.append("b", { entries: [asked("Other")] });
   usage.record("b", 1, { ...request, model: "model-2", provider: "other" });
+  database.run("UPDATE usage SET time = ?", Date.now());
 
   const { turns, sessions, days, models } = usage.report("a");
   assert.deepEqual(turns, [
@@ -72,6 +73,9 @@ Deno.test("sums by turn, session, day and model, the newest first", () => {
       messages: 0,
       offered: 29,
       modes: ["summary"],
+      speed: 10_000 / 700,
+      copied: 0,
+      applied: 0,
     },
     {
       name: "First line",
@@ -90,6 +94,12 @@ Deno.test("sums by turn, session, day and model, the newest first", () => {
       offered: 29,
       modes: ["agent"],
       prompt: { build: 2, ready: 30 },
+      time: 940,
+      turnTimes: { median: 940, most: 940 },
+      requestTimes: { median: 900, most: 900 },
+      speed: 30_000 / 1_700,
+      copied: 0,
+      applied: 0,
     },
   ]);
   const short = (rows: UsageReport["turns"]) =>
@@ -100,6 +110,58 @@ Deno.test("sums by turn, session, day and model, the newest first", () => {
   assert.equal(sessions[1]?.firstToken, 250, "the median of 100, 200, 300 and 600");
   assert.deepEqual([usage.cost("a"), usage.cost("b")], [0.75, undefined]);
   assert.deepEqual(usage.report(undefined).turns, []);
+});
+
+Deno.test("times: of turns, of their requests and of answers; a session's time is that of its turns", () => {
+  const { database, usage } = opened("a");
+  using _ = database;
+  const prompt = { build: 1, ready: 100, messages: 1 };
+  /** A request that ends at this second. */
+  const recordAt = (turn: number, end: number, seconds: number, more: Partial<RequestUsage> = {}) => {
+    usage.record("a", turn, { ...request, duration: seconds * 1_000, prompt, ...more });
+    database.run("UPDATE usage SET time = ? WHERE id = (SELECT max(id) FROM usage)", end * 1_000);
+  };
+  // Turn 1 has two steps, and runs a sub-agent that goes on for longer. Its title comes later.
+  recordAt(1, 10, 2, { firstToken: 1_000, usage: { input: 1, output: 50, cachedRead: 0, cachedWrite: 0 } });
+  recordAt(1, 90, 4, { agent: "child" });
+  recordAt(1, 30, 6);
+  usage.record("a", 1, { ...request, purpose: "title" });
+  for (let turn = 2; turn <= 10; turn += 1) recordAt(turn, 100 * turn, turn);
+  // All at once: it says nothing about the speed.
+  recordAt(11, 2_000, 1, { firstToken: 950 });
+
+  const { turns, sessions, agents } = usage.report("a");
+  assert.equal(turns.at(-1)?.time, 30_000 - 10_000 + 2_000 + 100);
+  const ends = [22_100, ...[2, 3, 4, 5, 6, 7, 8, 9, 10, 1].map((seconds) => seconds * 1_000 + 100)];
+  assert.equal(sessions[0]?.time, ends.reduce((sum, one) => sum + one));
+  assert.deepEqual(sessions[0]?.turnTimes, { median: 6_100, most: 10_100 });
+  assert.deepEqual(sessions[0]?.requestTimes, { median: 5_000, most: 9_000 });
+  assert.equal(sessions[0]?.speed, 50);
+  assert.deepEqual([agents[0]?.time, agents[0]?.requestTimes], [4_100, { median: 4_000, most: 4_000 }]);
+});
+
+Deno.test("code blocks that the user copies and applies count for their turn and its model; edits in place are applied", () => {
+  const { database, usage } = opened("a");
+  using _ = database;
+  const prompt = { build: 1, ready: 1, messages: 1 };
+  usage.record("a", 1, { ...request, prompt });
+  usage.record("a", 1, { ...request, model: "child", agent: "b", prompt });
+  usage.record("a", 2, { ...request, purpose: "edit" });
+  for (const use of ["copied", "copied", "applied"] as const) usage.used("a", 1, use);
+  const edit = { call: "c", provider: "test", model: "model-1", form: "whole", files: [] };
+  usage.edits.tried("a", 1, { ...edit, written: true });
+  usage.edits.tried("a", 2, { ...edit, written: false });
+  usage.edits.tried("a", 2, { ...edit, written: true });
+  // Of a turn that another session has asked the model.
+  usage.used("a", 9, "copied");
+  const { turns, sessions, models, days } = usage.report("a");
+  const counts = (rows: UsageReport["turns"]) => rows.map(({ copied, applied }) => [copied, applied]);
+  assert.deepEqual(counts(turns), [[0, 1], [2, 1]]);
+  assert.deepEqual([counts(sessions), counts(days)], [[[3, 2]], [[3, 2]]]);
+  assert.deepEqual(models.map(({ name, copied, applied }) => [name, copied, applied]), [
+    ["test/model-1", 2, 2],
+    ["test/child", 0, 0],
+  ]);
 });
 
 Deno.test("days are told apart, and what a deleted session has cost stays", () => {

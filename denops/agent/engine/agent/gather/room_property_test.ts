@@ -25,6 +25,7 @@ const NO_EDITS: EditLog = {
   isOpen: () => false,
   settled: () => {},
   report: () => [],
+  languages: () => [],
   turns: () => new Map(),
 };
 

@@ -1,7 +1,8 @@
 /** Runs the tool calls of one answer: policy, approval, run. Each call gets exactly one result, in order. */
 import { trace } from "../../../protocol/trace.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
-import type { ToolStart } from "../../log/events.ts";
+import type { EditedFile, EditTried } from "../../log/edits.ts";
+import type { Diff, ToolStart } from "../../log/events.ts";
 import type { ResultEntry } from "../../log/entries.ts";
 import { isRecord } from "../../calls/json_schema.ts";
 import type { ToolCall } from "../../log/messages.ts";
@@ -43,7 +44,7 @@ export interface BatchPorts extends PermissionPorts, CheckpointPorts {
   /** The reason why a call is refused in any case; absent: nothing is. @param args as the tool accepts them */
   refusalOf?(tool: Tool, args: Readonly<Record<string, unknown>>): string | undefined;
   /** Receives the outcome of each edit. */
-  tried?(edit: { readonly call: string; readonly form: string; readonly written: boolean }): void;
+  tried?(edit: Omit<EditTried, "provider" | "model">): void;
   /** Called after each successful call that may have changed more than files. */
   acted?(): void;
   /** Reads the current rules before each call. @throws {Error} if they cannot be read */
@@ -168,7 +169,7 @@ async function runCall(
   const { tool, args } = call;
   const problem = problemOf(call, ports);
   if (tool === undefined || !args.ok || problem !== undefined) {
-    if (tool !== undefined && !args.ok) noteEdit(call, ports, false);
+    if (tool !== undefined && !args.ok) noteEdit(call, ports);
     return refuse(call, problem ?? new ToolError("Not run."), ports);
   }
   const permissions = new Permissions(ports, (access) => startOf(call, access), signal);
@@ -192,7 +193,7 @@ async function runCall(
     // A call that cannot be prepared still appears on screen.
     permissions.start();
     if (signal.aborted) return failed(call, new ToolError("Cancelled by the user.", "stopped"), ports);
-    noteEdit(call, ports, false);
+    noteEdit(call, ports);
     const reason = error instanceof ToolError ? error : new ToolError(`The tool failed: ${messageOf(error)}`);
     return failed(call, reason, ports);
   }
@@ -245,7 +246,7 @@ async function runPermitted(
         ? prepared.run(signal, permitted.approved)
         : runCheckpointed(call.id, prepared, permitted, ports, signal),
   );
-  if ((result.changes ?? []).length > 0) noteEdit(call, ports, true);
+  if ((result.changes ?? []).length > 0) noteEdit(call, ports, result);
   const { access } = permitted.approved;
   if (result.failed !== true && changesMoreThanFiles(prepared.access, access)) ports.acted?.();
   const { roots } = workspace;
@@ -277,11 +278,22 @@ function changesMoreThanFiles(access: Access, approved?: CommandAccess): boolean
   }
 }
 
-/** An edit that the user refused says nothing about its form, and is not recorded. */
-function noteEdit({ id, tool, fitted }: ReadCall, { tried }: BatchPorts, written: boolean): void {
+/**
+ * An edit that the user refused says nothing about its form, and is not recorded. @param result undefined: it wrote
+ * nothing
+ */
+function noteEdit({ id, tool, fitted }: ReadCall, { tried }: BatchPorts, result?: ToolResult): void {
   if (tool?.kind !== "edit") return;
   const input = fitted.ok && isRecord(fitted.value) ? fitted.value : {};
-  tried?.({ call: id, form: tool.forms?.of(input) ?? tool.name, written });
+  const form = tool.forms?.of(input) ?? tool.name;
+  tried?.({ call: id, form, written: result !== undefined, files: result === undefined ? [] : editedFiles(result) });
+}
+
+/** Of a patch, some files may have failed. */
+function editedFiles({ diff, changes = [] }: ToolResult): readonly EditedFile[] {
+  const written = new Set(changes.map(({ path }) => path));
+  const all: readonly Diff[] = diff === undefined ? [] : [diff, ...diff.others ?? []];
+  return all.filter(({ path }) => written.has(path));
 }
 
 /** The start of a call, as far as its arguments are readable. */

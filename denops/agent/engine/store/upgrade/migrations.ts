@@ -311,4 +311,25 @@ export const MIGRATIONS: readonly string[] = [
     SELECT RAISE(ABORT, 'the message is back in an input');
   END;
   `,
+  `
+  -- The files that one call wrote, with their changed lines.
+  CREATE TABLE edited_files (
+    edit INTEGER NOT NULL REFERENCES edits(id) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    added INTEGER NOT NULL,
+    removed INTEGER NOT NULL,
+    PRIMARY KEY (edit, path)
+  ) WITHOUT ROWID;
+
+  -- What the user did with code blocks of answers: 'copied' or 'applied'. With the model of their turn.
+  CREATE TABLE code_uses (
+    id INTEGER PRIMARY KEY,
+    session TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    use TEXT NOT NULL,
+    time INTEGER NOT NULL
+  );
+  `,
 ];

@@ -10,6 +10,7 @@ export const SCHEMAS: readonly string[] = [
   "4f997d801b46b3bd9c824a7feb61b7d1d6d99c9c1c6b428b38a1c872125e336e",
   "532832e5be46358145a6cad0ff411247fb75533df462dbc630bb649c78366b88",
   "00d218ee880788d08c4ceed697ead5a01bb14545956db63fdb6de334fba8513c",
+  "269b365509fabe90d10ee24db6be5ec45f0a61db6fb3d8fc8edcb34748383dbc",
 ];
 
 /** FTS5's own tables; their text depends on the version of SQLite. */
