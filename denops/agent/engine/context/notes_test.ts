@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { answered, asked } from "../../../../tests/support/entries.ts";
-import { type Note, notesText, preferencesIn, superfluous } from "./notes.ts";
+import { answered, asked, result } from "../../../../tests/support/entries.ts";
+import { definitionNote, type Note, notesText, preferencesIn, superfluous } from "./notes.ts";
 
 Deno.test("preferences are sentences that begin as such, in the user's words", () => {
   const said = (text: string) => preferencesIn([{ type: "text", text }]);
@@ -22,6 +22,24 @@ Deno.test("preferences are sentences that begin as such, in the user's words", (
       `Always ${"x".repeat(200)}`,
     ]
   ) assert.deepEqual(said(text), [], text);
+});
+
+Deno.test("definitions that were looked up are told once no message shows the call's result; the newest 30 are kept", () => {
+  const note = (at: number): [string, Note] => [
+    definitionNote(`name${at}`, "src/a.ts", at),
+    { kind: "definition", at, call: `c${at}` },
+  ];
+  const notes = new Map([note(1), note(2), note(3)]);
+  const log = [1, 2].flatMap((at) => [
+    answered("", [{ id: `c${at}`, name: "symbols", arguments: "{}" }]),
+    result(`c${at}`, "symbols", "1 definition of …"),
+  ]);
+  assert.equal(
+    notesText(notes, log, new Map([["c2", "[masked]"]])),
+    "Earlier in this session, not shown above any more: you looked up name3 src/a.ts:3, name2 src/a.ts:2",
+  );
+  const many = new Map(Array.from({ length: 40 }, (_, at) => note(at)));
+  assert.deepEqual(superfluous(many), Array.from({ length: 10 }, (_, at) => note(at)[0]));
 });
 
 Deno.test("only what the messages do not show is told, the newest first, in a few hundred characters", () => {

@@ -42,6 +42,15 @@ const Diff = OneDiff.extend({
 });
 export type Diff = ReadonlyDeep<z.infer<typeof Diff>>;
 
+/** A symbol, and where the call found its definition. */
+const SymbolDefinition = z.object({
+  name: z.string(),
+  /** Absolute. */
+  path: z.string(),
+  line: z.number(),
+});
+export type SymbolDefinition = Readonly<z.infer<typeof SymbolDefinition>>;
+
 export const Plan = z.array(
   z.object({ step: z.string(), status: z.enum(["pending", "in_progress", "completed"]) }),
 );
@@ -121,6 +130,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
     /** The text that the model got. */
     output: z.string(),
     diff: Diff.exactOptional(),
+    definitions: z.array(SymbolDefinition).exactOptional(),
     /** Stopped by the user or by the end of its process, which is not a failure. */
     stopped: z.boolean().exactOptional(),
   }),

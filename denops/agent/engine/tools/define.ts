@@ -8,7 +8,7 @@ import { z } from "../../deps/zod.ts";
 import { defined } from "../../shared/records.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { propertiesOf } from "../calls/json_schema.ts";
-import type { Diff, FileChange, Plan, ToolKind } from "../log/events.ts";
+import type { Diff, FileChange, Plan, SymbolDefinition, ToolKind } from "../log/events.ts";
 import type { EditForm } from "../../protocol/options/efforts.ts";
 import type { Image } from "../log/messages.ts";
 import type { ToolSpec } from "../log/model_request.ts";
@@ -36,6 +36,8 @@ export interface ToolResult {
   readonly summary: string;
   readonly diff?: Diff;
   readonly changes?: readonly FileChange[];
+  /** Of symbols that the model looked up. */
+  readonly definitions?: readonly SymbolDefinition[];
   /** The call ran and failed: a command with an error. */
   readonly failed?: boolean;
   /** The current to-do list. */

@@ -5,7 +5,7 @@ import type { Workspace } from "./files/workspace.ts";
 import { askServers, nothing, PLACE, type PlaceArguments, placeOf, placeTitle } from "./lsp/ask.ts";
 import { showDiagnostics } from "./lsp/diagnostics.ts";
 import { showHierarchy } from "./lsp/hierarchy.ts";
-import { placed, showLocations } from "./lsp/show.ts";
+import { definitionsIn, placed, showLocations } from "./lsp/show.ts";
 import { showFound, showOutline } from "./lsp/symbol_lists.ts";
 
 interface Question extends PlaceArguments {
@@ -37,7 +37,10 @@ function locations(op: LocationOp, noun: string): Kind {
         "locations",
       ], signal);
       if (answer.kind === "nothing") return nothing(answer.reason);
-      return await showLocations(answer, noun, workspace, signal);
+      const result = await showLocations(answer, noun, workspace, signal);
+      return op === "definition"
+        ? { ...result, definitions: await definitionsIn(answer, workspace) }
+        : result;
     },
   };
 }

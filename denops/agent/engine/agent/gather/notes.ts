@@ -1,7 +1,14 @@
 /** Takes a session's notes from its events, and stores them once a turn. */
 import { nameInRoots } from "../../../policy/roots.ts";
-import { LONGEST_NOTE, type Note, preferencesIn, superfluous } from "../../context/notes.ts";
-import type { AgentEvent, ToolStart } from "../../log/events.ts";
+import {
+  definitionNote,
+  isDefinitionIn,
+  LONGEST_NOTE,
+  type Note,
+  preferencesIn,
+  superfluous,
+} from "../../context/notes.ts";
+import type { AgentEvent, FileChange, SymbolDefinition, ToolStart } from "../../log/events.ts";
 
 export class Notes {
   readonly #kept: Map<string, Note>;
@@ -15,8 +22,9 @@ export class Notes {
     this.#roots = roots;
   }
 
-  /** Ignores sub-agents, which have their own sessions. */
+  /** Ignores sub-agents, which have their own sessions, except for their changes. */
   hear(event: AgentEvent): void {
+    if (event.type === "file_modified") this.#forgetGone(event.change);
     if (event.parent !== undefined) return;
     switch (event.type) {
       case "user_message":
@@ -34,6 +42,7 @@ export class Notes {
         if (call === undefined || event.stopped === true) break;
         if (event.status === "failed") this.#note("failed", `${call.title}: ${event.summary}`);
         else this.#files(call);
+        this.#definitions(event.definitions ?? [], event.id);
         break;
       }
       case "turn_done":
@@ -48,6 +57,28 @@ export class Notes {
     for (const path of paths) {
       const name = nameInRoots(path, this.#roots);
       if (name !== undefined && name !== "") this.#note(writes ? "written" : "read", name);
+    }
+  }
+
+  #definitions(found: readonly SymbolDefinition[], call: string): void {
+    const noted = found.flatMap(({ name, path, line }) => {
+      const file = nameInRoots(path, this.#roots);
+      return file === undefined ? [] : [{ name, file, text: definitionNote(name, file, line) }];
+    }).filter(({ text }) => text.length <= LONGEST_NOTE);
+    // They may have had other lines before.
+    for (const { name, file } of noted) this.#forgetDefinitions(file, name);
+    for (const { text } of noted) this.#new.set(text, { kind: "definition", at: Date.now(), call });
+  }
+
+  #forgetGone({ kind, path, from }: FileChange): void {
+    const gone = kind === "deleted" ? path : from;
+    const file = gone === undefined ? undefined : nameInRoots(gone, this.#roots);
+    if (file !== undefined) this.#forgetDefinitions(file);
+  }
+
+  #forgetDefinitions(file: string, name?: string): void {
+    for (const notes of [this.#new, this.#kept]) {
+      for (const [text, note] of [...notes]) if (isDefinitionIn(text, note, file, name)) notes.delete(text);
     }
   }
 

@@ -191,7 +191,7 @@ export class SurroundingsGatherer {
   #folded(): string | undefined {
     const { memory, history: { seen, folds, first } } = this.#ports;
     const isWhole = folds.compaction === undefined && folds.masked.size === 0 && first === 1;
-    return isWhole ? undefined : notesText(memory.notes, seen);
+    return isWhole ? undefined : notesText(memory.notes, seen, folds.masked);
   }
 
   get #needsFiles(): boolean {

@@ -4,7 +4,7 @@ import { messageOf, ToolError } from "../../../shared/errors.ts";
 import type { EditedFile, EditTried } from "../../log/edits.ts";
 import type { Diff, ToolStart } from "../../log/events.ts";
 import type { ResultEntry } from "../../log/entries.ts";
-import { isRecord } from "../../calls/json_schema.ts";
+import { defined, isRecord } from "../../../shared/records.ts";
 import type { ToolCall } from "../../log/messages.ts";
 import { meantBy } from "../permission/meant_by.ts";
 import { oneLine } from "../../llm/failures/text.ts";
@@ -286,7 +286,12 @@ function noteEdit({ id, tool, fitted }: ReadCall, { tried }: BatchPorts, result?
   if (tool?.kind !== "edit") return;
   const input = fitted.ok && isRecord(fitted.value) ? fitted.value : {};
   const form = tool.forms?.of(input) ?? tool.name;
-  tried?.({ call: id, form, written: result !== undefined, files: result === undefined ? [] : editedFiles(result) });
+  tried?.({
+    call: id,
+    form,
+    written: result !== undefined,
+    files: result === undefined ? [] : editedFiles(result),
+  });
 }
 
 /** Of a patch, some files may have failed. */
@@ -322,9 +327,9 @@ async function checked(
 
 function finished(call: ReadCall, result: ToolResult, { emit }: BatchPorts): ResultEntry {
   if (result.plan !== undefined) emit({ type: "plan", steps: result.plan });
-  const diff = result.diff === undefined ? {} : { diff: result.diff };
+  const { summary, text: output, diff, definitions } = result;
   const status = result.failed === true ? "failed" : "completed";
-  emit({ type: "tool_done", id: call.id, status, summary: result.summary, output: result.text, ...diff });
+  emit({ type: "tool_done", id: call.id, status, summary, output, ...defined({ diff, definitions }) });
   const images = result.images === undefined ? {} : { images: result.images };
   const isError = result.failed === true;
   return { type: "tool_result", id: call.id, name: call.name, text: result.text, isError, ...images };

@@ -7,6 +7,7 @@ import type { FileDecision } from "../../../policy/file_access.ts";
 import type { ResolvedPath } from "../../../policy/path.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import { plural, splitLines } from "../../../shared/text/text.ts";
+import type { SymbolDefinition } from "../../log/events.ts";
 import type { ToolResult } from "../define.ts";
 import { AskedAbout } from "../files/asked_about.ts";
 import { shownPath } from "../files/text_file.ts";
@@ -73,6 +74,19 @@ export async function showLocations(
     return { text: [`No ${noun} of ${at.text} may be shown.`, text].join("\n").trim(), summary: "nothing" };
   }
   return { text: `${summary} of ${at.text} (line ${at.line}):\n${text}`, summary };
+}
+
+/** The definitions that `showLocations` shows of the project. */
+export async function definitionsIn(
+  { locations, at }: Extract<LspResponse, { kind: "locations" }>,
+  workspace: Workspace,
+): Promise<readonly SymbolDefinition[]> {
+  const found: SymbolDefinition[] = [];
+  for (const { path, line } of locations.slice(0, MOST_LOCATIONS)) {
+    const place = await placed(path, workspace);
+    if (place.kind === "inside") found.push({ name: at.text, path: place.path.path, line });
+  }
+  return found;
 }
 
 async function excerpts(
