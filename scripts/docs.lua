@@ -15,7 +15,9 @@ local FIRST = "0.1.0"
 local function option(it)
   local default = vim.inspect(it.default):gsub("vim.empty_dict%(%)", "{}")
   local told = #default > LONGEST_DEFAULT and "below" or default
-  local choices = it.one_of and (" One of %s."):format(table.concat(vim.tbl_map(vim.json.encode, it.one_of), ", ")) or ""
+  local choices = it.one_of and " One of " .. table.concat(vim.tbl_map(vim.json.encode, it.one_of), ", ") or ""
+  choices = choices .. (it.one_of and it.max and (", or a number from %g to %g"):format(it.min, it.max) or "")
+  choices = choices .. (it.one_of and "." or "")
   local since = it.since ~= FIRST and (" Since version %s."):format(it.since) or ""
   local name = it.name:gsub("%.%*", "[name]")
   return {

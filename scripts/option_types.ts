@@ -17,6 +17,11 @@ interface Option {
 function baseOf({ name, type, zod, one_of, min, max }: Option): string {
   if (zod !== undefined) return zod;
   const range = (min === undefined ? "" : `.min(${min})`) + (max === undefined ? "" : `.max(${max})`);
+  if (one_of !== undefined && range !== "") {
+    const literals = one_of.map((one) => `z.literal(${JSON.stringify(one)})`).join(", ");
+    const error = `must be one of ${one_of.join(", ")}, or a number from ${min} to ${max}`;
+    return `z.union([${literals}, z.number()${range}], { error: ${JSON.stringify(error)} })`;
+  }
   const types: Readonly<Record<string, string>> = {
     string: one_of === undefined ? "z.string().min(1)" : `z.enum(${JSON.stringify(one_of)})`,
     boolean: "z.boolean()",

@@ -22,12 +22,13 @@ end
 ---@param option agent.Option
 ---@return string
 local function wanted(option)
-  if option.one_of then
-    return "one of " .. table.concat(vim.tbl_map(tostring, option.one_of), ", ")
-  end
-  local range = option.max and (" from %d to %d"):format(option.min, option.max)
-    or option.min and (" of at least %d"):format(option.min)
+  local range = option.max and (" from %g to %g"):format(option.min, option.max)
+    or option.min and (" of at least %g"):format(option.min)
     or ""
+  if option.one_of then
+    local choices = "one of " .. table.concat(vim.tbl_map(tostring, option.one_of), ", ")
+    return range == "" and choices or choices .. ", or a number" .. range
+  end
   local words = {
     integer = "a whole number" .. range,
     number = "a number" .. range,
@@ -48,10 +49,10 @@ function M.problem(option, value, model)
   local fits = vim.iter(vim.gsplit(option.type, "|", { plain = true })):any(function(name)
     return is_a(value, name)
   end)
-  if fits and value ~= nil then
-    fits = not (option.one_of and not vim.list_contains(option.one_of, value))
-      and not (option.min and value < option.min)
-      and not (option.max and value > option.max)
+  if fits and type(value) == "number" and (option.min or option.max) then
+    fits = value >= (option.min or value) and value <= (option.max or value)
+  elseif fits and value ~= nil and option.one_of then
+    fits = vim.list_contains(option.one_of, value)
   end
   if fits then
     return nil

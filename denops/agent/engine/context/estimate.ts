@@ -80,6 +80,11 @@ export class Estimate {
   /** Size of the last counted prompt. */
   #bytes = 0;
 
+  /** A provider has counted a prompt. */
+  get isCounted(): boolean {
+    return this.#bytes > 0;
+  }
+
   /** @param input tokens of the prompt by the provider's count */
   learn(bytes: number, input: number): void {
     if (bytes <= 0 || input < bytes / MOST_BYTES_A_TOKEN) return;

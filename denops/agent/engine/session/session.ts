@@ -143,8 +143,11 @@ export class Session {
 
   /** Compacts the session. @param focus the topic that a summary should keep @throws {ToolError} one line */
   async compact(focus: string | undefined): Promise<void> {
-    const { runner } = this.#ports;
-    if (this.#prompts > 0) throw new ToolError("A turn is running. It compacts the session automatically.");
+    const { runner, config } = this.#ports;
+    if (this.#prompts > 0) {
+      const next = config.compaction === false ? "Stop it first." : "It compacts the session automatically.";
+      throw new ToolError(`A turn is running. ${next}`);
+    }
     const nothing = new ToolError("Nothing to fold: the session is short.");
     if (!this.#record.isStored || runner.compact === undefined) throw nothing;
     const controller = this.#running = new AbortController();
@@ -222,13 +225,15 @@ export class Session {
   }
 
   #newRecord(root: string, memory: Memory): SessionRecord {
+    const { config } = this.#ports;
     return new SessionRecord({
       id: this.id,
       root,
       memory,
       store: this.#ports.store,
       publish: this.#ports.publish,
-      window: () => this.#model.contextWindow,
+      // Turns are left out of a longer session, unless the user wants nothing to be.
+      window: () => config.compaction === false ? Infinity : this.#model.contextWindow,
       facts: () => ({
         spent: this.#meter.spending.session,
         titled: this.#titling.done,

@@ -53,6 +53,10 @@ export const ENGINE_OPTIONS = {
   title: z.boolean().default(true),
   /** Days without a message after which a session is deleted. Default: never. */
   keep_sessions_days: z.int().min(1).optional(),
+  /** When old parts of a session are compacted. A number: when it fills this share of the model's window. false: never automatically. */
+  compaction: z.union([z.literal("auto"), z.literal(false), z.number().min(0.5).max(0.95)], {
+    error: "must be one of auto, false, or a number from 0.5 to 0.95",
+  }).default("auto"),
 };
 
 /** Options that only the supervisor uses. */
@@ -124,5 +128,6 @@ export const OPTION_NAMES: Readonly<Record<string, string>> = {
   "lsp_start": "tools.lsp_start",
   "title": "sessions.title",
   "keep_sessions_days": "sessions.keep_days",
+  "compaction": "sessions.compaction",
   "git_branch": "sessions.git_branch",
 };

@@ -74,6 +74,9 @@ interface RoomPorts {
   fold(entry: FoldEntry): void;
 }
 
+/** The option `sessions.compaction`. */
+type CompactionOption = "auto" | false | number;
+
 type WindowFill = Pick<RequestResult<"context">, "tokens" | "window" | "window_from" | "folds_above">;
 
 /** "refused": the provider said that the prompt is too long. */
@@ -88,6 +91,21 @@ export class Room {
   readonly #estimate = new Estimate();
   /** Cached, because each request needs them. */
   readonly #facts = new WeakMap<ToolCall, CallFacts>();
+  readonly #option: CompactionOption;
+
+  constructor(option: CompactionOption = "auto") {
+    this.#option = option;
+  }
+
+  /** It folds without a request of the user's. */
+  get isAutomatic(): boolean {
+    return this.#option !== false;
+  }
+
+  /** The user's share of the window. */
+  get #share(): number | undefined {
+    return typeof this.#option === "number" ? this.#option : undefined;
+  }
 
   /** @param input tokens by the provider's count; undefined if it gave none */
   learn(prompt: Prompt, input: number | undefined): void {
@@ -100,6 +118,7 @@ export class Room {
     const sizes = sizesOf(prompt);
     const tokens = this.#estimate.tokens(allOf(sizes));
     if (!Number.isFinite(window)) return { tokens };
+    if (!this.isAutomatic) return { tokens, window, window_from: windowFrom };
     const foldsAbove = this.#tokens(sizes, sizes.tools) + this.#limit(sizes, ports);
     return { tokens, window, window_from: windowFrom, folds_above: Math.floor(foldsAbove) };
   }
@@ -114,9 +133,19 @@ export class Room {
     return { ...measured, usage: { ...none, input, output } };
   }
 
+  /**
+   * Whether the next request surely exceeds the window because nothing is folded automatically. Before the first count
+   * the provider decides.
+   */
+  isOver({ model, mode, view }: Pick<RoomPorts, "model" | "mode" | "view">): boolean {
+    if (this.isAutomatic || !this.#estimate.isCounted) return false;
+    return this.#estimate.tokens(allOf(sizesOf(view(mode)))) > model.contextWindow * MOST_UNFOLDED;
+  }
+
   /** @returns whether anything was folded @throws {TurnError} if storing fails */
   async make(cause: Cause, ports: RoomPorts, signal: AbortSignal): Promise<boolean> {
     const { model: { contextWindow: window, price }, history, tools, chosen } = ports;
+    if (!this.isAutomatic && cause.type !== "request") return false;
     const results = cause.type === "results" ? cause : undefined;
     if (results !== undefined && !this.#isFull(sizesOf(ports.view(ports.mode, results.whole)), ports)) {
       return false;
@@ -125,7 +154,7 @@ export class Room {
     if (cause.type === "refused") this.#estimate.refused(allOf(sizes), window);
     // Then the parts that cannot be folded already fill the window.
     const fixed = this.#tokens(sizes, sizes.system + sizes.tools);
-    if (cause.type === "full" && fixed > window * MOST_IN_ALL) return false;
+    if (cause.type === "full" && fixed > window * (this.#share ?? MOST_IN_ALL)) return false;
     const foldable: Foldable = {
       messages: history.messages,
       get masked() {
@@ -134,7 +163,7 @@ export class Room {
       about: (call) => this.#about(call, tools),
       chosen,
     };
-    const announcer = new FoldAnnouncer(ports, () => this.#share(ports));
+    const announcer = new FoldAnnouncer(ports, () => this.#used(ports));
     if (cause.type === "full" && !this.#isFull(sizes, ports)) {
       const early = price === undefined || history.folds.undone ? undefined : planEarlyMasks(foldable, price);
       if (early !== undefined) announcer.masking(early);
@@ -172,7 +201,8 @@ export class Room {
 
   #cut(results: readonly ResultEntry[], { view, model, mode }: RoomPorts): readonly ResultEntry[] {
     const used = this.#estimate.tokens(allOf(sizesOf(view(mode))));
-    let left = this.#estimate.bytes(model.contextWindow * MOST_IN_ALL - used);
+    const share = Math.max(MOST_IN_ALL, this.#share ?? 0);
+    let left = this.#estimate.bytes(model.contextWindow * share - used);
     const most = model.small ? this.#estimate.bytes(model.contextWindow * MOST_RESULT) : Infinity;
     return results.map((result) => {
       const images = IMAGE_BYTES * (result.images?.length ?? 0);
@@ -200,6 +230,7 @@ export class Room {
   ): number {
     const tools = this.#tokens(sizes, sizes.tools);
     if (history.folds.undone) return window * MOST_UNFOLDED - tools;
+    if (this.#share !== undefined) return window * this.#share - tools;
     return Math.min(window * MOST_HISTORY, window * MOST_IN_ALL - tools);
   }
 
@@ -212,7 +243,7 @@ export class Room {
     if (type === "refused") return true;
     const freed = this.#tokens(sizes, frees);
     const left = this.#tokens(sizes, allOf(sizes)) - freed;
-    return freed >= window * LEAST_FREED && left <= window * (MOST_HISTORY - LEAST_LEFT);
+    return freed >= window * LEAST_FREED && left <= window * ((this.#share ?? MOST_HISTORY) - LEAST_LEFT);
   }
 
   async #summarize(
@@ -289,7 +320,7 @@ export class Room {
   }
 
   /** The used share of the window, in percent. */
-  #share({ view, model, mode }: RoomPorts): number {
+  #used({ view, model, mode }: RoomPorts): number {
     const tokens = this.#estimate.tokens(allOf(sizesOf(view(mode))));
     return Math.round(tokens / model.contextWindow * 100);
   }

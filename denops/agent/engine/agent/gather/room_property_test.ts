@@ -36,6 +36,7 @@ interface Life {
   /** Tokens. */
   readonly window: number;
   readonly bytesAToken: number;
+  readonly compaction: "auto" | number;
   /** The model answers the question for a summary. */
   readonly answers: boolean;
   /** Of each round the bytes of its results; without any the user says something. */
@@ -45,6 +46,7 @@ interface Life {
 const lives: fc.Arbitrary<Life> = fc.record({
   window: fc.integer({ min: 8_000, max: 40_000 }),
   bytesAToken: fc.integer({ min: 2, max: 6 }),
+  compaction: fc.constantFrom<Life["compaction"]>("auto", 0.5, 0.9),
   answers: fc.boolean(),
   rounds: fc.array(fc.array(fc.oneof(fc.nat(500), fc.nat(8_000), fc.nat(200_000)), { maxLength: 4 }), {
     minLength: 20,
@@ -56,7 +58,7 @@ Deno.test("any session in any window: no request exceeds it, and the task stays"
   await fc.assert(fc.asyncProperty(lives, live), runs(15));
 });
 
-async function live({ window, bytesAToken, answers, rounds }: Life): Promise<void> {
+async function live({ window, bytesAToken, compaction, answers, rounds }: Life): Promise<void> {
   using database = Database.inMemory();
   const store = new SqliteStore(database);
   store.createSession({ id: "s", root: "/p", model: "m" });
@@ -98,7 +100,7 @@ async function live({ window, bytesAToken, answers, rounds }: Life): Promise<voi
       view([...history.seen, ...more], mode, { environment: { roots: ["/p"], os: "linux" }, tools: [] }),
     fold: (entry) => append(entry),
   };
-  const room = new Room();
+  const room = new Room(compaction);
   let calls = 0;
   append(asked("The task"));
   for (const sizes of rounds) {

@@ -9,6 +9,7 @@ import {
   sentShare,
   SUMMARY,
 } from "../../../../../tests/support/long_run.ts";
+import type { TurnEnd } from "../turn/runner.ts";
 import {
   END_TURN,
   type EngineOptions,
@@ -208,23 +209,70 @@ Deno.test("what was taken back is not folded again at once", async () => {
   assert.deepEqual(engine.server.problems, []);
 });
 
-Deno.test("the context tells where a fold begins: the message that exceeds it folds", async () => {
-  await using engine = await startEngine({
-    script: `${SUMMARY}\n---\n${"new-history\nsay Well.\n---\n".repeat(40)}say End.`,
-    config: { title: false, context_window: WINDOW },
-  });
-  const message = "The quick brown fox jumps over the lazy dog. ".repeat(45);
-  let before;
-  do {
-    before = engine.session.context();
+for (const compaction of ["auto", 0.5, 0.9] as const) {
+  Deno.test(`compaction ${compaction}: the context tells where a fold begins, and the message that exceeds it folds`, async () => {
+    await using engine = await startEngine({
+      script: `${SUMMARY}\n---\n${"new-history\nsay Well.\n---\n".repeat(40)}say End.`,
+      config: { title: false, context_window: WINDOW, compaction },
+    });
+    const message = "The quick brown fox jumps over the lazy dog. ".repeat(45);
+    let before;
+    do {
+      before = engine.session.context();
+      const { tokens, folds_above: limit = 0 } = before;
+      assert.ok(tokens <= limit, `${tokens} tokens are not folded, above ${limit}`);
+      assert.deepEqual(await engine.prompt(message), END_TURN);
+    } while (engine.store.folds("s1").length === 0);
     const { tokens, folds_above: limit = 0 } = before;
-    assert.ok(tokens <= limit, `${tokens} tokens are not folded, above ${limit}`);
-    assert.deepEqual(await engine.prompt(message), END_TURN);
-  } while (engine.store.folds("s1").length === 0);
-  const { tokens, folds_above: limit = 0 } = before;
-  assert.ok(tokens + bytesOf(message) / 2 > limit, `${tokens} tokens are folded, below ${limit}`);
-  for (const _ of engine.store.folds("s1")) engine.session.unfold();
-  assert.equal(engine.session.context().folds_above, Math.floor(0.95 * WINDOW), "once it was taken back");
+    if (compaction !== "auto") assert.equal(limit, Math.floor(compaction * WINDOW));
+    assert.ok(tokens + bytesOf(message) / 2 > limit, `${tokens} tokens are folded, below ${limit}`);
+    for (const _ of engine.store.folds("s1")) engine.session.unfold();
+    assert.equal(engine.session.context().folds_above, Math.floor(0.95 * WINDOW), "once it was taken back");
+  });
+}
+
+const WINDOW_IS_FULL = "Cannot continue: the model's window is full, and sessions.compaction is false. " +
+  "Run :Agent compact, or :Agent new.";
+
+function failure(end: TurnEnd): string {
+  return end.type === "failed" ? end.error.message : end.reason;
+}
+
+Deno.test("compaction off: nothing is folded, the full window ends the turn with one line, and it can be asked for", async () => {
+  const config = { context_window: WINDOW, compaction: false, price: PRICE } as const;
+  await using engine = await startEngine({
+    script: [SUMMARY, reading(60)].join("\n---\n"),
+    files: readFiles(),
+    config: { title: false, max_iterations: 1_000, ...config },
+  });
+  assert.equal(failure(await engine.prompt("TASK: read")), WINDOW_IS_FULL);
+  const { requests, problems } = engine.server;
+  const lines = requests.map(({ wire, body }) => transcript(wire, body));
+  for (const [at, before] of lines.slice(0, -1).entries()) {
+    assert.deepEqual(lines[at + 1]?.slice(0, before.length), before, "all is sent as it was");
+  }
+  assert.ok(Math.max(...requests.map(bytes)) > 0.8 * WINDOW * BYTES_A_TOKEN);
+  const { window, folds_above } = engine.session.context();
+  assert.deepEqual([window, folds_above], [WINDOW, undefined]);
+  assert.equal(failure(await engine.prompt("And now?")), WINDOW_IS_FULL);
+  assert.deepEqual([engine.store.folds("s1"), notices(engine)], [[], []]);
+
+  await engine.session.compact("all");
+  engine.server.play("new-history\nsay Went on.");
+  assert.deepEqual(await engine.prompt("Go on"), END_TURN);
+  assert.deepEqual(problems, []);
+});
+
+Deno.test("compaction off: a refusal for length, and an answer that ends there, end the turn with the same line", async () => {
+  for (const answer of [FULL, "say Half\nstop =model_context_window_exceeded"]) {
+    await using engine = await startEngine({
+      wire: "anthropic_messages",
+      script: `say Hello.\n---\n${answer}`,
+      config: { title: false, compaction: false },
+    });
+    assert.deepEqual(await engine.prompt("Hello"), END_TURN);
+    assert.equal(failure(await engine.prompt("And now?")), WINDOW_IS_FULL);
+  }
 });
 
 Deno.test("another model writes the summary where the user has set one", async () => {

@@ -19,7 +19,7 @@ import type { TurnPorts } from "./turn_ports.ts";
 type InputPorts = Omit<ContextPorts, "messages" | "history" | "chosen"> & Pick<RunnerPorts, "unattended">;
 
 export class LoopPorts {
-  readonly room = new Room();
+  readonly room: Room;
   readonly prefix = new Prefix();
   readonly #textCalls = new TextCalls();
   readonly #options: LoopOptions;
@@ -28,6 +28,7 @@ export class LoopPorts {
   constructor(options: LoopOptions, models: LoopModels) {
     this.#options = options;
     this.#models = models;
+    this.room = new Room(options.config.compaction);
   }
 
   /** The inputs of a request in this mode. The list of tools stays as it was first sent. */

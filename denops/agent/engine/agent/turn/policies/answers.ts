@@ -3,6 +3,7 @@ import type { TurnEnd } from "../runner.ts";
 import type { Turn } from "../turn.ts";
 import { controlNote } from "./control.ts";
 import { Continuations } from "./cut_off.ts";
+import { windowFull } from "./limits.ts";
 import { Nudges } from "./nudges.ts";
 import type { TurnPolicy } from "./policy.ts";
 
@@ -17,6 +18,10 @@ export function fullWindow(turn: Turn): TurnPolicy {
     async afterFailure(end) {
       if (end.type !== "failed" || end.error.kind !== "window_full") return undefined;
       if (ports.shortened()) return "again";
+      if (!ports.room.isAutomatic) {
+        turn.interrupted("cancelled", end.text);
+        return windowFull();
+      }
       const isFolded = !wasFull && await ports.room.make({ type: "refused" }, ports, signal);
       wasFull = true;
       if (!isFolded) return undefined;
@@ -49,6 +54,7 @@ export function cutOffs(turn: Turn): TurnPolicy {
   const continuations = new Continuations();
   return {
     async afterAnswer({ finish }) {
+      if (finish === "window_full" && !ports.room.isAutomatic) return windowFull();
       const cut = continuations.next(finish);
       if (cut === undefined) return undefined;
       if (cut.notice !== undefined) turn.notice(cut.notice, "warning");

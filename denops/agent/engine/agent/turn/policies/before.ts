@@ -1,6 +1,6 @@
 /** Turn policies that act before a request. */
 import type { Turn } from "../turn.ts";
-import { maySpend, mayStepOn } from "./limits.ts";
+import { maySpend, mayStepOn, windowFull } from "./limits.ts";
 import type { TurnPolicy } from "./policy.ts";
 
 /** Asks the user at the step limit; a sub-agent ends there. */
@@ -53,13 +53,15 @@ export function agentUpdates(turn: Turn): TurnPolicy {
   };
 }
 
-/** Compacts the session if the window is nearly full. */
+/** Compacts the session if the window is nearly full. If the user's options forbid that, a full window ends the turn. */
 export function compaction(turn: Turn): TurnPolicy {
   const { ports, signal } = turn;
   return {
     async beforeRequest() {
       if (await ports.room.make({ type: "full" }, ports, signal)) turn.forgetLookUps();
-      return undefined;
+      if (!ports.room.isOver(ports)) return undefined;
+      turn.interrupted("cancelled");
+      return windowFull();
     },
   };
 }

@@ -1,12 +1,23 @@
-/** The limits of a turn. Above one, the turn continues only with the user's approval. */
+/** The limits of a turn. Above most, the turn continues only with the user's approval. */
+import { TurnError } from "../../../../shared/errors.ts";
 import type { Emit } from "../../../log/events.ts";
 import type { AskApproval } from "../../../ports/approvals.ts";
 import { ruleOf } from "../../permission/permission.ts";
 import type { Spending } from "../budget.ts";
+import type { TurnEnd } from "../runner.ts";
 
 interface Asker {
   readonly emit: Emit;
   readonly ask: AskApproval;
+}
+
+/** The end of a turn in a full window, if the session is not compacted automatically. */
+export function windowFull(): TurnEnd {
+  const reason = "Cannot continue: the model's window is full, and sessions.compaction is false.";
+  return {
+    type: "failed",
+    error: new TurnError("window_full", reason, "Run :Agent compact, or :Agent new."),
+  };
 }
 
 interface Question {
