@@ -11,6 +11,14 @@ local M = {}
 ---@type agent.Chats?
 local chats
 
+---@param name string
+---@return string? line
+local function refusal(name)
+  local chat = chats and chats.current()
+  local states = require("agent.timeline.states")
+  return chat and states.refusal(name, chat.timeline, require("agent.approval").name(chat.id))
+end
+
 --- Loads the rooms and connects them.
 ---@return agent.Chats
 local function connect()
@@ -40,6 +48,13 @@ local function connect()
         M[row.name](argument)
       end
     end,
+    undo = function(call)
+      local problem = refusal("undo")
+      if problem then
+        return say.error(problem)
+      end
+      require("agent.checkpoints").undo(call.chat, nil, call)
+    end,
   })
   approval.connect(all)
   require("agent.menus.current").chat = all.current
@@ -53,14 +68,6 @@ local function ready()
   require("agent.config").tell(say.error)
   chats = chats or connect()
   return chats
-end
-
----@param name string
----@return string? line
-local function refusal(name)
-  local chat = chats and chats.current()
-  local states = require("agent.timeline.states")
-  return chat and states.refusal(name, chat.timeline, require("agent.approval").name(chat.id))
 end
 
 ---@param row agent.Action

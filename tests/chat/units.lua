@@ -313,16 +313,6 @@ test("the list of changed files grows where it was last changed, shorter while t
   eq(vim.list_slice(screen(it), 5), { "Changed 3 files  +3", "  M f01  +1", "  M f02  +1", "  M f03  +1", "Done" })
 end)
 
-test("the list of changed files says what of its turn was undone, until it is redone", function()
-  local it = timeline.new()
-  local files = { { shown = "a", path = "a", kind = "modified", added = 2, removed = 1 } }
-  local stored = { type = "turn_files", turn = 2, files = files, undone = "part" }
-  apply(it, send("One"), STARTED, { type = "turn_files", turn = 1, files = files }, done("end_turn"), stored)
-  eq({ screen(it)[2], screen(it)[4] }, { "Changed 1 file  +2 −1", "Changed 1 file, undone in part  +2 −1" })
-  eq(apply(it, { type = "undone", turns = { { turn = 1, undone = "all" }, { turn = 2 }, { turn = 3 } } }), { 2, 3 })
-  eq({ screen(it)[2], screen(it)[4] }, { "Changed 1 file, undone  +2 −1", "Changed 1 file  +2 −1" })
-end)
-
 test("whatever comes: what looks different is told as changed", function()
   math.randomseed(tonumber(_G.arg[1]) or 7)
   local random = math.random
@@ -351,6 +341,7 @@ test("whatever comes: what looks different is told as changed", function()
     function() return { type = "notice", severity = "info", text = any(parts) } end,
     function() return { type = "turn_files", turn = random(2), files = any({ {}, { FILE } }) } end,
     function() return { type = "undone", turns = { { turn = 1, undone = any({ "all", "part" }) }, { turn = 2 } } } end,
+    function() return { type = "undone", calls = { { call = any(ids), undone = "all" }, { call = "4" } } } end,
     function() return { type = "unsent", texts = {}, unstored = random(2) == 1 } end,
     function() return done(any({ "end_turn", "cancelled", "error" }), any({ "No.", nil })) end,
   }

@@ -68,6 +68,7 @@ export const LUA_RULES: readonly (readonly [room: string, to: readonly string[]]
     "actions",
     "chat",
     "review",
+    "checkpoints",
     "menus",
     "in_place",
     "editor",

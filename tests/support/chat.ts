@@ -36,6 +36,24 @@ export async function transcript(nvim: ChildNvim, from = 0, chat = 1): Promise<r
   return lines.filter((line) => line !== "");
 }
 
+/** Presses keys on the first line of the current chat's transcript that begins with a text. */
+export async function pressOn(nvim: ChildNvim, line: string, keys: string): Promise<void> {
+  await nvim.command("Agent open");
+  await nvim.keys("<Esc>");
+  await nvim.lua(
+    `local chat, line = require("agent.chat").current(), ...
+    vim.api.nvim_set_current_win(chat.windows.transcript)
+    for row, text in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, true)) do
+      if vim.startswith(text, line) then
+        return vim.api.nvim_win_set_cursor(0, { row, 0 })
+      end
+    end
+    error("no line " .. line)`,
+    line,
+  );
+  await nvim.keys(keys);
+}
+
 /** Types a message into the input, which has the cursor, and sends it. */
 export async function say(nvim: ChildNvim, text: string): Promise<void> {
   await nvim.keys(`i${text}<Esc><CR>`);

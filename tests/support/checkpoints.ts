@@ -16,11 +16,16 @@ export interface CheckpointedFolder extends AsyncDisposable {
   /** Begins the next turn. */
   nextTurn(): number;
   /** What a tool does that says which paths it writes. */
-  tool(paths: readonly string[], act: () => Promise<void>): Promise<void>;
+  tool(paths: readonly string[], act: () => Promise<void>, id?: string): Promise<void>;
   /** What a command does, which says nothing. */
-  command(act: () => Promise<void>, where?: "foreground" | "background"): Promise<readonly FileChange[]>;
+  command(
+    act: () => Promise<void>,
+    where?: "foreground" | "background",
+    id?: string,
+  ): Promise<readonly FileChange[]>;
   readonly notices: readonly string[];
   undo(turn?: number): Promise<Record<string, string>>;
+  undoCalls(...calls: readonly string[]): Promise<Record<string, string>>;
   redo(): Promise<Record<string, string>>;
   restore(turn: number): Promise<Record<string, string>>;
   /** The session in another process, after this one was killed; or another session. */
@@ -78,19 +83,20 @@ export async function checkpointedFolder(options: FolderOptions = {}): Promise<C
       store.append("s1", { entries: [asked("Go")] });
       return store.turn("s1");
     },
-    async tool(paths, act) {
-      const call = { id: "call", paths: paths.map((path) => join(project.root, path)) };
+    async tool(paths, act, id = "call") {
+      const call = { id, paths: paths.map((path) => join(project.root, path)) };
       const pending = await checkpoints.before(call);
       await act();
       await pending.done([]);
     },
-    async command(act, where = "foreground") {
-      const pending = await checkpoints.before({ id: "command", paths: [], command: where });
+    async command(act, where = "foreground", id = "command") {
+      const pending = await checkpoints.before({ id, paths: [], command: where });
       await act();
       return await pending.done([]);
     },
     notices,
     undo: (turn) => outcomes({ kind: "undo", turn }),
+    undoCalls: (...calls) => outcomes({ kind: "undo", turn: undefined, calls }),
     redo: () => outcomes({ kind: "redo" }),
     restore: (turn) => outcomes({ kind: "restore", turn }),
     again: open,

@@ -9,6 +9,7 @@ import { z } from "../deps/zod.ts";
 import { MessageId } from "./extensions.ts";
 import { PromptBlock } from "./attachments.ts";
 import { OwnMode } from "./modes.ts";
+import { LONGEST_CALL_ID } from "./update_meta.ts";
 
 const sessionId = z.string();
 const turn = z.int().min(1);
@@ -50,14 +51,18 @@ const undone = z.enum(["all", "part"]).optional();
 const TurnUndone = z.object({ turn, undone });
 export type TurnUndone = z.infer<typeof TurnUndone>;
 
+/** The same of a call that has changed files, by its id as the screen knows it. */
+const CallUndone = z.object({ call: z.string(), undone });
+
 /**
- * A piece of a stored session: an ACP update as it was sent (user messages with TurnMeta), a turn's changed files, or
- * its end: ACP's stop reason, "error", or "interrupted" if its process ended.
+ * A piece of a stored session: an ACP update as it was sent (user messages with TurnMeta), a turn's changed files, its
+ * end (ACP's stop reason, "error", or "interrupted" if its process ended), or what was undone of earlier calls.
  */
 const HistoryEntry = z.discriminatedUnion("type", [
   z.object({ type: z.literal("update"), update: z.looseObject({ sessionUpdate: z.string() }) }),
   z.object({ type: z.literal("turn_files"), turn, files: z.array(TurnFile), undone }),
   z.object({ type: z.literal("turn_done"), reason: z.string(), error: z.string().optional() }),
+  z.object({ type: z.literal("calls_undone"), calls: z.array(CallUndone) }),
 ]);
 export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
@@ -92,8 +97,15 @@ const RestoredFile = z.object({
   text: z.string().optional(),
 });
 
-/** `turns`: the state of this turn and of all later ones that have changed something. */
-const TakenBack = z.object({ turn, files: z.array(RestoredFile), turns: z.array(TurnUndone) });
+/** `turns` and `calls`: the state of this turn and of all later ones, and of their calls that have changed something. */
+const TakenBack = z.object({
+  turn,
+  /** Only some calls of the turn are concerned. */
+  some: z.boolean(),
+  files: z.array(RestoredFile),
+  turns: z.array(TurnUndone),
+  calls: z.array(CallUndone),
+});
 
 /** A preview of one file; a text is undefined if the file does not exist then. */
 const PreviewFile = z.object({
@@ -373,9 +385,13 @@ export const REQUESTS = {
   },
   /** All changes of the session that still stand. */
   changes: { params: z.object({ sessionId }), result: z.object({ files: z.array(TurnFile) }) },
-  /** Undoes a turn, or the newest that is not undone. */
+  /** Undoes these calls, or a turn, or the newest turn that is not undone. */
   undo: {
-    params: z.object({ sessionId, turn: turn.optional() }),
+    params: z.object({
+      sessionId,
+      turn: turn.optional(),
+      calls: z.array(z.string().min(1).max(LONGEST_CALL_ID)).min(1).max(10_000).optional(),
+    }),
     result: TakenBack,
   },
   /** Redoes the last undo. */

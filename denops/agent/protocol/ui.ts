@@ -5,6 +5,7 @@ import type { ModeFacts } from "./modes.ts";
 import type { LspPolicy, LspRequest } from "./lsp.ts";
 import type { HealthReport } from "./health_report.ts";
 import type { LoginState } from "./providers.ts";
+import type { RequestResult } from "./requests.ts";
 import type { ShownSession } from "./sessions_file.ts";
 
 export type Severity = "info" | "warning" | "error";
@@ -121,6 +122,8 @@ export type Update =
     /** How much of it the user undid; only of a stored turn. */
     readonly undone?: "all" | "part";
   }
+  /** How much of these calls' changes the user undid; only in a stored session. */
+  | { readonly type: "undone"; readonly chat: number; readonly calls: RequestResult<"undo">["calls"] }
   | ({ readonly type: "ask_editor"; readonly request: number } & EditorQuestion)
   /** More of the answer to an `aside`; its `engine_answer` has all of it. */
   | { readonly type: "aside_text"; readonly chat: number; readonly request: number; readonly text: string }

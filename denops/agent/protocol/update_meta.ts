@@ -14,6 +14,9 @@ export const ThoughtMeta = z.object({ milliseconds: z.number(), ...ParentMeta.sh
 export const RetoldMeta = z.object({ was: z.enum(["text", "thought"]), ...ParentMeta.shape });
 export type RetoldMeta = z.infer<typeof RetoldMeta>;
 
+/** Characters of a call's id that the screen knows; it names calls by them. */
+export const LONGEST_CALL_ID = 200;
+
 /** `_meta["agent.nvim"]` of a tool call or its update. */
 export const ToolMeta = z.object({
   tool: z.string().optional(),

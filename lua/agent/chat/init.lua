@@ -31,6 +31,7 @@ local last_id = 0
 ---@field near fun(word: string): string?      the sub-command that a misspelt word means
 ---@field refusal fun(words: string): string?  the error message for a sub-command with a wrong argument
 ---@field sub_command fun(words: string): (fun())?  a function that runs a sub-command; nil if the words are a message
+---@field undo fun(call: agent.UndoneCall)
 local peers = {
   focus_approval = function()
     return false
@@ -47,6 +48,7 @@ local peers = {
   near = function() end,
   refusal = function() end,
   sub_command = function() end,
+  undo = function() end,
 }
 
 --- Called once, by the starter.

@@ -109,6 +109,7 @@ M.keys = {
     action = "navigation.apply_code",
     doc = "apply the code block to its file",
   },
+  { keys = "gru", modes = "n", where = "transcript", action = "navigation.undo", doc = "undo the call" },
   { keys = "gl", modes = "n", where = "both", action = "plan.show", doc = "show the plan" },
   { keys = "i", modes = "n", where = "transcript", action = "focus_input", doc = "go to the input" },
   { keys = "g?", modes = "n", where = "both", action = "show_keys", doc = "show these keys", hint = "keys", hint_in = "n" },

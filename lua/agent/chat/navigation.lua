@@ -38,6 +38,37 @@ function Navigation:block_at(row)
   return calls[row - self.chat.transcript.renderer:row(index) + 1] or block, index
 end
 
+--- The call of a line, which may stand under another call.
+---@param row integer from 0
+---@return agent.Block?
+function Navigation:call_at(row)
+  local block, index = self:block_at(row)
+  if block and block.kind == "tool" then
+    return lines.calls_under(block)[row - self.chat.transcript.renderer:row(index)] or block
+  end
+end
+
+--- The ids of a call and of the calls under it.
+---@param call agent.Block
+---@param ids string[] gets them
+---@return string[] ids
+local function ids_of(call, ids)
+  table.insert(ids, call.kind == "tool" and call.id or nil)
+  for _, child in ipairs(call.children or {}) do
+    ids_of(child, ids)
+  end
+  return ids
+end
+
+--- Undoes the call under the cursor.
+function Navigation:undo()
+  local call = self:call_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
+  if call then
+    return self.chat.peers.undo({ chat = self.chat, ids = ids_of(call, {}), title = call.title })
+  end
+  say.info("nothing to undo under the cursor: go to a call")
+end
+
 function Navigation:toggle_block()
   if vim.api.nvim_get_current_buf() ~= self.chat.transcript.buffer then
     return

@@ -1,5 +1,6 @@
 -- Undoes, redoes and restores the files that turns have changed.
 local client = require("agent.client")
+local format = require("agent.ui.format")
 local preview = require("agent.checkpoints.preview")
 
 local say = require("agent.ui.say")
@@ -112,10 +113,10 @@ end
 --- restored.
 ---@param chat agent.Chat
 ---@param words agent.TakingWords
----@param result { files: agent.RestoredFile[], turns: { turn: integer, undone?: "all"|"part" }[] }
+---@param result table see TakenBack in protocol/requests.ts
 local function tell(chat, words, result)
   if not chat.is_closed then
-    chat:apply({ { type = "undone", turns = result.turns } })
+    chat:apply({ { type = "undone", turns = result.turns, calls = result.calls } })
   end
   local counts, names = {}, { conflict = {}, skipped = {} }
   for _, file in ipairs(result.files) do
@@ -140,15 +141,24 @@ local function tell(chat, words, result)
   say.warn(say.fitting({ text(true), text(false), title .. " (see quickfix)", "see quickfix" }))
 end
 
+--- Columns of a call's title in a message.
+local TITLE = 40
+
+---@class agent.UndoneCall
+---@field chat agent.Chat
+---@field ids string[]  of the call and of the calls under it
+---@field title string
+
 ---@param chat agent.Chat
 ---@param turn? integer  default: the newest that is not undone
-function M.undo(chat, turn)
-  ask(chat, "undo", { turn = turn }, function(result)
-    local n = result.turn
+---@param call? agent.UndoneCall  instead of a turn
+function M.undo(chat, turn, call)
+  ask(chat, "undo", { turn = turn, calls = call and call.ids }, function(result)
+    local subject = call and format.cut(call.title, TITLE) or ("turn %d"):format(result.turn)
     tell(chat, {
-      done = ("undid turn %d"):format(n),
-      none = ("turn %d not undone"):format(n),
-      again = (":Agent undo %d"):format(n),
+      done = "undid " .. subject,
+      none = subject .. " not undone",
+      again = call and "gru on its line" or (":Agent undo %d"):format(result.turn),
     }, result)
   end)
 end
@@ -156,10 +166,10 @@ end
 ---@param chat agent.Chat
 function M.redo(chat)
   ask(chat, "redo", {}, function(result)
-    local n = result.turn
+    local subject = result.some and "the call" or ("turn %d"):format(result.turn)
     tell(chat, {
-      done = ("redid turn %d"):format(n),
-      none = ("turn %d not redone"):format(n),
+      done = "redid " .. subject,
+      none = subject .. " not redone",
       again = ":Agent redo",
     }, result)
   end)

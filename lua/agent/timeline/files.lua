@@ -4,7 +4,8 @@ local M = {}
 ---@param on table<string, fun(timeline: agent.Timeline, update: table, changed: table<integer, true>)>
 ---@param add fun(timeline: agent.Timeline, block: agent.Block, changed: table<integer, true>): integer
 ---@param last_block fun(timeline: agent.Timeline): integer
-function M.handle(on, add, last_block)
+---@param block_of fun(timeline: agent.Timeline, id: string): agent.Block? the block of a call
+function M.handle(on, add, last_block, block_of)
   function on.turn_files(timeline, update, changed)
     local block = { kind = "files", text = "", files = update.files, files_of = update.turn, undone = update.undone }
     block.status = timeline.state ~= "idle" and "open" or nil
@@ -25,16 +26,23 @@ function M.handle(on, add, last_block)
     end
   end
 
-  --- The user has undone or redone changes; `turns` as in protocol/requests.ts.
+  --- The user has undone or redone changes; `turns` and `calls` as in protocol/requests.ts.
   function on.undone(timeline, update, changed)
     local states = {}
-    for _, one in ipairs(update.turns) do
+    for _, one in ipairs(update.turns or {}) do
       states[one.turn] = one
     end
     for index, block in ipairs(timeline.blocks) do
       local state = states[block.files_of]
       if state and state.undone ~= block.undone then
         block.undone, changed[index] = state.undone, true
+      end
+    end
+    for _, one in ipairs(update.calls or {}) do
+      local block = block_of(timeline, one.call)
+      local undone = one.undone or "none"
+      if block and block.undone ~= undone then
+        block.undone, changed[timeline.tools[one.call]] = undone, true
       end
     end
   end

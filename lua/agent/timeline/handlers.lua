@@ -454,6 +454,6 @@ function on.turn_done(timeline, update, changed)
   changed[index] = true
 end
 
-files.handle(on, append.block, append.last_block)
+files.handle(on, append.block, append.last_block, block_of)
 backlog.handle(on, append.block)
 return waiting.handle(on, append.block)

@@ -30,7 +30,7 @@ local M = {}
 ---@field expanded? boolean
 ---@field files? table[]       changed in a turn, see ShownFile in protocol/ui.ts
 ---@field files_of? integer     that turn
----@field undone? "all"|"part"  how much of them was undone
+---@field undone? "all"|"part"|"none"  how much of these files was undone, or of the changes of a tool call
 ---@field children? agent.Block[]  of a tool call: blocks under it
 ---@field depth? integer       of a tool call: number of calls above it
 ---@field attachments? string[]  of a user's message: their labels

@@ -185,7 +185,19 @@ function M.file_line(file)
   return vim.trim(("%s %s  %s"):format(KINDS[file.kind] or "?", name, detail))
 end
 
-local UNDONE = { all = ", undone", part = ", undone in part" }
+local UNDONE = { all = "undone", part = "undone in part" }
+
+--- How much of a call's changes was undone, with those of the calls under it.
+---@param block agent.Block
+---@return "all"|"part"|"none"|nil  nil: it is not known to have changed a file
+local function undone_of(block)
+  local state = block.kind == "tool" and block.undone or nil
+  for _, child in ipairs(block.children or {}) do
+    local below = undone_of(child)
+    state = state and below and state ~= below and "part" or state or below
+  end
+  return state
+end
 
 --- The summary of a turn: a header, then one line for each file.
 ---@param block agent.Block
@@ -197,7 +209,8 @@ function M.file_lines(block, most)
   for _, file in ipairs(files) do
     count, added, removed = count + (file.count or 1), added + file.added, removed + file.removed
   end
-  local what = ("%d %s%s"):format(count, count == 1 and "file" or "files", UNDONE[block.undone] or "")
+  local what = ("%d %s"):format(count, count == 1 and "file" or "files")
+  what = UNDONE[block.undone] and ("%s, %s"):format(what, UNDONE[block.undone]) or what
   local lines = { vim.trim(("Changed %s  %s"):format(what, M.counts(added, removed))) }
   local headers = { { indent = 0 } }
   for index, file in ipairs(files) do
@@ -256,6 +269,10 @@ local function call_line(block)
     detail = ("%d %s"):format(block.lines, block.lines == 1 and "line" or "lines")
   end
   local header = ("%s %s"):format(M.icons[block.status] or "…", block.title)
+  local undone = UNDONE[undone_of(block)]
+  if undone then
+    detail = (detail or "") ~= "" and ("%s, %s"):format(detail, undone) or undone
+  end
   if detail and detail ~= "" then
     header = header .. "  " .. detail
   end
@@ -267,19 +284,33 @@ end
 ---@param all boolean
 ---@return string[]
 ---@return agent.Headers
+---@return table<integer, agent.Block> calls of these lines, from 1
 local function nested_lines(block, all)
-  local lines, headers = {}, {}
+  local lines, headers, calls = {}, {}, {}
   local children = block.children or {}
   for index = all and 1 or math.max(1, #children - LIVE_LINES + 1), #children do
     local child = children[index]
     if child.kind == "tool" then
       add(lines, headers, { call_line(child) }, { { indent = 0, status = child.status } })
-      add(lines, headers, nested_lines(child, all))
+      calls[#lines] = child
+      local above = #lines
+      local below, headers_below, calls_below = nested_lines(child, all)
+      add(lines, headers, below, headers_below)
+      for at, call in pairs(calls_below) do
+        calls[above + at] = call
+      end
     elseif child.kind ~= "text" or all then
       add(lines, headers, lines_of(child))
     end
   end
-  return lines, headers
+  return lines, headers, calls
+end
+
+--- The call of each line under an open call, from the line below it.
+---@param block agent.Block
+---@return table<integer, agent.Block>
+function M.calls_under(block)
+  return block.expanded and select(3, nested_lines(block, true)) or {}
 end
 
 ---@param block agent.Block

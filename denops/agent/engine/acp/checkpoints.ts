@@ -34,8 +34,8 @@ export function checkpointAnswers(sessionOf: (id: string) => Session | Promise<S
       const session = await sessionOf(sessionId);
       return { files: await session.checkpoints.changed() };
     },
-    async undo({ sessionId, turn }) {
-      return taken(await (await sessionOf(sessionId)).takeBack({ kind: "undo", turn }));
+    async undo({ sessionId, turn, calls }) {
+      return taken(await (await sessionOf(sessionId)).takeBack({ kind: "undo", turn, calls }));
     },
     async redo({ sessionId }) {
       return taken(await (await sessionOf(sessionId)).takeBack({ kind: "redo" }));
@@ -51,8 +51,8 @@ export function checkpointAnswers(sessionOf: (id: string) => Session | Promise<S
   };
 }
 
-function taken({ turn, files, turns }: TakenBack): RequestResult<"undo"> {
-  return { turn, files: [...files], turns: [...turns] };
+function taken({ turn, some, files, turns, calls }: TakenBack): RequestResult<"undo"> {
+  return { turn, some, files: [...files], turns: [...turns], calls: [...calls] };
 }
 
 /** Our own screen makes links; with other clients Deno decides whether the engine may. */

@@ -27,14 +27,16 @@ export function outline(
   const bare = {
     events: (session: string, which?: WhichEntries) => store.events(session, { ...which, bareDiffs: true }),
   };
+  const calls = store.checkpoints.undoneCalls(session, turns.first, turns.last);
   // The newest calls first, because the user looks at them.
-  return history(bare, session, turns, can).toReversed().map((entry) => {
+  const entries = history(bare, session, turns, can).toReversed().map((entry) => {
     if (entry.type === "turn_files") return { ...entry, ...defined({ undone: undone.get(entry.turn) }) };
     if (entry.type !== "update" || !Array.isArray(entry.update.content)) return entry;
     const content = entry.update.content.filter((part) => !isRecord(part) || part.type !== "diff");
     room -= JSON.stringify(content).length;
     return { ...entry, update: { ...entry.update, content: room < 0 ? [] : content } };
   }).toReversed();
+  return calls.length === 0 ? entries : [...entries, { type: "calls_undone", calls: [...calls] }];
 }
 
 /** Returns turns `first` to `last`, oldest first. */

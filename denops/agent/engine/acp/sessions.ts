@@ -289,8 +289,8 @@ function send(entry: HistoryEntry, sender: UpdateSender): void {
   if (entry.type === "update") {
     return sender.sendUpdate(entry.update as Parameters<UpdateSender["sendUpdate"]>[0]);
   }
-  // Our own screen requests the history; other clients do not know this entry.
-  if (entry.type === "turn_files") return;
+  // Our own screen requests the history; other clients do not know these entries.
+  if (entry.type === "turn_files" || entry.type === "calls_undone") return;
   // The protocol reports the end of a turn only in the answer to its prompt.
   if (entry.error !== undefined) sender.send({ type: "notice", severity: "error", text: entry.error });
   else if (entry.reason === "interrupted") {

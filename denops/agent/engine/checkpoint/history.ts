@@ -1,5 +1,6 @@
 /** A session's checkpoints as turns, for undo, redo and restore. */
 import type {
+  CallUndone,
   CheckpointKind,
   CheckpointStore,
   FileRecord,
@@ -9,6 +10,7 @@ import type {
 } from "../log/checkpoints.ts";
 import type { TurnUndone } from "../../protocol/requests.ts";
 import { ToolError } from "../../shared/errors.ts";
+import { defined } from "../../shared/records.ts";
 import { netChanges } from "./review/net.ts";
 import type { RestorePlan } from "./restore/planner.ts";
 import type { CarriedOut, Restorer } from "./restore/restorer.ts";
@@ -24,8 +26,17 @@ export interface TurnChanges {
 export interface TakenBack extends CarriedOut {
   /** The turn concerned. */
   readonly turn: number;
-  /** The state of this turn and of later ones. */
+  /** Only some calls of the turn are concerned. */
+  readonly some: boolean;
+  /** The state of this turn and of later ones, and of their calls. */
   readonly turns: readonly TurnUndone[];
+  readonly calls: readonly CallUndone[];
+}
+
+/** The subject of an undo, redo or restore: a turn, or some of its calls. */
+interface Target {
+  readonly turn: number;
+  readonly calls?: readonly string[] | undefined;
 }
 
 interface HistoryOptions {
@@ -83,14 +94,24 @@ export class History {
     }
     if (target.undone) throw new ToolError(`turn ${target.turn} is undone already`);
     const taken = this.#list({ turn: target.turn }).filter(isTurns);
-    return await this.#takeBack("undo", target.turn, standing(taken), signal);
+    return await this.#takeBack("undo", target, standing(taken), signal);
+  }
+
+  /** Undoes the changes of these calls and leaves those of others, as `undo` does with turns. @throws {ToolError} */
+  async undoCalls(calls: readonly string[], signal: AbortSignal): Promise<TakenBack> {
+    const taken = this.#list({ calls }).filter(isTurns);
+    const [first] = taken;
+    if (first === undefined) throw new ToolError("this call has changed no file");
+    if (!taken.some(stands)) throw new ToolError("this call is undone already");
+    return await this.#takeBack("undo", { turn: first.turn, calls }, standing(taken), signal);
   }
 
   /** Takes back the newest undo or restore, unless a turn has begun since. @throws {ToolError} */
   async redo(signal: AbortSignal): Promise<TakenBack> {
     const latest = redoable(this.#list({ turn: this.#options.turn() }));
     if (latest?.target === undefined) throw new ToolError("nothing to redo");
-    return await this.#takeBack("redo", latest.target, standing([latest]), signal);
+    const target = { turn: latest.target, calls: latest.calls };
+    return await this.#takeBack("redo", target, standing([latest]), signal);
   }
 
   /** Plans a restore; the plan is empty if no file was changed since the turn began. */
@@ -102,7 +123,7 @@ export class History {
   async restore(turn: number, signal: AbortSignal): Promise<TakenBack> {
     const since = this.#since(turn);
     if (since.length === 0) throw new ToolError(`no file was changed since turn ${turn} began`);
-    return await this.#takeBack("restore", turn, since, signal);
+    return await this.#takeBack("restore", { turn }, since, signal);
   }
 
   /** All changes from the turn on. */
@@ -114,19 +135,25 @@ export class History {
 
   async #takeBack(
     kind: "undo" | "redo" | "restore",
-    target: number,
+    { turn: target, calls }: Target,
     taken: readonly StoredCheckpoint[],
     signal: AbortSignal,
   ): Promise<TakenBack> {
     const { store, session, restorer, turn } = this.#options;
     const changes = taken.map(({ files }) => files);
     const plan = await restorer.plan(changes, signal);
-    const checkpoint: NewCheckpoint = { session, turn: turn(), kind, target };
+    const checkpoint: NewCheckpoint = { session, turn: turn(), kind, target, ...defined({ calls }) };
     const done = await restorer.carryOut(plan, checkpoint, signal, {
       checkpoints: markedBy(kind, taken),
       paths: new Set(changes.flat().map(({ path }) => path)),
     });
-    return { turn: target, turns: store.undone(session, target, turn()), ...done };
+    return {
+      turn: target,
+      some: calls !== undefined,
+      turns: store.undone(session, target, turn()),
+      calls: store.undoneCalls(session, target, turn()),
+      ...done,
+    };
   }
 
   #list(which?: WhichCheckpoints): readonly StoredCheckpoint[] {

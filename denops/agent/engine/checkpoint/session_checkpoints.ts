@@ -115,7 +115,12 @@ export class SessionCheckpoints implements Checkpoints, Keeper {
   /** @throws {ToolError} one line for the user */
   async takeBack(
     action:
-      | { readonly kind: "undo"; readonly turn: number | undefined }
+      | {
+        readonly kind: "undo";
+        readonly turn: number | undefined;
+        /** Instead of a turn: calls, by their ids as the screen knows them. */
+        readonly calls?: readonly string[] | undefined;
+      }
       | { readonly kind: "redo" }
       | { readonly kind: "restore"; readonly turn: number },
     signal: AbortSignal,
@@ -123,7 +128,9 @@ export class SessionCheckpoints implements Checkpoints, Keeper {
     await this.recover();
     switch (action.kind) {
       case "undo":
-        return await this.#history.undo(action.turn, signal);
+        return action.calls === undefined
+          ? await this.#history.undo(action.turn, signal)
+          : await this.#history.undoCalls(action.calls, signal);
       case "redo":
         return await this.#history.redo(signal);
       case "restore":

@@ -1,5 +1,8 @@
 /** Stored images of files before and after the agent's changes. */
-import type { TurnUndone } from "../../protocol/requests.ts";
+import type { RequestResult, TurnUndone } from "../../protocol/requests.ts";
+
+/** How much of a call's changes was undone. */
+export type CallUndone = RequestResult<"undo">["calls"][number];
 
 /** The image of a path. Links are not followed. */
 export type Snapshot =
@@ -40,6 +43,8 @@ export interface NewCheckpoint {
   readonly toolCall?: string;
   /** For undo, redo and restore: the turn concerned. */
   readonly target?: number;
+  /** For the undo of single calls, and its redo: their ids, as in {@link WhichCheckpoints}. */
+  readonly calls?: readonly string[];
 }
 
 export interface StoredCheckpoint extends NewCheckpoint {
@@ -110,6 +115,8 @@ export interface WhichCheckpoints {
   readonly turn?: number;
   /** Of this turn and later ones. */
   readonly since?: number;
+  /** Of these calls, by their ids as the screen knows them. */
+  readonly calls?: readonly string[];
   /** Finished ones that are newer than this one. */
   readonly after?: number;
   readonly unfinished?: boolean;
@@ -129,6 +136,8 @@ export interface CheckpointStore {
   turnsBefore(session: string, before: number, most: number): readonly number[];
   /** Turns that have changed something, oldest first, and how much of that was undone. A fork's are the original's. */
   undone(session: string, first: number, last: number): readonly TurnUndone[];
+  /** The same for the calls of these turns. */
+  undoneCalls(session: string, first: number, last: number): readonly CallUndone[];
   /** The newest id of any session; 0 without one. */
   newest(): number;
   scanned(): readonly ScannedFile[];

@@ -1,6 +1,7 @@
 /** Checkpoints in SQLite. */
 import {
   ABSENT,
+  type CallUndone,
   type CheckpointKind,
   type CheckpointStore,
   type FileRecord,
@@ -12,12 +13,19 @@ import {
   type UndoneChanges,
   type WhichCheckpoints,
 } from "../log/checkpoints.ts";
+import { z } from "../../deps/zod.ts";
 import type { TurnUndone } from "../../protocol/requests.ts";
+import { LONGEST_CALL_ID } from "../../protocol/update_meta.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
 import { rangesOf } from "./lineage.ts";
+import { defined } from "../../shared/records.ts";
 
 type Row = Readonly<Record<string, unknown>>;
+
+/** The id of a checkpoint's call as the screen knows it. */
+const CALL_ID = `substr(tool_call, 1, ${LONGEST_CALL_ID})`;
+const OF_CALLS = `session = ? AND ${CALL_ID} IN (SELECT value FROM json_each(?))`;
 
 /** Type, mode and blob as columns. */
 type SnapshotColumns = readonly [type: string | null, mode: number | null, blob: string | null];
@@ -39,7 +47,7 @@ export class SqliteCheckpoints implements CheckpointStore {
   }
 
   begin(checkpoint: NewCheckpoint, files: readonly FileRecord[]): number {
-    const { session, turn, kind, toolCall, target } = checkpoint;
+    const { session, turn, kind, toolCall, target, calls } = checkpoint;
     const now = Date.now();
     return this.#database.transaction(() => {
       const { lastInsertRowid: id } = this.#database.run(
@@ -47,7 +55,7 @@ export class SqliteCheckpoints implements CheckpointStore {
         session,
         turn,
         kind,
-        toolCall ?? null,
+        toolCall ?? (calls === undefined ? null : JSON.stringify(calls)),
         target ?? null,
         now,
         now,
@@ -83,10 +91,11 @@ export class SqliteCheckpoints implements CheckpointStore {
   }
 
   list(session: string, which: WhichCheckpoints = {}): readonly StoredCheckpoint[] {
-    const { turn, since, after, unfinished = false } = which;
+    const { turn, since, calls, after, unfinished = false } = which;
     if (unfinished) return this.#stored("session = ? AND finished = 0", session);
     if (turn !== undefined) return this.#stored("session = ? AND turn = ?", session, turn);
     if (since !== undefined) return this.#stored("session = ? AND turn >= ?", session, since);
+    if (calls !== undefined) return this.#stored(OF_CALLS, session, JSON.stringify(calls));
     // Finds the newest few by id instead of scanning the session.
     if (after !== undefined) return this.#stored("+session = ? AND id > ? AND finished = 1", session, after);
     return this.#stored("session = ?", session);
@@ -103,14 +112,29 @@ export class SqliteCheckpoints implements CheckpointStore {
   }
 
   undone(session: string, first: number, last: number): readonly TurnUndone[] {
-    const sql = `SELECT turn, count(*) AS changes, count(undone_by) AS undone
+    return this.#undone("turn", session, first, last).map(({ of, undone }) => ({
+      turn: Number(of),
+      ...defined({ undone }),
+    }));
+  }
+
+  undoneCalls(session: string, first: number, last: number): readonly CallUndone[] {
+    return this.#undone(CALL_ID, session, first, last).map(({ of, undone }) => ({
+      call: String(of),
+      ...defined({ undone }),
+    }));
+  }
+
+  /** @param of an SQL expression: the subject of the changes */
+  #undone(of: string, session: string, first: number, last: number) {
+    const sql = `SELECT ${of} AS subject, count(*) AS changes, count(undone_by) AS undone
        FROM checkpoints JOIN checkpoint_files ON checkpoint = id
        WHERE session = ? AND turn BETWEEN ? AND ? AND finished = 1 AND kind IN ('tool', 'command')
-       GROUP BY turn ORDER BY turn`;
+       AND subject IS NOT NULL GROUP BY subject ORDER BY min(id)`;
     return rangesOf(this.#database, session, first, last).flatMap(({ session, first, last }) =>
-      this.#database.all(sql, session, first, last).map(({ turn, changes, undone }): TurnUndone => ({
-        turn: Number(turn),
-        ...(undone === 0 ? {} : { undone: undone === changes ? "all" : "part" }),
+      this.#database.all(sql, session, first, last).map(({ subject, changes, undone }) => ({
+        of: subject,
+        undone: undone === 0 ? undefined : undone === changes ? "all" as const : "part" as const,
       }))
     );
   }
@@ -224,14 +248,15 @@ export class SqliteCheckpoints implements CheckpointStore {
   }
 
   #checkpoint(row: Row, files: readonly Row[]): StoredCheckpoint {
+    const kind = kindOf(row.kind);
     return {
       id: Number(row.id),
       session: String(row.session),
       turn: Number(row.turn),
-      kind: kindOf(row.kind),
+      kind,
       finished: row.finished === 1,
       time: Number(row.time),
-      ...(typeof row.tool_call === "string" ? { toolCall: row.tool_call } : {}),
+      ...callsOf(kind, row.tool_call),
       ...(typeof row.target === "number" ? { target: row.target } : {}),
       alive: Number(row.alive),
       files: files.map((file) => ({
@@ -243,6 +268,13 @@ export class SqliteCheckpoints implements CheckpointStore {
       })),
     };
   }
+}
+
+/** The call that made a checkpoint, or the calls that it has undone or redone. */
+function callsOf(kind: CheckpointKind, cell: unknown): Pick<StoredCheckpoint, "toolCall" | "calls"> {
+  if (typeof cell !== "string") return {};
+  if (kind === "tool" || kind === "command") return { toolCall: cell };
+  return { calls: z.array(z.string()).parse(JSON.parse(cell)) };
 }
 
 /** A snapshot as the columns of one side. */

@@ -78,6 +78,8 @@ export function historyUpdates(
         const error = entry.error === undefined ? {} : { error: oneLine(entry.error, LONGEST_NOTICE) };
         return [{ type: "turn_done", chat, reason: entry.reason, ...error }];
       }
+      case "calls_undone":
+        return [{ type: "undone", chat, calls: entry.calls }];
     }
   });
 }

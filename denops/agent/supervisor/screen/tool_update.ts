@@ -4,7 +4,7 @@ import { basename, relative } from "node:path";
 import { structuredPatch } from "../../deps/diff.ts";
 import { isInside } from "../../policy/path.ts";
 import { ours } from "../../protocol/extensions.ts";
-import { ParentMeta, ToolMeta } from "../../protocol/update_meta.ts";
+import { LONGEST_CALL_ID, ParentMeta, ToolMeta } from "../../protocol/update_meta.ts";
 import type { FileDiff, FileDiffs, ToolUpdate } from "../../protocol/ui.ts";
 import { defined } from "../../shared/records.ts";
 import { middleCut, oneLine, visible } from "./visible.ts";
@@ -16,8 +16,6 @@ const MOST_DIFFS = 100;
 const LARGEST_DIFFS = 500_000;
 /** Timeout of one comparison. */
 const LONGEST_DIFF_MS = 100;
-/** Characters of an id, which Lua stores. */
-const LONGEST_ID = 200;
 const LONGEST_PATH = 4_096;
 
 /** Agents may omit any field, and may update a call that they never announced. */
@@ -30,7 +28,7 @@ export function toolUpdate(chat: number, call: ToolCallUpdate): ToolUpdate {
   return {
     type: "tool",
     chat,
-    id: call.toolCallId.slice(0, LONGEST_ID),
+    id: call.toolCallId.slice(0, LONGEST_CALL_ID),
     ...defined({
       title: call.title ? oneLine(call.title) : undefined,
       kind: call.kind ?? undefined,
@@ -52,7 +50,7 @@ export function parentOf(
   { _meta }: { readonly _meta?: Readonly<Record<string, unknown>> | null },
 ): { readonly parent?: string } {
   const parent = ours(ParentMeta, _meta)?.parent;
-  return parent === undefined ? {} : { parent: parent.slice(0, LONGEST_ID) };
+  return parent === undefined ? {} : { parent: parent.slice(0, LONGEST_CALL_ID) };
 }
 
 function outputText(content: readonly ToolCallContent[]): string {

@@ -122,9 +122,12 @@ async function finishTaking(cut: StoredCheckpoint, options: RecoveryOptions): Pr
   const isFile = ({ before, after }: FileRecord) =>
     [before, after].some(({ type }) => type === "file" || type === "link");
   const [all, some] = [cut.files, done].map((records) => records.filter(isFile).length);
+  const isOfCall = cut.kind === "undo" && cut.calls !== undefined;
+  const subject = cut.calls === undefined ? `turn ${cut.target}` : `a call of turn ${cut.target}`;
+  const next = isOfCall ? "gru" : `:Agent ${cut.kind}${cut.kind === "redo" ? "" : ` ${cut.target}`}`;
   notice(
-    `The ${cut.kind} of turn ${cut.target} was cut off: ${some} of ${all} files are done. ` +
-      `\`:Agent ${cut.kind}${cut.kind === "redo" ? "" : ` ${cut.target}`}\` continues.`,
+    `The ${cut.kind} of ${subject} was cut off: ${some} of ${all} files are done. ` +
+      `\`${next}\`${isOfCall ? " on its line" : ""} continues.`,
   );
 }
 
@@ -153,12 +156,14 @@ function isAsPlanned(found: Snapshot, planned: Snapshot): boolean {
 
 function takenBy(cut: StoredCheckpoint, paths: ReadonlySet<string>, store: CheckpointStore): UndoneChanges {
   const { session, kind, target = 0, id } = cut;
-  const older = store.list(session, { since: kind === "redo" ? cut.turn : target }).filter((one) =>
-    one.finished && one.id < id
-  );
+  const calls = kind === "undo" ? cut.calls : undefined;
+  const which = calls === undefined ? { since: kind === "redo" ? cut.turn : target } : { calls };
+  const older = store.list(session, which).filter((one) => one.finished && one.id < id);
   const latest = redoable(older);
   const taken = kind === "redo"
     ? latest === undefined ? [] : [latest]
-    : older.filter((one) => isTurns(one) && (kind === "restore" || one.turn === target));
+    : older.filter((one) =>
+      isTurns(one) && (kind === "restore" || calls !== undefined || one.turn === target)
+    );
   return { checkpoints: markedBy(kind, taken), paths };
 }

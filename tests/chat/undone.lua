@@ -1,0 +1,71 @@
+--- What was undone, as the chat shows it, without a screen: nvim --headless --clean -l undone.lua
+local here = vim.fs.dirname(vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")))
+vim.opt.runtimepath:prepend(vim.fs.dirname(vim.fs.dirname(here)))
+local checks = dofile(here .. "/checks.lua")
+local text = require("agent.timeline.lines")
+local timeline = require("agent.timeline")
+
+local test, eq = checks.test, checks.eq
+
+local function screen(of)
+  return vim
+    .iter(of.blocks)
+    :map(function(block)
+      return (text.lines(block))
+    end)
+    :flatten()
+    :totable()
+end
+
+--- The indexes of all updates' changed blocks, in order.
+local function apply(to, ...)
+  local all = {}
+  for _, update in ipairs({ ... }) do
+    all = vim.tbl_extend("force", all, timeline.apply(to, update))
+  end
+  local indexes = vim.tbl_keys(all)
+  table.sort(indexes)
+  return indexes
+end
+
+local STARTED, DONE = { type = "turn_started" }, { type = "turn_done", reason = "end_turn" }
+local function send(words)
+  return { type = "submitted", text = words }
+end
+local function calls(id, more)
+  return vim.tbl_extend("force", { type = "tool", id = id, title = "call " .. id, status = "completed" }, more or {})
+end
+
+test("the list of changed files says what of its turn was undone, until it is redone", function()
+  local it = timeline.new()
+  local files = { { shown = "a", path = "a", kind = "modified", added = 2, removed = 1 } }
+  local stored = { type = "turn_files", turn = 2, files = files, undone = "part" }
+  apply(it, send("One"), STARTED, { type = "turn_files", turn = 1, files = files }, DONE, stored)
+  eq({ screen(it)[2], screen(it)[4] }, { "Changed 1 file  +2 −1", "Changed 1 file, undone in part  +2 −1" })
+  eq(apply(it, { type = "undone", turns = { { turn = 1, undone = "all" }, { turn = 2 }, { turn = 3 } } }), { 2, 3 })
+  eq({ screen(it)[2], screen(it)[4] }, { "Changed 1 file, undone  +2 −1", "Changed 1 file  +2 −1" })
+end)
+
+test("a call says that it was undone, also under another call, which says how much of it", function()
+  local it = timeline.new()
+  apply(it, send("Go"), STARTED, calls("a", { summary = "+1 −1" }), calls("b"))
+  for _, id in ipairs({ "c", "d" }) do
+    apply(it, calls(id, { parent = "b" }))
+  end
+  local function undone(...)
+    return apply(it, { type = "undone", calls = { ... } })
+  end
+  eq(undone({ call = "a", undone = "all" }, { call = "c", undone = "all" }, { call = "d" }), { 2, 3 })
+  eq(screen(it), { "Go", "✓ call a  +1 −1, undone", "✓ call b  undone in part" })
+  it.blocks[3].expanded = true
+  apply(it, calls("e", { parent = "b" }))
+  eq(vim.list_slice(screen(it), 4), { "  ✓ call c  undone", "  ✓ call d", "  ✓ call e" })
+  local under = text.calls_under(it.blocks[3])
+  eq({ under[1].id, under[2].id }, { "c", "d" })
+  eq(undone({ call = "a", undone = "all" }, { call = "d", undone = "all" }, { call = "x", undone = "all" }), { 3 })
+  eq(screen(it)[3], "✓ call b  undone")
+  eq(undone({ call = "a" }, { call = "c" }, { call = "d" }), { 2, 3 })
+  eq(screen(it), { "Go", "✓ call a  +1 −1", "✓ call b", "  ✓ call c", "  ✓ call d", "  ✓ call e" })
+end)
+
+checks.finish()
