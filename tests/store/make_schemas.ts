@@ -10,7 +10,7 @@ export const COMMITS = [
   ...["4c13d27f", "091d89d7", "0e209cac", "bfebc94d", "b1dc7a30", "c31a0d50", "515b9ec2", "1027d39c"],
   ...["a05bbf5b", "21e36055", "b339a6ca", "d309a843", "b5839382", "aa8e1505", "d1dbeae1", "abead1a3"],
   ...["8033910a", "39559bc7", "4613fcf4", "0f5d125a", "17d8867c", "ac199bf0", "f1429fc7", "f51487f8"],
-  ...["69d02bf9", "8b3dcdb5", "fee16a18", "3c74621d", "7301f779"],
+  ...["69d02bf9", "8b3dcdb5", "fee16a18", "3c74621d", "7301f779", "b5859e74"],
 ] as const;
 
 const HERE = import.meta.dirname ?? "";

@@ -15,8 +15,11 @@ const { startEngine } = await at("./engine_session.ts");
 
 const live = await Deno.makeTempDir();
 const kept = await Deno.makeTempDir();
+/** Later engines open a database asynchronously. */
+const connections: any[] = [];
+for (let count = 0; count < 3; count += 1) connections.push(await Database.openIn(live));
 Database.inMemory = () => {
-  const opened = Database.openIn(live);
+  const opened = connections.pop();
   return opened.database ?? opened;
 };
 
@@ -42,7 +45,7 @@ const before: any = store ?? new SqliteStore(Database.inMemory());
 for (const text of ["Question one\nwith a second line", `Question two: ${long}`, "Question three"]) {
   await engine.prompt(text);
 }
-session.toggleTool?.("think");
+session.toggleTool?.("think") ?? session.tools?.toggle?.("think");
 await session.takeBack?.({ kind: "undo", turn: undefined });
 await engine.prompt("Question four fails");
 const [first] = before.checkpoints?.list("s1") ?? [];
@@ -67,7 +70,7 @@ await backup(source, `${kept}/agent.db`);
   copy.close();
 }
 await Deno.writeFile(`${out}/${name}.db.gz`, gzipSync(await Deno.readFile(`${kept}/agent.db`), { level: 9 }));
-const opened = Database.openIn(kept);
+const opened = await Database.openIn(kept);
 await Deno.writeFile(`${out}/${name}.json.gz`, gzipSync(found(opened.database ?? opened), { level: 9 }));
 Deno.exit(0);
 
