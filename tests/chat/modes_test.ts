@@ -96,8 +96,9 @@ const REVIEW = `
 say Two things.
 
 say \`\`\`findings
-say src/greet.ts:2: high confidence: greets nobody
-say README.md:1: low confidence: says nothing
+say src/greet.ts:2: high 10/10: greets nobody
+say README.md:1: low 8/10: says nothing
+say README.md:2: high 5/10: may be wrong
 say \`\`\`
 `;
 
@@ -106,13 +107,14 @@ Deno.test("what a review has found is a quickfix list", async () => {
   const { nvim, server } = agent;
   await nvim.command("Agent mode review");
   await nvim.command("Agent Review it");
-  await nvim.waitForScreen("2 findings are in the quickfix list");
+  await nvim.waitForScreen("3 findings are in the quickfix list");
   const list = await nvim.lua<readonly (readonly [string, number, string, string])[]>(
     "return vim.tbl_map(function(item) return { vim.fs.basename(vim.api.nvim_buf_get_name(item.bufnr)), item.lnum, item.type, item.text } end, vim.fn.getqflist())",
   );
   assert.deepEqual(list, [
-    ["greet.ts", 2, "E", "high confidence: greets nobody"],
-    ["README.md", 1, "I", "low confidence: says nothing"],
+    ["greet.ts", 2, "E", "high 10/10: greets nobody"],
+    ["README.md", 1, "I", "low 8/10: says nothing"],
+    ["README.md", 2, "", "high 5/10: may be wrong"],
   ]);
   assert.deepEqual(server.problems, []);
 });

@@ -186,9 +186,9 @@ const CONTRADICTIONS: readonly (readonly [RegExp, RegExp])[] = [
   [/edit tools/, /Change nothing/],
   [/Do not stop to report a plan/, /The user starts the plan with|nothing is carried out/],
   [/few short lines/, /Complexity:|four passes|findings|Your answer goes to the agent/],
-  [/wrong guess would cost work, ask/, /You cannot ask anyone/],
+  [/wrong guess would cost work, ask/, /You cannot ask anyone|Not verified/],
   [/in one answer/, /Make one call in an answer/],
-  [/as few look-ups/, /every place that the change touches/],
+  [/as few look-ups/, /every place that the change touches|two levels deep/],
   [/Write documentation only/, /Change nothing/],
   [/without a sandbox/, /in a sandbox/],
 ];

@@ -1,7 +1,11 @@
 -- Fills the quickfix list from a fenced block `findings` in the last answer.
 local M = {}
 
+--- By severity.
 local TYPES = { high = "E", medium = "W", low = "I" }
+
+--- A finding with less confidence has no type.
+local LEAST_CONFIDENCE = 8
 
 --- Most findings in the list.
 local MOST = 500
@@ -21,9 +25,10 @@ function M.read(text, root)
   for line in vim.gsplit(block, "\n") do
     local path, number, rest = line:sub(1, LONGEST):match("^[%s*-]*`?([^`:]+):(%d+)`?[%d:–-]*%s+(.+)$")
     if path and #items < MOST then
-      local confidence = rest:lower():match("^%W*(%l+)")
+      local severity, confidence = rest:lower():match("^%W*(%l+)"), tonumber(rest:match("(%d+)/10"))
+      local is_sure = not confidence or confidence >= LEAST_CONFIDENCE
       local filename = vim.startswith(path, "/") and path or vim.fs.joinpath(root, path)
-      local item = { filename = filename, lnum = tonumber(number), text = rest, type = TYPES[confidence] or "" }
+      local item = { filename = filename, lnum = tonumber(number), text = rest, type = is_sure and TYPES[severity] or "" }
       table.insert(items, item)
     end
   end

@@ -10,6 +10,8 @@ interface ModeWords {
   readonly lines: readonly string[];
   /** How it answers a user; sub-agents have their own text. */
   readonly answer?: string;
+  /** It reports what is unclear instead of asking. */
+  readonly reports?: true;
   /** It changes files, so the advice for the model's family is included. */
   readonly writes?: true;
 }
@@ -31,6 +33,11 @@ const PASSES =
   "Work in four passes, each a step of your plan. Map the parts, entry points and dependencies. Trace two or three " +
   "paths from end to end. Check errors, state, concurrency, settings and tests. Explain how it works and why, for someone " +
   "who will change it. Cite `path:line` for each claim, and mark what you infer.";
+
+/** The end of these passes. */
+const LOOKED =
+  "Stop when each import of a file that matters is followed, at least two levels deep, or named as not followed. List " +
+  "open questions.";
 
 const AGENT: ModeWords = {
   lines: [
@@ -77,23 +84,29 @@ const WORDS: Readonly<Record<ModeName, ModeWords>> = {
     ],
     answer: "List `path:line` and what is there, then what you have not looked at.",
   },
-  "deep-explore": { lines: [READ, PASSES] },
+  "deep-explore": { lines: [READ, PASSES, LOOKED] },
   "deep-explore-write": {
     lines: [
       "Write documentation only, in docs/ and Markdown files; commands run with access look only.",
       PASSES,
+      LOOKED,
       "Put the result where the project keeps such texts; keep what is still true.",
     ],
   },
   review: {
     lines: [
       READ,
-      "Review the changes that the user names, or else the uncommitted ones, with their callers and tests. Look for bugs, " +
-      "lost data, injections, secrets, races and missing tests, not for taste.",
+      "Review the changes that the user names, or else the uncommitted ones, with callers and tests: bugs, lost data, " +
+      "missing tests, not taste.",
+      "Then security: input, auth, secrets, injection, path traversal, deserialization, crypto, races. Trace each from " +
+      "source to sink with symbols: definition, references, calls.",
+      "Confidence 10: traced from source to sink in this code, and nothing stops it. 9: one step is elsewhere. 8: the flaw " +
+      "is certain, its reach is not.",
     ],
-    answer: "List findings in one fenced block `findings`, the worst first, one a line: " +
-      "`path:line: high|medium|low confidence: what goes wrong, and when`. Then say whether the change does its job and " +
-      "what you could not verify.",
+    answer: "List findings of confidence 8 to 10 in one fenced block `findings`, one a line, worst first: " +
+      '`path:line: high|medium|low 9/10: what goes wrong, and when`. Put the rest under "Not verified", without severity. ' +
+      "Say whether the change does its job.",
+    reports: true,
   },
   chat: { lines: ["You have no tools in this mode. If a question needs a look at the files, say so."] },
 };
@@ -111,8 +124,8 @@ const WRITING: Readonly<Record<Family, string>> = {
 };
 
 export function modeSection(name: ModeName): PromptSection {
-  const { lines, answer, writes } = WORDS[name];
-  const toUser = answer === undefined ? [ASK] : [answer, ASK];
+  const { lines, answer, reports, writes } = WORDS[name];
+  const toUser = [...answer === undefined ? [] : [answer], ...reports === true ? [] : [ASK]];
   return {
     name: "mode",
     text({ isSubagent, family }: SectionInputs) {
