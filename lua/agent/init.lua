@@ -55,6 +55,9 @@ local function connect()
       end
       require("agent.checkpoints").undo(call.chat, nil, call)
     end,
+    review = function(verb, listed)
+      require("agent.review").settle_listed(verb, listed)
+    end,
   })
   approval.connect(all)
   require("agent.menus.current").chat = all.current

@@ -422,8 +422,11 @@ export const REQUESTS = {
     params: z.object({ path: z.string(), baseline: z.string().optional(), settled: z.boolean() }),
     result: nothing,
   },
-  /** Reverts all unreviewed changes of a file without hunks. */
-  review_revert: { params: z.object({ path: z.string() }), result: z.object({ file: RestoredFile }) },
+  /** Reverts all unreviewed changes of files without hunks; those of a session at once. A result for each path. */
+  review_revert: {
+    params: z.object({ paths: z.array(z.string()).min(1) }),
+    result: z.object({ files: z.array(RestoredFile) }),
+  },
   /** The turn that wrote a line; an empty result if none did. */
   why: {
     params: z.object({ path: z.string(), line: z.int().min(1), text: z.string() }),

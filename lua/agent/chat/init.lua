@@ -32,6 +32,7 @@ local last_id = 0
 ---@field refusal fun(words: string): string?  the error message for a sub-command with a wrong argument
 ---@field sub_command fun(words: string): (fun())?  a function that runs a sub-command; nil if the words are a message
 ---@field undo fun(call: agent.UndoneCall)
+---@field review fun(verb: "keep"|"undo", listed: agent.ListedFiles)  keeps or undoes files of a list
 local peers = {
   focus_approval = function()
     return false
@@ -49,6 +50,7 @@ local peers = {
   refusal = function() end,
   sub_command = function() end,
   undo = function() end,
+  review = function() end,
 }
 
 --- Called once, by the starter.

@@ -60,13 +60,45 @@ local function ids_of(call, ids)
   return ids
 end
 
---- Undoes the call under the cursor.
+--- The changed files of a line: one of a turn's list, or all of them on the list's header.
+---@param row integer from 0
+---@return table[]? files see ShownFile in protocol/ui.ts
+function Navigation:files_at(row)
+  local block, index = self:block_at(row)
+  if not block or block.kind ~= "files" then
+    return
+  end
+  local at = row - self.chat.transcript.renderer:row(index)
+  local _, headers = lines.lines(block)
+  -- The last line may stand for files that are left out.
+  return at == 0 and block.files or headers[at + 1] and { block.files[at] } or nil
+end
+
+---@param verb "keep"|"undo"
+---@param files table[]
+function Navigation:review(verb, files)
+  self.chat.peers.review(verb, { files = files, session = self.chat.timeline.session })
+end
+
+--- Undoes the call, or the unreviewed changes of the files, under the cursor.
 function Navigation:undo()
-  local call = self:call_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
-  if call then
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local files, call = self:files_at(row), self:call_at(row)
+  if files then
+    return self:review("undo", files)
+  elseif call then
     return self.chat.peers.undo({ chat = self.chat, ids = ids_of(call, {}), title = call.title })
   end
-  say.info("nothing to undo under the cursor: go to a call")
+  say.info("nothing to undo under the cursor: go to a call or a changed file")
+end
+
+--- Keeps the changes of the files under the cursor.
+function Navigation:keep()
+  local files = self:files_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
+  if files then
+    return self:review("keep", files)
+  end
+  say.info("nothing to keep under the cursor: go to a changed file")
 end
 
 function Navigation:toggle_block()

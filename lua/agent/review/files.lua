@@ -14,6 +14,7 @@ local M = {}
 ---@field path string
 ---@field kind "created"|"modified"|"deleted"|"renamed"
 ---@field from? string
+---@field sessionId? string  of the last write, once the engine has listed the file
 ---@field opaque boolean
 ---@field added integer
 ---@field removed integer

@@ -52,7 +52,7 @@ end
 
 --- Lists everything to review in this project in the quickfix list.
 function M.list()
-  files.refresh({ texts = true, done = list.show, failed = say })
+  files.refresh({ texts = true, done = list.show, failed = say.error })
 end
 
 ---@param step 1|-1
@@ -108,28 +108,51 @@ local function is_new(it, file)
   return file ~= nil and file.kind == "created" and #track.baseline(it) == 0
 end
 
+--- True if its undo is a step of its buffer. The engine does the others.
 ---@param it? agent.review.Tracked
 ---@param file? agent.review.File
----@param done fun(is_done: boolean)
-local function undo_file(it, file, done)
-  if it and #it.hunks > 0 and not (file and (file.kind == "renamed" or is_new(it, file))) then
-    done(undo_hunks(it, it.hunks))
-  elseif file then
-    whole.undo(file, done)
-  end
+---@return boolean
+local function is_in_buffer(it, file)
+  return it ~= nil and #it.hunks > 0 and not (file and (file.kind == "renamed" or is_new(it, file)))
 end
 
----@param it? agent.review.Tracked
----@param file? agent.review.File
----@param done fun(is_done: boolean)
-local function keep_file(it, file, done)
-  if it and #it.hunks > 0 then
-    track.keep(it, it.hunks)
-    files.tell(it)
-  elseif file then
-    whole.keep(file)
+---@param paths string[]
+---@param buffers table<string, agent.review.Tracked>
+---@param done fun(undone: table<string, string>)  path → the session that has undone it, or list.IN_BUFFER
+local function undo_files(paths, buffers, done)
+  local undone, others = {}, {} ---@type table<string, string>, agent.review.File[]
+  for _, path in ipairs(paths) do
+    local it, file = buffers[path], files.get(path)
+    if it and is_in_buffer(it, file) then
+      undone[path] = undo_hunks(it, it.hunks) and list.IN_BUFFER or nil
+    else
+      table.insert(others, file)
+    end
   end
-  done(true)
+  whole.undo(others, function(by_engine)
+    for _, file in ipairs(others) do
+      undone[file.path] = by_engine[file.path] and (file.sessionId or "?")
+    end
+    done(undone)
+  end)
+end
+
+---@param paths string[]
+---@param buffers table<string, agent.review.Tracked>
+---@param done fun(kept: table<string, string>) by path
+local function keep_files(paths, buffers, done)
+  local kept = {} ---@type table<string, string>
+  for _, path in ipairs(paths) do
+    local it, file = buffers[path], files.get(path)
+    if it and #it.hunks > 0 then
+      track.keep(it, it.hunks)
+      files.tell(it)
+    elseif file then
+      whole.keep(file)
+    end
+    kept[path] = list.IN_BUFFER
+  end
+  done(kept)
 end
 
 ---@param it agent.review.Tracked
@@ -138,37 +161,60 @@ local function has_hunks(it)
   return #it.hunks > 0
 end
 
---- Settles all buffers and files to review, each file once.
----@param verb "keep"|"undo"
----@param settle_file fun(it?: agent.review.Tracked, file?: agent.review.File, done: fun(is_done: boolean))
-local function settle_all(verb, settle_file)
-  local function run()
-    local paths, buffers = {}, {} ---@type string[], table<string, agent.review.Tracked>
-    for _, it in ipairs(vim.tbl_filter(has_hunks, track.all())) do
-      local path = files.path_of(it.buf)
+--- Paths with something to review, and the buffers with their hunks.
+---@param is_wanted fun(path: string): boolean
+---@return string[]
+---@return table<string, agent.review.Tracked>
+local function waiting(is_wanted)
+  local paths, buffers = {}, {} ---@type string[], table<string, agent.review.Tracked>
+  for _, it in ipairs(vim.tbl_filter(has_hunks, track.all())) do
+    local path = files.path_of(it.buf)
+    if is_wanted(path) then
       table.insert(paths, path)
       buffers[path] = it
     end
-    for _, file in ipairs(files.list()) do
-      if not buffers[file.path] then
-        table.insert(paths, file.path)
-      end
-    end
-    if #paths == 0 then
-      return say.info("nothing to review")
-    end
-    local answers, settled = 0, {} ---@type integer, table<string, true>
-    for _, path in ipairs(paths) do
-      settle_file(buffers[path], files.get(path), function(is_done)
-        answers, settled[path] = answers + 1, is_done or nil
-        if answers == #paths then
-          list.remove(settled)
-          say.info(list.outcome(verb, vim.tbl_count(settled), #paths))
-        end
-      end)
+  end
+  for _, file in ipairs(files.list()) do
+    if not buffers[file.path] and is_wanted(file.path) then
+      table.insert(paths, file.path)
     end
   end
-  files.refresh({ texts = true, done = run, failed = say })
+  return paths, buffers
+end
+
+---@class agent.review.Selection  files to settle; default: all
+---@field is_wanted fun(path: string): boolean
+---@field none string        the message if nothing of them waits
+---@field way_back fun(undone: table<string, string>): string  ends the message of an undo, see list.lua
+
+---@type agent.review.Selection
+local ALL = {
+  none = "nothing to review",
+  is_wanted = function()
+    return true
+  end,
+  way_back = function()
+    return ""
+  end,
+}
+
+--- Settles buffers and files to review, each file once.
+---@param verb "keep"|"undo"
+---@param chosen agent.review.Selection
+local function settle_all(verb, chosen)
+  local function run()
+    local paths, buffers = waiting(chosen.is_wanted)
+    if #paths == 0 then
+      return say.info(chosen.none)
+    end
+    local settle_files = verb == "keep" and keep_files or undo_files
+    settle_files(paths, buffers, function(settled)
+      list.remove(settled)
+      local way_back = verb == "undo" and chosen.way_back(settled) or ""
+      say.info(list.outcome(verb, vim.tbl_count(settled), #paths) .. way_back)
+    end)
+  end
+  files.refresh({ texts = true, done = run, failed = say.error })
 end
 
 --- Loads the file of a list entry if no buffer has it.
@@ -183,15 +229,14 @@ local function with_tracked(place, each)
   local function run()
     each(track.get(place.buf), files.get(place.path))
   end
-  files.refresh({ chat = file.chat, texts = true, done = run, failed = say })
+  files.refresh({ chat = file.chat, texts = true, done = run, failed = say.error })
 end
 
 ---@param verb "keep"|"undo"
 ---@param scope "hunk"|"file"|"all"
 local function settle(verb, scope)
-  local settle_file = verb == "keep" and keep_file or undo_file
   if scope == "all" then
-    return settle_all(verb, settle_file)
+    return settle_all(verb, ALL)
   end
   local place = list.place()
   if scope == "file" then
@@ -199,7 +244,8 @@ local function settle(verb, scope)
     if not file and not (it and #it.hunks > 0) then
       return say.info("nothing to review in this file")
     end
-    return settle_file(it, file, function() end)
+    local settle_files = verb == "keep" and keep_files or undo_files
+    return settle_files({ place.path }, { [place.path] = it }, function() end)
   end
   with_tracked(place, function(it, file)
     local hunk = it and hunks_of.at(it.hunks, place.row, #it.lines)
@@ -209,7 +255,7 @@ local function settle(verb, scope)
       track.keep(it, { hunk })
       files.tell(it)
     elseif #it.hunks == 1 and is_new(it, file) then
-      whole.undo(file, function() end)
+      whole.undo({ file }, function() end)
     else
       undo_hunks(it, { hunk })
     end
@@ -257,6 +303,13 @@ function M.run(name, range)
     actions[name](range)
   end
   return actions[name] ~= nil
+end
+
+--- Keeps or undoes the files of a turn's list, without opening them.
+---@param verb "keep"|"undo"
+---@param listed agent.ListedFiles
+function M.settle_listed(verb, listed)
+  settle_all(verb, list.selection(listed))
 end
 
 keys.start(M.run)

@@ -116,7 +116,7 @@ function M.show(waiting)
 end
 
 --- Removes the entries of settled files from every list of the review. A window with an empty list is closed.
----@param settled table<string, true> paths
+---@param settled table<string, string> by path
 function M.remove(settled)
   for number = 1, vim.fn.getqflist({ nr = "$" }).nr do
     local one = vim.fn.getqflist({ nr = number, id = 0, title = true, items = true })
@@ -142,6 +142,58 @@ end
 function M.outcome(verb, count, all)
   local done = verb == "keep" and "kept" or "undid"
   return ("%s the changes of %s%s"):format(done, count < all and count .. " of " or "", format.plural(all, "file"))
+end
+
+---@class agent.ListedFiles
+---@field files { path: string, kind: string, count?: integer }[]  see ShownFile in protocol/ui.ts
+---@field session? string  of the chat with the list
+
+--- Stands for the session of a file that was undone in its buffer.
+M.IN_BUFFER = ""
+
+--- "; u in its buffer brings them back", "; :Agent redo brings them back"
+---@param session? string  the chat's
+---@param undone table<string, string>  path → the session that has undone it
+---@return string
+local function way_back(session, undone)
+  local in_buffers, by_session = 0, 0
+  for _, by in pairs(undone) do
+    in_buffers = in_buffers + (by == M.IN_BUFFER and 1 or 0)
+    by_session = by_session + (by == session and 1 or 0)
+  end
+  if in_buffers + by_session < vim.tbl_count(undone) or in_buffers + by_session == 0 then
+    -- Another session has undone some of them.
+    return ""
+  end
+  local ways = { in_buffers > 0 and (in_buffers == 1 and "u in its buffer" or "u in each buffer") or nil }
+  table.insert(ways, by_session > 0 and ":Agent redo" or nil)
+  return ("; %s %s them back"):format(table.concat(ways, " and "), #ways == 1 and "brings" or "bring")
+end
+
+--- The files of a turn's list as a selection.
+---@param listed agent.ListedFiles
+---@return agent.review.Selection
+function M.selection(listed)
+  local paths, folders = {}, {} ---@type table<string, true>, { path: string, kind: string }[]
+  for _, file in ipairs(listed.files) do
+    if file.count then
+      table.insert(folders, file)
+    else
+      paths[file.path] = true
+    end
+  end
+  return {
+    none = #listed.files == 1 and "nothing to review in this file" or "nothing to review in these files",
+    is_wanted = function(path)
+      local file = files.get(path)
+      return paths[path] or vim.iter(folders):any(function(folder)
+        return file ~= nil and file.kind == folder.kind and vim.startswith(path, folder.path .. "/")
+      end)
+    end,
+    way_back = function(undone)
+      return way_back(listed.session, undone)
+    end,
+  }
 end
 
 --- The place at the cursor, or of the entry under it in a quickfix window.

@@ -5,11 +5,13 @@ import { Screen } from "./screen.ts";
 import type { Answers } from "./requests.ts";
 import type { Capabilities } from "./updates.ts";
 import { Restorer } from "../checkpoint/restore/restorer.ts";
-import type { Reviews } from "../checkpoint/review/reviews.ts";
+import type { Restored } from "../checkpoint/restore/planner.ts";
+import { type Reviews, unreviewed } from "../checkpoint/review/reviews.ts";
 import { whoWrote } from "../checkpoint/review/why.ts";
 import type { Store } from "../ports/store.ts";
 import type { Editor } from "../ports/editor.ts";
-import type { ReviewStore } from "../log/reviews.ts";
+import type { NewCheckpoint } from "../log/checkpoints.ts";
+import type { ReviewStore, StoredReview } from "../log/reviews.ts";
 
 export interface ReviewOptions {
   /** Real paths. */
@@ -34,17 +36,24 @@ export function reviewAnswers(options: ReviewOptions): Answers {
       await reviews.update(update);
       return {};
     },
-    async review_revert({ path }, client) {
-      const { review, records } = reviews.changesOf(path);
-      const { session, turn } = review;
-      const restorer = restorerOf(client, session, options);
-      // Never cancelled: half of an undo helps nobody.
-      const { signal } = new AbortController();
-      const plan = await restorer.plan([records], signal);
-      const checkpoint = { session, turn: options.store.turn(session), kind: "undo", target: turn } as const;
-      const { files } = await restorer.carryOut(plan, checkpoint, signal);
-      const file = files.find((one) => one.path === path || one.from === path) ?? files[0];
-      return { file: file ?? { path, outcome: "unchanged" } };
+    async review_revert({ paths }, client) {
+      const bySession = Map.groupBy(
+        paths.flatMap((path) => reviews.get(path) ?? []),
+        ({ session }) => session,
+      );
+      const done: Restored[] = [];
+      for (const [session, found] of bySession) {
+        const turn = options.store.turn(session);
+        done.push(...await revert(restorerOf(client, session, options), found, { session, turn }));
+      }
+      const files: Restored[] = [];
+      for (const path of paths) {
+        const restored = done.find((one) => one.path === path || one.from === path);
+        // A file that took the name of a moved one has no other baseline than none.
+        if (restored?.outcome === "restored") await reviews.update({ path, settled: true });
+        files.push(restored ?? { path, outcome: "unchanged" });
+      }
+      return { files };
     },
     why({ path, line, text }) {
       const versions = (name: string, before?: number) => store.versions(name, before);
@@ -65,6 +74,25 @@ export function reviewAnswers(options: ReviewOptions): Answers {
       });
     },
   };
+}
+
+/** Reverts the changes of files of one session, as one undo. */
+async function revert(
+  restorer: Restorer,
+  reviews: readonly StoredReview[],
+  at: Pick<NewCheckpoint, "session" | "turn">,
+): Promise<readonly Restored[]> {
+  // A file may have taken the old name of a moved one.
+  const [moved, others] = [true, false].map((isMoved) =>
+    reviews.filter(({ renamedFrom }) => (renamedFrom !== undefined) === isMoved)
+  );
+  const changes = [...moved ?? [], ...others ?? []].map(unreviewed);
+  // Never cancelled: half of an undo helps nobody.
+  const { signal } = new AbortController();
+  const plan = await restorer.plan(changes, signal);
+  const target = Math.min(...reviews.map(({ turn }) => turn));
+  const { files } = await restorer.carryOut(plan, { ...at, kind: "undo", target }, signal);
+  return files;
 }
 
 /** The session need not be open: its changes can be reviewed after its process has ended. */

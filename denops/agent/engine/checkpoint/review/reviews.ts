@@ -23,6 +23,15 @@ interface ReviewUpdate {
   readonly settled: boolean;
 }
 
+/** The changes to revert so that nothing of the file is left to review. */
+export function unreviewed({ path, renamedFrom, before, after }: StoredReview): readonly FileRecord[] {
+  if (renamedFrom === undefined) return [{ path, before, after }];
+  return [
+    { path: renamedFrom, before, after: ABSENT },
+    { path, renamedFrom, before: ABSENT, after },
+  ];
+}
+
 /** Bytes; larger texts are reviewed as a whole. */
 const LARGEST_SHOWN = 1_000_000;
 
@@ -93,19 +102,9 @@ export class Reviews {
     this.#quality.settled(path, await takeSnapshot(path, this.#contents, this.#roots));
   }
 
-  /** The changes to revert so that nothing of the file is left to review, and their session. */
-  changesOf(path: string): { readonly review: StoredReview; readonly records: readonly FileRecord[] } {
-    const review = this.#store.get(path);
-    if (review === undefined) throw new ToolError(`Nothing to review in ${path}.`);
-    const { renamedFrom, before, after } = review;
-    if (renamedFrom === undefined) return { review, records: [{ path, before, after }] };
-    return {
-      review,
-      records: [
-        { path: renamedFrom, before, after: ABSENT },
-        { path, renamedFrom, before: ABSENT, after },
-      ],
-    };
+  /** Undefined if nothing of the file is left to review. */
+  get(path: string): StoredReview | undefined {
+    return this.#store.get(path);
   }
 
   /** The last change of a settled file, for reviewing it again. */

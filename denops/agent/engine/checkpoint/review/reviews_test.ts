@@ -168,8 +168,7 @@ Deno.test("the encoding of a file is that of its baseline", async () => {
   const path = project.path("a");
   await project.put("a", latin("é\n2\n3\n"));
   await project.reviews.update({ path, baseline: "é\n1\n3\n", settled: false });
-  const { records } = project.reviews.changesOf(path);
-  assert.deepEqual(records[0]?.before, project.image(latin("é\n1\n3\n")));
+  assert.deepEqual(project.reviews.get(path)?.before, project.image(latin("é\n1\n3\n")));
   await assert.rejects(project.reviews.update({ path, baseline: "日\n", settled: false }), /cannot hold/);
 });
 
