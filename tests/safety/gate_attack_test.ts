@@ -70,6 +70,7 @@ Deno.test("an approval is spent once, and only on exactly what was approved", as
       "at a lower level": input("npm test", { access: "look" }),
       "in the background": input("npm test", { background: true }),
       "for longer": input("npm test", { timeout: 600 }),
+      "with other programs": input("npm test", { activation: { before: ["/project/bin"], after: [] } }),
     })
   ) {
     assert.equal(spends(gate, "s", { ...other, toolCallId: "call_1" }), false, what);
@@ -195,6 +196,36 @@ Deno.test("a command that was allowed for the session is that command, not one l
   gate.settle(1);
   await asked;
   assert.equal(spends(gate, "s", { ...input("make build install"), toolCallId: "call_3" }), false);
+});
+
+Deno.test("an approval is for the variables that it shows, once and for the session", async () => {
+  await using setup = await setUpGate();
+  const { gate, context, updates } = setup;
+  const activation = { virtualEnv: "/project/.venv", before: ["/project/.venv/bin"], after: [] };
+  const spoofed = { before: ["/project/\u202ebin"], after: ["/project"] };
+  const first = gate.permission(ask(input("make build", { activation })), context);
+  const request = await shown(setup);
+  const view = updates.at(-1);
+  assert.ok(view?.type === "approval" && view.kind === "command");
+  assert.equal(view.activation, "PATH starts with .venv/bin, VIRTUAL_ENV is .venv");
+  assert.equal(view.suggestion, undefined, "a rule would not cover it");
+  gate.answer(request, { option: "allow_session" });
+  await first;
+  const spent = (more: Partial<ApprovedCommand>, id: string) =>
+    spends(gate, "s", { ...input("make build", more), toolCallId: id });
+  assert.equal(spent({}, "call_1"), false, "without them");
+  assert.equal(spent({ activation: spoofed }, "call_1"), false, "with others");
+  assert.equal(spent({ activation }, "call_1"), true);
+  await gate.permission(ask(input("make build", { activation }), "call_2"), context);
+  assert.equal(spent({ activation }, "call_2"), true, "the same ones are not asked about again");
+  const before = updates.length;
+  const other = gate.permission(ask(input("make build", { activation: spoofed }), "call_3"), context);
+  await waitUntil("another question", () => updates.length > before);
+  const now = updates.at(-1);
+  assert.ok(now?.type === "approval" && now.kind === "command");
+  assert.match(now.activation ?? "", /^PATH starts with [^\u202e]*bin, PATH ends with \.$/);
+  gate.settle(1);
+  await other;
 });
 
 Deno.test("the loop guard and a missing sandbox ask, whatever the rules say; deny wins over allow", async () => {

@@ -1,22 +1,25 @@
 /** Commands in their sandbox without Neovim: as the supervisor starts them, at any level. */
 import { fileURLToPath } from "node:url";
-import type { CommandAccess } from "../../denops/agent/protocol/commands.ts";
+import type { Activation, CommandAccess } from "../../denops/agent/protocol/commands.ts";
 import { CommandSandbox } from "../../denops/agent/supervisor/commands/sandbox.ts";
 import {
   type CommandEnd,
   type CommandSpec,
   RunningCommand,
 } from "../../denops/agent/supervisor/commands/runner.ts";
+import { activated } from "../../denops/agent/supervisor/commands/shell_state.ts";
 
 export interface Ran {
   readonly output: string;
   readonly end: CommandEnd;
   readonly folder: string | undefined;
+  readonly claim: RunningCommand["claim"];
 }
 
 interface RunOptions extends Partial<Pick<CommandSpec, "mostMemory" | "timeoutMs">> {
   /** Over an overlay, of which nothing is kept. */
   readonly rehearsed?: boolean;
+  readonly activation?: Activation;
 }
 
 export interface Runner {
@@ -53,11 +56,12 @@ export function commandRunner(
   }, environment);
   return {
     sandbox,
-    async run(access, line, { rehearsed = false, ...limits } = {}) {
+    async run(access, line, { rehearsed = false, activation, ...limits } = {}) {
       const spec = await sandbox.specify({ access, cwd: root, rehearsed }, denied);
       const command = new RunningCommand(
         {
           ...spec,
+          env: activated(spec.env, activation),
           timeoutMs: LONGEST_MS,
           ...limits,
           line,
@@ -67,7 +71,8 @@ export function commandRunner(
       );
       const end = await command.ended;
       await spec.rehearsal?.[Symbol.asyncDispose]();
-      return { output: command.output, end, folder: command.endFolder };
+      const { output, claim } = command;
+      return { output, end, folder: claim?.folder, claim };
     },
   };
 }

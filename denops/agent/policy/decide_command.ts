@@ -32,7 +32,7 @@ export interface CommandCircumstances {
 }
 
 type JudgedInput =
-  & Pick<CommandInput, "command" | "access" | "direct">
+  & Pick<CommandInput, "command" | "access" | "direct" | "activation">
   & Partial<Pick<CommandInput, "background">>;
 
 export interface CommandDecision {
@@ -65,7 +65,7 @@ function verdictOf(command: string, places: Places): CommandVerdict {
 }
 
 export function decideCommand(
-  { command, access: wanted, background, direct }: JudgedInput,
+  { command, access: wanted, background, direct, activation }: JudgedInput,
   circumstances: CommandCircumstances,
 ): CommandDecision {
   const { rules, sandboxed, commands, places, cannotHide } = circumstances;
@@ -75,11 +75,13 @@ export function decideCommand(
     ? fitting(wanted ?? proposed(verdict, circumstances), rehearses, verdict)
     : UNHELD;
   const level = levelOf(requestedAccess);
+  // Rules go by the names of programs, and these may be the project's own. So rules allow looks only.
+  const renames = changesPath(activation);
   const decided = (decision: FileDecision, more: Partial<CommandDecision> = {}) =>
     commandDecision({ decision, verdict, requestedAccess, ...more }, rehearses);
   // Asks, although an allow rule could have answered.
   const ask = (rule: string, reason: string) =>
-    decided({ verdict: "ask", rule, reason }, { suggestion: suggested(verdict, requestedAccess) });
+    decided({ verdict: "ask", rule, reason }, { suggestion: suggested(verdict, requestedAccess, renames) });
   const askAlways = (rule: string, reason: string) =>
     decided({ verdict: "ask", rule, reason }, { always: true });
   const allow = (rule: string, access = requestedAccess, agreed = true) => {
@@ -87,6 +89,7 @@ export function decideCommand(
     const reason = `some files that it must not read cannot be hidden: ${cannotHide}`;
     return decided({ verdict: "ask", rule: "deny_read", reason });
   };
+  const allowed = (found: LineRules | undefined) => renames ? undefined : texts(found);
   const run = lineRules(rules, "run", verdict);
   const git = level === "git" ? lineRules(rules, "git", verdict) : undefined;
   const network = hasNetwork(requestedAccess) ? lineRules(rules, "network", verdict) : undefined;
@@ -103,10 +106,10 @@ export function decideCommand(
   const readsOnly = verdict.access === "look" && verdict.severity === "none";
   const readRules = readsOnly ? texts(run) ?? texts(git) : undefined;
   if (readRules !== undefined) return allow(readRules, "look");
-  if (hasNetwork(requestedAccess) && texts(network) === undefined) {
+  if (hasNetwork(requestedAccess) && allowed(network) === undefined) {
     return ask("network", `needs network access; ${verdict.reason}`);
   }
-  const allowing = texts(level === "git" ? git : run);
+  const allowing = allowed(level === "git" ? git : run);
   if (allowing !== undefined) return allow([allowing, texts(network) ?? []].flat().join(", "));
   if (commands !== "ask") {
     if (level === "look" && verdict.severity !== "high") return allow("look");
@@ -155,8 +158,13 @@ function texts(found: LineRules | undefined): string | undefined {
   return found?.verdict === "allow" ? found.rules.map(ruleText).join(", ") : undefined;
 }
 
+function changesPath(activation: CommandInput["activation"]): boolean {
+  return activation !== undefined && activation.before.length + activation.after.length > 0;
+}
+
 /** Level git and the network have rules of their own. */
-function suggested(verdict: CommandVerdict, access: CommandAccess): string | undefined {
+function suggested(verdict: CommandVerdict, access: CommandAccess, renames: boolean): string | undefined {
+  if (renames) return undefined;
   const rules = suggestRules(verdict, levelOf(access) === "git" ? "git" : "run");
   const more = hasNetwork(access) ? suggestRules(verdict, "network") : [];
   return rules === undefined ? undefined : [...rules, ...more ?? []].join(", ");

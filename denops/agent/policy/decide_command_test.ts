@@ -199,3 +199,34 @@ Deno.test("what is in the background, or is to be direct, or has no overlay, is 
   assert.equal(of({}, false, "some-tool"), "ask medium at write");
   assert.equal(of({}, true, "git commit -m x"), "ask git at git");
 });
+
+Deno.test("with the project's programs on PATH rules on names allow looks only, and what needs no rule stays so", () => {
+  const places = { root: "/p", home: "/home/me" };
+  const allow = ["run(npm *)", "run(ls *)", "git(git commit *)", "network(npm *)"];
+  const decided = (command: string, access: CommandAccess, on: "PATH" | "VIRTUAL_ENV", asks = true) => {
+    const activation = on === "PATH"
+      ? { before: [], after: ["/p/bin"] }
+      : { virtualEnv: "/p/.venv", before: [], after: [] };
+    const found = decideCommand({ command, access, activation }, {
+      ...{ places, sandboxed: true, commands: asks ? "ask" : "look", rehearses: true, hidesHistory: false },
+      rules: allow.map((text) => parseRule(text, "allow", "user")),
+      cannotHide: undefined,
+    });
+    assert.ok(on !== "PATH" || !found.agreed || found.access === "look", command);
+    return `${said(access, found)}${found.suggestion === undefined ? "" : ` or ${found.suggestion}`}`;
+  };
+  for (
+    const [line, access, withPath, withoutPath] of [
+      ["npm test", "write", "ask medium", "allow run(npm *)"],
+      ["npm test", "try", "ask medium", "allow run(npm *)"],
+      ["git commit -m x", "git", "ask git", "allow git(git commit *)"],
+      ["npm install", "write+network", "ask network", "allow run(npm *), network(npm *)"],
+      ["ls -la", "write", "allow run(ls *) as look", "allow run(ls *) as look"],
+    ] as const
+  ) {
+    assert.equal(decided(line, access, "PATH"), withPath, line);
+    assert.equal(decided(line, access, "VIRTUAL_ENV"), withoutPath, line);
+  }
+  assert.equal(decided("npm test", "write", "PATH", false), "allow write");
+  assert.equal(decided("ls", "look", "PATH", false), "allow run(ls *)");
+});

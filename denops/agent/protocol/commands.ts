@@ -35,6 +35,21 @@ export function hasNetwork(access: CommandAccess): boolean {
   return access.endsWith("+network");
 }
 
+/** Most folders in front of PATH, and behind it. */
+const MOST_FOLDERS = 16;
+const Folders = z.array(z.string().min(1)).max(MOST_FOLDERS).readonly();
+
+/** The folders that an activated environment adds to a command's variables: absolute, real, inside the workspace. */
+export const Activation = z.object({
+  /** The value of VIRTUAL_ENV. */
+  virtualEnv: z.string().min(1).optional(),
+  /** In front of PATH. */
+  before: Folders,
+  /** Behind PATH. */
+  after: Folders,
+});
+export type Activation = z.infer<typeof Activation>;
+
 /** The details of a command access: exactly what will run. */
 export const CommandInput = z.object({
   command: z.string().min(1),
@@ -47,6 +62,8 @@ export const CommandInput = z.object({
   background: z.boolean(),
   /** Works on the project's files directly, without a rehearsal. */
   direct: z.boolean().optional(),
+  /** From earlier commands of its session. All other variables that carry over are part of the line. */
+  activation: Activation.optional(),
 });
 export type CommandInput = z.infer<typeof CommandInput>;
 
@@ -97,6 +114,14 @@ export const TerminalEnd = z.object({
   text: z.string(),
   /** The folder of the next command, relative to the root. */
   folder: z.string().optional(),
+  /** What the next commands start with, as the command claims; absent if it reported nothing. */
+  shell: z.object({
+    /** Names and values, sorted by name. */
+    exports: z.array(z.tuple([z.string(), z.string()]).readonly()).readonly(),
+    activation: Activation.optional(),
+    /** Changes that do not carry over: names of variables, or a few words. */
+    dropped: z.array(z.string()).readonly(),
+  }).optional(),
   /** The changes over the overlay, if any. They take effect once approved and kept. */
   effects: CommandEffects.optional(),
 });
@@ -104,6 +129,16 @@ export type TerminalEnd = z.infer<typeof TerminalEnd>;
 
 /** Identifies a command in its circumstances; an approval is bound to it. */
 export function commandKey(sessionId: string, toolCallId: string, input: ApprovedCommand): string {
-  const { command, cwd, timeout, access, background, rehearsed } = input;
-  return JSON.stringify([sessionId, toolCallId, command, cwd, timeout, access, background, rehearsed]);
+  const { command, cwd, timeout, access, background, rehearsed, activation } = input;
+  return JSON.stringify([
+    sessionId,
+    toolCallId,
+    command,
+    cwd,
+    timeout,
+    access,
+    background,
+    rehearsed,
+    activation,
+  ]);
 }

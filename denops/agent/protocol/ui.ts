@@ -325,6 +325,8 @@ export type ApprovalSubject =
     readonly severity: string;
     /** The user edited the command. */
     readonly is_edited: boolean;
+    /** What earlier commands of the session have changed of its variables, outside of the line. */
+    readonly activation?: string;
   }
   | {
     /** The pending changes of a command that ran over an overlay. */
@@ -335,6 +337,8 @@ export type ApprovalSubject =
     /** "exit code 0". */
     readonly end: string;
     readonly effects: readonly EffectRow[];
+    /** As for a command. */
+    readonly activation?: string;
   }
   /** Any other access, as a text. */
   | { readonly kind: "other"; readonly detail?: string }

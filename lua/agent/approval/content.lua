@@ -68,6 +68,9 @@ local function command_lines(approval)
   local is_root = approval.folder == "."
   local folder = is_root and "in the project's root" or "in ./" .. format.one_line(approval.folder)
   add(folder .. (approval.is_edited and " · edited by you" or ""), is_root and "AgentHint" or "AgentWarning")
+  if approval.activation then
+    add(format.one_line(approval.activation), "AgentWarning")
+  end
   return lines, groups
 end
 

@@ -72,7 +72,11 @@ local function head(approval)
   local lines, groups = { format.one_line(table.concat(title, " · ")) }, { "AgentTitle" }
   if approval.reason ~= "" then
     table.insert(lines, format.one_line(approval.reason))
-    groups[2] = "AgentWarning"
+    groups[#lines] = "AgentWarning"
+  end
+  if approval.activation then
+    table.insert(lines, format.one_line(approval.activation))
+    groups[#lines] = "AgentWarning"
   end
   table.insert(lines, summary(approval))
   return lines, groups

@@ -108,13 +108,13 @@ export class AcpCommands implements Commands {
     const answer = await this.#client.request(method, { sessionId: this.#sessionId, terminalId });
     const { output, exitStatus } = answer;
     if (!exitStatus) return { output, end: "still running", failed: false };
-    const { text, folder, effects } = ours(TerminalEnd, answer._meta) ?? {};
+    const { text, folder, shell, effects } = ours(TerminalEnd, answer._meta) ?? {};
     const code = exitStatus.exitCode ?? undefined;
     return {
       output,
       end: text ?? (code === undefined ? `ended by ${exitStatus.signal}` : `exit code ${code}`),
       failed: code !== 0,
-      ...defined({ folder, effects: effects && this.#effectsOf(terminalId, effects) }),
+      ...defined({ folder, shell, effects: effects && this.#effectsOf(terminalId, effects) }),
     };
   }
 

@@ -11,6 +11,8 @@ export interface Environment {
   readonly os: string;
   /** Whether commands run in a sandbox; undefined: unknown. */
   readonly sandboxed?: boolean | undefined;
+  /** The shell that runs commands; undefined: bash. */
+  readonly shell?: string | undefined;
 }
 
 export interface SectionInputs {
@@ -158,21 +160,21 @@ const rules: PromptSection = {
 
 const environment: PromptSection = {
   name: "environment",
-  text({ environment: { roots: [root = "", ...others], os, sandboxed }, project: { manifests } }) {
+  text({ environment: { roots: [root = "", ...others], os, sandboxed, shell }, project: { manifests } }) {
     const more = others.length === 0 ? "" : `; other folders of the workspace are ${others.join(", ")}`;
     const built = manifests.length === 0 ? "" : `\nBuilt with: ${manifests.join("; ")}`;
-    return `Environment: ${os}; the project is ${root}${more}\n${shellText(sandboxed)}${built}`;
+    return `Environment: ${os}; the project is ${root}${more}\n${shellText(sandboxed, shell)}${built}`;
   },
 };
 
-function shellText(sandboxed: boolean | undefined): string {
+function shellText(sandboxed: boolean | undefined, shell = "bash"): string {
   switch (sandboxed) {
     case true:
-      return "Commands run in bash, in a sandbox that has no network unless the access says so.";
+      return `Commands run in ${shell}, in a sandbox that has no network unless the access says so.`;
     case false:
-      return "Commands run in bash without a sandbox: the user approves each of them.";
+      return `Commands run in ${shell} without a sandbox: the user approves each of them.`;
     case undefined:
-      return "Commands run in bash.";
+      return `Commands run in ${shell}.`;
   }
 }
 

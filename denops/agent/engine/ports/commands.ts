@@ -1,8 +1,11 @@
 /** Runs commands and keeps their changes. */
-import type { ApprovedCommand, CommandEffects } from "../../protocol/commands.ts";
+import type { ApprovedCommand, CommandEffects, TerminalEnd } from "../../protocol/commands.ts";
 import type { FileChange } from "../log/events.ts";
 import type { TurnFile } from "../../protocol/requests.ts";
 import type { ScreenParams, ScreenResult } from "../../protocol/screen_requests.ts";
+
+/** What the next commands of a session start with, as the supervisor reports it. */
+export type ShellState = NonNullable<TerminalEnd["shell"]>;
 
 export interface CommandReport {
   /** Shortened, plain text. */
@@ -12,6 +15,7 @@ export interface CommandReport {
   readonly failed: boolean;
   /** The command's last folder, relative to the root. */
   readonly folder?: string;
+  readonly shell?: ShellState;
   /** The caller settles and disposes of them. */
   readonly effects?: Effects;
 }

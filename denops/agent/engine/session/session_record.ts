@@ -11,6 +11,7 @@ import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } fr
 import { type Facts, Memory } from "../agent/permission/memory.ts";
 import { LEFT_OPEN, missing } from "../agent/turn/interrupted.ts";
 import type { Store, TurnBegun } from "../ports/store.ts";
+import { hasState, NEW_SHELL } from "../tools/commands/shell.ts";
 import type { ToolMemory } from "../tools/define.ts";
 import { defined } from "../../shared/records.ts";
 import { LogWriter } from "./log_writer.ts";
@@ -31,7 +32,7 @@ interface RecordPorts {
   /** Tokens that fit into the model's window. */
   window(): number;
   /** Current facts from the session's other parts. */
-  facts(): Omit<Facts, "folder" | "plan" | "first">;
+  facts(): Omit<Facts, "folder" | "variables" | "plan" | "first">;
   /** Called with each event before it is stored. */
   hear(event: AgentEvent): void;
   /** Called after messages were appended. */
@@ -61,8 +62,8 @@ export class SessionRecord {
     this.#log = new LogWriter(id, store, ports.publish);
     this.#isStored = store.session(id) !== undefined;
     this.memory = memory;
-    const { folder, plan, first } = this.memory.facts;
-    this.state = { folder, plan };
+    const { folder, variables, plan, first } = this.memory.facts;
+    this.state = { folder, plan, shell: variables ? undefined : NEW_SHELL };
     this.newCallId = callIds((call) => store.hasCall(id, call));
     const options = { store, session: id, window, chosen: this.memory };
     this.history = new HistoryWindow(options, this.#isStored ? first : undefined);
@@ -145,8 +146,14 @@ export class SessionRecord {
 
   /** Stores messages together with the current memory, so that both match. @throws {TurnError} */
   append(entries: readonly LogEntry[]): void {
-    const { folder, plan } = this.state;
-    const facts = { ...this.#ports.facts(), folder, plan: [...plan], first: this.history.first };
+    const { folder, shell, plan } = this.state;
+    const facts = {
+      ...this.#ports.facts(),
+      folder,
+      variables: shell === undefined || hasState(shell),
+      plan: [...plan],
+      first: this.history.first,
+    };
     const memory = this.memory.unstored(facts);
     this.#log.save({ entries, memory });
     this.memory.stored(memory);

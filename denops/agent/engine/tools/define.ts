@@ -17,7 +17,7 @@ import type { CommandAccess } from "../../protocol/commands.ts";
 import type { ModeAccess } from "../../protocol/modes.ts";
 import type { SubagentPort } from "../ports/subagents.ts";
 import type { Search } from "../ports/search.ts";
-import type { Commands, Effects } from "../ports/commands.ts";
+import type { Commands, Effects, ShellState } from "../ports/commands.ts";
 import type { Questions } from "../ports/approvals.ts";
 import type { LanguageServers } from "../ports/editor.ts";
 import {
@@ -46,12 +46,16 @@ export interface ToolResult {
   readonly images?: readonly Image[];
   /** Pending changes, which need approval. */
   readonly effects?: Effects;
+  /** Called if they are kept; returns further text for the model. */
+  whenKept?(): Promise<string>;
 }
 
 /** State of a session's tools between calls. */
 export interface ToolMemory {
   /** The folder of the next command, relative to the root. */
   folder: string;
+  /** What the next command starts with; undefined: it was lost when the session was resumed. */
+  shell: ShellState | undefined;
   plan: Plan;
 }
 
@@ -128,6 +132,8 @@ export interface Tool {
   /** Useless for agents that work for other agents. */
   readonly ofUser: boolean;
   readonly spec: ToolSpec;
+  /** The same where commands run in this shell: "bash" by default. */
+  specIn(shell: string): ToolSpec;
   /** For a tool with several forms of edits. */
   readonly forms?: {
     spec(form: EditForm): ToolSpec;
@@ -161,7 +167,8 @@ interface Definition<
   Use extends keyof ClientAbilities,
 > {
   readonly name: string;
-  readonly description: string;
+  /** @param shell the name of the shell that runs commands */
+  readonly description: string | ((shell: string) => string);
   readonly kind: ToolKind;
   readonly readOnly: boolean;
   /** Default: by `readOnly`. */
@@ -210,6 +217,12 @@ export function defineTool<
   const { name, description, schema, forms, unshown = [], answersChange } = definition;
   const parameters = parametersOf(schema);
   const own: ArgumentsSchema = { name, parameters };
+  const describe = typeof description === "string" ? () => description : description;
+  const specIn = (shell: string) => ({
+    name,
+    description: describe(shell),
+    parameters: without(parameters, unshown),
+  });
   const formsOf: Tool["forms"] = forms === undefined ? undefined : {
     of: forms.of,
     spec(form) {
@@ -230,7 +243,8 @@ export function defineTool<
     special: definition.special ?? false,
     inPatch: definition.inPatch ?? false,
     ofUser: definition.ofUser ?? false,
-    spec: formsOf?.spec("replace") ?? { name, description, parameters: without(parameters, unshown) },
+    spec: formsOf?.spec("replace") ?? specIn("bash"),
+    specIn,
     ...defined({ forms: formsOf, streamed: definition.streamed, needs: definition.needs }),
     schema: parameters,
     fit: (args) => fitArguments(args, own).args,

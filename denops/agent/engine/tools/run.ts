@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import { z } from "../../deps/zod.ts";
 import { type ApprovedCommand, COMMAND_ACCESSES, type CommandAccess } from "../../protocol/commands.ts";
 import { ToolError } from "../../shared/errors.ts";
-import type { CommandReport } from "../ports/commands.ts";
+import { defined } from "../../shared/records.ts";
+import type { CommandReport, ShellState } from "../ports/commands.ts";
 import { hintFor } from "./commands/hints.ts";
+import { changeText, lineIn, NEW_SHELL, presentIn } from "./commands/shell.ts";
 import { type ApprovedChanges, defineTool, titleText, type ToolContext } from "./define.ts";
 
 const DEFAULT_TIMEOUT = 120;
@@ -17,11 +20,12 @@ const access = z.preprocess(
 
 export const run = defineTool({
   name: "run",
-  description:
-    "Run a shell command (bash) in the project, in a sandbox without input. access says what it may change: look " +
+  description: (shell) =>
+    `Run a shell command (${shell}) in the project, in a sandbox without input. access says what it may change: look ` +
     "(nothing), try (anything, none of it is kept: tests, builds, linters), write (files; the user sees what changed " +
-    "and agrees), git (the repository too); +network adds the network. The folder it ends in is where the next one " +
-    "starts. Set background to true for servers and watchers, then use job.",
+    "and agrees), git (the repository too); +network adds the network. The next one starts in the folder it ends in, " +
+    "with the variables it exports and the virtual environment it activates. Set background to true for servers and " +
+    "watchers, then use job.",
   kind: "execute",
   readOnly: false,
   basic: true,
@@ -39,16 +43,17 @@ export const run = defineTool({
   async prepare(args, context) {
     const { commands } = context;
     const { folder, note } = await workingFolder(args.cwd, context);
+    const { shell, lost } = await startingShell(context);
     const background = args.background === true;
     // In read-only modes, the default is a look.
     const access = args.access ?? (context.access === "write" ? undefined : "look");
     const input = {
-      command: args.command,
+      command: lineIn(shell, args.command),
       cwd: folder,
       timeout: args.timeout ?? (background ? LONGEST_TIMEOUT : DEFAULT_TIMEOUT),
       background,
       ...(access === undefined ? {} : { access }),
-      ...(args.direct === undefined ? {} : { direct: args.direct }),
+      ...defined({ direct: args.direct, activation: shell.activation }),
     };
     return {
       access: { kind: "command", ...input },
@@ -62,6 +67,7 @@ export const run = defineTool({
         if (context.access !== "write" && final.access !== "look") throw UNHELD;
         const notes = [
           note,
+          lost,
           approved.command === undefined ? undefined : `the user changed the command to: ${approved.command}`,
         ];
         const prefix = notes.filter((line) => line !== undefined).map((line) => `[${line}]\n`).join("");
@@ -72,16 +78,20 @@ export const run = defineTool({
         }
         const report = await commands.run(final, context.callId, signal);
         if (report.folder !== undefined) context.session.folder = report.folder;
-        const text = reportText(report, approved.access, final.command, final.rehearsed);
+        const line = approved.command ?? args.command;
+        const text = reportText(report, approved.access, line, final.rehearsed);
+        const carryOver = () => carriedOver(report, context);
         // A read-only mode refuses more access, so its hints propose none.
         const isRefused = context.access !== "write" && MORE_ACCESS.test(text);
         const isUnwritable = isRefused && report.failed && !text.includes("commands have no network");
-        return {
+        const result = {
           text: prefix + (isRefused ? text.replace(MORE_ACCESS, READ_ONLY_HINT) : text),
           summary: isUnwritable ? `${report.end}: this mode is read-only` : report.end,
           failed: report.failed || signal.aborted,
-          ...(report.effects === undefined ? {} : { effects: report.effects }),
         };
+        return report.effects === undefined
+          ? { ...result, text: result.text + await carryOver() }
+          : { ...result, effects: report.effects, whenKept: carryOver };
       },
     };
   },
@@ -120,6 +130,32 @@ async function workingFolder(
   // The last command's folder is gone.
   session.folder = "";
   return { folder: workspace.root };
+}
+
+const LOST = "the session was resumed: variables that earlier commands have set are gone";
+
+/** The shell of the next command, and a note if it lacks what the model expects. */
+async function startingShell(
+  { workspace, session }: Pick<ToolContext, "workspace" | "session">,
+): Promise<{ readonly shell: ShellState; readonly lost?: string }> {
+  const { shell } = session;
+  session.shell = shell === undefined ? NEW_SHELL : await presentIn(shell, workspace);
+  if (shell === undefined) return { shell: session.shell, lost: LOST };
+  const isWhole = isDeepStrictEqual(shell.activation, session.shell.activation);
+  return { shell: session.shell, ...isWhole ? {} : { lost: GONE } };
+}
+
+const GONE = "folders that earlier commands added to the environment are gone";
+
+/** The next commands start with what this one leaves. @returns the change, for the model */
+async function carriedOver(
+  { shell }: CommandReport,
+  { workspace, session }: Pick<ToolContext, "workspace" | "session">,
+): Promise<string> {
+  if (shell === undefined) return "";
+  const before = session.shell ?? NEW_SHELL;
+  session.shell = await presentIn(shell, workspace);
+  return changeText(before, session.shell, workspace.roots);
 }
 
 /** @param access what the command could change @param line the command @param rehearsed it ran over an overlay */

@@ -152,8 +152,8 @@ function engineOptions(
   const names = [...knownModels(user), ...own.flatMap(({ model }) => model ?? [])];
   const models = "problem" in model ? [] : priced(user, model.provider.base_url, names);
   const known = "problem" in model ? sharedConfig(user) : model;
-  const { sandboxed } = permissions;
-  return { ...known, ...permissions.files(NO_CHAT), modes: own, models, sandboxed };
+  const { sandboxed, shell } = permissions;
+  return { ...known, ...permissions.files(NO_CHAT), modes: own, models, sandboxed, shell };
 }
 
 /** The custom modes in the engine's format. */

@@ -22,13 +22,15 @@ export class ProjectPermissions {
   readonly sandbox: CommandSandbox;
   /** Whether a sandbox confines commands. */
   readonly sandboxed: boolean;
+  /** The name of the shell that runs commands. */
+  readonly shell: string;
 
   private constructor(
     roots: readonly string[],
     user: UserConfig,
     rules: RuleBook,
     sandbox: CommandSandbox,
-    sandboxed: boolean,
+    { sandboxed, shell }: Pick<ProjectPermissions, "sandboxed" | "shell">,
   ) {
     this.roots = roots;
     this.user = user;
@@ -36,15 +38,16 @@ export class ProjectPermissions {
     this.log = new ApprovalLog(user.state_dir);
     this.sandbox = sandbox;
     this.sandboxed = sandboxed;
+    this.shell = shell;
   }
 
   static async open(roots: readonly string[], user: UserConfig): Promise<ProjectPermissions> {
     const [root = ""] = roots;
     const rules = await RuleBook.open(user.state_dir, root, user.rules);
     const sandbox = new CommandSandbox(roots, user);
-    const sandboxed = await sandbox.hold() !== "none";
+    const commands = { sandboxed: await sandbox.hold() !== "none", shell: await sandbox.shellName() };
     const safe_to_write = [...user.safe_to_write, ...await hookFolders(roots)];
-    return new ProjectPermissions(roots, { ...user, safe_to_write }, rules, sandbox, sandboxed);
+    return new ProjectPermissions(roots, { ...user, safe_to_write }, rules, sandbox, commands);
   }
 
   get root(): string {

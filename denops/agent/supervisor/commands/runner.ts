@@ -46,20 +46,28 @@ export type CommandEnd =
 
 /**
  * The command's output and errors use one pipe. The other pipe is closed for the command; at its end the
- * shell writes its current folder there.
+ * shell writes its current folder and the variables that it exports there. 126: they are too long to start a
+ * program with, which an empty variable says.
  */
-const WRAPPER = `exec 5>&2 2>&1; trap 'printf "\\0%s\\0" "$PWD" 2>/dev/null >&5' EXIT; eval "$1" 5>&-`;
-/** The form of such a claim. */
-// deno-lint-ignore no-control-regex -- no path holds the character around it
-const CLAIM = /\u0000([^\u0000]*)\u0000$/;
-/** Characters of the second pipe that are kept: the sandbox's own errors are short. */
-const LONGEST_ASIDE = 20_000;
+const WRAPPER = `exec 5>&2 2>&1; trap '{ printf "\\0%s\\0" "$PWD"
+/usr/bin/env -0 || case $? in 126) printf "\\0";; esac; } 2>/dev/null >&5' EXIT; eval "$1" 5>&-`;
+/** No folder and no variable contains it. */
+const END = "\0";
+/** Characters of the second pipe that are kept, from its start. */
+const LONGEST_ASIDE = 100_000;
+
+/** The shell's state at its end. It is a claim, because the command can write anything there. */
+export interface ShellClaim {
+  readonly folder: string;
+  /** "NAME=value", in no order; undefined if they were not reported in full. */
+  readonly variables: readonly string[] | undefined;
+}
 
 export class RunningCommand implements AsyncDisposable {
   readonly ended: Promise<CommandEnd>;
   readonly #process: Deno.ChildProcess;
   readonly #buffer = new OutputBuffer();
-  /** Content of the second pipe: the folder, and errors of the sandbox. */
+  /** Content of the second pipe: errors of the sandbox, then the claim. */
   #aside = "";
   readonly #timers: ReturnType<typeof setTimeout>[] = [];
   #reason: CommandEnd | undefined;
@@ -89,13 +97,18 @@ export class RunningCommand implements AsyncDisposable {
 
   /** The output so far as plain text. */
   get output(): string {
-    const printed = plainText(this.#buffer.text + this.#aside.replace(CLAIM, ""));
+    const [problems = ""] = this.#aside.split(END, 1);
+    const printed = plainText(this.#buffer.text + problems);
     return printed + this.#swept.map((line) => `\n[${line}]`).join("");
   }
 
-  /** The folder that the command ended in, as it reports; undefined if it did not. */
-  get endFolder(): string | undefined {
-    return CLAIM.exec(this.#aside)?.[1];
+  /** Undefined if its shell reported nothing, as when it was killed. */
+  get claim(): ShellClaim | undefined {
+    const [, folder, ...variables] = this.#aside.split(END);
+    // Each one ends with the character, so the last part is empty.
+    if (folder === undefined || variables.length === 0) return undefined;
+    const isWhole = variables.pop() === "" && this.#aside.length < LONGEST_ASIDE && !variables.includes("");
+    return { folder, variables: isWhole ? variables : undefined };
   }
 
   /** Sends SIGTERM to all processes of the command, and SIGKILL two seconds later. */
@@ -147,7 +160,7 @@ export class RunningCommand implements AsyncDisposable {
         onOutput();
       }),
       read(this.#process.stderr, (bytes) => {
-        this.#aside = (this.#aside + decoder.decode(bytes, { stream: true })).slice(-LONGEST_ASIDE);
+        this.#aside = (this.#aside + decoder.decode(bytes, { stream: true })).slice(0, LONGEST_ASIDE);
       }),
     ]);
     const status = await this.#process.status;

@@ -77,6 +77,16 @@ export class CommandSandbox {
     return this.#hold;
   }
 
+  async #shell(): Promise<string | undefined> {
+    return await findProgram("bash", this.#roots) ?? await findProgram("sh", this.#roots);
+  }
+
+  /** The shell's name for models. Apple stays with bash 3.2, which lacks much that models write. */
+  async shellName(): Promise<string> {
+    const shell = await this.#shell() ?? "sh";
+    return Deno.build.os === "darwin" && shell === "/bin/bash" ? "bash 3.2" : basename(shell);
+  }
+
   /** Whether commands can run over overlays, detected once. */
   rehearses(): Promise<Rehearses> {
     this.#rehearses ??= this.#findRehearses();
@@ -126,7 +136,7 @@ export class CommandSandbox {
     isMasked = false,
   ): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">> {
     const roots = this.#roots;
-    const shell = await findProgram("bash", roots) ?? await findProgram("sh", roots);
+    const shell = await this.#shell();
     if (shell === undefined) throw new Error("no shell was found on the PATH outside the project");
     const hold = await this.hold();
     const level = levelOf(access);

@@ -5,9 +5,11 @@ import { resolveInRoots } from "../../policy/roots.ts";
 import { type CommandInput, type TerminalEnd, TerminalMeta } from "../../protocol/commands.ts";
 import { META, ours } from "../../protocol/extensions.ts";
 import { defined } from "../../shared/records.ts";
+import { shellWord } from "../../shared/shell_words.ts";
 import type { Rehearsal } from "./rehearsal.ts";
 import { shortened } from "../system/output.ts";
 import { type CommandEnd, type CommandSpec, RunningCommand } from "./runner.ts";
+import { activated, checkActivation, shellState } from "./shell_state.ts";
 
 /** Running commands per session. */
 const MOST_RUNNING = 10;
@@ -51,6 +53,8 @@ interface Terminal {
   readonly sessionId: string;
   readonly command: RunningCommand;
   readonly input: TerminalMeta;
+  /** Its variables without those of earlier commands. */
+  readonly host: CommandSpec["env"];
   readonly grant: Grant;
   /** Resolves when it has ended and its changes are listed. */
   readonly ended: Promise<CommandEnd>;
@@ -104,14 +108,18 @@ export class Terminals implements AsyncDisposable {
       );
     }
     await this.#checkFolder(input.cwd);
+    await checkActivation(input.activation, this.#workspace);
     const starting = this.#start(sessionId, input, grant).finally(() => this.#starting.delete(starting));
     this.#starting.add(starting);
     return await starting;
   }
 
   async #start(sessionId: string, input: TerminalMeta, grant: Grant): Promise<string> {
+    const specified = await this.#ports.specify(input, sessionId, grant);
+    const { env: host } = specified;
     const spec = {
-      ...await this.#ports.specify(input, sessionId, grant),
+      ...specified,
+      env: activated(host, input.activation),
       line: input.command,
       cwd: input.cwd,
       timeoutMs: input.timeout * 1_000,
@@ -135,7 +143,8 @@ export class Terminals implements AsyncDisposable {
       if (input.background) this.#tellRunning(sessionId);
       return end;
     });
-    const terminal: Terminal = { sessionId, command, input, grant, ended, rehearsal, started: Date.now() };
+    const started = Date.now();
+    const terminal: Terminal = { sessionId, command, input, host, grant, ended, rehearsal, started };
     this.#open.set(id, terminal);
     if (input.background) this.#tellRunning(sessionId);
     return id;
@@ -205,7 +214,8 @@ export class Terminals implements AsyncDisposable {
   }
 
   async output(id: string): Promise<TerminalOutputResponse> {
-    const { command, end, notes = [], rehearsal } = this.#terminal(id);
+    const terminal = this.#terminal(id);
+    const { command, end, notes = [], rehearsal } = terminal;
     const lines = notes.map((line) => `[${line}]`);
     const output = shortened(
       lines.length === 0 ? command.output : [command.output.trimEnd(), ...lines].join("\n").trimStart(),
@@ -215,7 +225,7 @@ export class Terminals implements AsyncDisposable {
     const meta: TerminalEnd = {
       text: endText(end),
       ...await this.#folder(command),
-      ...defined({ effects }),
+      ...defined({ effects, shell: await this.#shell(terminal) }),
     };
     return { output, truncated: false, exitStatus: exitStatus(end), _meta: { [META]: meta } };
   }
@@ -272,13 +282,24 @@ export class Terminals implements AsyncDisposable {
 
   /** The folder that the command ended in, limited to the project. */
   async #folder(command: RunningCommand): Promise<{ folder?: string }> {
-    const folder = command.endFolder;
-    if (folder === undefined) return {};
+    const { claim } = command;
+    if (claim === undefined) return {};
+    const { folder } = claim;
     try {
       return { folder: (await resolveInRoots(folder, this.#roots, this.#lookups)).relative };
     } catch {
       return { folder: "" };
     }
+  }
+
+  /** What the next commands start with; undefined if this one does not say, or its state is its own. */
+  async #shell({ command: { claim }, end, input, host }: Terminal): Promise<TerminalEnd["shell"]> {
+    if (claim === undefined || end?.type !== "exited" || input.background) return undefined;
+    return await shellState(claim, host, this.#workspace);
+  }
+
+  get #workspace() {
+    return { roots: this.#roots, lookups: this.#lookups };
   }
 }
 
@@ -304,14 +325,10 @@ function agreed(params: CreateTerminalRequest): TerminalMeta | undefined {
 function shellLine({ command, args = [], env = [] }: Omit<CreateTerminalRequest, "sessionId">): string {
   const wrong = env.find(({ name }) => !/^[A-Za-z_]\w*$/.test(name));
   if (wrong !== undefined) throw RequestError.invalidParams(undefined, "a variable has no name");
-  const variables = env.map(({ name, value }) => `${name}=${quoted(value)}`);
+  const variables = env.map(({ name, value }) => `${name}=${shellWord(value)}`);
   // Some agents send a whole line as the program.
-  const words = args.length === 0 ? [command] : [command, ...args].map(quoted);
+  const words = args.length === 0 ? [command] : [command, ...args].map(shellWord);
   return [...variables, ...words].join(" ");
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function exitStatus(end: CommandEnd) {

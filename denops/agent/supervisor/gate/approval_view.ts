@@ -3,8 +3,9 @@ import { relative } from "node:path";
 import type { RequestPermissionRequest } from "../../deps/acp_sdk.ts";
 import type { CommandDecision } from "../../policy/decide_command.ts";
 import type { AccessDecision, Circumstances } from "../../policy/decide.ts";
+import { nameInRoots } from "../../policy/roots.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
-import { levelOf } from "../../protocol/commands.ts";
+import { type Activation, levelOf } from "../../protocol/commands.ts";
 import type { FileRules, UserConfig } from "../../protocol/config.ts";
 import type { ModeAccess } from "../../protocol/modes.ts";
 import type { ApprovalSubject, ApprovalUpdate, EffectRow } from "../../protocol/ui.ts";
@@ -107,12 +108,12 @@ function subjectOf(access: PlainAccess, content: Content, root: string): Approva
 
 /** @param edited whether the user has edited the command */
 export function shownCommand(
-  { access: { command, cwd, access }, reason, force }: AccessRequest & {
+  { access: { command, cwd, access, activation }, reason, force }: AccessRequest & {
     readonly access: AccessOf<"command">;
   },
   { decision, verdict, requestedAccess, suggestion }: CommandDecision,
   edited: boolean,
-  { root, view }: GateContext,
+  { root, roots, view }: GateContext,
 ): ApprovalView {
   const asks = decision.verdict !== "allow" && (!force || edited);
   const why = asks ? decision.reason : force ? reason : verdict.reason;
@@ -129,16 +130,16 @@ export function shownCommand(
     ...(view === undefined ? {} : { access: requestedAccess }),
     severity: verdict.severity,
     is_edited: edited,
-    ...defined({ suggestion }),
+    ...defined({ suggestion, activation: shownActivation(activation, roots) }),
   };
 }
 
 export function shownEffects(
-  { input: { command, cwd }, end }: EndedCommand,
+  { input: { command, cwd, activation }, end }: EndedCommand,
   effects: readonly EffectRow[],
   reason: string,
   suggestion: string | undefined,
-  { root }: GateContext,
+  { root, roots }: GateContext,
 ): ApprovalView {
   return {
     kind: "effects",
@@ -147,6 +148,23 @@ export function shownEffects(
     folder: middleCut(relative(root, cwd) || ".", LONGEST_FOLDER),
     end,
     effects,
-    ...defined({ suggestion }),
+    ...defined({ suggestion, activation: shownActivation(activation, roots) }),
   };
+}
+
+/** What an activation changes, on one line. The first folders of PATH are those whose programs win. */
+function shownActivation(
+  activation: Activation | undefined,
+  roots: readonly string[],
+): string | undefined {
+  if (activation === undefined) return undefined;
+  const { virtualEnv, before, after } = activation;
+  const nameOf = (path: string) => middleCut(oneLine(nameInRoots(path, roots) || "."), LONGEST_FOLDER);
+  const listed = (which: string, folders: readonly string[]) =>
+    folders.length === 0 ? [] : [`PATH ${which} ${folders.map(nameOf).join(":")}`];
+  return [
+    ...listed("starts with", before),
+    ...listed("ends with", after),
+    ...virtualEnv === undefined ? [] : [`VIRTUAL_ENV is ${nameOf(virtualEnv)}`],
+  ].join(", ");
 }

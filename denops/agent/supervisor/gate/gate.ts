@@ -425,11 +425,14 @@ function askedIn({ _meta }: RequestPermissionRequest): AccessRequest | undefined
 }
 
 /**
- * The scope of "for this session": this line, in this folder, with this access; with direct writes only if
- * they were approved.
+ * The scope of "for this session": this line, in this folder, with this access and these variables; with
+ * direct writes only if they were approved.
  */
-function sessionKey(chat: number, { command, cwd, access, rehearsed }: ApprovedCommand): string {
-  return JSON.stringify([chat, command, cwd, access, rehearsed]);
+function sessionKey(
+  chat: number,
+  { command, cwd, access, rehearsed, activation }: ApprovedCommand,
+): string {
+  return JSON.stringify([chat, command, cwd, access, rehearsed, activation]);
 }
 
 /** The previous view, with the problem as the reason. */

@@ -5,6 +5,7 @@
 import { dirname, join, relative, resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { type GitFinds, gitFinds, type GitFolder, namedBy, type ObeyedFile } from "./folders.ts";
+import { shellWord } from "../../shared/shell_words.ts";
 import { configText, isHarmless, type Setting, settingsOf } from "../system/git/git_settings.ts";
 import { type Aside, putAside } from "./put_aside.ts";
 
@@ -36,12 +37,8 @@ export async function sweepGit(before: GitFinds, place: SweepPlace): Promise<rea
       return `${name} could not be put aside, and ${why}. Remove it before you use git there`;
     }
     const what = replacement === undefined ? `${name} was put aside` : `settings of ${name} were put aside`;
-    return `${what}, for ${why}. To restore: mv ${quoted(to)} ${quoted(path)}`;
+    return `${what}, for ${why}. To restore: mv ${shellWord(to)} ${shellWord(path)}`;
   });
-}
-
-function quoted(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
 async function trapsOf(before: GitFinds, now: GitFinds, place: SweepPlace): Promise<readonly Trap[]> {

@@ -54,6 +54,19 @@ const OFFLINE: Readonly<Record<string, string>> = {
   CARGO_NET_RETRY: "0",
 };
 
+const HOST_VARIABLES: ReadonlySet<string> = new Set([
+  ...PASSED,
+  ...[ALWAYS, LOOKING, OFFLINE].flatMap((variables) => Object.keys(variables)),
+]);
+/** Their names are not listed: locale, git's settings below, temporary and cache folders, proxies. */
+const HOST_NAMES =
+  /^(LC_\w+|GIT_CONFIG_(COUNT|(KEY|VALUE)_\d+)|TMPDIR|TEMP|TMP|XDG_\w+|SHELL|(\w+_proxy|\w+_PROXY))$/;
+
+/** Whether a variable of commands is the supervisor's at any level, so that no command sets it for later ones. */
+export function isHostVariable(name: string): boolean {
+  return HOST_VARIABLES.has(name) || HOST_NAMES.test(name);
+}
+
 /**
  * @param more names of further variables, from the user's options
  * @param access undefined without a sandbox

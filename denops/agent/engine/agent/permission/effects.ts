@@ -71,7 +71,7 @@ async function keep(
   const lines = [...keptLines(kept, roots), ...traps.listed(kept.changes)];
   return {
     ...result,
-    text: [result.text, ...lines].join("\n"),
+    text: [result.text, ...lines].join("\n") + (await result.whenKept?.() ?? ""),
     summary: `${result.summary}, ${plural(kept.files.length, "file")} kept${
       left === 0 ? "" : `, ${left} not`
     }`,

@@ -11,6 +11,8 @@ import type { Remembered } from "../../ports/store.ts";
 const Facts = z.object({
   /** Where the next command starts, relative to the root. */
   folder: z.string().default(""),
+  /** Earlier commands have set variables for later ones. They end with the engine. */
+  variables: z.boolean().default(false),
   plan: Plan.default([]),
   /** Money that the session has cost, and how often the user raised its cap. */
   spent: z.object({ amount: z.number(), raised: z.int() }).default({ amount: 0, raised: 0 }),

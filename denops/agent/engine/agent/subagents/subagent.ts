@@ -13,6 +13,7 @@ import type { ToolSpec } from "../../log/model_request.ts";
 import type { Store } from "../../ports/store.ts";
 import type { UsageLog } from "../../ports/usage.ts";
 import type { ApprovalAnswer, ApprovalRequest } from "../../ports/approvals.ts";
+import { NEW_SHELL } from "../../tools/commands/shell.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
 import { callIds } from "../turn/call_ids.ts";
 import { LEFT_OPEN } from "../turn/interrupted.ts";
@@ -159,7 +160,7 @@ function runnerPorts(options: SubagentOptions, log: SubagentLog): RunnerPorts {
     steering: undefined,
     // Narrowing applies to its own turn only.
     narrow: () => {},
-    state: { folder: "", plan: [] },
+    state: { folder: "", shell: NEW_SHELL, plan: [] },
     meter: meterOf(options, emit),
     checkpoints: {
       before: (call, signal) => checkpoints.before(call, signal),

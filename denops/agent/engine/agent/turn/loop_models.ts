@@ -50,9 +50,10 @@ export class LoopModels {
   #make(name: string, listed: ListedModel | undefined): ModelWithTools {
     const { config, model, modelOf } = this.#options;
     const form = config.model_options[name]?.edit_form ?? config.edit_form ?? editFormOf(name);
-    const tools = this.offered.map((tool) =>
-      tool.forms === undefined ? tool : { ...tool, spec: tool.forms.spec(form) }
-    );
+    const tools = this.offered.map((tool) => ({
+      ...tool,
+      spec: tool.forms?.spec(form) ?? tool.specIn(config.shell),
+    }));
     const brief = tools.map((tool) => ({ ...tool, spec: briefly(tool.spec) }));
     const isOwn = name === model.name && listed === undefined;
     return { model: isOwn ? model : modelOf(name, listed), form, tools, brief };

@@ -25,7 +25,7 @@ const TYPICAL_BYTES_A_TOKEN = 4;
 
 export function loopRunner(options: LoopOptions): Runner {
   const { config, tools } = options;
-  const environment = { ...options.environment, sandboxed: config.sandboxed };
+  const environment = { ...options.environment, sandboxed: config.sandboxed, shell: config.shell };
   const models = new LoopModels(options);
   const parts = new LoopPorts({ ...options, environment }, models);
   const modeOf = async (message: UserMessage, ports: RunnerPorts, signal: AbortSignal): Promise<Mode> => {
