@@ -50,7 +50,8 @@ export function judgeCommand(line: string, places: Places = {}): CommandVerdict 
     reader.add(line.slice(0, 200), judgeAs("high", "holds characters that hide or turn what is shown"));
   }
   const { commands, parsed } = reader;
-  const [first] = commands;
+  // The line may begin with the variables of earlier commands.
+  const first = commands.find(({ words }) => words[0] !== "export") ?? commands[0];
   const riskiest = commands.reduce((a, b) => rank(b.severity) > rank(a?.severity ?? "none") ? b : a, first);
   const { severity, level, network } = worst(...commands);
   const text = riskiest?.text.replace(/\s+/g, " ").trim() ?? "";

@@ -114,7 +114,7 @@ export const TerminalEnd = z.object({
   text: z.string(),
   /** The folder of the next command, relative to the root. */
   folder: z.string().optional(),
-  /** What the next commands start with, as the command claims; absent if it reported nothing. */
+  /** The start of the next commands, as the command claims; absent if it reported nothing. */
   shell: z.object({
     /** Names and values, sorted by name. */
     exports: z.array(z.tuple([z.string(), z.string()]).readonly()).readonly(),

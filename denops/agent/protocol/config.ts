@@ -79,8 +79,8 @@ export const EngineConfig = z.object({
   read_rules: FileRules.shape.read_rules,
   /** Whether commands run in a sandbox; undefined: unknown. */
   sandboxed: z.boolean().optional(),
-  /** The name of the shell that runs commands, with its version if that is known. */
-  shell: z.string().default("bash"),
+  /** The name of the shell that runs commands, with its version if that is known; undefined: bash. */
+  shell: z.string().optional(),
   price: Price.optional(),
   /** Of `summary_model`. */
   summary_price: Price.optional(),

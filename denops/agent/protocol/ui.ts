@@ -325,7 +325,7 @@ export type ApprovalSubject =
     readonly severity: string;
     /** The user edited the command. */
     readonly is_edited: boolean;
-    /** What earlier commands of the session have changed of its variables, outside of the line. */
+    /** Folders that earlier commands of the session have added to its variables, in words. */
     readonly activation?: string;
   }
   | {

@@ -4,7 +4,7 @@ import type { FileChange } from "../log/events.ts";
 import type { TurnFile } from "../../protocol/requests.ts";
 import type { ScreenParams, ScreenResult } from "../../protocol/screen_requests.ts";
 
-/** What the next commands of a session start with, as the supervisor reports it. */
+/** The start of a session's next commands, as the supervisor reports it. */
 export type ShellState = NonNullable<TerminalEnd["shell"]>;
 
 export interface CommandReport {

@@ -54,7 +54,7 @@ export interface ToolResult {
 export interface ToolMemory {
   /** The folder of the next command, relative to the root. */
   folder: string;
-  /** What the next command starts with; undefined: it was lost when the session was resumed. */
+  /** The start of the next command; undefined: it was lost when the session was resumed. */
   shell: ShellState | undefined;
   plan: Plan;
 }
@@ -132,8 +132,8 @@ export interface Tool {
   /** Useless for agents that work for other agents. */
   readonly ofUser: boolean;
   readonly spec: ToolSpec;
-  /** The same where commands run in this shell: "bash" by default. */
-  specIn(shell: string): ToolSpec;
+  /** The same where commands run in this shell. */
+  specIn(shell?: string): ToolSpec;
   /** For a tool with several forms of edits. */
   readonly forms?: {
     spec(form: EditForm): ToolSpec;
@@ -218,7 +218,7 @@ export function defineTool<
   const parameters = parametersOf(schema);
   const own: ArgumentsSchema = { name, parameters };
   const describe = typeof description === "string" ? () => description : description;
-  const specIn = (shell: string) => ({
+  const specIn = (shell = "bash") => ({
     name,
     description: describe(shell),
     parameters: without(parameters, unshown),
@@ -243,7 +243,7 @@ export function defineTool<
     special: definition.special ?? false,
     inPatch: definition.inPatch ?? false,
     ofUser: definition.ofUser ?? false,
-    spec: formsOf?.spec("replace") ?? specIn("bash"),
+    spec: formsOf?.spec("replace") ?? specIn(),
     specIn,
     ...defined({ forms: formsOf, streamed: definition.streamed, needs: definition.needs }),
     schema: parameters,

@@ -292,7 +292,7 @@ export class Terminals implements AsyncDisposable {
     }
   }
 
-  /** What the next commands start with; undefined if this one does not say, or its state is its own. */
+  /** The start of the next commands; undefined if this one does not report it, or keeps its state to itself. */
   async #shell({ command: { claim }, end, input, host }: Terminal): Promise<TerminalEnd["shell"]> {
     if (claim === undefined || end?.type !== "exited" || input.background) return undefined;
     return await shellState(claim, host, this.#workspace);

@@ -152,7 +152,7 @@ export function shownEffects(
   };
 }
 
-/** What an activation changes, on one line. The first folders of PATH are those whose programs win. */
+/** The folders of an activation, on one line. The first folders of PATH are those whose programs win. */
 function shownActivation(
   activation: Activation | undefined,
   roots: readonly string[],

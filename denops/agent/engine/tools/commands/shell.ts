@@ -50,7 +50,7 @@ export async function presentIn(
   return isActive ? { ...state, activation: { before, after, ...defined({ virtualEnv }) } } : state;
 }
 
-/** What has changed for the next commands, in lines for the model. */
+/** The changes for the next commands, in lines for the model. */
 export function changeText(before: ShellState, now: ShellState, roots: readonly string[]): string {
   const { exports, activation, dropped } = now;
   const isSame = isDeepStrictEqual([before.exports, before.activation], [exports, activation]);
