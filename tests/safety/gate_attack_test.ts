@@ -217,9 +217,7 @@ Deno.test("an approval is for the variables that it shows, once and for the sess
   const before = updates.length;
   const other = gate.permission(ask(input("make build", { activation: spoofed }), "call_3"), context);
   await waitUntil("another question", () => updates.length > before);
-  const now = updates.at(-1);
-  assert.ok(now?.type === "approval" && now.kind === "command");
-  assert.match(now.activation ?? "", /^PATH starts with [^\u202e]*bin, PATH ends with \.$/);
+  assert.match(JSON.stringify(updates.at(-1)), /"PATH starts with [^\u202e"]*bin, PATH ends with \."/);
   gate.settle(1);
   await other;
 });
