@@ -159,11 +159,13 @@ class Pieces {
     this.entries.push({ type: "update", update });
   }
 
-  /** Inserts a call in the model's order, regardless of which started first. */
+  /** Inserts a call in the model's order, regardless of which started first. A call without an order stays last. */
   #insert(id: string, update: Update, order = 0): void {
     let place = this.entries.length;
     this.#push(update);
-    for (; (this.#orders.get(place - 1)?.order ?? 0) > order; place--) this.#move(place - 1, place);
+    for (; order > 0 && (this.#orders.get(place - 1)?.order ?? 0) > order; place--) {
+      this.#move(place - 1, place);
+    }
     this.#replace(place, update);
     this.#calls.set(id, place);
     if (order > 0) this.#orders.set(place, { id, order });

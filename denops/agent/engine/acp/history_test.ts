@@ -11,11 +11,11 @@ function done(id: string): AgentEvent {
   return { type: "tool_done", id, status: "completed", summary: `${id} done`, output: "" };
 }
 
-Deno.test("the calls of an answer come back in the order in which the model wrote them, as they were shown", () => {
+Deno.test("the calls of an answer come back in the order in which the model wrote them, and those of a sub-agent below its call", () => {
   const events: readonly AgentEvent[] = [
     asked("First"),
     ...[started("c", 10_002), started("a", 10_000), done("c"), started("b", 10_001), done("a"), done("b")],
-    ...[started("d", 20_000), done("d")],
+    ...[started("d", 20_000), { ...started("under-d", 10_000), parent: "d" }, done("under-d"), done("d")],
     asked("Second"),
     ...[started("f", 10_001), started("e", 10_000), done("f"), done("e")],
   ];
@@ -26,5 +26,5 @@ Deno.test("the calls of an answer come back in the order in which the model wrot
       ? [`${entry.update.title} ${entry.update.status} ${entry.update.toolCallId}`]
       : []
   );
-  assert.deepEqual(shown, ["a", "b", "c", "d", "e", "f"].map((id) => `${id} completed ${id}`));
+  assert.deepEqual(shown, ["a", "b", "c", "d", "under-d", "e", "f"].map((id) => `${id} completed ${id}`));
 });
