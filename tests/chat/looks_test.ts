@@ -83,7 +83,7 @@ Deno.test("at 40×15 the chat has the screen, the line above it what matters, an
 const HIERARCHY = `_G.begin("Rename it") _G.receive(
   { type = "tool", id = "1", title = "read src/greet.ts", status = "completed", kind = "read", summary = "3 lines" },
   { type = "tool", id = "2", title = "edit a.lua", status = "completed", kind = "edit", summary = "+1 −1",
-    path = "/p/a.lua", is_diff = true, output = "@@ -1,1 +1,1 @@\\n-local old\\n+local new" },
+    locations = { { path = "/p/a.lua" } }, is_diff = true, output = "@@ -1,1 +1,1 @@\\n-local old\\n+local new" },
   { type = "tool", id = "3", title = "run make", status = "pending", kind = "execute" },
   { type = "approval", request = 1, kind = "file", tool = "3", title = "run make", reason = "It writes.",
     files = {}, left_out = 0 })`;
@@ -257,7 +257,7 @@ Deno.test("diffs of a language without a parser have its colours, in the chat an
   await nvim.lua(
     `local output, before, after = ...
     _G.begin("Rename it") _G.receive(${READY}, { type = "tool", id = "1", title = "edit a.py", status = "completed",
-      kind = "edit", path = "a.py", is_diff = true, output = output },
+      kind = "edit", locations = { { path = "a.py" } }, is_diff = true, output = output },
       { type = "approval", request = 1, kind = "file", tool = "3", title = "write b.py", reason = "It is new.",
         files = { { path = "b.py", before = before, after = after } }, left_out = 0 })`,
     output,

@@ -182,9 +182,9 @@ say Read.`;
   await nvim.keys("gg/read 2 files<CR><Tab>zt");
   await nvim.waitForScreen(/│ {3}✓ read {3}src\/greet\.ts 2–3 +2 lines/);
   await nvim.keys("/search local<CR><CR>");
-  await nvim.waitForScreen(/│ {5}src\/numbers\.lua {2}7/);
-  await nvim.keys("/numbers.lua  7<CR>gf");
-  await nvim.waitFor("vim.fn.expand('%:t') == 'numbers.lua'");
+  await nvim.waitForScreen(/│ {5}src\/numbers\.lua:7: local seven = "n7"/);
+  await nvim.keys("/numbers.lua:7<CR>gf");
+  await nvim.waitFor("vim.fn.expand('%:t') == 'numbers.lua' and vim.fn.line('.') == 7");
 });
 
 Deno.test("commands in the background are counted, listed, read and stopped; the plan is pinned and opens", async () => {

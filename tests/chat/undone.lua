@@ -60,8 +60,8 @@ test("a call says that it was undone, also under another call, which says how mu
   it.blocks[3].expanded = true
   apply(it, calls("e", { parent = "b" }))
   eq(vim.list_slice(screen(it), 4), { "  ✓ call c  undone", "  ✓ call d", "  ✓ call e" })
-  local under = text.calls_under(it.blocks[3])
-  eq({ under[1].id, under[2].id }, { "c", "d" })
+  local owners = select(3, text.lines(it.blocks[3]))
+  eq({ owners[1].block.id, owners[2].block.id, owners[3].block.id }, { "b", "c", "d" })
   eq(undone({ call = "a", undone = "all" }, { call = "d", undone = "all" }, { call = "x", undone = "all" }), { 3 })
   eq(screen(it)[3], "✓ call b  undone")
   eq(undone({ call = "a" }, { call = "c" }, { call = "d" }), { 2, 3 })

@@ -131,7 +131,8 @@ test("calls that only look are one line once they are three, in whatever order t
   eq(screen(it)[2], "✓ read 3 files, searched once  src/a.ts, src/b.ts, src/c.ts …")
   it.blocks[2].expanded, it.nested.d.expanded = true, true
   local header = "  ✓ search x  3 matches"
-  eq(vim.list_slice(screen(it), 5), { "  ✓ read src/c.ts", header, "    src/a.ts  2", "    b.ts  1", "    [more]" })
+  local rows = { "    src/a.ts:1: x", "    src/a.ts:3: x", "    b.ts:9: x", "    [more]" }
+  eq(vim.list_slice(screen(it), 5), vim.list_extend({ "  ✓ read src/c.ts", header }, rows))
   it.blocks[2].expanded = false
   -- What has failed, and what is open, stands for itself.
   apply(it, calls("e", "failed", { kind = "read" }), reads("f", "completed"), says("So."))

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { PLUGIN } from "../support/agent.ts";
 
-for (const name of ["units", "states", "growth", "code", "bars", "undone"]) {
+for (const name of ["units", "states", "growth", "code", "bars", "targets", "undone"]) {
   Deno.test(`the timeline and the numbers, without a screen: ${name}`, async () => {
     const args = ["--headless", "--clean", "-l", join(PLUGIN, `tests/chat/${name}.lua`)];
     const { success, stdout, stderr } = await new Deno.Command(Deno.env.get("AGENT_NVIM") ?? "nvim", { args })

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import type { RunningAgent } from "../support/agent.ts";
-import { transcript } from "../support/chat.ts";
+import { pressOn, transcript, waitForFile } from "../support/chat.ts";
 import {
   ask,
   ENCODINGS,
@@ -21,6 +21,15 @@ function columnOf(text: string): number {
   const line = MAIN.split("\n")[4] ?? "";
   return [...line.slice(0, line.indexOf(text))].length + 1;
 }
+
+/** Calls of the transcript, a row of each, and where it leads. */
+const JUMPS = [
+  ["✓ outline of src/shape.ts", "7-9 method area", "src/shape.ts", 7],
+  ["✓ calls of greet in src/greet.ts", "src/main.ts:4-7 function run", "src/main.ts", 4],
+  ["✓ diagnostics of src/main.ts", "src/main.ts:9:57 error", "src/main.ts", 9],
+  ["✓ find symbol gree", "src/greet.ts:3 function greet", "src/greet.ts", 3],
+  ["✓ references of greet in src/greet.ts", "src/main.ts:5: const", "src/main.ts", 5],
+] as const;
 
 for (const encoding of sample(ENCODINGS, 1)) {
   Deno.test(`the model looks around in code that no window shows, then renames a symbol in all files (${encoding})`, async () => {
@@ -116,6 +125,15 @@ for (const encoding of sample(ENCODINGS, 1)) {
     const line = "return vim.fn.getbufline(vim.fn.bufnr('src/greet.ts'), 3)[1]";
     assert.equal(await agent.nvim.lua(line), "export function salute(name: string): string {");
     assert.equal(await agent.nvim.lua("return vim.bo[vim.fn.bufnr('src/greet.ts')].modified"), false);
+
+    await pressOn(agent.nvim, "✓ searched 11 times", "<Tab>");
+    await pressOn(agent.nvim, "✓ definition of greet in src/main.ts", "gf");
+    await waitForFile(agent.nvim, "src/greet.ts", 3);
+    for (const [call, row, file, line] of JUMPS) {
+      await pressOn(agent.nvim, call, "<CR>");
+      await pressOn(agent.nvim, row, "<CR>");
+      await waitForFile(agent.nvim, file, line);
+    }
   });
 }
 

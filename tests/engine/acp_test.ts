@@ -153,6 +153,29 @@ Deno.test("an allowed call: pending, permission, in_progress, completed, in this
   assert.deepEqual(engine.server.problems, []);
 });
 
+Deno.test("locations have the line of a range that was read, and the first changed line of an edit", async () => {
+  await using engine = await share({
+    script: `call read {"path": "src/a.ts"}
+---
+call read {"path": "src/a.ts", "offset": 3, "limit": 2}
+call edit {"path": "src/a.ts", "edits": [{"old_str": "five", "new_str": "5"}, {"old_str": "two\\n", "new_str": ""}]}
+call write {"path": ".env", "content": "A=1\\n"}
+---
+say Done.`,
+    project: { "src/a.ts": "one\ntwo\nthree\nfour\nfive\n" },
+    permission: () => Promise.resolve(ALLOW),
+  });
+  assert.equal(await engine.prompt(await engine.open(), "Edit it"), "end_turn");
+  const path = engine.project.path("src/a.ts");
+  const ends = updates(engine.seen).flatMap((update) =>
+    update.sessionUpdate === "tool_call_update" && update.status === "completed" ? [update.locations] : []
+  );
+  const env = engine.project.path(".env");
+  assert.deepEqual(ends, [[{ path }], [{ path, line: 3 }], [{ path, line: 2 }], [{ path: env, line: 1 }]]);
+  const [request] = engine.seen.flatMap((entry) => entry.type === "permission" ? [entry.request] : []);
+  assert.deepEqual(request?.toolCall.locations, [{ path: env, line: 1 }]);
+});
+
 Deno.test("a rejected call is not run, and the model is told", async () => {
   await using engine = await share({
     script: `${WRITE_ENV}expect The user rejected this\nsay As you like.`,

@@ -1,6 +1,7 @@
 /** A workspace of two folders: both are read, searched and written; nothing beside them is. */
 import assert from "node:assert/strict";
 import { startAgent } from "../support/agent.ts";
+import { pressOn, waitForFile } from "../support/chat.ts";
 import { scratch } from "../support/project.ts";
 
 Deno.test("another root is read, searched, edited and used by commands; its neighbours are out of reach", async () => {
@@ -37,4 +38,9 @@ say Done.
   assert.equal(await folder.read("lib/util.ts"), "export const LIMIT = 20;\n");
   assert.equal(await folder.read("lib/made"), "");
   assert.equal(await folder.read("secret.txt"), "neighbour\n");
+
+  await pressOn(agent.nvim, "✓ read 1 file, searched 2 times", "<Tab>");
+  await pressOn(agent.nvim, "✓ search LIMIT  1 match", "<CR>");
+  await pressOn(agent.nvim, "lib/util.ts:1: export const LIMIT", "gf");
+  await waitForFile(agent.nvim, folder.path("lib/util.ts"), 1);
 });

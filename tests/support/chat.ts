@@ -36,7 +36,7 @@ export async function transcript(nvim: ChildNvim, from = 0, chat = 1): Promise<r
   return lines.filter((line) => line !== "");
 }
 
-/** Presses keys on the first line of the current chat's transcript that begins with a text. */
+/** Presses keys on the first line of the current chat's transcript that begins with a text, with or without its indent. */
 export async function pressOn(nvim: ChildNvim, line: string, keys: string): Promise<void> {
   await nvim.command("Agent open");
   await nvim.keys("<Esc>");
@@ -44,7 +44,7 @@ export async function pressOn(nvim: ChildNvim, line: string, keys: string): Prom
     `local chat, line = require("agent.chat").current(), ...
     vim.api.nvim_set_current_win(chat.windows.transcript)
     for row, text in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, true)) do
-      if vim.startswith(text, line) then
+      if vim.startswith(text, line) or vim.startswith(vim.trim(text), line) then
         return vim.api.nvim_win_set_cursor(0, { row, 0 })
       end
     end
@@ -78,4 +78,11 @@ export async function pressStopUntil(nvim: ChildNvim, done: Promise<unknown>): P
 /** Waits until a turn is over. */
 export async function waitForTurn(nvim: ChildNvim): Promise<void> {
   await nvim.waitFor(`require("agent").status():find("ready$")`);
+}
+
+/** Waits until the cursor is in this file or folder of the project. */
+export async function waitForFile(nvim: ChildNvim, file: string, line?: number): Promise<void> {
+  const name = `vim.fn.fnamemodify(vim.b.netrw_curdir or vim.api.nvim_buf_get_name(0), ":."):gsub("/$", "")`;
+  const isLine = line === undefined ? "true" : `vim.fn.line(".") == ${line}`;
+  await nvim.waitFor(`${name} == ${JSON.stringify(file)} and ${isLine}`);
 }

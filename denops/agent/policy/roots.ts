@@ -1,5 +1,5 @@
 /** Resolves paths in a workspace of one or several roots; path.ts has the rules for a single root. */
-import { basename, isAbsolute, join, relative } from "node:path";
+import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import { isInside, PathError, type PathLookups, type ResolvedPath, resolvePath } from "./path.ts";
 
 export interface RootedPath extends ResolvedPath {
@@ -46,6 +46,11 @@ export function nameInRoots(path: string, roots: readonly string[]): string | un
   if (root === undefined) return undefined;
   const inside = relative(root, path).replaceAll("\\", "/");
   return root === roots[0] ? inside : `${basename(root)}/${inside}`;
+}
+
+/** The absolute path of such a name. @param root that contains it */
+export function pathInRoot(name: string, root: string, roots: readonly string[]): string {
+  return join(root === roots[0] ? root : dirname(root), name);
 }
 
 /** Returns the last of several refusals, because they all say "outside". */

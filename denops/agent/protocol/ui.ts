@@ -256,9 +256,17 @@ export interface ToolUpdate {
   readonly output?: string;
   /** The output is a diff of the write. */
   readonly is_diff?: boolean;
-  readonly path?: string;
+  /** With a diff, its files in their order. */
+  readonly locations?: readonly ScreenLocation[];
   /** Id of the call above it. */
   readonly parent?: string;
+}
+
+export interface ScreenLocation {
+  /** Absolute. */
+  readonly path: string;
+  /** From 1. */
+  readonly line?: number;
 }
 
 export interface ShownFile {

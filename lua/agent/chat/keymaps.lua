@@ -98,7 +98,7 @@ M.keys = {
     action = "navigation.enter",
     doc = "open the file, or open or close a block",
   },
-  { keys = "gf", modes = "n", where = "transcript", action = "navigation.goto_file", doc = "open the file" },
+  { keys = "gf", modes = "n", where = "transcript", action = "navigation.goto_file", doc = "open the file at its line" },
   { keys = "]]", modes = "n", where = "transcript", action = "navigation.next_turn", doc = "your next message" },
   { keys = "[[", modes = "n", where = "transcript", action = "navigation.previous_turn", doc = "your previous message" },
   { keys = "gy", modes = "n", where = "transcript", action = "navigation.yank_code", doc = "yank the code block" },

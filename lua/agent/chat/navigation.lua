@@ -2,8 +2,10 @@
 local beside = require("agent.chat.beside")
 local client = require("agent.client")
 local fences = require("agent.timeline.fences")
+local find = require("agent.reload.find")
 local lines = require("agent.timeline.lines")
 local say = require("agent.ui.say")
+local targets = require("agent.timeline.targets")
 local timeline = require("agent.timeline")
 
 ---@class agent.Navigation
@@ -24,28 +26,31 @@ function Navigation:tab()
   self:toggle_block()
 end
 
---- The block of a line; in a run of calls, the call.
----@param row integer from 0
+--- The call or thought at the cursor, also one in a run or below another call.
 ---@return agent.Block?
----@return integer? index of the block
-function Navigation:block_at(row)
-  local index = self.chat.transcript.renderer:block_at(row)
-  local block = index and self.chat.timeline.blocks[index]
-  if not block or block.kind ~= "run" then
-    return block, index
+---@return integer? index of the block that has it
+---@return integer? row of the call's output
+function Navigation:block_at_cursor()
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local renderer = self.chat.transcript.renderer
+  local index, owner = renderer:block_at(row), renderer:owner_at(row)
+  if owner then
+    return owner.block, index, owner.row
   end
-  local _, calls = lines.run_lines(block)
-  return calls[row - self.chat.transcript.renderer:row(index) + 1] or block, index
+  return index and self.chat.timeline.blocks[index], index
 end
 
---- The call of a line, which may stand under another call.
----@param row integer from 0
----@return agent.Block?
-function Navigation:call_at(row)
-  local block, index = self:block_at(row)
-  if block and block.kind == "tool" then
-    return lines.calls_under(block)[row - self.chat.transcript.renderer:row(index)] or block
-  end
+---@param block? agent.Block
+---@return boolean
+local function can_open(block)
+  return block ~= nil
+    and (
+      block.kind == "thought"
+      or block.calls ~= nil
+      or block.output ~= nil
+      or block.children ~= nil
+      or lines.left_out(block) > 0
+    )
 end
 
 --- The ids of a call and of the calls under it.
@@ -60,15 +65,14 @@ local function ids_of(call, ids)
   return ids
 end
 
---- The changed files of a line: one of a turn's list, or all of them on the list's header.
----@param row integer from 0
+--- The changed files under the cursor: one of a turn's list, or all of them on the list's header.
 ---@return table[]? files see ShownFile in protocol/ui.ts
-function Navigation:files_at(row)
-  local block, index = self:block_at(row)
+function Navigation:files_at_cursor()
+  local block, index = self:block_at_cursor()
   if not block or block.kind ~= "files" then
     return
   end
-  local at = row - self.chat.transcript.renderer:row(index)
+  local at = vim.api.nvim_win_get_cursor(0)[1] - 1 - self.chat.transcript.renderer:row(index)
   local _, headers = lines.lines(block)
   -- The last line may stand for files that are left out.
   return at == 0 and block.files or headers[at + 1] and { block.files[at] } or nil
@@ -82,11 +86,14 @@ end
 
 --- Undoes the call, or the unreviewed changes of the files, under the cursor.
 function Navigation:undo()
-  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
-  local files, call = self:files_at(row), self:call_at(row)
+  local files = self:files_at_cursor()
   if files then
     return self:review("undo", files)
-  elseif call then
+  end
+  local block, index = self:block_at_cursor()
+  -- A thought under a call is part of it.
+  local call = block and block.kind == "thought" and self.chat.timeline.blocks[index] or block
+  if call and call.kind == "tool" then
     return self.chat.peers.undo({ chat = self.chat, ids = ids_of(call, {}), title = call.title })
   end
   say.info("nothing to undo under the cursor: go to a call or a changed file")
@@ -94,7 +101,7 @@ end
 
 --- Keeps the changes of the files under the cursor.
 function Navigation:keep()
-  local files = self:files_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
+  local files = self:files_at_cursor()
   if files then
     return self:review("keep", files)
   end
@@ -105,15 +112,13 @@ function Navigation:toggle_block()
   if vim.api.nvim_get_current_buf() ~= self.chat.transcript.buffer then
     return
   end
-  local block, index = self:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
-  local opens = block and (
-    block.kind == "thought"
-    or block.calls
-    or block.output
-    or block.children
-    or lines.left_out(block) > 0
-  )
-  if opens then
+  local block, index = self:block_at_cursor()
+  local whole = index and self.chat.timeline.blocks[index]
+  -- A closed block shows the calls below it without their output.
+  if whole and not (whole.expanded and can_open(block)) then
+    block = whole
+  end
+  if can_open(block) then
     block.expanded = not block.expanded
     self.chat.transcript.renderer:draw(self.chat.timeline.blocks, { [index] = true })
     return true
@@ -130,7 +135,7 @@ function Navigation:attachment_at_cursor(block)
     at = at + #label + #" · "
     if column < at then
       local name, line = label:match("^(.+) L(%d+)")
-      local path = vim.fs.joinpath(self.chat.timeline.root or vim.fn.getcwd(), name or label)
+      local path = vim.fs.joinpath(self:root(), name or label)
       return vim.fn.filereadable(path) == 1 and path or nil, tonumber(line)
     end
   end
@@ -147,16 +152,74 @@ local function link_at_cursor()
   end
 end
 
---- The file that the text under the cursor names, in the project. A line of a tool call has a path of its own.
+---@param path string
+---@return boolean
+local function exists(path)
+  return vim.uv.fs_stat(path) ~= nil
+end
+
+--- The file or folder of a name in a call's output: in the project, or in another root with one of the call's files.
+---@param target agent.Target
+---@param locations agent.Location[]
+---@param root string
+---@return string? path  may be missing if the target has an absolute one
+---@return integer? line
+local function resolve(target, locations, root)
+  local name = vim.fs.normalize(target.path, { expand_env = false })
+  local is_absolute = vim.startswith(name, "/") or name:find("^%a:/")
+  local path = is_absolute and name or vim.fs.joinpath(target.folder or root, name)
+  if is_absolute or exists(path) then
+    local location = vim.iter(locations):find(function(one)
+      return one.path == path
+    end)
+    return path, target.line or location and location.line
+  end
+  for _, location in ipairs(locations) do
+    if vim.endswith(location.path, "/" .. name) and exists(location.path) then
+      return location.path, target.line or location.line
+    end
+    -- Files of another root have its name before theirs.
+    local above = (location.path .. "/"):match("^(.-/)" .. vim.pesc(name:match("^[^/]+")) .. "/")
+    if above and exists(above .. name) then
+      return above .. name, target.line
+    end
+  end
+end
+
+--- The file or folder that the line of a call names.
+---@param block agent.Block
+---@param row? integer of its output
+---@return string? path
+---@return integer? line
+function Navigation:target_of(block, row)
+  local target = targets.target(block, row)
+  if not target then
+    return
+  end
+  local path, line = resolve(target, block.locations or {}, self:root())
+  -- Without a result, a search has only the folder that it searched.
+  if path and block.what == "search" and vim.fn.isdirectory(path) == 1 then
+    return
+  end
+  return path, line
+end
+
+---@return string
+function Navigation:root()
+  return self.chat.timeline.root or vim.fn.getcwd()
+end
+
+--- The file or folder that the line under the cursor names, or else the text under the cursor.
 ---@return string? path
 ---@return integer? line
 function Navigation:file_at_cursor()
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
-  local block, index = self:block_at(row)
-  -- Results of a search name files of their own.
-  local names_its_own = block and not (block.what == "search" and block.expanded)
-  if block and block.kind == "tool" and block.path and names_its_own then
-    return block.path, nil
+  local block, index, output_row = self:block_at_cursor()
+  if block and block.kind == "tool" then
+    local path, line = self:target_of(block, output_row)
+    if path then
+      return path, line
+    end
   elseif block and block.kind == "files" then
     local file = block.files[row - self.chat.transcript.renderer:row(index)]
     return file and file.path
@@ -167,9 +230,25 @@ function Navigation:file_at_cursor()
   end
   local word = link_at_cursor() or vim.fn.expand("<cWORD>"):gsub("^[`'\"(%[]+", ""):gsub("[`'\"),.;%]]+$", "")
   local name, line = word:match("^(.-):(%d+)")
-  local path = vim.fs.joinpath(self.chat.timeline.root or vim.fn.getcwd(), name or word)
+  local path = vim.fs.joinpath(self:root(), name or word)
   if vim.fn.filereadable(path) == 1 then
     return path, tonumber(line)
+  end
+end
+
+--- Opens a file or a folder in the current window. A line beyond the end is the last one.
+---@param path string
+---@param line? integer
+local function open(path, line)
+  if find.origin(0) == find.real(path) then
+    -- `:edit` would read it again, or fail because of unsaved changes.
+    vim.cmd("normal! m'")
+  else
+    vim.cmd.edit(vim.fn.fnameescape(path))
+  end
+  if line then
+    vim.api.nvim_win_set_cursor(0, { math.min(line, vim.api.nvim_buf_line_count(0)), 0 })
+    vim.cmd("normal! zv")
   end
 end
 
@@ -177,14 +256,22 @@ function Navigation:goto_file()
   local path, line = self:file_at_cursor()
   if not path then
     return say.info("no file under the cursor")
-  elseif vim.fn.filereadable(path) == 0 then
+  elseif vim.fn.filereadable(path) == 0 and vim.fn.isdirectory(path) == 0 then
     return say.warn(("cannot open %s: it is not there, or may not be read"):format(vim.fn.fnamemodify(path, ":~:.")))
   end
   beside.go(self.chat)
-  vim.cmd.edit(vim.fn.fnameescape(path))
-  if line then
-    pcall(vim.api.nvim_win_set_cursor, 0, { line, 0 })
+  open(path, line)
+end
+
+--- Whether the line under the cursor leads to a file. The own lines of searches and listings open their results.
+---@return boolean
+function Navigation:is_at_target()
+  local block, _, row = self:block_at_cursor()
+  if not block or block.kind ~= "tool" or not row and (block.what == "search" or targets.is_listing(block)) then
+    return false
   end
+  local path = self:target_of(block, row)
+  return path ~= nil and exists(path)
 end
 
 function Navigation:enter()
@@ -192,10 +279,9 @@ function Navigation:enter()
   if waits then
     return self.chat.queue:take_back(waits, "edit")
   end
-  if self:toggle_block() then
-    return
+  if self:is_at_target() or not self:toggle_block() then
+    self:goto_file()
   end
-  self:goto_file()
 end
 
 ---@param step integer
@@ -266,8 +352,7 @@ end
 function Navigation:apply_code()
   local block = self:code_at_cursor()
   if block then
-    local root = self.chat.timeline.root or vim.fn.getcwd()
-    require("agent.in_place.apply").show(block, root, self.chat:back(), function()
+    require("agent.in_place.apply").show(block, self:root(), self.chat:back(), function()
       self:count_use(block, "applied")
     end)
   end

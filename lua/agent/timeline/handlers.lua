@@ -256,6 +256,9 @@ end
 --- Final states of a call.
 local ENDED = { completed = true, failed = true, stopped = true }
 
+--- Fields of a call that an update replaces.
+local TOOL_FIELDS = { "title", "summary", "lines", "draft", "output", "is_diff", "locations", "added", "removed" }
+
 function on.tool(timeline, update, changed)
   at_work(timeline, changed)
   local block = block_of(timeline, update.id)
@@ -267,7 +270,7 @@ function on.tool(timeline, update, changed)
     end
     timeline.tools[update.id] = above and timeline.tools[update.parent] or append.block(timeline, block, changed)
   end
-  for _, field in ipairs({ "title", "summary", "lines", "draft", "output", "is_diff", "path", "added", "removed" }) do
+  for _, field in ipairs(TOOL_FIELDS) do
     if update[field] ~= nil then
       block[field] = update[field]
     end

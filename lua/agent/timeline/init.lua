@@ -7,6 +7,10 @@ local M = {}
 ---@alias agent.Status "queued"|"steering"|"steered"|"sent"|"open"|"done"|"pending"|"in_progress"|"waiting"
 ---|"completed"|"failed"|"stopped"
 
+---@class agent.Location
+---@field path string   absolute
+---@field line? integer from 1
+
 ---@class agent.Block
 ---@field kind "user"|"text"|"thought"|"tool"|"run"|"notice"|"plan"|"files"|"moved"  "moved" is empty
 ---@field text string
@@ -23,7 +27,7 @@ local M = {}
 ---@field draft? string        the end of the text that it writes, while its arguments stream in
 ---@field output? string
 ---@field is_diff? boolean      the output is the diff of a write
----@field path? string
+---@field locations? agent.Location[]  of a tool call; with a diff, its files in their order
 ---@field added? integer
 ---@field removed? integer
 ---@field seconds? number       of a thought

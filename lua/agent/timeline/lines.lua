@@ -1,6 +1,7 @@
 -- Pure: the text of a block, as lines without markup.
 local fences = require("agent.timeline.fences")
 local runs = require("agent.timeline.runs")
+local targets = require("agent.timeline.targets")
 
 local M = {}
 
@@ -59,33 +60,44 @@ end
 
 ---@alias agent.Headers table<integer, agent.Header>  by line, from 1
 
+---@class agent.Owner  of a line: the call or the thought that it belongs to
+---@field block agent.Block
+---@field row? integer     of its output, from 1
+---@field indent integer   bytes before the row
+
+---@alias agent.Owners table<integer, agent.Owner>  by line, from 1
+
+---@class agent.Rows  drawn lines of a block
+---@field lines string[]
+---@field headers? agent.Headers
+---@field owners? agent.Owners
+
 --- The header and the body of a block, as lines without markup.
 ---@param block agent.Block
----@return string[]
----@return agent.Headers?
-local function lines_of(block)
+---@return agent.Rows
+local function rows_of(block)
   if block.kind == "user" then
-    return user_lines(block)
+    return { lines = user_lines(block) }
   end
   if block.kind == "thought" then
     local header = block.status == "open" and "Thinking …"
       or ("Thought for %s"):format(M.duration(block.seconds or 0))
-    return block.expanded and vim.list_extend({ header }, vim.split(vim.trim(block.text), "\n")) or { header }
+    local text = block.expanded and vim.split(vim.trim(block.text), "\n") or {}
+    return { lines = vim.list_extend({ header }, text) }
   end
   if block.kind == "tool" then
-    return M.tool_lines(block)
+    return M.tool_rows(block)
   end
   if block.kind == "run" then
-    local lines, _, headers = M.run_lines(block)
-    return lines, headers
+    return M.run_rows(block)
   end
   if block.kind == "files" then
-    return M.file_lines(block, block.status == "open" and MOST_OPEN or MOST_FILES)
+    return M.file_rows(block, block.status == "open" and MOST_OPEN or MOST_FILES)
   end
   if block.kind == "moved" then
-    return {}
+    return { lines = {} }
   end
-  return vim.split(block.text, "\n")
+  return { lines = vim.split(block.text, "\n") }
 end
 
 --- The same, with open code blocks closed, so that no later text becomes code. Growing text is closed at its end, see
@@ -93,12 +105,13 @@ end
 ---@param block agent.Block
 ---@return string[]
 ---@return agent.Headers
+---@return agent.Owners
 function M.lines(block)
-  local lines, headers = lines_of(block)
+  local rows = rows_of(block)
   if block.kind ~= "text" then
-    table.insert(lines, fences.missing(lines))
+    table.insert(rows.lines, fences.missing(rows.lines))
   end
-  return lines, headers or {}
+  return rows.lines, rows.headers or {}, rows.owners or {}
 end
 
 --- Signs of the plan's steps by their status.
@@ -202,9 +215,8 @@ end
 --- The summary of a turn: a header, then one line for each file.
 ---@param block agent.Block
 ---@param most integer rows
----@return string[]
----@return agent.Headers
-function M.file_lines(block, most)
+---@return agent.Rows
+function M.file_rows(block, most)
   local files, count, added, removed = block.files, 0, 0, 0
   for _, file in ipairs(files) do
     count, added, removed = count + (file.count or 1), added + file.added, removed + file.removed
@@ -221,7 +233,7 @@ function M.file_lines(block, most)
     table.insert(lines, "  " .. M.file_line(file))
     headers[#lines] = { indent = 2 }
   end
-  return lines, headers
+  return { lines = lines, headers = headers }
 end
 
 local RUNNING = { pending = true, in_progress = true, waiting = true }
@@ -229,39 +241,64 @@ local RUNNING = { pending = true, in_progress = true, waiting = true }
 --- Output lines of a running call in a closed block.
 local LIVE_LINES, LIVE_CHARACTERS = 5, 200
 
----@param output string[]
----@param headers? agent.Headers
----@return string[]
----@return agent.Headers
-local function last_lines(output, headers)
-  local last = #output - (output[#output] == "" and 1 or 0)
-  local lines, kept = {}, {}
-  for index = math.max(1, last - LIVE_LINES + 1), last do
-    local line = output[index]
-    table.insert(lines, #line > LIVE_CHARACTERS and vim.fn.strcharpart(line, 0, LIVE_CHARACTERS) .. "…" or line)
-    kept[#lines] = headers and headers[index]
-  end
-  return lines, kept
+---@return agent.Rows
+local function no_rows()
+  return { lines = {}, headers = {}, owners = {} }
 end
 
---- Adds lines with their headers, by default under a call.
----@param lines string[]
----@param headers agent.Headers
----@param more string[]
----@param more_headers? agent.Headers
+--- Adds lines, by default under a call.
+---@param rows agent.Rows with headers and owners
+---@param more agent.Rows
 ---@param indent? string
-local function add(lines, headers, more, more_headers, indent)
+local function add(rows, more, indent)
   indent = indent or "  "
-  for at, line in ipairs(more) do
-    table.insert(lines, indent .. line)
-    local header = more_headers and more_headers[at]
-    headers[#lines] = header and { indent = header.indent + #indent, status = header.status }
+  for at, line in ipairs(more.lines) do
+    table.insert(rows.lines, indent .. line)
+    local header = more.headers and more.headers[at]
+    local owner = more.owners and more.owners[at]
+    rows.headers[#rows.lines] = header and { indent = header.indent + #indent, status = header.status }
+    rows.owners[#rows.lines] = owner
+      and { block = owner.block, row = owner.row, indent = owner.indent + #indent }
   end
+end
+
+---@param rows agent.Rows
+---@return agent.Rows
+local function last_rows(rows)
+  local last = #rows.lines - (rows.lines[#rows.lines] == "" and 1 or 0)
+  local kept = no_rows()
+  for index = math.max(1, last - LIVE_LINES + 1), last do
+    local line = rows.lines[index]
+    local is_long = #line > LIVE_CHARACTERS
+    table.insert(kept.lines, is_long and vim.fn.strcharpart(line, 0, LIVE_CHARACTERS) .. "…" or line)
+    kept.headers[#kept.lines] = rows.headers and rows.headers[index]
+    kept.owners[#kept.lines] = rows.owners and rows.owners[index]
+  end
+  return kept
+end
+
+--- Each line belongs to this call or thought.
+---@param rows agent.Rows
+---@param block agent.Block
+---@param is_output? boolean  the lines are the rows of its output
+---@return agent.Rows
+local function owned(rows, block, is_output)
+  rows.owners = {}
+  for at = 1, #rows.lines do
+    rows.owners[at] = { block = block, row = is_output and at or nil, indent = 0 }
+  end
+  return rows
 end
 
 ---@param block agent.Block
----@return string
-local function call_line(block)
+---@return agent.Rows
+local function output_rows(block)
+  return owned({ lines = targets.rows(block) }, block, true)
+end
+
+---@param block agent.Block
+---@return agent.Rows
+local function call_rows(block)
   local detail = block.summary
   if block.status == "waiting" then
     detail = "waiting for your answer"
@@ -276,81 +313,65 @@ local function call_line(block)
   if detail and detail ~= "" then
     header = header .. "  " .. detail
   end
-  return header
+  return owned({ lines = { header }, headers = { { indent = 0, status = block.status } } }, block)
 end
 
---- The blocks under a call: a line for each call and thought, and texts; or the last ones, without texts.
+--- The blocks under a call: a line for each call and thought, open outputs and texts; or the last lines alone.
 ---@param block agent.Block
 ---@param all boolean
----@return string[]
----@return agent.Headers
----@return table<integer, agent.Block> calls of these lines, from 1
-local function nested_lines(block, all)
-  local lines, headers, calls = {}, {}, {}
+---@return agent.Rows
+local function nested_rows(block, all)
+  local rows = no_rows()
   local children = block.children or {}
   for index = all and 1 or math.max(1, #children - LIVE_LINES + 1), #children do
     local child = children[index]
     if child.kind == "tool" then
-      add(lines, headers, { call_line(child) }, { { indent = 0, status = child.status } })
-      calls[#lines] = child
-      local above = #lines
-      local below, headers_below, calls_below = nested_lines(child, all)
-      add(lines, headers, below, headers_below)
-      for at, call in pairs(calls_below) do
-        calls[above + at] = call
+      add(rows, call_rows(child))
+      add(rows, nested_rows(child, all))
+      if all and child.expanded and child.output then
+        add(rows, output_rows(child), "    ")
       end
-    elseif child.kind ~= "text" or all then
-      add(lines, headers, lines_of(child))
+    elseif child.kind == "thought" then
+      add(rows, owned(rows_of(child), child))
+    elseif all then
+      add(rows, rows_of(child))
     end
   end
-  return lines, headers, calls
-end
-
---- The call of each line under an open call, from the line below it.
----@param block agent.Block
----@return table<integer, agent.Block>
-function M.calls_under(block)
-  return block.expanded and select(3, nested_lines(block, true)) or {}
+  return rows
 end
 
 ---@param block agent.Block
----@return string[]
----@return agent.Headers
-function M.tool_lines(block)
-  local lines, headers = { call_line(block) }, { { indent = 0, status = block.status } }
-  local below, headers_below = {}, {}
+---@return agent.Rows
+function M.tool_rows(block)
+  local rows = call_rows(block)
   if block.expanded then
-    below, headers_below = nested_lines(block, true)
+    add(rows, nested_rows(block, true), "")
   elseif RUNNING[block.status] then
-    below, headers_below = last_lines(nested_lines(block, false))
+    add(rows, last_rows(nested_rows(block, false)), "")
   end
-  add(lines, headers, below, headers_below, "")
   if block.draft and block.status == "pending" then
-    add(lines, headers, vim.split(block.draft, "\n"))
+    add(rows, { lines = vim.split(block.draft, "\n") })
   end
-  if block.output and (block.expanded or (RUNNING[block.status] and not block.is_diff)) then
-    local output = block.what == "search" and runs.found(block.output) or vim.split(block.output, "\n")
-    add(lines, headers, block.expanded and output or (last_lines(output)))
+  if block.output and block.expanded then
+    add(rows, output_rows(block))
+  elseif block.output and RUNNING[block.status] and not block.is_diff then
+    add(rows, last_rows({ lines = targets.rows(block) }))
   end
-  return lines, headers
+  return rows
 end
 
 --- A run of read-only calls: one line, or each call below it.
 ---@param block agent.Block
----@return string[]
----@return table<integer, agent.Block> calls and thoughts of these lines, from 1
----@return agent.Headers
-function M.run_lines(block)
-  local lines, calls = { ("%s %s"):format(M.icons[block.status], runs.header(block)) }, {}
-  local headers = { { indent = 0, status = block.status } }
+---@return agent.Rows
+function M.run_rows(block)
+  local rows = no_rows()
+  local header = ("%s %s"):format(M.icons[block.status], runs.header(block))
+  add(rows, { lines = { header }, headers = { { indent = 0, status = block.status } } }, "")
   for _, call in ipairs(block.expanded and block.calls or {}) do
-    local first = #lines + 1
-    add(lines, headers, lines_of(call))
-    for at = first, #lines do
-      calls[at] = call
-    end
+    local below = rows_of(call)
+    add(rows, call.kind == "tool" and below or owned(below, call))
   end
-  return lines, calls, headers
+  return rows
 end
 
 return M

@@ -196,28 +196,4 @@ function M.header(run)
   return ("%s  %s%s"):format(table.concat(parts, ", "), table.concat(names, ", ", 1, math.min(#names, MOST_NAMED)), more)
 end
 
---- Files of a search result with their numbers of matches; nil if the output has another form.
----@param output string as engine/tools/search/format.ts writes it
----@return string[]?
-function M.found(output)
-  local files, note = {}, {}
-  for line in vim.gsplit(output, "\n") do
-    local name = line:match("^── (.+) ──$")
-    if name then
-      table.insert(files, { name = name, count = 0 })
-    elseif #files > 0 and vim.startswith(line, "→ ") then
-      files[#files].count = files[#files].count + 1
-    elseif line:find("^%[.*%]$") then
-      table.insert(note, line)
-    end
-  end
-  if #files == 0 or files[1].count == 0 then
-    return
-  end
-  local lines = vim.tbl_map(function(file)
-    return ("%s  %d"):format(file.name, file.count)
-  end, files)
-  return vim.list_extend(lines, note)
-end
-
 return M

@@ -11,7 +11,7 @@ import {
 import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../ports/approvals.ts";
-import { diffContents } from "./updates.ts";
+import { diffContents, diffLocations } from "./updates.ts";
 
 export function permissionAsker(client: AgentContext, sessionId: string): AskApproval {
   return async (request, signal) => {
@@ -41,7 +41,7 @@ function permissionRequest(
       title: call.title,
       kind: call.kind,
       status: "pending",
-      locations: call.paths.map((path) => ({ path })),
+      locations: diff === undefined ? call.paths.map((path) => ({ path })) : diffLocations(diff),
       content: diffContents(diff),
       ...(meta.access.kind === "command" ? { rawInput: meta.access } : {}),
     },

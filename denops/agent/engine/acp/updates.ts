@@ -1,5 +1,11 @@
 /** Converts engine events to ACP version 1 updates. */
-import { type AgentContext, methods, type SessionUpdate, type ToolCallContent } from "../../deps/acp_sdk.ts";
+import {
+  type AgentContext,
+  methods,
+  type SessionUpdate,
+  type ToolCallContent,
+  type ToolCallLocation,
+} from "../../deps/acp_sdk.ts";
 import { META, type TurnMeta } from "../../protocol/extensions.ts";
 import { type RetoldMeta, type ToolMeta, type UsageMeta } from "../../protocol/update_meta.ts";
 import { trace } from "../../protocol/trace.ts";
@@ -186,7 +192,9 @@ export class Updates {
         const content: ToolCallContent[] = diff === undefined
           ? [{ type: "content", content: { type: "text", text: output.slice(0, LONGEST_OUTPUT) } }]
           : diffContents(diff);
-        return this.#tool(id, { status, content }, { summary, ...diffCounts(diff), ...defined({ stopped }) });
+        const locations = diff === undefined ? event.locations : diffLocations(diff);
+        const fields = { status, content, ...defined({ locations: locations && [...locations] }) };
+        return this.#tool(id, fields, { summary, ...diffCounts(diff), ...defined({ stopped }) });
       }
     }
   }
@@ -243,6 +251,7 @@ type ToolFields =
     title?: string;
     status?: "pending" | "in_progress" | "completed" | "failed";
     content?: ToolCallContent[];
+    locations?: ToolCallLocation[];
   };
 
 function parentOf({ parent }: AgentEvent): { readonly parent?: string } {
@@ -268,6 +277,11 @@ export function diffContents(diff: Diff | undefined): ToolCallContent[] {
     oldText: before ?? null,
     newText: after,
   }));
+}
+
+/** The first changed line of each file. */
+export function diffLocations(diff: Diff): ToolCallLocation[] {
+  return [diff, ...diff.others ?? []].map(({ path, line }) => ({ path, ...defined({ line }) }));
 }
 
 /** Line counts of all files together. */

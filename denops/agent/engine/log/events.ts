@@ -26,8 +26,12 @@ const FileChange = z.object({
 });
 export type FileChange = ReadonlyDeep<z.infer<typeof FileChange>>;
 
-const OneDiff = z.object({
-  path: z.string(),
+/** A file, and a line of it from 1. */
+const FileLocation = z.object({ path: z.string(), line: z.number().exactOptional() });
+export type FileLocation = ReadonlyDeep<z.infer<typeof FileLocation>>;
+
+/** `line` is the first changed one of the new text. */
+const OneDiff = FileLocation.extend({
   /** Undefined for a new file. */
   before: z.string().exactOptional(),
   after: z.string(),
@@ -131,6 +135,8 @@ export const AgentEvent = z.discriminatedUnion("type", [
     output: z.string(),
     diff: Diff.exactOptional(),
     definitions: z.array(SymbolDefinition).exactOptional(),
+    /** The files and lines of a result without a diff, the most important one first. */
+    locations: z.array(FileLocation).exactOptional(),
     /** Stopped by the user or by the end of its process, which is not a failure. */
     stopped: z.boolean().exactOptional(),
   }),

@@ -1,6 +1,7 @@
-/** How many lines a change adds and removes. Pure. */
+/** How many lines a change adds and removes, and where it begins. Pure. */
 import { diffLines } from "../../deps/diff.ts";
 import type { Diff } from "./events.ts";
+import { defined } from "../../shared/records.ts";
 import { splitLines } from "../../shared/text/text.ts";
 
 /** A diff that takes longer is counted as a whole replacement. */
@@ -16,7 +17,20 @@ export function lineDiff(path: string, before: string | undefined, after: string
     after,
     added: count("added") ?? splitLines(after).length,
     removed: count("removed") ?? splitLines(before ?? "").length,
+    ...defined({ line: firstLine(changes ?? []) }),
   };
+}
+
+/** The first changed line of the new text, from 1. For removed lines, it is the line that follows them. */
+function firstLine(
+  changes: readonly { readonly added: boolean; readonly removed: boolean; readonly count: number }[],
+): number | undefined {
+  let line = 1;
+  for (const { added, removed, count } of changes) {
+    if (added || removed) return line;
+    line += count;
+  }
+  return undefined;
 }
 
 /** "+3 −1"; "no change" if there is none. */

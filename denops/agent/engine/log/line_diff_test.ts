@@ -49,6 +49,15 @@ Deno.test("what is added and removed makes the one length of the other", () => {
   }));
 });
 
+Deno.test("the line of a change is the first changed one; of removed lines, the one that follows them", () => {
+  const lineOf = (before: string | undefined, after: string) => lineDiff("/p", before, after).line;
+  assert.equal(lineOf("a\nb\nc\n", "a\nB\nC\n"), 2);
+  assert.equal(lineOf("a\nb\nc\n", "a\nc\n"), 2);
+  assert.equal(lineOf("a\n", "a\nb\n"), 2);
+  assert.equal(lineOf(undefined, "a\n"), 1);
+  assert.equal(lineOf("a\n", "a\n"), undefined);
+});
+
 Deno.test("a change that takes too long to compare counts as a whole replacement", () => {
   const lines = (seed: number) =>
     Array.from({ length: 60_000 }, (_, at) => `${(at * seed) % 59_999}\n`).join("");

@@ -8,7 +8,7 @@ import { z } from "../../deps/zod.ts";
 import { defined } from "../../shared/records.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { propertiesOf } from "../calls/json_schema.ts";
-import type { Diff, FileChange, Plan, SymbolDefinition, ToolKind } from "../log/events.ts";
+import type { Diff, FileChange, FileLocation, Plan, SymbolDefinition, ToolKind } from "../log/events.ts";
 import type { EditForm } from "../../protocol/options/efforts.ts";
 import type { Image } from "../log/messages.ts";
 import type { ToolSpec } from "../log/model_request.ts";
@@ -35,6 +35,8 @@ export interface ToolResult {
   /** Shown beside the title: "12 lines", "+3 −1". */
   readonly summary: string;
   readonly diff?: Diff;
+  /** Files and lines of the result, the most important one first. A diff has its own. */
+  readonly locations?: readonly FileLocation[];
   readonly changes?: readonly FileChange[];
   /** Of symbols that the model looked up. */
   readonly definitions?: readonly SymbolDefinition[];

@@ -1,6 +1,7 @@
 import { z } from "../../deps/zod.ts";
 import type { AccessPath } from "../../protocol/access.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
+import { defined } from "../../shared/records.ts";
 import { defineTool, files, type PreparedCall, titleText, type ToolResult } from "./define.ts";
 import { readImage } from "./files/disk.ts";
 import { type ImageRoom, LARGEST_IMAGE } from "./files/image_room.ts";
@@ -93,14 +94,22 @@ async function readOne(
           ? { text: `${name} is empty.`, summary: "empty" }
           : { text: `${name} has no line ${offset}.`, summary: "no such line" };
       }
+      // A file that is read from its beginning opens where the user was in it.
+      const first = offset === 1 && limit === undefined ? undefined : offset;
       const numbered = lines.map((line, index) => `${offset + index}\t${line}`);
       const last = offset + lines.length - 1;
       if (more !== undefined) numbered.push(`[${more}; read on with offset ${last + 1}]`);
       const note = file?.unsaved !== true ? "" : `[${name} as in the user's editor, with unsaved changes]\n`;
-      return { text: note + numbered.join("\n"), summary: plural(lines.length, "line") };
+      return {
+        text: note + numbered.join("\n"),
+        summary: plural(lines.length, "line"),
+        locations: [{ path: target.path, ...defined({ line: first }) }],
+      };
     },
   };
 }
+
+type ReadResult = Pick<ToolResult, "text" | "images" | "locations">;
 
 /** @param calls including failed ones, which give a reason */
 async function readAll(
@@ -108,7 +117,7 @@ async function readAll(
   calls: readonly (ReadCall | string)[],
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  const results = await Promise.all(calls.map(async (call): Promise<Pick<ToolResult, "text" | "images">> => {
+  const results = await Promise.all(calls.map(async (call): Promise<ReadResult> => {
     if (typeof call === "string") return { text: call };
     return await call.run(signal, {}).catch((error: unknown) => ({ text: messageOf(error) }));
   }));
@@ -116,6 +125,7 @@ async function readAll(
   return {
     text: results.map(({ text }, index) => `── ${names[index]} ──\n${text}`).join("\n\n"),
     summary: plural(names.length, "file"),
+    locations: results.flatMap((result) => result.locations ?? []),
     ...(images.length === 0 ? {} : { images }),
   };
 }

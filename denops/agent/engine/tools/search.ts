@@ -1,4 +1,5 @@
 import { z } from "../../deps/zod.ts";
+import { pathInRoot } from "../../policy/roots.ts";
 import { defineTool, files, titleText } from "./define.ts";
 import { grepText, leftOutNote } from "./search/format.ts";
 import { plural } from "../../shared/text/text.ts";
@@ -42,7 +43,12 @@ export const search = defineTool({
         const summary = found.total === 0
           ? "nothing found"
           : `${found.more ? "more than " : ""}${plural(found.total, "match", "matches")}`;
-        return { text: [grepText(found, MOST_MATCHES), ...leftOutNote(found.leftOut)].join("\n\n"), summary };
+        const locations = found.lines.filter(({ isMatch }) => isMatch).map(({ path, line }) => ({
+          path: pathInRoot(path, target.root, workspace.roots),
+          line,
+        })).sort((a, b) => a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line);
+        const text = [grepText(found, MOST_MATCHES), ...leftOutNote(found.leftOut)].join("\n\n");
+        return { text, summary, ...(locations.length === 0 ? {} : { locations }) };
       },
     };
   },

@@ -123,7 +123,8 @@ async function hover(question: Question, { workspace, languages, signal }: Ports
   }
   const { at, text } = answer;
   const cut = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}\n[cut]` : text;
-  return { text: `${at.text} (line ${at.line}):\n${cut}`, summary: `line ${at.line}` };
+  const locations = [{ path: place.path, line: at.line }];
+  return { text: `${at.text} (line ${at.line}):\n${cut}`, summary: `line ${at.line}`, locations };
 }
 
 /** @throws {ToolError} */

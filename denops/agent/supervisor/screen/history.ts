@@ -28,7 +28,7 @@ const ShownUpdate = z.discriminatedUnion("sessionUpdate", [
     title: z.string().nullish(),
     status: z.enum(["pending", "in_progress", "completed", "failed"]).nullish(),
     kind: z.string().nullish(),
-    locations: z.array(z.looseObject({ path: z.string() })).nullish(),
+    locations: z.array(z.looseObject({ path: z.string(), line: z.number().nullish() })).nullish(),
     content: z.array(z.discriminatedUnion("type", [
       z.looseObject({ type: z.literal("content"), content }),
       z.looseObject({

@@ -1,11 +1,11 @@
 /** Converts tool calls and their diffs to updates for the screen. Pure. */
-import type { ToolCallContent, ToolCallUpdate } from "../../deps/acp_sdk.ts";
+import type { ToolCallContent, ToolCallLocation, ToolCallUpdate } from "../../deps/acp_sdk.ts";
 import { basename, relative } from "node:path";
 import { structuredPatch } from "../../deps/diff.ts";
 import { isInside } from "../../policy/path.ts";
 import { ours } from "../../protocol/extensions.ts";
 import { LONGEST_CALL_ID, ParentMeta, ToolMeta } from "../../protocol/update_meta.ts";
-import type { FileDiff, FileDiffs, ToolUpdate } from "../../protocol/ui.ts";
+import type { FileDiff, FileDiffs, ScreenLocation, ToolUpdate } from "../../protocol/ui.ts";
 import { defined } from "../../shared/records.ts";
 import { middleCut, oneLine, visible } from "./visible.ts";
 
@@ -17,14 +17,19 @@ const LARGEST_DIFFS = 500_000;
 /** Timeout of one comparison. */
 const LONGEST_DIFF_MS = 100;
 const LONGEST_PATH = 4_096;
+/** Files and lines of a call. */
+const MOST_LOCATIONS = 100;
+
+type DiffContent = Extract<ToolCallContent, { type: "diff" }>;
 
 /** Agents may omit any field, and may update a call that they never announced. */
 export function toolUpdate(chat: number, call: ToolCallUpdate): ToolUpdate {
   const meta = ours(ToolMeta, call._meta) ?? {};
-  const diff = diffText(call.content ?? []);
+  const diffs = (call.content ?? []).flatMap((part) => part.type === "diff" ? [part] : []);
+  const diff = diffText(diffs);
   const output = diff === "" ? outputText(call.content ?? []) : diff;
   const status = meta.stopped === true ? "stopped" : call.status;
-  const path = call.locations?.[0]?.path;
+  const locations = locationsOf(call.locations ?? [], diffs);
   return {
     type: "tool",
     chat,
@@ -32,7 +37,7 @@ export function toolUpdate(chat: number, call: ToolCallUpdate): ToolUpdate {
     ...defined({
       title: call.title ? oneLine(call.title) : undefined,
       kind: call.kind ?? undefined,
-      path: path !== undefined && path.length <= LONGEST_PATH ? path : undefined,
+      locations: locations.length === 0 ? undefined : locations,
       lines: meta.lines,
       draft: meta.draft === undefined ? undefined : shortened(meta.draft),
       added: meta.added,
@@ -64,9 +69,21 @@ function shortened(text: string): string {
   return visible(text.length > LONGEST_OUTPUT ? `${text.slice(0, LONGEST_OUTPUT)}\n[cut]` : text);
 }
 
+/** A location for each diff, in the same order; otherwise the agent's. */
+function locationsOf(
+  locations: readonly ToolCallLocation[],
+  diffs: readonly DiffContent[],
+): readonly ScreenLocation[] {
+  const lines = new Map(locations.map(({ path, line }) => [path, line]));
+  const files = diffs.length === 0 ? locations : diffs.map(({ path }) => ({ path, line: lines.get(path) }));
+  return files.slice(0, MOST_LOCATIONS).filter(({ path }) => path.length <= LONGEST_PATH).map(
+    ({ path, line }) =>
+      typeof line === "number" && Number.isSafeInteger(line) && line > 0 ? { path, line } : { path },
+  );
+}
+
 /** The hunks of a call, under its name for each of several files. Empty without a diff. */
-function diffText(content: readonly ToolCallContent[]): string {
-  const diffs = content.flatMap((part) => part.type === "diff" ? [part] : []);
+function diffText(diffs: readonly DiffContent[]): string {
   const texts = diffs.map(({ path, oldText, newText }) => {
     const name = diffs.length > 1 ? [`── ${middleCut(basename(path))} ──`] : [];
     return [...name, ...hunks(oldText ?? "", newText)].join("\n");
@@ -104,7 +121,7 @@ export function diffsOf(content: readonly ToolCallContent[] | null | undefined, 
 }
 
 function fileDiff(
-  { path, oldText, newText }: Extract<ToolCallContent, { type: "diff" }>,
+  { path, oldText, newText }: DiffContent,
   root: string,
 ): FileDiff {
   return {

@@ -13,11 +13,12 @@ local SIGN = 2
 ---@param lines string[] of the block
 ---@param row integer of the first one
 function M.draw(buffer, namespace, block, lines, row)
-  if block.path and #lines > 1 then
+  local location = block.locations and block.locations[1]
+  if location and #lines > 1 then
     diff_syntax.draw({
       buffer = buffer,
       namespace = namespace,
-      path = block.path,
+      path = location.path,
       lines = vim.list_slice(lines, 2),
       row = row + 1,
       sign = SIGN,

@@ -125,13 +125,21 @@ local function draw_header(buffer, row, line, header)
   end
 end
 
+--- The group of a row in an open diff, also of a call below another one.
+---@param line string
+---@param owner? agent.Owner
+---@return string?
+local function diff_group(line, owner)
+  local is_row = owner and owner.row and owner.block.is_diff
+  return is_row and DIFF_GROUPS[line:sub(owner.indent + 1, owner.indent + 1)] or nil
+end
+
 ---@param buffer integer
----@param block agent.Block
----@param lines string[] of the block, as in the buffer
----@param headers agent.Headers
----@param row integer of the first one
+---@param drawn agent.Drawn
+---@param row integer of its first line
 ---@param width? integer columns of text, if known
-function M.draw(buffer, block, lines, headers, row, width)
+function M.draw(buffer, drawn, row, width)
+  local block, lines, headers = drawn.block, drawn.lines, drawn.headers
   M.clear(buffer, row, row + #lines)
   if block.kind == "text" then
     return
@@ -142,7 +150,7 @@ function M.draw(buffer, block, lines, headers, row, width)
   end
   for offset, line in ipairs(lines) do
     local at = row + offset - 1
-    local diff = block.is_diff and offset > 1 and DIFF_GROUPS[line:sub(3, 3)]
+    local diff = diff_group(line, drawn.owners[offset])
     if headers[offset] then
       draw_header(buffer, at, line, headers[offset])
     elseif diff then

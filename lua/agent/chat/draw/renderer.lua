@@ -9,6 +9,7 @@ local text = require("agent.timeline.lines")
 ---@field block agent.Block
 ---@field lines string[]     as in the buffer, without the empty one before
 ---@field headers agent.Headers
+---@field owners agent.Owners
 ---@field gap integer        empty lines before the block
 ---@field taken integer      drawn bytes of the text; text blocks only
 ---@field is_prose boolean      markdown of the model
@@ -90,6 +91,14 @@ function Renderer:block_at(row)
   end
 end
 
+--- The call or the thought of a line in the buffer, within its block.
+---@param row integer from 0
+---@return agent.Owner?
+function Renderer:owner_at(row)
+  local index = self:block_at(row)
+  return index and self.drawn[index].owners[row - self:row(index) + 1]
+end
+
 --- The markdown pieces of these rows: a block of prose each, or less where cuts are known.
 ---@param first integer from 0
 ---@param last integer
@@ -153,15 +162,15 @@ local function gap_between(before, block)
 end
 
 ---@param block agent.Block
----@param lines string[]
----@param headers agent.Headers
 ---@param gap integer
 ---@return agent.Drawn
-local function drawn_of(block, lines, headers, gap)
+local function drawn_of(block, gap)
+  local lines, headers, owners = text.lines(block)
   return {
     block = block,
     lines = lines,
     headers = headers,
+    owners = owners,
     gap = gap,
     taken = #block.text,
     is_prose = block.kind == "text",
@@ -172,20 +181,19 @@ end
 ---@param index integer
 ---@param row integer of its first line
 function Renderer:mark(index, row)
-  local drawn = self.drawn[index]
-  marks.draw(self.buffer, drawn.block, drawn.lines, drawn.headers, row, self.width)
+  marks.draw(self.buffer, self.drawn[index], row, self.width)
 end
 
 ---@param index integer
 ---@param block agent.Block
 ---@param before? agent.Block
 function Renderer:append(index, block, before)
-  local lines, headers = text.lines(block)
-  local gap = gap_between(before, block)
-  local written = gap == 1 and vim.list_extend({ "" }, lines) or lines
+  local drawn = drawn_of(block, gap_between(before, block))
+  local lines = drawn.lines
+  local written = drawn.gap == 1 and vim.list_extend({ "" }, lines) or lines
   -- A buffer always has a line: the first block replaces the empty one.
   vim.api.nvim_buf_set_lines(self.buffer, self.total == 0 and 0 or -1, -1, false, written)
-  self.drawn[index] = drawn_of(block, lines, headers, gap)
+  self.drawn[index] = drawn
   self.total = self.total + #written
   self:mark(index, self.total - #lines)
 end
@@ -216,9 +224,10 @@ end
 ---@param block agent.Block
 function Renderer:replace(index, block)
   local drawn = self.drawn[index]
-  local lines, headers = text.lines(block)
+  local lines, headers, owners = text.lines(block)
   local row = self:row(index)
-  drawn.block, drawn.taken, drawn.is_prose, drawn.headers = block, #block.text, block.kind == "text", headers
+  drawn.block, drawn.taken, drawn.is_prose = block, #block.text, block.kind == "text"
+  drawn.headers, drawn.owners = headers, owners
   if not vim.deep_equal(lines, drawn.lines) then
     -- Marks of removed lines would move to the next block.
     marks.clear(self.buffer, row, row + #drawn.lines)
@@ -237,7 +246,7 @@ function Renderer:remove(index, blocks)
   local drawn, row = self.drawn[index], self:row(index)
   local first, last = row - drawn.gap, row + #drawn.lines
   self.near = nil
-  self.drawn[index] = drawn_of(blocks[index], {}, {}, 0)
+  self.drawn[index] = drawn_of(blocks[index], 0)
   local next_one, next_block = self.drawn[index + 1], blocks[index + 1]
   if next_one and next_one.gap == 1 and gap_between(above(blocks, index), next_block) == 0 then
     next_one.gap, last = 0, last + 1
@@ -329,11 +338,9 @@ function Renderer:lines_before(blocks, count)
   local lines, drawn = {}, {}
   for index = 1, count do
     local block = blocks[index]
-    local own, headers = text.lines(block)
-    local gap = gap_between(above(blocks, index), block)
-    drawn[index] = drawn_of(block, own, headers, gap)
-    vim.list_extend(lines, gap == 1 and { "" } or {})
-    vim.list_extend(lines, own)
+    drawn[index] = drawn_of(block, gap_between(above(blocks, index), block))
+    vim.list_extend(lines, drawn[index].gap == 1 and { "" } or {})
+    vim.list_extend(lines, drawn[index].lines)
   end
   local first = 1
   while self.drawn[first + 1] and blocks[count + first].kind == "moved" do

@@ -31,6 +31,8 @@ import type { Baseline, WriteChecks } from "./policies/write_checks.ts";
 /** Further calls are answered with an error. */
 const MOST_CALLS = 15;
 const MANY_CALLS = 8;
+/** Locations of one result. */
+const MOST_LOCATIONS = 30;
 /** Characters of a tool name that a model made up. */
 const LONGEST_NAME = 80;
 
@@ -329,7 +331,9 @@ function finished(call: ReadCall, result: ToolResult, { emit }: BatchPorts): Res
   if (result.plan !== undefined) emit({ type: "plan", steps: result.plan });
   const { summary, text: output, diff, definitions } = result;
   const status = result.failed === true ? "failed" : "completed";
-  emit({ type: "tool_done", id: call.id, status, summary, output, ...defined({ diff, definitions }) });
+  const locations = result.locations?.slice(0, MOST_LOCATIONS);
+  const more = defined({ diff, definitions, locations });
+  emit({ type: "tool_done", id: call.id, status, summary, output, ...more });
   const images = result.images === undefined ? {} : { images: result.images };
   const isError = result.failed === true;
   return { type: "tool_result", id: call.id, name: call.name, text: result.text, isError, ...images };

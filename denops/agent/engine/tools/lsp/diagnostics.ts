@@ -1,5 +1,6 @@
 /** Errors and warnings as text for the model. */
 import type { LspResponse } from "../../../protocol/lsp.ts";
+import type { FileLocation } from "../../log/events.ts";
 import type { ToolResult } from "../define.ts";
 import { AskedAbout } from "../files/asked_about.ts";
 import type { Workspace } from "../files/workspace.ts";
@@ -10,11 +11,17 @@ import { plural } from "../../../shared/text/text.ts";
 const MOST = 50;
 const SEVERITIES = ["error", "warning", "info", "hint"] as const;
 
+interface FoundDiagnostic {
+  readonly severity: (typeof SEVERITIES)[number];
+  readonly text: string;
+  readonly location: FileLocation;
+}
+
 export async function showDiagnostics(
   { files, said: state }: Extract<LspResponse, { kind: "diagnostics" }>,
   workspace: Workspace,
 ): Promise<ToolResult> {
-  const found: { readonly severity: (typeof SEVERITIES)[number]; readonly text: string }[] = [];
+  const found: FoundDiagnostic[] = [];
   const leftOut = new AskedAbout();
   let cut = 0;
   for (const { path, diagnostics, total } of files) {
@@ -23,7 +30,9 @@ export async function showDiagnostics(
     if (place.kind !== "inside") continue;
     cut += total - diagnostics.length;
     for (const diagnostic of diagnostics) {
-      found.push({ severity: diagnostic.severity, text: diagnosticLine(place.name, diagnostic) });
+      const { severity, line } = diagnostic;
+      const text = diagnosticLine(place.name, diagnostic);
+      found.push({ severity, text, location: { path: place.path.path, line } });
     }
   }
   const unheard = state === "current"
@@ -38,5 +47,6 @@ export async function showDiagnostics(
   }).join(", ");
   const left = found.length - MOST + cut;
   const lines = [...found.slice(0, MOST).map(({ text }) => text), ...(left > 0 ? [`[${left} more]`] : [])];
-  return { text: `${summary}:\n${lines.join("\n")}${notes}`, summary };
+  const locations = found.map(({ location }) => location);
+  return { text: `${summary}:\n${lines.join("\n")}${notes}`, summary, locations };
 }

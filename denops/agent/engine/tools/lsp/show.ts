@@ -7,7 +7,7 @@ import type { FileDecision } from "../../../policy/file_access.ts";
 import type { ResolvedPath } from "../../../policy/path.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import { plural, splitLines } from "../../../shared/text/text.ts";
-import type { SymbolDefinition } from "../../log/events.ts";
+import type { FileLocation, SymbolDefinition } from "../../log/events.ts";
 import type { ToolResult } from "../define.ts";
 import { AskedAbout } from "../files/asked_about.ts";
 import { shownPath } from "../files/text_file.ts";
@@ -46,6 +46,7 @@ export async function showLocations(
 ): Promise<ToolResult> {
   const files = Map.groupBy(locations, ({ path }) => path);
   const sections: string[] = [];
+  const inside: FileLocation[] = [];
   const leftOut = new AskedAbout();
   let count = 0;
   let hidden = 0;
@@ -59,6 +60,7 @@ export async function showLocations(
     const lines = all.slice(0, MOST_LOCATIONS - count).map(({ line }) => line);
     if (lines.length === 0) continue;
     count += lines.length;
+    if (place.kind === "inside") inside.push(...lines.map((line) => ({ path: place.path.path, line })));
     sections.push(
       place.kind === "inside"
         ? `── ${place.name} ──\n${await excerpts(place.path, lines, workspace, signal)}`
@@ -73,7 +75,7 @@ export async function showLocations(
   if (total === hidden) {
     return { text: [`No ${noun} of ${at.text} may be shown.`, text].join("\n").trim(), summary: "nothing" };
   }
-  return { text: `${summary} of ${at.text} (line ${at.line}):\n${text}`, summary };
+  return { text: `${summary} of ${at.text} (line ${at.line}):\n${text}`, summary, locations: inside };
 }
 
 /** The definitions that `showLocations` shows of the project. */

@@ -27,30 +27,40 @@ export async function showFound(
   workspace: Workspace,
 ): Promise<ToolResult> {
   const leftOut = new AskedAbout();
-  const lines = await linesInProject(symbols, workspace, leftOut);
+  const found = await inProject(symbols, workspace, leftOut);
   const note = leftOutNote(leftOut);
-  if (lines.length === 0) {
+  if (found.length === 0) {
     return nothing([`No symbol like "${query}" in the project.`, ...note].join("\n"));
   }
-  const left = lines.length - MOST_FOUND + (total - symbols.length);
+  const left = found.length - MOST_FOUND + (total - symbols.length);
   const more = [...(left > 0 ? [`[${left} more]`] : []), ...note];
   return {
-    text: [...lines.slice(0, MOST_FOUND), ...more].join("\n"),
-    summary: plural(lines.length, "symbol"),
+    text: [...found.slice(0, MOST_FOUND).map(({ text }) => text), ...more].join("\n"),
+    summary: plural(found.length, "symbol"),
+    locations: found.map(({ path, line }) => ({ path, line })),
   };
 }
 
+interface FoundSymbol {
+  /** Absolute. */
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+}
+
 /** Only the project's, because servers know thousands from libraries. */
-async function linesInProject(
+async function inProject(
   symbols: readonly LspSymbol[],
   workspace: Workspace,
   leftOut: AskedAbout,
-): Promise<readonly string[]> {
-  const lines: string[] = [];
+): Promise<readonly FoundSymbol[]> {
+  const found: FoundSymbol[] = [];
   for (const symbol of symbols) {
     const place = await placed(symbol.location.path, workspace);
     if (place.kind === "hidden") leftOut.note(symbol.location.path, place.decision);
-    if (place.kind === "inside") lines.push(`${place.name}:${symbol.location.line} ${symbolName(symbol)}`);
+    if (place.kind !== "inside") continue;
+    const { line } = symbol.location;
+    found.push({ path: place.path.path, line, text: `${place.name}:${line} ${symbolName(symbol)}` });
   }
-  return lines;
+  return found;
 }
