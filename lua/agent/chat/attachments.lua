@@ -5,6 +5,7 @@ local find = require("agent.reload.find")
 local format = require("agent.ui.format")
 local attachment = require("agent.context.attachment")
 local surroundings = require("agent.editor.surroundings")
+local terminals = require("agent.editor.terminals")
 local window = require("agent.chat.window")
 
 ---@class agent.Attachments
@@ -131,7 +132,7 @@ function Attachments:for_message(text)
   return now, vim.list_extend(list, require("agent.menus.prompts").attachments(text, self.chat:back(), chosen[#chosen]))
 end
 
---- Lists the attachments above the input.
+--- Lists the attachments above the input, and offers the output of a failed command.
 function Attachments:show()
   if not self.chat.windows or not vim.api.nvim_win_is_valid(self.chat.windows.input) then
     return
@@ -140,12 +141,25 @@ function Attachments:show()
   for _, one in ipairs((self:list())) do
     table.insert(labels, one.on and one.label or nil)
   end
-  self.chat.windows.attached = labels
+  self.chat.windows.attached, self.chat.windows.failed = labels, terminals.failed()
   window.hint(self.chat.windows)
 end
 
---- Asks which attachment to switch on or off.
+--- Adds the output of a failed command, if it is offered.
+---@return boolean added
+function Attachments:add_failed()
+  local output = terminals.take()
+  if output then
+    self.chat.selections:add(output)
+  end
+  return output ~= nil
+end
+
+--- Adds the output that is offered, else asks which attachment to switch on or off.
 function Attachments:choose()
+  if self:add_failed() then
+    return
+  end
   local list = self:list()
   vim.ui.select(list, {
     prompt = "Goes along with a message (choose one to switch it)",

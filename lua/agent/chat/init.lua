@@ -7,6 +7,7 @@ local config = require("agent.config")
 local projects = require("agent.projects")
 local room = require("agent.chat.draw.room")
 local say = require("agent.ui.say")
+local terminals = require("agent.editor.terminals")
 local timeline = require("agent.timeline")
 local window = require("agent.chat.window")
 
@@ -108,6 +109,14 @@ local function show_names()
   end
 end
 
+--- Lists the attachments in the visible chat: they may have changed.
+local show_attachments = vim.schedule_wrap(function()
+  local chat = M.current()
+  if chat and chat:is_visible() then
+    chat.attachments:show()
+  end
+end)
+
 --- Adds the texts of a closed chat to the input of its project's next chat.
 ---@param chat agent.Chat
 ---@param texts string[]
@@ -133,6 +142,7 @@ function M.background(root, turn_done)
     is_quiet = turn_done ~= nil,
   })
   chats[chat.id] = chat
+  terminals.watch(show_attachments)
   show_names()
   return chat
 end
@@ -227,6 +237,9 @@ function M.close(chat, project)
   end
   for _, buffer in ipairs({ chat.transcript.buffer, chat.input.buffer }) do
     pcall(vim.api.nvim_buf_delete, buffer, { force = true })
+  end
+  if not next(chats) then
+    terminals.unwatch()
   end
   show_names()
 end
@@ -426,15 +439,9 @@ function M.restored(buffers)
   end
 end
 
---- The attachments may have changed.
 vim.api.nvim_create_autocmd({ "DiagnosticChanged", "BufWinEnter", "BufDelete" }, {
   group = group,
-  callback = vim.schedule_wrap(function()
-    local chat = M.current()
-    if chat and chat:is_visible() then
-      chat.attachments:show()
-    end
-  end),
+  callback = show_attachments,
 })
 
 local function define()

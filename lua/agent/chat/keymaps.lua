@@ -64,9 +64,21 @@ M.keys = {
   { keys = "<S-Tab>", modes = "ni", where = "input", action = "next_mode", doc = "the next mode" },
   { keys = "gM", modes = "n", where = "both", action = "choose_model", doc = "choose the model" },
   { keys = "gs", modes = "n", where = "both", action = "start_plan", doc = "carry out the plan" },
-  { keys = "ga", modes = "n", where = "input", action = "attachments.choose", doc = "switch attached context on or off" },
+  {
+    keys = "ga",
+    modes = "n",
+    where = "input",
+    action = "attachments.choose",
+    doc = "add a failed command, else switch context",
+  },
   { keys = "K", modes = "n", where = "input", action = "selections.show", doc = "show the selected lines" },
-  { keys = "<BS>", modes = "n", where = "input", action = "selections.drop", doc = "remove the last selected lines" },
+  {
+    keys = "<BS>",
+    modes = "n",
+    where = "input",
+    action = "selections.drop",
+    doc = "remove the last selected lines or the offer",
+  },
   { keys = "gp", modes = "n", where = "input", action = "paste", doc = "attach the clipboard's image" },
   { keys = "<C-c>", modes = "ni", where = "both", action = "stop", doc = "stop the turn", hint = "stop", hint_in = "ni" },
   {
@@ -107,7 +119,7 @@ M.keys = {
     modes = "n",
     where = "transcript",
     action = "navigation.apply_code",
-    doc = "apply the code block to its file",
+    doc = "apply the code block, or add a failed command",
   },
   {
     keys = "gru",

@@ -314,7 +314,9 @@ function Navigation:previous_turn()
   self:turn(-1)
 end
 
---- The fenced block around the cursor. Reports if there is none.
+local NO_CODE = "no code block under the cursor"
+
+--- The fenced block around the cursor.
 ---@return agent.CodeBlock?
 function Navigation:code_at_cursor()
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
@@ -326,7 +328,7 @@ function Navigation:code_at_cursor()
     code, fence = fences.around(text, row - renderer:row(index) + 1)
   end
   if not code then
-    return say.info("no code block under the cursor")
+    return nil
   end
   local above = fence - 1
   while above > 1 and vim.trim(text[above]) == "" do
@@ -348,13 +350,15 @@ function Navigation:count_use(block, use)
   end
 end
 
---- Previews the code block around the cursor as a change of its file.
+--- Previews the code block around the cursor as a change of its file. Elsewhere it adds the output that is offered.
 function Navigation:apply_code()
   local block = self:code_at_cursor()
   if block then
     require("agent.in_place.apply").show(block, self:root(), self.chat:back(), function()
       self:count_use(block, "applied")
     end)
+  elseif not self.chat.attachments:add_failed() then
+    say.info(NO_CODE)
   end
 end
 
@@ -362,7 +366,7 @@ end
 function Navigation:yank_code()
   local block = self:code_at_cursor()
   if not block then
-    return
+    return say.info(NO_CODE)
   end
   local code = block.code
   vim.fn.setreg(vim.v.register, code, "l")

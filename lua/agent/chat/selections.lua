@@ -2,6 +2,7 @@
 local followed = require("agent.chat.followed")
 local attachment = require("agent.context.attachment")
 local say = require("agent.ui.say")
+local terminals = require("agent.editor.terminals")
 local timeline = require("agent.timeline")
 
 ---@class agent.Selections
@@ -59,10 +60,13 @@ function Selections:bring_back(texts)
   end
 end
 
---- Removes a selection, by default the newest.
+--- Removes a selection, by default the newest. Without selections it dismisses a failed command.
 ---@param label? string see attachment.label
 function Selections:drop(label)
   local selections = self.all
+  if #selections == 0 and terminals.failed() then
+    return terminals.dismiss()
+  end
   local at = #selections
   for index, one in ipairs(selections) do
     at = attachment.label(one) == label and index or at

@@ -28,6 +28,7 @@ local M = {}
 ---@field waits? string        text about waiting messages, see queue.lua
 ---@field is_running? boolean  a turn runs
 ---@field attached? string[]   labels of attachments, see attachments.lua
+---@field failed? agent.FailedCommand  whose output is offered
 
 --- Screens with at most this many rows are used whole.
 local LOW = 17
@@ -155,7 +156,7 @@ function M.say_waiting(windows, waits, is_running)
   end
 end
 
---- Shows what waits, the attachments, and the keys of the mode.
+--- Shows what waits, the attachments, a failed command and the keys of the mode.
 ---@param windows? agent.Windows
 ---@param mode? "n"|"i"  default: the current mode
 function M.hint(windows, mode)
@@ -167,9 +168,11 @@ function M.hint(windows, mode)
   local width = vim.api.nvim_win_get_width(window)
   local hints = keymaps.hints(mode, windows.is_running == true)
   local is_split = vim.api.nvim_win_get_config(window).relative == ""
-  local waits = input_line.waits(windows.waits or "", width, is_split and hints[1])
-  -- In a split they share a line. The first key stays.
-  local attached = input_line.attached(windows, is_split and width - #hints[1] - 2 - vim.api.nvim_strwidth(waits) or width)
+  local offer = input_line.failed(windows, is_split and width - #hints[1] - 2 or width)
+  local waits = input_line.waits(windows.waits or "", width - vim.api.nvim_strwidth(offer), is_split and hints[1])
+  -- In a split they share a line. The first key stays, and the offer hides the attachments.
+  local room_for = is_split and width - #hints[1] - 2 - vim.api.nvim_strwidth(waits) or width
+  local attached = is_split and offer ~= "" and offer or input_line.attached(windows, room_for)
   if is_split then
     attached = waits .. attached
     local room = width - vim.api.nvim_strwidth(attached)
@@ -183,7 +186,8 @@ function M.hint(windows, mode)
       footer_pos = "right",
     })
     if vim.api.nvim_win_is_valid(windows.transcript) then
-      vim.api.nvim_win_set_config(windows.transcript, { footer = on_border(waits, "AgentHint"), footer_pos = "left" })
+      local above = { footer = on_border(waits .. offer, "AgentHint"), footer_pos = "left" }
+      vim.api.nvim_win_set_config(windows.transcript, above)
     end
   end
 end

@@ -1,5 +1,6 @@
 -- Pure: the texts of the lines at the input, fitted to their width.
 local format = require("agent.ui.format")
+local terminals = require("agent.editor.terminals")
 
 local M = {}
 
@@ -8,6 +9,18 @@ local SHORTEST = 8
 
 --- Columns of "2 waiting (gm)", which it keeps beside the attachments.
 local FEWEST = 17
+
+--- Ways to offer the output of a command, behind its name, the longest first.
+local OFFERS = {
+  " failed (exit %d) in terminal %d · ga adds its last lines",
+  " failed (exit %d) · ga adds its last lines",
+  " failed (exit %d) · ga adds its lines",
+  " failed · ga adds its lines",
+  " failed · ga adds it",
+  " failed · ga",
+}
+--- Columns of a command's name: wanted, and in the shortest offer.
+local COMMAND, SHORTEST_COMMAND = 16, 5
 
 --- The attachments of the next message. Long paths keep their end; a number stands for attachments without room.
 ---@param windows agent.Windows
@@ -33,6 +46,28 @@ function M.attached(windows, room)
     table.remove(labels)
   end
   return line()
+end
+
+--- The offer of a failed command's output; empty if there is none, or no room.
+---@param windows agent.Windows
+---@param room integer
+---@return string
+function M.failed(windows, room)
+  local failed = windows.failed
+  if not failed then
+    return ""
+  end
+  room = room - 2 - ((windows.waits or "") ~= "" and FEWEST or 0)
+  local name = terminals.name(failed)
+  local width = vim.api.nvim_strwidth(name)
+  for index, form in ipairs(OFFERS) do
+    local offer = form:format(failed.status, failed.buffer)
+    local left = room - vim.api.nvim_strwidth(offer)
+    if left >= math.min(width, index < #OFFERS and COMMAND or SHORTEST_COMMAND) then
+      return (" %s%s "):format(format.cut(name, left), offer)
+    end
+  end
+  return ""
 end
 
 --- The waiting messages.
