@@ -1,9 +1,11 @@
 /** What a turn does is seen while it does it: files, diffs, jobs, the plan, waiting, and answers that end before their end. */
 import assert from "node:assert/strict";
+import { messagesOf } from "../model/model_messages.ts";
 import type { RunningAgent } from "../support/agent.ts";
 import { transcript, waitForTurn } from "../support/chat.ts";
 import type { ChildNvim } from "../support/nvim.ts";
 import { waitUntil } from "../support/project.ts";
+import { reached } from "../support/server.ts";
 import { endEngines, sharedAgent, type SharedOptions } from "../support/shared_agent.ts";
 
 const OPTIONS = "sessions = { title = false }";
@@ -92,6 +94,27 @@ say Done.`;
   await nvim.waitForScreen("✓ run    until");
   await nvim.waitForScreenGone(new RegExp(FRAME));
   assert.equal(await timers(nvim), idle, "no timer is left");
+});
+
+Deno.test("a thought that the answer repeats is shown once, while it streams too, and the answer goes back without it", async () => {
+  const thought = "I look at the file before I change it.";
+  await using agent = await start("", {
+    script: `think ${thought}\nsay ${thought}\nwait echo\nsay Done.\n---\nsay Fine.`,
+  });
+  const { nvim, server } = agent;
+  await nvim.command("Agent Go");
+  await reached(server, "echo");
+  await nvim.waitForScreen("Thinking …");
+  assert.deepEqual(await transcript(nvim), ["Go", "Thinking …"]);
+  server.release("echo");
+  await waitForTurn(nvim);
+  const [, header, ...answer] = await transcript(nvim);
+  assert.match(header ?? "", /^Thought for /);
+  assert.deepEqual(answer, ["Done."]);
+  await nvim.command("Agent And now?");
+  await waitForTurn(nvim);
+  const sent = messagesOf("openai_chat", server.requests.at(-1)?.body ?? {});
+  assert.deepEqual(sent.filter(({ role }) => role === "assistant").map(({ text }) => text), ["Done."]);
 });
 
 const LOOP = "I will look at it again, to be sure. ".repeat(400);

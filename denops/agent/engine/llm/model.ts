@@ -11,6 +11,7 @@ import { ProviderCredentials, type RenewKey, requestHeaders } from "./access.ts"
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures/text.ts";
 import { type AnyWire, wire } from "./registry.ts";
+import { withoutEcho } from "./echo.ts";
 import { withoutEndMark } from "./end_mark.ts";
 import { ownOf } from "./own.ts";
 import { Refusals } from "./failures/refusals.ts";
@@ -206,7 +207,7 @@ class ConfiguredModel implements Model {
     }, signal);
     const callsInText = this.#toolMode.readsText(prompt);
     const answer = withTextCalls(
-      withThoughts(events, this.#habit),
+      withoutEcho(withThoughts(events, this.#habit)),
       prompt,
       { model: this.name, callsInText },
       (found) => this.#toolMode.learn(found, callsInText),
