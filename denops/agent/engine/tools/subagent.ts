@@ -27,7 +27,7 @@ export const subagent = defineTool({
     context_hint: z.string().optional().describe("what you know already"),
     background: z.boolean().optional().describe("get an id at once; you are told when it has ended"),
   }),
-  title: (args) => `${titleText(args.mode, USUAL_MODE)}: ${titleText(args.title)}`,
+  title: (args) => `${titleText(args.mode, USUAL_MODE)}: ${titleText(args.title, titleText(args.task))}`,
 
   prepare({ title, task: text, mode, model, context_hint: hint, background }, { agents, access, callId }) {
     if (agents === undefined) throw new ToolError("A sub-agent starts no others: do this yourself.");
