@@ -204,9 +204,6 @@ const UsageRow = z.object({
   prompt: z.object({ build: z.number(), ready: z.number() }).optional(),
   /** Milliseconds from messages to the ends of their turns, summed; undefined without a turn. */
   time: z.number().optional(),
-  /** Of these turns, and of their requests. */
-  turnTimes: Times.optional(),
-  requestTimes: Times.optional(),
   /** Tokens a second from the first to the last of an answer; undefined without a streamed answer. */
   speed: z.number().optional(),
   /** Code blocks of answers that the user yanked, and applied; edits in place are included. */
@@ -214,6 +211,9 @@ const UsageRow = z.object({
   applied: z.int(),
   /** For turns only. */
   edits: Edits.optional(),
+  /** For models only: of their turns and requests. */
+  turnTimes: Times.optional(),
+  requestTimes: Times.optional(),
 });
 type UsageRow = z.infer<typeof UsageRow>;
 

@@ -8,6 +8,8 @@ import { SqliteEdits } from "./edits.ts";
 import { saving } from "./saving.ts";
 
 type Row = UsageReport["turns"][number];
+/** Facts of a row beside its sums. */
+type RowFacts = Pick<Row, "name" | "edits" | "turnTimes" | "requestTimes">;
 
 /** Rows of each list. */
 const MOST_TURNS = 20;
@@ -20,6 +22,9 @@ const MOST_DAILY = 30;
 
 const DAY = "date(time / 1000, 'unixepoch', 'localtime')";
 
+/** Requests whose times are compared. */
+const MOST_TIMED = 5_000;
+
 /** Milliseconds of an answer; shorter ones say nothing about the model's speed. */
 const LEAST_STREAM = 100;
 
@@ -29,42 +34,15 @@ const LONGEST_NAME = 200;
 const Tools = z.record(z.string(), z.int());
 const Modes = z.array(z.string());
 
+const MODEL = "provider || '/' || model";
+
 /**
- * Medians and 90th percentiles of each key. A turn lasts from the input of its first step to the answer of its last one.
- * The steps of a sub-agent belong to no turn but its own.
+ * A turn lasts from the input of its first step to the answer of its last one. The steps of a sub-agent belong to no turn
+ * but its own.
  */
-const TIMES = `turn_spans AS (
-         SELECT key, max(time) - min(time - all_ms - coalesce(ready_ms, 0)) AS ms FROM picked
+const TURN_SPANS = `SELECT key, max(time) - min(time - all_ms - coalesce(ready_ms, 0)) AS ms FROM picked
          WHERE (ready_ms IS NOT NULL OR purpose = 'edit') AND (agent IS NULL OR agent = key)
-         GROUP BY key, session, turn
-       ),
-       durations AS (
-         SELECT key, 'first' AS kind, first_token_ms AS ms FROM picked WHERE first_token_ms IS NOT NULL
-         UNION ALL SELECT key, 'request', all_ms FROM picked WHERE ready_ms IS NOT NULL
-         UNION ALL SELECT key, 'turn', ms FROM turn_spans
-       ),
-       places AS (
-         SELECT *, count(*) OVER (PARTITION BY key, kind) AS count,
-           row_number() OVER (PARTITION BY key, kind ORDER BY ms) AS place
-         FROM durations
-       ),
-       times AS (
-         SELECT key, ${median("first")} AS first_token, ${median("request")} AS request_median,
-           ${percentile("request")} AS request_most, ${median("turn")} AS turn_median, ${
-  percentile("turn")
-} AS turn_most,
-           sum(ms) FILTER (WHERE kind = 'turn') AS turn_sum
-         FROM places GROUP BY key
-       )`;
-
-function median(kind: string): string {
-  return `avg(ms) FILTER (WHERE kind = '${kind}' AND place IN ((count + 1) / 2, (count + 2) / 2))`;
-}
-
-/** The 90th percentile by nearest rank. */
-function percentile(kind: string): string {
-  return `max(ms) FILTER (WHERE kind = '${kind}' AND place = (9 * count + 9) / 10)`;
-}
+         GROUP BY key, session, turn`;
 
 /** Tokens a second between the first and the last token. */
 const SPEED = (() => {
@@ -145,15 +123,46 @@ export class SqliteUsage implements UsageLog {
       languages: [...this.edits.languages()],
       sessions: this.#grouped("session", MOST_SESSIONS, (id) => ({ name: this.#sessionName(id) })),
       days: this.#grouped(DAY, MOST_DAYS, asItIs),
-      models: this.#grouped("provider || '/' || model", MOST_MODELS, asItIs),
+      models: this.#models(),
       daily: this.#daily(),
     };
+  }
+
+  #models(): Row[] {
+    const times = this.#times();
+    return this.#grouped(MODEL, MOST_MODELS, (name) => ({ name, ...times.get(name) }));
+  }
+
+  /** Medians and 90th percentiles by nearest rank, by model, of the newest requests. */
+  #times(): ReadonlyMap<string, Pick<Row, "turnTimes" | "requestTimes">> {
+    const rows = this.#database.all(
+      `WITH picked AS MATERIALIZED (SELECT ${MODEL} AS key, * FROM usage ORDER BY id DESC LIMIT ${MOST_TIMED}),
+       durations AS (
+         SELECT key, 'turnTimes' AS kind, ms FROM (${TURN_SPANS})
+         UNION ALL SELECT key, 'requestTimes', all_ms FROM picked WHERE ready_ms IS NOT NULL
+       ),
+       places AS (
+         SELECT key, kind, ms, count(*) OVER (PARTITION BY key, kind) AS count,
+           row_number() OVER (PARTITION BY key, kind ORDER BY ms) AS place
+         FROM durations
+       )
+       SELECT key, kind, avg(ms) FILTER (WHERE place IN ((count + 1) / 2, (count + 2) / 2)) AS median,
+         max(ms) FILTER (WHERE place = (9 * count + 9) / 10) AS most
+       FROM places GROUP BY key, kind`,
+    );
+    const byModel = Map.groupBy(rows, ({ key }) => String(key));
+    return new Map([...byModel].map(([model, kinds]) => [
+      model,
+      Object.fromEntries(
+        kinds.map(({ kind, median, most }) => [kind, { median: Number(median), most: Number(most) }]),
+      ),
+    ]));
   }
 
   #daily(): UsageReport["daily"] {
     const rows = this.#database.all(
       `WITH dated AS MATERIALIZED (
-         SELECT ${DAY} AS day, provider || '/' || model AS model, input, cached_read, output, cost, reported FROM usage
+         SELECT ${DAY} AS day, ${MODEL} AS model, input, cached_read, output, cost, reported FROM usage
        )
        SELECT day, model, sum(input) AS input, sum(cached_read) AS cached_read, sum(output) AS output,
          CASE WHEN sum(reported AND cost IS NULL) = 0 THEN total(cost) END AS cost
@@ -188,7 +197,7 @@ export class SqliteUsage implements UsageLog {
   #grouped(
     key: string,
     most: number,
-    about: (key: string) => Pick<Row, "name" | "edits">,
+    about: (key: string) => RowFacts,
     session?: string,
     which = "TRUE",
   ): Row[] {
@@ -196,7 +205,16 @@ export class SqliteUsage implements UsageLog {
       `WITH picked AS MATERIALIZED (
          SELECT ${key} AS key, * FROM usage WHERE ${session === undefined ? "" : "session = ?1 AND "}${which}
        ),
-       ${TIMES},
+       places AS (
+         SELECT key, first_token_ms AS ms, count(*) OVER (PARTITION BY key) AS count,
+           row_number() OVER (PARTITION BY key ORDER BY first_token_ms) AS place
+         FROM picked WHERE first_token_ms IS NOT NULL
+       ),
+       medians AS (
+         SELECT key, avg(ms) AS first_token FROM places
+         WHERE place IN ((count + 1) / 2, (count + 2) / 2) GROUP BY key
+       ),
+       times AS (SELECT key, sum(ms) AS turn_sum FROM (${TURN_SPANS}) GROUP BY key),
        sums AS (
          SELECT key, count(*) AS requests, sum(1 - reported) AS unreported, sum(input) AS input,
            sum(output) AS output, sum(cached_read) AS cached_read, sum(cached_write) AS cached_write,
@@ -215,7 +233,8 @@ export class SqliteUsage implements UsageLog {
          SELECT ${key} AS key, sum(use = 'copied') AS copied, sum(use = 'applied') AS applied
          FROM (${CODE_USES}) ${session === undefined ? "" : "WHERE session = ?1"} GROUP BY 1
        )
-       SELECT * FROM sums LEFT JOIN times USING (key) LEFT JOIN calls USING (key) LEFT JOIN uses USING (key)
+       SELECT * FROM sums LEFT JOIN medians USING (key) LEFT JOIN times USING (key) LEFT JOIN calls USING (key)
+         LEFT JOIN uses USING (key)
        ORDER BY newest DESC`,
       ...(session === undefined ? [] : [session]),
     );
@@ -234,11 +253,9 @@ export class SqliteUsage implements UsageLog {
   }
 }
 
-function rowOf(row: Readonly<Record<string, unknown>>, { name, edits }: Pick<Row, "name" | "edits">): Row {
+function rowOf(row: Readonly<Record<string, unknown>>, { name, ...facts }: RowFacts): Row {
   const cost = optional(row.cost);
   const firstToken = optional(row.first_token);
-  const times = (median: unknown, most: unknown) =>
-    typeof median === "number" && typeof most === "number" ? { median, most } : undefined;
   const [build, ready] = [optional(row.build), optional(row.ready)];
   return {
     name: oneLine(name),
@@ -257,15 +274,10 @@ function rowOf(row: Readonly<Record<string, unknown>>, { name, edits }: Pick<Row
     offered: Number(row.offered ?? 0),
     modes: typeof row.modes === "string" ? Modes.parse(JSON.parse(row.modes)) : [],
     ...(build === undefined || ready === undefined ? {} : { prompt: { build, ready } }),
-    ...defined({
-      time: optional(row.turn_sum),
-      turnTimes: times(row.turn_median, row.turn_most),
-      requestTimes: times(row.request_median, row.request_most),
-      speed: optional(row.speed),
-    }),
+    ...defined({ time: optional(row.turn_sum), speed: optional(row.speed) }),
     copied: Number(row.copied ?? 0),
     applied: Number(row.applied ?? 0),
-    ...(edits === undefined ? {} : { edits }),
+    ...defined(facts),
   };
 }
 
