@@ -311,3 +311,20 @@ Deno.test("Neovim ends at random moments: nothing unsent is lost, doubled or sen
   }
   assert.deepEqual(lost, []);
 });
+
+Deno.test("Neovim exits when its terminal is gone, also with a :terminal beside the chat whose lines are gone", async () => {
+  await using agent = await startAgent({ script: "say Hello." });
+  const { nvim } = agent;
+  await nvim.command("topleft 5split | terminal printf 'tests failed\\n'; exec sleep 100");
+  await nvim.waitForScreen("tests failed");
+  await nvim.command("Agent");
+  await nvim.keys("a draft<Esc>");
+  await waitForKept(agent, "a draft");
+  // The chat shows what goes along while Neovim waits for the draft's file.
+  await nvim.lua(`vim.api.nvim_create_autocmd("VimLeavePre", { callback = function()
+    vim.schedule(function() require("agent.chat").current().attachments:show() end)
+    vim.wait(100, function() return false end)
+  end })`);
+  await nvim.end("SIGHUP");
+  await waitForKept(agent, "a draft");
+});

@@ -31,16 +31,17 @@ local function terminal(window)
   if not found then
     return nil
   end
-  -- A terminal has empty lines below its output.
+  -- A terminal has empty lines below its output. While Neovim exits, it may have no lines at all.
   local last = found.linecount
   local lines ---@type string[]
   repeat
     lines = vim.api.nvim_buf_get_lines(found.bufnr, math.max(0, last - MOST_LINES), last, false)
+    local is_gone = #lines == 0
     while lines[1] and not lines[#lines]:find("%S") do
       table.remove(lines)
       last = last - 1
     end
-  until lines[1] or last <= 0
+  until lines[1] or is_gone
   lines = vim.api.nvim_buf_get_lines(found.bufnr, math.max(0, last - MOST_LINES), math.max(0, last), false)
   local text = table.concat(lines, "\n")
   while #text > MOST_TEXT and #lines > 1 do
