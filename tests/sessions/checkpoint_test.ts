@@ -4,7 +4,7 @@ import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { projectState } from "../../denops/agent/supervisor/system/project_state.ts";
 import type { RunningAgent } from "../support/agent.ts";
-import { transcript } from "../support/chat.ts";
+import { pressOn, transcript } from "../support/chat.ts";
 import { endEngines, inOneNeovim, sharedAgent } from "../support/shared_agent.ts";
 import { waitUntil } from "../support/project.ts";
 
@@ -377,4 +377,8 @@ Deno.test("a session that is opened again, and its fork, show which turns were u
   await nvim.keys("<Esc>");
   // Only the original session can undo and redo them.
   await say(agent, "undo", "nothing to undo");
+  await pressOn(nvim, "✓ edit", "gru");
+  await nvim.waitFor(
+    `vim.fn.execute("messages"):find("only the original session can undo this call", 1, true)`,
+  );
 });

@@ -101,7 +101,14 @@ export class History {
   async undoCalls(calls: readonly string[], signal: AbortSignal): Promise<TakenBack> {
     const taken = this.#list({ calls }).filter(isTurns);
     const [first] = taken;
-    if (first === undefined) throw new ToolError("this call has changed no file");
+    if (first === undefined) {
+      const { store, session, turn } = this.#options;
+      const isForked = store.undoneCalls(session, 1, turn()).some(({ call }) => calls.includes(call));
+      const reason = isForked
+        ? "only the original session can undo this call"
+        : "this call has changed no file";
+      throw new ToolError(reason);
+    }
     if (!taken.some(stands)) throw new ToolError("this call is undone already");
     return await this.#takeBack("undo", { turn: first.turn, calls }, standing(taken), signal);
   }
