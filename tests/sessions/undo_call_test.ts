@@ -189,7 +189,9 @@ say Notes are taken.`,
 test("nothing is undone while a turn runs; what is typed while an undo runs stays", async (agent) => {
   const { nvim, project, server } = agent;
   await nvim.command("edit a.txt");
-  await turn(agent, `${call("read_file", { path: "a.txt" })}\n---\n${edit("a.txt", "two", "TWO")}`);
+  const reads = ["a.txt", "b.txt", "gone.txt"].map((path) => call("read_file", { path }));
+  await turn(agent, reads.join("\n"), edit("a.txt", "two", "TWO"));
+  await press(agent, "✓ read 3 files", "gru", "nothing to undo: these calls only read");
   server.play("wait here\nsay Done.");
   await nvim.command("Agent! go");
   await server.reached("here");

@@ -93,7 +93,9 @@ function Navigation:undo()
   local block, index = self:block_at_cursor()
   -- A thought under a call is part of it.
   local call = block and block.kind == "thought" and self.chat.timeline.blocks[index] or block
-  if call and call.kind == "tool" then
+  if call and call.kind == "run" then
+    return say.info("nothing to undo: these calls only read")
+  elseif call and call.kind == "tool" then
     return self.chat.peers.undo({ chat = self.chat, ids = ids_of(call, {}), title = call.title })
   end
   say.info("nothing to undo under the cursor: go to a call or a changed file")
