@@ -3,13 +3,15 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { judgeCommand } from "../../denops/agent/policy/command.ts";
 import { isDeceptive } from "../../denops/agent/policy/deceptive.ts";
-import type { TerminalEnd } from "../../denops/agent/protocol/commands.ts";
+import type { CommandAccess, TerminalEnd, TerminalMeta } from "../../denops/agent/protocol/commands.ts";
+import { META } from "../../denops/agent/protocol/extensions.ts";
 import { lineIn } from "../../denops/agent/engine/tools/commands/shell.ts";
 import { checkActivation, shellState } from "../../denops/agent/supervisor/commands/shell_state.ts";
 import { commandEnvironment } from "../../denops/agent/supervisor/system/environment.ts";
 import { lookups } from "../../denops/agent/supervisor/system/lookups.ts";
 import { commandRunner, type Runner } from "../support/command_sandbox.ts";
 import { scratch } from "../support/project.ts";
+import { rehearsedProject, SESSION } from "../support/rehearsed_project.ts";
 import { IS_FULL } from "../support/sample.ts";
 
 const ignore = Deno.build.os !== "linux";
@@ -187,6 +189,40 @@ Deno.test({
       }
       const activation = { virtualEnv: folder, before: [], after: [] };
       await assert.rejects(checkActivation(activation, workspace), /is not in the project/, folder);
+    }
+  },
+});
+
+Deno.test({
+  name:
+    "no folder but the project's is on the PATH of a command, and what builds its sandbox finds none of them",
+  ignore,
+  async fn() {
+    await using state = await scratch();
+    const mark = `#!/bin/sh\n/usr/bin/touch ${state.root}/mark 2>/dev/null; echo mine\n`;
+    const programs = "greet sh bash nice bwrap mount umount cat rm mkdir env id sed nsenter ls".split(" ");
+    const files = Object.fromEntries(programs.map((one) => [`bin/${one}`, mark]));
+    await using started = await rehearsedProject(files);
+    const { terminals, project: { root, path } } = started;
+    for (const one of programs) await Deno.chmod(path(`bin/${one}`), 0o755);
+    const run = async (folder: string, access: CommandAccess, rehearsed = false) => {
+      const meta: TerminalMeta = {
+        ...{ command: "greet; cat", cwd: root, timeout: 60, access, background: false },
+        ...{ rehearsed, toolCallId: "call", activation: { before: [folder], after: [] } },
+      };
+      const params = { sessionId: SESSION, command: "sh", args: ["-c", meta.command], cwd: root };
+      const id = await terminals.create({ ...params, _meta: { [META]: meta } });
+      await terminals.waitForExit(id, new AbortController().signal);
+      return (await terminals.output(id)).output;
+    };
+    for (const access of ["look", "try", "write", "git"] as const) {
+      for (const rehearsed of access === "try" || access === "write" ? [true, false] : [false]) {
+        assert.equal(await run(`${root}/bin`, access, rehearsed), "mine\nmine", access);
+      }
+    }
+    await assert.rejects(Deno.stat(state.path("mark")), Deno.errors.NotFound);
+    for (const folder of ["/etc", `${root}/bin:/etc`, `${root}/../etc`, "bin", ""]) {
+      await assert.rejects(run(folder, "look"), /not in the project|not in the agreed form/, folder);
     }
   },
 });

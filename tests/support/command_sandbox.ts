@@ -7,7 +7,7 @@ import {
   type CommandSpec,
   RunningCommand,
 } from "../../denops/agent/supervisor/commands/runner.ts";
-import { activated } from "../../denops/agent/supervisor/commands/shell_state.ts";
+import { activationCode } from "../../denops/agent/supervisor/commands/shell_state.ts";
 
 export interface Ran {
   readonly output: string;
@@ -61,7 +61,7 @@ export function commandRunner(
       const command = new RunningCommand(
         {
           ...spec,
-          env: activated(spec.env, activation),
+          prelude: [spec.prelude ?? ":", activationCode(activation)].join("\n"),
           timeoutMs: LONGEST_MS,
           ...limits,
           line,

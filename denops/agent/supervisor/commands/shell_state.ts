@@ -9,6 +9,7 @@ import type { PathLookups } from "../../policy/path.ts";
 import { resolveInRoots } from "../../policy/roots.ts";
 import { Activation, type TerminalEnd } from "../../protocol/commands.ts";
 import { defined } from "../../shared/records.ts";
+import { shellWord } from "../../shared/shell_words.ts";
 import { isHostVariable } from "../system/environment.ts";
 import type { ShellClaim } from "./runner.ts";
 
@@ -131,11 +132,17 @@ export async function checkActivation(
   }
 }
 
-/** The variables of a command that starts with this activation. */
-export function activated(host: Environment, activation: Activation | undefined): Environment {
-  if (activation === undefined) return host;
+/**
+ * Shell code that activates. It runs inside of the sandbox: programs that build the sandbox must not find the
+ * project's own ones on their PATH.
+ */
+export function activationCode(activation: Activation | undefined): string {
+  if (activation === undefined) return ":";
   const { virtualEnv, before, after } = activation;
-  const own = host.PATH === undefined || host.PATH === "" ? [] : [host.PATH];
-  const PATH = [...before, ...own, ...after].join(":");
-  return { ...host, ...PATH !== "" && { PATH }, ...defined({ VIRTUAL_ENV: virtualEnv }) };
+  const [front, back] = [
+    before.map((folder) => `${folder}:`).join(""),
+    after.map((folder) => `:${folder}`).join(""),
+  ];
+  const path = `PATH=${shellWord(front)}"$PATH"${shellWord(back)}`;
+  return `export ${path}${virtualEnv === undefined ? "" : ` VIRTUAL_ENV=${shellWord(virtualEnv)}`}`;
 }

@@ -9,7 +9,7 @@ import { shellWord } from "../../shared/shell_words.ts";
 import type { Rehearsal } from "./rehearsal.ts";
 import { shortened } from "../system/output.ts";
 import { type CommandEnd, type CommandSpec, RunningCommand } from "./runner.ts";
-import { activated, checkActivation, shellState } from "./shell_state.ts";
+import { activationCode, checkActivation, shellState } from "./shell_state.ts";
 
 /** Running commands per session. */
 const MOST_RUNNING = 10;
@@ -119,7 +119,7 @@ export class Terminals implements AsyncDisposable {
     const { env: host } = specified;
     const spec = {
       ...specified,
-      env: activated(host, input.activation),
+      prelude: [specified.prelude ?? ":", activationCode(input.activation)].join("\n"),
       line: input.command,
       cwd: input.cwd,
       timeoutMs: input.timeout * 1_000,
