@@ -257,6 +257,7 @@ Deno.test("marks stay with their text", async () => {
     return found`);
   const expected = Array.from({ length: 21 }, (_, at) => [
     [`question ${at + 1}`, "❯ "],
+    [`question ${at + 1}`, `turn ${at + 1} `],
     ["in two lines", "  "],
     ["Thought for 2.0 s", "▸ "],
     [`✓ read file${at + 1}`, "  "],

@@ -96,7 +96,7 @@ say Done.`;
   assert.equal(await timers(nvim), idle, "no timer is left");
 });
 
-Deno.test("a thought that the answer repeats is shown once, while it streams too, and the answer goes back without it", async () => {
+Deno.test("a thought that the answer repeats is shown once, while it streams too, and the answer goes back without it; turns have numbers", async () => {
   const thought = "I look at the file before I change it.";
   await using agent = await start("", {
     script: `think ${thought}\nsay ${thought}\nwait echo\nsay Done.\n---\nsay Fine.`,
@@ -113,6 +113,7 @@ Deno.test("a thought that the answer repeats is shown once, while it streams too
   assert.deepEqual(answer, ["Done."]);
   await nvim.command("Agent And now?");
   await waitForTurn(nvim);
+  await nvim.waitForScreen(/❯ Go +turn 1 [^]*❯ And now\? +turn 2 /);
   const sent = messagesOf("openai_chat", server.requests.at(-1)?.body ?? {});
   assert.deepEqual(sent.filter(({ role }) => role === "assistant").map(({ text }) => text), ["Done."]);
 });

@@ -194,7 +194,7 @@ function on.turn(timeline, update, changed)
   local block = index and timeline.blocks[index]
   if block then
     block.turn, block.attachments = update.turn, update.given
-    changed[index] = update.given and true
+    changed[index] = true
   end
 end
 

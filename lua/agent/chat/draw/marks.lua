@@ -75,11 +75,32 @@ local function prefix(buffer, row, sign, group)
   })
 end
 
+--- Free columns between a message and the number of its turn. The seconds of a turn that waits have room there.
+local GAP = 12
+
+--- The number of the turn at the right of its message, if it fits. `:Agent undo` and others take it.
+---@param buffer integer
+---@param block agent.Block
+---@param line string the first one of the message
+---@param row integer
+---@param width integer
+local function number(buffer, block, line, row, width)
+  local turn = ("turn %d "):format(block.turn)
+  if vim.api.nvim_strwidth(line) + GAP + #turn <= width then
+    vim.api.nvim_buf_set_extmark(buffer, namespace, row, 0, {
+      virt_text = { { turn, "AgentHint" } },
+      virt_text_pos = "right_align",
+      hl_mode = "combine",
+    })
+  end
+end
+
 ---@param buffer integer
 ---@param block agent.Block
 ---@param lines string[]
 ---@param row integer of the first one
-local function draw_message(buffer, block, lines, row)
+---@param width? integer
+local function draw_message(buffer, block, lines, row, width)
   local labels, note = #text.labels(block) > 0 and #lines or nil, text.note(block)
   for offset, line in ipairs(lines) do
     local at = row + offset - 1
@@ -89,6 +110,9 @@ local function draw_message(buffer, block, lines, row)
     end
     fill(buffer, at, "AgentUserLine")
     prefix(buffer, at, offset == 1 and "❯ " or "  ", "AgentUser")
+  end
+  if block.turn and width then
+    number(buffer, block, lines[1], row, width)
   end
 end
 
@@ -144,7 +168,7 @@ function M.draw(buffer, drawn, row, width)
   if block.kind == "text" then
     return
   elseif block.kind == "user" then
-    return draw_message(buffer, block, lines, row)
+    return draw_message(buffer, block, lines, row, width)
   elseif block.is_diff and block.expanded then
     diff_syntax.draw(buffer, namespace, block, lines, row)
   end

@@ -257,7 +257,7 @@ function Renderer:remove(index, blocks)
   self.total = self.total - (last - first)
 end
 
---- Aligns the columns anew if the width of the text has changed.
+--- Aligns the columns and the numbers of turns anew if the width of the text has changed.
 function Renderer:fit()
   local width = columns.width(self.buffer) or self.width
   if width == self.width then
@@ -266,7 +266,9 @@ function Renderer:fit()
   self.width = width
   for index, row in self:rows() do
     local drawn = self.drawn[index]
-    if next(drawn.headers) then
+    if drawn.block.turn then
+      self:mark(index, row)
+    elseif next(drawn.headers) then
       columns.draw(self.buffer, drawn.lines, drawn.headers, row, width)
     end
   end
