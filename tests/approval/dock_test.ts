@@ -107,6 +107,23 @@ for (const { layout, columns, lines, lua, beside } of PLACES) {
   });
 }
 
+Deno.test("a short approval whose keys need two lines stands still beside the user's windows", async () => {
+  await using editor = await start(100, 24, `ui = { layout = "right" }`);
+  const { nvim } = editor;
+  await nvim.command("Agent hello");
+  await receive(nvim, {
+    ...{ type: "approval", request: 1, tool: "t", title: "run npm ci", kind: "command", command: "npm ci" },
+    ...{ folder: ".", access: "look", severity: "low", is_edited: false, reason: "fetches" },
+  });
+  await nvim.keys("<Esc>");
+  await nvim.command("Agent approval");
+  await nvim.waitForScreen(/a once[^]*e edit/);
+  const before = await sizes(nvim);
+  // Scheduled functions run in between.
+  for (let time = 0; time < 5; time++) await nvim.keys("<Ignore>");
+  assert.deepEqual(await sizes(nvim), before);
+});
+
 Deno.test("at 40×15 an approval shows the command first", async () => {
   await using editor = await start(40, 15, `ui = { layout = "float" }`);
   const { nvim } = editor;

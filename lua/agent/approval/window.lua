@@ -32,6 +32,8 @@ local back
 --- The window below it.
 ---@type integer?
 local dock
+--- True if it has a winbar, which needs a row.
+local has_winbar = false
 --- True if it opened at the top, because the cursor was in the lower half of the screen.
 local at_top = false
 --- Keys count from this time (milliseconds of uv.now). Earlier ones were meant for another window.
@@ -141,10 +143,17 @@ local function place()
     local row = at_top and (has_tabs and 1 or 0) or free - lines
     return chats.make_room(lines) or { row = row, col = 0, rows = lines, columns = math.min(102, vim.o.columns) }
   end
-  local room = room_for(wanted)
+  -- A second request would close the dock, whose end places the float again, without end.
+  local function room_now()
+    return room_for(math.min(wanted + (has_winbar and 1 or 0), most_rows()))
+  end
+  local room = room_now()
   local width = math.max(1, room.columns - 2)
   local footer, winbar = hint(width)
-  room = winbar == "" and room or room_for(math.min(wanted + 1, most_rows()))
+  if (winbar ~= "") ~= has_winbar then
+    has_winbar = winbar ~= ""
+    room = room_now()
+  end
   dock = room.window
   if room.rows <= 3 and winbar ~= "" then
     -- Neovim draws no winbar in a window of one row.
