@@ -12,6 +12,7 @@ import { OpenProject } from "../../denops/agent/supervisor/client/open_project.t
 import { OpenProjects } from "../../denops/agent/supervisor/client/open_projects.ts";
 import type { ProviderWorld } from "../../denops/agent/supervisor/agents/provider.ts";
 import { UserQuestions } from "../../denops/agent/supervisor/gate/questions.ts";
+import { UNTRUSTED } from "../../denops/agent/supervisor/sessions/session_permission.ts";
 import { SECRET } from "./agent.ts";
 
 /** What holds the engine: the best that the machine has, or what is left without a sandbox. */
@@ -123,6 +124,7 @@ function projectPorts(option: ApprovalChoice, meanwhile: () => Promise<void>) {
     narrow: () => {},
     accessOf: () => "write" as const,
     ownerOf: () => 1,
+    trustOf: () => UNTRUSTED,
     gate,
     editor,
     questions,

@@ -18,6 +18,7 @@ export function gateContext(
     rehearses: false,
     mode: "write",
     ended: () => undefined,
+    trust: { permission: "default", isTainted: false, taint: () => {} },
     isOver: () => false,
     ...own,
   };

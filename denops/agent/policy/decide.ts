@@ -1,14 +1,20 @@
 /** Decides on the access of a call. Pure. */
 import type { Access, AccessOf, FileAccess } from "../protocol/access.ts";
+import type { FileRules } from "../protocol/config.ts";
 import { type CommandCircumstances, type CommandDecision, decideCommand } from "./decide_command.ts";
+import { againstTool } from "./decide_tools.ts";
 import type { FileDecision } from "./file_access.ts";
-import { type Rule, ruleText } from "./rules.ts";
+import { type Rule, ruleText, toolRules } from "./rules.ts";
 import { agentRule, fetchRule, fileRule, mcpRule } from "./matching_rules.ts";
+import { isMerelySensitive, passesUnasked, UNASKED } from "./session_permission.ts";
 
 /** The gate's knowledge when it decides. */
 export interface Circumstances extends CommandCircumstances {
   /** The engine's reason for asking, in one line; used where no rule applies. */
   readonly reason: string;
+  /** Names of the call's tool, current and old, as the engine reports them. */
+  readonly tools: readonly string[];
+  readonly files: FileRules;
 }
 
 export interface AccessDecision {
@@ -28,10 +34,49 @@ export const UNKNOWN: FileDecision = {
 
 const SUBAGENT: FileDecision = { verdict: "allow", rule: "a sub-agent" };
 
-/** The gate's decision by the user's rules, for access that the engine does not allow by default. */
+/**
+ * The gate's decision by the user's rules and the session's permission, for access that the engine does not
+ * allow by default.
+ */
 export function decide(access: AccessOf<"command">, circumstances: Circumstances): CommandDecision;
 export function decide(access: Access, circumstances: Circumstances): AccessDecision;
 export function decide(access: Access, circumstances: Circumstances): AccessDecision {
+  return tightened(judge(access, circumstances), access, circumstances);
+}
+
+/** The same decision, unless a rule on the tool or the session's permission is stricter. */
+function tightened(
+  found: AccessDecision,
+  access: Access,
+  { rules, tools, permission }: Circumstances,
+): AccessDecision {
+  const { decision } = found;
+  const against = decision.verdict === "deny" ? undefined : againstTool(tools, toolRules(rules));
+  if (against?.verdict === "deny") return { ...found, decision: against };
+  const asks = permission === "ask" && decision.verdict !== "deny" && changesSomething(access);
+  const always = found.always || asks;
+  if (decision.verdict !== "allow" || (against === undefined && !asks)) return { ...found, always };
+  return { ...found, always, suggestion: undefined, decision: against ?? ASKS_ALL };
+}
+
+const ASKS_ALL: FileDecision = { verdict: "ask", rule: "ask", reason: "this session asks about everything" };
+
+/** Each call of a sub-agent is judged separately. */
+function changesSomething(access: Access): boolean {
+  switch (access.kind) {
+    case "file":
+      return access.files.some((file) => file.access === "write");
+    case "agent":
+      return access.access === undefined;
+    case "nothing":
+    case "ask":
+      return false;
+    default:
+      return true;
+  }
+}
+
+function judge(access: Access, circumstances: Circumstances): AccessDecision {
   const { rules, reason } = circumstances;
   switch (access.kind) {
     case "file":
@@ -80,9 +125,10 @@ function byRule(found: Rule | undefined): FileDecision | undefined {
  * Applies the strictest of the rules on the files, and allows only if each write is allowed. The engine has
  * already checked lists.
  */
-function judgeFiles(files: readonly FileAccess[], { rules, reason }: Circumstances): AccessDecision {
-  const found = files.flatMap(({ access, path }) =>
-    access === "list" ? [] : [{ access, path, rule: fileRule(rules, access, path) }]
+function judgeFiles(files: readonly FileAccess[], circumstances: Circumstances): AccessDecision {
+  const { rules, reason } = circumstances;
+  const found = files.flatMap((file) =>
+    file.access === "list" ? [] : [{ ...file, rule: fileRule(rules, file.access, file.path) }]
   );
   const ruled = (verdict: Rule["verdict"]) => found.find(({ rule }) => rule?.verdict === verdict)?.rule;
   const against = byRule(ruled("deny") ?? ruled("ask"));
@@ -92,6 +138,13 @@ function judgeFiles(files: readonly FileAccess[], { rules, reason }: Circumstanc
   const allowing = writes.flatMap(({ rule }) => rule === undefined ? [] : [ruleText(rule)]);
   if (writes.length > 0 && allowing.length === writes.length) {
     return accessDecision({ verdict: "allow", rule: [...new Set(allowing)].join(", ") });
+  }
+  const unruled = writes.filter(({ rule }) => rule === undefined);
+  if (
+    passesUnasked(circumstances, "sensitive") && unruled.length > 0 &&
+    unruled.every((file) => isMerelySensitive(file, circumstances.files))
+  ) {
+    return accessDecision({ verdict: "allow", rule: UNASKED.sensitive });
   }
   // The narrowest rule, for this one file. Escapes the special characters of globs.
   const [only] = writes;

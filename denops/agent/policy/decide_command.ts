@@ -14,8 +14,9 @@ import { type CommandVerdict, judgeCommand, type Places } from "./command.ts";
 import type { FileDecision } from "./file_access.ts";
 import { type Rule, ruleText } from "./rules.ts";
 import { type LineRules, lineRules, suggestRules } from "./matching_rules.ts";
+import { passesUnasked, type SessionTrust, UNASKED } from "./session_permission.ts";
 
-export interface CommandCircumstances {
+export interface CommandCircumstances extends SessionTrust {
   readonly rules: readonly Rule[];
   /** The operating system's sandbox enforces the command's level. */
   readonly sandboxed: boolean;
@@ -114,14 +115,19 @@ export function decideCommand(
   if (commands !== "ask") {
     if (level === "look" && verdict.severity !== "high") return allow("look");
     // The user approves its changes when they are known, but by then it has read its files.
-    const reads = verdict.commands.some((one) => one.level === "look" && one.severity === "high");
-    if (rehearses && (level === "try" || level === "write") && !reads) {
+    if (rehearses && (level === "try" || level === "write") && !readsSecrets(verdict)) {
       return allow(level, requestedAccess, false);
     }
   }
-  return level === "git"
-    ? ask("git", `may change the repository; ${verdict.reason}`)
-    : ask(verdict.severity, verdict.reason);
+  if (level === "git") return ask("git", `may change the repository; ${verdict.reason}`);
+  // It stays in its sandbox, and its changes over an overlay are still reviewed.
+  const passes = passesUnasked(circumstances, "commands") && !readsSecrets(verdict);
+  return passes ? allow(UNASKED.commands, requestedAccess, false) : ask(verdict.severity, verdict.reason);
+}
+
+/** Whether a part of the line reads what may be secret. */
+function readsSecrets({ commands }: CommandVerdict): boolean {
+  return commands.some(({ level, severity }) => level === "look" && severity === "high");
 }
 
 /** @param rehearses whether the line could run over an overlay */

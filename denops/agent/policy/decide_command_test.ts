@@ -28,6 +28,8 @@ function decide(
     rehearses: false,
     hidesHistory: false,
     cannotHide: undefined,
+    permission: "default",
+    isTainted: false,
   } as const;
   return decideCommand({ command: line, access }, { rules, places, ...held, ...more });
 }
@@ -180,7 +182,7 @@ Deno.test("what is in the background, or is to be direct, or has no overlay, is 
   const of = (more: Partial<CommandInput>, rehearses = true, command = "make") => {
     const found = decideCommand({ command, ...more }, {
       ...{ rules: [], places, sandboxed: true, commands: "look", rehearses, hidesHistory: false },
-      cannotHide: undefined,
+      ...{ cannotHide: undefined, permission: "default", isTainted: false },
     });
     return `${said(found.requestedAccess, found)} at ${found.requestedAccess}${
       found.rehearsed ? " rehearsed" : ""
@@ -211,6 +213,8 @@ Deno.test("with the project's programs on PATH rules on names allow looks only, 
       ...{ places, sandboxed: true, commands: asks ? "ask" : "look", rehearses: true, hidesHistory: false },
       rules: allow.map((text) => parseRule(text, "allow", "user")),
       cannotHide: undefined,
+      permission: "default",
+      isTainted: false,
     });
     assert.ok(on !== "PATH" || !found.agreed || found.access === "look", command);
     return `${said(access, found)}${found.suggestion === undefined ? "" : ` or ${found.suggestion}`}`;

@@ -133,6 +133,10 @@ function circumstances(allow: readonly string[], deny: readonly string[]): Circu
       places: {},
       hidesHistory: false,
       cannotHide: undefined,
+      permission: "default",
+      isTainted: false,
+      tools: [],
+      files: RULES,
     },
     reason: "the engine asks",
   };

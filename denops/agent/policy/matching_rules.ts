@@ -4,7 +4,7 @@ import type { CommandVerdict } from "./command.ts";
 import { covers, ownCommands, specificity, suggestPatterns, touches } from "./command/rules.ts";
 import { type NamedPath, namesOf } from "./file_access.ts";
 import { matchesGlob } from "./glob.ts";
-import { agentMatches, hostMatches, toolMatches } from "./remote_rules.ts";
+import { hostMatches, nameMatches, toolMatches } from "./remote_rules.ts";
 import { type Rule, RULE_SOURCES, RULE_VERDICTS, ruleText, type RuleVerdict } from "./rules.ts";
 
 /** The rule that decides on a file; undefined if none matches. */
@@ -81,7 +81,7 @@ export function mcpRule(rules: readonly Rule[], server: string, tool: string): R
  * foreign agent
  */
 export function agentRule(rules: readonly Rule[], name: string): Rule | undefined {
-  return deciding(rules, "agent", (pattern) => agentMatches(pattern, name));
+  return deciding(rules, "agent", (pattern) => nameMatches(pattern, name));
 }
 
 /** Of the matching rules: deny before ask before allow, then the most specific, then the strongest source. */

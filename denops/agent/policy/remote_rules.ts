@@ -1,6 +1,6 @@
 /**
- * Patterns of rules on remote things: the hosts of `fetch(*.python.org)`, the tools of `mcp(server/tool)`,
- * and the agents of `agent(explore)`. Pure.
+ * Patterns of rules on names: the hosts of `fetch(*.python.org)`, the tools of `mcp(server/tool)`, the agents
+ * of `agent(explore)`, and our own tools of `tool(refactor)`. Pure.
  */
 
 /** The problem of a pattern of hosts, as the end of a sentence; undefined if it is valid. */
@@ -64,8 +64,13 @@ export function agentProblem(pattern: string): string | undefined {
   return /^[^\s/()]+$/.test(pattern) ? undefined : "must be a mode's or an agent's name, where * is any text";
 }
 
-/** Case matters, because it does in names. */
-export function agentMatches(pattern: string, name: string): boolean {
+/** The problem of a pattern of our own tools, as the end of a sentence; undefined if it is valid. */
+export function ownToolProblem(pattern: string): string | undefined {
+  return /^[^\s/()]+$/.test(pattern) ? undefined : "must be a tool's name, where * is any text";
+}
+
+/** Whether a pattern matches the name of an agent or a tool. Case matters, because it does in names. */
+export function nameMatches(pattern: string, name: string): boolean {
   return covers(pattern, name);
 }
 

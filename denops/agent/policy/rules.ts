@@ -1,13 +1,14 @@
 /**
  * The user's own rules: allow, ask and deny lists of patterns such as `run(git diff *)`, `write(src/**)`,
- * `read(.env)`, `network(npm install *)`, `fetch(docs.python.org)`, `mcp(server/tool)`, `agent(explore)`. Pure.
+ * `read(.env)`, `network(npm install *)`, `fetch(docs.python.org)`, `mcp(server/tool)`, `agent(explore)`,
+ * `tool(refactor)`. Pure.
  */
 import { messageOf } from "../shared/errors.ts";
 import { patternProblem } from "./command/rules.ts";
 import { RULE_KINDS, type RuleKind } from "../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../protocol/config.ts";
 import { globProblem } from "./glob.ts";
-import { agentProblem, hostProblem, toolProblem } from "./remote_rules.ts";
+import { agentProblem, hostProblem, ownToolProblem, toolProblem } from "./remote_rules.ts";
 
 /** Strongest first. */
 export const RULE_SOURCES = ["session", "project", "user"] as const;
@@ -21,7 +22,8 @@ export interface Rule {
   readonly verdict: RuleVerdict;
   readonly kind: RuleKind;
   /**
-   * A glob of paths, a pattern of one simple command, a host, server/tool, or the name of a mode or agent.
+   * A glob of paths, a pattern of one simple command, a host, server/tool, or the name of a mode, agent or
+   * tool.
    */
   readonly pattern: string;
   readonly source: RuleSource;
@@ -43,6 +45,12 @@ export function parseRule(text: string, verdict: RuleVerdict, source: RuleSource
       `Not a rule: ${excerpt}. Rules look like run(git diff *), write(src/**) or read(docs/**).`,
     );
   }
+  if (known === "tool" && verdict === "allow") {
+    const excerpt = pattern.slice(0, LONGEST_SHOWN);
+    throw new Error(
+      `Not a rule: tool(${excerpt}). Tools can be in ask and deny only. Allow what it touches, such as write(src/**).`,
+    );
+  }
   const problem = PROBLEMS[known](pattern);
   if (problem !== undefined) {
     throw new Error(`Not a rule: ${`${known}(${pattern})`.slice(0, LONGEST_SHOWN)}. Its pattern ${problem}.`);
@@ -62,6 +70,7 @@ const PROBLEMS: Readonly<Record<RuleKind, (pattern: string) => string | undefine
   fetch: hostProblem,
   mcp: toolProblem,
   agent: agentProblem,
+  tool: ownToolProblem,
 };
 
 /** The options that contain patterns. */
@@ -75,7 +84,7 @@ interface PatternOptions {
 export function patternProblems(options: PatternOptions): readonly string[] {
   const lists = RULE_VERDICTS.flatMap((verdict) =>
     options.rules[verdict].flatMap((text) => {
-      const problem = ruleProblem(text);
+      const problem = ruleProblem(text, verdict);
       return problem === undefined ? [] : [`rules.${verdict}: ${problem}`];
     })
   );
@@ -92,19 +101,19 @@ export function patternProblems(options: PatternOptions): readonly string[] {
 
 /** The options without their invalid patterns. */
 export function validPatterns<T extends PatternOptions>(options: T): T {
-  const valid = (texts: readonly string[]) => texts.filter((text) => ruleProblem(text) === undefined);
-  const { allow, ask, deny } = options.rules;
+  const valid = (verdict: RuleVerdict) =>
+    options.rules[verdict].filter((text) => ruleProblem(text, verdict) === undefined);
   return {
     ...options,
-    rules: { allow: valid(allow), ask: valid(ask), deny: valid(deny) },
+    rules: { allow: valid("allow"), ask: valid("ask"), deny: valid("deny") },
     deny_read: options.deny_read.filter((glob) => globProblem(glob) === undefined),
     safe_to_write: options.safe_to_write.filter(({ glob }) => globProblem(glob) === undefined),
   };
 }
 
-function ruleProblem(text: string): string | undefined {
+function ruleProblem(text: string, verdict: RuleVerdict): string | undefined {
   try {
-    parseRule(text, "allow", "user");
+    parseRule(text, verdict, "user");
     return undefined;
   } catch (error) {
     return messageOf(error);
@@ -119,14 +128,22 @@ export function fileRules(
   { safe_to_write, deny_read }: Pick<FileRules, "safe_to_write" | "deny_read">,
   rules: readonly Rule[],
 ): FileRules {
-  const globs = (verdict: RuleVerdict, kind: RuleKind) =>
-    rules.flatMap((rule) => rule.verdict === verdict && rule.kind === kind ? [rule.pattern] : []);
-  const protectedGlobs = [...globs("ask", "write"), ...globs("deny", "write")];
+  const protectedGlobs = [...patterns(rules, "ask", "write"), ...patterns(rules, "deny", "write")];
   return {
     safe_to_write: [...safe_to_write, ...protectedGlobs.map((glob) => ({ glob, safe: false }))],
     deny_read,
-    read_rules: { deny: globs("deny", "read"), ask: globs("ask", "read") },
+    read_rules: { deny: patterns(rules, "deny", "read"), ask: patterns(rules, "ask", "read") },
+    tool_rules: toolRules(rules),
   };
+}
+
+/** The rules on tools. */
+export function toolRules(rules: readonly Rule[]): NonNullable<FileRules["tool_rules"]> {
+  return { deny: patterns(rules, "deny", "tool"), ask: patterns(rules, "ask", "tool") };
+}
+
+function patterns(rules: readonly Rule[], verdict: RuleVerdict, kind: RuleKind): string[] {
+  return rules.flatMap((rule) => rule.verdict === verdict && rule.kind === kind ? [rule.pattern] : []);
 }
 
 /** Globs of the files that commands cannot see, because commands read without asking. */

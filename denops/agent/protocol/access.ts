@@ -65,15 +65,23 @@ export type Access = z.infer<typeof Access>;
 type AccessKind = Access["kind"];
 export type AccessOf<Kind extends AccessKind> = Extract<Access, { kind: Kind }>;
 
-/** Kinds of rules: commands have three, other accesses one each. */
+/**
+ * The actions of a session that need no approval: none, those that options and rules allow, also commands, also writes
+ * of sensitive files, or both. The user chooses; the supervisor forgets the choice with the session's chat.
+ */
+export const SESSION_PERMISSIONS = ["ask", "default", "commands", "sensitive", "both"] as const;
+export type SessionPermission = (typeof SESSION_PERMISSIONS)[number];
+
+/** Kinds of rules: commands have three, tools and other accesses one each. */
 export const RULE_KINDS = [
   "run",
   "git",
   "network",
+  "tool",
   "read",
   "write",
   "fetch",
   "mcp",
   "agent",
-] as const satisfies readonly ("run" | "git" | "network" | FileAccess["access"] | AccessKind)[];
+] as const satisfies readonly ("run" | "git" | "network" | "tool" | FileAccess["access"] | AccessKind)[];
 export type RuleKind = (typeof RULE_KINDS)[number];

@@ -1,5 +1,6 @@
 /** Messages from Lua to the supervisor: actions. Updates of `ui.ts` answer them. */
 import { z } from "../deps/zod.ts";
+import { SESSION_PERMISSIONS } from "./access.ts";
 import { UserConfig } from "./config.ts";
 import { CHOOSABLE_EFFORTS } from "./options/efforts.ts";
 import { EditPlace } from "./edit_place.ts";
@@ -83,6 +84,14 @@ export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("mode"), chat, session, ...place, mode: z.string().min(1).max(100) }),
   /** Sets the effort from the next turn on; the `options` of `agent_state` confirm it. */
   z.object({ type: z.literal("effort"), chat, session, ...place, effort: z.enum(CHOOSABLE_EFFORTS) }),
+  /** Sets what the session may do unasked; `agent_state` confirms it. */
+  z.object({
+    type: z.literal("permission"),
+    chat,
+    session,
+    ...place,
+    permission: z.enum(SESSION_PERMISSIONS),
+  }),
   /** Models of a provider, else of the session's. */
   z.object({
     type: z.literal("models"),

@@ -7,14 +7,18 @@ import { WIRES } from "./providers.ts";
 
 export type { Price, ProviderOptions, SafeToWrite } from "./options/shapes.ts";
 
-/** Globs for reading, in addition to `deny_read`; deny wins. */
-const ReadRules = z.object({ deny: list(z.string()).default([]), ask: list(z.string()).default([]) });
+/** Globs for reading, in addition to `deny_read`, or names of tools; deny wins. */
+const Patterns = z.object({ deny: list(z.string()).default([]), ask: list(z.string()).default([]) });
 
 /** The engine's rules for reading and writing files. */
 export const FileRules = z.object({
   safe_to_write: ENGINE_OPTIONS.safe_to_write,
   deny_read: ENGINE_OPTIONS.deny_read,
-  read_rules: ReadRules.default({ deny: [], ask: [] }),
+  read_rules: Patterns.default({ deny: [], ask: [] }),
+  /** Absent: none. */
+  tool_rules: Patterns.optional(),
+  /** Every write needs approval, also one that was approved for the session. */
+  asks_writes: z.boolean().optional(),
 });
 export type FileRules = z.infer<typeof FileRules>;
 

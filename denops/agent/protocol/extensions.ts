@@ -71,6 +71,8 @@ export const ApprovalMeta = z.object({
   access: Access,
   /** The requesting sub-agent: its title, and the most it may change. */
   agent: z.object({ title: z.string(), access: z.enum(MODE_ACCESSES) }).optional(),
+  /** Names of the call's tool, current and old. Rules on tools only tighten, so they need no trust. */
+  tools: z.array(z.string()).readonly().optional(),
 });
 export type ApprovalMeta = z.infer<typeof ApprovalMeta>;
 

@@ -1,4 +1,5 @@
 /** Messages from the supervisor to Lua: updates. `actions.ts` has those in the other direction. */
+import type { SessionPermission } from "./access.ts";
 import type { CommandAccess } from "./commands.ts";
 import type { ShownJob } from "./jobs.ts";
 import type { ModeFacts } from "./modes.ts";
@@ -65,6 +66,8 @@ export type Update =
     readonly modes?: readonly string[];
     readonly commands?: readonly { readonly name: string; readonly description: string }[];
     readonly options?: readonly { readonly id: string; readonly name: string; readonly value: string }[];
+    /** The session's permission; only the supervisor's own updates have it. */
+    readonly permission?: SessionPermission;
   }
   | { readonly type: "turn_done"; readonly chat: number; readonly reason: string; readonly error?: string }
   /** Messages that a stop removed from the queue. `unstored`: the first one was sent, but not stored. */
@@ -258,6 +261,8 @@ export interface ToolUpdate {
   readonly is_diff?: boolean;
   /** With a diff, its files in their order. */
   readonly locations?: readonly ScreenLocation[];
+  /** How it was approved, one phrase for each approval; added to the earlier ones. */
+  readonly approvals?: readonly string[];
   /** Id of the call above it. */
   readonly parent?: string;
 }

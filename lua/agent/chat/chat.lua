@@ -206,6 +206,8 @@ end
 ---@param session { sessionId: string, title: string }
 function Chat:restore(session)
   self.timeline.session, self.timeline.title = session.sessionId, session.title
+  -- The choice was for another session.
+  self.timeline.permission = nil
   announce(self, { type = "title" })
   self.history:read()
   self.drafts:take()
@@ -343,6 +345,10 @@ end
 
 function Chat:choose_model()
   require("agent.menus.models").choose(self)
+end
+
+function Chat:choose_permissions()
+  require("agent.menus.permissions").choose(self)
 end
 
 function Chat:start_plan()

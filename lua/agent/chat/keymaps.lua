@@ -63,6 +63,13 @@ M.keys = {
   { keys = "<C-n>", modes = "ni", where = "input", action = "later", doc = "later message" },
   { keys = "<S-Tab>", modes = "ni", where = "input", action = "next_mode", doc = "the next mode" },
   { keys = "gM", modes = "n", where = "both", action = "choose_model", doc = "choose the model" },
+  {
+    keys = "gP",
+    modes = "n",
+    where = "both",
+    action = "choose_permissions",
+    doc = "choose what the session may do unasked",
+  },
   { keys = "gs", modes = "n", where = "both", action = "start_plan", doc = "carry out the plan" },
   {
     keys = "ga",

@@ -68,6 +68,16 @@ return {
     end,
   },
   {
+    name = "permissions",
+    args = "[level]",
+    words = require("agent.menus.permissions").names(),
+    is_strict = true,
+    doc = "Choose what this session may do unasked, until its chat closes.",
+    run = function(chats, level)
+      require("agent.menus.permissions").choose(chats.get(), level)
+    end,
+  },
+  {
     name = "rules",
     doc = "List the rules and their sources; choose one to remove it.",
     run = function(chats)

@@ -262,6 +262,10 @@ local TOOL_FIELDS = { "title", "summary", "lines", "draft", "output", "is_diff",
 function on.tool(timeline, update, changed)
   at_work(timeline, changed)
   local block = block_of(timeline, update.id)
+  if not block and update.approvals and not update.title then
+    -- The supervisor asked for itself.
+    return
+  end
   if not block then
     block = { kind = "tool", id = update.id, text = "", title = "", status = "pending" }
     local above = above_of(timeline, update)
@@ -274,6 +278,9 @@ function on.tool(timeline, update, changed)
     if update[field] ~= nil then
       block[field] = update[field]
     end
+  end
+  if update.approvals then
+    block.approvals = vim.list_extend(block.approvals or {}, update.approvals)
   end
   -- Output of a command may come after it was stopped.
   local is_late = update.status == "in_progress" and ENDED[block.status]
@@ -373,7 +380,7 @@ function on.ready(timeline, update)
 end
 
 function on.agent_state(timeline, update)
-  for _, field in ipairs({ "provider", "model", "mode", "modes", "commands", "options" }) do
+  for _, field in ipairs({ "provider", "model", "mode", "modes", "commands", "options", "permission" }) do
     timeline[field] = update[field] or timeline[field]
   end
 end

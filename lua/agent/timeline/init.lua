@@ -32,6 +32,7 @@ local M = {}
 ---@field removed? integer
 ---@field seconds? number       of a thought
 ---@field expanded? boolean
+---@field approvals? string[]  of a tool call: how it was approved
 ---@field files? table[]       changed in a turn, see ShownFile in protocol/ui.ts
 ---@field files_of? integer     that turn
 ---@field undone? "all"|"part"|"none"  how much of these files was undone, or of the changes of a tool call
@@ -66,6 +67,7 @@ local M = {}
 ---@field mode? string          of the agent, as the agent names it
 ---@field commands? { name: string, description: string }[]  of the agent
 ---@field options? { id: string, name: string, value: string }[]  of the agent, with their values
+---@field permission? string    what the session may do unasked, as the supervisor says
 ---@field steps? { step: string, status: string }[]  of the plan
 ---@field running? integer       commands in the background
 ---@field used? integer          tokens of the context window

@@ -48,6 +48,7 @@ M.KINDS = {
   effort = "choice",
   model = "choice",
   provider = "choice",
+  permissions = "choice",
   stop = "stop",
   start = "change",
   fork = "change",

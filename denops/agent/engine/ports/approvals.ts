@@ -14,6 +14,8 @@ export interface ApprovalRequest {
   readonly diff?: Diff;
   /** The requesting sub-agent: its title, and the most that its mode may change. */
   readonly agent?: { readonly title: string; readonly access: ModeAccess };
+  /** Names of the call's tool, current and old. */
+  readonly tools?: readonly string[];
 }
 
 export type ApprovalAnswer =

@@ -1,5 +1,6 @@
 /** Decides on the calls of one session, by the current rules and the user's approvals for the session. */
 import { allowKey, decideFiles } from "../../policy/decide_files.ts";
+import { againstTool } from "../../policy/decide_tools.ts";
 import { type ChangedKeys, type FileDecision, mayRead, sensitivity } from "../../policy/file_access.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
 import type { Access, FileAccess } from "../../protocol/access.ts";
@@ -47,8 +48,19 @@ export class SessionAccess {
    * Asks about everything except files and nothing: the supervisor's gate knows the rules, and answers for
    * the user if they permit it.
    * @param granted keys of access that the user allowed for this call
+   * @param tools names of the call's tool, current and old
    */
-  decide(access: Access, granted: ReadonlySet<string>): FileDecision {
+  decide(access: Access, granted: ReadonlySet<string>, tools: readonly string[] = []): FileDecision {
+    const against = againstTool(tools, this.#rules.tool_rules);
+    const decision = against?.verdict === "deny" ? against : this.#decide(access, granted);
+    if (decision.verdict !== "allow" || against === undefined) return decision;
+    // Files that the user has allowed for the session need no other answer.
+    const files = filesOf(access);
+    const isAnswered = files.length > 0 && files.every((file) => this.#allowed.has(allowKey(file)));
+    return isAnswered && this.#rules.asks_writes !== true ? decision : against;
+  }
+
+  #decide(access: Access, granted: ReadonlySet<string>): FileDecision {
     const { kind } = access;
     if (kind === "file") {
       if (access.files.some(({ access, path }) => access === "write" && isOwnGit(path))) {

@@ -95,7 +95,7 @@ export class Turns {
       ask: this.#ports.ask,
       emit: (event) => record.emit(event),
       refreshRules: () => files.access.refresh(),
-      decide: (access, granted) => files.access.decide(access, granted),
+      decide: (access, granted, tools) => files.access.decide(access, granted, tools),
       allowForSession: (access) => files.access.allow(access),
       switches: tools,
       offered: memory.offered,

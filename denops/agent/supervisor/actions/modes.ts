@@ -1,8 +1,10 @@
-/** Modes and effort. */
+/** Modes, effort, and what sessions may do unasked. */
 import { oneLine } from "../screen/visible.ts";
 import type { ActionContext, Handlers } from "./action.ts";
 
-export function modeActions({ chats, push, notice }: ActionContext): Handlers<"modes" | "mode" | "effort"> {
+export function modeActions(
+  { chats, push, notice }: ActionContext,
+): Handlers<"modes" | "mode" | "effort" | "permission"> {
   return {
     async modes(action) {
       const { request, chat } = action;
@@ -17,6 +19,7 @@ export function modeActions({ chats, push, notice }: ActionContext): Handlers<"m
       for (const problem of modes.problems) notice(chat, "warning", problem);
     },
     mode: (action) => chats.at(action).session.chooseMode(action.mode),
+    permission: (action) => chats.at(action).session.choosePermission(action.permission),
     effort: (action) => chats.at(action).session.chooseEffort(action.effort),
   };
 }

@@ -54,8 +54,10 @@ async function request(
   if (name !== "session_history") return shownAnswer(await send(engine, name, params), roots);
   const { entries, before, complete } = ownFilesOnly(await send(engine, "session_history", params), roots);
   if (complete !== undefined) session.noteTurn(complete);
-  const updates = historyUpdates(chat, entries, roots);
-  await session.showStored(project.client.modes, String(params.sessionId));
+  const { modes, permissions } = project.client;
+  const approvals = await permissions.log.ofSession(permissions.root, String(params.sessionId));
+  const updates = historyUpdates(chat, entries, roots, approvals);
+  await session.showStored(modes, String(params.sessionId));
   return { updates, ...defined({ before }) };
 }
 
@@ -66,7 +68,7 @@ async function openSession({ chats }: ActionContext, action: ActionOf<"engine_re
   await chats.at({ ...action, session: sessionId }).session.open();
 }
 
-/** The copy keeps the mode, the provider and the model. */
+/** The copy keeps the mode, the provider and the model, and that it contains text from the network. */
 async function fork(
   { chats }: ActionContext,
   { client: { modes } }: OpenProject,
@@ -75,8 +77,13 @@ async function fork(
 ): Promise<Record<string, unknown>> {
   const copy = await send(engine, "session_fork", params);
   const { sessionId } = REQUESTS.session_fork.params.parse(params);
-  const { book: models } = chats.projects;
-  const [mode, model] = await Promise.all([modes.book.of(sessionId), models.of(sessionId)]);
+  const { book: models, networkBook } = chats.projects;
+  const [mode, model, usedNetwork] = await Promise.all([
+    modes.book.of(sessionId),
+    models.of(sessionId),
+    networkBook.of(sessionId),
+  ]);
+  if (usedNetwork) await networkBook.note(copy.sessionId, true);
   if (mode !== undefined) await modes.book.note(copy.sessionId, mode);
   if (model !== undefined) await models.note(copy.sessionId, model);
   return copy;

@@ -43,7 +43,7 @@ export class EngineClient implements ClientContext {
 
   /** Detects how commands run and which files they can see, before the first command. */
   async prepare(): Promise<void> {
-    await this.gateContext(NO_CHAT);
+    await this.gateContext(NO_CHAT, undefined);
   }
 
   /**
@@ -79,12 +79,15 @@ export class EngineClient implements ClientContext {
   }
 
   rulesOf(sessionId: string): FileRules {
-    return this.permissions.files(this.ports.ownerOf(sessionId) ?? NO_CHAT);
+    const { ownerOf, trustOf } = this.ports;
+    const chat = ownerOf(sessionId) ?? NO_CHAT;
+    const rules = this.permissions.files(chat);
+    return trustOf(this, chat, sessionId).permission === "ask" ? { ...rules, asks_writes: true } : rules;
   }
 
-  async gateContext(chat: number): Promise<GateContext> {
+  async gateContext(chat: number, sessionId: string | undefined): Promise<GateContext> {
     const { root, rules, log, user, roots, sandbox } = this.permissions;
-    const { gate, accessOf } = this.ports;
+    const { gate, accessOf, trustOf } = this.ports;
     const ends = gate.ends(chat);
     const files = this.permissions.files(chat);
     const [view, { works: rehearses }] = await Promise.all([
@@ -93,6 +96,8 @@ export class EngineClient implements ClientContext {
     ]);
     return {
       chat,
+      session: sessionId,
+      trust: trustOf(this, chat, sessionId),
       mode: accessOf(chat),
       isOver: () => gate.ends(chat) !== ends,
       root,

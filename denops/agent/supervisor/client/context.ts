@@ -3,6 +3,7 @@ import type { FileRules } from "../../protocol/config.ts";
 import type { ModeAccess } from "../../protocol/modes.ts";
 import type { Update } from "../../protocol/ui.ts";
 import type { Terminals } from "../commands/terminals.ts";
+import type { TrustedSession } from "../gate/approval_view.ts";
 import type { Gate, GateContext } from "../gate/gate.ts";
 import type { Ledger } from "../gate/ledger.ts";
 import type { UserQuestions } from "../gate/questions.ts";
@@ -19,6 +20,8 @@ export interface ClientPorts {
   narrow(chat: number, mode: string): void;
   /** The access of a chat's turn, by the mode that the user chose. */
   accessOf(chat: number): ModeAccess;
+  /** The user's choice for a session. The default, unless this engine has it open for this chat. */
+  trustOf(client: ClientContext, chat: number, sessionId: string | undefined): TrustedSession;
   readonly gate: Gate;
   readonly editor: EditorQuestions;
   readonly questions: UserQuestions;
@@ -31,5 +34,6 @@ export interface ClientContext {
   readonly terminals: Terminals;
   /** The rules for a session's files. @throws {Error} if the rules cannot be read */
   rulesOf(sessionId: string): FileRules;
-  gateContext(chat: number): Promise<GateContext>;
+  /** @param sessionId undefined if the supervisor itself asks */
+  gateContext(chat: number, sessionId: string | undefined): Promise<GateContext>;
 }

@@ -6,6 +6,7 @@ import { chosenConfig, ModelBook, type ModelChoice } from "../agents/model_choic
 import { type OfferedProvider, Offers } from "../agents/offers.ts";
 import { findProvider, hasKeyCommand, namesModel } from "../agents/provider.ts";
 import { findRoot, type RootQuery } from "../agents/root.ts";
+import { NetworkBook } from "../gate/network_book.ts";
 import { OpenProject, type ProjectOptions, type ProjectPorts } from "./open_project.ts";
 import { adoptEnvironment } from "../system/neovim_environment.ts";
 import { traceIntoFile } from "../system/trace_file.ts";
@@ -95,6 +96,11 @@ export class OpenProjects implements AsyncDisposable {
   /** The models that the user chose for sessions. @throws {Error} one line */
   get book(): ModelBook {
     return new ModelBook(this.options.state_dir);
+  }
+
+  /** The sessions that have used the network. @throws {Error} one line */
+  get networkBook(): NetworkBook {
+    return new NetworkBook(this.options.state_dir);
   }
 
   /** A provider with its key. @throws {Error} one line */

@@ -20,7 +20,8 @@ export async function rememberForAll(client: ClientContext, line: string, chat: 
   }
   const before = await textOf(path);
   const after = withLine(before ?? "", line);
-  if (!await gate.ownWrite({ path, before, after }, await client.gateContext(chat))) return "Not remembered.";
+  const context = await client.gateContext(chat, undefined);
+  if (!await gate.ownWrite({ path, before, after }, context)) return "Not remembered.";
   if (await textOf(path) !== before) throw new Error(`${file} has changed meanwhile; nothing was written`);
   await replace(path, after);
   if (editor.mayBeOpen(path)) {

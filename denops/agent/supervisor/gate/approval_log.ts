@@ -1,6 +1,6 @@
 /**
- * Logs every approval, including automatic ones, with the rule that decided: `:Agent log`. Several Neovims
- * write one log.
+ * Logs every approval, including automatic ones, with the rule that decided: `:Agent log`. The chat shows with
+ * each call how it was approved, also in stored sessions. Several Neovims write one log.
  */
 import { dirname, join } from "node:path";
 import { z } from "../../deps/zod.ts";
@@ -16,6 +16,11 @@ const Entry = z.object({
   /** An `ApprovalChoice`, "cancelled", "allowed by rule" or "denied by rule". */
   answer: z.string(),
   rule: z.string(),
+  /** The user approved an edited command. */
+  edited: z.boolean().optional(),
+  /** Ids of the session and its call; absent if the supervisor itself asked, and in old entries. */
+  session: z.string().optional(),
+  call: z.string().optional(),
   /** Shortened. An unreadable access does not hide its line. */
   accesses: Access.catch({ kind: "nothing" }),
 });
@@ -40,7 +45,8 @@ export class ApprovalLog {
     this.#largest = largest;
   }
 
-  add(entry: Omit<LoggedApproval, "time">): void {
+  /** @returns how the call was approved, for the chat; undefined if it was not */
+  add(entry: Omit<LoggedApproval, "time">): string | undefined {
     const access = JSON.parse(JSON.stringify(entry.accesses, shortened));
     const time = new Date().toISOString();
     const line = JSON.stringify({ time, ...entry, accesses: access }) + "\n";
@@ -49,15 +55,33 @@ export class ApprovalLog {
       if (await this.#isFull()) await this.#rotate();
       await Deno.writeTextFile(this.#path, line, { append: true, mode: 0o600 });
     }).catch(() => {}); // A log that cannot be written must not stop the work.
+    return approvalPhrase(entry);
   }
 
   /** Newest last. */
   async entries(): Promise<readonly LoggedApproval[]> {
+    return (await this.#lines()).flatMap((line) => entryOf(line) ?? []);
+  }
+
+  /** How each call of a session was approved, as far as the log still has it. */
+  async ofSession(root: string, session: string): Promise<ReadonlyMap<string, readonly string[]>> {
+    const id = JSON.stringify(session);
+    const approvals = new Map<string, string[]>();
+    for (const line of (await this.#lines()).filter((line) => line.includes(id))) {
+      const entry = entryOf(line);
+      if (entry?.call === undefined || entry.session !== session || entry.root !== root) continue;
+      const approval = approvalPhrase(entry);
+      if (approval !== undefined) approvals.set(entry.call, [...approvals.get(entry.call) ?? [], approval]);
+    }
+    return approvals;
+  }
+
+  async #lines(): Promise<readonly string[]> {
     await this.#order;
     const texts = await Promise.all(
       [this.#older, this.#path].map((path) => Deno.readTextFile(path).catch(() => "")),
     );
-    return texts.join("").split("\n").flatMap((line) => entryOf(line) ?? []);
+    return texts.join("").split("\n");
   }
 
   async #isFull(): Promise<boolean> {
@@ -103,8 +127,42 @@ const ANSWERS: ReadonlyMap<string, string> = new Map<ApprovalChoice | "cancelled
 
 /** Only answers by rules of `:Agent rules` name a rule; modes and options answer too. */
 function answerText(answer: string, rule: string): string {
-  const isRule = RULE_KINDS.some((kind) => rule.startsWith(`${kind}(`));
-  return ANSWERS.get(answer) ?? (isRule ? answer : answer.replace(/ by rule$/, " automatically"));
+  return ANSWERS.get(answer) ?? (isRule(rule) ? answer : answer.replace(/ by rule$/, " automatically"));
+}
+
+function isRule(rule: string): boolean {
+  return RULE_KINDS.some((kind) => rule.startsWith(`${kind}(`));
+}
+
+/** The reasons of automatic approvals, except rules, as the chat shows them. */
+const AUTOMATIC: ReadonlyMap<string, string | undefined> = new Map([
+  ["look", "allowed: it only reads"],
+  ["try", "allowed: it runs on a copy"],
+  ["write", "allowed: it runs on a copy"],
+  ["allowed for this session", "allowed for this session"],
+  ["the command was allowed", "changes kept: the command was allowed"],
+  ["commands = project", 'changes kept: shell.commands is "project"'],
+  ["nothing of it can be kept", undefined],
+]);
+
+/** How a call was approved, in one phrase; undefined if it was not. */
+function approvalPhrase(
+  { answer, rule, edited, accesses: { kind } }: Omit<LoggedApproval, "time">,
+): string | undefined {
+  const done = kind === "effects" ? "changes kept" : edited === true ? "edited, allowed" : "allowed";
+  switch (answer) {
+    case "allow_once":
+      return `${done} once`;
+    case "allow_session":
+      return `${done} for this session`;
+    case "allow_always":
+      return `${done} from now on, by rule ${oneLine(rule)}`;
+    case "allowed by rule":
+      if (isRule(rule)) return `${done} by rule ${oneLine(rule)}`;
+      return AUTOMATIC.has(rule) ? AUTOMATIC.get(rule) : `${done}: ${oneLine(rule)}`;
+    default:
+      return undefined;
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import type { RequestPermissionRequest } from "../../deps/acp_sdk.ts";
 import type { CommandDecision } from "../../policy/decide_command.ts";
 import type { AccessDecision, Circumstances } from "../../policy/decide.ts";
 import { nameInRoots } from "../../policy/roots.ts";
+import type { SessionTrust } from "../../policy/session_permission.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
 import { type Activation, levelOf } from "../../protocol/commands.ts";
 import type { FileRules, UserConfig } from "../../protocol/config.ts";
@@ -18,9 +19,20 @@ import { defined } from "../../shared/records.ts";
 import type { ApprovalLog } from "./approval_log.ts";
 import type { RuleBook } from "./rule_book.ts";
 
+/** The user's choice for a session, and what it has read. */
+export interface TrustedSession extends SessionTrust {
+  /** The session gets text that strangers may have written. */
+  taint(): void;
+}
+
 /** The chat and the project of a request. */
 export interface GateContext {
   readonly chat: number;
+  /** The session's id; absent if the supervisor itself asks. */
+  readonly session?: string | undefined;
+  readonly trust: TrustedSession;
+  /** Names of the call's tool, as the engine reports them. */
+  readonly tools?: readonly string[] | undefined;
   /** The title of the sub-agent that asks. */
   readonly agent?: string | undefined;
   readonly root: string;
@@ -52,12 +64,13 @@ export interface AccessRequest {
   readonly force: boolean;
   /** The sub-agent that asks: its title, and the access of its mode. */
   readonly agent?: { readonly title: string; readonly access: ModeAccess } | undefined;
+  readonly tools?: readonly string[] | undefined;
 }
 
 export type ApprovalView = ApprovalSubject & Pick<ApprovalUpdate, "reason" | "suggestion">;
 
 export function circumstancesOf(
-  { root, rules, chat, commands, view, rehearses }: GateContext,
+  { root, rules, chat, commands, view, rehearses, trust, tools = [], files }: GateContext,
   reason: string,
 ): Circumstances {
   const { HOME: home } = neovimEnvironment();
@@ -69,6 +82,10 @@ export function circumstancesOf(
     places: { root, ...defined({ home }) },
     hidesHistory: view?.tracked !== undefined,
     cannotHide: view === undefined || view.masks.complete ? undefined : view.masks.reason,
+    permission: trust.permission,
+    isTainted: trust.isTainted,
+    tools,
+    files,
     reason,
   };
 }

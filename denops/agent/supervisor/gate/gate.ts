@@ -17,6 +17,7 @@ import {
   type CommandAccess,
   type CommandInput,
   commandKey,
+  hasNetwork,
   type TerminalMeta,
 } from "../../protocol/commands.ts";
 import {
@@ -41,7 +42,7 @@ import {
   shownCommand,
   shownEffects,
 } from "./approval_view.ts";
-import { isPlainLine, oneLine } from "../screen/visible.ts";
+import { isPlainLine, oneLine, shownId } from "../screen/visible.ts";
 import { Waiting } from "../screen/waiting.ts";
 
 export type { GateContext } from "./approval_view.ts";
@@ -106,7 +107,7 @@ export class Gate {
     if (base.isOver()) return CANCELLED;
     const accessRequest = askedIn(request);
     if (accessRequest === undefined) return this.#automatic(request, UNKNOWN, { kind: "nothing" }, base);
-    const context = accessRequest.agent === undefined ? base : forSubagent(base, accessRequest.agent);
+    const context = contextFor(accessRequest, base);
     const { access, reason, force } = accessRequest;
     const against = againstMode(access, context.mode);
     if (against !== undefined) return this.#automatic(request, against, access, context);
@@ -119,7 +120,9 @@ export class Gate {
     }
     const view = shownAccess({ ...accessRequest, access }, judgement, request.toolCall.content, context);
     const answer = await this.#ask(request.toolCall, access, view, context);
-    return answer === undefined ? CANCELLED : response(request, answer);
+    if (answer === undefined) return CANCELLED;
+    if (answer.option !== OPTION.reject) noteRemote(access, context);
+    return response(request, answer);
   }
 
   /**
@@ -198,6 +201,7 @@ export class Gate {
     const at = (command: string, access: CommandAccess) => ({ ...input, command, access });
     const grant = (command: string, access: CommandAccess, rehearsed: boolean, agreed: boolean) => {
       const key = commandKey(sessionId, toolCall.toolCallId, { ...at(command, access), rehearsed });
+      if (hasNetwork(access)) context.trust.taint();
       const isMasked = context.view?.masks.complete !== false;
       this.#granted.set(key, { chat: context.chat, isMasked, agreed });
     };
@@ -249,7 +253,10 @@ export class Gate {
     if (ended === undefined) return this.#automatic(request, UNKNOWN, access, context);
     const rules = { rules: context.rules.rules(context.chat), safe_to_write: context.files.safe_to_write };
     const effects = new EffectsReview(ended, context.roots, rules);
-    const decision = decideEffects(effects.parts, ended.grant.agreed, context.commands);
+    const asksAll = context.trust.permission === "ask";
+    const decision = asksAll
+      ? decideEffects(effects.parts, false, "ask")
+      : decideEffects(effects.parts, ended.grant.agreed, context.commands);
     if (decision.verdict !== "ask" && !force) {
       effects.keep();
       return this.#automatic(request, decision, access, context);
@@ -270,19 +277,15 @@ export class Gate {
     request: RequestPermissionRequest,
     decision: FileDecision,
     access: Access,
-    { root, log }: GateContext,
+    context: GateContext,
     rehearsed = false,
   ): RequestPermissionResponse {
     const { rule } = decision;
     const denied = decision.verdict !== "allow";
     const title = oneLine(request.toolCall.title ?? NAMELESS);
-    log.add({
-      root,
-      title,
-      answer: denied ? "denied by rule" : "allowed by rule",
-      rule,
-      accesses: access,
-    });
+    const answer = denied ? "denied by rule" : "allowed by rule";
+    this.#log({ title, answer, rule, accesses: access }, request.toolCall, context);
+    if (!denied) noteRemote(access, context);
     if (denied) return outcomeOf(OPTION.reject, request.options, { reason: decision.reason, rule });
     const commandAccess = access.kind === "command" ? access.access : undefined;
     return outcomeOf(OPTION.allowOnce, request.options, {
@@ -299,7 +302,7 @@ export class Gate {
     context: GateContext,
     edited?: (command: string) => ApprovalView,
   ): Promise<UserAnswer | undefined> {
-    const { chat, root } = context;
+    const { chat } = context;
     // Nobody would close an approval of a turn that is over.
     if (context.isOver()) return undefined;
     const agent = context.agent === undefined ? {} : { agent: oneLine(context.agent) };
@@ -342,14 +345,28 @@ export class Gate {
     }
     const outcome = answer?.option ?? "cancelled";
     this.#push({ type: "approval_closed", chat, request, answer: outcome });
-    context.log.add({
-      root,
+    const entry = {
       title: command ?? title,
       answer: outcome,
       rule: answer?.rule ?? "asked",
       accesses: access.kind === "command" && command !== undefined ? { ...access, command } : access,
-    });
+      ...(command === undefined ? {} : { edited: true }),
+    };
+    this.#log(entry, toolCall, context);
     return answer;
+  }
+
+  /** Logs an answer, and shows it with its call. */
+  #log(
+    entry: Omit<Parameters<GateContext["log"]["add"]>[0], "root" | "session" | "call">,
+    { toolCallId }: RequestPermissionRequest["toolCall"],
+    { root, session, chat, log }: GateContext,
+  ): void {
+    const call = shownId(toolCallId);
+    const approval = log.add({ ...entry, root, session, call });
+    if (approval !== undefined && call !== "") {
+      this.#push({ type: "tool", chat, id: call, approvals: [approval] });
+    }
   }
 
   /** @returns whether the rules are stored, and allow the access */
@@ -365,7 +382,7 @@ export class Gate {
         text: `Always allowed in this project: ${added.join(", ")}`,
       });
       const isAllowed = access.kind === "effects" ||
-        decide(access, circumstancesOf(context, "")).decision.verdict === "allow";
+        decide(access, withoutPermission(circumstancesOf(context, ""))).decision.verdict === "allow";
       if (!isAllowed) {
         this.#warn(chat, "The rule does not match this request: allowed only this once.");
       }
@@ -397,11 +414,21 @@ function problemOf(rules: readonly string[]): string | undefined {
 }
 
 /** A sub-agent is bound to its own mode if that is narrower than the session's. */
-function forSubagent(
-  context: GateContext,
-  { title, access }: NonNullable<AccessRequest["agent"]>,
-): GateContext {
-  return { ...context, agent: title, mode: covers(context.mode, access) ? access : context.mode };
+function contextFor({ agent, tools }: AccessRequest, context: GateContext): GateContext {
+  if (agent === undefined) return { ...context, tools };
+  const { title, access } = agent;
+  return { ...context, tools, agent: title, mode: covers(context.mode, access) ? access : context.mode };
+}
+
+/** The rules alone decide whether a new rule fits. */
+function withoutPermission(circumstances: Circumstances): Circumstances {
+  return { ...circumstances, permission: "default", tools: [] };
+}
+
+/** Commands with the network are noted with their grant. */
+function noteRemote(access: Access, { trust }: GateContext): void {
+  const isForeignAgent = access.kind === "agent" && access.access === undefined;
+  if (access.kind === "fetch" || access.kind === "mcp" || isForeignAgent) trust.taint();
 }
 
 const UNSAID = "the agent asks";

@@ -61,15 +61,20 @@ const ShownUpdate = z.discriminatedUnion("sessionUpdate", [
   }),
 ]);
 
+/** @param approvals how calls were approved, by their ids */
 export function historyUpdates(
   chat: number,
   entries: readonly HistoryEntry[],
   roots: readonly string[],
+  approvals: ReadonlyMap<string, readonly string[]> = new Map(),
 ): readonly Update[] {
   return entries.flatMap((entry): readonly Update[] => {
     switch (entry.type) {
       case "update":
-        return entryUpdates(chat, entry.update);
+        return entryUpdates(chat, entry.update).map((update) => {
+          const known = update.type === "tool" ? approvals.get(update.id) : undefined;
+          return known === undefined ? update : { ...update, approvals: known };
+        });
       case "turn_files": {
         const { type, turn, files, undone } = entry;
         return [{ type, chat, turn, files: shownFiles(files, roots), ...defined({ undone }) }];

@@ -243,7 +243,9 @@ function merge(last: Update, next: Update): Update | undefined {
     return same ? { ...last, text: last.text + next.text } : undefined;
   }
   if (last.type === "tool" && next.type === "tool") {
-    return last.chat === next.chat && last.id === next.id ? { ...last, ...next } : undefined;
+    if (last.chat !== next.chat || last.id !== next.id) return undefined;
+    const approvals = [...last.approvals ?? [], ...next.approvals ?? []];
+    return { ...last, ...next, ...(approvals.length === 0 ? {} : { approvals }) };
   }
   if (last.type === "agent_state" && next.type === "agent_state") {
     return last.chat === next.chat ? { ...last, ...next } : undefined;

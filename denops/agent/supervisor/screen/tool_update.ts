@@ -2,12 +2,13 @@
 import type { ToolCallContent, ToolCallLocation, ToolCallUpdate } from "../../deps/acp_sdk.ts";
 import { basename, relative } from "node:path";
 import { structuredPatch } from "../../deps/diff.ts";
+import { WRITE_OF_SESSION } from "../../policy/decide_files.ts";
 import { isInside } from "../../policy/path.ts";
 import { ours } from "../../protocol/extensions.ts";
-import { LONGEST_CALL_ID, ParentMeta, ToolMeta } from "../../protocol/update_meta.ts";
+import { ParentMeta, ToolMeta } from "../../protocol/update_meta.ts";
 import type { FileDiff, FileDiffs, ScreenLocation, ToolUpdate } from "../../protocol/ui.ts";
 import { defined } from "../../shared/records.ts";
-import { middleCut, oneLine, visible } from "./visible.ts";
+import { middleCut, oneLine, shownId, visible } from "./visible.ts";
 
 /** Characters of one update's output or diff. */
 const LONGEST_OUTPUT = 20_000;
@@ -33,7 +34,7 @@ export function toolUpdate(chat: number, call: ToolCallUpdate): ToolUpdate {
   return {
     type: "tool",
     chat,
-    id: call.toolCallId.slice(0, LONGEST_CALL_ID),
+    id: shownId(call.toolCallId),
     ...defined({
       title: call.title ? oneLine(call.title) : undefined,
       kind: call.kind ?? undefined,
@@ -46,6 +47,8 @@ export function toolUpdate(chat: number, call: ToolCallUpdate): ToolUpdate {
     }),
     ...(status ? { status } : {}),
     ...(output === "" ? {} : { output, is_diff: diff !== "" }),
+    // The engine remembers which writes the user has allowed for the session; the gate knows the rest.
+    ...(meta.rule === WRITE_OF_SESSION ? { approvals: ["allowed for this session"] } : {}),
     ...parentOf(call),
   };
 }
@@ -55,7 +58,7 @@ export function parentOf(
   { _meta }: { readonly _meta?: Readonly<Record<string, unknown>> | null },
 ): { readonly parent?: string } {
   const parent = ours(ParentMeta, _meta)?.parent;
-  return parent === undefined ? {} : { parent: parent.slice(0, LONGEST_CALL_ID) };
+  return parent === undefined ? {} : { parent: shownId(parent) };
 }
 
 function outputText(content: readonly ToolCallContent[]): string {

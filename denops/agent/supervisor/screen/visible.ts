@@ -1,6 +1,7 @@
 /** Makes text from a model, an engine or a file safe for the screen: it is displayed, never interpreted. */
 import { CONTROLS, DECEPTIVE } from "../../policy/deceptive.ts";
 import { LONGEST_SESSION_TITLE } from "../../protocol/sessions_file.ts";
+import { LONGEST_CALL_ID } from "../../protocol/update_meta.ts";
 
 /** Characters of a text on one line: a title, a reason, a summary. */
 const LONGEST_LINE = 300;
@@ -71,6 +72,11 @@ export function oneLine(text: string, most: number = LONGEST_LINE): string {
   const line = [...visible(looked).replace(/\s+/g, " ").trim()];
   const fits = line.length <= most && looked.length === text.length;
   return fits ? line.join("") : `${line.slice(0, most - 1).join("")}…`;
+}
+
+/** The id of a call, from its engine. */
+export function shownId(id: string): string {
+  return id.slice(0, LONGEST_CALL_ID);
 }
 
 /** The title of a session, from its engine. */

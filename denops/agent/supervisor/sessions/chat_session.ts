@@ -1,4 +1,5 @@
 import type { ChoosableEffort } from "../../protocol/options/efforts.ts";
+import type { SessionPermission } from "../../protocol/access.ts";
 import type { ModeAccess } from "../../protocol/modes.ts";
 import type { RequestName, RequestParams, RequestResult } from "../../protocol/requests.ts";
 import { messageOf } from "../../shared/errors.ts";
@@ -7,11 +8,13 @@ import type { Engine } from "../agents/engine.ts";
 import type { RootQuery } from "../agents/root.ts";
 import type { Modes } from "../client/modes.ts";
 import type { OpenProject } from "../client/open_project.ts";
+import type { TrustedSession } from "../gate/approval_view.ts";
 import { originOf } from "../system/worktree_place.ts";
 import { ChoiceOrder, type NextTurn } from "./choice_order.ts";
 import { type ConnectionPorts, hasAgentsAtWork, type OpenSession, SessionConnection } from "./connection.ts";
 import { SessionMode } from "./session_mode.ts";
 import { SessionModel } from "./session_model.ts";
+import { ChatPermission, UNTRUSTED } from "./session_permission.ts";
 
 export interface ChatSessionPorts extends ConnectionPorts {
   /** Whether another chat's turn is running in this project. @param root its real path */
@@ -22,6 +25,7 @@ export class ChatSession {
   readonly #ports: ChatSessionPorts;
   readonly #mode: SessionMode;
   readonly #model: SessionModel;
+  readonly #permission: ChatPermission;
   readonly #connection: SessionConnection;
   readonly #choices = new ChoiceOrder();
   /** Created by the first message. */
@@ -31,7 +35,8 @@ export class ChatSession {
     this.#ports = ports;
     this.#mode = new SessionMode(chat, ports);
     this.#model = new SessionModel(chat, ports);
-    this.#connection = new SessionConnection(chat, ports, this.#mode, this.#model);
+    this.#permission = new ChatPermission(chat, ports);
+    this.#connection = new SessionConnection(chat, ports, this.#mode, this.#model, this.#permission);
   }
 
   /** Undefined unless an engine has it open. */
@@ -52,6 +57,14 @@ export class ChatSession {
   /** The next turn's access. */
   get access(): ModeAccess {
     return this.#mode.access(this.#connection.session?.project.client.modes);
+  }
+
+  /** The permission of a session. @param client of the engine that asks */
+  trust(client: object, sessionId: string | undefined): TrustedSession {
+    const { session } = this.#connection;
+    const isOpen = session !== undefined && session.sessionId === sessionId &&
+      session.project.client === client;
+    return isOpen ? this.#permission.trust(session.sessionId) : UNTRUSTED;
   }
 
   place(place: RootQuery, stored?: string): void {
@@ -180,6 +193,13 @@ export class ChatSession {
     const { known } = this.#connection;
     if (this.id !== undefined) await project.engine.setMode(this.id, mode);
     if (known !== undefined) await modes.book.note(known, choice);
+  }
+
+  /** Sets at once what the session may do unasked. @throws {Error} one line */
+  async choosePermission(permission: SessionPermission): Promise<void> {
+    await this.#connection.settled();
+    const isSandboxed = async () => (await this.#connection.project()).client.permissions.sandboxed;
+    await this.#permission.choose(permission, this.#connection.known, isSandboxed);
   }
 
   /** Sets the reasoning effort from the next turn on. @throws {Error} one line */

@@ -9,6 +9,7 @@ import type { Gate } from "../gate/gate.ts";
 import type { UserQuestions } from "../gate/questions.ts";
 import type { EditorQuestions } from "../screen/editor_questions.ts";
 import { Chat } from "./chat.ts";
+import { UNTRUSTED } from "./session_permission.ts";
 
 interface ChatsPorts {
   push(update: Update): void;
@@ -53,6 +54,7 @@ export class Chats implements AsyncDisposable {
           return owner?.listens ? owner.id : undefined;
         },
         accessOf: (chat) => this.find(chat)?.access ?? "read",
+        trustOf: (client, chat, sessionId) => this.find(chat)?.session.trust(client, sessionId) ?? UNTRUSTED,
       },
     });
   }

@@ -9,6 +9,7 @@ import type { OpenProject } from "../client/open_project.ts";
 import type { OpenProjects } from "../client/open_projects.ts";
 import type { SessionMode } from "./session_mode.ts";
 import type { SessionModel } from "./session_model.ts";
+import type { ChatPermission } from "./session_permission.ts";
 
 export interface ConnectionPorts {
   push(update: Update): void;
@@ -54,6 +55,7 @@ export class SessionConnection {
   readonly #ports: ConnectionPorts;
   readonly #mode: SessionMode;
   readonly #model: SessionModel;
+  readonly #permission: ChatPermission;
   #state: ConnectionState = { phase: "closed" };
   /** Where the project is searched for. */
   #place: RootQuery | undefined;
@@ -67,11 +69,18 @@ export class SessionConnection {
   /** The latest search for the project. */
   #search: Promise<unknown> = Promise.resolve();
 
-  constructor(chat: number, ports: ConnectionPorts, mode: SessionMode, model: SessionModel) {
+  constructor(
+    chat: number,
+    ports: ConnectionPorts,
+    mode: SessionMode,
+    model: SessionModel,
+    permission: ChatPermission,
+  ) {
     this.#chat = chat;
     this.#ports = ports;
     this.#mode = mode;
     this.#model = model;
+    this.#permission = permission;
   }
 
   /** Undefined unless an engine has it open. */
@@ -266,6 +275,7 @@ export class SessionConnection {
     const sessionId = isNew ? await this.#newSession(project) : stored;
     // Updates of the session are shown from here on.
     if (this.#state.phase === "opening") this.#state.sessionId = sessionId;
+    await this.#permission.opened(sessionId, isNew);
     await this.#mode.apply(modes, engine, sessionId, isNew);
     const chosen = await this.#model.apply(project, { sessionId, isNew }, resumed?.model);
     this.#ports.push({

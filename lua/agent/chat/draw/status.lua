@@ -1,6 +1,7 @@
 -- The state of a chat in one line: for its windows, statuslines and lists.
 local config = require("agent.config")
 local format = require("agent.ui.format")
+local permissions = require("agent.menus.permissions")
 local projects = require("agent.projects")
 local pulse = require("agent.chat.draw.pulse")
 local states = require("agent.timeline.states")
@@ -33,10 +34,10 @@ local STATES = {
 local PLAN = 24
 
 --- The parts of the line, in their order.
-local ORDER = { "project", "mode", "model", "effort", "tokens", "cost", "running", "state", "paused" }
+local ORDER = { "project", "permission", "mode", "model", "effort", "tokens", "cost", "running", "state", "paused" }
 
---- Parts that are dim.
-local FIGURES = { tokens = true, cost = true }
+--- Groups of parts: figures are dim, and a loosened session stands out.
+local GROUPS = { tokens = "AgentHint", cost = "AgentHint", loosened = "AgentWarning" }
 
 --- Ways to shorten the line, in this order.
 ---@type { [1]: string, [2]: fun(text: string): string? }[]
@@ -65,6 +66,14 @@ local SHORTER = {
   { "cost", function() end },
   { "tokens", function() end },
   { "mode", function() end },
+  {
+    "permission",
+    function(text)
+      return vim.iter(permissions.all):find(function(one)
+        return one.bar == text
+      end).short
+    end,
+  },
 }
 
 --- In words, without a sign of life.
@@ -115,6 +124,7 @@ function Status:parts(room)
   local mode, effort = line.mode or config.get().mode, require("agent.menus.effort").current(self.chat)
   local parts = {
     project = self:project(),
+    permission = permissions.current(self.chat).bar,
     mode = mode ~= "agent" and mode or nil,
     model = line.model or config.get().model or "agent",
     effort = effort ~= "default" and "effort " .. effort or nil,
@@ -186,7 +196,8 @@ function Status:show()
   local title = self:short_title(width - vim.api.nvim_strwidth(join(parts)) - 3)
   local texts = vim.tbl_map(function(part)
     local text = part.text:gsub("%%", "%%%%")
-    return FIGURES[part.name] and ("%%#AgentHint#%s%%*"):format(text) or text
+    local group = GROUPS[part.name == "permission" and permissions.current(self.chat).loosens and "loosened" or part.name]
+    return group and ("%%#%s#%s%%*"):format(group, text) or text
   end, parts)
   -- In a narrow window the state and the number of the step stay.
   title = title == "" and "" or title:gsub("%%", "%%%%") .. SEPARATOR

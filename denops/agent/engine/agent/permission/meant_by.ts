@@ -1,5 +1,6 @@
 /** Finds the offered tool of a call and the arguments that the tool accepts. Pure. */
 import { isRecord } from "../../calls/json_schema.ts";
+import { partsIn } from "../../calls/old_names.ts";
 import type { ToolCall } from "../../log/messages.ts";
 import { parseArguments, type ParsedArguments } from "../../llm/arguments.ts";
 import { meantCall } from "../../tools/calls/meant_call.ts";
@@ -8,6 +9,8 @@ import type { Tool } from "../../tools/define.ts";
 export interface Meaning {
   /** Undefined if no such tool exists. */
   readonly tool: Tool | undefined;
+  /** Its names, for rules on tools: the current one, and the old ones that mean this call. */
+  readonly names: readonly string[];
   /** As the model wrote them; the tool adapts them. */
   readonly args: ParsedArguments;
   /** As the tool accepts them. */
@@ -26,5 +29,12 @@ export function meantBy(call: Pick<ToolCall, "name" | "arguments">, tools: reado
   // A patch is plain text, which some models send without JSON.
   const args: ParsedArguments = parsed.ok || isRecord(value) ? { ok: true, value } : parsed;
   const isObject = tool !== undefined && args.ok && isRecord(args.value);
-  return { tool, args, fitted: isObject ? { ok: true, value: tool.fit(args.value) } : args, advice };
+  const fitted = isObject ? { ok: true, value: tool.fit(args.value) } as const : args;
+  return { tool, names: namesOf(tool, fitted), args, fitted, advice };
+}
+
+function namesOf(tool: Tool | undefined, fitted: ParsedArguments): readonly string[] {
+  if (tool === undefined) return [];
+  const args = fitted.ok && isRecord(fitted.value) ? fitted.value : {};
+  return [...new Set(partsIn(tool, args).flatMap(({ names }) => names))];
 }

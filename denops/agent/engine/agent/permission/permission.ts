@@ -11,8 +11,11 @@ import { type ApprovedChanges, files, NOTHING, type PreparedCall } from "../../t
 export interface PermissionPorts {
   readonly emit: Emit;
   readonly ask: AskApproval;
-  /** @param granted keys of what the user allowed for this call only */
-  decide(access: Access, granted: ReadonlySet<string>): FileDecision;
+  /**
+   * @param granted keys of what the user allowed for this call only
+   * @param tools names of the call's tool, current and old
+   */
+  decide(access: Access, granted: ReadonlySet<string>, tools: readonly string[]): FileDecision;
   allowForSession(access: Access): void;
 }
 
@@ -30,19 +33,23 @@ export class Permissions {
   readonly #ports: PermissionPorts;
   readonly #describe: (access: Access) => ToolStart;
   readonly #signal: AbortSignal;
+  readonly #tools: readonly string[];
   /** Files that the user let this call read. */
   readonly #granted = new Set<string>();
   #start: ToolStart | undefined;
   #order: Promise<unknown> = Promise.resolve();
 
+  /** @param tools names of the call's tool, current and old */
   constructor(
     ports: PermissionPorts,
     describe: (access: Access) => ToolStart,
     signal: AbortSignal,
+    tools: readonly string[] = [],
   ) {
     this.#ports = ports;
     this.#describe = describe;
     this.#signal = signal;
+    this.#tools = tools;
   }
 
   /** Shows the call once: before its first question, or when its access is known. */
@@ -74,7 +81,7 @@ export class Permissions {
   async decide(prepared: PreparedCall, loop: boolean): Promise<Permission> {
     const start = this.start(prepared.access);
     const since = trace?.now();
-    const policyDecision = this.#ports.decide(prepared.access, this.#granted);
+    const policyDecision = this.#ports.decide(prepared.access, this.#granted, this.#tools);
     trace?.span("decide", since, start.id);
     const decision: FileDecision = loop && policyDecision.verdict !== "deny"
       ? { verdict: "ask", rule: "loop guard", reason: "the same call comes for the third time in a row" }
@@ -112,6 +119,7 @@ export class Permissions {
       force,
       access,
       ...(diff === undefined ? {} : { diff }),
+      ...(this.#tools.length === 0 ? {} : { tools: this.#tools }),
     }, this.#signal);
     trace?.span("wait", since, call.id);
     this.#ports.emit({

@@ -96,10 +96,11 @@ export async function runBatch(
 
 /** Parses a call once. */
 function readCall(call: ToolCall, tools: readonly Tool[]): ReadCall {
-  const { tool, args, fitted, advice } = meantBy(call, tools);
+  const { tool, names, args, fitted, advice } = meantBy(call, tools);
   return {
     ...call,
     tool,
+    names,
     args,
     fitted,
     advice,
@@ -174,7 +175,7 @@ async function runCall(
     if (tool !== undefined && !args.ok) noteEdit(call, ports);
     return refuse(call, problem ?? new ToolError("Not run."), ports);
   }
-  const permissions = new Permissions(ports, (access) => startOf(call, access), signal);
+  const permissions = new Permissions(ports, (access) => startOf(call, access), signal, call.names);
   const workspace = ports.context.workspace.forCall((path, reason) => permissions.read(path, reason));
   try {
     signal.throwIfAborted();

@@ -69,7 +69,8 @@ export class LoopPorts {
       textCalls: this.#textCalls,
       inMode: (other) =>
         this.of({ ...ports, mode: { ...other, ...defined({ model: mode.model, effort: mode.effort }) } }),
-      decide: (access, granted) => againstMode(access, mode.access) ?? ports.decide(access, granted),
+      decide: (access, granted, tools) =>
+        againstMode(access, mode.access) ?? ports.decide(access, granted, tools),
       context: {
         workspace,
         session: ports.state,

@@ -11,7 +11,7 @@ export function approvals(client: ClientContext): Pick<AgentEvents, "permission"
       if (chat === undefined) return { outcome: { outcome: "cancelled" } };
       // Agents may ask about a call that they never announced.
       push(toolUpdate(chat, request.toolCall));
-      return await gate.permission(request, await client.gateContext(chat));
+      return await gate.permission(request, await client.gateContext(chat, request.sessionId));
     },
     async question(request) {
       const chat = "sessionId" in request ? chatOf(String(request.sessionId)) : undefined;

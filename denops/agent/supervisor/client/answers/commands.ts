@@ -16,7 +16,7 @@ export function clientTerminals(client: Omit<ClientContext, "terminals">): Termi
     async ask(sessionId, input) {
       const chat = ports.chatOf(sessionId);
       if (chat === undefined) return undefined;
-      return await ports.gate.command(sessionId, input, await client.gateContext(chat));
+      return await ports.gate.command(sessionId, input, await client.gateContext(chat, sessionId));
     },
     specify: (input, sessionId, { isMasked }) =>
       sandbox.specify(input, hiddenFiles(client.rulesOf(sessionId)), isMasked),

@@ -18,7 +18,7 @@ export function languageServerAnswers(client: ClientContext): Pick<EngineAnswers
           const chat = chatOf(sessionId);
           return chat === undefined
             ? undefined
-            : await gate.startServer(server, await client.gateContext(chat));
+            : await gate.startServer(server, await client.gateContext(chat, sessionId));
         },
       });
     },

@@ -1,0 +1,46 @@
+/** Decides which actions need no approval in a session that the user has loosened. Pure. */
+import type { FileAccess, SessionPermission } from "../protocol/access.ts";
+import type { FileRules } from "../protocol/config.ts";
+import { isInGit, mayRead, namesOf, sensitivity } from "./file_access.ts";
+
+export interface SessionTrust {
+  readonly permission: SessionPermission;
+  /** It has read what strangers may have written: it used the network. Nothing loosens it. */
+  readonly isTainted: boolean;
+}
+
+/** As the log and the chat name them. */
+export const UNASKED = {
+  commands: "unasked commands of this session",
+  sensitive: "unasked sensitive files of this session",
+} as const;
+
+export function passesUnasked(
+  { permission, isTainted }: SessionTrust,
+  what: keyof typeof UNASKED,
+): boolean {
+  return !isTainted && (permission === what || permission === "both");
+}
+
+/** Whether a choice lets more pass than the options and rules do. */
+export function isLoosened(permission: SessionPermission): boolean {
+  return permission !== "ask" && permission !== "default";
+}
+
+/** The built-in reasons of files that git obeys or runs: "git obeys it". */
+const OF_GIT = /^git\b/;
+
+/**
+ * Whether a write asks for nothing else than a sensitive file of the built-in list, or not at all. Git's own files,
+ * unreadable files, places with a risk and the user's own list are more than that.
+ */
+export function isMerelySensitive({ path, risk }: FileAccess, rules: FileRules): boolean {
+  const names = namesOf(path);
+  const isOutside = names.some((name) => /^(?:[/\\]|[A-Za-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name));
+  if (risk !== undefined || isOutside || isInGit(path)) return false;
+  if (mayRead(path, rules).verdict !== "allow") return false;
+  return names.every((name) => {
+    const row = sensitivity(name, rules.safe_to_write);
+    return row === undefined || (row.reason !== undefined && !OF_GIT.test(row.reason));
+  });
+}
