@@ -296,9 +296,11 @@ local function output_rows(block)
   return owned({ lines = targets.rows(block) }, block, true)
 end
 
+--- The line of a call; in an open block also how the call was approved.
 ---@param block agent.Block
+---@param is_open? boolean
 ---@return agent.Rows
-local function call_rows(block)
+local function call_rows(block, is_open)
   local detail = block.summary
   if block.status == "waiting" then
     detail = "waiting for your answer"
@@ -310,8 +312,10 @@ local function call_rows(block)
   if undone then
     detail = (detail or "") ~= "" and ("%s, %s"):format(detail, undone) or undone
   end
-  if detail and detail ~= "" then
-    header = header .. "  " .. detail
+  local details = { detail ~= "" and detail or nil }
+  vim.list_extend(details, is_open and block.approvals or {})
+  if #details > 0 then
+    header = header .. "  " .. table.concat(details, " · ")
   end
   return owned({ lines = { header }, headers = { { indent = 0, status = block.status } } }, block)
 end
@@ -326,7 +330,7 @@ local function nested_rows(block, all)
   for index = all and 1 or math.max(1, #children - LIVE_LINES + 1), #children do
     local child = children[index]
     if child.kind == "tool" then
-      add(rows, call_rows(child))
+      add(rows, call_rows(child, all))
       add(rows, nested_rows(child, all))
       if all and child.expanded and child.output then
         add(rows, output_rows(child), "    ")
@@ -343,7 +347,7 @@ end
 ---@param block agent.Block
 ---@return agent.Rows
 function M.tool_rows(block)
-  local rows = call_rows(block)
+  local rows = call_rows(block, block.expanded)
   if block.expanded then
     add(rows, nested_rows(block, true), "")
   elseif RUNNING[block.status] then
