@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { assertEachLinear } from "../../../../tests/support/growth.ts";
 import { fitArguments } from "./calls/fit_arguments.ts";
 import { titleText } from "./define.ts";
+import { subagent } from "./subagent.ts";
 import { write } from "./write.ts";
 
 Deno.test("an argument in a title is one line, and says if it was cut, never in the middle of a character", () => {
@@ -11,6 +12,13 @@ Deno.test("an argument in a title is one line, and says if it was cut, never in 
   assert.equal(titleText(`${"x".repeat(118)}😀yy`), `${"x".repeat(118)}…`);
   assert.equal(titleText(""), "…");
   assert.equal(titleText(7, "."), ".");
+});
+
+Deno.test("the line of a sub-agent's call has its title, by the names of other agents too, or else its task", () => {
+  const task = "Where is\ngreet used?";
+  assert.equal(subagent.title({ title: "Find greet", task, mode: "review" }), "review: Find greet");
+  assert.equal(subagent.title({ description: "Find greet", prompt: task }), "explore: Find greet");
+  assert.equal(subagent.title({ prompt: task }), "explore: Where is greet used?");
 });
 
 Deno.test("the names of thousands of unknown arguments are not repeated to the model", async () => {
