@@ -88,6 +88,17 @@ test("the last lines of a terminal", async (agent) => {
   await agent.nvim.waitForScreen("[Process exited 0]");
   await agent.nvim.command("wincmd p");
   assert.match(await ask(agent, "Why? @terminal"), /terminal, last \d+ lines .*two tests failed/s);
+  // The chat offers the output of a command that fails.
+  await agent.nvim.command("bwipeout! term://* | split | terminal printf 'three failed\\n'; exit 3");
+  await agent.nvim.waitForScreen(/printf.* failed .*· ga adds/);
+  await agent.nvim.command("Agent");
+  await agent.nvim.keys("<Esc>ga");
+  await agent.nvim.waitForScreen("(exit 3)");
+  const text = await ask(agent, "And now?");
+  assert.match(
+    text,
+    /output of printf .* \(exit 3\) \(already provided.*\n\$ printf .*exit 3\nthree failed\n```/s,
+  );
 });
 
 test("a selection is shown as a name, opens, and is read from the disk or the buffer, never pasted", async (agent) => {
