@@ -78,7 +78,7 @@ testDefault(
     const { nvim, server, project } = agent;
     const steps = [
       call("export A=refused; echo x > made", { access: "write" }),
-      call('export A=late; echo "<$A>"; sleep 60', { timeout: 1 }),
+      call('trap "exit 0" TERM; export A=late; echo "<$A>"; sleep 60', { timeout: 3 }),
       call("export A=background", { background: true }),
       call("export A=kept; echo x > made", { access: "write" }),
       call('echo "<$A>"'),

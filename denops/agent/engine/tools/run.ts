@@ -65,6 +65,8 @@ export const run = defineTool({
           rehearsed: approved.rehearsed === true,
         };
         if (context.access !== "write" && final.access !== "look") throw UNHELD;
+        // From here on the model is told.
+        context.session.shell = shell;
         const notes = [
           note,
           lost,
@@ -138,11 +140,10 @@ const LOST = "the session was resumed: variables that earlier commands have set 
 async function startingShell(
   { workspace, session }: Pick<ToolContext, "workspace" | "session">,
 ): Promise<{ readonly shell: ShellState; readonly lost?: string }> {
-  const { shell } = session;
-  session.shell = shell === undefined ? NEW_SHELL : await presentIn(shell, workspace);
-  if (shell === undefined) return { shell: session.shell, lost: LOST };
+  if (session.shell === undefined) return { shell: NEW_SHELL, lost: LOST };
+  const shell = await presentIn(session.shell, workspace);
   const isWhole = isDeepStrictEqual(shell.activation, session.shell.activation);
-  return { shell: session.shell, ...isWhole ? {} : { lost: GONE } };
+  return { shell, ...isWhole ? {} : { lost: GONE } };
 }
 
 const GONE = "folders that earlier commands added to the environment are gone";
