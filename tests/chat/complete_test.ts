@@ -1,5 +1,6 @@
 /** The input completes what a message may mention, in a real Neovim. */
 import assert from "node:assert/strict";
+import { TOOL_SETS } from "../../denops/agent/protocol/modes.ts";
 import type { AgentOptions, RunningAgent } from "../support/agent.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
 
@@ -53,6 +54,11 @@ Deno.test("names with blanks, buffers that are open and tools complete; what is 
   await nvim.waitForScreen(/#plan +tool/);
   await nvim.keys("<C-n><C-y>");
   assert.equal(await input(agent), "#plan");
+  await nvim.keys("<Esc>cc#");
+  await nvim.waitForScreen(/#look +tool set/);
+  await nvim.keys("edi");
+  await nvim.waitForScreen(/#edit +tool\s[^]*#edits +tool set/);
+  assert.deepEqual(await nvim.lua(`return require("agent.chat.complete").tool_sets`), Object.keys(TOOL_SETS));
   await nvim.keys("<Esc>ccme@gre");
   assert.equal(await nvim.lua("return vim.fn.pumvisible()"), 0);
 });

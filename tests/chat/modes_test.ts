@@ -5,6 +5,7 @@ import { objects, string } from "../model/model_messages.ts";
 import { type AgentOptions, GREET, type RunningAgent } from "../support/agent.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
 import { waitUntil } from "../support/project.ts";
+import { reached } from "../support/server.ts";
 import { endEngines, sharedAgent } from "../support/shared_agent.ts";
 import { treeOf } from "../support/trees.ts";
 
@@ -69,7 +70,7 @@ Deno.test("a hostile model in every mode that changes nothing: nothing is writte
       const call = [...ATTACKS, ...MORE][at];
       assert.match(
         result,
-        /Not run: mode|access look only|Read-only file system|may change more than this session/,
+        /Not run: mode|Not run: this turn only reads|access look only|Read-only file system|may change more than this session/,
         `${name}: ${call}\n${result}`,
       );
     }
@@ -276,5 +277,26 @@ Deno.test("a mode is chosen in the input, a plan is started with a key, and anot
   );
   // The chat that opens does not begin another session, in the mode of the options, beside the stored one.
   assert.deepEqual([...new Set(await nvim.lua<string[]>("return _G.modes"))], ["plan"]);
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("#look holds at the gate too, and a message with it waits for the end of a turn instead of steering it", async () => {
+  const run = 'call run_terminal_command {"command": "ls", "access": "look"}';
+  await using agent = await start(
+    `wait here\n${run}\n---\nsay Ran.\n---\n${run}\n---\nsay Not run.`,
+    'shell = { commands = "project" }',
+  );
+  const { nvim, server } = agent;
+  await nvim.command("Agent List the files");
+  await reached(server, "here");
+  await nvim.command("Agent! And now #look");
+  await waitForChat(nvim, "And now #look (waiting for the turn to end)");
+  server.release("here");
+  await waitForChat(nvim, "Not run.");
+  await waitForTurn(nvim);
+  const results = objects(server.requests.at(-1)?.body.messages).filter(({ role }) => role === "tool")
+    .map(({ content }) => string(content) ?? "");
+  assert.match(results[0] ?? "", /README/);
+  assert.match(results[1] ?? "", /^Not run: this turn only reads and searches files, so it has no run/);
   assert.deepEqual(server.problems, []);
 });

@@ -476,7 +476,7 @@ Deno.test("a sub-agent is held to its own mode where that may change less, and n
       ours(AnswerMeta, raised.outcome._meta)?.access === "look",
   );
   const writes = forAgent(ask(make, "call_2"), { title: "Writes", access: "write" });
-  const inReading = await gate.permission(writes, { ...context, mode: "read" });
+  const inReading = await gate.permission(writes, { ...context, limits: { access: "read" } });
   assert.equal(inReading.outcome.outcome === "selected" && inReading.outcome.optionId, "reject");
   assert.deepEqual(updates.filter(({ type }) => type === "approval"), []);
 });

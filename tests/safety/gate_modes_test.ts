@@ -4,7 +4,7 @@ import type { RequestPermissionRequest } from "../../denops/agent/deps/acp_sdk.t
 import type { Access } from "../../denops/agent/protocol/access.ts";
 import { COMMAND_ACCESSES, type CommandAccess } from "../../denops/agent/protocol/commands.ts";
 import { AnswerMeta, META, ours, PERMISSION_OPTIONS } from "../../denops/agent/protocol/extensions.ts";
-import type { ModeAccess } from "../../denops/agent/protocol/modes.ts";
+import { type ModeAccess, TOOL_SETS, type ToolSet } from "../../denops/agent/protocol/modes.ts";
 import type { Update } from "../../denops/agent/protocol/ui.ts";
 import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
 import { Gate, type GateContext } from "../../denops/agent/supervisor/gate/gate.ts";
@@ -48,7 +48,7 @@ async function setUp() {
       commands: "project",
       view: VIEW,
       rehearses: true,
-      mode,
+      limits: { access: mode },
       ...more,
     });
   /** The answer; undefined if a person is asked. */
@@ -136,4 +136,16 @@ Deno.test("no file is written, no tool of a server called, no language server st
   assert.equal(said(await ask(file("docs/a.md"), context("docs"))), "allow_once");
   assert.equal(said(await ask(file("src/a.ts"), context("docs"))), "reject");
   assert.equal(said(await ask({ kind: "ask", about: "server", text: "x" }, context("read"))), "reject");
+});
+
+Deno.test("a turn that is limited to a set of tools runs nothing, whatever its mode, rules and approvals allow", async () => {
+  await using setup = await setUp();
+  const { gate, ask, context, updates } = setup;
+  for (const toolSet of Object.keys(TOOL_SETS) as readonly ToolSet[]) {
+    const limited = (force: boolean) => ask(command({ access: "look" }), context("write", { limits: { access: "write", toolSet } }), force);
+    assert.equal(said(await limited(false)), "reject", toolSet);
+    assert.equal(said(await limited(true)), "reject", toolSet);
+    assert.equal(gate.spend("s", { ...line, access: "look", rehearsed: false, toolCallId: "call" }), undefined);
+  }
+  assert.deepEqual(updates.filter(({ type }) => type === "approval"), []);
 });

@@ -16,7 +16,7 @@ export function gateContext(
     files: FileRules.parse({ safe_to_write: [{ glob: "**/*", safe: true }], deny_read: [] }),
     roots: [own.root],
     rehearses: false,
-    mode: "write",
+    limits: { access: "write" },
     ended: () => undefined,
     trust: { permission: "default", isTainted: false, taint: () => {} },
     isOver: () => false,

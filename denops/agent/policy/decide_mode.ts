@@ -3,14 +3,39 @@
  * Both engine and gate check it. Pure.
  */
 import type { Access } from "../protocol/access.ts";
-import type { ModeAccess } from "../protocol/modes.ts";
+import { TOOL_SETS, type TurnLimits } from "../protocol/modes.ts";
 import { type FileDecision, type NamedPath, namesOf } from "./file_access.ts";
 import { matchesGlob } from "./glob.ts";
 
 const DOCS = ["docs/**/*", "**/*.md"] as const;
 
 /** Undefined: the mode does not object. */
-export function againstMode(access: Access, mode: ModeAccess): FileDecision | undefined {
+export function againstMode(access: Access, limits: TurnLimits): FileDecision | undefined {
+  return againstAccess(access, limits.access) ?? againstToolSet(access, limits.toolSet);
+}
+
+/** Sets contain only tools that access files. */
+function againstToolSet(access: Access, set: TurnLimits["toolSet"]): FileDecision | undefined {
+  if (set === undefined) return undefined;
+  switch (access.kind) {
+    case "file":
+    case "ask":
+    case "nothing":
+    // The changes of a command from an earlier turn.
+    case "effects":
+      return undefined;
+    case "command":
+    case "agent":
+    case "fetch":
+    case "mcp":
+      return denied(`this turn ${TOOL_SETS[set].does}`);
+    default:
+      access satisfies never;
+      return denied("it asks for an access of an unknown kind");
+  }
+}
+
+function againstAccess(access: Access, mode: TurnLimits["access"]): FileDecision | undefined {
   if (mode === "write") return undefined;
   switch (access.kind) {
     case "file": {

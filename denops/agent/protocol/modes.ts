@@ -5,6 +5,47 @@ import { z } from "../deps/zod.ts";
 export const MODE_ACCESSES = ["read", "docs", "write"] as const;
 export type ModeAccess = (typeof MODE_ACCESSES)[number];
 
+/**
+ * Sets of tools that a mode, or a word of a message ("#look"), limits a turn to, the narrowest first: the most that the
+ * calls may change, kinds and names of tools, and what they do. None contains commands, sub-agents or external tools.
+ */
+export const TOOL_SETS = {
+  look: {
+    access: "read",
+    tools: ["read", "search", "think", "ask_user"],
+    does: "only reads and searches files",
+  },
+  edits: {
+    access: "write",
+    tools: ["read", "search", "think", "ask_user", "edit", "delete", "move"],
+    does: "only reads, searches and edits files",
+  },
+} as const satisfies Readonly<
+  Record<string, { readonly access: ModeAccess; readonly tools: readonly string[]; readonly does: string }>
+>;
+export type ToolSet = keyof typeof TOOL_SETS;
+
+const SET_NAMES = Object.keys(TOOL_SETS) as readonly ToolSet[];
+
+/** The limits of a turn, whatever is approved. */
+export interface TurnLimits {
+  readonly access: ModeAccess;
+  readonly toolSet?: ToolSet | undefined;
+}
+
+/** The narrowest of the sets with these names. */
+export function toolSetIn(names: ReadonlySet<string | undefined>): ToolSet | undefined {
+  return SET_NAMES.find((name) => names.has(name));
+}
+
+/** The limits within this set, if it is one, and within their own. */
+export function narrowed<Limits extends TurnLimits>(limits: Limits, set?: ToolSet): Limits {
+  const toolSet = toolSetIn(new Set([set, limits.toolSet]));
+  if (toolSet === undefined) return limits;
+  const { access } = TOOL_SETS[toolSet];
+  return { ...limits, toolSet, access: covers(limits.access, access) ? access : limits.access };
+}
+
 export interface ModeFacts {
   readonly name: string;
   /** One or two words. */
@@ -12,6 +53,7 @@ export interface ModeFacts {
   /** One line, for menus and for models that choose a mode. */
   readonly description: string;
   readonly access: ModeAccess;
+  readonly toolSet?: ToolSet;
 }
 
 export const MODE_FACTS = [
@@ -53,7 +95,13 @@ export const MODE_FACTS = [
     description: "plans, delegates to sub-agents, writes and verifies: for large tasks",
     access: "write",
   },
-  { name: "chat", title: "Chat", description: "talks, without tools", access: "read" },
+  {
+    name: "chat",
+    title: "Chat",
+    description: "talks, and reads files where the answer needs them; runs nothing",
+    access: "read",
+    toolSet: "look",
+  },
   {
     name: "auto",
     title: "Auto",

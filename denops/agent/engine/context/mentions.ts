@@ -1,8 +1,10 @@
 /**
- * Mentions in a message: "@src/a.ts:L3-L9" for lines of a file, "@diff main" for changes, "#read" for a tool. Mentions
- * in code do not count, and "\@" is a plain "@". Pure.
+ * Mentions in a message: "@src/a.ts:L3-L9" for lines of a file, "@diff main" for changes, "#read" for a tool, "#look" for
+ * a set of tools. Mentions in code do not count, and "\@" is a plain "@". Pure.
  */
 
+import { TOOL_SETS, type ToolSet } from "../../protocol/modes.ts";
+import { hashWords, withoutCode } from "../../shared/text/message_words.ts";
 import { oldNames } from "../calls/old_names.ts";
 
 /** Lines of a file from 1, both included. */
@@ -60,15 +62,15 @@ export function mentionsIn(message: string): readonly FoundMention[] {
 
 /** Tools that a message mentions as "#name"; old names count. */
 export function toolMentions(message: string, names: readonly string[]): readonly string[] {
-  const found = withoutCode(message).matchAll(/(?<=^|[\s([{"',;:])#(\w+)\b/g).map(([, name = ""]) => name);
-  const mentioned = new Set(found);
+  const mentioned = hashWords(message);
   return names.filter((name) => [name, ...oldNames(name)].some((one) => mentioned.has(one)));
 }
 
-/** The note about them for the model; undefined without any. */
-export function toolsNote(tools: readonly string[]): string | undefined {
-  if (tools.length === 0) return undefined;
-  return `The user asks you to use the ${tools.length === 1 ? "tool" : "tools"} ${tools.join(", ")}.`;
+/** The note about tools and their set for the model; undefined without any. */
+export function toolsNote(tools: readonly string[], set?: ToolSet): string | undefined {
+  const names = `The user asks you to use the ${tools.length === 1 ? "tool" : "tools"} ${tools.join(", ")}.`;
+  const limit = set && `This turn ${TOOL_SETS[set].does}, as the user asked with #${set}: other tools are refused.`;
+  return [...tools.length === 0 ? [] : [names], ...limit === undefined ? [] : [limit]].join("\n") || undefined;
 }
 
 function mentionOf(token: string, rest: string): Mention | undefined {
@@ -114,15 +116,4 @@ function trimmed(word: string): string {
   let end = word.length;
   while (end > 0 && END.includes(word.charAt(end - 1))) end -= 1;
   return word.slice(0, end);
-}
-
-/** Replaces code with blanks of the same length. */
-function withoutCode(message: string): string {
-  const blank = (code: string) => code.replace(/[^\n]/g, " ");
-  return message
-    .replace(
-      /^ {0,3}(`{3,}|~{3,})[^\n]*(?:\n[\s\S]*?(?:^ {0,3}\1[`~]*[ \t]*$|(?![\s\S]))|$(?![\s\S]))/gm,
-      blank,
-    )
-    .replace(/(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n)[\s\S])*?(?<!`)\1(?!`)/g, blank);
 }

@@ -87,6 +87,10 @@ Deno.test("#tool asks for a tool that there is, and nothing else does", () => {
   assert.equal(toolsNote(tools), "The user asks you to use the tools read, think.");
   const none = toolMentions("issue #12, `#think`, a#think, #thinking, # think", names);
   assert.equal(toolsNote(none), undefined);
+  assert.equal(
+    toolsNote([], "look"),
+    "This turn only reads and searches files, as the user asked with #look: other tools are refused.",
+  );
 });
 
 Deno.test("a large message of anything is read in time in proportion", async () => {

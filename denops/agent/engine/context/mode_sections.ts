@@ -108,7 +108,12 @@ const WORDS: Readonly<Record<ModeName, ModeWords>> = {
       "Say whether the change does its job.",
     reports: true,
   },
-  chat: { lines: ["You have no tools in this mode. If a question needs a look at the files, say so."] },
+  chat: {
+    lines: [
+      "Talk: answer from what you know and what you have seen. Look at files only where the answer depends on them.",
+      "Tools that change or run something are refused.",
+    ],
+  },
 };
 
 /** Advice for each family of models about changing files. */

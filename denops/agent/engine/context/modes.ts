@@ -1,13 +1,21 @@
 /** One row for each purpose of a request: prompt, tools and limits. */
 import type { ListedModel } from "../../protocol/config.ts";
 import type { Effort } from "../../protocol/options/efforts.ts";
-import { covers, MODE_FACTS, type ModeAccess, type ModeName, type OwnMode } from "../../protocol/modes.ts";
+import {
+  covers,
+  MODE_FACTS,
+  type ModeFacts,
+  type ModeName,
+  type OwnMode,
+  type TurnLimits,
+} from "../../protocol/modes.ts";
 import { modeSection } from "./mode_sections.ts";
 import type { ToolPart } from "../calls/old_names.ts";
 import { AGENT_SECTIONS, fixed, type PromptSection } from "./sections.ts";
 import { CLAIM, EDIT, INTENT, TITLES } from "./side_prompts.ts";
 
-export interface Mode {
+/** Its limits hold whatever is approved: see policy/decide_mode.ts. */
+export interface Mode extends TurnLimits {
   /** The name in the usage log. */
   readonly name: string;
   /** For modes that a user or a model may choose. */
@@ -17,8 +25,6 @@ export interface Mode {
   readonly sections: readonly PromptSection[];
   /** Sections that accompany the first message in this mode, because all modes share the system prompt. */
   readonly messageSections?: readonly PromptSection[];
-  /** The most that its calls may change, whatever is approved: see policy/decide_mode.ts. */
-  readonly access: ModeAccess;
   /**
    * Tools that its calls may use: "all" that its access permits, or those of them with these names or kinds, without
    * those after a "!". The request lists all tools in any case, because of the provider's cache. "listed": tools are
@@ -50,9 +56,9 @@ export interface Mode {
 /** A mode that may be chosen. */
 function chosen<Name extends ModeName>(
   name: Name,
-  more: Partial<Pick<Mode, "tools" | "limits" | "plans">> = {},
+  more: Partial<Pick<Mode, "limits" | "plans">> = {},
 ) {
-  const facts = MODE_FACTS.find((one) => one.name === name) ?? MODE_FACTS[0];
+  const facts: ModeFacts = MODE_FACTS.find((one) => one.name === name) ?? MODE_FACTS[0];
   const own = { name, sections: AGENT_SECTIONS, messageSections: [modeSection(name)] };
   return { tools: "all", limits: {}, ...facts, ...own, ...more } as const satisfies Mode;
 }
@@ -67,7 +73,7 @@ export const CHOSEN: Readonly<Record<ModeName, Mode>> = {
   "deep-explore-write": chosen("deep-explore-write", { limits: { iterations: 20 } }),
   review: chosen("review", { limits: { iterations: 15 } }),
   orchestrator: chosen("orchestrator"),
-  chat: chosen("chat", { tools: "listed" }),
+  chat: chosen("chat", { limits: { iterations: 10 } }),
   /** Each turn runs in another mode: see agent/intent.ts. */
   auto: chosen("auto"),
 };
@@ -80,7 +86,7 @@ export function ownMode({ name, description, access, base, tools, model, text }:
     ...{ name, title: name, description },
     messageSections: [...row.messageSections ?? [], ...text === "" ? [] : [fixed("own mode", text)]],
     access: covers(row.access, access) ? access : row.access,
-    ...(tools === undefined || row.tools === "listed" ? {} : { tools }),
+    ...(tools === undefined ? {} : { tools }),
     ...(model === undefined ? {} : { model }),
   };
 }

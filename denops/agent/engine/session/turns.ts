@@ -1,4 +1,5 @@
 /** Runs the turns of one session. */
+import { narrowed } from "../../protocol/modes.ts";
 import type { Shown } from "../../protocol/surroundings.ts";
 import { TurnError } from "../../shared/errors.ts";
 import { askRead } from "../agent/gather/ask_read.ts";
@@ -130,7 +131,7 @@ export class Turns {
     const { runner, store, config } = this.#ports;
     const notice = await store.ensure();
     await files.scratch?.make();
-    const { parts, problems, note } = await this.#gatherMessage(prompt, mode, signal);
+    const { parts, problems, note, toolSet } = await this.#gatherMessage(prompt, mode, signal);
     record.noteMessage(messageId);
     const userMessage = record.begin(parts, model().name, branch);
     for (const text of [notice, this.#unpriced.notice(config, model()), ...problems]) {
@@ -143,7 +144,7 @@ export class Turns {
     this.#note("context", await surroundings?.begin(view, signal));
     meter.spending.beginTurn();
     const done = instead && runner.instead?.(instead, this.ports(MODES.agent), signal);
-    const end = await (done ?? runner.runTurn(userMessage, this.ports(mode), signal));
+    const end = await (done ?? runner.runTurn(userMessage, this.ports(narrowed(mode, toolSet)), signal));
     record.closeCalls();
     await files.changed.end(signal);
     await surroundings?.end();

@@ -32,7 +32,9 @@ async function steer({ chats }: ActionContext, action: ActionOf<"steer">): Promi
   const { chat, id, text, given: attachments } = action;
   const { session } = chats.at(action);
   const { client } = await session.project();
-  const prompt = await client.composer.blocks(chat, text, attachments);
+  const { blocks: prompt, toolSet } = await client.composer.message(chat, text, attachments);
+  // It limits a turn, so it begins the next one.
+  if (toolSet !== undefined) return { end: "ended" };
   const params = (sessionId: string) => REQUESTS.steer.params.parse({ sessionId, id, prompt });
   return await session.request("steer", params).catch((error: unknown) => {
     // Agents that cannot be steered get it as the next message.

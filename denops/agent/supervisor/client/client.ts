@@ -87,7 +87,7 @@ export class EngineClient implements ClientContext {
 
   async gateContext(chat: number, sessionId: string | undefined): Promise<GateContext> {
     const { root, rules, log, user, roots, sandbox } = this.permissions;
-    const { gate, accessOf, trustOf } = this.ports;
+    const { gate, limitsOf, trustOf } = this.ports;
     const ends = gate.ends(chat);
     const files = this.permissions.files(chat);
     const [view, { works: rehearses }] = await Promise.all([
@@ -98,7 +98,7 @@ export class EngineClient implements ClientContext {
       chat,
       session: sessionId,
       trust: trustOf(this, chat, sessionId),
-      mode: accessOf(chat),
+      limits: limitsOf(chat),
       isOver: () => gate.ends(chat) !== ends,
       root,
       rules,

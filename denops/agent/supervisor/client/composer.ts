@@ -1,7 +1,9 @@
 /** Composes prompts from the user's text and Neovim's attachments. */
 import type { ContentBlock } from "../../deps/acp_sdk.ts";
 import type { Attachment } from "../../protocol/attachments.ts";
+import { type ToolSet, toolSetIn } from "../../protocol/modes.ts";
 import type { Shown } from "../../protocol/surroundings.ts";
+import { hashWords } from "../../shared/text/message_words.ts";
 import { filledIn, promptCall } from "../../shared/user_files/prompt_file.ts";
 import { fileProblems } from "../project/file_problems.ts";
 import { attachmentBlocks, promptBlock } from "../project/attachments.ts";
@@ -13,6 +15,12 @@ import type { ProjectPermissions } from "./permissions.ts";
 
 /** Limit for reading the staged changes. */
 const STAGED_MS = 10_000;
+
+interface ComposedMessage {
+  readonly blocks: readonly ContentBlock[];
+  /** The set of tools that the user limits the turn to. */
+  readonly toolSet: ToolSet | undefined;
+}
 
 interface FilledPrompt {
   readonly name: string;
@@ -33,17 +41,18 @@ export class Composer {
   }
 
   /** The prompt of a message: its text, its template and its attachments. @throws {Error} one line */
-  async blocks(
+  async message(
     chat: number,
     text: string,
     attachments: readonly Attachment[],
-  ): Promise<readonly ContentBlock[]> {
+  ): Promise<ComposedMessage> {
     const template = await this.#template(chat, text);
-    return [
-      { type: "text", text },
+    const blocks = [
+      { type: "text" as const, text },
       ...template === undefined ? [] : [promptBlock(template.name, template.text)],
       ...attachments.length === 0 ? [] : attachmentBlocks(attachments, this.#permissions.search(chat)),
     ];
+    return { blocks, toolSet: toolSetIn(hashWords(`${text}\n\n${template?.text ?? ""}`)) };
   }
 
   /** The text of a side question. @param staged adds the staged changes @throws {Error} one line */

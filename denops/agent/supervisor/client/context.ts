@@ -1,6 +1,6 @@
 /** The context of answers to an engine. */
 import type { FileRules } from "../../protocol/config.ts";
-import type { ModeAccess } from "../../protocol/modes.ts";
+import type { TurnLimits } from "../../protocol/modes.ts";
 import type { Update } from "../../protocol/ui.ts";
 import type { Terminals } from "../commands/terminals.ts";
 import type { TrustedSession } from "../gate/approval_view.ts";
@@ -18,8 +18,8 @@ export interface ClientPorts {
   chatOf(sessionId: string): number | undefined;
   /** Restricts a chat to the mode that the engine reports. */
   narrow(chat: number, mode: string): void;
-  /** The access of a chat's turn, by the mode that the user chose. */
-  accessOf(chat: number): ModeAccess;
+  /** The limits of a chat's turn, by the user's mode and message. */
+  limitsOf(chat: number): TurnLimits;
   /** The user's choice for a session. The default, unless this engine has it open for this chat. */
   trustOf(client: ClientContext, chat: number, sessionId: string | undefined): TrustedSession;
   readonly gate: Gate;

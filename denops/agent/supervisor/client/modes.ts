@@ -1,6 +1,14 @@
 /** The modes of a project: built-in ones, and custom ones from files. */
 import type { UserConfig } from "../../protocol/config.ts";
-import { covers, MODE_FACTS, type ModeAccess, type ModeFacts, type OwnMode } from "../../protocol/modes.ts";
+import {
+  covers,
+  MODE_FACTS,
+  type ModeAccess,
+  type ModeFacts,
+  type OwnMode,
+  type TurnLimits,
+} from "../../protocol/modes.ts";
+import { defined } from "../../shared/records.ts";
 import { knownModels } from "../agents/provider.ts";
 import { ModeBook, type ModeChoice } from "../gate/mode_book.ts";
 import { type ModeFileOptions, modeFiles } from "../project/mode_files.ts";
@@ -47,7 +55,15 @@ export class Modes {
   }
 
   get all(): readonly ModeFacts[] {
-    return [...MODE_FACTS, ...this.#own.map((mode) => ({ ...mode, title: mode.name }))];
+    const facts: readonly ModeFacts[] = MODE_FACTS;
+    return [
+      ...facts,
+      ...this.#own.map((mode) => ({
+        ...mode,
+        title: mode.name,
+        ...defined({ toolSet: facts.find(({ name }) => name === mode.base)?.toolSet }),
+      })),
+    ];
   }
 
   /**
@@ -79,7 +95,16 @@ export class Modes {
 
   /** Unknown modes are read-only. */
   accessOf(name: string): ModeAccess {
-    return this.all.find((one) => one.name === name)?.access ?? "read";
+    return this.#factsOf(name)?.access ?? "read";
+  }
+
+  /** The limits of a turn in this mode. */
+  limits({ mode, access }: ModeChoice): TurnLimits {
+    return { access, ...defined({ toolSet: this.#factsOf(mode)?.toolSet }) };
+  }
+
+  #factsOf(mode: string): ModeFacts | undefined {
+    return this.all.find(({ name }) => name === mode);
   }
 
   /** The options' mode, for sessions without a choice. */

@@ -8,7 +8,7 @@ import type { SessionTrust } from "../../policy/session_permission.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
 import { type Activation, levelOf } from "../../protocol/commands.ts";
 import type { FileRules, UserConfig } from "../../protocol/config.ts";
-import type { ModeAccess } from "../../protocol/modes.ts";
+import type { ModeAccess, TurnLimits } from "../../protocol/modes.ts";
 import type { ApprovalSubject, ApprovalUpdate, EffectRow } from "../../protocol/ui.ts";
 import type { CommandView } from "../commands/command_place.ts";
 import type { EndedCommand } from "../commands/terminals.ts";
@@ -39,8 +39,8 @@ export interface GateContext {
   readonly rules: RuleBook;
   readonly log: ApprovalLog;
   readonly commands: UserConfig["commands"];
-  /** The access of the turn's mode. */
-  readonly mode: ModeAccess;
+  /** The limits of the turn's mode and message. */
+  readonly limits: TurnLimits;
   /** The rules for files. */
   readonly files: FileRules;
   /** Real paths. */

@@ -109,7 +109,7 @@ export class Gate {
     if (accessRequest === undefined) return this.#automatic(request, UNKNOWN, { kind: "nothing" }, base);
     const context = contextFor(accessRequest, base);
     const { access, reason, force } = accessRequest;
-    const against = againstMode(access, context.mode);
+    const against = againstMode(access, context.limits);
     if (against !== undefined) return this.#automatic(request, against, access, context);
     if (access.kind === "command") return await this.#command(request, { ...accessRequest, access }, context);
     if (access.kind === "effects") return await this.#effects(request, { ...accessRequest, access }, context);
@@ -417,7 +417,9 @@ function problemOf(rules: readonly string[]): string | undefined {
 function contextFor({ agent, tools }: AccessRequest, context: GateContext): GateContext {
   if (agent === undefined) return { ...context, tools };
   const { title, access } = agent;
-  return { ...context, tools, agent: title, mode: covers(context.mode, access) ? access : context.mode };
+  const { limits } = context;
+  const narrower = covers(limits.access, access) ? { ...limits, access } : limits;
+  return { ...context, tools, agent: title, limits: narrower };
 }
 
 /** The rules alone decide whether a new rule fits. */
@@ -438,10 +440,10 @@ const NAMELESS = "a tool call";
 function withinMode(
   judgement: CommandDecision,
   access: AccessOf<"command">,
-  { mode }: GateContext,
+  { limits }: GateContext,
 ): CommandDecision {
   const [against] = [judgement.requestedAccess, judgement.access]
-    .flatMap((commandAccess) => againstMode({ ...access, access: commandAccess }, mode) ?? []);
+    .flatMap((commandAccess) => againstMode({ ...access, access: commandAccess }, limits) ?? []);
   return against === undefined ? judgement : { ...judgement, decision: against, rehearsed: false };
 }
 

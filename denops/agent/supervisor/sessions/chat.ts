@@ -1,6 +1,6 @@
 /** One chat: sends its messages to the engine one after the other. */
 import type { ContentBlock, PromptResponse } from "../../deps/acp_sdk.ts";
-import type { ModeAccess } from "../../protocol/modes.ts";
+import { narrowed, type ToolSet, type TurnLimits } from "../../protocol/modes.ts";
 import { trace } from "../../protocol/trace.ts";
 import type { Action } from "../../protocol/actions.ts";
 import type { Update } from "../../protocol/ui.ts";
@@ -20,6 +20,8 @@ interface Delivery {
   /** The branch of a new session. */
   readonly branch: string | undefined;
   readonly blocks: readonly ContentBlock[];
+  /** The message limits the turn to it. */
+  readonly toolSet: ToolSet | undefined;
   readonly merge: Merge | undefined;
 }
 
@@ -48,7 +50,7 @@ type TurnState =
   | { readonly phase: "ready" }
   | { readonly phase: "between" }
   | { readonly phase: "opening"; stop(): void }
-  | { readonly phase: "running"; readonly access: ModeAccess; stop(): void };
+  | { readonly phase: "running"; readonly limits: TurnLimits; stop(): void };
 
 export class Chat {
   readonly id: number;
@@ -74,9 +76,9 @@ export class Chat {
     return this.#stopping === undefined;
   }
 
-  /** The access of the running turn, otherwise of the next one. */
-  get access(): ModeAccess {
-    return this.#state.phase === "running" ? this.#state.access : this.session.access;
+  /** The limits of the running turn, otherwise of the next one. */
+  get limits(): TurnLimits {
+    return this.#state.phase === "running" ? this.#state.limits : this.session.limits;
   }
 
   /** The project in which a turn of this chat is running; undefined without a turn. */
@@ -215,14 +217,14 @@ export class Chat {
     const open = await this.session.openForTurn(turn);
     const { project, sessionId } = open;
     const branch = await this.session.branch(open, text);
-    const blocks = await project.client.composer.blocks(this.id, text, attachments);
+    const { blocks, toolSet } = await project.client.composer.message(this.id, text, attachments);
     const merge = worktree === undefined ? undefined : await project.client.merge(this.id, worktree);
-    return { project, sessionId, branch, blocks, merge };
+    return { project, sessionId, branch, blocks, toolSet, merge };
   }
 
   /** @returns the engine's reason for the turn's end, or "cancelled" if it does not end the turn soon after a stop */
   async #prompt(delivery: Delivery, message: QueuedMessage, turn: NextTurn): Promise<string> {
-    const { project: { engine, client }, sessionId, branch, blocks, merge } = delivery;
+    const { project: { engine, client }, sessionId, branch, blocks, toolSet, merge } = delivery;
     const { id: messageId, shown: view, remember, edit } = message;
     const details = {
       branch,
@@ -250,7 +252,8 @@ export class Chat {
     };
     // A mode applies from the next turn on. Explicit requests may write in any mode.
     const isPlain = [remember, edit, merge].every((part) => part === undefined);
-    this.#state = { phase: "running", access: isPlain ? this.session.access : "write", stop };
+    const limits = isPlain ? narrowed(this.session.limits, toolSet) : { access: "write" } as const;
+    this.#state = { phase: "running", limits, stop };
     const answered: Promise<PromptResponse> = Promise.race([died, engine.prompt(sessionId, blocks, details)])
       .finally(() => timers.forEach((timer) => clearTimeout(timer)));
     turn.sent();

@@ -1,6 +1,6 @@
 import type { ChoosableEffort } from "../../protocol/options/efforts.ts";
 import type { SessionPermission } from "../../protocol/access.ts";
-import type { ModeAccess } from "../../protocol/modes.ts";
+import type { TurnLimits } from "../../protocol/modes.ts";
 import type { RequestName, RequestParams, RequestResult } from "../../protocol/requests.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
@@ -54,9 +54,9 @@ export class ChatSession {
     return this.#connection.session?.project.root;
   }
 
-  /** The next turn's access. */
-  get access(): ModeAccess {
-    return this.#mode.access(this.#connection.session?.project.client.modes);
+  /** The next turn's limits. */
+  get limits(): TurnLimits {
+    return this.#mode.limits(this.#connection.session?.project.client.modes);
   }
 
   /** The permission of a session. @param client of the engine that asks */

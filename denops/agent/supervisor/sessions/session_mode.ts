@@ -1,5 +1,5 @@
 /** The mode of a chat's session. The user chooses it; the engine may only narrow it. */
-import type { ModeAccess } from "../../protocol/modes.ts";
+import type { TurnLimits } from "../../protocol/modes.ts";
 import type { Severity, Update } from "../../protocol/ui.ts";
 import type { Engine } from "../agents/engine.ts";
 import type { Modes } from "../client/modes.ts";
@@ -27,10 +27,11 @@ export class SessionMode {
     return this.#choice !== undefined;
   }
 
-  /** The next turn's access. @param modes undefined if no session is open */
-  access(modes: Modes | undefined): ModeAccess {
-    if (this.#choice === undefined || modes?.problem(this.#choice)) return "read";
-    return (this.#narrowed ?? this.#choice).access;
+  /** The next turn's limits. @param modes undefined if no session is open */
+  limits(modes: Modes | undefined): TurnLimits {
+    const choice = this.#choice;
+    if (modes === undefined || choice === undefined || modes.problem(choice)) return { access: "read" };
+    return modes.limits(this.#narrowed ?? choice);
   }
 
   /** The name of the next turn's mode. @param session the chat's, if it has one */

@@ -1,5 +1,5 @@
--- Completes mentions in a message: "@" for files, buffers, symbols and words, "#" for tools, and "/" at the beginning
--- for prompts and sub-commands. It works by 'completefunc' and while typing. Lists that are not known yet are
+-- Completes mentions in a message: "@" for files, buffers, symbols and words, "#" for tools and their sets, and "/" at the
+-- beginning for prompts and sub-commands. It works by 'completefunc' and while typing. Lists that are not known yet are
 -- requested and shown later.
 local client = require("agent.client")
 local find = require("agent.reload.find")
@@ -28,6 +28,9 @@ local waiting = {}
 
 --- Descriptions of the words, besides those of attachment.lua.
 local WORDS = { "diff", "session", "symbol:" }
+
+--- Sets of tools, the same as in protocol/modes.ts.
+M.tool_sets = { "look", "edits" }
 
 ---@class agent.Known
 ---@field list string[]
@@ -270,8 +273,8 @@ local function items_of(chat, lead)
   end
   if vim.startswith(lead, "#") then
     return vim.tbl_map(function(name)
-      return item("#", name, "tool")
-    end, matching.best(tools(chat), lead:sub(2), MOST))
+      return item("#", name, vim.list_contains(M.tool_sets, name) and "tool set" or "tool")
+    end, matching.best(vim.list_extend(vim.list_slice(M.tool_sets), tools(chat)), lead:sub(2), MOST))
   end
   return mentions(chat, lead:sub(2))
 end

@@ -16,6 +16,8 @@ import {
   toolMentions,
   toolsNote,
 } from "../../context/mentions.ts";
+import { type ToolSet, toolSetIn } from "../../../protocol/modes.ts";
+import { hashWords } from "../../../shared/text/message_words.ts";
 import { treeText } from "../../context/tree.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
 import type { MessageEntry } from "../../log/entries.ts";
@@ -68,6 +70,8 @@ export interface GatheredMessage {
   readonly problems: readonly string[];
   /** For the model, beside the message: the tools that the user mentioned. */
   readonly note?: string | undefined;
+  /** The set of tools that the user limited the turn to. */
+  readonly toolSet?: ToolSet | undefined;
 }
 
 /** Time limit for one access to files or git, in milliseconds. */
@@ -113,16 +117,17 @@ class MessageGatherer {
     const { tools } = this.#ports;
     const wanted = toolMentions(text, tools.names);
     for (const name of wanted) tools.add(name);
-    const note = toolsNote(wanted);
+    const toolSet = toolSetIn(hashWords(text));
+    const rest = { problems: this.#problems, note: toolsNote(wanted, toolSet), toolSet };
     const found = mentionsIn(text).slice(0, MOST_MENTIONS);
     const isPlain = found.length === 0 && words.length === this.#prompt.length;
-    if (isPlain || !await this.#knowsRules()) return { parts: words, problems: this.#problems, note };
+    if (isPlain || !await this.#knowsRules()) return { parts: words, ...rest };
     for (const one of this.#prompt) {
       const isMeant = !isWord(one) && one.meta?.mention === undefined;
       if (isMeant) await this.#try(undefined, () => this.#take(one, false));
     }
     for (const one of found) await this.#try(one, () => this.#mentioned(one));
-    return { parts: [...words, ...this.#attachments.values()], problems: this.#problems, note };
+    return { parts: [...words, ...this.#attachments.values()], ...rest };
   }
 
   #inTime(): AbortSignal {

@@ -2,7 +2,7 @@
  * The tools that a session's model is offered. The list is chosen at the first request and stays the same in every
  * mode; tools that a mode forbids are refused when called.
  */
-import { covers } from "../../../protocol/modes.ts";
+import { covers, TOOL_SETS } from "../../../protocol/modes.ts";
 import { briefly } from "../../context/brief.ts";
 import { hasPart, type Mode } from "../../context/modes.ts";
 import type { EditForm } from "../../../protocol/options/efforts.ts";
@@ -100,6 +100,9 @@ export function refusalOf(
     const off = part.names.find((name) => switches.isPartOff(name));
     if (off !== undefined) return `${off} is off in this session`;
     if (!hasPart(mode, part)) return `mode ${mode.name} has no tool ${name}`;
+    if (mode.toolSet !== undefined && !hasPart(TOOL_SETS[mode.toolSet], part)) {
+      return `this turn ${TOOL_SETS[mode.toolSet].does}, so it has no ${name}`;
+    }
     if (!covers(mode.access, own.least)) {
       return `mode ${mode.name} ${LIMITS[mode.access]}, so it has no ${name}`;
     }

@@ -3,7 +3,7 @@
  * of its parent session, whose model gets only the last message.
  */
 import { againstMode } from "../../../policy/decide_mode.ts";
-import type { ModeAccess } from "../../../protocol/modes.ts";
+import type { TurnLimits } from "../../../protocol/modes.ts";
 import type { Mode } from "../../context/modes.ts";
 import { HistoryWindow } from "../../context/folding/window.ts";
 import type { LogEntry, MessageEntry } from "../../log/entries.ts";
@@ -169,7 +169,7 @@ function runnerPorts(options: SubagentOptions, log: SubagentLog): RunnerPorts {
     ask: async (request, signal) => {
       if (parent.call === undefined) return IN_BACKGROUND;
       const agent = { title, access: mode.access };
-      return withinMode(request, await ask({ ...request, agent }, signal), mode.access);
+      return withinMode(request, await ask({ ...request, agent }, signal), mode);
     },
     messages: () => log.history.seen,
     fold: append,
@@ -179,7 +179,7 @@ function runnerPorts(options: SubagentOptions, log: SubagentLog): RunnerPorts {
 }
 
 /** Rejects a read-only sub-agent's command that the client would run with more access. */
-function withinMode({ access }: ApprovalRequest, answer: ApprovalAnswer, mode: ModeAccess): ApprovalAnswer {
+function withinMode({ access }: ApprovalRequest, answer: ApprovalAnswer, mode: TurnLimits): ApprovalAnswer {
   const isYes = answer.answer === "allow_once" || answer.answer === "allow_session";
   if (access.kind !== "command" || !isYes) return answer;
   const { access: _, ...line } = access;

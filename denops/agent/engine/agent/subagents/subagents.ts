@@ -47,8 +47,10 @@ interface SubagentsPorts {
   readonly modes: Pick<SessionModes, "all" | "models" | "model">;
 }
 
-/** A sub-agent has a fixed mode and starts no others. */
-const NOT_SUBAGENTS: ReadonlySet<string> = new Set([CHOSEN.auto.name, CHOSEN.orchestrator.name]);
+/** A sub-agent has a task and a fixed mode, and starts no others. */
+const NOT_SUBAGENTS: ReadonlySet<string> = new Set(
+  [CHOSEN.auto, CHOSEN.chat, CHOSEN.orchestrator].map(({ name }) => name),
+);
 
 interface Begun {
   /** The id of its session. */

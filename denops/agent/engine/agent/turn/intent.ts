@@ -1,5 +1,6 @@
 /** Chooses the mode of a turn in mode auto with one small request. */
 import { z } from "../../../deps/zod.ts";
+import { narrowed } from "../../../protocol/modes.ts";
 import { CHOSEN, type Mode, MODES } from "../../context/modes.ts";
 import { wordsOf } from "../../log/entries.ts";
 import type { UserMessage } from "../../log/events.ts";
@@ -27,7 +28,8 @@ export async function autoMode(
   await model.prepare(signal);
   const row = await chooseMode(message, before?.text ?? "", { model, environment, count }, signal);
   emit({ type: "notice", severity: "info", text: `Mode auto chose ${row.name} for this message.` });
-  return { ...mode, ...row, ...defined({ model: mode.model }) };
+  // The message may limit the turn.
+  return narrowed({ ...mode, ...row, ...defined({ model: mode.model }) });
 }
 
 /** An unclear answer chooses mode agent. @param before the model's last words */

@@ -1,5 +1,6 @@
 /** Builds the ports of a turn from those of the session. */
 import { againstMode } from "../../../policy/decide_mode.ts";
+import { narrowed } from "../../../protocol/modes.ts";
 import { familyOf, thinksNever } from "../../../models/families.ts";
 import { defined } from "../../../shared/records.ts";
 import { MODES, within } from "../../context/modes.ts";
@@ -67,10 +68,11 @@ export class LoopPorts {
       summarizer,
       room: this.room,
       textCalls: this.#textCalls,
-      inMode: (other) =>
-        this.of({ ...ports, mode: { ...other, ...defined({ model: mode.model, effort: mode.effort }) } }),
-      decide: (access, granted, tools) =>
-        againstMode(access, mode.access) ?? ports.decide(access, granted, tools),
+      inMode: (other) => {
+        const { model, effort, toolSet } = mode;
+        return this.of({ ...ports, mode: narrowed({ ...other, ...defined({ model, effort, toolSet }) }) });
+      },
+      decide: (access, granted, tools) => againstMode(access, mode) ?? ports.decide(access, granted, tools),
       context: {
         workspace,
         session: ports.state,

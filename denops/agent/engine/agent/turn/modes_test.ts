@@ -8,6 +8,15 @@ const chosen = (mode: string) => `say \`\`\`json\nsay {"mode": "${mode}"}\nsay \
 
 const WRITE = 'call write_file {"path": "new.ts", "content": "x"}';
 
+const REPORT = { output: "mkdir: cannot create: Read-only file system", end: "exit code 1", failed: true };
+const COMMANDS = {
+  run: () => Promise.resolve(REPORT),
+  startInBackground: () => Promise.resolve("1"),
+  output: () => Promise.resolve(REPORT),
+  stop: () => Promise.resolve(REPORT),
+  isRunning: () => false,
+};
+
 function prompts(
   engine: { readonly server: { readonly requests: readonly { readonly body: Record<string, unknown> }[] } },
 ) {
@@ -125,14 +134,6 @@ Deno.test("a mode's own limit of steps holds, and a change of the mode with the 
 });
 
 Deno.test("the project's .git is refused without a question, and a mode that reads proposes no more access", async () => {
-  const report = { output: "mkdir: cannot create: Read-only file system", end: "exit code 1", failed: true };
-  const commands = {
-    run: () => Promise.resolve(report),
-    startInBackground: () => Promise.resolve("1"),
-    output: () => Promise.resolve(report),
-    stop: () => Promise.resolve(report),
-    isRunning: () => false,
-  };
   const script = [
     'call write {"path": ".git/hooks/x", "content": "x"}',
     'call run {"command": "mkdir a", "access": "look"}',
@@ -141,7 +142,7 @@ Deno.test("the project's .git is refused without a question, and a mode that rea
   const play = async (mode: string) => {
     await using engine = await startEngine({
       script,
-      abilities: { commands },
+      abilities: { commands: COMMANDS },
       config: { mode, title: false },
       ask: () => ({ answer: "allow_once", access: "look" }),
     });
@@ -174,4 +175,84 @@ Deno.test("plan: a turn that has looked around ends in a plan, or is asked for o
   await engine.prompt("Thanks");
   assert.equal(engine.server.requests.length, 5);
   assert.deepEqual(engine.server.problems, []);
+});
+
+const EVERYTHING = [
+  'call read {"path": "a.txt"}',
+  'call search {"pattern": "alpha"}',
+  'call run {"command": "ls", "access": "look"}',
+  'call subagent {"mode": "explore", "title": "look", "task": "Look."}',
+  'call edit {"path": "a.txt", "old_str": "alpha", "new_str": "omega"}',
+  'call write {"path": "b.txt", "content": "b"}',
+].join("\n");
+const LOOKS = /^Not run: this turn only reads and searches files, so it has no /;
+
+/** Plays the same calls with this message in this mode. */
+async function everything(mode: string, message: string) {
+  await using engine = await startEngine({
+    script: `${EVERYTHING}\n---\nsay Done.`,
+    files: { "a.txt": "alpha\n" },
+    abilities: { commands: COMMANDS },
+    config: { mode, title: false },
+  });
+  await engine.prompt(message);
+  const [, ...results] = engine.results();
+  const first = engine.server.requests[0]?.body;
+  return {
+    results: engine.results(),
+    refused: results.slice(1).map((text) => LOOKS.test(text)),
+    text: await engine.project.read("a.txt"),
+    tools: first?.tools,
+    choice: first?.tool_choice,
+    message: JSON.stringify(first?.messages),
+    asked: engine.asked,
+    problems: engine.server.problems,
+  };
+}
+
+Deno.test("chat reads files, and changes and runs nothing; its request has the tools of every mode", async () => {
+  const chat = await everything("chat", "What is in a.txt?");
+  assert.equal(chat.results[0], "1\talpha");
+  assert.deepEqual(chat.refused, [true, true, true, true]);
+  assert.equal(chat.text, "alpha\n");
+  const agent = await everything("agent", "What is in a.txt?");
+  assert.deepEqual([chat.tools, chat.choice], [agent.tools, agent.choice]);
+  assert.equal(agent.text, "omega\n");
+  assert.deepEqual([chat.problems, agent.problems], [[], []]);
+});
+
+Deno.test("#look and #edits limit the turn of a message, in no mode more than that, and change no tool of the request", async () => {
+  const plain = await everything("agent", "Change a.txt");
+  const look = await everything("agent", "Change a.txt #look #edits");
+  assert.match(look.message, /This turn only reads and searches files, as the user asked with #look/);
+  assert.deepEqual(look.refused, [true, true, true, true]);
+  assert.equal(look.text, "alpha\n");
+  const edits = await everything("agent", "Change a.txt (#edits)");
+  const refusal = /^Not run: this turn only reads, searches and edits files, so it has no /;
+  assert.deepEqual(edits.results.slice(2).map((text) => refusal.test(text)), [true, true, false, false]);
+  assert.equal(edits.text, "omega\n");
+  const plan = await everything("plan", "Change a.txt #edits");
+  assert.equal(plan.text, "alpha\n");
+  assert.deepEqual([look.tools, edits.tools], [plain.tools, plain.tools]);
+  const quoted = await everything("agent", "Change a.txt, not `#look`");
+  assert.equal(quoted.text, "omega\n");
+  assert.deepEqual([...look.asked, ...edits.asked].filter(({ access }) => access.kind === "command"), []);
+});
+
+Deno.test("auto keeps the set of a message, whatever mode it chooses, and the next message is free", async () => {
+  await using engine = await startEngine({
+    script: [
+      chosen("agent"),
+      `new-history\n${WRITE}`,
+      "say No.",
+      `new-history\n${chosen("agent")}`,
+      `new-history\n${WRITE}`,
+      "say Yes.",
+    ].join("\n---\n"),
+    config: { mode: "auto", title: false },
+  });
+  await engine.prompt("Look at it #look");
+  assert.match(engine.results()[0] ?? "", LOOKS);
+  await engine.prompt("Now write");
+  assert.equal(await Deno.readTextFile(engine.project.path("new.ts")), "x");
 });

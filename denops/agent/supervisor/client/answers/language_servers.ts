@@ -5,11 +5,11 @@ import type { ClientContext } from "../context.ts";
 import { NO_CHAT } from "../permissions.ts";
 
 export function languageServerAnswers(client: ClientContext): Pick<EngineAnswers, "lsp"> {
-  const { ports: { editor, gate, accessOf, chatOf, ownerOf }, permissions: { roots, user } } = client;
+  const { ports: { editor, gate, limitsOf, chatOf, ownerOf }, permissions: { roots, user } } = client;
   const starts = new LspStarts();
   return {
     async lsp(sessionId, question) {
-      const mayWrite = accessOf(ownerOf(sessionId) ?? NO_CHAT) === "write";
+      const mayWrite = limitsOf(ownerOf(sessionId) ?? NO_CHAT).access === "write";
       return await starts.answer(sessionId, question, {
         option: mayWrite ? user.lsp_start : "never",
         editor: (servers) =>
