@@ -276,6 +276,7 @@ end
 
 local ANSWERS = {
   files = true,
+  readable = true,
   health = true,
   rules = true,
   log = true,

@@ -109,6 +109,8 @@ export const Action = z.discriminatedUnion("type", [
     model: z.string().min(1).max(200).optional(),
   }),
   z.object({ type: z.literal("files"), request, chat, session, ...place }),
+  /** Whether the model may have this file freely. */
+  z.object({ type: z.literal("readable"), ...sessionRequest, path: z.string() }),
   /** Prompt templates that a message may call. */
   z.object({ type: z.literal("prompts"), request, chat, session, ...place }),
   z.object({ type: z.literal("tools"), request, chat, toggle: z.string().optional(), session, ...place }),

@@ -125,7 +125,7 @@ export const OwnMode = z.object({
   /** At most its base's. */
   access: z.enum(MODE_ACCESSES),
   base: z.enum(MODE_NAMES),
-  /** Names and kinds of tools; default: its base's. */
+  /** Names and kinds of tools; empty: none; default: its base's. */
   tools: z.array(z.string()).optional(),
   model: z.string().min(1).optional(),
   /** Added to the prompt. */

@@ -119,6 +119,8 @@ export const SCREEN_NOTIFICATIONS = {
   retry: z.object({ attempt: z.int(), tries: z.int(), waitMs: z.number(), reason: z.string() }),
   /** The changed files of a turn so far, or of the whole turn at its end. */
   turn_files: z.object({ turn: z.int().min(1), files: z.array(TurnFile) }),
+  /** Whether any tool call of the session's next turn may run: at its start, and after each change. */
+  tools: z.object({ available: z.boolean() }),
   /** More of the answer to the `aside` of this id; the result has the final text. */
   aside: z.object({ id: z.string(), text: z.string() }),
   /** Time measurements, sent only while tracing. */

@@ -8,7 +8,13 @@ const buffer = z.object({ path, modified: z.boolean() });
 /** The user's screen when a message was sent. */
 export const Shown = z.object({
   /** The cursor's place, or its last one before the chat; lines count from 1. */
-  current: z.object({ path, line: z.int(), modified: z.boolean() }).optional(),
+  current: z.object({
+    path,
+    line: z.int(),
+    modified: z.boolean(),
+    /** The user was shown that its text is sent, because the turn has no tools to read it. */
+    text: z.boolean().optional(),
+  }).optional(),
   /** Buffers that show files, last used first. */
   buffers: z.array(buffer),
   /** Diagnostics of all open buffers; absent if the user disabled them. */

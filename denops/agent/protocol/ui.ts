@@ -64,6 +64,8 @@ export type Update =
     /** Id of the current mode, ids of all modes. */
     readonly mode?: string;
     readonly modes?: readonly string[];
+    /** Whether any tool call of the next turn may run. */
+    readonly has_tools?: boolean;
     readonly commands?: readonly { readonly name: string; readonly description: string }[];
     readonly options?: readonly { readonly id: string; readonly name: string; readonly value: string }[];
     /** The session's permission; only the supervisor's own updates have it. */
@@ -134,6 +136,7 @@ export type Update =
   | { readonly type: "rules"; readonly request: number; readonly rules: readonly ShownRule[] }
   /** Files of the project that were found in time. Files that the agent may not read freely are left out. */
   | { readonly type: "files"; readonly request: number; readonly paths: readonly string[] }
+  | { readonly type: "readable"; readonly request: number; readonly readable: boolean }
   /** By name; `hint` describes the arguments. */
   | {
     readonly type: "prompts";

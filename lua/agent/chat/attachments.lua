@@ -1,4 +1,5 @@
 -- Automatic attachments of the next message, and the line above the input that lists them.
+local client = require("agent.client")
 local config = require("agent.config")
 local followed = require("agent.chat.followed")
 local find = require("agent.reload.find")
@@ -11,13 +12,14 @@ local window = require("agent.chat.window")
 ---@class agent.Attachments
 ---@field chat agent.Chat
 ---@field switched table<string, boolean>  attachments that the user has switched on or off in this chat, by name
+---@field readable table<string, boolean>  whether the model may have a file freely; false until the answer comes
 local Attachments = {}
 Attachments.__index = Attachments
 
 ---@param chat agent.Chat
 ---@return agent.Attachments
 function Attachments.new(chat)
-  return setmetatable({ chat = chat, switched = {} }, Attachments)
+  return setmetatable({ chat = chat, switched = {}, readable = {} }, Attachments)
 end
 
 ---@class agent.AttachmentChoice
@@ -73,6 +75,23 @@ function Attachments:label_of(selection)
   return attachment.label(selection, selection.path and name_of(self.chat, selection.path))
 end
 
+--- True if the text of the file that the user looks at is sent: no tool of the next turn can read it.
+---@param path string
+---@return boolean
+function Attachments:has_text(path)
+  if self.chat.timeline.has_tools ~= false then
+    return false
+  elseif self.readable[path] == nil then
+    self.readable[path] = false
+    local action = { type = "readable", chat = self.chat.id, session = self.chat.timeline.session, path = path }
+    client.ask(vim.tbl_extend("error", action, self.chat:place()), function(update)
+      self.readable[path] = update ~= nil and update.readable
+      self:show()
+    end)
+  end
+  return self.readable[path]
+end
+
 --- All possible attachments, in the order of the line.
 ---@return agent.AttachmentChoice[]
 ---@return agent.Surroundings
@@ -85,7 +104,9 @@ function Attachments:list()
     table.insert(list, { name = name, label = label, on = is_on(self.chat, name) })
   end
   if now.current then
-    add("file", ("%s:%d"):format(name_of(self.chat, now.current.path), now.current.line))
+    now.current.text = self:has_text(now.current.path) or nil
+    local label = ("%s:%d"):format(name_of(self.chat, now.current.path), now.current.line)
+    add("file", now.current.text and label .. " with text" or label)
   end
   local diagnostics = now.errors + now.warnings
   if diagnostics > 0 then

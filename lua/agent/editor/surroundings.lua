@@ -9,7 +9,7 @@ local MOST_BUFFERS = 20
 local MOST_LINES, MOST_TEXT = 20, 1500
 
 ---@class agent.Surroundings see protocol/surroundings.ts; paths are absolute
----@field current? { path: string, line: integer, modified: boolean }
+---@field current? { path: string, line: integer, modified: boolean, text?: true }  `text`: its text is sent
 ---@field buffers { path: string, modified: boolean }[]
 ---@field errors integer
 ---@field warnings integer

@@ -383,6 +383,9 @@ function on.agent_state(timeline, update)
   for _, field in ipairs({ "provider", "model", "mode", "modes", "commands", "options", "permission" }) do
     timeline[field] = update[field] or timeline[field]
   end
+  if update.has_tools ~= nil then
+    timeline.has_tools = update.has_tools
+  end
 end
 
 --- The blocks so far are outdated.

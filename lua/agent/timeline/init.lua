@@ -65,6 +65,7 @@ local M = {}
 ---@field model? string
 ---@field sandbox? string
 ---@field mode? string          of the agent, as the agent names it
+---@field has_tools? boolean     whether a tool call of the next turn may run; nil: unknown
 ---@field commands? { name: string, description: string }[]  of the agent
 ---@field options? { id: string, name: string, value: string }[]  of the agent, with their values
 ---@field permission? string    what the session may do unasked, as the supervisor says

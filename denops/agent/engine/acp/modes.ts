@@ -75,6 +75,7 @@ interface Open {
   /** @throws {RequestError} if the session is not open here */
   get(id: string): { readonly modes: SessionModes };
   tell(id: string, update: SessionUpdate): void;
+  reportTools(id: string): void;
 }
 
 export function serveModes(app: AgentApp, open: Open): AgentApp {
@@ -90,6 +91,7 @@ export function serveModes(app: AgentApp, open: Open): AgentApp {
     if (mode !== undefined) open.tell(id, { sessionUpdate: "current_mode_update", currentModeId: mode });
     const configOptions = optionsOf(modes);
     open.tell(id, { sessionUpdate: "config_option_update", configOptions });
+    open.reportTools(id);
     return configOptions;
   };
   return app

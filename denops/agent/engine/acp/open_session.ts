@@ -84,8 +84,15 @@ export function openSession(
       if (event.type !== "notice" || event.text !== early) sender.send(event);
     },
   });
+  let hadTools: boolean | undefined;
+  const reportTools = () => {
+    const { hasTools: available } = session;
+    if (available !== hadTools) screen.tell("tools", { available });
+    hadTools = available;
+  };
   // The client knows the session only after the answer.
   setTimeout(() => {
+    reportTools();
     early = options.notice();
     if (early !== undefined) sender.send({ type: "notice", severity: "warning", text: early });
     session.prepare();
@@ -93,5 +100,5 @@ export function openSession(
     // Our own client requests the list when it shows it.
     if (can.extensions.size === 0) offerModels(session.modes, options.models(config), sender);
   }, 0);
-  return { session, sender };
+  return { session, sender, reportTools };
 }

@@ -15,7 +15,10 @@ export function openSessionAnswers(open: AcpSessions): Answers {
   return {
     tools: at(({ sessionId, toggle }) => {
       const session = open.get(sessionId);
-      if (toggle !== undefined) session.tools.toggle(toggle);
+      if (toggle !== undefined) {
+        session.tools.toggle(toggle);
+        open.reportTools(sessionId);
+      }
       return { tools: [...session.tools.list] };
     }),
     compact: async ({ sessionId, focus, undo }) => {

@@ -44,6 +44,8 @@ export interface Archive {
 export interface AcpSession {
   readonly session: Session;
   readonly sender: UpdateSender;
+  /** Tells the client whether the next turn has tools, if that has changed. */
+  reportTools(): void;
 }
 
 /** Creates or loads the session of this id. @param roots real paths, the project first */
@@ -211,7 +213,15 @@ export class AcpSessions {
 
   /** Updates the custom modes from files. */
   set ownModes(modes: SessionModes["own"]) {
-    for (const { session } of this.#open.values()) session.modes.own = modes;
+    for (const { session, reportTools } of this.#open.values()) {
+      session.modes.own = modes;
+      reportTools();
+    }
+  }
+
+  /** Call it after a change of a session's mode, model or tools. */
+  reportTools(id: string): void {
+    this.#open.get(id)?.reportTools();
   }
 
   /** Does nothing if the session is not open here. */

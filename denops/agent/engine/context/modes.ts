@@ -78,15 +78,25 @@ export const CHOSEN: Readonly<Record<ModeName, Mode>> = {
   auto: chosen("auto"),
 };
 
+/** For the model, in a mode without tools. */
+const NO_TOOLS = fixed(
+  "no tools",
+  "This mode has no tools: answer from what you were given. If a question needs a look at a file, name the file.",
+);
+
 /** A mode from a file: its base with its own text, tools or model. */
 export function ownMode({ name, description, access, base, tools, model, text }: OwnMode): Mode {
   const row = CHOSEN[base];
   return {
     ...row,
     ...{ name, title: name, description },
-    messageSections: [...row.messageSections ?? [], ...text === "" ? [] : [fixed("own mode", text)]],
+    messageSections: [
+      ...row.messageSections ?? [],
+      ...tools?.length === 0 ? [NO_TOOLS] : [],
+      ...text === "" ? [] : [fixed("own mode", text)],
+    ],
     access: covers(row.access, access) ? access : row.access,
-    ...(tools === undefined ? {} : { tools }),
+    ...(tools === undefined ? {} : { tools: tools.length === 0 ? "listed" : tools }),
     ...(model === undefined ? {} : { model }),
   };
 }

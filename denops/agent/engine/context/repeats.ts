@@ -6,12 +6,21 @@ import { isRefused } from "./refused.ts";
 
 /** Replaces unchanged attachments that are already in these messages with a line. */
 export function withoutRepeats(parts: readonly Part[], seen: readonly MessageEntry[]): readonly Part[] {
-  const before = new Set(partsOf(seen).flatMap((part) => part.type === "given" ? [keyOf(part)] : []));
+  const before = keysOf(seen);
   return parts.map((part) => {
     if (part.type !== "given" || !before.has(keyOf(part))) return part;
     const text = `${part.label}: unchanged since it was provided earlier in this session.`;
     return { type: "given", label: `${part.label} (as before)`, text };
   });
+}
+
+/** Whether an attachment is in these messages, unchanged. */
+export function isKnown(part: Part, seen: readonly MessageEntry[]): boolean {
+  return part.type === "given" && keysOf(seen).has(keyOf(part));
+}
+
+function keysOf(seen: readonly MessageEntry[]): ReadonlySet<string> {
+  return new Set(partsOf(seen).flatMap((part) => part.type === "given" ? [keyOf(part)] : []));
 }
 
 /** Messages with images of any origin. */

@@ -191,6 +191,11 @@ export class Session {
     return answer;
   }
 
+  /** Whether any call of the next turn may run. */
+  get hasTools(): boolean {
+    return this.#ports.runner.hasTools?.(this.#turns.ports(this.modes.current)) ?? true;
+  }
+
   /** Whether a prompt is running or waiting, or a sub-agent is working. */
   get isBusy(): boolean {
     return this.#prompts > 0 || this.agents.areAtWork;

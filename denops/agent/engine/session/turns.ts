@@ -131,7 +131,7 @@ export class Turns {
     const { runner, store, config } = this.#ports;
     const notice = await store.ensure();
     await files.scratch?.make();
-    const { parts, problems, note, toolSet } = await this.#gatherMessage(prompt, mode, signal);
+    const { parts, problems, note, toolSet } = await this.#gatherMessage(prompt, mode, signal, view);
     record.noteMessage(messageId);
     const userMessage = record.begin(parts, model().name, branch);
     for (const text of [notice, this.#unpriced.notice(config, model()), ...problems]) {
@@ -169,8 +169,10 @@ export class Turns {
     prompt: readonly PromptPart[],
     mode: Mode,
     signal: AbortSignal,
+    view?: Shown,
   ): Promise<GatheredMessage> {
     const { record, files, tools, modes, model } = this.#parts;
+    const hasTools = this.#ports.runner.hasTools?.(this.ports(mode)) ?? true;
     const asks = askRead({ ...this.ports(modes.current), emit: this.#ports.publish }, signal);
     const message = await gatherMessage(prompt, {
       abilities: {},
@@ -178,6 +180,8 @@ export class Turns {
       workspace: files.workspace.forCall(asks),
       seen: record.history.seen,
       tools,
+      hasTools,
+      active: !hasTools && view?.current?.text === true ? view.current.path : undefined,
       window: model().contextWindow,
       refreshRules: () => files.access.refresh(),
     }, signal);

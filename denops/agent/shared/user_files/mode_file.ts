@@ -67,16 +67,17 @@ function baseOf(wanted: string | undefined): (typeof MODE_FACTS)[number] {
   return found;
 }
 
-/** Kinds and names; "!" excludes one. */
+/** Kinds and names; "!" excludes one. Empty: no tools. */
 function toolsIn(matter: FrontMatter): string[] | undefined {
+  if (["[]", "none"].includes(matter.text("tools")?.toLowerCase() ?? "")) return [];
   const switches = matter.switches("tools");
   const wanted = switches === undefined ? matter.list("tools") : undefined;
   const off = [
     ...switches?.flatMap(([name, on]) => on ? [] : [name]) ?? [],
     ...matter.list("disallowedTools") ?? [],
   ];
-  if (wanted === undefined && off.length === 0) return undefined;
-  const isAll = wanted?.includes("*") ?? true;
+  const isAll = wanted === undefined || wanted.length === 0 || wanted.includes("*");
+  if (isAll && off.length === 0) return undefined;
   return [...isAll ? [] : (wanted ?? []).map(ourName), ...off.map((name) => `!${ourName(name)}`)];
 }
 

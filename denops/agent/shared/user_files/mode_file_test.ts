@@ -74,6 +74,8 @@ Deno.test("lists in every way in which they are written", () => {
     assert.deepEqual(tools(written), ["read", "think"], written);
   }
   assert.equal(tools("description: x"), undefined);
+  assert.equal(tools("tools:"), undefined);
+  assert.deepEqual([tools("tools: none"), tools("tools: []")], [[], []]);
   assert.deepEqual(tools("tools: constructor, __proto__"), ["constructor", "__proto__"]);
   assert.deepEqual(tools('tools: "*"\ndisallowedTools: Write'), ["!edit"]);
 });

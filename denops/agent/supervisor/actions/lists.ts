@@ -4,13 +4,19 @@ import type { ActionContext, Handlers } from "./action.ts";
 
 export function listActions(
   { chats, push, notice }: ActionContext,
-): Handlers<"files" | "prompts" | "tools" | "jobs"> {
+): Handlers<"files" | "readable" | "prompts" | "tools" | "jobs"> {
   return {
     /** Empty if the project cannot be opened: the next message reports why. */
     async files(action) {
       const paths = await chats.at(action).session.project()
         .then(({ client }) => client.composer.fileNames(action.chat)).catch(() => []);
       push({ type: "files", request: action.request, paths });
+    },
+    async readable(action) {
+      const { client: { composer } } = await chats.at(action).session.project();
+      const { path, request, chat } = action;
+      const view = { current: { path, line: 1, modified: false }, buffers: [] };
+      push({ type: "readable", request, readable: composer.editorView(chat, view).current !== undefined });
     },
     async prompts(action) {
       const { client: { composer } } = await chats.at(action).session.project();

@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isInGit } from "../../../policy/file_access.ts";
 import type { AttachmentMeta } from "../../../protocol/attachments.ts";
-import { imageCarriers } from "../../context/repeats.ts";
+import { imageCarriers, isKnown } from "../../context/repeats.ts";
 import { Share } from "../../context/folding/share.ts";
 import {
   type FoundMention,
@@ -50,6 +50,10 @@ export interface AttachmentPorts {
   readonly seen: readonly MessageEntry[];
   /** Enabled tools of the session; a mentioned tool is added. */
   readonly tools: { readonly names: readonly string[]; add(name: string): void };
+  /** Whether the model can read more of a file. */
+  readonly hasTools: boolean;
+  /** The file that the user looks at, if its text is sent: its name. */
+  readonly active?: string | undefined;
   /** Tokens of the model's window. */
   readonly window: number;
   /** Reads the current rules. @throws {Error} if they cannot be read */
@@ -120,13 +124,16 @@ class MessageGatherer {
     const toolSet = toolSetIn(hashWords(text));
     const rest = { problems: this.#problems, note: toolsNote(wanted, toolSet), toolSet };
     const found = mentionsIn(text).slice(0, MOST_MENTIONS);
-    const isPlain = found.length === 0 && words.length === this.#prompt.length;
+    const { active } = this.#ports;
+    const isPlain = found.length === 0 && words.length === this.#prompt.length && active === undefined;
     if (isPlain || !await this.#knowsRules()) return { parts: words, ...rest };
     for (const one of this.#prompt) {
       const isMeant = !isWord(one) && one.meta?.mention === undefined;
       if (isMeant) await this.#try(undefined, () => this.#take(one, false));
     }
     for (const one of found) await this.#try(one, () => this.#mentioned(one));
+    // The user did not ask for it, so problems are not reported.
+    if (active !== undefined) await this.#activeFile(active).catch(() => {});
     return { parts: [...words, ...this.#attachments.values()], ...rest };
   }
 
@@ -288,14 +295,27 @@ class MessageGatherer {
     const begin = share.beginning(text, isNamed, outline.length);
     if (begin === undefined) throw noRoom();
     const count = splitLines(text).length;
-    const heading =
-      `Lines 1-${begin.lines} of ${count} of ${name} (the rest is to be read where it is needed):`;
+    const rest = this.#ports.hasTools ? "is to be read where it is needed" : "is cut off";
+    const heading = `Lines 1-${begin.lines} of ${count} of ${name} (the rest ${rest}):`;
     const body = [...outline === "" ? [] : [outline], `${heading}\n${fenced(begin.text)}`].join("\n\n");
     this.#attachments.set(name, {
       type: "given",
       label: `${name} L1–${begin.lines} of ${count}`,
       text: body,
     });
+  }
+
+  /** Left out if it needs a permission, is attached already, or was sent earlier and is unchanged. */
+  async #activeFile(name: string): Promise<void> {
+    const { workspace, seen } = this.#ports;
+    const path = await workspace.resolve(name);
+    const text = workspace.mayShow(path) && !isInGit(path) ? await this.#text(path) : undefined;
+    if (text === undefined || text === "") return;
+    const known = new Set(this.#attachments.keys());
+    await this.#file(path, text, false);
+    for (const [label, part] of this.#attachments) {
+      if (!known.has(label) && isKnown(part, seen)) this.#attachments.delete(label);
+    }
   }
 
   async #folder(path: RootedPath, name: string): Promise<void> {

@@ -6,7 +6,7 @@ import { covers, TOOL_SETS } from "../../../protocol/modes.ts";
 import { briefly } from "../../context/brief.ts";
 import { hasPart, type Mode } from "../../context/modes.ts";
 import type { EditForm } from "../../../protocol/options/efforts.ts";
-import { partsIn, partsOf } from "../../calls/old_names.ts";
+import { partsIn, partsOf, type ToolPart } from "../../calls/old_names.ts";
 import type { ToolSpec } from "../../log/model_request.ts";
 import { ToolNames } from "../../calls/tool_names.ts";
 import { meantTool } from "../../tools/calls/meant_call.ts";
@@ -86,6 +86,21 @@ export function missingTools(
       .map(({ name }) => name);
 }
 
+/** Whether any call of the offered tools may run. @param list as offered */
+export function hasTools(
+  list: readonly ToolSpec[],
+  mode: Mode,
+  tools: readonly Tool[],
+  switches: Pick<SessionTools, "isPartOff">,
+): boolean {
+  const names = new ToolNames(tools);
+  return list.some(({ name }) => {
+    const tool = meantTool(name, names);
+    return tool !== undefined &&
+      partsOf(tool).some((part) => partRefusal(part, tool, mode, tools, switches) === undefined);
+  });
+}
+
 /** The reason to refuse a call in any case; undefined: it may run. @param args as the tool accepts them */
 export function refusalOf(
   tool: Tool,
@@ -95,19 +110,30 @@ export function refusalOf(
   switches: Pick<SessionTools, "isPartOff">,
 ): string | undefined {
   for (const part of partsIn(tool, args)) {
-    const own = tools.find(({ name }) => name === part.names[0]) ?? tool;
-    const [name] = part.names;
-    const off = part.names.find((name) => switches.isPartOff(name));
-    if (off !== undefined) return `${off} is off in this session`;
-    if (!hasPart(mode, part)) return `mode ${mode.name} has no tool ${name}`;
-    if (mode.toolSet !== undefined && !hasPart(TOOL_SETS[mode.toolSet], part)) {
-      return `this turn ${TOOL_SETS[mode.toolSet].does}, so it has no ${name}`;
-    }
-    if (!covers(mode.access, own.least)) {
-      return `mode ${mode.name} ${LIMITS[mode.access]}, so it has no ${name}`;
-    }
+    const refusal = partRefusal(part, tool, mode, tools, switches);
+    if (refusal !== undefined) return refusal;
   }
   return undefined;
+}
+
+function partRefusal(
+  part: ToolPart,
+  tool: Tool,
+  mode: Mode,
+  tools: readonly Tool[],
+  switches: Pick<SessionTools, "isPartOff">,
+): string | undefined {
+  const own = tools.find(({ name }) => name === part.names[0]) ?? tool;
+  const [name] = part.names;
+  const off = part.names.find((name) => switches.isPartOff(name));
+  if (off !== undefined) return `${off} is off in this session`;
+  if (!hasPart(mode, part)) return `mode ${mode.name} has no tool ${name}`;
+  if (mode.toolSet !== undefined && !hasPart(TOOL_SETS[mode.toolSet], part)) {
+    return `this turn ${TOOL_SETS[mode.toolSet].does}, so it has no ${name}`;
+  }
+  return covers(mode.access, own.least)
+    ? undefined
+    : `mode ${mode.name} ${LIMITS[mode.access]}, so it has no ${name}`;
 }
 
 const LIMITS = {

@@ -134,3 +134,26 @@ Deno.test("what is off under an old name is off under the new one, in part where
   const names = toolsOf(engine);
   assert.ok(names.includes("read") && !names.includes("write"), names.join());
 });
+
+Deno.test("without any tool the text of the active file is sent, where the user was shown that, and with one tool it is not", async () => {
+  const all = (on: boolean, { session }: RunningEngine) => {
+    for (const { name } of session.tools.list.filter((tool) => tool.on !== on)) session.tools.toggle(name);
+  };
+  await using engine = await startEngine({ script: "say Hi.\nrepeat", files: FILES, config: { title: false } });
+  const ask = async (text: boolean) => {
+    const current = { path: "a.txt", line: 1, modified: false, text };
+    await engine.session.prompt([{ type: "text", text: "Hi" }], { view: { current, buffers: [] } });
+    const said = objects(engine.server.requests.at(-1)?.body.messages).at(-1)?.content;
+    return /alpha/.test(string(said) ?? "");
+  };
+  assert.equal(engine.session.hasTools, true);
+  assert.equal(await ask(true), false);
+  all(false, engine);
+  assert.equal(engine.session.hasTools, false);
+  engine.server.play(HI);
+  assert.equal(await ask(false), false);
+  assert.equal(await ask(true), true);
+  assert.equal(await ask(true), false);
+  engine.session.tools.toggle("plan");
+  assert.equal(engine.session.hasTools, true);
+});

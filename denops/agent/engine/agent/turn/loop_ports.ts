@@ -8,7 +8,7 @@ import { modeText, view } from "../../context/view.ts";
 import { causesOf } from "../gather/context_page.ts";
 import { Prefix } from "../gather/prefix.ts";
 import { Room } from "../gather/room.ts";
-import { listNow, missingTools, oldSpecs, refusalOf, toolList } from "../settings/offered.ts";
+import { hasTools, listNow, missingTools, oldSpecs, refusalOf, toolList } from "../settings/offered.ts";
 import type { LoopModels, LoopOptions } from "./loop_models.ts";
 import type { Measured } from "./meter.ts";
 import { claimsChange } from "./policies/claims.ts";
@@ -54,6 +54,12 @@ export class LoopPorts {
       project: project(),
       scratch,
     };
+  }
+
+  /** Whether any call of a turn with these ports may run. */
+  hasTools(ports: InputPorts): boolean {
+    const { mode, switches } = ports;
+    return hasTools(this.inputs(ports).tools, mode, this.#models.of(mode).tools, switches);
   }
 
   /** Tools that are switched off apply from the next turn on. */

@@ -41,6 +41,7 @@ export function loopRunner(options: LoopOptions): Runner {
     tools: models.offered,
     title: (exchange, count, signal) =>
       askTitle({ model: models.of(exchange.mode ?? {}).model, environment, count }, exchange, signal),
+    hasTools: (ports) => parts.hasTools(ports),
     context(ports) {
       const inputs = parts.inputs(ports);
       const { mode } = ports;

@@ -99,6 +99,8 @@ export interface Runner {
    * {ToolError} one line
    */
   aside?(question: string, onText: AsideListener, ports: RunnerPorts, signal: AbortSignal): Promise<string>;
+  /** Whether any call of the next turn may run. Absent: unknown. */
+  hasTools?(ports: ContextPorts): boolean;
   /** The content of the next request. Absent if the runner does not build requests. */
   context?(ports: ContextPorts): ContextPage;
   /** The runner of a sub-agent in this mode. Absent: it starts none. */

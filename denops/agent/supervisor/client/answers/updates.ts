@@ -45,10 +45,19 @@ export function sessionUpdates(
 
 export function turnListeners(
   { ports: { push, chatOf, ownerOf } }: ClientContext,
-): Pick<EngineListeners, "aside" | "retry" | "trace"> {
+): Pick<EngineListeners, "aside" | "retry" | "tools" | "trace"> {
   const takeSpans = engineTrace();
   return {
     trace: (_, { spans }) => takeSpans(spans),
+    tools(sessionId, { available }) {
+      const report = () => {
+        const chat = ownerOf(sessionId);
+        if (chat !== undefined) push({ type: "agent_state", chat, has_tools: available });
+      };
+      // The chat may not know a new session yet.
+      if (ownerOf(sessionId) === undefined) setTimeout(report);
+      else report();
+    },
     // The answer to a side question is shown regardless of the turn.
     aside(sessionId, { id, text }) {
       const chat = ownerOf(sessionId);
