@@ -1,7 +1,7 @@
 /** What goes along with a message, in a real Neovim: what reaches the model, and what is shown of it. */
 import assert from "node:assert/strict";
 import { mentionsIn } from "../../denops/agent/engine/context/mentions.ts";
-import { messagesOf, objects, string, withoutMode } from "../model/model_messages.ts";
+import { messagesOf, objects, property, string, withoutMode } from "../model/model_messages.ts";
 import { type AgentOptions, GREET, type RunningAgent } from "../support/agent.ts";
 import { chatShows, say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { endEngines, sharedAgent } from "../support/shared_agent.ts";
@@ -332,13 +332,38 @@ Deno.test("the model is told where the user is, what is open, and what was edite
 
   await nvim.command("Agent context");
   await nvim.waitForScreen("Files of rules");
-  await nvim.waitForScreen("d drop  p pin  q close");
+  await nvim.waitForScreen("<CR> read  d drop  p pin  q close");
   await nvim.waitForScreen("AGENTS.md (10 bytes)");
   await nvim.waitForScreen("Each request began as the one before.");
   await nvim.waitForScreen("The context window is 128000 tokens (default).");
   // The bar in the order of the request, with the mark where compaction begins.
   await nvim.waitForScreen(/^×+═+≡+▓+█+·+│·+ *\n× Tools .*%/m);
   await nvim.waitForScreen(/^│ Compacts above +9\d\.\dk +7\d%/m);
+  // A part opens as the request has it.
+  const read = async (row: string) => {
+    await nvim.command(`call search("^  ${row} ")`);
+    await nvim.keys("<CR>");
+    await nvim.waitFor(`vim.api.nvim_buf_get_name(0):find("agent://part", 1, true)`);
+    const part = await nvim.lua<readonly [string, string]>(
+      `return { vim.bo.filetype, table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n") }`,
+    );
+    await nvim.keys("q");
+    await nvim.waitForScreen("Files of rules");
+    return part;
+  };
+  const sent = server.requests.at(-1)?.body;
+  const [rulesType, rules] = await read("AGENTS.md");
+  assert.equal(rulesType, "markdown");
+  assert.match(rules, /^<rules_(\w+) file="AGENTS\.md">\nUse tabs\.\n<\/rules_\1>$/);
+  const [toolType, tool] = await read("search");
+  assert.equal(toolType, "json");
+  const sentTool = objects(sent?.tools).map(({ function: spec }) => spec).find((spec) => property(spec, "name") === "search");
+  assert.match(tool, /^\{\n {2}"name": "search",\n/);
+  assert.deepEqual(JSON.parse(tool), sentTool);
+  const [, words] = await read("your messages");
+  assert.match(words, /^Hello\n\n---\n\nAgain$/);
+  const [, result] = await read("src/greet.ts");
+  assert.ok(objects(sent?.messages).some(({ content }) => content === result), "a result as it is sent");
   await nvim.command('call search("src/greet.ts ")');
   await nvim.keys("p");
   await nvim.waitForScreen("%  pinned");

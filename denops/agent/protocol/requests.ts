@@ -292,6 +292,11 @@ export const REQUESTS = {
       broken: PrefixBreak.extend({ cost: z.number().optional() }).optional(),
     }),
   },
+  /** The text of a part as it is sent. `at`: its place in the answer of `context`, from 0. */
+  context_part: {
+    params: z.object({ sessionId, at: z.int().min(0), name: z.string() }),
+    result: z.object({ text: z.string() }),
+  },
   /**
    * A question beside the turns, which is not stored; it works during a turn too. Without a question, stops the one
    * with this id, which is answered with the text so far.

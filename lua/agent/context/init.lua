@@ -143,7 +143,7 @@ local function add_parts(title, character, parts, all, width, add)
   local most = parts[1].id and MOST_CHOICES or MOST_PARTS
   for _, part in ipairs(vim.list_slice(parts, 1, most)) do
     local size = part.bytes and (" (%d bytes)"):format(part.bytes) or ""
-    add(text("  " .. part.name .. size, part.tokens) .. mark(part), nil, part.id and part)
+    add(text("  " .. part.name .. size, part.tokens) .. mark(part), nil, part)
   end
   local rest = vim.list_slice(parts, most + 1)
   if #rest > 0 then
@@ -157,18 +157,19 @@ end
 ---@param width integer columns
 ---@return string[] lines
 ---@return table<integer, table[]> spans by line, see ui/page.lua
----@return table<integer, table> parts by line: those that can be dropped and pinned
+---@return table<integer, table> parts by line
 function M.lines(context, width)
   local lines, spans, add_line = page.lines()
-  local choices = {}
+  local parts_at = {}
   local function add(text, group, part)
     add_line(text, group)
-    choices[#lines] = part or nil
+    parts_at[#lines] = part
   end
   local characters = vim.iter(context.parts):fold(0, function(all, part)
     return all + part.characters
   end)
-  for _, part in ipairs(context.parts) do
+  for index, part in ipairs(context.parts) do
+    part.at = index - 1
     part.tokens = context.tokens * part.characters / math.max(1, characters)
   end
   local window = context.window and (" of %s"):format(format.count(context.window)) or ""
@@ -197,18 +198,32 @@ function M.lines(context, width)
     add("Each request began as the one before.", "AgentHint")
   end
   add("")
+  add("<CR> shows a part as it is sent.", "AgentHint")
   add("d drops a file, a result or rules, p pins it, each again takes that back.", "AgentHint")
   add("next: it becomes a line first when the window fills up; never what is pinned.", "AgentHint")
-  return lines, spans, choices
+  return lines, spans, parts_at
+end
+
+--- Shows a part as it is sent in a tab page.
+---@param part table
+---@param text string
+local function show_part(part, text)
+  local name = format.one_line(part.name):gsub("%%", "%%%%")
+  local buffer = page.open(vim.split(text, "\n"), "the part", { name })
+  local is_json = part.group == "tools"
+  if is_json or part.group ~= "files" and part.group ~= "results" then
+    require("agent.deep").set_filetype(buffer, is_json and "json" or "markdown")
+  end
 end
 
 --- Shows the answer to the request `context` in a tab page.
 ---@param context table
 ---@param change fun(change: table, done: fun(context: table)) changes a part and requests the context again
-function M.show(context, change)
+---@param read fun(part: table, done: fun(text: string)) requests the text of a part
+function M.show(context, change, read)
   require("agent.ui.highlights").define()
-  local lines, spans, choices = M.lines(context, vim.o.columns)
-  local buffer = page.open(lines, "the context", { "d drop", "p pin" })
+  local lines, spans, parts_at = M.lines(context, vim.o.columns)
+  local buffer = page.open(lines, "the context", { "<CR> read", "d drop", "p pin" })
   local function draw()
     vim.bo[buffer].modifiable = true
     vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
@@ -220,9 +235,9 @@ function M.show(context, change)
     if not vim.api.nvim_buf_is_valid(buffer) then
       return
     end
-    lines, spans, choices = M.lines(answer, vim.o.columns)
+    lines, spans, parts_at = M.lines(answer, vim.o.columns)
     draw()
-    for line, part in pairs(choices) do
+    for line, part in pairs(parts_at) do
       for _, window in ipairs(part.id == id and vim.fn.win_findbuf(buffer) or {}) do
         vim.api.nvim_win_set_cursor(window, { line, 0 })
       end
@@ -230,8 +245,8 @@ function M.show(context, change)
   end
   local function key(lhs, state, doc)
     vim.keymap.set("n", lhs, function()
-      local part = choices[vim.api.nvim_win_get_cursor(0)[1]]
-      if not part then
+      local part = parts_at[vim.api.nvim_win_get_cursor(0)[1]]
+      if not (part and part.id) then
         return require("agent.ui.say").info("files, results and rules can be dropped and pinned")
       end
       change({ id = part.id, to = part.state == state and "plain" or state }, function(answer)
@@ -239,6 +254,15 @@ function M.show(context, change)
       end)
     end, { buffer = buffer, nowait = true, desc = "Agent: " .. doc })
   end
+  vim.keymap.set("n", "<CR>", function()
+    local part = parts_at[vim.api.nvim_win_get_cursor(0)[1]]
+    if not part then
+      return require("agent.ui.say").info("no part is on this line")
+    end
+    read(part, function(text)
+      show_part(part, text)
+    end)
+  end, { buffer = buffer, nowait = true, desc = "Agent: show this part as it is sent" })
   key("d", "dropped", "drop this part, or bring it back")
   key("p", "pinned", "pin this part, or no longer")
   draw()

@@ -81,17 +81,25 @@ function M.context(chat)
   if not session then
     return say.info("the chat is empty: after the first message this shows what the model receives")
   end
-  local function request(change, done)
-    local params = { sessionId = session, change = change }
-    require("agent.client").request(chat, "context", params, function(context, problem)
-      if not context then
+  local function request(name, params, done)
+    params.sessionId = session
+    require("agent.client").request(chat, name, params, function(result, problem)
+      if not result then
         return say.error(problem)
       end
-      done(context)
+      done(result)
     end)
   end
-  request(nil, function(context)
-    require("agent.context").show(context, request)
+  local function change(to, done)
+    request("context", { change = to }, done)
+  end
+  local function read(part, done)
+    request("context_part", { at = part.at, name = part.name }, function(result)
+      done(result.text)
+    end)
+  end
+  change(nil, function(context)
+    require("agent.context").show(context, change, read)
   end)
 end
 

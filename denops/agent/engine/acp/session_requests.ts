@@ -33,6 +33,7 @@ export function openSessionAnswers(open: AcpSessions): Answers {
       return { agents: [...agents.list()] };
     },
     context: at(({ sessionId, change }) => open.get(sessionId).context(change)),
+    context_part: at(({ sessionId, at, name }) => ({ text: open.get(sessionId).contextPart(at, name) })),
     aside: async ({ sessionId, id, question }) => {
       const { asides } = open.get(sessionId);
       if (question !== undefined) {

@@ -5,14 +5,15 @@ import type { ToolCall } from "../log/messages.ts";
 import { fileId, givenId, resultId, rulesId, withoutDropped } from "./chosen.ts";
 import { callsOf, type Foldable, maskLine, planMasks } from "./folding/fold_plan.ts";
 import { folded, pinnedText } from "./folding/folds.ts";
+import type { SentPart } from "./outline.ts";
+import { partsText } from "./view.ts";
 
 interface Parted extends Foldable {
   readonly compaction: Compaction | undefined;
 }
 
 /** A part, and the lines that replace its messages once it is dropped. */
-export interface MessagePart {
-  readonly part: ContextPart;
+export interface MessagePart extends SentPart {
   /** Id of a dropped message → its line. */
   readonly lines: ReadonlyMap<string, string>;
 }
@@ -32,8 +33,9 @@ export function messageParts(input: Parted): readonly MessagePart[] {
     else addSaid(parts, original, now);
   }
   const next = nextMasked(input);
-  return parts.all().map(({ part, lines }) => ({
+  return parts.all().map(({ part, lines, texts }) => ({
     lines,
+    texts,
     part: {
       ...part,
       ...([...lines.keys()].some((id) => next.has(id)) ? { next: true } : {}),
@@ -43,15 +45,15 @@ export function messageParts(input: Parted): readonly MessagePart[] {
 }
 
 class Parts {
-  readonly #parts = new Map<string, { part: ContextPart; lines: Map<string, string> }>();
+  readonly #parts = new Map<string, { part: ContextPart; lines: Map<string, string>; texts: string[] }>();
 
   all(): readonly MessagePart[] {
     return [...this.#parts.values()];
   }
 
   /** Messages of one kind without an id form one part. */
-  count(group: ContextPart["group"], name: string, { length }: string): void {
-    this.#add(`${group} ${name}`, { group, name, characters: length });
+  count(group: ContextPart["group"], name: string, text: string): void {
+    this.#add(`${group} ${name}`, { group, name }, text);
   }
 
   /** @param line replaces `text` once it is dropped, under the id `of` or that of the part */
@@ -61,14 +63,16 @@ class Parts {
     line: string,
     of = part.id,
   ) {
-    this.#add(part.id, { ...part, characters: text.length }).set(of, line);
+    this.#add(part.id, part, text).set(of, line);
   }
 
-  #add(key: string, part: ContextPart): Map<string, string> {
+  #add(key: string, part: Omit<ContextPart, "characters">, text: string): Map<string, string> {
     const known = this.#parts.get(key);
     const lines = known?.lines ?? new Map<string, string>();
-    const characters = (known?.part.characters ?? 0) + part.characters;
-    this.#parts.set(key, { part: { ...part, characters }, lines });
+    const characters = (known?.part.characters ?? 0) + text.length;
+    const texts = known?.texts ?? [];
+    texts.push(text);
+    this.#parts.set(key, { part: { ...part, characters }, lines, texts });
     return lines;
   }
 }
@@ -89,7 +93,7 @@ function addSaid(parts: Parts, original: Exclude<MessageEntry, ResultEntry>, sen
     case "user_message":
       for (const [at, part] of original.parts.entries()) {
         const now = sent.type === "user_message" ? sent.parts[at] : undefined;
-        const text = now !== undefined && "text" in now ? now.text : "";
+        const text = now === undefined ? "" : partsText([now]);
         if (part.type !== "file") parts.count("messages", "your messages", text);
         else {
           const { uri: name } = part;

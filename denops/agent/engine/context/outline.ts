@@ -7,18 +7,27 @@ import { rulesId } from "./chosen.ts";
 import { NO_PROJECT, rulesText } from "./project.ts";
 import { systemParts, type ViewInputs } from "./view.ts";
 
+export interface SentPart {
+  readonly part: ContextPart;
+  /** As they are sent; tools as indented JSON. */
+  readonly texts: readonly string[];
+}
+
 /** The parts before the messages, in the order of the request. */
-export function outline(prompt: Prompt, { sections }: Mode, inputs: ViewInputs): readonly ContextPart[] {
-  const system = systemParts(sections, inputs).flatMap(({ name, text }): readonly ContextPart[] => {
-    if (name !== "rules") return [{ group: "system", name, characters: text.length }];
+export function outline(prompt: Prompt, { sections }: Mode, inputs: ViewInputs): readonly SentPart[] {
+  const system = systemParts(sections, inputs).flatMap(({ name, text }): readonly SentPart[] => {
+    if (name !== "rules") return [{ part: { group: "system", name, characters: text.length }, texts: [text] }];
     const { rules, ...marked } = inputs.project ?? NO_PROJECT;
-    return rules.map((file) => ({
-      ...{ group: "rules" as const, name: file.path, bytes: file.bytes, id: rulesId(file.path) },
-      characters: rulesText([file], marked).length,
-    }));
+    return rules.map((file) => {
+      const text = rulesText([file], marked);
+      const { path: name, bytes } = file;
+      const part = { group: "rules", name, bytes, id: rulesId(name), characters: text.length } as const;
+      return { part, texts: [text] };
+    });
   });
-  const tools = prompt.tools.map((tool): ContextPart => ({
-    ...{ group: "tools", name: tool.name, characters: JSON.stringify(tool).length },
+  const tools = prompt.tools.map((tool): SentPart => ({
+    part: { group: "tools", name: tool.name, characters: JSON.stringify(tool).length },
+    texts: [JSON.stringify(tool, undefined, 2)],
   }));
   return [...tools, ...system];
 }

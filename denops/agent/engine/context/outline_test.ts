@@ -25,7 +25,8 @@ function prompt(length: number, tools = [READ_FILE, LIST], changes: Partial<Proj
 
 Deno.test("every part of a request is counted under its name", () => {
   const inputs = { environment, tools: [LIST], project };
-  const parts = outline(prompt(3, [LIST]), MODES.agent, inputs);
+  const all = outline(prompt(3, [LIST]), MODES.agent, inputs);
+  const parts = all.map(({ part }) => part);
   const named = (group: string) => parts.filter((part) => part.group === group);
   assert.deepEqual(named("tools").map(({ name }) => name), ["list"]);
   assert.deepEqual(named("rules"), [
@@ -34,6 +35,9 @@ Deno.test("every part of a request is counted under its name", () => {
   const sizes = [...named("system"), ...named("rules")].reduce((sum, { characters }) => sum + characters, 0);
   const separators = 2 * named("system").length;
   assert.equal(sizes + separators, prompt(3).system.length);
+  const texts = all.flatMap(({ part, texts }) => part.group === "tools" ? [] : texts);
+  assert.equal(texts.join("\n\n"), prompt(3).system);
+  assert.deepEqual(JSON.parse(all[0]?.texts.join() ?? ""), LIST);
 });
 
 Deno.test("a request that goes on where the last one ended breaks nothing; any other says where and why", () => {

@@ -2,7 +2,7 @@
 import type { RequestResult } from "../../protocol/requests.ts";
 import { ToolError, TurnError } from "../../shared/errors.ts";
 import type { PromptPart } from "../agent/gather/attachments.ts";
-import { choose, type ContextChange } from "../agent/gather/context_page.ts";
+import { choose, type ContextChange, partText } from "../agent/gather/context_page.ts";
 import { SurroundingsGatherer } from "../agent/gather/surroundings.ts";
 import type { Memory } from "../agent/permission/memory.ts";
 import { SessionModes } from "../agent/settings/session_modes.ts";
@@ -11,7 +11,7 @@ import { Asides } from "../agent/side/aside.ts";
 import { Subagents } from "../agent/subagents/subagents.ts";
 import { spendingOf } from "../agent/turn/budget.ts";
 import { Meter, type MeteredModel } from "../agent/turn/meter.ts";
-import type { TurnEnd } from "../agent/turn/runner.ts";
+import type { ContextPage, TurnEnd } from "../agent/turn/runner.ts";
 import { Steering } from "../agent/turn/steering.ts";
 import type { SessionCheckpoints } from "../checkpoint/session_checkpoints.ts";
 import { SessionFiles } from "./session_files.ts";
@@ -180,15 +180,23 @@ export class Session {
    * agent decides that
    */
   context(change?: ContextChange): RequestResult<"context"> {
-    const { context } = this.#ports.runner;
-    if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");
-    const page = () => context(this.#turns.ports(this.modes.current));
     if (change !== undefined) {
-      choose(this.#record.memory, change, page());
+      choose(this.#record.memory, change, this.#contextPage());
       this.#record.remember();
     }
-    const { lines: _, ...answer } = page();
+    const { lines: _, texts: _texts, ...answer } = this.#contextPage();
     return answer;
+  }
+
+  /** The text of a part of the next request. @throws {ToolError} if it is no longer sent */
+  contextPart(at: number, name: string): string {
+    return partText(this.#contextPage(), at, name);
+  }
+
+  #contextPage(): ContextPage {
+    const { context } = this.#ports.runner;
+    if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");
+    return context(this.#turns.ports(this.modes.current));
   }
 
   /** Whether any call of the next turn may run. */

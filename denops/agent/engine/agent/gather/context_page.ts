@@ -1,7 +1,8 @@
 /** The content of `:Agent context`, and the user's choices there. */
-import type { ContextPart, RequestParams } from "../../../protocol/requests.ts";
+import type { RequestParams } from "../../../protocol/requests.ts";
 import { rulesId } from "../../context/chosen.ts";
 import { messageParts } from "../../context/message_parts.ts";
+import type { SentPart } from "../../context/outline.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import type { Tool } from "../../tools/define.ts";
 import type { Memory } from "../permission/memory.ts";
@@ -13,27 +14,38 @@ export type ContextChange = NonNullable<RequestParams<"context">["change"]>;
 
 /** @param before the parts that precede the messages */
 export function contextPage(
-  before: readonly ContextPart[],
+  before: readonly SentPart[],
   { history, chosen }: Pick<ContextPorts, "history" | "chosen">,
   tools: readonly Tool[],
-): Pick<ContextPage, "parts" | "lines"> {
+): Pick<ContextPage, "parts" | "texts" | "lines"> {
   const { messages, folds: { masked, compaction } } = history;
   const about = (call: Parameters<typeof callFacts>[0]) => callFacts(call, tools);
   const found = messageParts({ messages, masked, compaction, chosen, about });
-  const knownIds = new Set(before.map(({ id }) => id));
+  const knownIds = new Set(before.map(({ part: { id } }) => id));
   const rules = chosen.dropped.keys().filter((id) => id.startsWith(rulesId("")) && !knownIds.has(id))
     .toArray();
   const listed = found.filter(({ part: { id } }) => id === undefined || !rules.includes(id));
-  const dropped = rules.map((id): ContextPart => ({
-    ...{ group: "rules", name: id.slice(rulesId("").length), characters: 0, id, state: "dropped" },
+  const dropped = rules.map((id): SentPart => ({
+    part: { group: "rules", name: id.slice(rulesId("").length), characters: 0, id, state: "dropped" },
+    texts: [],
   }));
-  const parts = [...before, ...dropped, ...listed.map(({ part }) => part)];
+  const sent = [...before, ...dropped, ...listed];
+  const parts = sent.map(({ part }) => part);
   const lines = new Map(
     parts.flatMap(({ id }) => id === undefined ? [] : [[id, new Map([[id, ""]])] as const]),
   );
   for (const { part: { id }, lines: own } of listed) if (id !== undefined) lines.set(id, new Map(own));
-  return { parts, lines };
+  return { parts, texts: sent.map(({ texts }) => texts), lines };
 }
+
+/** The text of a part. @param at its place in the list @throws {ToolError} if another part is there now */
+export function partText({ parts, texts }: Pick<ContextPage, "parts" | "texts">, at: number, name: string): string {
+  if (parts[at]?.name !== name) throw new ToolError("This part is no longer sent. Open the page again.");
+  return (texts[at] ?? []).join(BETWEEN);
+}
+
+/** Parts of several messages show a line between them. */
+const BETWEEN = "\n\n---\n\n";
 
 /** Applies the user's choice to a part. @throws {ToolError} if the part does not exist */
 export function choose(

@@ -2,6 +2,7 @@
 import type { Chosen } from "../../context/chosen.ts";
 import type { MessagePart } from "../../context/message_parts.ts";
 import type { Mode } from "../../context/modes.ts";
+import type { SentPart } from "../../context/outline.ts";
 import type { Project } from "../../context/project.ts";
 import { TurnError } from "../../../shared/errors.ts";
 import type { ControlNote, FoldEntry, MessageEntry } from "../../log/entries.ts";
@@ -127,9 +128,11 @@ export type ContextPorts = Pick<
   | "scratch"
 >;
 
-/** The content of a request, and how to drop each part. */
+/** The content of a request, the text of each part, and how to drop it. */
 export interface ContextPage extends RequestResult<"context"> {
   readonly lines: ReadonlyMap<string, MessagePart["lines"]>;
+  /** The texts of each part. */
+  readonly texts: readonly SentPart["texts"][];
 }
 
 /** The runner without a model. */
