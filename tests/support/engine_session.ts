@@ -12,6 +12,7 @@ import type { ApprovalAnswer, ApprovalRequest } from "../../denops/agent/engine/
 import type { Editor } from "../../denops/agent/engine/ports/editor.ts";
 import type { RenewKey } from "../../denops/agent/engine/llm/access.ts";
 import { createModel, createSummarizer, otherModel } from "../../denops/agent/engine/llm/model.ts";
+import { WireLog } from "../../denops/agent/engine/llm/wire_log.ts";
 import { Session } from "../../denops/agent/engine/session/session.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteModelFacts } from "../../denops/agent/engine/store/model_facts.ts";
@@ -94,6 +95,8 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const facts = new SqliteModelFacts(database);
   const roots = options.folders?.map((folder) => project.path(folder)) ?? [project.root];
   const environment = { roots, os: "linux" };
+  const wireLog = new WireLog();
+  const models = { facts, renew: options.renew, wireLog };
   const events: AgentEvent[] = [];
   const asked: ApprovalRequest[] = [];
   const ports: SessionPorts = {
@@ -105,9 +108,10 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     runner: options.runner ??
       loopRunner({
         config,
-        model: createModel(config, { facts, renew: options.renew }),
-        summarizer: createSummarizer(config, { facts, renew: options.renew }),
-        modelOf: (name, listed) => otherModel(config, name, listed, { facts, renew: options.renew }),
+        wireLog,
+        model: createModel(config, models),
+        summarizer: createSummarizer(config, models),
+        modelOf: (name, listed) => otherModel(config, name, listed, models),
         tools: [...TOOLS, ...tools],
         environment,
         abilities: options.abilities ?? {},

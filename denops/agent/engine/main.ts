@@ -14,6 +14,7 @@ import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp/serve.ts";
 import { loopRunner } from "./agent/turn/loop_runner.ts";
 import { NO_RUNNER } from "./agent/turn/runner.ts";
+import { WireLog } from "./llm/wire_log.ts";
 import { createModel, createSummarizer, otherModel } from "./llm/model.ts";
 import { openStorage } from "./storage.ts";
 import { IdleSweep } from "./store/sweep.ts";
@@ -57,15 +58,17 @@ const connection = serveAcp(messageStream(standardPipe()), {
   onServing: (isBusy) => new IdleSweep(database, isBusy).start(),
   ownConfig: configFromEnvironment,
   models: async (config) => config.provider === undefined ? undefined : await lists.of(config.provider),
-  runner: (config, abilities, renew) =>
-    hasModel(config)
-      ? loopRunner({
-        ...{ config, tools: TOOLS, environment, abilities },
-        model: createModel(config, { facts, renew }),
-        summarizer: createSummarizer(config, { facts, renew }),
-        modelOf: (name, listed) => otherModel(config, name, listed, { facts, renew }),
-      })
-      : { ...NO_RUNNER, tools: TOOLS },
+  runner(config, abilities, renew) {
+    if (!hasModel(config)) return { ...NO_RUNNER, tools: TOOLS };
+    const wireLog = new WireLog();
+    const ports = { facts, renew, wireLog };
+    return loopRunner({
+      ...{ config, tools: TOOLS, environment, abilities, wireLog },
+      model: createModel(config, ports),
+      summarizer: createSummarizer(config, ports),
+      modelOf: (name, listed) => otherModel(config, name, listed, ports),
+    });
+  },
 });
 await connection.closed;
 await archive.list.flush();

@@ -298,6 +298,11 @@ export const REQUESTS = {
     result: z.object({ text: z.string() }),
   },
   /**
+   * The requests since the session's last turn began and their answers, as they were on the wire without secrets; "" if
+   * there are none.
+   */
+  trace: { params: z.object({ sessionId }), result: z.object({ text: z.string() }) },
+  /**
    * A question beside the turns, which is not stored; it works during a turn too. Without a question, stops the one
    * with this id, which is answered with the text so far.
    */

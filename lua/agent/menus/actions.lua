@@ -106,6 +106,15 @@ return {
     end,
   },
   {
+    name = "trace",
+    args = "[file]",
+    takes = "file",
+    doc = "Write the last turn's requests and answers to a file, without secrets.",
+    run = function(chats, file, options)
+      require("agent.menus.trace").write(chats.get(), file, options.bang)
+    end,
+  },
+  {
     name = "usage",
     doc = "Show tokens, time and money by turn, session, day and model.",
     run = function(chats)

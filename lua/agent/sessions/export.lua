@@ -5,14 +5,15 @@ local M = {}
 
 ---@class agent.Export
 ---@field add fun(text: string): boolean  false: it has failed, which was reported
----@field done fun()
+---@field done fun(): boolean?  true if it is complete
 ---@field cancel fun()
 
 --- A file that appears once it is complete; until then the text is in another file beside it.
 ---@param path string absolute
 ---@param overwrite boolean
+---@param mode? integer access rights; default: those of the file, or the usual ones
 ---@return agent.Export?  nil: it cannot be written, which was told
-function M.file(path, overwrite)
+function M.file(path, overwrite, mode)
   -- A link stays a link.
   path = vim.uv.fs_realpath(path) or path
   local function complain(problem)
@@ -20,7 +21,7 @@ function M.file(path, overwrite)
   end
   local part = ("%s/.%s.%d.part"):format(vim.fs.dirname(path), vim.fs.basename(path), vim.uv.hrtime() % 1e9)
   local known = vim.uv.fs_stat(path)
-  local file, problem = vim.uv.fs_open(part, "wx", known and known.mode % 512 or 420)
+  local file, problem = vim.uv.fs_open(part, "wx", mode or known and known.mode % 512 or 420)
   if not file then
     return complain(problem)
   end
@@ -49,6 +50,7 @@ function M.file(path, overwrite)
         return complain(why)
       end
       say.info(("written to %s"):format(vim.fn.fnamemodify(path, ":~:.")))
+      return true
     end,
     cancel = cancel,
   }

@@ -66,6 +66,7 @@ M.KINDS = {
   agents = "change",
   jobs = "change",
   context = "change",
+  trace = "change",
   rewind = "rewind",
   open = "other",
   toggle = "other",

@@ -3,6 +3,7 @@ import { promptPart } from "./prompt_parts.ts";
 import { exportJson, exportMarkdown } from "./export/export.ts";
 import { outline, pageOf } from "./history.ts";
 import { exportRecording, type Withheld } from "./export/recording.ts";
+import { exportTrace } from "./export/trace.ts";
 import type { Answers } from "./requests.ts";
 import type { AcpSessions, Archive } from "./sessions.ts";
 import type { Capabilities } from "./updates.ts";
@@ -34,6 +35,7 @@ export function openSessionAnswers(open: AcpSessions): Answers {
     },
     context: at(({ sessionId, change }) => open.get(sessionId).context(change)),
     context_part: at(({ sessionId, at, name }) => ({ text: open.get(sessionId).contextPart(at, name) })),
+    trace: at(({ sessionId }) => ({ text: exportTrace(open.get(sessionId).exchanges) })),
     aside: async ({ sessionId, id, question }) => {
       const { asides } = open.get(sessionId);
       if (question !== undefined) {

@@ -65,9 +65,14 @@ const NO_CREDIT = /credit balance is too low/i;
 const FILTERED =
   /"code"\s*:\s*"(?:content_filter|ResponsibleAIPolicyViolation|invalid_prompt|(?:bio|cyber)_policy)"/;
 
-/** Classifies an error answer by its status and text. */
-export async function refusal(response: Response, wire: AnyWire, target: Target): Promise<TryEnd> {
-  const text = await beginning(response);
+/** Classifies an error answer by its status and text. @param onBytes receives the body */
+export async function refusal(
+  response: Response,
+  wire: AnyWire,
+  target: Target,
+  onBytes: (bytes: Uint8Array) => void,
+): Promise<TryEnd> {
+  const text = await beginning(response, onBytes);
   const html = /^\s*</.test(text);
   const detail = html ? "" : errorInBody(text, wire) ?? text;
   if ((response.status === 429 && QUOTA_USED_UP.test(text)) || NO_CREDIT.test(detail)) {
@@ -175,11 +180,12 @@ function refusesImages(status: number, detail: string): boolean {
 }
 
 /** Reads the beginning of a body; a body that breaks off yields what arrived. */
-async function beginning(response: Response): Promise<string> {
+async function beginning(response: Response, onBytes: (bytes: Uint8Array) => void): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   try {
     for await (const bytes of response.body ?? []) {
+      onBytes(bytes);
       text += decoder.decode(bytes, { stream: true });
       if (text.length > LARGEST_ERROR) break;
     }
@@ -189,12 +195,13 @@ async function beginning(response: Response): Promise<string> {
   return text;
 }
 
-/** @param heard called for each read. @throws network errors and TurnErrors */
+/** @param heard called for each read @param onBytes receives the body @throws network errors and TurnErrors */
 export async function* readAnswer(
   response: Response,
   wire: AnyWire,
   target: Target,
   heard: () => void,
+  onBytes: (bytes: Uint8Array) => void = () => {},
 ): AsyncGenerator<readonly Delta[], TryEnd> {
   const framing = wire.framing();
   const decoder = wire.decoder();
@@ -211,6 +218,7 @@ export async function* readAnswer(
   await using reads = new Reads(response.body ?? new Blob([]).stream(), heard);
   try {
     for (let bytes = await reads.next(); bytes !== undefined; bytes = await reads.next()) {
+      onBytes(bytes);
       const frames = framing.push(bytes);
       unframed = frames.length > 0 ? 0 : unframed + bytes.length;
       if (size + unframed > LARGEST_ANSWER) throw tooLargeError(LARGEST_ANSWER, target);

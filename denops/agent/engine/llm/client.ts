@@ -13,6 +13,7 @@ import type { Refused } from "./failures/refusals.ts";
 import type { AnyWire } from "./registry.ts";
 import { GIVE_UP_MS, TRIES, waitMs } from "./retry.ts";
 import type { Delta, Endpoint } from "./wire/wire.ts";
+import type { WireLog } from "./wire_log.ts";
 
 /** The longest delay that setTimeout accepts. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -54,6 +55,7 @@ interface ClientOptions {
   /** Seconds without a byte after which the user is told. */
   readonly quiet?: number;
   readonly fetch: typeof fetch;
+  readonly wireLog?: WireLog | undefined;
   /**
    * Called when the provider refuses the key. @returns whether `endpoint` has a new key @throws {TurnError}
    * if it has none
@@ -191,8 +193,12 @@ async function* oneTry(
 ): AsyncGenerator<readonly Delta[], TryEnd> {
   const { wire, endpoint, target } = options;
   let response: Response;
+  let exchange: ReturnType<WireLog["send"]> | undefined;
+  const onBytes = (bytes: Uint8Array) => exchange?.read(bytes);
   try {
-    const { url, headers, body } = wire.encode(request, endpoint);
+    const encoded = wire.encode(request, endpoint);
+    exchange = options.wireLog?.send(encoded, target.secrets);
+    const { url, headers, body } = encoded;
     response = await options.fetch(url, {
       method: "POST",
       headers,
@@ -201,20 +207,23 @@ async function* oneTry(
       signal: silence.signal,
     });
   } catch (error) {
+    exchange?.failed(error);
     if (silence.expired) {
       return { type: "failed", error: silenceError(options.timeout, target), retryable: true };
     }
     return { type: "failed", ...connectionError(error, target) };
   }
   silence.heard();
-  if (response.status !== 200) return await refusal(response, wire, target);
+  exchange?.answered(response);
+  if (response.status !== 200) return await refusal(response, wire, target, onBytes);
   if (/text\/html/i.test(response.headers.get("content-type") ?? "")) {
     await response.body?.cancel();
     return { type: "failed", error: htmlError(target), retryable: false };
   }
   try {
-    return yield* readAnswer(response, wire, target, () => silence.heard());
+    return yield* readAnswer(response, wire, target, () => silence.heard(), onBytes);
   } catch (error) {
+    exchange?.failed(error);
     if (silence.expired) {
       return { type: "failed", error: silenceError(options.timeout, target), retryable: true };
     }

@@ -19,6 +19,7 @@ import { withTextCalls } from "./text_tools/reading.ts";
 import { type ThoughtHabit, withThoughts } from "./thoughts.ts";
 import { ToolMode } from "./tool_mode.ts";
 import { hasImages, withoutImages } from "./vision.ts";
+import type { WireLog } from "./wire_log.ts";
 
 /** Stores nothing. */
 const NO_FACTS: ModelFacts = { get: () => undefined, put: () => {} };
@@ -54,6 +55,7 @@ interface ModelPorts {
   readonly facts?: ModelFacts;
   /** Requests a new key if keys expire. */
   readonly renew?: RenewKey | undefined;
+  readonly wireLog?: WireLog;
   /** Tokens, from the provider's model list. */
   readonly listedWindow?: number | undefined;
 }
@@ -65,6 +67,7 @@ export function createModel(general: ModelConfig, ports: ModelPorts = {}): Model
 class ConfiguredModel implements Model {
   readonly #config: ModelConfig;
   readonly #fetch: typeof fetch;
+  readonly #wireLog: WireLog | undefined;
   readonly #wire: AnyWire;
   readonly #credentials: ProviderCredentials;
   readonly #target: Target;
@@ -87,6 +90,7 @@ class ConfiguredModel implements Model {
     const { endpoint } = credentials;
     this.#config = config;
     this.#fetch = ownFetch;
+    this.#wireLog = ports.wireLog;
     this.#wire = wire(wireName);
     this.#credentials = credentials;
     this.#target = {
@@ -198,6 +202,7 @@ class ConfiguredModel implements Model {
       target: this.#target,
       timeout: this.#config.request_timeout,
       fetch: this.#fetch,
+      wireLog: this.#wireLog,
       keyRefused: () => credentials.reopen(signal),
       otherwise: (refused, request) => this.#refusals.otherwise(refused, request),
       windowTold: (tokens) => {

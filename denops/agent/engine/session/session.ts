@@ -13,6 +13,7 @@ import { spendingOf } from "../agent/turn/budget.ts";
 import { Meter, type MeteredModel } from "../agent/turn/meter.ts";
 import type { ContextPage, TurnEnd } from "../agent/turn/runner.ts";
 import { Steering } from "../agent/turn/steering.ts";
+import type { HttpExchange } from "../log/http_exchange.ts";
 import type { SessionCheckpoints } from "../checkpoint/session_checkpoints.ts";
 import { SessionFiles } from "./session_files.ts";
 import type { SessionPorts } from "./session_ports.ts";
@@ -197,6 +198,11 @@ export class Session {
     const { context } = this.#ports.runner;
     if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");
     return context(this.#turns.ports(this.modes.current));
+  }
+
+  /** The requests since the last turn began, and their answers. */
+  get exchanges(): readonly HttpExchange[] {
+    return this.#ports.runner.wireLog?.exchanges ?? [];
   }
 
   /** Whether any call of the next turn may run. */

@@ -68,6 +68,7 @@ export class Turns {
     const { record, meter, surroundings, steering } = this.#parts;
     const { signal } = controller;
     meter.begin();
+    this.#ports.runner.wireLog?.begin();
     surroundings?.ask(signal);
     steering.begin((prompt) => this.#gatherMessage(prompt, mode, signal));
     try {

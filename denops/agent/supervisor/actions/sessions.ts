@@ -18,6 +18,8 @@ const OF_OPEN: ReadonlySet<RequestName> = new Set<RequestName>([
   "restore",
   "compact",
   "context",
+  "context_part",
+  "trace",
 ]);
 
 export function sessionActions(context: ActionContext): Handlers<"engine_request" | "sessions"> {

@@ -5,6 +5,7 @@ import type { Mode } from "../../context/modes.ts";
 import type { Model } from "../../llm/model.ts";
 import type { ClientAbilities, Tool } from "../../tools/define.ts";
 import { editFormOf } from "../../../models/families.ts";
+import type { Runner } from "./runner.ts";
 import type { EngineConfig, ListedModel } from "../../../protocol/config.ts";
 import type { EditForm } from "../../../protocol/options/efforts.ts";
 
@@ -17,6 +18,8 @@ export interface LoopOptions {
   /** Another model of the same provider. */
   modelOf(name: string, listed?: ListedModel): Model;
   readonly tools: readonly Tool[];
+  /** The log of these models' requests; undefined for a sub-agent, whose requests its parent's log has. */
+  readonly wireLog?: Runner["wireLog"];
   /** Abilities of the client that tools use. */
   readonly abilities: Partial<ClientAbilities>;
 }

@@ -37,6 +37,7 @@ export function loopRunner(options: LoopOptions): Runner {
   };
   return {
     model: options.model,
+    wireLog: options.wireLog,
     modelOf: (mode) => models.of(mode).model,
     tools: models.offered,
     title: (exchange, count, signal) =>
@@ -78,6 +79,7 @@ export function loopRunner(options: LoopOptions): Runner {
     subagent: (mode) =>
       loopRunner({
         ...options,
+        wireLog: undefined,
         model: models.of(mode).model,
         tools: tools.filter(({ ofUser }) => !ofUser),
       }),

@@ -10,6 +10,7 @@ import type { StopReason, UserMessage } from "../../log/events.ts";
 import type { SubagentPort } from "../../ports/subagents.ts";
 import type { SessionMeta } from "../../../protocol/extensions.ts";
 import type { RequestResult } from "../../../protocol/requests.ts";
+import type { HttpExchange } from "../../log/http_exchange.ts";
 import type { ToolSpec } from "../../log/model_request.ts";
 import type { Tool, ToolMemory } from "../../tools/define.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
@@ -79,6 +80,8 @@ export interface Runner {
   readonly model: MeteredModel;
   /** The model of a turn in this mode. Absent: always the same. */
   modelOf?(mode: Mode): MeteredModel;
+  /** The requests of the last turn. Absent: it makes none of its own. */
+  readonly wireLog?: { begin(): void; readonly exchanges: readonly HttpExchange[] } | undefined;
   /** Tools that the user may switch. */
   readonly tools: readonly Pick<Tool, "name" | "special">[];
   /**
