@@ -1,7 +1,7 @@
 /** What goes along with a message, in a real Neovim: what reaches the model, and what is shown of it. */
 import assert from "node:assert/strict";
 import { mentionsIn } from "../../denops/agent/engine/context/mentions.ts";
-import { messagesOf, objects, property, string, withoutMode } from "../model/model_messages.ts";
+import { messagesOf, objects, string, withoutMode } from "../model/model_messages.ts";
 import { type AgentOptions, GREET, type RunningAgent } from "../support/agent.ts";
 import { chatShows, say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { endEngines, sharedAgent } from "../support/shared_agent.ts";
@@ -153,55 +153,6 @@ test("what goes along by itself is shown above the input, and what is switched o
   assert.match(await ask(agent, "Three"), /The user looks at src\/greet\.ts:3/);
 });
 
-Deno.test("a turn without tools gets the text of the file that the user looks at: shown, removable, once, and never a secret", async () => {
-  const talk = "---\ndescription: talks\ntools: none\n---\nBe brief.\n";
-  const long = Array.from({ length: 900 }, (_, at) => `line ${at + 1} of many`).join("\n");
-  const project = { ...PROJECT, ".agents/agents/talk.md": talk, "src/long.txt": `${long}\n` };
-  await using agent = await start("", { files: HERE.files, project });
-  const { nvim, server } = agent;
-  const look = (file: string) => nvim.lua(`
-    vim.api.nvim_win_call(vim.fn.bufwinid("src/greet.ts"), function() vim.cmd("hide edit " .. ...) end)`, file);
-  await nvim.command("Agent");
-  await nvim.waitForScreen("▸ src/greet.ts:1");
-  await nvim.command("Agent mode talk");
-  await nvim.waitForScreen("▸ src/greet.ts:1 with text");
-  await nvim.lua(`vim.api.nvim_buf_set_lines(vim.fn.bufnr("src/greet.ts"), 0, 0, false, { "// unsaved" })`);
-  const first = await ask(agent, "What is this?");
-  const contents = /Contents of src\/greet\.ts \(already provided, do not read again\):\n```\n\/\/ unsaved\n/;
-  assert.match(first, contents);
-  assert.match(first, /This mode has no tools/);
-  assert.equal(server.requests.at(-1)?.body.tool_choice, "none");
-  assert.deepEqual((await transcript(nvim)).slice(0, 2), ["What is this?", "▸ src/greet.ts"]);
-  assert.doesNotMatch(await ask(agent, "And why?"), /unsaved/);
-  await nvim.lua(`vim.api.nvim_buf_set_lines(vim.fn.bufnr("src/greet.ts"), 0, 1, false, { "// changed" })`);
-  assert.match(await ask(agent, "Now?"), /Contents of src\/greet\.ts .*\n```\n\/\/ changed\n/);
-  assert.equal((await ask(agent, "See @src/greet.ts")).match(/\/\/ changed/g), null, "it is not handed over twice");
-
-  await look("src/long.txt");
-  await nvim.waitForScreen("▸ src/long.txt:1 with text");
-  const cut = await ask(agent, "And this?");
-  assert.match(cut, /Lines 1-\d+ of 900 of src\/long\.txt \(the rest is cut off\):\n```\nline 1 of many\n/);
-  assert.ok(cut.length < 9_000);
-  await nvim.waitForScreen(/▸ src\/long\.txt L1–\d+ of 900/);
-
-  await look(".env");
-  await nvim.waitForScreen("▸ .env:1");
-  assert.doesNotMatch(await ask(agent, "A secret?"), /secret\n|\.env/);
-  assert.doesNotMatch(nvim.text(), /\.env:1 with text|Not handed over/);
-
-  await look("src/other.ts");
-  await nvim.waitForScreen("▸ src/other.ts:1 with text");
-  await nvim.lua(`vim.ui.select = function(items, _, choose) choose(items[1]) end`);
-  await nvim.keys("<Esc>ga");
-  await nvim.waitForScreenGone("src/other.ts:1 with text");
-  assert.doesNotMatch(await ask(agent, "Without it?"), /other/);
-  await nvim.command("Agent mode agent");
-  await nvim.keys("ga");
-  await nvim.waitForScreen(/▸ src\/other\.ts:1(?! with text)/);
-  assert.doesNotMatch(await ask(agent, "With tools?"), /other = 1/);
-  assert.deepEqual(server.problems, []);
-});
-
 test("nothing goes along by itself where the option says so", async (agent) => {
   const text = await ask(agent, "Hello");
   assert.doesNotMatch(text, /greet\.ts|Diagnostics/);
@@ -339,31 +290,6 @@ Deno.test("the model is told where the user is, what is open, and what was edite
   // The bar in the order of the request, with the mark where compaction begins.
   await nvim.waitForScreen(/^×+═+≡+▓+█+·+│·+ *\n× Tools .*%/m);
   await nvim.waitForScreen(/^│ Compacts above +9\d\.\dk +7\d%/m);
-  // A part opens as the request has it.
-  const read = async (row: string) => {
-    await nvim.command(`call search("^  ${row} ")`);
-    await nvim.keys("<CR>");
-    await nvim.waitFor(`vim.api.nvim_buf_get_name(0):find("agent://part", 1, true)`);
-    const part = await nvim.lua<readonly [string, string]>(
-      `return { vim.bo.filetype, table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n") }`,
-    );
-    await nvim.keys("q");
-    await nvim.waitForScreen("Files of rules");
-    return part;
-  };
-  const sent = server.requests.at(-1)?.body;
-  const [rulesType, rules] = await read("AGENTS.md");
-  assert.equal(rulesType, "markdown");
-  assert.match(rules, /^<rules_(\w+) file="AGENTS\.md">\nUse tabs\.\n<\/rules_\1>$/);
-  const [toolType, tool] = await read("search");
-  assert.equal(toolType, "json");
-  const sentTool = objects(sent?.tools).map(({ function: spec }) => spec).find((spec) => property(spec, "name") === "search");
-  assert.match(tool, /^\{\n {2}"name": "search",\n/);
-  assert.deepEqual(JSON.parse(tool), sentTool);
-  const [, words] = await read("your messages");
-  assert.match(words, /^Hello\n\n---\n\nAgain$/);
-  const [, result] = await read("src/greet.ts");
-  assert.ok(objects(sent?.messages).some(({ content }) => content === result), "a result as it is sent");
   await nvim.command('call search("src/greet.ts ")');
   await nvim.keys("p");
   await nvim.waitForScreen("%  pinned");

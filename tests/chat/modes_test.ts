@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { MODE_FACTS } from "../../denops/agent/protocol/modes.ts";
 import { objects, string } from "../model/model_messages.ts";
-import { type AgentOptions, GREET, type RunningAgent } from "../support/agent.ts";
+import { type AgentOptions, copyOfPlugin, GREET, type RunningAgent, startAgent } from "../support/agent.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
-import { waitUntil } from "../support/project.ts";
+import { type Scratch, waitUntil } from "../support/project.ts";
+import { IS_FULL } from "../support/sample.ts";
 import { reached } from "../support/server.ts";
 import { endEngines, sharedAgent } from "../support/shared_agent.ts";
 import { treeOf } from "../support/trees.ts";
@@ -280,23 +281,49 @@ Deno.test("a mode is chosen in the input, a plan is started with a key, and anot
   assert.deepEqual(server.problems, []);
 });
 
-Deno.test("#look holds at the gate too, and a message with it waits for the end of a turn instead of steering it", async () => {
-  const run = 'call run_terminal_command {"command": "ls", "access": "look"}';
-  await using agent = await start(
-    `wait here\n${run}\n---\nsay Ran.\n---\n${run}\n---\nsay Not run.`,
-    'shell = { commands = "project" }',
-  );
-  const { nvim, server } = agent;
-  await nvim.command("Agent List the files");
-  await reached(server, "here");
-  await nvim.command("Agent! And now #look");
-  await waitForChat(nvim, "And now #look (waiting for the turn to end)");
-  server.release("here");
-  await waitForChat(nvim, "Not run.");
-  await waitForTurn(nvim);
-  const results = objects(server.requests.at(-1)?.body.messages).filter(({ role }) => role === "tool")
-    .map(({ content }) => string(content) ?? "");
-  assert.match(results[0] ?? "", /README/);
-  assert.match(results[1] ?? "", /^Not run: this turn only reads and searches files, so it has no run/);
-  assert.deepEqual(server.problems, []);
-});
+/** The plugin with an engine that obeys no limit of a turn. */
+async function disobedientPlugin(): Promise<Scratch> {
+  const plugin = await copyOfPlugin();
+  const file = "denops/agent/engine/agent/turn/loop_ports.ts";
+  const text = await plugin.read(file);
+  const disobedient = text.replace(/refusalOf: \(tool.*/, "").replace("againstMode(access, mode) ??", "");
+  assert.ok(disobedient.length < text.length - 80);
+  await plugin.write(file, disobedient);
+  return plugin;
+}
+
+for (const holds of ["engine", "gate"]) {
+  Deno.test({
+    name:
+      `#look holds in the ${holds}, and a message with it waits for the end of a turn instead of steering it`,
+    // A changed engine is compiled first.
+    ignore: holds === "gate" && !IS_FULL,
+    async fn() {
+      await using stack = new AsyncDisposableStack();
+      const run = 'call run_terminal_command {"command": "ls", "access": "look"}';
+      const options = {
+        script: `wait here\n${run}\n---\nsay Ran.\n---\n${run}\n---\nsay Not run.`,
+        options: `${OPTIONS}, shell = { commands = "project" }`,
+      };
+      const agent = stack.use(
+        holds === "engine"
+          ? await sharedAgent(options)
+          : await startAgent({ ...options, plugin: stack.use(await disobedientPlugin()).root }),
+      );
+      const { nvim, server } = agent;
+      await nvim.command("Agent List the files");
+      await reached(server, "here");
+      await nvim.command("Agent! And now #look");
+      await waitForChat(nvim, "And now #look (waiting for the turn to end)");
+      server.release("here");
+      await waitForChat(nvim, "Not run.");
+      await waitForTurn(nvim);
+      const results = objects(server.requests.at(-1)?.body.messages).filter(({ role }) => role === "tool")
+        .map(({ content }) => string(content) ?? "");
+      assert.match(results[0] ?? "", /README/);
+      const refusal = holds === "engine" ? "Not run" : "Not allowed";
+      assert.ok(results[1]?.startsWith(`${refusal}: this turn only reads and searches files`), results[1]);
+      assert.deepEqual(server.problems, []);
+    },
+  });
+}

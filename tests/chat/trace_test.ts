@@ -17,6 +17,7 @@ Deno.test("the last turn is written without its key, shown and opened; a file is
   await nvim.command("Agent Look at vim: set shiftwidth=3:");
   await waitForTurn(nvim);
   const path = project.path("turn.http");
+  await nvim.command("set modelines=1000");
   await nvim.command("Agent trace turn.http");
   await nvim.waitFor(`vim.api.nvim_buf_get_name(0):find("turn.http", 1, true)`);
   await nvim.waitForScreen("agent: written to turn.http");

@@ -142,10 +142,14 @@ Deno.test("a turn that is limited to a set of tools runs nothing, whatever its m
   await using setup = await setUp();
   const { gate, ask, context, updates } = setup;
   for (const toolSet of Object.keys(TOOL_SETS) as readonly ToolSet[]) {
-    const limited = (force: boolean) => ask(command({ access: "look" }), context("write", { limits: { access: "write", toolSet } }), force);
+    const limited = (force: boolean) =>
+      ask(command({ access: "look" }), context("write", { limits: { access: "write", toolSet } }), force);
     assert.equal(said(await limited(false)), "reject", toolSet);
     assert.equal(said(await limited(true)), "reject", toolSet);
-    assert.equal(gate.spend("s", { ...line, access: "look", rehearsed: false, toolCallId: "call" }), undefined);
+    assert.equal(
+      gate.spend("s", { ...line, access: "look", rehearsed: false, toolCallId: "call" }),
+      undefined,
+    );
   }
   assert.deepEqual(updates.filter(({ type }) => type === "approval"), []);
 });

@@ -122,7 +122,7 @@ function projectPorts(option: ApprovalChoice, meanwhile: () => Promise<void>) {
     notice: () => {},
     chatOf: () => 1,
     narrow: () => {},
-    accessOf: () => "write" as const,
+    limitsOf: () => ({ access: "write" as const }),
     ownerOf: () => 1,
     trustOf: () => UNTRUSTED,
     gate,

@@ -55,7 +55,10 @@ Deno.test("commands look, and without the network", () => {
 });
 
 Deno.test("where a mode may write it has nothing against anything", () => {
-  assert.equal(againstMode({ kind: "command", ...line, access: "git+network" }, { access: "write" }), undefined);
+  assert.equal(
+    againstMode({ kind: "command", ...line, access: "git+network" }, { access: "write" }),
+    undefined,
+  );
   assert.equal(againstMode(write(".git/config"), { access: "write" }), undefined);
 });
 

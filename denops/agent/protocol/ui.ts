@@ -64,7 +64,8 @@ export type Update =
     /** Id of the current mode, ids of all modes. */
     readonly mode?: string;
     readonly modes?: readonly string[];
-    /** Whether any tool call of the next turn may run. */
+    readonly mode_has_tools?: boolean;
+    /** Whether any tool call of the open session's next turn may run. */
     readonly has_tools?: boolean;
     readonly commands?: readonly { readonly name: string; readonly description: string }[];
     readonly options?: readonly { readonly id: string; readonly name: string; readonly value: string }[];

@@ -75,11 +75,18 @@ function Attachments:label_of(selection)
   return attachment.label(selection, selection.path and name_of(self.chat, selection.path))
 end
 
---- True if the text of the file that the user looks at is sent: no tool of the next turn can read it.
+--- False if no tool of the next turn can read a file.
+---@return boolean
+function Attachments:has_tools()
+  local line = self.chat.timeline
+  return line.has_tools ~= false and line.mode_has_tools ~= false
+end
+
+--- True if the text of the file that the user looks at is sent.
 ---@param path string
 ---@return boolean
 function Attachments:has_text(path)
-  if self.chat.timeline.has_tools ~= false then
+  if self:has_tools() then
     return false
   elseif self.readable[path] == nil then
     self.readable[path] = false

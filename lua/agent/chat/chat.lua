@@ -221,7 +221,7 @@ function Chat:apply(updates)
     return
   end
   self:revive()
-  local had_tools = self.timeline.has_tools
+  local had_tools = self.attachments:has_tools()
   local changed = {}
   for _, update in ipairs(updates) do
     for index in pairs(timeline.apply(self.timeline, update)) do
@@ -235,7 +235,7 @@ function Chat:apply(updates)
   if self.timeline.state == "idle" then
     self.queue.paused = nil
   end
-  if self.timeline.has_tools ~= had_tools then
+  if self.attachments:has_tools() ~= had_tools then
     self.attachments:show()
   end
   self.transcript:show_hint()

@@ -383,8 +383,10 @@ function on.agent_state(timeline, update)
   for _, field in ipairs({ "provider", "model", "mode", "modes", "commands", "options", "permission" }) do
     timeline[field] = update[field] or timeline[field]
   end
-  if update.has_tools ~= nil then
-    timeline.has_tools = update.has_tools
+  for _, field in ipairs({ "has_tools", "mode_has_tools" }) do
+    if update[field] ~= nil then
+      timeline[field] = update[field]
+    end
   end
 end
 

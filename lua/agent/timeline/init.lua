@@ -65,7 +65,8 @@ local M = {}
 ---@field model? string
 ---@field sandbox? string
 ---@field mode? string          of the agent, as the agent names it
----@field has_tools? boolean     whether a tool call of the next turn may run; nil: unknown
+---@field has_tools? boolean     whether a tool call of the open session's next turn may run
+---@field mode_has_tools? boolean
 ---@field commands? { name: string, description: string }[]  of the agent
 ---@field options? { id: string, name: string, value: string }[]  of the agent, with their values
 ---@field permission? string    what the session may do unasked, as the supervisor says

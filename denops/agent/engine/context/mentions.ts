@@ -3,7 +3,7 @@
  * a set of tools. Mentions in code do not count, and "\@" is a plain "@". Pure.
  */
 
-import { TOOL_SETS, type ToolSet } from "../../protocol/modes.ts";
+import { TOOL_SETS, type ToolSet, toolSetIn } from "../../protocol/modes.ts";
 import { hashWords, withoutCode } from "../../shared/text/message_words.ts";
 import { oldNames } from "../calls/old_names.ts";
 
@@ -66,11 +66,18 @@ export function toolMentions(message: string, names: readonly string[]): readonl
   return names.filter((name) => [name, ...oldNames(name)].some((one) => mentioned.has(one)));
 }
 
+/** The set of tools that a message limits its turn to: the narrowest that it mentions. */
+export function toolSetMention(message: string): ToolSet | undefined {
+  return toolSetIn(hashWords(message));
+}
+
 /** The note about tools and their set for the model; undefined without any. */
 export function toolsNote(tools: readonly string[], set?: ToolSet): string | undefined {
   const names = `The user asks you to use the ${tools.length === 1 ? "tool" : "tools"} ${tools.join(", ")}.`;
-  const limit = set && `This turn ${TOOL_SETS[set].does}, as the user asked with #${set}: other tools are refused.`;
-  return [...tools.length === 0 ? [] : [names], ...limit === undefined ? [] : [limit]].join("\n") || undefined;
+  const limit = set &&
+    `This turn ${TOOL_SETS[set].does}, as the user asked with #${set}: other tools are refused.`;
+  return [...tools.length === 0 ? [] : [names], ...limit === undefined ? [] : [limit]].join("\n") ||
+    undefined;
 }
 
 function mentionOf(token: string, rest: string): Mention | undefined {

@@ -16,7 +16,9 @@ export interface SentPart {
 /** The parts before the messages, in the order of the request. */
 export function outline(prompt: Prompt, { sections }: Mode, inputs: ViewInputs): readonly SentPart[] {
   const system = systemParts(sections, inputs).flatMap(({ name, text }): readonly SentPart[] => {
-    if (name !== "rules") return [{ part: { group: "system", name, characters: text.length }, texts: [text] }];
+    if (name !== "rules") {
+      return [{ part: { group: "system", name, characters: text.length }, texts: [text] }];
+    }
     const { rules, ...marked } = inputs.project ?? NO_PROJECT;
     return rules.map((file) => {
       const text = rulesText([file], marked);

@@ -103,7 +103,8 @@ class LoggedExchange {
   get facts(): HttpExchange {
     const { url, headers } = this.#request;
     const decoder = new TextDecoder();
-    const body = this.#pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
+    const body = this.#pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") +
+      decoder.decode();
     return {
       time: this.#time,
       url,

@@ -11,9 +11,8 @@ import { Asides } from "../agent/side/aside.ts";
 import { Subagents } from "../agent/subagents/subagents.ts";
 import { spendingOf } from "../agent/turn/budget.ts";
 import { Meter, type MeteredModel } from "../agent/turn/meter.ts";
-import type { ContextPage, TurnEnd } from "../agent/turn/runner.ts";
+import type { ContextPage, Runner, TurnEnd } from "../agent/turn/runner.ts";
 import { Steering } from "../agent/turn/steering.ts";
-import type { HttpExchange } from "../log/http_exchange.ts";
 import type { SessionCheckpoints } from "../checkpoint/session_checkpoints.ts";
 import { SessionFiles } from "./session_files.ts";
 import type { SessionPorts } from "./session_ports.ts";
@@ -201,7 +200,7 @@ export class Session {
   }
 
   /** The requests since the last turn began, and their answers. */
-  get exchanges(): readonly HttpExchange[] {
+  get exchanges(): NonNullable<Runner["wireLog"]>["exchanges"] {
     return this.#ports.runner.wireLog?.exchanges ?? [];
   }
 

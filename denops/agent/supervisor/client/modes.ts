@@ -103,6 +103,11 @@ export class Modes {
     return { access, ...defined({ toolSet: this.#factsOf(mode)?.toolSet }) };
   }
 
+  /** False for a mode without tools. */
+  hasTools(mode: string): boolean {
+    return this.#own.find(({ name }) => name === mode)?.tools?.length !== 0;
+  }
+
   #factsOf(mode: string): ModeFacts | undefined {
     return this.all.find(({ name }) => name === mode);
   }

@@ -89,7 +89,8 @@ export class SessionMode {
 
   report(modes: Modes, { mode } = this.#narrowed ?? this.#choice ?? modes.first): void {
     const names = modes.all.map(({ name }) => name);
-    this.#ports.push({ type: "agent_state", chat: this.#chat, mode, modes: names });
+    const mode_has_tools = modes.hasTools(mode);
+    this.#ports.push({ type: "agent_state", chat: this.#chat, mode, modes: names, mode_has_tools });
   }
 
   /** The choice if it is still valid, otherwise the fallback, with a warning. */

@@ -57,7 +57,7 @@ function urlText(text: string): string {
   const url = new URL(text);
   url.username = url.password = "";
   const names = [...url.searchParams.keys()].filter((name) => SECRET_NAME.test(name));
-  for (const name of names) url.searchParams.set(name, "removed");
+  for (const name of names) url.searchParams.delete(name);
   return url.href;
 }
 

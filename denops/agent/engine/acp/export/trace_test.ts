@@ -27,18 +27,30 @@ const EXCHANGE: HttpExchange = {
 Deno.test("a trace has what was sent and received, byte for byte but for secrets", () => {
   assert.equal(exportTrace([]), "");
   const text = exportTrace([EXCHANGE]);
-  assert.match(text, /\nPOST https:\/\/host\.test\/v1\/chat\?api_key=removed&stream=1\ncontent-type: application\/json\n/);
+  assert.match(
+    text,
+    /\nPOST https:\/\/host\.test\/v1\/chat\?stream=1\ncontent-type: application\/json\n/,
+  );
   assert.match(text, /\nauthorization: \[removed\]\nx-other: for \[removed\]\n/);
-  assert.match(text, /\n\{"max_tokens":8192,"messages":\[\{"role":"user","content":"use \[removed\] and password=\[removed\]"\}\]\}\n/);
-  assert.match(text, /\nHTTP\/1\.1 200\nset-cookie: \[removed\]\nserver: test\n\ndata: \{"usage":\{"prompt_tokens": 12345\}\}\n\ndata: \[removed\]\n/);
-  for (const secret of [KEY, token, "pass-word", "hunter22", "abcdefgh", "bcdefgh"]) assert.ok(!text.includes(secret), secret);
+  assert.match(
+    text,
+    /\n\{"max_tokens":8192,"messages":\[\{"role":"user","content":"use \[removed\] and password=\[removed\]"\}\]\}\n/,
+  );
+  assert.match(
+    text,
+    /\nHTTP\/1\.1 200\nset-cookie: \[removed\]\nserver: test\n\ndata: \{"usage":\{"prompt_tokens": 12345\}\}\n\ndata: \[removed\]\n/,
+  );
+  for (const secret of [KEY, token, "pass-word", "hunter22", "abcdefgh", "bcdefgh"]) {
+    assert.ok(!text.includes(secret), secret);
+  }
 });
 
 Deno.test("a session keeps the requests of its last turn, with failures and retries", async () => {
   await using engine = await startEngine({
-    script: 'status 503 {"error": {"message": "busy"}}\n---\ncall read {"path": "a.txt"}\n---\nsay Done.\n---\nnew-history\nsay Again.',
+    script:
+      'status 503 {"error": {"message": "busy"}}\n---\ncall read {"path": "a.txt"}\n---\nsay Done.\n---\nnew-history\nsay Again.',
     files: { "a.txt": "alpha\n" },
-    config: { title: false },
+    config: { title: false, mode: "ask" },
   });
   assert.equal(exportTrace(engine.session.exchanges), "");
   await engine.prompt("Go");

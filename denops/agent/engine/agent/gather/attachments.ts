@@ -14,10 +14,9 @@ import {
   mentionsIn,
   type PathMention,
   toolMentions,
+  toolSetMention,
   toolsNote,
 } from "../../context/mentions.ts";
-import { type ToolSet, toolSetIn } from "../../../protocol/modes.ts";
-import { hashWords } from "../../../shared/text/message_words.ts";
 import { treeText } from "../../context/tree.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
 import type { MessageEntry } from "../../log/entries.ts";
@@ -75,7 +74,7 @@ export interface GatheredMessage {
   /** For the model, beside the message: the tools that the user mentioned. */
   readonly note?: string | undefined;
   /** The set of tools that the user limited the turn to. */
-  readonly toolSet?: ToolSet | undefined;
+  readonly toolSet?: ReturnType<typeof toolSetMention>;
 }
 
 /** Time limit for one access to files or git, in milliseconds. */
@@ -121,7 +120,7 @@ class MessageGatherer {
     const { tools } = this.#ports;
     const wanted = toolMentions(text, tools.names);
     for (const name of wanted) tools.add(name);
-    const toolSet = toolSetIn(hashWords(text));
+    const toolSet = toolSetMention(text);
     const rest = { problems: this.#problems, note: toolsNote(wanted, toolSet), toolSet };
     const found = mentionsIn(text).slice(0, MOST_MENTIONS);
     const { active } = this.#ports;

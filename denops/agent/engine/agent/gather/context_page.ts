@@ -39,7 +39,11 @@ export function contextPage(
 }
 
 /** The text of a part. @param at its place in the list @throws {ToolError} if another part is there now */
-export function partText({ parts, texts }: Pick<ContextPage, "parts" | "texts">, at: number, name: string): string {
+export function partText(
+  { parts, texts }: Pick<ContextPage, "parts" | "texts">,
+  at: number,
+  name: string,
+): string {
   if (parts[at]?.name !== name) throw new ToolError("This part is no longer sent. Open the page again.");
   return (texts[at] ?? []).join(BETWEEN);
 }

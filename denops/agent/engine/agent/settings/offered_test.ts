@@ -139,7 +139,11 @@ Deno.test("without any tool the text of the active file is sent, where the user 
   const all = (on: boolean, { session }: RunningEngine) => {
     for (const { name } of session.tools.list.filter((tool) => tool.on !== on)) session.tools.toggle(name);
   };
-  await using engine = await startEngine({ script: "say Hi.\nrepeat", files: FILES, config: { title: false } });
+  await using engine = await startEngine({
+    script: "say Hi.\nrepeat",
+    files: FILES,
+    config: { title: false },
+  });
   const ask = async (text: boolean) => {
     const current = { path: "a.txt", line: 1, modified: false, text };
     await engine.session.prompt([{ type: "text", text: "Hi" }], { view: { current, buffers: [] } });

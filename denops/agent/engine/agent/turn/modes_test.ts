@@ -177,30 +177,28 @@ Deno.test("plan: a turn that has looked around ends in a plan, or is asked for o
   assert.deepEqual(engine.server.problems, []);
 });
 
-const EVERYTHING = [
+const FREE = [
   'call read {"path": "a.txt"}',
-  'call search {"pattern": "alpha"}',
   'call run {"command": "ls", "access": "look"}',
-  'call subagent {"mode": "explore", "title": "look", "task": "Look."}',
   'call edit {"path": "a.txt", "old_str": "alpha", "new_str": "omega"}',
   'call write {"path": "b.txt", "content": "b"}',
-].join("\n");
+];
+const EVERYTHING = [...FREE, 'call subagent {"mode": "explore", "title": "look", "task": "Look."}'];
 const LOOKS = /^Not run: this turn only reads and searches files, so it has no /;
 
 /** Plays the same calls with this message in this mode. */
-async function everything(mode: string, message: string) {
+async function play(mode: string, message: string, calls = EVERYTHING) {
   await using engine = await startEngine({
-    script: `${EVERYTHING}\n---\nsay Done.`,
+    script: `${calls.join("\n")}\n---\nsay Well.`,
     files: { "a.txt": "alpha\n" },
     abilities: { commands: COMMANDS },
     config: { mode, title: false },
   });
   await engine.prompt(message);
-  const [, ...results] = engine.results();
   const first = engine.server.requests[0]?.body;
   return {
     results: engine.results(),
-    refused: results.slice(1).map((text) => LOOKS.test(text)),
+    refused: engine.results().map((text) => LOOKS.test(text)),
     text: await engine.project.read("a.txt"),
     tools: first?.tools,
     choice: first?.tool_choice,
@@ -211,30 +209,30 @@ async function everything(mode: string, message: string) {
 }
 
 Deno.test("chat reads files, and changes and runs nothing; its request has the tools of every mode", async () => {
-  const chat = await everything("chat", "What is in a.txt?");
+  const chat = await play("chat", "What is in a.txt?");
   assert.equal(chat.results[0], "1\talpha");
-  assert.deepEqual(chat.refused, [true, true, true, true]);
+  assert.deepEqual(chat.refused, [false, true, true, true, true]);
   assert.equal(chat.text, "alpha\n");
-  const agent = await everything("agent", "What is in a.txt?");
+  const agent = await play("agent", "What is in a.txt?", FREE);
   assert.deepEqual([chat.tools, chat.choice], [agent.tools, agent.choice]);
   assert.equal(agent.text, "omega\n");
   assert.deepEqual([chat.problems, agent.problems], [[], []]);
 });
 
 Deno.test("#look and #edits limit the turn of a message, in no mode more than that, and change no tool of the request", async () => {
-  const plain = await everything("agent", "Change a.txt");
-  const look = await everything("agent", "Change a.txt #look #edits");
+  const plain = await play("agent", "Change a.txt", FREE);
+  const look = await play("agent", "Change a.txt #look #edits");
   assert.match(look.message, /This turn only reads and searches files, as the user asked with #look/);
-  assert.deepEqual(look.refused, [true, true, true, true]);
+  assert.deepEqual(look.refused, [false, true, true, true, true]);
   assert.equal(look.text, "alpha\n");
-  const edits = await everything("agent", "Change a.txt (#edits)");
+  const edits = await play("agent", "Change a.txt (#edits)");
   const refusal = /^Not run: this turn only reads, searches and edits files, so it has no /;
-  assert.deepEqual(edits.results.slice(2).map((text) => refusal.test(text)), [true, true, false, false]);
+  assert.deepEqual(edits.results.map((text) => refusal.test(text)), [false, true, false, false, true]);
   assert.equal(edits.text, "omega\n");
-  const plan = await everything("plan", "Change a.txt #edits");
+  const plan = await play("plan", "Change a.txt #edits");
   assert.equal(plan.text, "alpha\n");
   assert.deepEqual([look.tools, edits.tools], [plain.tools, plain.tools]);
-  const quoted = await everything("agent", "Change a.txt, not `#look`");
+  const quoted = await play("agent", "Change a.txt, not `#look`", FREE);
   assert.equal(quoted.text, "omega\n");
   assert.deepEqual([...look.asked, ...edits.asked].filter(({ access }) => access.kind === "command"), []);
 });

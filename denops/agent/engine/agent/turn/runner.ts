@@ -2,7 +2,6 @@
 import type { Chosen } from "../../context/chosen.ts";
 import type { MessagePart } from "../../context/message_parts.ts";
 import type { Mode } from "../../context/modes.ts";
-import type { SentPart } from "../../context/outline.ts";
 import type { Project } from "../../context/project.ts";
 import { TurnError } from "../../../shared/errors.ts";
 import type { ControlNote, FoldEntry, MessageEntry } from "../../log/entries.ts";
@@ -135,7 +134,7 @@ export type ContextPorts = Pick<
 export interface ContextPage extends RequestResult<"context"> {
   readonly lines: ReadonlyMap<string, MessagePart["lines"]>;
   /** The texts of each part. */
-  readonly texts: readonly SentPart["texts"][];
+  readonly texts: readonly (readonly string[])[];
 }
 
 /** The runner without a model. */

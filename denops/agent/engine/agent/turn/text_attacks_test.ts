@@ -224,7 +224,10 @@ Deno.test("a mode is told the same tools in text, and refused what it has not", 
   assert.match(sent(asking)[0] ?? "", /## read/);
   await using chat = await play([write, "say I cannot."], {}, { config: { ...IN_TEXT, mode: "chat" } });
   await chat.prompt("What is it?");
-  assert.match(chat.results()[0] ?? "", /Not run: this turn only reads and searches files, so it has no write/);
+  assert.match(
+    chat.results()[0] ?? "",
+    /Not run: this turn only reads and searches files, so it has no write/,
+  );
   assert.deepEqual([...paths(asking), ...paths(chat)], []);
 });
 
