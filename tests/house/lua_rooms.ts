@@ -18,7 +18,7 @@ export const LUA_RULES: readonly (readonly [room: string, to: readonly string[]]
   ["too_old", ["ui", "config"]],
   ["trace", ["ui"]],
   ["client", ["host", "ui", "config"]],
-  ["context", ["reload", "host", "ui"]],
+  ["context", ["reload", "host", "ui", "deep"]],
   ["projects", ["reload", "config"]],
   ["approval", ["client", "server", "reload", "ui", "timeline", "events", "deep", "config"]],
   ["aside", ["markdown", "client", "ui", "deep"]],

@@ -7,17 +7,17 @@ export type ModeAccess = (typeof MODE_ACCESSES)[number];
 
 /**
  * Sets of tools that a mode, or a word of a message ("#look"), limits a turn to, the narrowest first: the most that the
- * calls may change, kinds and names of tools, and what they do. None contains commands, sub-agents or external tools.
+ * calls may change, kinds of tools, and what they do. None contains commands, sub-agents or external tools.
  */
 export const TOOL_SETS = {
   look: {
     access: "read",
-    tools: ["read", "search", "think", "ask_user"],
+    tools: ["read", "search", "think"],
     does: "only reads and searches files",
   },
   edits: {
     access: "write",
-    tools: ["read", "search", "think", "ask_user", "edit", "delete", "move"],
+    tools: ["read", "search", "think", "edit", "delete", "move"],
     does: "only reads, searches and edits files",
   },
 } as const satisfies Readonly<

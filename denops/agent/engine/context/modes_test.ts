@@ -25,7 +25,7 @@ Deno.test("a mode that changes nothing refuses what writes, and chat what runs t
   assert.deepEqual(writing, ["write", "edit", "delete", "move", "refactor"]);
   for (const { name, access } of MODE_FACTS) {
     const refused = TOOLS.map((tool) => tool.name).filter((tool) => isRefused(MODES[name], tool));
-    if (name === "chat") assert.deepEqual(refused, [...writing, "run", "subagent"]);
+    if (name === "chat") assert.deepEqual(refused, [...writing, "run", "subagent", "ask_user"]);
     else if (access === "read") assert.deepEqual(refused, writing, name);
     else assert.deepEqual(refused, access === "docs" ? ["delete", "move", "refactor"] : [], name);
   }

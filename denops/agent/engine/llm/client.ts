@@ -46,7 +46,7 @@ export type ModelEvent =
   | { readonly type: "cancelled" }
   | { readonly type: "failed"; readonly error: TurnError };
 
-interface ClientOptions {
+export interface ClientOptions {
   readonly wire: AnyWire;
   readonly endpoint: Endpoint;
   readonly target: Target;

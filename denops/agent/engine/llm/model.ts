@@ -8,7 +8,7 @@ import type { Initiator, ModelRequest, Prompt } from "../log/model_request.ts";
 import type { ModelFacts } from "../ports/store.ts";
 import { Abilities } from "./abilities/abilities.ts";
 import { ProviderCredentials, type RenewKey, requestHeaders } from "./access.ts";
-import { type ModelEvent, streamModel } from "./client.ts";
+import { type ClientOptions, type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures/text.ts";
 import { type AnyWire, wire } from "./registry.ts";
 import { withoutEcho } from "./echo.ts";
@@ -19,7 +19,6 @@ import { withTextCalls } from "./text_tools/reading.ts";
 import { type ThoughtHabit, withThoughts } from "./thoughts.ts";
 import { ToolMode } from "./tool_mode.ts";
 import { hasImages, withoutImages } from "./vision.ts";
-import type { WireLog } from "./wire_log.ts";
 
 /** Stores nothing. */
 const NO_FACTS: ModelFacts = { get: () => undefined, put: () => {} };
@@ -55,7 +54,7 @@ interface ModelPorts {
   readonly facts?: ModelFacts;
   /** Requests a new key if keys expire. */
   readonly renew?: RenewKey | undefined;
-  readonly wireLog?: WireLog;
+  readonly wireLog?: ClientOptions["wireLog"];
   /** Tokens, from the provider's model list. */
   readonly listedWindow?: number | undefined;
 }
@@ -67,7 +66,7 @@ export function createModel(general: ModelConfig, ports: ModelPorts = {}): Model
 class ConfiguredModel implements Model {
   readonly #config: ModelConfig;
   readonly #fetch: typeof fetch;
-  readonly #wireLog: WireLog | undefined;
+  readonly #wireLog: ClientOptions["wireLog"];
   readonly #wire: AnyWire;
   readonly #credentials: ProviderCredentials;
   readonly #target: Target;

@@ -4,8 +4,9 @@ import { narrowed } from "../../../protocol/modes.ts";
 import { familyOf, thinksNever } from "../../../models/families.ts";
 import { defined } from "../../../shared/records.ts";
 import { MODES, within } from "../../context/modes.ts";
+import { outline } from "../../context/outline.ts";
 import { modeText, view } from "../../context/view.ts";
-import { causesOf } from "../gather/context_page.ts";
+import { causesOf, contextPage } from "../gather/context_page.ts";
 import { Prefix } from "../gather/prefix.ts";
 import { Room } from "../gather/room.ts";
 import { hasTools, listNow, missingTools, oldSpecs, refusalOf, toolList } from "../settings/offered.ts";
@@ -14,7 +15,7 @@ import type { Measured } from "./meter.ts";
 import { claimsChange } from "./policies/claims.ts";
 import { TextCalls } from "./policies/text_calls.ts";
 import { WriteChecks } from "./policies/write_checks.ts";
-import type { ContextPorts, RunnerPorts } from "./runner.ts";
+import type { ContextPage, ContextPorts, RunnerPorts } from "./runner.ts";
 import type { TurnPorts } from "./turn_ports.ts";
 
 type InputPorts = Omit<ContextPorts, "messages" | "history" | "chosen"> & Pick<RunnerPorts, "unattended">;
@@ -53,6 +54,19 @@ export class LoopPorts {
       tools: listNow(sent, tools, switches),
       project: project(),
       scratch,
+    };
+  }
+
+  /** The content of the next request. */
+  context(ports: ContextPorts): ContextPage {
+    const inputs = this.inputs(ports);
+    const { mode, history } = ports;
+    const { model } = this.#models.of(mode);
+    const prompt = view(ports.messages(), mode, inputs);
+    return {
+      ...contextPage(outline(prompt, mode, inputs), ports, this.#models.offered),
+      ...this.room.fill(prompt, { history, model }),
+      ...this.prefix.broken,
     };
   }
 

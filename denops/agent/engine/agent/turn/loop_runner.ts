@@ -1,12 +1,10 @@
 /** The loop as the runner of a session. */
 import { CHOSEN, type Mode, MODES } from "../../context/modes.ts";
-import { outline } from "../../context/outline.ts";
 import { view } from "../../context/view.ts";
 import { TurnError } from "../../../shared/errors.ts";
 import { bytesOf } from "../../context/estimate.ts";
 import { type MessageEntry, wordsOf } from "../../log/entries.ts";
 import type { UserMessage } from "../../log/events.ts";
-import { contextPage } from "../gather/context_page.ts";
 import { askAside } from "../side/aside.ts";
 import { editTurn } from "../side/edit_place.ts";
 import { mergeTurn } from "../side/merge_worktree.ts";
@@ -43,16 +41,7 @@ export function loopRunner(options: LoopOptions): Runner {
     title: (exchange, count, signal) =>
       askTitle({ model: models.of(exchange.mode ?? {}).model, environment, count }, exchange, signal),
     hasTools: (ports) => parts.hasTools(ports),
-    context(ports) {
-      const inputs = parts.inputs(ports);
-      const { mode } = ports;
-      const prompt = view(ports.messages(), mode, inputs);
-      return {
-        ...contextPage(outline(prompt, mode, inputs), ports, models.offered),
-        ...parts.room.fill(prompt, { history: ports.history, model: models.of(mode).model }),
-        ...parts.prefix.broken,
-      };
-    },
+    context: (ports) => parts.context(ports),
     async assertFits(message, mode, signal) {
       const bytes = bytesOf(wordsOf(message));
       if (bytes < CERTAINLY_FITS) return;
