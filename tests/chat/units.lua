@@ -351,7 +351,10 @@ test("whatever comes: what looks different is told as changed", function()
     for _ = 1, 25 do
       local update = any(makers)()
       table.insert(told, update)
-      local before = vim.tbl_map(drawn, it.blocks)
+      local before = {}
+      for index, block in ipairs(it.blocks) do
+        before[index] = drawn(block)
+      end
       local changed = timeline.apply(it, update)
       for index, block in ipairs(it.blocks) do
         if not changed[index] and not vim.deep_equal(drawn(block), before[index]) then
