@@ -28,7 +28,7 @@ async function scriptedPlugin() {
   }
   const main = await copy.read("denops/agent/engine/main.ts");
   const scripted = main.replace(
-    /loopRunner\(\{[^;]*?\n {6}\}\)/,
+    /loopRunner\(\{[^;]*?\n {4}\}\)/,
     `scriptedRunner(async (turn) => {${PLAY}\n})`,
   );
   assert.notEqual(scripted, main);

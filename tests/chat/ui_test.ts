@@ -367,7 +367,7 @@ say Done.`;
   await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
   await nvim.keys("<Esc>gg/edit README<CR><Tab>");
   assert.deepEqual((await transcript(nvim)).slice(6, 10), [
-    "✓ edit README.md  +1 −1",
+    "✓ edit README.md  +1 −1 · allowed once",
     "  @@ -1,1 +1,1 @@",
     "  -# demo",
     "  +# example",
