@@ -6,6 +6,7 @@ import { CommandSandbox } from "../../denops/agent/supervisor/commands/sandbox.t
 import { pause, type Scratch, scratch } from "../../tests/support/project.ts";
 import { DEPS } from "../environment.ts";
 import { atMost, group, median, over, type Row, row } from "./row.ts";
+import { makeTree } from "./tree.ts";
 
 const RUNS = 20;
 const FIRST_RUNS = 5;
@@ -62,14 +63,9 @@ async function inTree(files: number, more: number): Promise<Rows> {
   return { first, look, tried, write };
 }
 
-/** Ten files to a folder, with a repository. */
 async function tree(files: number): Promise<Scratch> {
   const project = await scratch({ "README.md": "# bench\n", ".env": "SECRET=1\n" }, { git: true });
-  for (let file = 0; file < files; file += 10) {
-    const folder = project.path("src", `part${file % 97}`, `folder${file}`);
-    await Deno.mkdir(folder, { recursive: true });
-    for (let one = 0; one < 10; one++) Deno.writeTextFileSync(`${folder}/file${one}.ts`, "export {};\n");
-  }
+  makeTree(project, files);
   return project;
 }
 

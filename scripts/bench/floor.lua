@@ -1,10 +1,10 @@
--- The floor of streaming: curl, and a buffer of markdown that gets what came every 32 ms. No more.
+-- The floor of streaming: curl, and a buffer of markdown that gets all new text every few milliseconds. No more.
 local M = {}
 
-local INTERVAL_MS = 32
-
----@param config { width: integer, height: integer }  of the window with the answer
+---@param config { width: integer, height: integer, batch: integer }  of the window with the answer; `batch`:
+--- milliseconds between two changes of the buffer
 function M.open(config)
+  M.batch = config.batch
   M.answer = vim.api.nvim_create_buf(false, true)
   vim.treesitter.start(M.answer, "markdown")
   local shared = { relative = "editor", col = 1, width = config.width, style = "minimal" }
@@ -60,7 +60,7 @@ function M.send(url, prompt)
     stdout = function(_, data)
       received = received .. (data or "")
       if data and not timer:is_active() then
-        timer:start(INTERVAL_MS, 0, flush)
+        timer:start(M.batch, 0, flush)
       end
     end,
   }, function()

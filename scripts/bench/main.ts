@@ -2,9 +2,13 @@
  * Measures what a user feels and what their machine pays, each beside a floor from the same run, in turns with it:
  * `deno task bench [--json] [--only ROW,…]`. Linux. Numbers of one machine at one time; what counts is the ratio to
  * the floor, and the limits that the project has set itself. All rows take less than five minutes.
+ *
+ * Each group runs in a process of its own: no row depends on what was measured before it.
  */
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { toolEnvironment } from "../environment.ts";
+import { calibration } from "./calibration.ts";
 import { commands, manyFiles } from "./commands.ts";
 import { opening } from "./history.ts";
 import { keeping } from "./keep.ts";
@@ -15,11 +19,13 @@ import { scrolling } from "./scroll.ts";
 import { searching } from "./search.ts";
 import { longSession, turnEnd } from "./store.ts";
 import { hugeAnswer, stopping } from "./stop.ts";
-import { flood, paced, typing } from "./stream.ts";
-import { cold, startup, warm } from "./submit.ts";
+import { flood, paced, typing, young } from "./stream.ts";
+import { cold, firstInstall, large, startup, typed, warm } from "./submit.ts";
+import { terminal } from "./terminal.ts";
 
 const GROUPS: readonly Group[] = [
-  ...[startup, cold, warm, flood, typing, paced, round, memory, wallet, turns, modes, longTurn],
+  ...[calibration, startup, typed, cold, large, firstInstall, warm, young, flood, typing, paced, terminal],
+  ...[round, memory, wallet, turns, modes, longTurn],
   ...[opening, scrolling, turnEnd, searching, commands, keeping, stopping, hugeAnswer],
 ];
 /** They take minutes more, and are measured when they are named. */
@@ -47,6 +53,16 @@ function readArguments() {
   }
 }
 
+/** Measures a group in a process of its own. @throws {Error} if it fails; its own message is on standard error */
+async function measureApart({ names }: Group): Promise<Readonly<Record<string, Row>>> {
+  const script = fileURLToPath(import.meta.url);
+  const args = ["run", "-A", "--quiet", script, "--json", "--only", names.join(",")];
+  const command = new Deno.Command(Deno.execPath(), { args, stdout: "piped", stderr: "inherit" });
+  const { success, stdout } = await command.output();
+  if (!success) throw new Error(`Cannot measure ${names.join(", ")}`);
+  return JSON.parse(new TextDecoder().decode(stdout));
+}
+
 const { asJson, wanted } = readArguments();
 for (const [name, value] of Object.entries(await toolEnvironment(["nvim", "git", "rg", "bwrap"]))) {
   Deno.env.set(name, value);
@@ -57,8 +73,9 @@ if (!asJson) console.log(line());
 const groups = wanted === undefined
   ? GROUPS
   : [...GROUPS, ...NAMED].filter(({ names }) => names.some((name) => wanted.has(name)));
-for (const { measure } of groups) {
-  for (const [name, measured] of Object.entries(await measure())) {
+for (const part of groups) {
+  const rows = groups.length === 1 ? await part.measure() : await measureApart(part);
+  for (const [name, measured] of Object.entries(rows)) {
     if (wanted !== undefined && !wanted.has(name)) continue;
     found[name] = measured;
     if (!asJson) console.log(line(name, measured));

@@ -19,7 +19,7 @@ export const memory = group(
     const [idle, flood, rounds] = await ours();
     const floor = await bare();
     return {
-      memory_idle_pss: row("MB", idle, atMost(90), floor),
+      memory_idle_pss: row("MB", idle, atMost(105), floor),
       memory_flood_pss: row("MB", flood, atMost(120), floor),
       memory_rounds_pss: row("MB", rounds, atMost(120), floor),
     };

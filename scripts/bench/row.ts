@@ -3,14 +3,20 @@
 /** Of a `share` more is better, of everything else less. */
 export type Unit = "ms" | "MB" | "bytes" | "count" | "share";
 
+/** The figure that a value is compared with, from the same run. */
+interface Base {
+  /** "floor": the smallest program that does the same; "short": our own program with much less to do. */
+  readonly kind: "floor" | "short";
+  readonly value: number;
+}
+
 export interface Row {
   readonly value: number;
-  /** What the smallest program that does the same takes, from the same run; null where there is none. */
-  readonly floor: number | null;
-  /** Of the value to the floor. */
+  readonly base: Base | null;
+  /** Of the value to its base. */
   readonly ratio: number | null;
-  /** What the value is to stay within: fixed, or made from the floor. */
-  readonly limit: number;
+  /** What the value is to stay within: fixed, or made from the base; null for a figure of the machine. */
+  readonly limit: number | null;
   readonly unit: Unit;
 }
 
@@ -28,11 +34,31 @@ export function group<const Name extends string>(
   return { names, measure };
 }
 
+type Limit = (base: number) => number;
+
 /** @param limit of the floor, which is NaN where there is none */
-export function row(unit: Unit, value: number, limit: (floor: number) => number, floor?: number): Row {
-  const ratio = floor === undefined || floor === 0 ? null : rounded(value / floor);
-  const bare = floor === undefined ? null : rounded(floor);
-  return { value: rounded(value), floor: bare, ratio, limit: rounded(limit(floor ?? NaN)), unit };
+export function row(unit: Unit, value: number, limit: Limit, floor?: number): Row {
+  return comparedRow(unit, value, limit, floor === undefined ? null : { kind: "floor", value: floor });
+}
+
+/** @param short the same figure of our own program with much less to do */
+export function growthRow(unit: Unit, value: number, limit: Limit, short: number): Row {
+  return comparedRow(unit, value, limit, { kind: "short", value: short });
+}
+
+/** A figure of the machine, for comparisons with other machines. */
+export function machineRow(unit: Unit, value: number): Row {
+  return { value: rounded(value), base: null, ratio: null, limit: null, unit };
+}
+
+function comparedRow(unit: Unit, value: number, limit: Limit, base: Base | null): Row {
+  return {
+    value: rounded(value),
+    base: base === null ? null : { ...base, value: rounded(base.value) },
+    ratio: base === null || base.value === 0 ? null : rounded(value / base.value),
+    limit: rounded(limit(base?.value ?? NaN)),
+    unit,
+  };
 }
 
 function rounded(value: number): number {
@@ -44,7 +70,7 @@ export const times = (factor: number) => (floor: number) => floor * factor;
 export const over = (more: number) => (floor: number) => floor + more;
 
 export function isOver({ value, limit, unit }: Row): boolean {
-  return !(unit === "share" ? value >= limit : value <= limit);
+  return limit !== null && !(unit === "share" ? value >= limit : value <= limit);
 }
 
 export function median(values: readonly number[]): number {
@@ -57,14 +83,14 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 }
 
-const HEAD = ["row", "value", "floor", "ratio", "limit", "unit"] as const;
+const HEAD = ["row", "value", "beside", "ratio", "limit", "unit"] as const;
 
-/** The table's head, or one row of it: 100 columns at most. */
+/** The table's head, or one row of it: 100 columns at most. `s` marks the figure of a short run. */
 export function line(name?: string, shown?: Row): string {
   const cells = name === undefined || shown === undefined ? HEAD : [
     name,
     number(shown.value),
-    number(shown.floor),
+    number(shown.base?.value ?? null) + (shown.base?.kind === "short" ? " s" : ""),
     shown.ratio === null ? "" : shown.ratio.toFixed(2),
     number(shown.limit),
     shown.unit,

@@ -11,7 +11,7 @@ import { startEngine as startProcess } from "../../tests/support/acp.ts";
 import { startEngine } from "../../tests/support/engine_session.ts";
 import { type Scratch, scratch } from "../../tests/support/project.ts";
 import { storeWork } from "../../tests/support/stored_work.ts";
-import { atMost, group, median, row } from "./row.ts";
+import { atMost, group, growthRow, median, row } from "./row.ts";
 
 const TURNS = 2_000;
 const FEW_TURNS = 10;
@@ -30,8 +30,8 @@ const EDIT = 'call read {"path": "a.txt"}\n---\n' +
 export const turnEnd = group(["end_of_turn_2000"], async () => {
   await using few = await stored(FEW_TURNS);
   await using many = await stored(TURNS);
-  const floor = await endOfTurn(few.root);
-  return { end_of_turn_2000: row("ms", await endOfTurn(many.root), atMost(15), floor) };
+  const short = await endOfTurn(few.root);
+  return { end_of_turn_2000: growthRow("ms", await endOfTurn(many.root), atMost(15), short) };
 });
 
 export const longSession = group(
@@ -49,15 +49,15 @@ export const longSession = group(
     await using few = await stored(FEW_TURNS);
     await using many = await stored(TURNS);
     const size = megabytes(many.root);
-    const floor = await opening(few.root);
+    const short = await opening(few.root);
     const long = await opening(many.root);
     const deleted = await deletion(many.root);
     return {
-      turn_2000: row("ms", long.turn, atMost(50), floor.turn),
-      engine_start_2000: row("ms", long.start, atMost(300), floor.start),
-      resume_2000: row("ms", long.resume, atMost(500), floor.resume),
-      fork_2000: row("ms", long.fork, atMost(500), floor.fork),
-      engine_memory_2000: row("MB", long.memory, atMost(150), floor.memory),
+      turn_2000: growthRow("ms", long.turn, atMost(50), short.turn),
+      engine_start_2000: growthRow("ms", long.start, atMost(300), short.start),
+      resume_2000: growthRow("ms", long.resume, atMost(500), short.resume),
+      fork_2000: growthRow("ms", long.fork, atMost(500), short.fork),
+      engine_memory_2000: growthRow("MB", long.memory, atMost(150), short.memory),
       delete_2000: row("ms", deleted, atMost(2_000)),
       database_2000: row("MB", size, atMost(100)),
       database_deleted: row("MB", megabytes(many.root), atMost(5)),

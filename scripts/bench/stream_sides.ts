@@ -120,8 +120,12 @@ function newestToken(text: string): number {
   return found === undefined ? -1 : Number(found);
 }
 
-/** Both have started, and are warm. */
-export async function startSides(): Promise<Sides> {
+/**
+ * Both have started, and have answered once.
+ *
+ * @param batch milliseconds between two changes of the floor's buffer
+ */
+export async function startSides(batch: number): Promise<Sides> {
   await using stack = new AsyncDisposableStack();
   const play = await Player.start();
   stack.use(play.server);
@@ -146,12 +150,12 @@ export async function startSides(): Promise<Sides> {
     send: () => nvim.lua(`require("agent.chat").current():send("go")`),
     done: async () => void await nvim.waitForScreen("· ready"),
   };
-  const size = await nvim.lua(
+  const size = await nvim.lua<Readonly<Record<"width" | "height", number>>>(
     `local window = require("agent.chat").current().windows.transcript
     return { width = vim.api.nvim_win_get_width(window), height = vim.api.nvim_win_get_height(window) }`,
   );
   const bare = stack.use(await ChildNvim.start({ ...SCREEN, lua: FLOOR }));
-  await bare.lua("Floor.open(...)", size);
+  await bare.lua("Floor.open(...)", { ...size, batch });
   await bare.keys("i");
   const floor: Side = {
     nvim: bare,

@@ -10,19 +10,23 @@ async function bench(...args: readonly string[]) {
   return { code, said: decoder.decode(stdout), problem: decoder.decode(stderr) };
 }
 
-Deno.test("bench --json: each row by its name, with value, floor, ratio, limit and unit", async () => {
+Deno.test("bench --json: each row by its name, with value, base, ratio, limit and unit", async () => {
   const { code, said } = await bench("--only", "startup_added", "--json");
   const { startup_added: row, ...rest } = JSON.parse(said);
   assert.equal(code, 0);
   assert.deepEqual(rest, {});
-  const { value, floor, ratio, ...fixed } = row;
+  const { value, base, ratio, ...fixed } = row;
   assert.deepEqual(fixed, { limit: 0.5, unit: "ms" });
-  assert.ok(value > 0 && floor > 0);
-  assert.ok(Math.abs(ratio - value / floor) < 0.1);
+  assert.equal(base.kind, "floor");
+  assert.ok(value > 0 && base.value > 0);
+  assert.ok(Math.abs(ratio - value / base.value) < 0.1);
 });
 
 Deno.test("bench --only: an unknown row is an error that names those that there are", async () => {
   const { code, problem } = await bench("--only", "speed");
   assert.equal(code, 2);
-  assert.match(problem, /There is no row speed\. Try startup_added, cold_submit, .*wallet_prefix_share/);
+  assert.match(
+    problem,
+    /There is no row speed\. Try machine_javascript, .*typed_submit, cold_submit, .*wallet_prefix_share/,
+  );
 });

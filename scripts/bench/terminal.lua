@@ -1,0 +1,45 @@
+-- Neovim in a terminal of this size, counted: what it writes, in bytes. Another Neovim runs this and drives it.
+local M = {}
+
+local LIMIT_MS = 60000
+local SIZE = { width = 120, height = 40 }
+--- Asks for scrolling within margins, and the answer of a terminal that has them. Source: DECRQM, mode 69 (DECLRMM).
+local ASKS, HAS_MARGINS = "\27[?69$p", "\27[?69;2$y"
+
+---@param command string[] without the address
+---@param address string of a socket
+---@param margins boolean
+function M.start(command, address, margins)
+  M.bytes = 0
+  vim.list_extend(command, { "--listen", address })
+  M.job = vim.fn.jobstart(command, vim.tbl_extend("error", SIZE, {
+    pty = true,
+    env = { TERM = "xterm-256color" },
+    on_stdout = function(job, data)
+      local text = table.concat(data, "\n")
+      M.bytes = M.bytes + #text
+      if margins and text:find(ASKS, 1, true) then
+        vim.fn.chansend(job, HAS_MARGINS)
+      end
+    end,
+  }))
+  assert(vim.wait(LIMIT_MS, function()
+    return vim.uv.fs_stat(address) ~= nil
+  end))
+  M.channel = vim.fn.sockconnect("pipe", address, { rpc = true })
+  assert(vim.wait(LIMIT_MS, function()
+    return vim.rpcrequest(M.channel, "nvim_get_vvar", "vim_did_enter") == 1
+  end))
+end
+
+--- Runs Lua in the terminal's Neovim.
+function M.lua(code, ...)
+  return vim.rpcrequest(M.channel, "nvim_exec_lua", code, { ... })
+end
+
+function M.stop()
+  vim.fn.jobstop(M.job)
+  vim.fn.jobwait({ M.job }, LIMIT_MS)
+end
+
+return M

@@ -1,0 +1,102 @@
+/** What a terminal is sent while an answer streams in: a real pty, with and without scrolling within margins. */
+import { join } from "node:path";
+import { ModelServer } from "../../tests/model/model_server.ts";
+import { initLua, PLUGIN } from "../../tests/support/agent.ts";
+import { KEY } from "../../tests/support/key.ts";
+import { ChildNvim } from "../../tests/support/nvim.ts";
+import { pause, scratch } from "../../tests/support/project.ts";
+import { PROJECT } from "../environment.ts";
+import { group, median, type Row, row, times } from "./row.ts";
+import { FLOOR, markdown } from "./stream_sides.ts";
+
+const RUNS = 2;
+/** 100 tokens a second for 5 s: a timer of 9 ms fires every 10. */
+const PACED = { tokens: 500, pace: 9 };
+/** After it nothing of the start or of the answer goes on. */
+const SETTLED_MS = 400;
+/** Of a screen that changes 30 times a second. */
+const BATCH_MS = 32;
+const SCRIPT = "say Hello.\nrepeat";
+const OPTIONS = { script: SCRIPT, options: "sessions = { title = false }" };
+
+/** How one side starts and sends its message, in Lua; `is_done` is an expression. */
+interface TerminalSide {
+  readonly init: string;
+  readonly open: string;
+  readonly send: string;
+  readonly isDone: string;
+}
+
+const IDLE = `return require("agent.chat").current().timeline.state == "idle"`;
+
+export const terminal = group(["tty_bytes", "tty_bytes_margins"], async () => ({
+  tty_bytes: await measure(false),
+  tty_bytes_margins: await measure(true),
+}));
+
+async function measure(margins: boolean): Promise<Row> {
+  const values: number[] = [];
+  const floors: number[] = [];
+  for (let run = 0; run < RUNS; run++) {
+    await using server = await ModelServer.start(SCRIPT, { secrets: [KEY] });
+    await using state = await scratch();
+    const ours = {
+      init: `vim.opt.runtimepath:prepend(${JSON.stringify(PLUGIN)})\n${initLua(OPTIONS, server, state)}`,
+      open: `vim.cmd("Agent hello")`,
+      send: `require("agent.chat").current():send("go")`,
+      isDone: IDLE,
+    };
+    const size = { width: 0, height: 0 };
+    values.push(await bytesOf(ours, server, margins, size));
+    const floor = {
+      init: FLOOR,
+      open:
+        `Floor.open({ width = ${size.width}, height = ${size.height}, batch = ${BATCH_MS} }) vim.cmd.startinsert()`,
+      send: `Floor.send(${JSON.stringify(server.url)}, "go")`,
+      isDone: `return Floor.done ~= false`,
+    };
+    floors.push(await bytesOf(floor, server, margins));
+  }
+  return row("bytes", median(values), times(1), median(floors));
+}
+
+/** @param size gets the size of the window with the answer */
+async function bytesOf(
+  side: TerminalSide,
+  server: ModelServer,
+  margins: boolean,
+  size?: { width: number; height: number },
+): Promise<number> {
+  await using files = await scratch({ "init.lua": side.init, "a.txt": "text\n" });
+  const outer = await ChildNvim.start({
+    cwd: files.root,
+    env: { TEST_API_KEY: KEY },
+    lua: `Terminal = dofile(${JSON.stringify(join(PROJECT, "scripts/bench/terminal.lua"))})`,
+  });
+  await using _ = outer;
+  const command = [Deno.env.get("AGENT_NVIM") ?? "nvim", "-n", "-i", "NONE", "-u", files.path("init.lua")];
+  await outer.lua("Terminal.start(...)", command, files.path("socket"), margins);
+  const inner = (code: string) => outer.lua<unknown>("return Terminal.lua(...)", code);
+  const until = async (code: string) => {
+    while (await inner(code) !== true) await pause(20);
+  };
+  await inner(side.open);
+  await until(side.isDone);
+  if (size !== undefined) {
+    const window = `require("agent.chat").current().windows.transcript`;
+    size.width = await inner(`return vim.api.nvim_win_get_width(${window})`) as number;
+    size.height = await inner(`return vim.api.nvim_win_get_height(${window})`) as number;
+  }
+  await pause(SETTLED_MS);
+  server.play(`wait go\nslow ${PACED.pace}\n${markdown(PACED.tokens)}`);
+  await inner(side.send);
+  await server.reached("go");
+  await pause(SETTLED_MS);
+  const before = await outer.lua<number>("return Terminal.bytes");
+  server.release("go");
+  await until(side.isDone);
+  await pause(SETTLED_MS);
+  const sent = await outer.lua<number>("return Terminal.bytes") - before;
+  await outer.lua("Terminal.stop()");
+  return sent;
+}
