@@ -316,8 +316,19 @@ function stepFrames(
         return { deltas, finished, end: failedWith(delta.message, target, delta.retryable) };
       }
       if (delta.type === "finish") finished = true;
-      deltas.push(delta);
+      const joined = joinedDelta(deltas.at(-1), delta);
+      if (joined === undefined) deltas.push(delta);
+      else deltas[deltas.length - 1] = joined;
     }
   }
   return { deltas, finished };
+}
+
+/** One delta for two adjacent ones of the same text, because each one is scanned, stored and shown. */
+function joinedDelta(last: Delta | undefined, next: Delta): Delta | undefined {
+  if (last === undefined || !("text" in last) || !("text" in next)) return undefined;
+  const isSame = (last.type === "text" && next.type === "text") ||
+    (last.type === "thought" && next.type === "thought") ||
+    (last.type === "call_arguments" && next.type === "call_arguments" && last.index === next.index);
+  return isSame ? { ...last, text: last.text + next.text } : undefined;
 }
