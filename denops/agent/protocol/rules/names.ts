@@ -45,6 +45,13 @@ export function conditionalRules(
   return undefined;
 }
 
+/** Patterns of the names of rules files, without their folders: other files match too. */
+export const RULES_PATTERNS: readonly string[] = [
+  ...RULES_NAMES.map((name) => name.slice(name.lastIndexOf("/") + 1)),
+  "*.mdc",
+  "*.md",
+];
+
 /** Whether a path may be a rules file. @param path as above */
 export function isRules(path: string): boolean {
   return RULES_NAMES.some((name) => path === name || path.endsWith(`/${name}`)) ||

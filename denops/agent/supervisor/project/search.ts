@@ -93,9 +93,17 @@ async function grep(request: Grep, place: SearchPlace, signal: AbortSignal): Pro
   return { op: "grep", lines, total, more };
 }
 
+/** Selects the files of a place. */
+interface Listing {
+  readonly glob?: string | undefined;
+  readonly depth?: number | undefined;
+  /** Patterns of names. Unlike a glob, they never include ignored files. */
+  readonly names?: readonly string[];
+}
+
 /** Arguments that list files below the place. */
 function listing(
-  { glob, depth }: { readonly glob?: string | undefined; readonly depth?: number | undefined },
+  { glob, depth, names }: Listing,
   hidden: readonly string[],
   place: SearchPlace,
 ): readonly string[] {
@@ -103,6 +111,7 @@ function listing(
     ...RIPGREP,
     "--files",
     ...(depth === undefined ? [] : [`--max-depth=${depth}`]),
+    ...names === undefined ? [] : [...names.map((name) => `--type-add=wanted:${name}`), "--type=wanted"],
     ...wanted(glob),
     ...denied(hidden),
     "--",
@@ -130,7 +139,7 @@ export async function eachFile(
   place: SearchPlace,
   signal: AbortSignal,
   onFile: (path: string) => boolean,
-  which: Pick<Files, "glob" | "depth"> = {},
+  which: Listing = {},
 ): Promise<void> {
   let stopped = false;
   const { code, stderr } = await run("rg", listing(which, place.plain, place), place, signal, (line) => {

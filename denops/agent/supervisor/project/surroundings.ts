@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { mayRead } from "../../policy/file_access.ts";
 import { nameInRoots } from "../../policy/roots.ts";
-import { isRules } from "../../protocol/rules/names.ts";
+import { isRules, RULES_PATTERNS } from "../../protocol/rules/names.ts";
 import type { Shown, Surroundings, SurroundingsWanted } from "../../protocol/surroundings.ts";
 import { gitView } from "../system/git/git_view.ts";
 import { plainText } from "../system/output.ts";
@@ -104,12 +104,16 @@ async function listInto(
   const { paths, rules } = found;
   for (const root of options.roots) {
     const place = await SearchPlace.find(root, options);
-    await eachFile(place, signal, (path) => {
-      if (isRules(path) && rules.length < MOST_RULES) rules.push(place.prefix + path);
-      if (paths.length < most) paths.push(place.prefix + plainText(path));
-      else found.more = true;
-      return true;
+    const listing = eachFile(place, signal, (path) => {
+      found.more = paths.length >= most;
+      if (!found.more) paths.push(place.prefix + plainText(path));
+      return !found.more;
     });
+    const findingRules = eachFile(place, signal, (path) => {
+      if (isRules(path)) rules.push(place.prefix + path);
+      return rules.length < MOST_RULES;
+    }, { names: RULES_PATTERNS });
+    await Promise.all([listing, findingRules]);
   }
 }
 
