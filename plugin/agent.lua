@@ -16,6 +16,16 @@ end, {
   end,
 })
 
+-- The user types a message for seconds: by then the processes run.
+vim.api.nvim_create_autocmd("CmdlineChanged", {
+  pattern = ":",
+  callback = function()
+    if vim.fn.getcmdline():find("^[%p%d%s]*Agent%f[%s!%z]") then
+      require("agent").preload()
+    end
+  end,
+})
+
 vim.api.nvim_create_autocmd("SessionLoadPost", {
   callback = function()
     require("agent.chat.drafts.restored")()

@@ -106,13 +106,14 @@ end
 --- The host for a chat without one, or for an action without a chat.
 ---@param chat? integer
 ---@param place? table where an engine starts
+---@param preloads? boolean the user has not sent anything yet
 ---@return agent.Host
-local function default_host(chat, place)
+local function default_host(chat, place, preloads)
   local before = current
   -- Chats of two hosts would have an engine each.
   local is_outdated = before and chat and #chats_of(before) == 0 and hosts.is_outdated(before)
   if not before or before.state == "lost" or is_outdated then
-    current = hosts.open({ lost = lost, fetching = fetching }, place, before and before.own)
+    current = hosts.open({ lost = lost, fetching = fetching }, place, before and before.own, preloads)
     if before and before.state ~= "lost" then
       close_unused(before)
     end
@@ -122,8 +123,21 @@ end
 
 --- Starts the supervisor if needed, and the engine of this place, while Neovim draws.
 ---@param place table see protocol/actions.ts
-function M.start(place)
-  default_host(nil, place)
+---@param preloads? boolean the user has not sent anything yet
+function M.start(place, preloads)
+  default_host(nil, place, preloads)
+end
+
+--- Ends the current host unless a chat or a request uses it.
+function M.stop_unused()
+  local host = current
+  local is_asked = vim.iter(requests):any(function(_, request)
+    return request.host == host
+  end)
+  if host and not is_asked and #chats_of(host) == 0 then
+    current = nil
+    host:close()
+  end
 end
 
 --- Starts a host that waits for VimEnter. Call this before waiting for an answer.

@@ -20,6 +20,7 @@ local SERVER_GONE = "denops.vim's server stopped"
 ---@field waiting table[]            actions
 ---@field process? agent.Process
 ---@field place? table              where an engine starts, see protocol/actions.ts
+---@field preloads? boolean          the user has not sent anything yet
 ---@field own? table                its own configuration instead of the options
 ---@field configured? string         the last configuration that it was sent
 ---@field editor_state? agent.EditorState the last one that it was sent
@@ -101,7 +102,8 @@ end
 function Host:notify_start()
   local place = self.place
   local options = self.own or config.for_supervisor()
-  local hint = place and { config = options, place = place, environment = vim.fn.environ() }
+  local hint = place
+    and { config = options, place = place, environment = vim.fn.environ(), preloads = self.preloads == true }
   self:notify("start", self.number, hint)
 end
 
@@ -223,8 +225,9 @@ end
 ---@param on { lost: fun(host: agent.Host, text: string, was_running: boolean), fetching: fun() }
 ---@param place? table where an engine starts
 ---@param own? table a configuration: then the host is a process of its own
+---@param preloads? boolean the user has not sent anything yet
 ---@return agent.Host
-function M.open(on, place, own)
+function M.open(on, place, own, preloads)
   local host = setmetatable({
     kind = "standalone",
     wanted = own and "standalone" or config.get().host,
@@ -234,6 +237,7 @@ function M.open(on, place, own)
     on_lost = on.lost,
     on_fetching = on.fetching,
     place = place,
+    preloads = preloads,
   }, Host)
   host:renumber()
   if vim.v.vim_did_enter == 1 or host.wanted == "standalone" then

@@ -67,10 +67,15 @@ local function connect()
 end
 
 ---@return agent.Chats
-local function ready()
-  require("agent.config").tell(say.error)
+local function loaded()
   chats = chats or connect()
   return chats
+end
+
+---@return agent.Chats
+local function ready()
+  require("agent.config").tell(say.error)
+  return loaded()
 end
 
 ---@param row agent.Action
@@ -89,6 +94,12 @@ local function run(row, argument, options)
     require("agent.client").start(require("agent.projects").place())
   end
   row.run(ready(), argument, options or {})
+end
+
+--- Starts the processes and opens a session while the user types `:Agent`, unless the command needs neither. Unused
+--- processes end soon.
+function M.preload()
+  require("agent.preload").start(loaded)
 end
 
 --- Sets options; see |agent-options|. Not needed for the defaults.

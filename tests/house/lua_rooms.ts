@@ -63,7 +63,9 @@ export const LUA_RULES: readonly (readonly [room: string, to: readonly string[]]
     "config",
   ]],
   ["sub_commands", ["actions", "arguments", "menus", "approval", "config"]],
+  ["preload", ["actions", "chat", "projects", "client", "config"]],
   ["init", [
+    "preload",
     "sub_commands",
     "actions",
     "chat",

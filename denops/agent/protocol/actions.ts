@@ -25,7 +25,8 @@ const message = { text: z.string().min(1), given: z.array(Attachment).max(1_000)
 export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("configure"), config: UserConfig }),
   /** The user opened a chat. The engine starts a session unless the chat shows one. The first message reports errors. */
-  z.object({ type: z.literal("open"), chat, session, ...place }),
+  /** `preloads`: the user types a command and may not send anything, so no login is used. */
+  z.object({ type: z.literal("open"), chat, session, ...place, preloads: z.boolean().default(false) }),
   z.object({
     type: z.literal("prompt"),
     chat,

@@ -171,10 +171,17 @@ function Chat:step_aside()
 end
 
 --- Starts the engine while the user types.
-function Chat:prepare()
-  if self:is_visible() and self.phases:current() == "ready" then
-    local action = { type = "open", chat = self.id, session = self.timeline.session }
+---@param preloads? boolean  they type a command, and may not send anything
+function Chat:start_engine(preloads)
+  if self.phases:current() == "ready" then
+    local action = { type = "open", chat = self.id, session = self.timeline.session, preloads = preloads }
     client.send(vim.tbl_extend("error", action, self:place()))
+  end
+end
+
+function Chat:prepare()
+  if self:is_visible() then
+    self:start_engine()
   end
   if self:is_blank() then
     self.drafts:take()

@@ -10,7 +10,9 @@ export function turnActions(
 ): Handlers<"open" | "prompt" | "steer" | "take_back" | "cancel" | "close" | "remember"> {
   const { chats, notice } = context;
   return {
-    open: (action) => chats.at({ ...action, session: undefined }).session.prepare(action.session),
+    open: (action) => {
+      chats.at({ ...action, session: undefined }).session.prepare(action.session, action.preloads);
+    },
     prompt: (action) => chats.at(action).send(action),
     steer: (action) => answer(context, action.request, steer(context, action)),
     take_back: ({ chat, text }) => chats.find(chat)?.takeBack(text),

@@ -7,7 +7,7 @@ import { type ModelConfig, UserConfig } from "../../protocol/config.ts";
 import { adoptEnvironment } from "../system/neovim_environment.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { type Launch, launchCommand } from "./launch.ts";
-import { engineConfig, hasKeyCommand, type ProviderWorld, realWorld } from "./provider.ts";
+import { described, detect, engineConfig, hasKeyCommand, type ProviderWorld, realWorld } from "./provider.ts";
 import { findRoot, otherRoots } from "./root.ts";
 import { spawnAgent } from "./spawn.ts";
 
@@ -36,11 +36,18 @@ export async function boot(
   return { process: spawnAgent(launch), launch, model };
 }
 
+/** A login may have to be renewed at the provider. @throws {Error} one line, if no provider is set up */
+export async function usesLogin(user: UserConfig, world: ProviderWorld): Promise<boolean> {
+  return described(user, user.provider ?? await detect(user, world)).logsIn;
+}
+
 /** Neovim's options, the current root and environ(), sent before the first request. */
 const Hint = z.object({
   config: UserConfig,
   place: z.object({ root: z.string() }),
   environment: z.record(z.string(), z.string()),
+  /** The user may not send anything: no login is used. */
+  preloads: z.boolean().default(false),
 });
 
 interface Early {
@@ -72,9 +79,12 @@ export async function bootEarly(hint: unknown): Promise<void> {
   clearTimeout(timer);
 }
 
-async function begin({ config, place, environment }: z.infer<typeof Hint>): Promise<Early> {
+async function begin(
+  { config, place, environment, preloads }: z.infer<typeof Hint>,
+): Promise<Early | undefined> {
   adoptEnvironment(environment);
   const world = realWorld(() => Promise.reject(new Error("a command for a key waits for the first message")));
+  if (preloads && await usesLogin(config, world)) return undefined;
   const home = world.env("HOME") ?? world.env("USERPROFILE");
   const root = await findRoot(place, home);
   const roots = [root, ...await otherRoots(config, root, world.env("HOME"))];

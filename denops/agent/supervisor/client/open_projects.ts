@@ -2,6 +2,7 @@
 import type { UserConfig } from "../../protocol/config.ts";
 import { OptionsError } from "../../protocol/options/problems.ts";
 import type { Provider } from "../../models/ask_models.ts";
+import { usesLogin } from "../agents/boot.ts";
 import { chosenConfig, ModelBook, type ModelChoice } from "../agents/model_choice.ts";
 import { type OfferedProvider, Offers } from "../agents/offers.ts";
 import { findProvider, hasKeyCommand, namesModel } from "../agents/provider.ts";
@@ -124,6 +125,13 @@ export class OpenProjects implements AsyncDisposable {
     const { config } = this;
     return !(config instanceof OptionsError) &&
       hasKeyCommand(provider === undefined ? config : { ...config, provider });
+  }
+
+  /** Whether opening a project uses the user's login at a provider. @param provider overrides the options */
+  async usesLogin(provider: string | undefined): Promise<boolean> {
+    const { options } = this;
+    const user = provider === undefined ? options : { ...options, provider };
+    return await usesLogin(user, this.#ports.project.world);
   }
 
   /** Open projects, and those that are opening. */

@@ -84,8 +84,8 @@ export class ChatSession {
     return this.#connection.owns(sessionId);
   }
 
-  prepare(displayed: string | undefined): void {
-    this.#connection.prepare(displayed);
+  prepare(displayed: string | undefined, preloads: boolean): void {
+    this.#connection.prepare(displayed, preloads);
   }
 
   noteReading(answering: Promise<unknown>): void {

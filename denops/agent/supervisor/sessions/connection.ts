@@ -166,10 +166,11 @@ export class SessionConnection {
   /**
    * Starts what the first message needs, as far as possible. Errors are reported with that message.
    * @param displayed the stored session that the chat shows: no new session is made beside it
+   * @param preloads the user may not send anything: no login is used
    */
-  prepare(displayed: string | undefined): void {
+  prepare(displayed: string | undefined, preloads = false): void {
     if (this.session === undefined && (displayed === undefined || this.#stored !== undefined)) {
-      this.#prepare().catch(() => {});
+      this.#prepare(preloads).catch(() => {});
     }
   }
 
@@ -242,9 +243,10 @@ export class SessionConnection {
     return this.#place;
   }
 
-  async #prepare(): Promise<void> {
+  async #prepare(preloads: boolean): Promise<void> {
     const { provider } = await this.#model.of(this.#stored) ?? {};
-    if (this.#ports.projects.needsKeyCommand(provider)) return;
+    const { projects } = this.#ports;
+    if (projects.needsKeyCommand(provider) || preloads && await projects.usesLogin(provider)) return;
     const project = await this.projectHere();
     // A message that came first makes a session of its own.
     if (this.#stored !== undefined || this.#state.phase === "opening" || this.#spare?.project === project) {

@@ -1,0 +1,94 @@
+/** While the user types `:Agent`, the processes start; nothing else happens, and what is not used ends. */
+import assert from "node:assert/strict";
+import { storedSessions } from "../../denops/agent/supervisor/sessions/stored_sessions.ts";
+import { type RunningAgent, startAgent } from "../support/agent.ts";
+import { waitForTurn } from "../support/chat.ts";
+import { waitForMarked, waitForNone } from "../support/processes.ts";
+
+/** What is unused ends at once. */
+const SHORT = `local defer = vim.defer_fn
+vim.defer_fn = function(callback, ms) return defer(callback, _G.unused_ms and ms > 10000 and 0 or ms) end`;
+
+async function type({ nvim }: RunningAgent, keys: string): Promise<void> {
+  for (const key of keys) await nvim.request("nvim_input", key);
+}
+
+function engineRuns({ state }: RunningAgent): Promise<unknown> {
+  return waitForMarked([state.root], 1);
+}
+
+Deno.test("the engine runs when :Agent is typed, and nothing is sent, stored or shown until <CR>", async () => {
+  await using agent = await startAgent({
+    script: "say Hello.",
+    options: "sessions = { title = false }",
+    lua: SHORT,
+  });
+  const { nvim, server, state } = agent;
+  await type(agent, ":Agent");
+  await engineRuns(agent);
+  await nvim.keys(" hello<Esc>");
+  assert.equal(server.requests.length, 0);
+  assert.deepEqual(await storedSessions(state.root), []);
+  assert.equal(await nvim.lua("return #vim.api.nvim_list_wins()"), 1);
+  await type(agent, ":Agent hello");
+  await nvim.keys("<CR>");
+  await nvim.waitForScreen("Hello.");
+  await waitForTurn(nvim);
+  assert.equal(server.requests.length, 1);
+  await nvim.lua("_G.unused_ms = 0 require('agent.chat').current():hide()");
+  await type(agent, ":Agent");
+  await nvim.keys("<Esc>");
+  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1, "a used chat stays");
+});
+
+Deno.test("what was started and not used ends, and the next :Agent starts it again", async () => {
+  await using agent = await startAgent({ script: "say Hello.", lua: `${SHORT} _G.unused_ms = 0` });
+  const { nvim, state } = agent;
+  await type(agent, ":Agent");
+  await nvim.waitFor("require('agent.client').host() ~= nil");
+  await waitForNone([state.root]);
+  await nvim.waitFor("require('agent.client').host() == nil");
+  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 0);
+  await nvim.keys("<Esc>");
+  await nvim.command("Agent hello");
+  await nvim.waitForScreen("Hello.");
+});
+
+Deno.test("a command for a key runs with the message, and not before", async () => {
+  await using agent = await startAgent({
+    script: "say Hello.",
+    lua: `vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, { providers = { test = {
+      api_key = "cmd:touch ran && printenv TEST_API_KEY" } } })`,
+  });
+  const { nvim, project } = agent;
+  await type(agent, ":Agent");
+  await nvim.waitFor("require('agent.client').host() ~= nil and #require('agent.chat').list() == 1");
+  await nvim.lua("vim.wait(60000, function() return require('agent.host').all()[1].state == 'ready' end)");
+  await nvim.keys("<Esc>");
+  const ran = () => Deno.stat(project.path("ran")).then(() => true, () => false);
+  assert.equal(await ran(), false);
+  await nvim.command("Agent hello");
+  await nvim.waitForScreen("Hello.");
+});
+
+Deno.test("the option switches it off", async () => {
+  await using agent = await startAgent({ script: "say Hello.", options: "preload = false" });
+  const { nvim } = agent;
+  await type(agent, ":Agent");
+  assert.equal(await nvim.lua("vim.wait(200) return require('agent.client').host()"), undefined);
+  await nvim.keys(" hello<CR>");
+  await nvim.waitForScreen("Hello.");
+});
+
+Deno.test("other commands, and sub-commands without an engine, start nothing", async () => {
+  await using agent = await startAgent({ script: "say Hello." });
+  const { nvim } = agent;
+  for (const line of ["Agents", "echo 'Agent", "Agent health", "Agent tutor"]) {
+    await nvim.lua("vim.fn.histadd(':', ...)", line);
+    await nvim.keys(":<Up>");
+    await nvim.waitFor(`vim.fn.getcmdline() == ${JSON.stringify(line)}`);
+    const host = await nvim.lua("vim.wait(200) return require('agent.client').host()");
+    assert.equal(host, undefined, line);
+    await nvim.keys("<Esc>");
+  }
+});
