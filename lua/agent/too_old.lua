@@ -26,7 +26,9 @@ function M.api()
   local function status()
     return ""
   end
-  return setmetatable({ status = status }, {
+  -- Typing `:Agent` shows nothing.
+  local function preload() end
+  return setmetatable({ status = status, preload = preload }, {
     __index = function()
       return refuse
     end,

@@ -343,6 +343,10 @@ Deno.test("in a Neovim that is too old one line says so: at setup(), :Agent and 
     await nvim.keys("<C-l>");
     await nvim.waitForScreenGone(line);
   }
+  await nvim.keys(":Agent");
+  await nvim.waitForScreen(":Agent");
+  await nvim.keys("<Esc>");
+  assert.ok(!nvim.text().includes(line));
   assert.equal(await nvim.lua("return require('agent').status()"), "");
   assert.equal(await nvim.lua("return package.loaded['agent.client'] == nil"), true);
   const text = (await report({ nvim })).replaceAll(/\s+/g, " ");

@@ -1,5 +1,4 @@
 -- Chooses what the session may do unasked. The supervisor holds the choice and confirms it.
-local client = require("agent.client")
 local say = require("agent.ui.say")
 
 local M = {}
@@ -74,7 +73,7 @@ end
 local function set(chat, choice)
   chat.phases:act("permissions", function(opened)
     local where = { chat = opened.id, session = opened.timeline.session }
-    client.send(vim.tbl_extend("error", where, opened:place(), { type = "permission", permission = choice.name }))
+    require("agent.client").send(vim.tbl_extend("error", where, opened:place(), { type = "permission", permission = choice.name }))
   end)
 end
 
