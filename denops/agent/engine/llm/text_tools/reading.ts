@@ -134,7 +134,8 @@ class Reading {
     const { index, text } = writing;
     if (this.#begun.has(index)) return [{ type: "call_draft", index, text: piece }];
     const name = grammar.tools.nameOf(draftName(text) ?? "");
-    if (name === undefined) return [];
+    // A call that came in one piece begins at the end of the answer, and later ones after it.
+    if (name === undefined || index > this.#begun.size) return [];
     this.#begun.set(index, name);
     return [{ type: "call_start", index, id: "", name }, { type: "call_draft", index, text }];
   }

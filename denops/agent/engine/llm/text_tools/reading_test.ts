@@ -63,6 +63,19 @@ Deno.test("a second call has a place of its own", async () => {
   assert.deepEqual([starts, given], [[0, 1], [[0, '{"path":"a"}'], [1, '{"path":"b"}']]]);
 });
 
+Deno.test("calls begin in their order, in whatever pieces they come", async () => {
+  const call = (path: string) => `<tool_call>{"name":"read_file","arguments":{"path":"${path}"}}</tool_call>`;
+  const answer = ["a", "b", "c"].map(call).join("\n");
+  for (let first = 0; first <= answer.length; first += 7) {
+    for (const second of [first, first + 20, answer.length]) {
+      const pieces = [answer.slice(0, first), answer.slice(first, second), answer.slice(second)];
+      const deltas = await told(pieces.filter((piece) => piece !== ""));
+      const begun = deltas.flatMap((delta) => delta.type === "call_start" ? [delta.index] : []);
+      assert.deepEqual(begun, [0, 1, 2], JSON.stringify(pieces));
+    }
+  }
+});
+
 Deno.test("what was begun and is no call is dropped, and its text shown", async () => {
   const text = '<tool_call>{"name": "read_file", "description": "Reads"}</tool_call>';
   const deltas = await told([...text]);
