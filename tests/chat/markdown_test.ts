@@ -326,7 +326,7 @@ Deno.test("an error of the drawing shows the source, and asks for no key", async
   await chat.end();
   await nvim.waitForScreen("it is broken");
   await nvim.waitForScreen("| File | What it does | Size |");
-  assert.deepEqual(await nvim.request("nvim_get_mode"), { mode: "n", blocking: false });
+  await nvim.waitFor(`vim.api.nvim_get_mode().mode == "n"`);
 });
 
 Deno.test("with ui.markdown = false, and where another plugin draws, the text is shown as it is", async () => {

@@ -39,6 +39,11 @@ Deno.test("the last turn is written without its key, shown and opened; a file is
   assert.equal(await Deno.readTextFile(path), text);
   await nvim.command("tabclose");
 
+  await Deno.symlink("README.md", project.path("link.http"));
+  await nvim.command("Agent! trace link.http");
+  await nvim.waitForScreen("agent: cannot write link.http: it is a link. Name another file");
+  assert.equal(await project.read("README.md"), GREET["README.md"]);
+
   await nvim.command("Agent trace");
   await nvim.waitFor(`vim.api.nvim_buf_get_name(0):find("/traces/.*%.http$")`);
   await nvim.command("tabclose");

@@ -5,6 +5,9 @@ import type { Access } from "../../denops/agent/protocol/access.ts";
 import type { CommandAccess } from "../../denops/agent/protocol/commands.ts";
 import { META, PERMISSION_OPTIONS } from "../../denops/agent/protocol/extensions.ts";
 import type { Update } from "../../denops/agent/protocol/ui.ts";
+import type { LspQuestion } from "../../denops/agent/protocol/lsp.ts";
+import { languageServerAnswers } from "../../denops/agent/supervisor/client/answers/language_servers.ts";
+import type { ClientContext } from "../../denops/agent/supervisor/client/context.ts";
 import { NetworkBook } from "../../denops/agent/supervisor/gate/network_book.ts";
 import { ChatPermission } from "../../denops/agent/supervisor/sessions/session_permission.ts";
 import { type GateSetup, setUpGate } from "../support/gate.ts";
@@ -51,6 +54,56 @@ Deno.test("a choice holds for the session that the chat begins with, and for no 
   assert.equal(last(), "default");
   assert.deepEqual(["first", "other"].map((id) => chat.trust(id).permission), ["default", "default"]);
   assert.equal(open(2).trust("first").permission, "default", "another chat, also of another Neovim");
+});
+
+Deno.test("a choice that is checked while the chat's new session opens holds for that session, not for the next one", async () => {
+  await using setup = await chats();
+  const chat = setup.open(1);
+  const { promise: held, resolve } = Promise.withResolvers<boolean>();
+  const choosing = chat.choose("both", undefined, () => held);
+  await chat.opened("first", true);
+  resolve(true);
+  await choosing;
+  assert.equal(chat.trust("first").permission, "both");
+  await chat.opened("second", true);
+  assert.equal(chat.trust("second").permission, "default");
+});
+
+Deno.test("a choice that is checked while a stored session opens is dropped", async () => {
+  await using setup = await chats();
+  const chat = setup.open(1);
+  const { promise: held, resolve } = Promise.withResolvers<boolean>();
+  const choosing = chat.choose("both", undefined, () => held);
+  await chat.opened("stored", false);
+  resolve(true);
+  await choosing;
+  assert.equal(chat.trust("stored").permission, "default");
+});
+
+Deno.test("a session that asks about everything asks about language servers, and a tool set starts none", async () => {
+  const policyOf = async (toolSet: "edits" | undefined) => {
+    const policies: unknown[] = [];
+    const client = {
+      permissions: { roots: ["/p"], user: { lsp_start: "always" } },
+      ports: {
+        editor: {
+          ask: ({ params }: { params: { servers: { policy: string } } }) => {
+            policies.push(params.servers.policy);
+            return Promise.resolve({ kind: "nothing", reason: "none" });
+          },
+        },
+        gate: {},
+        limitsOf: () => ({ access: "write", toolSet }),
+        chatOf: () => 1,
+        ownerOf: () => 1,
+        trustOf: () => ({ permission: "ask", isTainted: false, taint() {} }),
+      },
+    } as unknown as ClientContext;
+    const question = { may_start: true, request: { op: "diagnostics" } } as unknown as LspQuestion;
+    await languageServerAnswers(client).lsp("s", question, new AbortController().signal);
+    return policies;
+  };
+  assert.deepEqual([await policyOf(undefined), await policyOf("edits")], [["ask"], ["running"]]);
 });
 
 Deno.test("a stored session that opens in a loosened empty chat is not loosened", async () => {

@@ -170,7 +170,7 @@ say Notes are taken.`,
   await assert.rejects(Deno.lstat(project.path("n2.md")), Deno.errors.NotFound);
   assert.equal(await project.read("n1.md"), "1\n");
   await waitForLines(agent, [
-    `${parent}, undone in part`,
+    `${parent}, undone in part · allowed: a sub-agent`,
     "  ✓ write n1.md  +1",
     "  ✓ write n2.md  +1, undone",
     "Changed 2 files, undone in part  +2",
@@ -178,7 +178,7 @@ say Notes are taken.`,
   await press(agent, parent, "gru", "undid agent: Write notes: 1 file restored");
   await assert.rejects(Deno.lstat(project.path("n1.md")), Deno.errors.NotFound);
   await waitForLines(agent, [
-    `${parent}, undone`,
+    `${parent}, undone · allowed: a sub-agent`,
     "  ✓ write n1.md  +1, undone",
     "  ✓ write n2.md  +1, undone",
     "Changed 2 files, undone  +2",

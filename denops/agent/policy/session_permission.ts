@@ -2,6 +2,7 @@
 import type { FileAccess, SessionPermission } from "../protocol/access.ts";
 import type { FileRules } from "../protocol/config.ts";
 import { isInGit, mayRead, namesOf, sensitivity } from "./file_access.ts";
+import { globMatcher } from "./glob.ts";
 
 export interface SessionTrust {
   readonly permission: SessionPermission;
@@ -39,8 +40,11 @@ export function isMerelySensitive({ path, risk }: FileAccess, rules: FileRules):
   const isOutside = names.some((name) => /^(?:[/\\]|[A-Za-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name));
   if (risk !== undefined || isOutside || isInGit(path)) return false;
   if (mayRead(path, rules).verdict !== "allow") return false;
+  // A later row for the same file does not make it another file for git.
+  const ofGit = rules.safe_to_write.filter(({ reason }) => reason !== undefined && OF_GIT.test(reason));
+  const isOfGit = globMatcher(ofGit.map(({ glob }) => glob));
   return names.every((name) => {
     const row = sensitivity(name, rules.safe_to_write);
-    return row === undefined || (row.reason !== undefined && !OF_GIT.test(row.reason));
+    return !isOfGit(name) && (row === undefined || row.reason !== undefined);
   });
 }

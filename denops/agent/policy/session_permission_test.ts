@@ -109,6 +109,12 @@ const NAMES = [
     ".vscode/x",
   ],
   ...[".git/config", ".GIT/hooks/a", "sub/.git", ".gitattributes", ".gitmodules", ".husky/x", "lefthook.yml"],
+  ...[
+    ".vscode/.gitattributes",
+    "node_modules/x/.husky/pre-commit",
+    ".husky/build.rs",
+    ".idea/.lintstagedrc.js",
+  ],
   ...[".env", "a.pem", ".npmrc", ".ssh/config", "closed/.envrc", "private/.envrc", "own/.envrc", "own/a.ts"],
   ...["../x/.envrc", "/etc/.envrc", "a/../../.envrc", "C:/.envrc"],
 ];

@@ -50,6 +50,8 @@ function M.write(chat, file, overwrite)
   local path = file and vim.fn.fnamemodify(file, ":p")
   if path and vim.fn.isdirectory(path) == 1 then
     return say.error(("%s is a folder"):format(file))
+  elseif path and (vim.uv.fs_lstat(path) or {}).type == "link" then
+    return say.error(("Cannot write %s: it is a link. Name another file."):format(file))
   elseif path and not overwrite and vim.uv.fs_lstat(path) then
     return say.error(("%s exists; :Agent! trace overwrites it"):format(file))
   end

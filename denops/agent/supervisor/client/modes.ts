@@ -100,6 +100,8 @@ export class Modes {
 
   /** The limits of a turn in this mode. */
   limits({ mode, access }: ModeChoice): TurnLimits {
+    // Without tools an engine has nothing to write or to run.
+    if (!this.hasTools(mode)) return { access: "read", toolSet: "look" };
     return { access, ...defined({ toolSet: this.#factsOf(mode)?.toolSet }) };
   }
 

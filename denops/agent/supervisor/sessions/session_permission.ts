@@ -68,19 +68,21 @@ export class ChatPermission {
       if (!isHeld) {
         throw new Error("Cannot run commands unasked: they have no sandbox. Run :checkhealth agent.");
       }
-      if (session !== undefined && this.#tainted.has(session)) {
+      if (this.#tainted.has(session ?? this.#session ?? "")) {
         throw new Error(
           `Cannot loosen this session: it has used the network, and ${TAINTED}. Start a new one: :Agent new.`,
         );
       }
     }
     this.#choice = choice;
-    this.#session = session;
+    // The chat's new session may have opened meanwhile.
+    this.#session = session ?? this.#session;
     this.#report();
   }
 
-  /** The chat's session opens. A choice for another session ends. */
+  /** The chat's session opens. A choice for another session ends, also one that is still being checked. */
   async opened(session: string, isNew: boolean): Promise<void> {
+    if (!isNew && session !== this.#session) this.#choices++;
     // A book that cannot be read may name this session.
     await this.#read(session).catch(() => this.#tainted.add(session));
     const isChosen = this.#session === session || (this.#session === undefined && isNew);

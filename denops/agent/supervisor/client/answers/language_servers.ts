@@ -5,13 +5,17 @@ import type { ClientContext } from "../context.ts";
 import { NO_CHAT } from "../permissions.ts";
 
 export function languageServerAnswers(client: ClientContext): Pick<EngineAnswers, "lsp"> {
-  const { ports: { editor, gate, limitsOf, chatOf, ownerOf }, permissions: { roots, user } } = client;
+  const { ports: { editor, gate, limitsOf, trustOf, chatOf, ownerOf }, permissions: { roots, user } } =
+    client;
   const starts = new LspStarts();
   return {
     async lsp(sessionId, question) {
-      const mayWrite = limitsOf(ownerOf(sessionId) ?? NO_CHAT).access === "write";
+      const owner = ownerOf(sessionId) ?? NO_CHAT;
+      const { access, toolSet } = limitsOf(owner);
+      const mayStart = access === "write" && toolSet === undefined;
+      const asksAll = trustOf(client, owner, sessionId).permission === "ask";
       return await starts.answer(sessionId, question, {
-        option: mayWrite ? user.lsp_start : "never",
+        option: mayStart ? (asksAll && user.lsp_start === "always" ? "ask" : user.lsp_start) : "never",
         editor: (servers) =>
           editor.ask({ method: "lsp", params: { roots, request: question.request, servers } }),
         async ask(server) {
