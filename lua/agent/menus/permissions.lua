@@ -73,7 +73,8 @@ end
 local function set(chat, choice)
   chat.phases:act("permissions", function(opened)
     local where = { chat = opened.id, session = opened.timeline.session }
-    require("agent.client").send(vim.tbl_extend("error", where, opened:place(), { type = "permission", permission = choice.name }))
+    local action = { type = "permission", permission = choice.name }
+    require("agent.client").send(vim.tbl_extend("error", where, opened:place(), action))
   end)
 end
 
