@@ -51,7 +51,7 @@ function M.write(chat, file, overwrite)
   if path and vim.fn.isdirectory(path) == 1 then
     return say.error(("%s is a folder"):format(file))
   elseif path and (vim.uv.fs_lstat(path) or {}).type == "link" then
-    return say.error(("Cannot write %s: it is a link. Name another file."):format(file))
+    return say.error(("cannot write %s: it is a link. Name another file"):format(file))
   elseif path and not overwrite and vim.uv.fs_lstat(path) then
     return say.error(("%s exists; :Agent! trace overwrites it"):format(file))
   end
