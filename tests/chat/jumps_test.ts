@@ -121,6 +121,8 @@ async function start(): Promise<RunningAgent> {
     script: SCRIPT,
     project: PROJECT,
     columns: 110,
+    // Earlier tests may have taken netrw from 'runtimepath', which opens folders.
+    group: "jumps",
     options: `sessions = { title = false }, ui = { layout = "right" }`,
   });
   await agent.nvim.command("Agent Go");
