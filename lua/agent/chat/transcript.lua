@@ -78,12 +78,6 @@ function Transcript:make()
   buffers.replace(old, buffer)
   no_insert(buffer)
   keymaps.map(self.chat, "transcript", buffer)
-  vim.api.nvim_create_autocmd("CursorMoved", {
-    buffer = buffer,
-    callback = function()
-      self:choose_scrolling(self.chat.timeline.state == "idle" and {} or self:following())
-    end,
-  })
   vim.api.nvim_create_autocmd("BufLeave", {
     buffer = buffer,
     callback = function()
@@ -124,34 +118,6 @@ function Transcript:follow_all()
   self:follow(all)
 end
 
---- True if a line has more rows than the window, or may have.
----@param win integer
----@param line integer from 1
----@param bytes integer
----@return boolean
-local function is_tall(win, line, bytes)
-  local height = vim.api.nvim_win_get_height(win)
-  -- The text of a longer line is not measured for each change.
-  if bytes > height * vim.api.nvim_win_get_width(win) then
-    return true
-  end
-  return vim.api.nvim_win_text_height(win, { start_row = line - 1, end_row = line - 1 }).all >= height
-end
-
---- Neovim redraws the whole window when it scrolls by a part of a line. A window that follows an answer scrolls by lines,
---- unless the last one is taller than the window. Other windows scroll by rows.
----@param following table<integer, true>
-function Transcript:choose_scrolling(following)
-  local last = vim.api.nvim_buf_line_count(self.buffer)
-  local bytes = #vim.api.nvim_buf_get_lines(self.buffer, last - 1, last, false)[1]
-  for _, win in ipairs(vim.fn.win_findbuf(self.buffer)) do
-    local by_rows = not following[win] or is_tall(win, last, bytes)
-    if vim.wo[win].smoothscroll ~= by_rows then
-      vim.api.nvim_set_option_value("smoothscroll", by_rows, { win = win, scope = "local" })
-    end
-  end
-end
-
 ---@param windows table<integer, true>
 function Transcript:follow(windows)
   local last = vim.api.nvim_buf_line_count(self.buffer)
@@ -190,7 +156,6 @@ function Transcript:draw(changed)
   local before = vim.api.nvim_buf_line_count(self.buffer)
   self.renderer:draw(blocks, changed)
   self:show_hint()
-  self:choose_scrolling(self.chat.timeline.state == "idle" and {} or following)
   self:follow(following)
   -- Neovim scrolls for text that grows, not back for text that shrinks.
   if vim.api.nvim_buf_line_count(self.buffer) < before then
