@@ -128,15 +128,14 @@ function M.start(place, preloads)
   default_host(nil, place, preloads)
 end
 
---- Ends the current host unless a chat or a request uses it.
+--- Ends the current host if it was preloaded and nothing has used it since.
+---@return boolean? stopped
 function M.stop_unused()
   local host = current
-  local is_asked = vim.iter(requests):any(function(_, request)
-    return request.host == host
-  end)
-  if host and not is_asked and #chats_of(host) == 0 then
+  if host and not host.is_used then
     current = nil
     host:close()
+    return true
   end
 end
 
@@ -244,6 +243,7 @@ function M.send(action)
   local before = current
   local host = known or default_host(action.chat)
   local is_fresh = not known and host ~= before
+  host.is_used = host.is_used or not action.preloads
   local begins = action.type ~= "prompt" or not busy[action.chat]
   if action.chat then
     host_of[action.chat] = host

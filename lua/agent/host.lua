@@ -21,6 +21,7 @@ local SERVER_GONE = "denops.vim's server stopped"
 ---@field process? agent.Process
 ---@field place? table              where an engine starts, see protocol/actions.ts
 ---@field preloads? boolean          the user has not sent anything yet
+---@field is_used? boolean           it got an action other than that of a preload
 ---@field own? table                its own configuration instead of the options
 ---@field configured? string         the last configuration that it was sent
 ---@field editor_state? agent.EditorState the last one that it was sent

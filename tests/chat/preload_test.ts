@@ -54,6 +54,41 @@ Deno.test("what was started and not used ends, and the next :Agent starts it aga
   await nvim.waitForScreen("Hello.");
 });
 
+Deno.test("what the user has chosen meanwhile stays, although no message was sent", async () => {
+  await using agent = await startAgent({ script: "say Hello.", lua: SHORT });
+  const { nvim } = agent;
+  // The end of what is unused waits for the test.
+  await nvim.lua(`local defer = vim.defer_fn
+    vim.defer_fn = function(callback, ms)
+      if ms > 10000 then _G.end_unused = callback else return defer(callback, ms) end
+    end`);
+  await type(agent, ":Agent");
+  await nvim.waitFor("_G.end_unused ~= nil");
+  await nvim.keys("<Esc>");
+  await nvim.command("Agent mode plan");
+  await nvim.lua("_G.end_unused()");
+  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
+  await nvim.command("Agent");
+  await nvim.waitForScreen("plan");
+});
+
+Deno.test("a start that fails is tried once for a command line, not with each key", async () => {
+  await using agent = await startAgent({
+    script: "say Hello.",
+    lua: `local process = require("agent.host.process")
+      _G.starts = 0
+      process.start = function() _G.starts = _G.starts + 1 return nil, "there is no Deno" end`,
+  });
+  const { nvim } = agent;
+  await type(agent, ":Agent");
+  await nvim.waitFor("_G.starts == 1");
+  await type(agent, " fix it");
+  await nvim.lua("vim.wait(200)");
+  assert.equal(await nvim.lua("return _G.starts"), 1);
+  await nvim.keys("<CR>");
+  await nvim.waitForScreen("there is no Deno");
+});
+
 Deno.test("a command for a key runs with the message, and not before", async () => {
   await using agent = await startAgent({
     script: "say Hello.",
