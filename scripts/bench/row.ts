@@ -83,9 +83,9 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 }
 
-const HEAD = ["row", "value", "beside", "ratio", "limit", "unit"] as const;
+const HEAD = ["row", "value", "base", "ratio", "limit", "unit"] as const;
 
-/** The table's head, or one row of it: 100 columns at most. `s` marks the figure of a short run. */
+/** The table's head, or one row of it: 100 columns at most. A base with an "s" is that of our own short run. */
 export function line(name?: string, shown?: Row): string {
   const cells = name === undefined || shown === undefined ? HEAD : [
     name,

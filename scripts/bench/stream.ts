@@ -1,13 +1,10 @@
 /** What an answer costs while it streams: as fast as it comes, and at the pace of a fast model. */
 import { atMost, group, median, over, percentile, type Row, row, times } from "./row.ts";
-import { type Side, startSides, type Streamed } from "./stream_sides.ts";
+import { FRAME_MS, PACED, type Side, startSides, type Streamed } from "./stream_sides.ts";
 
 const FLOOD = { tokens: 5_000, pace: 0, runs: 7, batch: 0 };
 const YOUNG_RUNS = 4;
-/** Of a screen that changes 30 times a second. */
-const FRAME_MS = 32;
-/** 100 tokens a second for 5 s: a timer of 9 ms fires every 10. */
-const PACED = { tokens: 500, pace: 9, runs: 3, batch: FRAME_MS };
+const PACED_RUNS = 3;
 
 interface Compared {
   readonly ours: readonly Streamed[];
@@ -75,7 +72,7 @@ export const typing = group(["flood_typing_p95"], async () => {
 export const paced = group(
   ["paced_painted_p50", "paced_painted_p95", "paced_cpu_nvim", "paced_cpu_helpers"],
   async () => {
-    const found = await compare(PACED);
+    const found = await compare({ ...PACED, runs: PACED_RUNS });
     const painted = (share: number) => ({ painted }: Streamed) => percentile(painted, share);
     return {
       paced_painted_p50: compared(found, painted(0.5), times(1.15)),

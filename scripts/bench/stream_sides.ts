@@ -13,7 +13,11 @@ const LUA = `Typing = dofile(${JSON.stringify(join(HERE, "typing.lua"))})`;
 /** An init.lua with the floor in it. */
 export const FLOOR = `${LUA}\nFloor = dofile(${JSON.stringify(join(HERE, "floor.lua"))})`;
 /** After it nothing of the start or of the last answer goes on. */
-const SETTLED_MS = 400;
+export const SETTLED_MS = 400;
+/** Of a screen that changes 30 times a second. */
+export const FRAME_MS = 32;
+/** An answer of 100 tokens a second for 5 s, as a timer of 9 ms fires every 10; the floor shows it by frames. */
+export const PACED = { tokens: 500, pace: 9, batch: FRAME_MS };
 
 /** One of the two, in a Neovim of its own, with the cursor in an input. */
 export interface Side {

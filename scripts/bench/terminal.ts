@@ -7,15 +7,9 @@ import { ChildNvim } from "../../tests/support/nvim.ts";
 import { pause, scratch } from "../../tests/support/project.ts";
 import { PROJECT } from "../environment.ts";
 import { group, median, type Row, row, times } from "./row.ts";
-import { FLOOR, markdown } from "./stream_sides.ts";
+import { FLOOR, markdown, PACED, SETTLED_MS } from "./stream_sides.ts";
 
 const RUNS = 2;
-/** 100 tokens a second for 5 s: a timer of 9 ms fires every 10. */
-const PACED = { tokens: 500, pace: 9 };
-/** After it nothing of the start or of the answer goes on. */
-const SETTLED_MS = 400;
-/** Of a screen that changes 30 times a second. */
-const BATCH_MS = 32;
 const SCRIPT = "say Hello.\nrepeat";
 const OPTIONS = { script: SCRIPT, options: "sessions = { title = false }" };
 
@@ -25,6 +19,14 @@ interface TerminalSide {
   readonly open: string;
   readonly send: string;
   readonly isDone: string;
+  /** The window with the answer. */
+  readonly window: string;
+}
+
+interface Sent {
+  readonly bytes: number;
+  readonly width: number;
+  readonly height: number;
 }
 
 const IDLE = `return require("agent.chat").current().timeline.state == "idle"`;
@@ -45,35 +47,30 @@ async function measure(margins: boolean): Promise<Row> {
       open: `vim.cmd("Agent hello")`,
       send: `require("agent.chat").current():send("go")`,
       isDone: IDLE,
+      window: `require("agent.chat").current().windows.transcript`,
     };
-    const size = { width: 0, height: 0 };
-    values.push(await bytesOf(ours, server, margins, size));
+    const { bytes, width, height } = await sentBy(ours, server, margins);
+    values.push(bytes);
     const floor = {
       init: FLOOR,
       open:
-        `Floor.open({ width = ${size.width}, height = ${size.height}, batch = ${BATCH_MS} }) vim.cmd.startinsert()`,
+        `Floor.open({ width = ${width}, height = ${height}, batch = ${PACED.batch} }) vim.cmd.startinsert()`,
       send: `Floor.send(${JSON.stringify(server.url)}, "go")`,
       isDone: `return Floor.done ~= false`,
+      window: "Floor.window",
     };
-    floors.push(await bytesOf(floor, server, margins));
+    floors.push((await sentBy(floor, server, margins)).bytes);
   }
   return row("bytes", median(values), times(1), median(floors));
 }
 
-/** @param size gets the size of the window with the answer */
-async function bytesOf(
-  side: TerminalSide,
-  server: ModelServer,
-  margins: boolean,
-  size?: { width: number; height: number },
-): Promise<number> {
+async function sentBy(side: TerminalSide, server: ModelServer, margins: boolean): Promise<Sent> {
   await using files = await scratch({ "init.lua": side.init, "a.txt": "text\n" });
-  const outer = await ChildNvim.start({
+  await using outer = await ChildNvim.start({
     cwd: files.root,
     env: { TEST_API_KEY: KEY },
     lua: `Terminal = dofile(${JSON.stringify(join(PROJECT, "scripts/bench/terminal.lua"))})`,
   });
-  await using _ = outer;
   const command = [Deno.env.get("AGENT_NVIM") ?? "nvim", "-n", "-i", "NONE", "-u", files.path("init.lua")];
   await outer.lua("Terminal.start(...)", command, files.path("socket"), margins);
   const inner = (code: string) => outer.lua<unknown>("return Terminal.lua(...)", code);
@@ -82,11 +79,6 @@ async function bytesOf(
   };
   await inner(side.open);
   await until(side.isDone);
-  if (size !== undefined) {
-    const window = `require("agent.chat").current().windows.transcript`;
-    size.width = await inner(`return vim.api.nvim_win_get_width(${window})`) as number;
-    size.height = await inner(`return vim.api.nvim_win_get_height(${window})`) as number;
-  }
   await pause(SETTLED_MS);
   server.play(`wait go\nslow ${PACED.pace}\n${markdown(PACED.tokens)}`);
   await inner(side.send);
@@ -96,7 +88,10 @@ async function bytesOf(
   server.release("go");
   await until(side.isDone);
   await pause(SETTLED_MS);
-  const sent = await outer.lua<number>("return Terminal.bytes") - before;
+  const bytes = await outer.lua<number>("return Terminal.bytes") - before;
+  const size = async (what: "width" | "height") =>
+    Number(await inner(`return vim.api.nvim_win_get_${what}(${side.window})`));
+  const [width, height] = [await size("width"), await size("height")];
   await outer.lua("Terminal.stop()");
-  return sent;
+  return { bytes, width, height };
 }
