@@ -35,6 +35,7 @@ import { defined } from "../../shared/records.ts";
 import type { Arrival } from "./arrival.ts";
 import { AgentConnection, type AgentEvents } from "./connection.ts";
 import type { AgentProcess } from "./process.ts";
+import type { UserWrites } from "./user_writes.ts";
 
 /** Our own methods that an engine may use. */
 function offeredMethods(): string[] {
@@ -60,6 +61,7 @@ export type EngineListeners = {
 export interface EngineEvents extends AgentEvents {
   readonly answers: EngineAnswers;
   readonly listeners: EngineListeners;
+  readonly userWrites: UserWrites;
 }
 
 /** The engine's answer about a resumed session. */
@@ -76,9 +78,11 @@ export class UnableError extends Error {}
 
 export class Engine implements AsyncDisposable {
   readonly #agent: AgentConnection;
+  readonly #userWrites: UserWrites;
 
-  private constructor(agent: AgentConnection) {
+  private constructor(agent: AgentConnection, userWrites: UserWrites) {
     this.#agent = agent;
+    this.#userWrites = userWrites;
   }
 
   /** Resolves once the engine has answered `initialize`. @throws {Error} one line, with its error output */
@@ -94,7 +98,7 @@ export class Engine implements AsyncDisposable {
         for (const name of SCREEN_REQUEST_NAMES) serve(app, name, events.answers, arrival);
       },
     });
-    return new Engine(agent);
+    return new Engine(agent, events.userWrites);
   }
 
   /** How the process ended, as one line; never rejects. */
@@ -177,6 +181,7 @@ export class Engine implements AsyncDisposable {
     name: Name,
     params: RequestParams<Name>,
   ): Promise<RequestResult<Name>> {
+    using _writing = this.#userWrites.begin(name, params);
     const answer = await this.#agent.request(method(name), params).catch((error: unknown) => {
       const isUnknown = error instanceof RequestError && error.code === METHOD_NOT_FOUND;
       throw isUnknown ? new UnableError(`This agent cannot do that: ${name.replaceAll("_", " ")}.`) : error;

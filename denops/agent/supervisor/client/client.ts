@@ -3,6 +3,7 @@ import type { FileRules, UserConfig } from "../../protocol/config.ts";
 import type { ScreenResult } from "../../protocol/screen_requests.ts";
 import type { Merge } from "../../protocol/worktrees.ts";
 import type { EngineEvents } from "../agents/engine.ts";
+import { UserWrites } from "../agents/user_writes.ts";
 import { type WorktreeOptions, Worktrees } from "../branches/worktrees.ts";
 import type { Terminals } from "../commands/terminals.ts";
 import type { GateContext } from "../gate/gate.ts";
@@ -23,6 +24,7 @@ export class EngineClient implements ClientContext {
   readonly modes: Modes;
   readonly composer: Composer;
   readonly terminals: Terminals;
+  readonly userWrites = new UserWrites();
 
   private constructor(permissions: ProjectPermissions, ledger: Ledger, ports: ClientPorts) {
     this.ports = ports;
@@ -58,6 +60,7 @@ export class EngineClient implements ClientContext {
       ...approvals(this),
       update: sessionUpdates(this),
       terminals: this.terminals,
+      userWrites: this.userWrites,
       listeners: listeners(this),
       answers: { ...answers(this, isConfined), provider_key: (_, { refused }) => key(refused) },
     };

@@ -2,6 +2,7 @@
 import type { FileRules } from "../../protocol/config.ts";
 import type { TurnLimits } from "../../protocol/modes.ts";
 import type { Update } from "../../protocol/ui.ts";
+import type { UserWrites } from "../agents/user_writes.ts";
 import type { Terminals } from "../commands/terminals.ts";
 import type { TrustedSession } from "../gate/approval_view.ts";
 import type { Gate, GateContext } from "../gate/gate.ts";
@@ -18,6 +19,8 @@ export interface ClientPorts {
   chatOf(sessionId: string): number | undefined;
   /** Restricts a chat to the mode that the engine reports. */
   narrow(chat: number, mode: string): void;
+  /** Whether a turn of the chat is running, or the engine still ends a stopped one. */
+  isWorking(chat: number): boolean;
   /** The limits of a chat's turn, by the user's mode and message. */
   limitsOf(chat: number): TurnLimits;
   /** The user's choice for a session. The default, unless this engine has it open for this chat. */
@@ -32,6 +35,7 @@ export interface ClientContext {
   readonly permissions: ProjectPermissions;
   readonly ledger: Ledger;
   readonly terminals: Terminals;
+  readonly userWrites: UserWrites;
   /** The rules for a session's files. @throws {Error} if the rules cannot be read */
   rulesOf(sessionId: string): FileRules;
   /** @param sessionId undefined if the supervisor itself asks */

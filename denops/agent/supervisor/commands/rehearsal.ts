@@ -149,6 +149,11 @@ export class Rehearsal implements AsyncDisposable {
     );
   }
 
+  /** Whether the approved changes contain this file. */
+  keeps(path: string): boolean {
+    return this.#kept.some((change) => change.path === path || change.from === path);
+  }
+
   kept(from: number): ScreenResult<"kept_changes"> {
     const next = from + MOST_CHANGES;
     return {

@@ -183,6 +183,13 @@ export class Terminals implements AsyncDisposable {
     );
   }
 
+  /** Whether the user kept a command's change of this file. */
+  keeps(sessionId: string, path: string): boolean {
+    return [...this.#open.values()].some((terminal) =>
+      terminal.sessionId === sessionId && terminal.rehearsal?.keeps(path)
+    );
+  }
+
   /** @throws {RequestError} if it has no changes */
   rehearsal(sessionId: string, id: string): Rehearsal {
     const ended = this.endedCommand(sessionId, id);

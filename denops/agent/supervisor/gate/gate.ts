@@ -31,6 +31,7 @@ import {
 import type { LspServer } from "../../protocol/lsp.ts";
 import type { ApprovalUpdate, Update } from "../../protocol/ui.ts";
 import { messageOf } from "../../shared/errors.ts";
+import { ApprovedWrites } from "./approved_writes.ts";
 import { EffectsReview } from "./effects.ts";
 import { type ApprovalChoice, approvalOf, CANCELLED, outcomeOf } from "./outcome.ts";
 import {
@@ -67,6 +68,7 @@ export class Gate {
   readonly #granted = new Map<string, Grant & { readonly chat: number }>();
   /** Command lines that the user allowed for a chat's session. */
   readonly #session = new Set<string>();
+  readonly writes = new ApprovedWrites();
   /** Number of turns that have ended, by chat. */
   readonly #ends = new Map<number, number>();
 
@@ -89,6 +91,7 @@ export class Gate {
   settle(chat: number): void {
     this.#ends.set(chat, this.ends(chat) + 1);
     this.#waiting.settleAll(`chat ${chat}`, undefined);
+    this.writes.settle(chat);
     for (const [key, grant] of this.#granted) {
       if (grant.chat === chat) this.#granted.delete(key);
     }
@@ -121,7 +124,10 @@ export class Gate {
     const view = shownAccess({ ...accessRequest, access }, judgement, request.toolCall.content, context);
     const answer = await this.#ask(request.toolCall, access, view, context);
     if (answer === undefined) return CANCELLED;
-    if (answer.option !== OPTION.reject) noteRemote(access, context);
+    if (answer.option !== OPTION.reject) {
+      noteRemote(access, context);
+      this.writes.add(context.chat, access);
+    }
     return response(request, answer);
   }
 
@@ -285,7 +291,10 @@ export class Gate {
     const title = oneLine(request.toolCall.title ?? NAMELESS);
     const answer = denied ? "denied by rule" : "allowed by rule";
     this.#log({ title, answer, rule, accesses: access }, request.toolCall, context);
-    if (!denied) noteRemote(access, context);
+    if (!denied) {
+      noteRemote(access, context);
+      this.writes.add(context.chat, access);
+    }
     if (denied) return outcomeOf(OPTION.reject, request.options, { reason: decision.reason, rule });
     const commandAccess = access.kind === "command" ? access.access : undefined;
     return outcomeOf(OPTION.allowOnce, request.options, {

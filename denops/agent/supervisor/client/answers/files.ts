@@ -1,20 +1,32 @@
 /** Files that are open in Neovim, and files that were written. */
 import { dirname } from "node:path";
+import { againstMode } from "../../../policy/decide_mode.ts";
+import { nameInRoots } from "../../../policy/roots.ts";
 import { SCREEN_REQUESTS } from "../../../protocol/screen_requests.ts";
 import { defined } from "../../../shared/records.ts";
 import type { EngineAnswers, EngineListeners } from "../../agents/engine.ts";
 import { shownFiles } from "../../screen/updates.ts";
 import { makeLink } from "../../system/links.ts";
 import type { ClientContext } from "../context.ts";
+import { NO_CHAT } from "../permissions.ts";
 
 /** @param isConfined whether the operating system confines the engine */
 export function fileAnswers(
-  { ports: { chatOf, editor }, permissions: { roots }, terminals }: ClientContext,
+  client: ClientContext,
   isConfined: boolean,
 ): Pick<EngineAnswers, "make_link" | "unsaved_text" | "write_unsaved" | "written_since"> {
+  const { ports: { chatOf, ownerOf, editor, limitsOf }, permissions: { roots }, terminals, userWrites } =
+    client;
   return {
     async make_link(sessionId, { path, target }) {
       const agreed = terminals.keepsLink(sessionId, dirname(path), target);
+      if (!agreed && !userWrites.isRunning(sessionId)) {
+        checkWrite(client, sessionId, path);
+        // No tool of a set makes links.
+        if (limitsOf(ownerOf(sessionId) ?? NO_CHAT).toolSet !== undefined) {
+          throw new Error("this turn makes no links");
+        }
+      }
       await makeLink(path, target, { roots, isConfined, agreed });
       return {};
     },
@@ -23,6 +35,7 @@ export function fileAnswers(
     },
     async write_unsaved(sessionId, params) {
       if (chatOf(sessionId) === undefined) throw new Error("the turn was stopped");
+      if (!userWrites.isRunning(sessionId)) checkWrite(client, sessionId, params.path);
       return SCREEN_REQUESTS.write_unsaved.result.parse(
         await editor.ask({ method: "write_unsaved", params }),
       );
@@ -37,6 +50,22 @@ export function fileAnswers(
       return { files: files.filter(({ path }) => open.has(path)) };
     },
   };
+}
+
+/** @throws {Error} one line, unless the running turn may write this file */
+function checkWrite(client: ClientContext, sessionId: string, path: string): void {
+  const { ports: { ownerOf, isWorking, limitsOf, trustOf, gate }, permissions: { roots }, terminals } =
+    client;
+  const chat = ownerOf(sessionId) ?? NO_CHAT;
+  if (!isWorking(chat)) throw new Error("no turn is running");
+  const name = nameInRoots(path, roots) ?? path;
+  const file = { path, link: path, relative: name, named: name, exists: true };
+  const decision = againstMode({ kind: "file", files: [{ access: "write", path: file }] }, limitsOf(chat));
+  if (decision?.verdict === "deny") throw new Error(decision.reason);
+  const asksAll = trustOf(client, chat, sessionId).permission === "ask";
+  if (asksAll && !gate.writes.has(chat, path) && !terminals.keeps(sessionId, path)) {
+    throw new Error("this session asks about every write, and this one was not approved");
+  }
 }
 
 /** These also handle events of stopped turns, whose files have changed too. */
