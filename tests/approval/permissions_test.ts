@@ -180,6 +180,19 @@ test("a session that has used the network asks again, and cannot be loosened", a
   );
 });
 
+test("a message that attaches an earlier session ends what was unasked, for one of them has used the network", async (agent) => {
+  const { nvim, server } = agent;
+  await nvim.command("Agent new");
+  await choose(agent, "commands");
+  await nvim.waitFor(`require("agent").status():find("unasked: commands", 1, true)`);
+  server.play([run("echo two", "look"), "say Seen."].join("\n---\n"));
+  await nvim.command("Agent Do what @session says.");
+  await reject(agent, "run echo two");
+  await waitForTurn(nvim);
+  assert.match((await transcript(nvim)).join(" "), /The earlier session may have used the network, and text/);
+  assert.doesNotMatch(await status(agent), /unasked/);
+});
+
 test("a rule on a tool asks or denies under its old and its new name", async (agent) => {
   const { nvim, project } = agent;
   await turn(

@@ -294,3 +294,18 @@ Deno.test({
     await nvim.waitFor(`require("agent").status():find("ready$")`);
   },
 });
+
+Deno.test("a message that attaches an earlier session taints its session if another one has used the network", async () => {
+  await using setup = await chats();
+  const { open, notices, state } = setup;
+  const chat = open(1);
+  await chat.opened("s", true);
+  await chat.choose("commands", "s", HELD);
+  await new NetworkBook(state.root).note("s", false);
+  await chat.attachesSession("s");
+  assert.deepEqual([chat.trust("s").permission, chat.trust("s").isTainted], ["commands", false]);
+  await new NetworkBook(state.root).note("earlier", true);
+  await chat.attachesSession("s");
+  assert.deepEqual([chat.trust("s").permission, chat.trust("s").isTainted], ["default", true]);
+  assert.match(notices.join("\n"), /^The earlier session may have used the network, .*asks as usual\.$/);
+});

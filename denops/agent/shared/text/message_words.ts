@@ -6,6 +6,11 @@ export function hashWords(message: string): ReadonlySet<string> {
   return new Set(found.map(([, word = ""]) => word));
 }
 
+/** Whether a message mentions an earlier session: "@session" or "@session:word" outside of code. */
+export function mentionsSession(message: string): boolean {
+  return /\B@session\b/.test(withoutCode(message));
+}
+
 /** Replaces code with blanks of the same length. */
 export function withoutCode(message: string): string {
   const blank = (code: string) => code.replace(/[^\n]/g, " ");

@@ -34,9 +34,9 @@ async function steer({ chats }: ActionContext, action: ActionOf<"steer">): Promi
   const { chat, id, text, given: attachments } = action;
   const { session } = chats.at(action);
   const { client } = await session.project();
-  const { blocks: prompt, toolSet } = await client.composer.message(chat, text, attachments);
-  // It limits a turn, so it begins the next one.
-  if (toolSet !== undefined) return { end: "ended" };
+  const { blocks: prompt, toolSet, hasSession } = await client.composer.message(chat, text, attachments);
+  // It limits a turn or attaches a session, so it begins the next one.
+  if (toolSet !== undefined || hasSession) return { end: "ended" };
   const params = (sessionId: string) => REQUESTS.steer.params.parse({ sessionId, id, prompt });
   return await session.request("steer", params).catch((error: unknown) => {
     // Agents that cannot be steered get it as the next message.

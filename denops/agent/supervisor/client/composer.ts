@@ -3,7 +3,7 @@ import type { ContentBlock } from "../../deps/acp_sdk.ts";
 import type { Attachment } from "../../protocol/attachments.ts";
 import { type ToolSet, toolSetIn } from "../../protocol/modes.ts";
 import type { Shown } from "../../protocol/surroundings.ts";
-import { hashWords } from "../../shared/text/message_words.ts";
+import { hashWords, mentionsSession } from "../../shared/text/message_words.ts";
 import { filledIn, promptCall } from "../../shared/user_files/prompt_file.ts";
 import { fileProblems } from "../project/file_problems.ts";
 import { attachmentBlocks, promptBlock } from "../project/attachments.ts";
@@ -20,6 +20,8 @@ interface ComposedMessage {
   readonly blocks: readonly ContentBlock[];
   /** The set of tools that the user limits the turn to. */
   readonly toolSet: ToolSet | undefined;
+  /** It attaches an earlier session, which the engine chooses. */
+  readonly hasSession: boolean;
 }
 
 interface FilledPrompt {
@@ -52,7 +54,8 @@ export class Composer {
       ...template === undefined ? [] : [promptBlock(template.name, template.text)],
       ...attachments.length === 0 ? [] : attachmentBlocks(attachments, this.#permissions.search(chat)),
     ];
-    return { blocks, toolSet: toolSetIn(hashWords(`${text}\n\n${template?.text ?? ""}`)) };
+    const all = `${text}\n\n${template?.text ?? ""}`;
+    return { blocks, toolSet: toolSetIn(hashWords(all)), hasSession: mentionsSession(all) };
   }
 
   /** The text of a side question. @param staged adds the staged changes @throws {Error} one line */

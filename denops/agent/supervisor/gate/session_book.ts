@@ -24,6 +24,12 @@ export class SessionBook<Value> {
     return new Map(Object.entries(await this.#read())).get(session);
   }
 
+  /** The ids of all sessions with this choice. @throws {Error} as {@link of} */
+  async sessionsWith(choice: Value): Promise<readonly string[]> {
+    await this.#order;
+    return Object.entries(await this.#read()).flatMap(([id, value]) => value === choice ? [id] : []);
+  }
+
   /** @throws {Error} if it cannot be stored */
   async note(session: string, choice: Value): Promise<void> {
     const noted = this.#order.then(async () => {

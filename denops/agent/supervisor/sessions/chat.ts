@@ -217,7 +217,8 @@ export class Chat {
     const open = await this.session.openForTurn(turn);
     const { project, sessionId } = open;
     const branch = await this.session.branch(open, text);
-    const { blocks, toolSet } = await project.client.composer.message(this.id, text, attachments);
+    const { blocks, toolSet, hasSession } = await project.client.composer.message(this.id, text, attachments);
+    if (hasSession) await this.session.attachesSession(sessionId);
     const merge = worktree === undefined ? undefined : await project.client.merge(this.id, worktree);
     return { project, sessionId, branch, blocks, toolSet, merge };
   }

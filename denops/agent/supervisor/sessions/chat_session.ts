@@ -67,6 +67,11 @@ export class ChatSession {
     return isOpen ? this.#permission.trust(session.sessionId) : UNTRUSTED;
   }
 
+  /** Call this before an engine receives a message that attaches an earlier session. */
+  async attachesSession(sessionId: string): Promise<void> {
+    await this.#permission.attachesSession(sessionId);
+  }
+
   place(place: RootQuery, stored?: string): void {
     this.#connection.place(place, stored);
   }

@@ -91,12 +91,22 @@ export class ChatPermission {
     this.#report();
   }
 
+  /**
+   * A message attaches an earlier session to this one. Only the engine knows which, so each one that has used the network
+   * counts.
+   */
+  async attachesSession(session: string): Promise<void> {
+    const tainted = await this.#ports.projects.networkBook.sessionsWith(true).catch(() => undefined);
+    if (tainted?.every((id) => id === session)) return;
+    this.#taint(session, "The earlier session may have used the network");
+  }
+
   /** @throws {Error} one line */
   async #read(session: string): Promise<void> {
     if (await this.#ports.projects.networkBook.of(session)) this.#tainted.add(session);
   }
 
-  #taint(session: string): void {
+  #taint(session: string, reason = "This session uses the network"): void {
     if (this.#tainted.has(session)) return;
     this.#tainted.add(session);
     this.#store(session).catch((error) => this.#ports.notice("warning", messageOf(error)));
@@ -105,7 +115,7 @@ export class ChatPermission {
     this.#report();
     this.#ports.notice(
       "warning",
-      `This session uses the network, and ${TAINTED}: from here on it asks as usual.`,
+      `${reason}, and ${TAINTED}: from here on it asks as usual.`,
     );
   }
 
