@@ -28,7 +28,7 @@ export const FILES = [
   "tests/safety/gate_modes_test.ts",
   "tests/sessions/replay_test.ts",
   "tests/commands/credentials_test.ts",
-  "denops/agent/engine/acp/export/secrets_test.ts",
+  "denops/agent/shared/text/secrets_test.ts",
   "denops/agent/engine/checkpoint/ignored_test.ts",
   "tests/commands/rehearsal_attack_test.ts",
   "tests/commands/git_traps_attack_test.ts",

@@ -10,7 +10,9 @@ import { resolveInRoots } from "../../policy/roots.ts";
 import { Activation, type TerminalEnd } from "../../protocol/commands.ts";
 import { defined } from "../../shared/records.ts";
 import { shellWord } from "../../shared/shell_words.ts";
+import { hasSecret } from "../../shared/text/secrets.ts";
 import { isHostVariable } from "../system/environment.ts";
+import { neovimEnvironment } from "../system/neovim_environment.ts";
 import type { ShellClaim } from "./runner.ts";
 
 /** Each approval shows them, so they are few and short. Characters of names and values together. */
@@ -29,7 +31,8 @@ const OF_SHELL =
 
 /** A value that may be secret does not enter lines, which approvals show and logs keep. */
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|COOKIE|AUTH(?!OR)/i;
-const SECRET_VALUE = /:\/\/[^/@\s]*:[^/@\s]+@|-----BEGIN |^(gh[pousr]|github_pat|glpat|sk|xox[a-z])[-_]\w/;
+/** Shorter values of secret variables occur in other values by chance. */
+const SHORTEST_SECRET = 6;
 
 type ShellState = NonNullable<TerminalEnd["shell"]>;
 type Environment = Readonly<Record<string, string>>;
@@ -51,6 +54,7 @@ export async function shellState(
     const end = text.indexOf("=");
     return [text.slice(0, Math.max(end, 0)), text.slice(end + 1)];
   }));
+  const secrets = secretValues({ ...neovimEnvironment(), ...host });
   const names = [...claimed.keys()].filter((name) => /^[A-Za-z_]\w*$/.test(name)).sort();
   const dropped: string[] = [];
   const exports: (readonly [string, string])[] = [];
@@ -59,7 +63,10 @@ export async function shellState(
     if (name === "PATH" || name === "VIRTUAL_ENV" || OF_SHELL.test(name)) continue;
     if (Object.hasOwn(host, name) || isHostVariable(name)) {
       if (!Object.hasOwn(host, name) || host[name] !== value) dropped.push(name);
-    } else if (isPrivate(name, value) || !isShowable(value) || name.length > LONGEST_NAME) dropped.push(name);
+    } else if (
+      isPrivate(name, value) || secrets.some((secret) => value.includes(secret)) || !isShowable(value) ||
+      name.length > LONGEST_NAME
+    ) dropped.push(name);
     else exports.push([name, value]);
   }
   if (exports.length > MOST_VARIABLES || exports.flat().join("").length > MOST_TEXT) return TOO_LARGE;
@@ -83,7 +90,14 @@ const TOO_LARGE: ShellState = {
 };
 
 function isPrivate(name: string, value: string): boolean {
-  return SECRET_NAME.test(name) || SECRET_VALUE.test(value);
+  return SECRET_NAME.test(name) || hasSecret(value);
+}
+
+/** The secrets of the host. A command may have copied them into another variable. */
+function secretValues(host: Environment): readonly string[] {
+  return Object.entries(host).flatMap(([name, value]) =>
+    value.length >= SHORTEST_SECRET && !OF_SHELL.test(name) && isPrivate(name, value) ? [value] : []
+  );
 }
 
 /** On one line, and as it reads. The replacement character stands for bytes that are no text. */

@@ -19,7 +19,7 @@ import { relative } from "node:path";
 import type { LogEntry } from "../../log/entries.ts";
 import { wordsOf } from "../../log/entries.ts";
 import type { Store, Stored, StoredSession } from "../../ports/store.ts";
-import { withoutSecrets } from "./secrets.ts";
+import { withoutSecrets } from "../../../shared/text/secrets.ts";
 import { type Piece, pieces } from "./export.ts";
 
 export interface Withheld {

@@ -3,7 +3,7 @@
  * that it recognises.
  */
 import type { HttpExchange } from "../../log/http_exchange.ts";
-import { withoutSecrets } from "./secrets.ts";
+import { withoutSecrets } from "../../../shared/text/secrets.ts";
 
 const HEAD = [
   "# The requests of a turn and their answers, as they were on the wire.",
@@ -13,7 +13,11 @@ const HEAD = [
 ].join("\n");
 
 const REMOVED = "[removed]";
-const SECRET_NAME = /auth|key|token|secret|cookie|session|credential|signature|passw/i;
+
+/** Headers that never hold a secret. Any other one may, under any name. */
+const PLAIN_HEADER =
+  /^(?:accept|content-(?:encoding|length|type)|date|retry-after(?:-ms)?|server|user-agent|(?:x-)?request-id|(?:[a-z]+-)*ratelimit-[a-z-]+)$/i;
+const PLAIN_PARAMETER = /^(?:alt|api-version|stream)$/i;
 
 /** Numbers of tokens, which look like secrets. */
 const COUNTS = /("\w*tokens?\w*"\s*:\s*\d+)/;
@@ -49,19 +53,35 @@ function exchangeText(exchange: HttpExchange, number: number): string {
 }
 
 function headerText(name: string, value: string, clean: (text: string) => string): string {
-  return `${name}: ${SECRET_NAME.test(name) ? REMOVED : clean(value)}`;
+  return `${name}: ${PLAIN_HEADER.test(name) ? clean(value) : REMOVED}`;
 }
 
 function urlText(text: string): string {
   if (!URL.canParse(text)) return text;
   const url = new URL(text);
   url.username = url.password = "";
-  const names = [...url.searchParams.keys()].filter((name) => SECRET_NAME.test(name));
-  for (const name of names) url.searchParams.delete(name);
-  return url.href;
+  url.hash = "";
+  const parameters = [...url.searchParams].map(([name, value]) =>
+    `${encodeURIComponent(name)}=${PLAIN_PARAMETER.test(name) ? encodeURIComponent(value) : REMOVED}`
+  );
+  url.search = "";
+  return [url.href, ...parameters.length === 0 ? [] : [parameters.join("&")]].join("?");
+}
+
+/** A secret as it is written in JSON, also in JSON within JSON, and in URLs; the longest first. */
+function spellingsOf(secret: string): readonly string[] {
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+  const once = inJson(secret);
+  const all = [secret, once, inJson(once), ...[secret, once].map((one) => one.replaceAll("/", "\\/"))];
+  const inUrls = [
+    encodeURIComponent(secret),
+    encodeURI(secret),
+    new URLSearchParams([["", secret]]).toString().slice(1),
+  ];
+  return [...new Set([...all, ...inUrls])].toSorted((one, other) => other.length - one.length);
 }
 
 function cleaned(text: string, secrets: readonly string[]): string {
-  const plain = secrets.reduce((rest, secret) => rest.replaceAll(secret, REMOVED), text);
+  const plain = secrets.flatMap(spellingsOf).reduce((rest, secret) => rest.replaceAll(secret, REMOVED), text);
   return plain.split(COUNTS).map((part, at) => at % 2 === 1 ? part : withoutSecrets(part)).join("");
 }

@@ -10,12 +10,19 @@ const token = "ghp_" + "x9Kd02LmNv84TrYpWc31";
 
 const EXCHANGE: HttpExchange = {
   time: 0,
-  url: "https://me:pass-word@host.test/v1/chat?api_key=abcdefgh&stream=1",
-  headers: { "content-type": "application/json", authorization: `Bearer ${KEY}`, "x-other": `for ${token}` },
+  url:
+    "https://me:pass-word@host.test/v1/chat?api_key=abcdefgh&stream=1&pat=parameter-one&k=parameter-two&code=parameter-three#fragment",
+  headers: {
+    "content-type": "application/json",
+    authorization: `Bearer ${KEY}`,
+    "x-pat": "header-one",
+    subscription: "header-two",
+    "user-agent": `for ${token}`,
+  },
   body: `{"max_tokens":8192,"messages":[{"role":"user","content":"use ${token} and password=hunter22"}]}`,
   answer: {
     status: 200,
-    headers: [["set-cookie", "a=bcdefgh"], ["server", "test"]],
+    headers: [["set-cookie", "a=bcdefgh"], ["server", "test"], ["x-ratelimit-limit-tokens", "9"]],
     after: 12,
     body: `data: {"usage":{"prompt_tokens": 12345}}\n\ndata: ${KEY}\n\n`,
     isCut: false,
@@ -29,19 +36,50 @@ Deno.test("a trace has what was sent and received, byte for byte but for secrets
   const text = exportTrace([EXCHANGE]);
   assert.match(
     text,
-    /\nPOST https:\/\/host\.test\/v1\/chat\?stream=1\ncontent-type: application\/json\n/,
+    /\nPOST https:\/\/host\.test\/v1\/chat\?api_key=\[removed\]&stream=1&pat=\[removed\]&k=\[removed\]&code=\[removed\]\ncontent-type: application\/json\n/,
   );
-  assert.match(text, /\nauthorization: \[removed\]\nx-other: for \[removed\]\n/);
+  assert.match(
+    text,
+    /\nauthorization: \[removed\]\nx-pat: \[removed\]\nsubscription: \[removed\]\nuser-agent: for \[removed\]\n/,
+  );
   assert.match(
     text,
     /\n\{"max_tokens":8192,"messages":\[\{"role":"user","content":"use \[removed\] and password=\[removed\]"\}\]\}\n/,
   );
   assert.match(
     text,
-    /\nHTTP\/1\.1 200\nset-cookie: \[removed\]\nserver: test\n\ndata: \{"usage":\{"prompt_tokens": 12345\}\}\n\ndata: \[removed\]\n/,
+    /\nHTTP\/1\.1 200\nset-cookie: \[removed\]\nserver: test\nx-ratelimit-limit-tokens: 9\n\ndata: \{"usage":\{"prompt_tokens": 12345\}\}\n\ndata: \[removed\]\n/,
   );
-  for (const secret of [KEY, token, "pass-word", "hunter22", "abcdefgh", "bcdefgh"]) {
+  for (
+    const secret of [
+      KEY,
+      token,
+      "pass-word",
+      "hunter22",
+      "abcdefgh",
+      "bcdefgh",
+      "parameter-",
+      "header-",
+      "fragment",
+    ]
+  ) {
     assert.ok(!text.includes(secret), secret);
+  }
+});
+
+Deno.test("a key with quotes, slashes and spaces is removed however a body writes it", () => {
+  const key = 'se"cr/et \\ k+y';
+  const nested = JSON.stringify({ text: JSON.stringify({ key }) });
+  const bodies = [
+    key,
+    JSON.stringify({ key }),
+    nested,
+    encodeURIComponent(key),
+    `${new URLSearchParams({ key })}`,
+  ];
+  for (const body of [...bodies, JSON.stringify({ key }).replaceAll("/", "\\/")]) {
+    const text = exportTrace([{ ...EXCHANGE, body, secrets: [key] }]);
+    assert.doesNotMatch(text, /k(?:\+|%2B)y/, text);
   }
 });
 

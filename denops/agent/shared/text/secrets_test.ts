@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { assertEachLinear } from "../../../../../tests/support/growth.ts";
+import { assertEachLinear } from "../../../../tests/support/growth.ts";
 import { withoutSecrets } from "./secrets.ts";
 
 /** Joined here, so that no scanner takes this file for a leak. */
@@ -57,6 +57,8 @@ const LINES: readonly string[] = [
   `PASSWORD: '${random}'`,
   `{\\"client_secret\\": \\"${random}\\"}`,
   `postgres://user:${random}@db.example/x`,
+  `redis://:${random}@db.example/0`,
+  `user:${random}@tcp(db.example:3306)/x`,
   `https://hooks.slack.com/services/T000/B000/${random}`,
   `https://x.blob.example/a?sv=1&sig=${random}`,
   `-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n${random}\n-----END PGP PRIVATE KEY BLOCK-----`,

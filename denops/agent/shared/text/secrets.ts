@@ -17,7 +17,7 @@ const PREFIXES = [
   ...["dop_v1_", "doo_v1_", "dor_v1_", "vercel_", "sbp_", "pscale_tkn_", "pscale_oauth_", "pscale_pw_"],
   ...["fo1_", "fm1_", "fm2_", "v1.0-", "nfp_", "HRKU-"],
   // Chat and mail: Slack, SendGrid, Mailgun.
-  ...["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe-", "xapp-", "SG.", "key-"],
+  ...["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe-", "xoxc-", "xoxd-", "xapp-", "SG.", "key-"],
   // Payment and shops: Stripe, Square, Shopify, EasyPost.
   ...["whsec_", "sq0atp-", "sq0csp-", "shpat_", "shpss_", "shpca_", "shppa_", "EZAK", "EZTK"],
   // Monitoring and planning: Sentry, Grafana, New Relic, Linear, Notion, Figma, Atlassian, Databricks.
@@ -43,7 +43,9 @@ const SECRETS: readonly RegExp[] = [
   // Headers, also in commands.
   /\b((?:Bearer|Basic|ApiKey|Digest)\s+)[\w.~+/=-]{8,}/gi,
   /\b((?:Authorization|Cookie|Set-Cookie|X-Api-Key|X-Auth-Token|Private-Token)\\?["']?\s*[:=]\s*\\?["']?(?:token\s+)?)(?!(?:Bearer|Basic|ApiKey|Digest)\b|\[removed\])[^\s"'\\][^\n"'\\]{3,}/gi,
-  /(:\/\/[^\s:@/]{1,200}:)[^\s@/]+(?=@)/g,
+  /(:\/\/[^\s:@/]{0,200}:)[^\s@/]+(?=@)/g,
+  // A data source name of Go's drivers.
+  /(\b[\w.-]{1,100}:)[^\s@/]{1,200}(?=@(?:tcp|unix)\()/g,
   // Quotes are escaped in JSON.
   new RegExp(
     String
@@ -57,6 +59,11 @@ const SECRETS: readonly RegExp[] = [
 export function withoutSecrets(text: string, known?: string): string {
   const plain = known === undefined || known === "" ? text : text.replaceAll(known, REMOVED);
   return SECRETS.reduce((rest, form) => rest.replace(form, `$1${REMOVED}`), plain);
+}
+
+/** Whether a text contains a secret of a known form. */
+export function hasSecret(text: string): boolean {
+  return withoutSecrets(text) !== text;
 }
 
 function escaped(text: string): string {
