@@ -63,7 +63,7 @@ export function mentionsIn(message: string): readonly FoundMention[] {
 /** Tools that a message mentions as "#name"; old names count. */
 export function toolMentions(message: string, names: readonly string[]): readonly string[] {
   const mentioned = hashWords(message);
-  return names.filter((name) => [name, ...oldNames(name)].some((one) => mentioned.has(one)));
+  return names.filter((name) => [name, ...oldNames(name)].some((one) => mentioned.has(one.toLowerCase())));
 }
 
 /** The set of tools that a message limits its turn to: the narrowest that it mentions. */

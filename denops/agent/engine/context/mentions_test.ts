@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { assertEachLinear } from "../../../../tests/support/growth.ts";
 import { IS_FULL } from "../../../../tests/support/sample.ts";
-import { type FoundMention, mentionsIn, toolMentions, toolsNote } from "./mentions.ts";
+import { type FoundMention, mentionsIn, toolMentions, toolSetMention, toolsNote } from "./mentions.ts";
 
 function shortly({ mention }: FoundMention): string {
   switch (mention.kind) {
@@ -79,6 +79,26 @@ Deno.test("a sentence's punctuation may belong to a path", () => {
     "a/notes(1)",
     "a/notes(1",
   ]);
+});
+
+Deno.test("a set of tools limits the turn in any case and beside any punctuation, but not in code", () => {
+  const texts = [
+    "#Look",
+    "**#look**",
+    '"#look"',
+    "-#look",
+    "(#LOOK)",
+    "a,#look.",
+    "_*#look*_",
+    "/#look",
+    "#edits/#look",
+  ];
+  for (const text of texts) assert.equal(toolSetMention(text), "look", text);
+  for (
+    const text of ["`#look`", "```\n#look\n```", "a#look", "##look", "&#look;", "\\#look", "# look", "#looks"]
+  ) {
+    assert.equal(toolSetMention(text), undefined, text);
+  }
 });
 
 Deno.test("#tool asks for a tool that there is, and nothing else does", () => {

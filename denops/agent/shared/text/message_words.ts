@@ -1,9 +1,9 @@
 /** Words of a message that the program reads. Pure. */
 
-/** The words behind "#" outside of code: "use #think" has "think". */
+/** The words behind "#" outside of code, in lower case: "use **#Think**" has "think". */
 export function hashWords(message: string): ReadonlySet<string> {
-  const found = withoutCode(message).matchAll(/(?<=^|[\s([{"',;:])#(\w+)\b/g);
-  return new Set(found.map(([, word = ""]) => word));
+  const found = withoutCode(message).matchAll(/(?<![\w#&\\])#(\w+)\b/g);
+  return new Set(found.map(([, word = ""]) => word.toLowerCase()));
 }
 
 /** Whether a message mentions an earlier session: "@session" or "@session:word" outside of code. */
