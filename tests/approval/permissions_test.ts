@@ -21,7 +21,7 @@ const MENUS = `_G.menus, _G.answers = {}, {}
 const test = inOneNeovim({
   script: "",
   options: `sessions = { title = false }, shell = { commands = "ask" }, ui = { layout = "right", width = 40 },
-    rules = { ask = { "run(make *)", "tool(move_file)" }, deny = { "tool(delete_file)" } }`,
+    rules = { ask = { "run(make *)", "tool(move_file)" }, deny = { "tool(delete_file)", "tool(find_files)" } }`,
   lua: MENUS,
   columns: 100,
 });
@@ -198,6 +198,7 @@ test("a rule on a tool asks or denies under its old and its new name", async (ag
   await turn(
     agent,
     'call delete {"path": "README.md"}',
+    'call list {"glob": "*.md", "path": "."}',
     'call move {"from": "README.md", "to": "docs/README.md"}',
   );
   await nvim.waitForScreen("rule tool(move_file) asks");
@@ -206,6 +207,10 @@ test("a rule on a tool asks or denies under its old and its new name", async (ag
   assert.match(
     (await transcript(nvim)).join(" "),
     /✗ delete README.md +not allowed: denied by rule tool\(delete_file\)/,
+  );
+  assert.match(
+    (await transcript(nvim)).join(" "),
+    /✗ find \*\.md in \. +not allowed: denied by rule tool\(find_files\)/,
   );
   assert.equal(await project.read("README.md"), "# demo\n");
 });

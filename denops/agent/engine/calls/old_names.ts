@@ -115,6 +115,22 @@ export function partsIn(tool: ToolFacts, args: Arguments): readonly ToolPart[] {
   return all.length === 0 ? [{ names: [tool.name], kind: tool.kind }] : all.map((name) => partOf(name, tool));
 }
 
+/** Old tools whose work a call does, whatever its form: a rule on them applies to it too. */
+const ALSO_DOES: Readonly<Record<string, Readonly<Record<string, (args: Arguments) => boolean>>>> = {
+  read: { read_file: () => true },
+  list: {
+    find_files: ({ glob }) => glob !== undefined && glob !== ANY_FILE,
+    list_files: ({ glob, depth }) => glob !== undefined || depth !== undefined,
+    list_directory: ({ depth }) => depth !== undefined,
+  },
+};
+
+/** The current and old names of a call, for rules on tools. @param args as the tool accepts them */
+export function ruleNames(tool: ToolFacts, args: Arguments): readonly string[] {
+  const also = Object.entries(ALSO_DOES[tool.name] ?? {}).flatMap(([name, does]) => does(args) ? [name] : []);
+  return [...new Set([...partsIn(tool, args).flatMap(({ names }) => names), ...also])];
+}
+
 function partOf(old: string, { kind }: Pick<ToolFacts, "kind">): ToolPart {
   const { tool = old, kind: own = kind } = oldTool(old) ?? {};
   return { names: [tool, old], kind: own };

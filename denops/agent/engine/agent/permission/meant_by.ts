@@ -1,6 +1,6 @@
 /** Finds the offered tool of a call and the arguments that the tool accepts. Pure. */
 import { isRecord } from "../../calls/json_schema.ts";
-import { partsIn } from "../../calls/old_names.ts";
+import { ruleNames } from "../../calls/old_names.ts";
 import type { ToolCall } from "../../log/messages.ts";
 import { parseArguments, type ParsedArguments } from "../../llm/arguments.ts";
 import { meantCall } from "../../tools/calls/meant_call.ts";
@@ -36,5 +36,5 @@ export function meantBy(call: Pick<ToolCall, "name" | "arguments">, tools: reado
 function namesOf(tool: Tool | undefined, fitted: ParsedArguments): readonly string[] {
   if (tool === undefined) return [];
   const args = fitted.ok && isRecord(fitted.value) ? fitted.value : {};
-  return [...new Set(partsIn(tool, args).flatMap(({ names }) => names))];
+  return ruleNames(tool, args);
 }
