@@ -4,7 +4,7 @@ import { Database } from "../../denops/agent/engine/store/database.ts";
 import { projectState } from "../../denops/agent/supervisor/system/project_state.ts";
 import type { RunningAgent } from "../support/agent.ts";
 import { pressOn, transcript } from "../support/chat.ts";
-import { waitUntil } from "../support/project.ts";
+import { scratch, waitUntil } from "../support/project.ts";
 import { endEngines, inOneNeovim } from "../support/shared_agent.ts";
 
 const A = "one\ntwo\nthree\nfour\nfive\n";
@@ -225,4 +225,24 @@ test("nothing is undone while a turn runs; what is typed while an undo runs stay
   await nvim.keys("q");
   await nvim.command("buffer a.txt | write");
   assert.equal(await project.read("a.txt"), A + mine.join("\n") + "\n");
+});
+
+test("a call whose folder is a link by now is not undone, and says why", async (agent) => {
+  const { project } = agent;
+  await using other = await scratch({ "x.txt": "TWO\n" });
+  await project.write("sub/x.txt", "two\n");
+  await turn(agent, call("read_file", { path: "sub/x.txt" }), edit("sub/x.txt", "two", "TWO"));
+  await Deno.rename(project.path("sub"), project.path("away"));
+  await Deno.symlink(other.root, project.path("sub"));
+  await press(
+    agent,
+    "✓ edit sub/x.txt",
+    "gru",
+    "edit sub/x.txt not undone: the files are behind a link by now, or outside of the project",
+  );
+  assert.equal(await other.read("x.txt"), "TWO\n");
+  await Deno.remove(project.path("sub"));
+  await Deno.rename(project.path("away"), project.path("sub"));
+  await press(agent, "✓ edit sub/x.txt", "gru", "undid edit sub/x.txt: 1 file restored");
+  assert.equal(await project.read("sub/x.txt"), "two\n");
 });

@@ -118,6 +118,10 @@ local function tell(chat, words, result)
   if not chat.is_closed then
     chat:apply({ { type = "undone", turns = result.turns, calls = result.calls } })
   end
+  -- The supervisor drops files that are not the project's any more.
+  if #result.files == 0 then
+    return say.warn(words.none .. ": the files are behind a link by now, or outside of the project")
+  end
   local counts, names = {}, { conflict = {}, skipped = {} }
   for _, file in ipairs(result.files) do
     counts[file.outcome] = (counts[file.outcome] or 0) + 1
