@@ -1,12 +1,15 @@
 /** An engine that has been taken over writes no buffer and makes no link that the turn may not write. */
 import assert from "node:assert/strict";
 import { method } from "../../denops/agent/protocol/extensions.ts";
-import { REQUEST_NAMES, WRITE_REQUESTS } from "../../denops/agent/protocol/requests.ts";
+import { REQUEST_NAMES } from "../../denops/agent/protocol/requests.ts";
 import { UserWrites } from "../../denops/agent/supervisor/agents/user_writes.ts";
 import { fileAnswers } from "../../denops/agent/supervisor/client/answers/files.ts";
 import type { ClientContext } from "../../denops/agent/supervisor/client/context.ts";
 import { scratch } from "../support/project.ts";
 import { startTainted } from "../support/tainted.ts";
+
+/** The user's requests that change files. */
+const WRITE_REQUESTS: readonly string[] = ["undo", "redo", "restore", "review_revert"];
 
 const MODE = "---\nname: quiet\ndescription: none\nmode: agent\ntools: none\n---\nBe quiet.\n";
 
@@ -84,7 +87,7 @@ Deno.test("without a turn an engine writes only while the user's undo runs, for 
   await assert.rejects(write("s"), refusal);
   for (const name of REQUEST_NAMES) {
     using _running = userWrites.begin(name, { sessionId: "s" });
-    if (!WRITE_REQUESTS.has(name)) await assert.rejects(write("s"), refusal, name);
+    if (!WRITE_REQUESTS.includes(name)) await assert.rejects(write("s"), refusal, name);
     else assert.equal((await write("s")).status, "not_open");
     await assert.rejects(write("other"), refusal);
   }

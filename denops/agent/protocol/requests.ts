@@ -492,12 +492,4 @@ export type RequestName = keyof typeof REQUESTS;
 export type RequestParams<Name extends RequestName> = z.infer<(typeof REQUESTS)[Name]["params"]>;
 export type RequestResult<Name extends RequestName> = z.infer<(typeof REQUESTS)[Name]["result"]>;
 
-/** Requests that may change files of the project. */
-export const WRITE_REQUESTS: ReadonlySet<RequestName> = new Set<RequestName>([
-  "undo",
-  "redo",
-  "restore",
-  "review_revert",
-]);
-
 export const REQUEST_NAMES = Object.keys(REQUESTS) as readonly RequestName[];

@@ -1,5 +1,13 @@
 /** The user's requests that an engine may write for while no turn runs, such as an undo. */
-import { type RequestName, WRITE_REQUESTS } from "../../protocol/requests.ts";
+import type { RequestName } from "../../protocol/requests.ts";
+
+/** Requests that may change files of the project. */
+const WRITE_REQUESTS: ReadonlySet<RequestName> = new Set<RequestName>([
+  "undo",
+  "redo",
+  "restore",
+  "review_revert",
+]);
 
 export class UserWrites {
   /** The session of each request that is not answered yet; undefined: the request concerns any session. */

@@ -9,7 +9,6 @@ import type { CommandDecision } from "../../policy/decide_command.ts";
 import { decideEffects } from "../../policy/decide_effects.ts";
 import { againstMode } from "../../policy/decide_mode.ts";
 import type { FileDecision } from "../../policy/file_access.ts";
-import { parseRule, ruleText } from "../../policy/rules.ts";
 import { covers } from "../../protocol/modes.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
 import {
@@ -30,7 +29,6 @@ import {
 } from "../../protocol/extensions.ts";
 import type { LspServer } from "../../protocol/lsp.ts";
 import type { ApprovalUpdate, Update } from "../../protocol/ui.ts";
-import { messageOf } from "../../shared/errors.ts";
 import { ApprovedWrites } from "./approved_writes.ts";
 import { EffectsReview } from "./effects.ts";
 import { type ApprovalChoice, approvalOf, CANCELLED, outcomeOf } from "./outcome.ts";
@@ -43,6 +41,7 @@ import {
   shownCommand,
   shownEffects,
 } from "./approval_view.ts";
+import { addRules, problemOf } from "./rule_input.ts";
 import { isPlainLine, oneLine, shownId } from "../screen/visible.ts";
 import { Waiting } from "../screen/waiting.ts";
 
@@ -338,17 +337,17 @@ export class Gate {
     this.#edits.delete(request);
     const { command } = answer ?? {};
     const isAlways = answer?.option === OPTION.allowAlways;
-    const problem = isAlways ? problemOf(rulesIn(answer?.rule)) : undefined;
+    const problem = isAlways ? problemOf(answer?.rule) : undefined;
     if (problem !== undefined) {
       this.#push({ type: "approval_closed", chat, request, answer: "cancelled" });
-      this.#warn(chat, `The rule was not added, so answer again. ${problem}`);
+      this.#push({ type: "notice", chat, severity: "warning", text: problem });
       const now = command === undefined || edited === undefined
         ? view
         : orProblem(() => edited(command), view);
       // Nothing is awaited before it waits again, so the end of the turn cannot miss it.
       return await this.#ask(toolCall, access, now, context, edited);
     }
-    if (answer !== undefined && isAlways && !await this.#always(rulesIn(answer.rule), access, context)) {
+    if (answer !== undefined && isAlways && !await addRules(answer.rule, access, context, this.#push)) {
       const { rule: _, ...once } = answer;
       answer = { ...once, option: OPTION.allowOnce };
     }
@@ -377,49 +376,6 @@ export class Gate {
       this.#push({ type: "tool", chat, id: call, approvals: [approval] });
     }
   }
-
-  /** @returns whether the rules are stored, and allow the access */
-  async #always(texts: readonly string[], access: Access, context: GateContext): Promise<boolean> {
-    const { rules, chat } = context;
-    try {
-      const added: string[] = [];
-      for (const text of texts) added.push(ruleText(await rules.add(text, "allow", "project", chat)));
-      this.#push({
-        type: "notice",
-        chat,
-        severity: "info",
-        text: `Always allowed in this project: ${added.join(", ")}`,
-      });
-      const isAllowed = access.kind === "effects" ||
-        decide(access, withoutPermission(circumstancesOf(context, ""))).decision.verdict === "allow";
-      if (!isAllowed) {
-        this.#warn(chat, "The rule does not match this request: allowed only this once.");
-      }
-      return isAllowed;
-    } catch (error) {
-      this.#warn(chat, `Allowed only this once. ${oneLine(messageOf(error))}`);
-      return false;
-    }
-  }
-
-  #warn(chat: number, text: string): void {
-    this.#push({ type: "notice", chat, severity: "warning", text });
-  }
-}
-
-/** A line of several commands needs several rules. */
-function rulesIn(text = ""): readonly string[] {
-  return text.split(/(?<=\))\s*,\s*(?=\w+\()/);
-}
-
-/** All rules are added, or none if one is invalid. */
-function problemOf(rules: readonly string[]): string | undefined {
-  try {
-    for (const rule of rules) parseRule(rule, "allow", "project");
-    return undefined;
-  } catch (error) {
-    return oneLine(messageOf(error));
-  }
 }
 
 /** A sub-agent is bound to its own mode if that is narrower than the session's. */
@@ -429,11 +385,6 @@ function contextFor({ agent, tools }: AccessRequest, context: GateContext): Gate
   const { limits } = context;
   const narrower = covers(limits.access, access) ? { ...limits, access } : limits;
   return { ...context, tools, agent: title, limits: narrower };
-}
-
-/** The rules alone decide whether a new rule fits. */
-function withoutPermission(circumstances: Circumstances): Circumstances {
-  return { ...circumstances, permission: "default", tools: [] };
 }
 
 /** Commands with the network are noted with their grant. */
