@@ -87,7 +87,7 @@ local function move(chat, win)
   status_line.leave(win)
   local is_current = win == vim.api.nvim_get_current_win()
   local is_moved, why = pcall(function()
-    window.put_back(chat.windows, chat.transcript.buffer, chat.input.buffer)
+    window.put_back(chat.windows, chat.transcript, chat.input.buffer)
     if is_current then
       M.go(chat)
       return show(buffer, cursor)

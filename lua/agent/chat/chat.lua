@@ -144,10 +144,10 @@ function Chat:open()
     self:close_windows()
     self.windows = window.open(self.transcript.buffer, self.input.buffer)
     self.transcript:fit()
-    self.transcript:follow({ [self.windows.transcript] = true })
+    window.show_view(self.windows.transcript, self.transcript.view)
     self.history:fill()
   else
-    window.put_back(self.windows, self.transcript.buffer, self.input.buffer)
+    window.put_back(self.windows, self.transcript, self.input.buffer)
     window.come_from(self.windows, vim.api.nvim_get_current_win())
   end
   vim.api.nvim_set_current_win(self.windows.input)
@@ -188,10 +188,13 @@ function Chat:prepare()
   end
 end
 
---- Closes every window on one of the two buffers.
+--- Closes every window on one of the two buffers. The transcript keeps its place.
 ---@return agent.Windows? closed
 function Chat:close_windows()
   local windows = self.windows
+  if windows then
+    self.transcript:keep_view(windows.transcript)
+  end
   self.windows = nil
   window.close(windows or {}, { self.transcript.buffer, self.input.buffer })
   return windows

@@ -56,6 +56,7 @@ function History:show_part(part)
   local is_reload = line.outdated ~= nil
   if is_reload then
     timeline.drop_outdated(line)
+    self.chat.transcript.view = nil
     renderer:clear()
   end
   local count = timeline.prepend(line, timeline.replay(part.updates))

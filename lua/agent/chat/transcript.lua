@@ -15,6 +15,7 @@ local window = require("agent.chat.window")
 ---@field buffer integer
 ---@field renderer? agent.Renderer  nil while the buffer is lost
 ---@field has_hint? boolean  the empty transcript shows a hint
+---@field view? table  of its window when the user left it; nil at its end
 local Transcript = {}
 Transcript.__index = Transcript
 
@@ -83,7 +84,7 @@ function Transcript:make()
     callback = function()
       local windows, win = self.chat.windows, vim.api.nvim_get_current_win()
       if windows and win == windows.transcript then
-        windows.view = not self:following()[win] and vim.fn.winsaveview() or nil
+        self:keep_view(win)
       end
     end,
   })
@@ -94,6 +95,14 @@ function Transcript:make()
     end)
   end)
   self:follow_all()
+end
+
+--- Keeps the place of its window, if it shows the transcript.
+---@param win integer
+function Transcript:keep_view(win)
+  if vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == self.buffer then
+    self.view = not self:following()[win] and vim.api.nvim_win_call(win, vim.fn.winsaveview) or nil
+  end
 end
 
 --- Windows at the end of the transcript, which should stay there.
@@ -109,8 +118,9 @@ function Transcript:following()
   return at_end
 end
 
---- Moves every window on the transcript to its end.
+--- Moves every window on the transcript to its end, also the next one.
 function Transcript:follow_all()
+  self.view = nil
   local all = {}
   for _, win in ipairs(vim.fn.win_findbuf(self.buffer)) do
     all[win] = true

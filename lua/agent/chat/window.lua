@@ -24,7 +24,6 @@ local M = {}
 ---@field layout string   never "auto"
 ---@field rows? integer   of the input's text
 ---@field columns? integer  of the screen that the chat has its share of
----@field view? table      of the transcript when another buffer took its place; nil at its end
 ---@field waits? string        text about waiting messages, see queue.lua
 ---@field is_running? boolean  a turn runs
 ---@field attached? string[]   labels of attachments, see attachments.lua
@@ -271,18 +270,25 @@ function M.foreign(windows, transcript, input)
   return foreign
 end
 
+--- Shows a view of the transcript.
+---@param win integer
+---@param view? table  default: the end
+function M.show_view(win, view)
+  vim.api.nvim_win_call(win, function()
+    vim.fn.winrestview(view or { lnum = vim.fn.line("$") })
+  end)
+  M.show_end(win)
+end
+
 --- Shows each buffer in its window again.
 ---@param windows agent.Windows
----@param transcript integer buffer
+---@param transcript agent.Transcript
 ---@param input integer buffer
 function M.put_back(windows, transcript, input)
-  for _, win in ipairs(M.foreign(windows, transcript, input)) do
-    M.set_buffer(win, win == windows.input and input or transcript)
+  for _, win in ipairs(M.foreign(windows, transcript.buffer, input)) do
+    M.set_buffer(win, win == windows.input and input or transcript.buffer)
     if win == windows.transcript then
-      vim.api.nvim_win_call(win, function()
-        vim.fn.winrestview(windows.view or { lnum = vim.fn.line("$") })
-      end)
-      M.show_end(win)
+      M.show_view(win, transcript.view)
     end
   end
   M.fit(windows)
