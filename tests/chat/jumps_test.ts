@@ -42,6 +42,8 @@ call search {"query": "deep 33"}
 when Where is it?
 say In c.ts.
 ---
+call changes {}
+---
 say All done.`;
 
 type Jump = readonly [row: string, keys: string, file: string, line: number | undefined, text: string];
@@ -64,6 +66,16 @@ const JUMPS: readonly Jump[] = [
   ["✓ read src/deep/c.ts 20–24", "gf", "src/deep/c.ts", 20, "deep 20"],
   ["✓ search deep 33", "gf", "src/deep/c.ts", 33, "deep 33"],
   ["src/deep/c.ts:33: deep 33", "<CR>", "src/deep/c.ts", 33, "deep 33"],
+];
+
+/** Git's status and its diff, whose rows also begin those of the edit. */
+const CHANGE_JUMPS: readonly Jump[] = [
+  ["?? fresh/", "gf", "fresh", undefined, "d.ts"],
+  ["M src/a.ts", "<CR>", "src/a.ts", undefined, "line 1"],
+  ["+++ b/src/a.ts", "<CR>", "src/a.ts", undefined, "line 1"],
+  ["+more", "gf", "src/a.ts", 11, "more"],
+  ["line 52", "<CR>", "src/a.ts", 52, "line 52"],
+  ["-line 50", "gf", "src/a.ts", 51, "line 51"],
 ];
 
 /** One of each kind is enough for the resumed session, which draws the same rows. */
@@ -101,7 +113,7 @@ async function openCalls(nvim: ChildNvim): Promise<void> {
   await pressOn(nvim, "✓ looked 4 times, searched once", "<Tab>");
   await waitForRow(nvim, "✓ list src");
   for (const [row, text] of OPENINGS) {
-    await pressOn(nvim, row, row.startsWith("✓ search") || row.startsWith("✓ list") ? "<CR>" : "<Tab>");
+    await pressOn(nvim, row, /^✓ (?:search|list|changes)/.test(row) ? "<CR>" : "<Tab>");
     await waitForRow(nvim, text);
   }
 }
@@ -114,6 +126,7 @@ const OPENINGS = [
   ["✓ find **/c.ts in src", "src/deep/c.ts"],
   ["✓ explore: Find it", "✓ search deep 33"],
   ["✓ search deep 33", "src/deep/c.ts:33: deep 33"],
+  ["✓ changes since the last commit", "?? fresh/"],
 ] as const;
 
 async function start(): Promise<RunningAgent> {
@@ -125,6 +138,7 @@ async function start(): Promise<RunningAgent> {
     group: "jumps",
     options: `sessions = { title = false }, ui = { layout = "right" }`,
   });
+  await agent.project.write("fresh/d.ts", "d\n");
   await agent.nvim.command("Agent Go");
   await waitForTurn(agent.nvim);
   await agent.nvim.waitForScreen("All done.");
@@ -136,6 +150,7 @@ Deno.test("calls and the rows of their output lead to their lines, in a live and
   await using agent = await start();
   const { nvim, project } = agent;
   await openCalls(nvim);
+  await expectJumps(nvim, CHANGE_JUMPS);
   await pressOn(nvim, "✓ edit src/a.ts", "<Tab>");
   await waitForRow(nvim, "-line 50");
   await expectJumps(nvim, [...JUMPS, ...DIFF_JUMPS]);
@@ -155,5 +170,43 @@ Deno.test("calls and the rows of their output lead to their lines, in a live and
   await nvim.command("Agent resume");
   await nvim.waitForScreen("All done.");
   await openCalls(nvim);
-  await expectJumps(nvim, JUMPS.filter(([row]) => AGAIN.includes(row)));
+  await expectJumps(nvim, [...JUMPS.filter(([row]) => AGAIN.includes(row)), ...CHANGE_JUMPS]);
+});
+
+Deno.test("the chat opens at the place that was left; a line at the edge of its window comes to the centre", async () => {
+  await using agent = await start();
+  const { nvim } = agent;
+  await openCalls(nvim);
+  await nvim.lua(`require("agent.chat").current():hide()
+    require("agent").setup({ sessions = { title = false }, ui = { layout = "float" } })`);
+  const place = () => nvim.lua<unknown>(`return { vim.fn.line("."), vim.fn.line("w0") }`);
+  const leave = async (keys: string) => {
+    await pressOn(nvim, "42\tline 41", "zt2<C-e>");
+    await nvim.keys("j");
+    const before = await place();
+    await nvim.keys(keys);
+    await nvim.waitFor(`not require("agent.chat").current():is_open()`);
+    return before;
+  };
+  for (const keys of ["gf", "q"]) {
+    const before = await leave(keys);
+    await nvim.command("Agent");
+    await nvim.keys("<Esc><C-w>k");
+    assert.deepEqual(await place(), before);
+    await nvim.keys("q");
+    await nvim.waitFor(`not require("agent.chat").current():is_open()`);
+  }
+  await nvim.command("edit src/a.ts");
+  await nvim.command("normal! 42zb");
+  await pressOn(nvim, "42\tline 41", "gf");
+  await waitForFile(nvim, "src/a.ts", 42);
+  await nvim.waitFor(`math.abs(vim.fn.winline() - vim.api.nvim_win_get_height(0) / 2) <= 1`);
+  assert.equal(await nvim.lua<string>(`return vim.fn.bufname()`), "src/a.ts");
+
+  // Who was at the end sees the end.
+  await nvim.command("Agent open");
+  await nvim.keys("<Esc><C-w>kGq");
+  await nvim.waitFor(`not require("agent.chat").current():is_open()`);
+  await nvim.command("Agent");
+  await nvim.waitForScreen("All done.");
 });

@@ -200,7 +200,7 @@ function Navigation:target_of(block, row)
   end
   local path, line = resolve(target, block.locations or {}, self:root())
   -- Without a result, a search has only the folder that it searched.
-  if path and block.what == "search" and vim.fn.isdirectory(path) == 1 then
+  if path and not row and block.what == "search" and vim.fn.isdirectory(path) == 1 then
     return
   end
   return path, line
@@ -238,7 +238,19 @@ function Navigation:file_at_cursor()
   end
 end
 
---- Opens a file or a folder in the current window. A line beyond the end is the last one.
+--- Goes to a line, or to the last one. A line that is not visible, or at the window's edge, comes to its centre.
+---@param line integer
+local function go_to(line)
+  local first, last, all = vim.fn.line("w0"), vim.fn.line("w$"), vim.fn.line("$")
+  line = math.min(line, all)
+  vim.api.nvim_win_set_cursor(0, { line, 0 })
+  vim.cmd("normal! zv")
+  if line <= first and first > 1 or line >= last and last < all then
+    vim.cmd("normal! zz")
+  end
+end
+
+--- Opens a file or a folder in the current window.
 ---@param path string
 ---@param line? integer
 local function open(path, line)
@@ -246,11 +258,10 @@ local function open(path, line)
     -- `:edit` would read it again, or fail because of unsaved changes.
     vim.cmd("normal! m'")
   else
-    vim.cmd.edit(vim.fn.fnameescape(path))
+    vim.cmd.edit(vim.fn.fnameescape(vim.fn.fnamemodify(path, ":.")))
   end
   if line then
-    vim.api.nvim_win_set_cursor(0, { math.min(line, vim.api.nvim_buf_line_count(0)), 0 })
-    vim.cmd("normal! zv")
+    go_to(line)
   end
 end
 

@@ -37,21 +37,54 @@ end
 
 --- Rows of a diff lead to their line of the new file; a removed line leads to the one that follows it.
 ---@param rows string[]
----@param locations agent.Location[] of its files, in their order
+---@param begins fun(text: string, row: integer): agent.Location?  the file that begins at a row
 ---@return agent.Targets
-local function diff_targets(rows, locations)
-  local targets, file, line = {}, 1, nil
+local function diff_targets(rows, begins)
+  local targets, location, line = {}, nil, nil
   for row, text in ipairs(rows) do
-    local first, count = text:match("^@@ %-%d+,%d+ %+(%d+),(%d+) @@")
-    if text:find(HEADING) then
-      file, line = row == 1 and 1 or file + 1, nil
-    elseif first then
+    local begun = begins(text, row)
+    local first, count = text:match("^@@ %-[%d,]+ %+(%d+),?(%d*) @@")
+    if begun then
+      location, line = begun, nil
+    end
+    if first then
       -- An empty range starts at the line before it.
       line = tonumber(first) + (count == "0" and 1 or 0)
     end
-    local location = locations[file]
-    targets[row] = location and { path = location.path, line = line or location.line }
+    local is_row = location and (not line or text:find("^[ +@\\-]"))
+    targets[row] = is_row and { path = location.path, line = line or location.line } or nil
     line = line and text:find("^[ +]") and line + 1 or line
+  end
+  return targets
+end
+
+--- The diff of a write.
+---@param rows string[]
+---@param locations agent.Location[] of its files, in their order
+---@return agent.Targets
+local function write_targets(rows, locations)
+  local file = 1
+  return diff_targets(rows, function(text, row)
+    local is_heading = text:find(HEADING) ~= nil
+    file = is_heading and row > 1 and file + 1 or file
+    return (row == 1 or is_heading) and locations[file] or nil
+  end)
+end
+
+--- Git's status and its diffs.
+---@param rows string[]
+---@return agent.Targets
+local function change_targets(rows)
+  local targets = diff_targets(rows, function(text)
+    local name = text:match('^diff %-%-git "?a/(.-)"? "?b/%1"?$')
+    return name and { path = name }
+  end)
+  for row, text in ipairs(rows) do
+    local name = text:match('^[ MADTU?][ MADTU?] "?(.-)"?$')
+    if targets[row] or not name then
+      break
+    end
+    targets[row] = { path = name }
   end
   return targets
 end
@@ -110,6 +143,12 @@ end
 
 ---@param block agent.Block
 ---@return boolean
+local function is_of_git(block)
+  return block.what == "search" and vim.startswith(block.title, "changes ")
+end
+
+---@param block agent.Block
+---@return boolean
 function M.is_listing(block)
   return block.what == "read" and (vim.startswith(block.title, "list ") or vim.startswith(block.title, "find "))
 end
@@ -119,7 +158,7 @@ end
 ---@return agent.Targets
 local function parse(block)
   local rows, targets = nil, nil
-  if block.what == "search" and not block.is_diff then
+  if block.what == "search" and not (block.is_diff or is_of_git(block)) then
     rows, targets = matches(block.output)
   end
   if rows then
@@ -128,7 +167,9 @@ local function parse(block)
   rows = vim.split(block.output, "\n")
   local locations = block.locations or {}
   if block.is_diff then
-    return rows, diff_targets(rows, locations)
+    return rows, write_targets(rows, locations)
+  elseif is_of_git(block) then
+    return rows, change_targets(rows)
   elseif block.what == "search" and vim.startswith(block.title, "outline of ") then
     return rows, outline_targets(rows, locations)
   elseif block.what == "search" then
