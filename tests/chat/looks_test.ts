@@ -125,6 +125,29 @@ Deno.test("the user's message and what waits stand out, and calls are aligned wi
   await nvim.waitForScreen(/│ ✓ read {3}src\/greet\.ts {4,}3 lines +│/);
 });
 
+Deno.test("a message that wraps has its number where it fits: in its last row, else below", async () => {
+  await using nvim = await start({ columns: 40, lines: 34 });
+  const rest = "and this part of it fills the last row";
+  await nvim.lua(`_G.begin("A message that is longer than its window") _G.receive({ type = "turn", turn = 1 },
+    { type = "turn_done", reason = "end_turn" },
+    { type = "user", text = "A message that is longer than its window, ${rest}", turn = 2 },
+    { type = "user", text = "Two\\nlines", turn = 3 },
+    { type = "user", text = "A message that ends in a row which has no room left for it", turn = 4 })`);
+  await nvim.waitForScreen(
+    new RegExp([
+      "❯ A message that is longer than its +│",
+      "window +turn 1 +│\n│ +│",
+      "❯ A message that is longer than its +│",
+      "window, and this part of it fills +│",
+      "the last row +turn 2 +│\n│ +│",
+      "❯ Two +turn 3 +│\n│   lines +│\n│ +│",
+      "❯ A message that ends in a row which +│",
+      "has no room left for it +│",
+      "turn 4 +│",
+    ].join("\n│ +")),
+  );
+});
+
 Deno.test("in splits, options for all windows and plugins that set every winbar change nothing in the chat's", async () => {
   await using nvim = await start({
     columns: 100,

@@ -2,6 +2,7 @@
 local columns = require("agent.chat.draw.columns")
 local diff_syntax = require("agent.chat.draw.diff_syntax")
 local text = require("agent.timeline.lines")
+local wrap = require("agent.markdown.wrap")
 
 local M = {}
 
@@ -78,21 +79,41 @@ end
 --- Free columns between a message and the number of its turn. The seconds of a turn that waits have room there.
 local GAP = 12
 
---- The number of the turn at the right of its message, if it fits. `:Agent undo` and others take it.
+--- Before a message.
+local SIGN = "❯ "
+
+--- Text at the right of a row.
 ---@param buffer integer
----@param block agent.Block
----@param line string the first one of the message
 ---@param row integer
+---@param label string
+---@param position "right_align"|"eol_right_align"
+local function right(buffer, row, label, position)
+  vim.api.nvim_buf_set_extmark(buffer, namespace, row, 0, {
+    virt_text = { { label, "AgentHint" } },
+    virt_text_pos = position,
+    hl_mode = "combine",
+  })
+end
+
+--- The number of the turn, which `:Agent undo` and others take: at the right of a message's first line, else of its last
+--- row, else below.
+---@param buffer integer
+---@param turn integer
+---@param lines string[] of the message
+---@param row integer of the first one
 ---@param width integer
-local function number(buffer, block, line, row, width)
-  local turn = ("turn %d "):format(block.turn)
-  if vim.api.nvim_strwidth(line) + GAP + #turn <= width then
-    vim.api.nvim_buf_set_extmark(buffer, namespace, row, 0, {
-      virt_text = { { turn, "AgentHint" } },
-      virt_text_pos = "right_align",
-      hl_mode = "combine",
-    })
+local function number(buffer, turn, lines, row, width)
+  local label = ("turn %d "):format(turn)
+  local room, last = width - GAP - #label, SIGN .. lines[#lines]
+  local starts = wrap.starts(last, width)
+  if vim.api.nvim_strwidth(lines[1]) <= room then
+    return right(buffer, row, label, "right_align")
+  elseif vim.api.nvim_strwidth(last:sub(starts[#starts] + 1)) <= room then
+    return right(buffer, row + #lines - 1, label, "eol_right_align")
   end
+  vim.api.nvim_buf_set_extmark(buffer, namespace, row + #lines - 1, 0, {
+    virt_lines = { { { (" "):rep(width - #label) .. label, { "AgentUserLine", "AgentHint" } } } },
+  })
 end
 
 ---@param buffer integer
@@ -109,10 +130,10 @@ local function draw_message(buffer, block, lines, row, width)
       M.mark(buffer, at, #line - #note, #line, "AgentHint")
     end
     fill(buffer, at, "AgentUserLine")
-    prefix(buffer, at, offset == 1 and "❯ " or "  ", "AgentUser")
+    prefix(buffer, at, offset == 1 and SIGN or "  ", "AgentUser")
   end
   if block.turn and width then
-    number(buffer, block, lines[1], row, width)
+    number(buffer, block.turn, lines, row, width)
   end
 end
 
