@@ -1,31 +1,9 @@
--- The project of the current window. Only this module knows where a project begins: the supervisor gets the folder.
+-- The project of the current window. headless/project_root.ts finds the same folder without Neovim.
 local config = require("agent.config")
+local schema = require("agent.config.schema")
 local find = require("agent.reload.find")
 
 local M = {}
-
---- Markers of a project's root. The nearest repository counts before the nearest manifest.
-local MARKERS = {
-  { ".git" },
-  {
-    "package.json",
-    "deno.json",
-    "deno.jsonc",
-    "Cargo.toml",
-    "go.mod",
-    "pyproject.toml",
-    "setup.py",
-    "Makefile",
-    "CMakeLists.txt",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "Gemfile",
-    "composer.json",
-    "mix.exs",
-    "flake.nix",
-  },
-}
 
 --- Known projects of folders. Each action checks again.
 ---@type table<string, string|false>
@@ -47,7 +25,7 @@ end
 ---@param folder string
 ---@return string? root real path
 local function look(folder)
-  for _, names in ipairs(MARKERS) do
+  for _, names in ipairs(schema.get().root_markers) do
     for _, marker in ipairs(vim.fs.find(names, { upward = true, path = folder, limit = math.huge })) do
       local root = vim.fs.dirname(marker)
       if can_be_project(root) then

@@ -140,6 +140,7 @@ const RULES: readonly (readonly [from: string, to: readonly string[]])[] = [
   ["engine/storage.ts", ["engine/store", "engine/checkpoint", "shared"]],
   ["engine/main.ts", ["engine", "policy", "models", "shared", "protocol"]],
   ["scripted_model", []],
+  ["headless", ["supervisor", "policy", "shared", "protocol"]],
   ["main.ts", ["supervisor", "protocol"]],
   ["standalone.ts", ["main.ts", "shared"]],
 ];

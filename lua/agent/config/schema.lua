@@ -22,6 +22,7 @@ local M = {}
 ---@class agent.Schema
 ---@field options agent.Option[]
 ---@field renamed table<string, agent.RenamedOption>
+---@field root_markers string[][]  names in a project's folder; the nearest of the first list counts first
 ---@field by_name table<string, agent.Option>
 ---@field groups table<string, true>  all prefixes of names: "ui", "models", "models.*"
 

@@ -1,0 +1,75 @@
+/** A supervisor without Neovim. Load this module when the program needs one: it loads the supervisor's. */
+import type { z } from "../deps/zod.ts";
+import type { Action } from "../protocol/actions.ts";
+import type { UserConfig } from "../protocol/config.ts";
+import type { EditorQuestion, Update } from "../protocol/ui.ts";
+import { messageOf } from "../shared/errors.ts";
+import { bootEarly } from "../supervisor/agents/boot.ts";
+import type { Supervisor } from "../supervisor/supervisor.ts";
+import type { Variables } from "./folders.ts";
+
+type ActionInput = z.input<typeof Action>;
+
+export interface HeadlessOptions {
+  /** See configuration.ts. */
+  readonly config: UserConfig;
+  /** See project_root.ts. Its engine starts at once. */
+  readonly root: string;
+  readonly variables: Variables;
+  /** Gets updates in order, and the next batch only after it resolves. It must not reject. */
+  show(batch: readonly Update[]): void | Promise<void>;
+  /** Answers questions about open files. Without it, no file is open in an editor. @throws {Error} one line */
+  editor?(question: EditorQuestion): Promise<unknown>;
+}
+
+/** Literal imports would be loaded together with this module, and the engine would start later. */
+const SUPERVISOR = "../supervisor/supervisor.ts";
+
+/** Starts the engine, then the supervisor. Dispose it to end both. */
+export async function startHeadless(options: HeadlessOptions): Promise<Headless> {
+  const { config, root, variables: environment } = options;
+  await bootEarly({ config, place: { root }, environment });
+  const { Supervisor }: typeof import("../supervisor/supervisor.ts") = await import(SUPERVISOR);
+  return new Headless(Supervisor, options);
+}
+
+export class Headless implements AsyncDisposable {
+  readonly #supervisor: Supervisor;
+  readonly #options: HeadlessOptions;
+
+  constructor(constructor: typeof Supervisor, options: HeadlessOptions) {
+    this.#options = options;
+    this.#supervisor = new constructor((batch) => this.#deliver(batch), {
+      host: 1,
+      environment: () => Promise.resolve(options.variables),
+    });
+    this.act({ type: "configure", config: options.config });
+    if (options.editor === undefined) this.act({ type: "editor_state", files: [], servers: false });
+  }
+
+  /** Returns at once. Results are updates. */
+  act(action: ActionInput): void {
+    this.#supervisor.act(action);
+  }
+
+  async #deliver(batch: readonly Update[]): Promise<void> {
+    for (const update of batch) {
+      if (update.type === "ask_editor") void this.#reply(update);
+    }
+    await this.#options.show(batch.filter(({ type }) => type !== "ask_editor"));
+  }
+
+  async #reply(question: Extract<Update, { type: "ask_editor" }>): Promise<void> {
+    const { request } = question;
+    try {
+      if (this.#options.editor === undefined) throw new Error("no editor is running");
+      this.act({ type: "reply", request, result: await this.#options.editor(question) });
+    } catch (error) {
+      this.act({ type: "reply", request, error: messageOf(error) });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#supervisor[Symbol.asyncDispose]();
+  }
+}
