@@ -28,6 +28,8 @@ async function load(denops: Denops, name: string, host: number): Promise<Supervi
 
 export const main: Entrypoint = (denops) => {
   let supervisor: Supervisor | undefined;
+  /** The number of the host that started last. */
+  let current: unknown;
   let hasFailed = false;
 
   const end = async () => {
@@ -37,7 +39,12 @@ export const main: Entrypoint = (denops) => {
     await Promise.all([ended?.[Symbol.asyncDispose](), endEarly()]);
   };
   let starting: Promise<void> | undefined;
+  /** Runs it after a slow start. */
+  const next = (run: () => Promise<void>): Promise<void> => {
+    return starting = (starting ?? Promise.resolve()).catch(() => {}).then(run);
+  };
   const start = async (host: unknown, hint: unknown): Promise<void> => {
+    current = host;
     try {
       await supervisor?.[Symbol.asyncDispose]();
       if (!hasFailed) {
@@ -60,8 +67,13 @@ export const main: Entrypoint = (denops) => {
      * @param hint the engine to start early, see boot.ts
      */
     start(host: unknown, hint: unknown): Promise<void> {
-      // A slow start may still be in progress.
-      return starting = (starting ?? Promise.resolve()).catch(() => {}).then(() => start(host, hint));
+      return next(() => start(host, hint));
+    },
+    /** Ends the supervisor and the engines of a host that is not needed, unless another one has replaced it. */
+    stop(host: unknown): Promise<void> {
+      return next(async () => {
+        if (host === current) await end();
+      });
     },
     act(action: unknown): void {
       supervisor?.act(action);

@@ -84,6 +84,9 @@ end
 --- Ends a host that no chat needs.
 function Host:close()
   hosts[self.number] = nil
+  if self.kind == "denops" and self.state ~= "lost" then
+    self:notify("stop", self.number)
+  end
   self.state, self.waiting = "lost", {}
   self:stop_process()
 end

@@ -481,3 +481,28 @@ Deno.test({
     await waitForNone([project.root]);
   },
 });
+
+Deno.test({
+  name: "processes that start while :Agent is typed end if nothing is sent, and the next message starts them again",
+  ignore,
+  async fn() {
+    await using agent = await start("say Hello.", {
+      lua: `local defer = vim.defer_fn
+        vim.defer_fn = function(callback, ms)
+          if ms > 50000 then _G.end_unused = callback else return defer(callback, ms) end
+        end`,
+    });
+    const { nvim, state } = agent;
+    await nvim.waitFor("vim.fn['denops#plugin#is_loaded']('agent') == 1");
+    for (const key of ":Agent") await nvim.request("nvim_input", key);
+    await nvim.waitFor("_G.end_unused ~= nil");
+    const engine = [`--state=${state.root}`];
+    await waitForMarked(engine, 1);
+    await nvim.lua("_G.end_unused()");
+    await waitForNone(engine);
+    await nvim.keys("<Esc>");
+    await nvim.command("Agent Hi");
+    await waitForChat(nvim, "Hello.");
+    assert.equal(await nvim.lua("return require('agent.client').host()"), "denops");
+  },
+});
