@@ -29,6 +29,11 @@ function start(script: string, options: Partial<AgentOptions> = {}): Promise<Run
   return startAgent({ ...options, script, runtime: DENOPS === undefined ? [] : [DENOPS], lua, env });
 }
 
+/** With a cold cache, or beside other work, the server takes longer than `host = "auto"` waits for it. */
+async function untilLoaded(nvim: RunningAgent["nvim"]): Promise<void> {
+  await nvim.waitFor("vim.fn['denops#plugin#is_loaded']('agent') == 1");
+}
+
 /** A server for several Neovims, with an environment of its own. */
 class SharedServer implements AsyncDisposable {
   readonly address: string;
@@ -93,8 +98,7 @@ expect And the README?
 say It needs no change.
 `);
     const { nvim, project, server } = agent;
-    // With a cold cache the server takes longer than `host = "auto"` waits for it.
-    await nvim.waitFor("vim.fn['denops#plugin#is_loaded']('agent') == 1");
+    await untilLoaded(nvim);
     await nvim.command("Agent rename greet to salute");
     await nvim.waitForScreen("a once");
     await nvim.keys("a");
@@ -114,6 +118,7 @@ Deno.test({
   async fn() {
     await using agent = await start("say The first half\nwait here\nsay and the second.");
     const { nvim, server } = agent;
+    await untilLoaded(nvim);
     await nvim.command("Agent Hello");
     await waitForChat(nvim, "The first half");
     await nvim.command("call denops#server#stop()");
@@ -131,7 +136,7 @@ Deno.test({
   async fn() {
     await using agent = await start("say Hi.");
     const { nvim } = agent;
-    await nvim.waitFor("vim.fn['denops#plugin#is_loaded']('agent') == 1");
+    await untilLoaded(nvim);
     await nvim.command("autocmd User DenopsPluginUnloadPost:agent let g:unloaded = 1");
     await nvim.command("call denops#plugin#unload('agent')");
     await nvim.waitFor("vim.g.unloaded");
@@ -162,6 +167,7 @@ Deno.test({
     await using agent = await start("say One.");
     const { nvim, server } = agent;
     const host = () => nvim.lua("return require('agent.client').host()");
+    await untilLoaded(nvim);
     await nvim.command("Agent Hello");
     await waitForChat(nvim, "One.");
     await nvim.waitForScreen("· ready");
@@ -187,6 +193,7 @@ Deno.test({
     await nvim.lua(`local chats = require("agent.chat")
       for _, chat in ipairs(chats.list()) do chats.close(chat) end`);
     server.play("new-history\nexpect Anew\nsay Four.\n---\nexpect Fifth\nsay Five.");
+    await untilLoaded(nvim);
     await nvim.command("Agent new");
     await nvim.lua("vim.cmd('Agent Anew')");
     await waitForChat(nvim, "Four.");
@@ -204,6 +211,7 @@ Deno.test({
   async fn() {
     await using agent = await start("say One.");
     const { nvim, server } = agent;
+    await untilLoaded(nvim);
     await nvim.command("Agent Hello");
     await waitForChat(nvim, "One.");
     await nvim.waitForScreen("· ready");
@@ -316,7 +324,7 @@ Deno.test({
         local wait = vim.defer_fn vim.defer_fn = function(f, ms) return wait(f, ms == 5000 and 300 or ms) end`,
     });
     const { nvim } = agent;
-    await nvim.waitFor("vim.fn['denops#plugin#is_loaded']('agent') == 1");
+    await untilLoaded(nvim);
     await nvim.lua(`local host = require("agent.host")
       local started = host.started
       host.started = function(...) _G.late = vim.g.slow return started(...) end`);
@@ -346,6 +354,7 @@ Deno.test({
       env: { AGENT_TEST_MARK: mark },
     });
     const { nvim, server, project } = agent;
+    await untilLoaded(nvim);
     await nvim.command("Agent Hello");
     await waitForChat(nvim, "The first half");
     const [before] = await engines(agent);
@@ -364,6 +373,7 @@ Deno.test({
     assert.notEqual((await engines(agent))[0], before);
     await nvim.waitFor("vim.fn['denops#server#status']() == 'running'");
     server.play("new-history\nexpect Anew\nsay One more.");
+    await untilLoaded(nvim);
     await nvim.command("Agent new");
     await nvim.command("Agent Anew");
     await waitForChat(nvim, "One more.");
@@ -458,6 +468,7 @@ Deno.test({
   async fn() {
     await using agent = await start("say Hi.");
     const { nvim, project } = agent;
+    await untilLoaded(nvim);
     await nvim.command("Agent");
     await waitForMarked([project.root], 1);
     await say(nvim, "Hello");
@@ -474,6 +485,7 @@ Deno.test({
   async fn() {
     await using agent = await start("say One\nwait here\nsay two");
     const { nvim, project, server } = agent;
+    await untilLoaded(nvim);
     await nvim.command("Agent Hello");
     await reached(server, "here");
     await waitForMarked([project.root], 1);
@@ -483,7 +495,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "processes that start while :Agent is typed end if nothing is sent, and the next message starts them again",
+  name:
+    "processes that start while :Agent is typed end if nothing is sent, and the next message starts them again",
   ignore,
   async fn() {
     await using agent = await start("say Hello.", {
@@ -493,7 +506,7 @@ Deno.test({
         end`,
     });
     const { nvim, state } = agent;
-    await nvim.waitFor("vim.fn['denops#plugin#is_loaded']('agent') == 1");
+    await untilLoaded(nvim);
     for (const key of ":Agent") await nvim.request("nvim_input", key);
     await nvim.waitFor("_G.end_unused ~= nil");
     const engine = [`--state=${state.root}`];
