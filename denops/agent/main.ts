@@ -26,64 +26,87 @@ async function load(denops: Denops, name: string, host: number): Promise<Supervi
   return supervisor;
 }
 
-export const main: Entrypoint = (denops) => {
-  let supervisor: Supervisor | undefined;
-  /** The number of the host that started last. */
-  let current: unknown;
-  let hasFailed = false;
+/** The supervisor of the host that started last. */
+class Hosted {
+  readonly #denops: Denops;
+  #supervisor: Supervisor | undefined;
+  /** The number of its host. */
+  #host: unknown;
+  #hasFailed = false;
+  #work: Promise<void> | undefined;
 
-  const end = async () => {
-    const { endEarly }: typeof import("./supervisor/agents/boot.ts") = await import(BOOT);
-    const ended = supervisor;
-    supervisor = undefined;
-    await Promise.all([ended?.[Symbol.asyncDispose](), endEarly()]);
-  };
-  let starting: Promise<void> | undefined;
+  constructor(denops: Denops) {
+    this.#denops = denops;
+  }
+
+  start(host: unknown, hint: unknown): Promise<void> {
+    return this.#next(() => this.#start(host, hint));
+  }
+
+  stop(host: unknown): Promise<void> {
+    return this.#next(async () => {
+      if (host === this.#host) await this.#end();
+    });
+  }
+
+  act(action: unknown): void {
+    this.#supervisor?.act(action);
+  }
+
+  /** A start in progress fails soon once Neovim is gone. */
+  async close(): Promise<void> {
+    await this.#work?.catch(() => {});
+    if (this.#work !== undefined) await this.#end();
+  }
+
   /** Runs it after a slow start. */
-  const next = (run: () => Promise<void>): Promise<void> => {
-    return starting = (starting ?? Promise.resolve()).catch(() => {}).then(run);
-  };
-  const start = async (host: unknown, hint: unknown): Promise<void> => {
-    current = host;
+  #next(run: () => Promise<void>): Promise<void> {
+    return this.#work = (this.#work ?? Promise.resolve()).catch(() => {}).then(run);
+  }
+
+  async #start(host: unknown, hint: unknown): Promise<void> {
+    const denops = this.#denops;
+    this.#host = host;
     try {
-      await supervisor?.[Symbol.asyncDispose]();
-      if (!hasFailed) {
+      await this.#supervisor?.[Symbol.asyncDispose]();
+      if (!this.#hasFailed) {
         const { bootEarly }: typeof import("./supervisor/agents/boot.ts") = await import(BOOT);
         await bootEarly(hint);
       }
       // Deno remembers under its name that a module could not be loaded.
-      supervisor = await load(denops, hasFailed ? `${SUPERVISOR}#${host}` : SUPERVISOR, Number(host));
+      this.#supervisor = await load(
+        denops,
+        this.#hasFailed ? `${SUPERVISOR}#${host}` : SUPERVISOR,
+        Number(host),
+      );
       const isWanted = await denops.call("luaeval", "require('agent.host').started(_A)", host);
-      if (isWanted === false) await end();
+      if (isWanted === false) await this.#end();
     } catch (error) {
-      hasFailed = true;
+      this.#hasFailed = true;
       const reason = error instanceof Error ? error.message : String(error);
       await denops.call("luaeval", "require('agent.host').failed(_A[1], _A[2])", [host, reason]);
     }
-  };
+  }
+
+  async #end(): Promise<void> {
+    const { endEarly }: typeof import("./supervisor/agents/boot.ts") = await import(BOOT);
+    const ended = this.#supervisor;
+    this.#supervisor = undefined;
+    await Promise.all([ended?.[Symbol.asyncDispose](), endEarly()]);
+  }
+}
+
+export const main: Entrypoint = (denops) => {
+  const hosted = new Hosted(denops);
   denops.dispatcher = {
     /**
      * Answered by `started` or `failed` of lua/agent/host.lua with the same number.
      * @param hint the engine to start early, see boot.ts
      */
-    start(host: unknown, hint: unknown): Promise<void> {
-      return next(() => start(host, hint));
-    },
+    start: (host: unknown, hint: unknown) => hosted.start(host, hint),
     /** Ends the supervisor and the engines of a host that is not needed, unless another one has replaced it. */
-    stop(host: unknown): Promise<void> {
-      return next(async () => {
-        if (host === current) await end();
-      });
-    },
-    act(action: unknown): void {
-      supervisor?.act(action);
-    },
+    stop: (host: unknown) => hosted.stop(host),
+    act: (action: unknown) => hosted.act(action),
   };
-  return {
-    async [Symbol.asyncDispose]() {
-      // A start in progress fails soon once Neovim is gone.
-      await starting?.catch(() => {});
-      if (starting !== undefined) await end();
-    },
-  };
+  return { [Symbol.asyncDispose]: () => hosted.close() };
 };

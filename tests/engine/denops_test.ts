@@ -3,11 +3,11 @@
  * JSR, which is not reached everywhere.
  */
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import process from "node:process";
 import { type AgentOptions, copyOfPlugin, type RunningAgent, SECRET, startAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat } from "../support/chat.ts";
 import { USERS_PATH } from "../support/mines.ts";
+import { SharedServer } from "../support/denops_server.ts";
 import { scratch, waitUntil } from "../support/project.ts";
 import { marked, parentOf, waitForMarked, waitForNone } from "../support/processes.ts";
 import { reached } from "../support/server.ts";
@@ -32,52 +32,6 @@ function start(script: string, options: Partial<AgentOptions> = {}): Promise<Run
 /** With a cold cache, or beside other work, the server takes longer than `host = "auto"` waits for it. */
 async function untilLoaded(nvim: RunningAgent["nvim"]): Promise<void> {
   await nvim.waitFor("vim.fn['denops#plugin#is_loaded']('agent') == 1");
-}
-
-/** A server for several Neovims, with an environment of its own. */
-class SharedServer implements AsyncDisposable {
-  readonly address: string;
-  readonly #process: Deno.ChildProcess;
-
-  private constructor(process: Deno.ChildProcess, address: string) {
-    this.#process = process;
-    this.address = address;
-  }
-
-  static async start(): Promise<SharedServer> {
-    const folder = join(DENOPS ?? "", "denops/@denops-private");
-    const config = join(folder, "deno.jsonc");
-    const script = join(folder, "cli.ts");
-    const process = new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "-q",
-        "--no-lock",
-        "-A",
-        "--config",
-        config,
-        script,
-        "--quiet",
-        "--identity",
-        "--port",
-        "0",
-      ],
-      stdout: "piped",
-    }).spawn();
-    for await (const line of process.stdout.pipeThrough(new TextDecoderStream())) {
-      return new SharedServer(process, line.trim());
-    }
-    throw new Error("The shared server did not start.");
-  }
-
-  signal(signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void {
-    this.#process.kill(signal);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#process.kill("SIGKILL");
-    await this.#process.status;
-  }
 }
 
 Deno.test({
@@ -266,7 +220,7 @@ Deno.test({
     "a shared server, started without the key: Neovim's own counts; nothing is left when Neovim is killed",
   ignore,
   async fn() {
-    await using shared = await SharedServer.start();
+    await using shared = await SharedServer.start(DENOPS ?? "");
     await using agent = await start("say One\nwait here\nsay two.", {
       lua: `vim.g.denops_server_addr = "${shared.address}"`,
     });
@@ -317,7 +271,7 @@ Deno.test({
     "a shared server that is slow: the plugin goes on without it, and one engine is left when it is fast again",
   ignore,
   async fn() {
-    await using shared = await SharedServer.start();
+    await using shared = await SharedServer.start(DENOPS ?? "");
     await using agent = await start("say Hi.\n---\nexpect And now?\nsay Ho.", {
       lua: `vim.g.denops_server_addr = "${shared.address}"
         -- The plugin's patience, in a hurry.
