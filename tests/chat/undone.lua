@@ -46,6 +46,49 @@ test("the list of changed files says what of its turn was undone, until it is re
   eq({ screen(it)[2], screen(it)[4] }, { "Changed 1 file, undone  +2 −1", "Changed 1 file  +2 −1" })
 end)
 
+test("the rows of a list say which files were kept, undone, or undone in part", function()
+  local it = timeline.new()
+  local function file(name, more)
+    return vim.tbl_extend("force", { shown = name, path = name, kind = "modified", added = 2, removed = 1 }, more or {})
+  end
+  local files = { file("a"), file("b", { kind = "renamed", from = "z", added = 0, removed = 0 }), file("c") }
+  apply(it, send("One"), STARTED, { type = "turn_files", turn = 1, files = files }, DONE)
+  local function review(state, ...)
+    local paths = {}
+    for _, path in ipairs({ ... }) do
+      paths[path] = true
+    end
+    return apply(it, { type = "review", turn = 1, paths = paths, state = state })
+  end
+  local function undo(undone, list, redone)
+    return apply(it, { type = "undone", turns = { { turn = 1, undone = undone, files = list } }, redone = redone })
+  end
+  eq(review("kept", "a", "other"), { 2 })
+  eq(vim.list_slice(screen(it), 2), { "Changed 3 files  +4 −2", "  M a  +2 −1, kept", "  R z → b", "  M c  +2 −1" })
+  eq(undo("part", { { path = "b", undone = "all" }, { path = "c", undone = "part" } }), { 2 })
+  eq(vim.list_slice(screen(it), 2), {
+    "Changed 3 files, undone in part  +4 −2",
+    "  M a  +2 −1, kept",
+    "  R z → b  undone",
+    "  M c  +2 −1, undone in part",
+  })
+  eq(undo("part", { { path = "b", undone = "all" } }), { 2 })
+  eq(undo("part", { { path = "b", undone = "all" } }), {})
+  review("undone", "a", "c")
+  eq(screen(it)[2], "Changed 3 files, undone  +4 −2")
+  eq(undo(nil, nil, { a = true }), { 2 })
+  eq(vim.list_slice(screen(it), 2), {
+    "Changed 3 files, undone in part  +4 −2",
+    "  M a  +2 −1",
+    "  R z → b",
+    "  M c  +2 −1, undone",
+  })
+  review(nil, "c")
+  eq(screen(it)[2], "Changed 3 files  +4 −2")
+  review("kept", "a", "b", "c")
+  eq(screen(it)[2], "Changed 3 files, kept  +4 −2")
+end)
+
 test("a call says that it was undone, also under another call, which says how much of it", function()
   local it = timeline.new()
   apply(it, send("Go"), STARTED, calls("a", { summary = "+1 −1" }), calls("b"))

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { projectState } from "../../denops/agent/supervisor/system/project_state.ts";
 import type { RunningAgent } from "../support/agent.ts";
-import { pressOn } from "../support/chat.ts";
+import { pressOn, transcript } from "../support/chat.ts";
 import { ask, FILE, review, write } from "../support/review.ts";
 import { inOneNeovim } from "../support/shared_agent.ts";
 
@@ -42,6 +42,13 @@ async function disk({ project }: RunningAgent): Promise<Record<string, string>> 
     if (text !== undefined) found[name] = text;
   }
   return found;
+}
+
+/** The rows of the newest list in the chat. */
+async function rows({ nvim }: RunningAgent): Promise<readonly string[]> {
+  const lines = await transcript(nvim);
+  return lines.slice(lines.findLastIndex((line) => line.startsWith("Changed")))
+    .filter((line) => /^(?:Changed| {2}[AMDR] )/.test(line));
 }
 
 /** Names of the files that wait, as the database has them. */
@@ -86,23 +93,34 @@ test("one file each: kept ones stay, undone ones are as before, and no buffer is
   await press(agent, "  D gone.txt", "gru", back);
   await press(agent, "  R old.txt", "gru", back);
   await press(agent, "  A new.txt", "gru", back);
+  assert.deepEqual(await rows(agent), [
+    "Changed 5 files, undone in part  +4 −4",
+    "  M a.txt  +1 −1",
+    "  M b.txt  +1 −1, kept",
+    "  D gone.txt  −2, undone",
+    "  R old.txt → moved.txt  undone",
+    "  A new.txt  +2, undone",
+  ]);
   assert.deepEqual(await disk(agent), { ...PROJECT, "a.txt": CHANGED, "b.txt": CHANGED });
   assert.deepEqual(await waiting(agent), ["a.txt"]);
   assert.deepEqual(await shown(agent), before);
 
   await press(agent, "Changed", ":Agent redo<CR>", "redid turn 1: 1 file restored");
   assert.equal(await project.read("new.txt"), "fresh\nlines\n");
+  assert.equal((await rows(agent)).at(-1), "  A new.txt  +2");
   assert.deepEqual(await waiting(agent), ["a.txt", "new.txt"]);
   assert.equal(await nvim.lua(`return ${HUNKS}`), 1);
   await press(agent, "  M a.txt", "gru", "undid the changes of 1 file; u in its buffer brings them back");
   assert.deepEqual([await project.read("a.txt"), await buffer(agent)], [FILE, FILE.trimEnd().split("\n")]);
   assert.equal(await nvim.lua(`return ${HUNKS}`), 0);
   assert.deepEqual(await waiting(agent), ["new.txt"]);
+  assert.equal((await rows(agent))[1], "  M a.txt  +1 −1, undone");
   await nvim.keys("q");
   await nvim.command("buffer a.txt");
   await nvim.keys("u");
   assert.deepEqual(await buffer(agent), CHANGED.trimEnd().split("\n"));
   await nvim.waitFor(`${HUNKS} == 1`);
+  assert.equal((await rows(agent))[1], "  M a.txt  +1 −1");
   await nvim.command("silent! undo! | edit!");
   await press(agent, "Done.", "grk", "nothing to keep under the cursor");
 });
@@ -124,6 +142,7 @@ test("all files of a list: those of another turn stay as they are", async (agent
   assert.deepEqual(await waiting(agent), ["other.txt"]);
   assert.equal(await project.read("other.txt"), "other\n");
   assert.deepEqual(await shown(agent), [["a.txt", true, true]]);
+  assert.equal((await rows(agent))[0], "Changed 5 files, undone  +4 −4");
   await press(agent, "Changed 5 files", "grk", "nothing to review in these files");
   await press(agent, "Changed 5 files", ":Agent redo<CR>", "redid turn 2: 4 files restored");
   assert.deepEqual(await disk(agent), { ...CHANGES, "a.txt": FILE });

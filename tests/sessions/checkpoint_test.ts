@@ -128,6 +128,7 @@ test("what the user changed since and saved: other lines are merged, the same on
   await nvim.command("cclose | enew | startinsert");
   await say(agent, "undo", "undid turn 1 in part: b.txt conflicts (see quickfix)");
   await waitForLists(agent, ["Changed 2 files, undone in part  +2 −2"]);
+  assert.deepEqual((await transcript(nvim)).slice(-2), ["  M a.txt  +1 −1, undone", "  M b.txt  +1 −1"]);
   assert.equal(await project.read("a.txt"), A.replace("five", "5"));
   assert.equal(await project.read("b.txt"), changed.replace("TWO", "2"));
   assert.deepEqual(await listed(), [
@@ -365,6 +366,7 @@ Deno.test("a session that is opened again, and its fork, show which turns were u
   await nvim.command("Agent resume");
   await nvim.waitForScreen(/Changed 2 files, undone in part +\+2 −1/);
   await waitForLists(agent, [first, second, "Changed 2 files, undone in part  +2 −1"]);
+  assert.deepEqual((await transcript(nvim)).slice(-2), ["  M a.txt  +1 −1", "  A c.txt  +1, undone"]);
   await nvim.keys("<Esc>");
   await say(agent, "redo", "redid turn 2: 1 file restored");
   await waitForLists(agent, [first, first, "Changed 2 files, undone in part  +2 −1"]);

@@ -33,6 +33,9 @@ const SessionRow = z.object({
 });
 type SessionRow = z.infer<typeof SessionRow>;
 
+/** How much of some changes was undone; absent: nothing. */
+const undone = z.enum(["all", "part"]).optional();
+
 export const TurnFile = z.object({
   path: z.string(),
   from: z.string().optional(),
@@ -42,13 +45,17 @@ export const TurnFile = z.object({
   opaque: z.boolean(),
   /** `path` is a folder with this many files; their lines are not counted. */
   count: z.int().optional(),
+  /** Only of a stored turn that was undone in part. */
+  undone,
 });
 export type TurnFile = z.infer<typeof TurnFile>;
 
-/** How much of a turn's changes was undone; absent: nothing. */
-const undone = z.enum(["all", "part"]).optional();
-
-const TurnUndone = z.object({ turn, undone });
+/** How much of a turn's changes was undone. `files`: only of a turn that was undone in part. */
+const TurnUndone = z.object({
+  turn,
+  undone,
+  files: z.array(z.object({ path: z.string(), undone })).optional(),
+});
 export type TurnUndone = z.infer<typeof TurnUndone>;
 
 /** The same of a call that has changed files, by its id as the screen knows it. */

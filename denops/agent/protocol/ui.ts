@@ -290,6 +290,8 @@ export interface ShownFile {
   readonly removed: number;
   /** Binary, or too large to compare line by line. */
   readonly opaque: boolean;
+  /** Only of a stored turn that was undone in part. */
+  readonly undone?: "all" | "part";
 }
 
 export interface FileDiff {

@@ -79,9 +79,18 @@ function Navigation:files_at_cursor()
 end
 
 ---@param verb "keep"|"undo"
----@param files table[]
+---@param files table[] of the list under the cursor
 function Navigation:review(verb, files)
-  self.chat.peers.review(verb, { files = files, session = self.chat.timeline.session })
+  local chat, list = self.chat, self:block_at_cursor() --[[@as agent.Block]]
+  chat.peers.review(verb, {
+    files = files,
+    session = chat.timeline.session,
+    show = function(paths, state)
+      if not chat.is_closed then
+        chat:apply({ { type = "review", turn = list.files_of, paths = paths, state = state } })
+      end
+    end,
+  })
 end
 
 --- Undoes the call, or the unreviewed changes of the files, under the cursor.

@@ -114,9 +114,10 @@ end
 ---@param chat agent.Chat
 ---@param words agent.TakingWords
 ---@param result table see TakenBack in protocol/requests.ts
-local function tell(chat, words, result)
+---@param redone? table<string, true> paths
+local function tell(chat, words, result, redone)
   if not chat.is_closed then
-    chat:apply({ { type = "undone", turns = result.turns, calls = result.calls } })
+    chat:apply({ { type = "undone", turns = result.turns, calls = result.calls, redone = redone } })
   end
   -- The supervisor drops files that are not the project's any more.
   if #result.files == 0 then
@@ -170,12 +171,17 @@ end
 ---@param chat agent.Chat
 function M.redo(chat)
   ask(chat, "redo", {}, function(result)
-    local subject = result.some and "the call" or ("turn %d"):format(result.turn)
+    local subject, redone = result.some and "the call" or ("turn %d"):format(result.turn), {}
+    for _, file in ipairs(result.files) do
+      if file.outcome == "restored" or file.outcome == "merged" then
+        redone[file.path] = true
+      end
+    end
     tell(chat, {
       done = "redid " .. subject,
       none = subject .. " not redone",
       again = ":Agent redo",
-    }, result)
+    }, result, redone)
   end)
 end
 

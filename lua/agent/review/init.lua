@@ -186,6 +186,7 @@ end
 ---@field is_wanted fun(path: string): boolean
 ---@field none string        the message if nothing of them waits
 ---@field way_back fun(undone: table<string, string>): string  ends the message of an undo, see list.lua
+---@field show fun(verb: "keep"|"undo", settled: table<string, string>)  marks the files
 
 ---@type agent.review.Selection
 local ALL = {
@@ -196,6 +197,7 @@ local ALL = {
   way_back = function()
     return ""
   end,
+  show = function() end,
 }
 
 --- Settles buffers and files to review, each file once.
@@ -210,6 +212,7 @@ local function settle_all(verb, chosen)
     local settle_files = verb == "keep" and keep_files or undo_files
     settle_files(paths, buffers, function(settled)
       list.remove(settled)
+      chosen.show(verb, settled)
       local way_back = verb == "undo" and chosen.way_back(settled) or ""
       say.info(list.outcome(verb, vim.tbl_count(settled), #paths) .. way_back)
     end)

@@ -147,9 +147,34 @@ end
 ---@class agent.ListedFiles
 ---@field files { path: string, kind: string, count?: integer }[]  see ShownFile in protocol/ui.ts
 ---@field session? string  of the chat with the list
+---@field show fun(paths: table<string, any>, state?: "kept"|"undone")  marks them in the list
 
 --- Stands for the session of a file that was undone in its buffer.
 M.IN_BUFFER = ""
+
+--- Lists with a file that was undone in this buffer, and the undo state of the buffer then.
+local lists_of = {} ---@type table<integer, { seq: integer, listed: agent.ListedFiles }>
+
+track.listen(function(it)
+  local one = lists_of[it.buf]
+  if one and it.seq < one.seq then
+    -- The user brought the changes back with `u`.
+    lists_of[it.buf] = nil
+    one.listed.show({ [files.path_of(it.buf)] = true })
+  end
+end)
+
+---@param listed agent.ListedFiles
+---@param verb "keep"|"undo"
+---@param settled table<string, string>
+local function show_settled(listed, verb, settled)
+  listed.show(settled, verb == "keep" and "kept" or "undone")
+  for _, it in ipairs(verb == "undo" and track.all() or {}) do
+    if settled[files.path_of(it.buf)] == M.IN_BUFFER then
+      lists_of[it.buf] = { seq = it.seq, listed = listed }
+    end
+  end
+end
 
 --- "; u in its buffer brings them back", "; :Agent redo brings them back"
 ---@param session? string  the chat's
@@ -192,6 +217,9 @@ function M.selection(listed)
     end,
     way_back = function(undone)
       return way_back(listed.session, undone)
+    end,
+    show = function(verb, settled)
+      show_settled(listed, verb, settled)
     end,
   }
 end

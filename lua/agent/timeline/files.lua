@@ -1,6 +1,24 @@
 -- The changed files of a turn: one growing list, which moves to the place of the last change while the turn runs.
 local M = {}
 
+--- How much of a list was undone.
+---@param block agent.Block
+---@param state table see TurnUndone in protocol/requests.ts
+---@return true? changed
+local function set_undone(block, state)
+  local is_changed = block.undone ~= state.undone or nil
+  local by_path = {}
+  for _, one in ipairs(state.files or {}) do
+    by_path[one.path] = one.undone
+  end
+  for _, file in ipairs(block.files) do
+    is_changed = is_changed or file.undone ~= by_path[file.path] or nil
+    file.undone = by_path[file.path]
+  end
+  block.undone = state.undone
+  return is_changed
+end
+
 ---@param on table<string, fun(timeline: agent.Timeline, update: table, changed: table<integer, true>)>
 ---@param add fun(timeline: agent.Timeline, block: agent.Block, changed: table<integer, true>): integer
 ---@param last_block fun(timeline: agent.Timeline): integer
@@ -26,7 +44,19 @@ function M.handle(on, add, last_block, block_of)
     end
   end
 
-  --- The user has undone or redone changes; `turns` and `calls` as in protocol/requests.ts.
+  --- The user has kept or undone files of a turn's list there; without a state, changed them again.
+  ---@param update { turn: integer, paths: table<string, true>, state?: "kept"|"undone" }
+  function on.review(timeline, update, changed)
+    for index, block in ipairs(timeline.blocks) do
+      for _, file in ipairs(block.files_of == update.turn and block.files or {}) do
+        if update.paths[file.path] then
+          file.state, changed[index] = update.state, true
+        end
+      end
+    end
+  end
+
+  --- The user has undone or redone changes; `turns` and `calls` as in protocol/requests.ts. `redone`: paths.
   function on.undone(timeline, update, changed)
     local states = {}
     for _, one in ipairs(update.turns or {}) do
@@ -34,8 +64,13 @@ function M.handle(on, add, last_block, block_of)
     end
     for index, block in ipairs(timeline.blocks) do
       local state = states[block.files_of]
-      if state and state.undone ~= block.undone then
-        block.undone, changed[index] = state.undone, true
+      if state then
+        changed[index] = set_undone(block, state) or changed[index]
+      end
+      for _, file in ipairs(update.redone and block.files or {}) do
+        if file.state == "undone" and update.redone[file.path] then
+          file.state, changed[index] = nil, true
+        end
       end
     end
     for _, one in ipairs(update.calls or {}) do

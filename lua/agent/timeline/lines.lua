@@ -188,17 +188,46 @@ end
 
 --- One line for a file, or for a folder with many: "M src/a.ts  +3 −1", "A dist/  312 files".
 ---@param file table
+---@param state? string
 ---@return string
-function M.file_line(file)
+function M.file_line(file, state)
   local name = file.from and ("%s → %s"):format(file.from, file.shown) or file.shown
   local detail = file.opaque and "binary" or M.counts(file.added, file.removed)
   if file.count then
     detail = ("%d %s %s"):format(file.count, file.count == 1 and "file" or "files", detail)
   end
+  detail = vim.trim(detail)
+  if state then
+    detail = detail ~= "" and ("%s, %s"):format(detail, state) or state
+  end
   return vim.trim(("%s %s  %s"):format(KINDS[file.kind] or "?", name, detail))
 end
 
 local UNDONE = { all = "undone", part = "undone in part" }
+
+--- A file's state in a list: as the user left it there, or as the undo of its turn did.
+---@param file table
+---@return "kept"|"undone"|"undone in part"|nil
+local function file_state(file)
+  return file.state or UNDONE[file.undone]
+end
+
+--- The state of a list: of its turn, or of all its files.
+---@param block agent.Block
+---@return string?
+local function list_state(block)
+  local counts = {}
+  for _, file in ipairs(block.files) do
+    local state = file_state(file) or "none"
+    counts[state] = (counts[state] or 0) + 1
+  end
+  local all = #block.files
+  if counts.undone == all or counts.kept == all then
+    return counts.kept and "kept" or UNDONE.all
+  end
+  local is_part = counts[UNDONE.all] or counts[UNDONE.part]
+  return UNDONE[block.undone] or is_part and UNDONE.part or nil
+end
 
 --- How much of a call's changes was undone, with those of the calls under it.
 ---@param block agent.Block
@@ -222,7 +251,8 @@ function M.file_rows(block, most)
     count, added, removed = count + (file.count or 1), added + file.added, removed + file.removed
   end
   local what = ("%d %s"):format(count, count == 1 and "file" or "files")
-  what = UNDONE[block.undone] and ("%s, %s"):format(what, UNDONE[block.undone]) or what
+  local state = list_state(block)
+  what = state and ("%s, %s"):format(what, state) or what
   local lines = { vim.trim(("Changed %s  %s"):format(what, M.counts(added, removed))) }
   local headers = { { indent = 0 } }
   for index, file in ipairs(files) do
@@ -230,7 +260,7 @@ function M.file_rows(block, most)
       table.insert(lines, ("  and %d more: :Agent changes"):format(#files - index + 1))
       break
     end
-    table.insert(lines, "  " .. M.file_line(file))
+    table.insert(lines, "  " .. M.file_line(file, file_state(file)))
     headers[#lines] = { indent = 2 }
   end
   return { lines = lines, headers = headers }

@@ -1,7 +1,7 @@
 /** Rebuilds the updates of a stored session, with each text and each call in one piece. */
 import type { SessionUpdate } from "../../deps/acp_sdk.ts";
 import { META, type TurnMeta } from "../../protocol/extensions.ts";
-import type { HistoryEntry } from "../../protocol/requests.ts";
+import type { HistoryEntry, TurnUndone } from "../../protocol/requests.ts";
 import { type Capabilities, STOP_REASONS, Updates } from "./updates.ts";
 import type { AgentEvent } from "../log/events.ts";
 import { attachmentNames, wordsOf } from "../log/entries.ts";
@@ -23,20 +23,26 @@ export function outline(
 ): readonly HistoryEntry[] {
   let room = LARGEST_OUTPUTS;
   const states = store.checkpoints.undone(session, turns.first, turns.last);
-  const undone = new Map(states.map((state) => [state.turn, state.undone]));
+  const undone = new Map(states.map((state) => [state.turn, state]));
   const bare = {
     events: (session: string, which?: WhichEntries) => store.events(session, { ...which, bareDiffs: true }),
   };
   const calls = store.checkpoints.undoneCalls(session, turns.first, turns.last);
   // The newest calls first, because the user looks at them.
   const entries = history(bare, session, turns, can).toReversed().map((entry) => {
-    if (entry.type === "turn_files") return { ...entry, ...defined({ undone: undone.get(entry.turn) }) };
+    if (entry.type === "turn_files") return withUndone(entry, undone.get(entry.turn));
     if (entry.type !== "update" || !Array.isArray(entry.update.content)) return entry;
     const content = entry.update.content.filter((part) => !isRecord(part) || part.type !== "diff");
     room -= JSON.stringify(content).length;
     return { ...entry, update: { ...entry.update, content: room < 0 ? [] : content } };
   }).toReversed();
   return calls.length === 0 ? entries : [...entries, { type: "calls_undone", calls: [...calls] }];
+}
+
+function withUndone(entry: Extract<HistoryEntry, { type: "turn_files" }>, state: TurnUndone | undefined) {
+  const states = new Map(state?.files?.map(({ path, undone }) => [path, undone]));
+  const files = entry.files.map((file) => ({ ...file, ...defined({ undone: states.get(file.path) }) }));
+  return { ...entry, files, ...defined({ undone: state?.undone }) };
 }
 
 /** Returns turns `first` to `last`, oldest first. */

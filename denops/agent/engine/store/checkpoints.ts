@@ -27,6 +27,13 @@ type Row = Readonly<Record<string, unknown>>;
 const CALL_ID = `substr(tool_call, 1, ${LONGEST_CALL_ID})`;
 const OF_CALLS = `session = ? AND ${CALL_ID} IN (SELECT value FROM json_each(?))`;
 
+/** The changes of finished calls and commands, one row for each file. */
+const CHANGES = "FROM checkpoints JOIN checkpoint_files ON checkpoint = id";
+const OF_TURNS = "finished = 1 AND kind IN ('tool', 'command')";
+
+/** Files of a turn that are reported as undone. */
+const MOST_FILES = 1_000;
+
 /** Type, mode and blob as columns. */
 type SnapshotColumns = readonly [type: string | null, mode: number | null, blob: string | null];
 
@@ -112,10 +119,20 @@ export class SqliteCheckpoints implements CheckpointStore {
   }
 
   undone(session: string, first: number, last: number): readonly TurnUndone[] {
-    return this.#undone("turn", session, first, last).map(({ of, undone }) => ({
+    return this.#undone("turn", session, first, last).map(({ of, undone, within }) => ({
       turn: Number(of),
-      ...defined({ undone }),
+      ...defined({ undone, files: undone === "part" ? this.#undoneFiles(within, Number(of)) : undefined }),
     }));
+  }
+
+  #undoneFiles(session: string, turn: number) {
+    const sql = `SELECT path, count(*) AS changes, count(undone_by) AS undone ${CHANGES}
+       WHERE session = ? AND turn = ? AND ${OF_TURNS} GROUP BY path HAVING undone > 0 ORDER BY path LIMIT ?`;
+    return this.#database.all(sql, session, turn, MOST_FILES)
+      .map(({ path, changes, undone }) => ({
+        path: String(path),
+        ...defined({ undone: stateOf(changes, undone) }),
+      }));
   }
 
   undoneCalls(session: string, first: number, last: number): readonly CallUndone[] {
@@ -127,14 +144,14 @@ export class SqliteCheckpoints implements CheckpointStore {
 
   /** @param of an SQL expression: the subject of the changes */
   #undone(of: string, session: string, first: number, last: number) {
-    const sql = `SELECT ${of} AS subject, count(*) AS changes, count(undone_by) AS undone
-       FROM checkpoints JOIN checkpoint_files ON checkpoint = id
-       WHERE session = ? AND turn BETWEEN ? AND ? AND finished = 1 AND kind IN ('tool', 'command')
-       AND subject IS NOT NULL GROUP BY subject ORDER BY min(id)`;
+    const sql = `SELECT ${of} AS subject, count(*) AS changes, count(undone_by) AS undone ${CHANGES}
+       WHERE session = ? AND turn BETWEEN ? AND ? AND ${OF_TURNS} AND subject IS NOT NULL
+       GROUP BY subject ORDER BY min(id)`;
     return rangesOf(this.#database, session, first, last).flatMap(({ session, first, last }) =>
       this.#database.all(sql, session, first, last).map(({ subject, changes, undone }) => ({
         of: subject,
-        undone: undone === 0 ? undefined : undone === changes ? "all" as const : "part" as const,
+        within: session,
+        undone: stateOf(changes, undone),
       }))
     );
   }
@@ -319,4 +336,8 @@ export function kindOf(cell: unknown): CheckpointKind {
   const kind = KINDS.find((known) => known === cell);
   if (kind === undefined) throw new Error(`unknown checkpoint kind ${String(cell)}`);
   return kind;
+}
+
+function stateOf(changes: unknown, undone: unknown): "all" | "part" | undefined {
+  return undone === 0 ? undefined : undone === changes ? "all" : "part";
 }

@@ -24,14 +24,14 @@ export function shownFiles(files: readonly TurnFile[], roots: readonly string[])
     const name = relative(root, path).replaceAll(sep, "/");
     return middleCut(root === roots[0] ? name : `${basename(root)}/${name}`);
   };
-  return files.map(({ path, from, kind, added, removed, opaque, count }) => ({
+  return files.map(({ path, from, kind, added, removed, opaque, count, undone }) => ({
     path,
     shown: labelOf(path) + (count === undefined ? "" : "/"),
     kind,
     added,
     removed,
     opaque,
-    ...defined({ count, from: from === undefined ? undefined : labelOf(from) }),
+    ...defined({ count, undone, from: from === undefined ? undefined : labelOf(from) }),
   }));
 }
 
