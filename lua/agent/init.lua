@@ -12,11 +12,13 @@ local M = {}
 local chats
 
 ---@param name string
+---@param chat? agent.Chat  default: the current one
+---@param task? string      what a key does there
 ---@return string? line
-local function refusal(name)
-  local chat = chats and chats.current()
+local function refusal(name, chat, task)
+  chat = chat or chats and chats.current()
   local states = require("agent.timeline.states")
-  return chat and states.refusal(name, chat.timeline, require("agent.approval").name(chat.id))
+  return chat and states.refusal(name, chat.timeline, require("agent.approval").name(chat.id), task)
 end
 
 --- Loads the rooms and connects them.
@@ -49,13 +51,18 @@ local function connect()
       end
     end,
     undo = function(call)
-      local problem = refusal("undo")
+      local problem = refusal("undo", call.chat, "undo this call")
       if problem then
         return say.error(problem)
       end
       require("agent.checkpoints").undo(call.chat, nil, call)
     end,
     review = function(verb, listed)
+      local task = #listed.files == 1 and "undo the changes of this file" or "undo the changes of these files"
+      local problem = verb == "undo" and refusal("undo", listed.chat, task)
+      if problem then
+        return say.error(problem)
+      end
       require("agent.review").settle_listed(verb, listed)
     end,
   })

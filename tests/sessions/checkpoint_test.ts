@@ -102,6 +102,23 @@ test("a turn ends with the list of what it changed; undo and redo; the model is 
   assert.deepEqual(server.problems, []);
 });
 
+test("an undo of a turn without changes says which turns have some", async (agent) => {
+  const { project } = agent;
+  await turn(agent);
+  await say(agent, "undo 9", "cannot undo turn 9: this session has 1 turn. No turn has changed a file");
+  await turn(agent, EDIT);
+  await turn(agent);
+  await turn(agent, EDIT.replaceAll("a.txt", "b.txt"));
+  await say(
+    agent,
+    "undo 99",
+    "cannot undo turn 99: this session has 4 turns. Turns with changed files: 2, 4",
+  );
+  await say(agent, "undo 3", "cannot undo turn 3: it has changed no file. Turns with changed files: 2, 4");
+  await say(agent, "undo 2", "undid turn 2: 1 file restored");
+  assert.equal(await project.read("a.txt"), A);
+});
+
 test("unsaved changes stay: undo goes into the buffer, beside them", async (agent) => {
   const { nvim, project } = agent;
   await nvim.command("edit a.txt");
@@ -304,6 +321,20 @@ test("restore: a long list comes page by page", async (agent) => {
   await nvim.keys("q");
 });
 
+test("a buffer's notice that its file was deleted goes once the file is back", async (agent) => {
+  const { nvim } = agent;
+  await nvim.command("edit b.txt");
+  await turn(agent, call("delete_file", { path: "b.txt" }));
+  const notices = async () => (await transcript(nvim)).filter((line) => line.includes("was deleted"));
+  assert.deepEqual(await notices(), [
+    "b.txt was deleted; its buffer keeps the text: `:write` brings the file back, `:bwipeout!` drops it",
+  ]);
+  await say(agent, "undo", "undid turn 1: 1 file restored");
+  assert.deepEqual(await notices(), []);
+  await say(agent, "redo", "redid turn 1: 1 file restored");
+  assert.equal((await notices()).length, 1);
+});
+
 test("while a turn runs nothing is taken back", async (agent) => {
   const { nvim, project, server } = agent;
   await turn(agent, EDIT);
@@ -331,6 +362,15 @@ Deno.test("while an approval waits, undo names it and what to do", async () => {
       ': the approval of "write .env" is waiting. Answer it with :Agent approval, or use :Agent stop',
     );
   }
+  for (
+    const [line, what] of [["✓ edit a.txt", "this call"], ["  M a.txt", "the changes of this file"]] as const
+  ) {
+    await nvim.command("messages clear");
+    await pressOn(nvim, line, "gru");
+    const problem = `cannot undo ${what}: the approval of "write .env" is waiting.`;
+    await nvim.waitFor(`vim.fn.execute("messages"):find(${JSON.stringify(problem)}, 1, true)`);
+  }
+  assert.equal(await agent.project.read("a.txt"), A.replace("two", "TWO"));
   await nvim.command("Agent reject no");
   await nvim.waitFor(`require("agent").status():find("ready$")`);
   await say(agent, "undo", "undid turn 1: 1 file restored");

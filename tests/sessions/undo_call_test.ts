@@ -195,7 +195,14 @@ test("nothing is undone while a turn runs; what is typed while an undo runs stay
   server.play("wait here\nsay Done.");
   await nvim.command("Agent! go");
   await server.reached("here");
-  await press(agent, "✓ edit a.txt", "gru", "A turn is running. Stop it first.");
+  await press(agent, "✓ edit a.txt", "gru", "cannot undo this call: a turn is running. Stop it first");
+  await press(
+    agent,
+    "  M a.txt",
+    "gru",
+    "cannot undo the changes of this file: a turn is running. Stop it first",
+  );
+  await press(agent, "Changed 1 file", "gru", "cannot undo the changes of this file: a turn is running.");
   server.release("here");
   await nvim.waitFor(`require("agent").status():find("ready$")`);
   assert.equal(await project.read("a.txt"), A.replace("two", "TWO"));

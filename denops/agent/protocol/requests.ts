@@ -51,11 +51,8 @@ export const TurnFile = z.object({
 export type TurnFile = z.infer<typeof TurnFile>;
 
 /** How much of a turn's changes was undone. `files`: only of a turn that was undone in part. */
-const TurnUndone = z.object({
-  turn,
-  undone,
-  files: z.array(z.object({ path: z.string(), undone })).optional(),
-});
+const FileUndone = TurnFile.pick({ path: true, undone: true });
+const TurnUndone = z.object({ turn, undone, files: z.array(FileUndone).optional() });
 export type TurnUndone = z.infer<typeof TurnUndone>;
 
 /** The same of a call that has changed files, by its id as the screen knows it. */

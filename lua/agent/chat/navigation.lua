@@ -83,6 +83,7 @@ end
 function Navigation:review(verb, files)
   local chat, list = self.chat, self:block_at_cursor() --[[@as agent.Block]]
   chat.peers.review(verb, {
+    chat = chat,
     files = files,
     session = chat.timeline.session,
     show = function(paths, state)

@@ -66,14 +66,38 @@ local function answer(question)
   end
 end
 
+--- The chat with a notice that this file was deleted.
+local deleted = {} ---@type table<string, integer>
+
+--- The notices about a change of a file.
+---@param update table
+---@param result agent.reload.Result
+---@return table[] updates
+local function notices_of(update, result)
+  local notices, chat = {}, deleted[update.path]
+  if chat and result.action ~= "deleted" then
+    -- The file is back.
+    table.insert(notices, { type = "notice_over", chat = chat, path = update.path })
+    deleted[update.path] = nil
+  end
+  if result.notice then
+    local path = result.action == "deleted" and (update.from or update.path) or nil
+    local notice = { type = "notice", chat = update.chat, severity = "warning", text = result.notice, path = path }
+    table.insert(notices, notice)
+    deleted[path or ""] = path and update.chat
+  end
+  return notices
+end
+
 ---@param update table
 local function follow(update)
   if update.kind == "deleted" or update.kind == "renamed" then
     lsp.drop(update.from or update.path)
   end
   reload.file_modified(update, function(result)
-    if result.notice then
-      client.receive({ { type = "notice", chat = update.chat, severity = "warning", text = result.notice } })
+    local notices = notices_of(update, result)
+    if #notices > 0 then
+      client.receive(notices)
     end
     events.emit("AgentFileModified", { chat = update.chat, path = update.path, kind = update.kind })
   end)

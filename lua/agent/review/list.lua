@@ -145,8 +145,9 @@ function M.outcome(verb, count, all)
 end
 
 ---@class agent.ListedFiles
+---@field chat agent.Chat  with the list
 ---@field files { path: string, kind: string, count?: integer }[]  see ShownFile in protocol/ui.ts
----@field session? string  of the chat with the list
+---@field session? string  of the chat
 ---@field show fun(paths: table<string, any>, state?: "kept"|"undone")  marks them in the list
 
 --- Stands for the session of a file that was undone in its buffer.

@@ -400,7 +400,17 @@ function on.title(timeline, update)
 end
 
 function on.notice(timeline, update, changed)
-  append.block(timeline, { kind = "notice", severity = update.severity, text = update.text }, changed)
+  local notice = { kind = "notice", severity = update.severity, text = update.text, path = update.path }
+  append.block(timeline, notice, changed)
+end
+
+--- Notices about this file do not hold any more.
+function on.notice_over(timeline, update, changed)
+  for index, block in ipairs(timeline.blocks) do
+    if block.kind == "notice" and block.path == update.path then
+      timeline.blocks[index], changed[index] = { kind = "moved", text = "" }, true
+    end
+  end
 end
 
 local ENDINGS = {

@@ -35,6 +35,7 @@ local M = {}
 ---@field approvals? string[]  of a tool call: how it was approved
 ---@field files? table[]       changed in a turn, see ShownFile in protocol/ui.ts
 ---@field files_of? integer     that turn
+---@field path? string          of a notice about a file
 ---@field undone? "all"|"part"|"none"  how much of these files was undone, or of the changes of a tool call
 ---@field children? agent.Block[]  of a tool call: blocks under it
 ---@field depth? integer       of a tool call: number of calls above it

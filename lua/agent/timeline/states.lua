@@ -133,27 +133,33 @@ end
 
 --- The error message by phase.
 local REFUSALS = {
-  opening = "Cannot run :Agent %s: the chat is opening. Wait, or use :Agent stop.",
-  running = "Cannot run :Agent %s: a turn is running. Stop it first.",
-  stopping = "Cannot run :Agent %s: a turn is stopping. Wait a moment.",
-  closing = "Cannot run :Agent %s: the chat is being closed. Open another one.",
+  opening = "Cannot %s: the chat is opening. Wait, or use :Agent stop.",
+  running = "Cannot %s: a turn is running. Stop it first.",
+  stopping = "Cannot %s: a turn is stopping. Wait a moment.",
+  closing = "Cannot %s: the chat is being closed. Open another one.",
 }
 
 --- Actions that the engine refuses during a turn, and the message while that turn waits for the user.
 local REVERTS = { undo = true, redo = true, restore = true, rewind = true }
-local WAITING = "Cannot run :Agent %s: %s is waiting. Answer it with :Agent approval, or use :Agent stop."
+local WAITING = "Cannot %s: %s is waiting. Answer it with :Agent approval, or use :Agent stop."
+
+--- The states of a running turn, without one that waits for the user.
+local BUSY = { starting = true, working = true, retrying = true, stopping = true }
 
 --- The error message of an action that the phase or a pending approval refuses.
 ---@param action string
 ---@param timeline agent.Timeline
 ---@param approval? string  names the pending one
+---@param task? string      what a key does, such as "undo this call"; never during a turn
 ---@return string? line
-function M.refusal(action, timeline, approval)
+function M.refusal(action, timeline, approval, task)
+  local is_in_turn = task and BUSY[timeline.state]
+  task = task or ("run :Agent %s"):format(action)
   if REVERTS[action] and timeline.state == "waiting" and not timeline.asks_alone then
-    return WAITING:format(action, approval or "an approval")
+    return WAITING:format(task, approval or "an approval")
   end
-  if M.verdict(action, timeline) == "refuse" then
-    return REFUSALS[M.phase(timeline)]:format(action)
+  if is_in_turn or M.verdict(action, timeline) == "refuse" then
+    return REFUSALS[M.phase(timeline)]:format(task)
   end
 end
 

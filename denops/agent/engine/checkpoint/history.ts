@@ -11,6 +11,7 @@ import type {
 import type { TurnUndone } from "../../protocol/requests.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
+import { plural } from "../../shared/text/text.ts";
 import { netChanges } from "./review/net.ts";
 import type { RestorePlan } from "./restore/planner.ts";
 import type { CarriedOut, Restorer } from "./restore/restorer.ts";
@@ -46,6 +47,9 @@ interface HistoryOptions {
   /** The current or last turn. */
   turn(): number;
 }
+
+/** Turns that a message names. */
+const MOST_NAMED = 10;
 
 /** Turns to load at once. */
 const AT_ONCE = 50;
@@ -90,7 +94,7 @@ export class History {
   async undo(turn: number | undefined, signal: AbortSignal): Promise<TakenBack> {
     const target = turn === undefined ? this.turns().find(({ undone }) => !undone) : this.turn(turn);
     if (target === undefined) {
-      throw new ToolError(turn === undefined ? "nothing to undo" : `turn ${turn} has changed no file`);
+      throw new ToolError(turn === undefined ? "nothing to undo" : this.#unchanged(turn));
     }
     if (target.undone) throw new ToolError(`turn ${target.turn} is undone already`);
     const taken = this.#list({ turn: target.turn }).filter(isTurns);
@@ -131,6 +135,17 @@ export class History {
     const since = this.#since(turn);
     if (since.length === 0) throw new ToolError(`no file was changed since turn ${turn} began`);
     return await this.#takeBack("restore", { turn }, since, signal);
+  }
+
+  /** The message for a turn without changes: which ones have some. */
+  #unchanged(turn: number): string {
+    const all = this.#options.turn();
+    const reason = turn > all ? `this session has ${plural(all, "turn")}` : "it has changed no file";
+    const found = this.turns().take(MOST_NAMED + 1).map(({ turn }) => turn).toArray();
+    const named = found.slice(0, MOST_NAMED).toReversed().join(", ");
+    const more = found.length > MOST_NAMED ? "…, " : "";
+    const rest = named === "" ? "No turn has changed a file." : `Turns with changed files: ${more}${named}.`;
+    return `Cannot undo turn ${turn}: ${reason}. ${rest}`;
   }
 
   /** All changes from the turn on. */
