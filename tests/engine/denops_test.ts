@@ -184,7 +184,10 @@ Deno.test({
   name: ":Agent on the command line waits for the server",
   ignore,
   async fn() {
-    await using agent = await start("expect Hello\nsay Hi.", { commands: ["Agent Hello"] });
+    await using agent = await start("expect Hello\nsay Hi.", {
+      commands: ["Agent Hello"],
+      options: `host = "denops"`,
+    });
     await waitForChat(agent.nvim, "Hi.");
     assert.equal(await agent.nvim.lua("return require('agent.client').host()"), "denops");
   },
@@ -225,6 +228,7 @@ Deno.test({
       lua: `vim.g.denops_server_addr = "${shared.address}"`,
     });
     const { nvim, project, server, state } = agent;
+    await untilLoaded(nvim);
     await nvim.command("Agent Hello");
     await reached(server, "here");
     assert.equal(await nvim.lua("return require('agent.client').host()"), "denops");
