@@ -6,17 +6,20 @@
 import { MessageTooLargeError } from "../deps/acp_sdk.ts";
 import { withDefaults } from "../policy/defaults.ts";
 import { standardPipe } from "../shared/byte_pipe.ts";
-import { hasModel, ModelConfig } from "../protocol/config.ts";
+import { type EngineConfig, hasModel, ModelConfig } from "../protocol/config.ts";
 import { firstProblem } from "../protocol/options/problems.ts";
 import { ModelLists } from "../models/ask_models.ts";
 import { messageStream } from "../shared/message_stream.ts";
 import { VERSION } from "../protocol/version.ts";
+import { noEditor } from "./acp/editor.ts";
 import { serveAcp } from "./acp/serve.ts";
 import { loopRunner } from "./agent/turn/loop_runner.ts";
-import { NO_RUNNER } from "./agent/turn/runner.ts";
+import type { LoopOptions } from "./agent/turn/loop_models.ts";
+import { NO_RUNNER, type Runner } from "./agent/turn/runner.ts";
 import { WireLog } from "./llm/wire_log.ts";
-import { createModel, createSummarizer, otherModel } from "./llm/model.ts";
-import { openStorage } from "./storage.ts";
+import { createModel, createSummarizer, type ModelPorts, otherModel } from "./llm/model.ts";
+import { WarmUp } from "./session/warm_up.ts";
+import { openStorage, storageInMemory } from "./storage.ts";
 import { IdleSweep } from "./store/sweep.ts";
 import { TOOLS } from "./tools/registry.ts";
 
@@ -48,6 +51,18 @@ const { database, archive, usage, reviews, facts } = await openStorage(state, ro
 const lists = new ModelLists(fetch);
 const environment = { roots, os: Deno.build.os };
 
+const warmUp = new WarmUp();
+function runnerOf(config: EngineConfig, abilities: LoopOptions["abilities"], ports: ModelPorts): Runner {
+  if (!hasModel(config)) return { ...NO_RUNNER, tools: TOOLS };
+  const { wireLog } = ports;
+  return loopRunner({
+    ...{ config, tools: TOOLS, environment, abilities, wireLog },
+    model: createModel(config, ports),
+    summarizer: createSummarizer(config, ports),
+    modelOf: (name, listed) => otherModel(config, name, listed, ports),
+  });
+}
+
 const connection = serveAcp(messageStream(standardPipe()), {
   roots,
   version: VERSION,
@@ -58,17 +73,12 @@ const connection = serveAcp(messageStream(standardPipe()), {
   onServing: (isBusy) => new IdleSweep(database, isBusy).start(),
   ownConfig: configFromEnvironment,
   models: async (config) => config.provider === undefined ? undefined : await lists.of(config.provider),
-  runner(config, abilities, renew) {
-    if (!hasModel(config)) return { ...NO_RUNNER, tools: TOOLS };
-    const wireLog = new WireLog();
-    const ports = { facts, renew, wireLog };
-    return loopRunner({
-      ...{ config, tools: TOOLS, environment, abilities, wireLog },
-      model: createModel(config, ports),
-      summarizer: createSummarizer(config, ports),
-      modelOf: (name, listed) => otherModel(config, name, listed, ports),
-    });
-  },
+  runner: (config, abilities, renew) => runnerOf(config, abilities, { facts, renew, wireLog: new WireLog() }),
+  warmUp: (config, abilities, send, isLate) =>
+    warmUp.begin({
+      ...{ roots, config, editor: noEditor, inMemory: storageInMemory, send, isLate },
+      runner: (fetch) => runnerOf(config, abilities, { fetch }),
+    }),
 });
 await connection.closed;
 await archive.list.flush();

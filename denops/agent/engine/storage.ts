@@ -28,6 +28,16 @@ export async function openStorage(state: string | undefined, roots: readonly str
   return { database, archive, usage, reviews, facts: new SqliteModelFacts(database) };
 }
 
+/** Sessions and usage that end with it. */
+export function storageInMemory() {
+  const database = Database.inMemory();
+  return {
+    store: new SqliteStore(database),
+    usage: new SqliteUsage(database),
+    [Symbol.dispose]: () => database[Symbol.dispose](),
+  };
+}
+
 /** Users repair the state folder themselves: print one line and exit. */
 async function openDatabase(state: string | undefined): Promise<Database> {
   try {

@@ -34,6 +34,13 @@ export interface SessionOptions {
   notice(): string | undefined;
   /** The provider's models. @throws {Error} one line */
   models(config: EngineConfig): Promise<readonly ListedModel[] | undefined>;
+  /** Prepares this process for its first message. @param send sends an event of the session with this id */
+  warmUp(
+    config: EngineConfig,
+    abilities: Partial<ClientAbilities>,
+    send: (id: string, event: AgentEvent) => void,
+    isLate: () => boolean,
+  ): void;
   /**
    * @param abilities the client's services for tools @param renew requests a valid key from the client, if it
    * supports that
@@ -84,21 +91,31 @@ export function openSession(
       if (event.type !== "notice" || event.text !== early) sender.send(event);
     },
   });
-  let hadTools: boolean | undefined;
-  const reportTools = () => {
-    const { hasTools: available } = session;
-    if (available !== hadTools) screen.tell("tools", { available });
-    hadTools = available;
-  };
+  const reportTools = toolsReporter(session, screen);
   // The client knows the session only after the answer.
   setTimeout(() => {
     reportTools();
     early = options.notice();
     if (early !== undefined) sender.send({ type: "notice", severity: "warning", text: early });
     session.prepare();
+    if (can.extensions.size > 0) {
+      // Our own client ignores updates of unknown sessions.
+      const send = (id: string, event: AgentEvent) => new UpdateSender(client, id, can).send(event);
+      options.warmUp(config, abilities, send, () => session.isBusy);
+    }
     session.checkpoints.recover().catch(() => {});
     // Our own client requests the list when it shows it.
     if (can.extensions.size === 0) offerModels(session.modes, options.models(config), sender);
   }, 0);
   return { session, sender, reportTools };
+}
+
+/** Tells the client whether the next turn has tools, if that has changed. */
+function toolsReporter(session: Session, screen: Screen): () => void {
+  let hadTools: boolean | undefined;
+  return () => {
+    const { hasTools: available } = session;
+    if (available !== hadTools) screen.tell("tools", { available });
+    hadTools = available;
+  };
 }

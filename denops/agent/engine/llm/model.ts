@@ -48,7 +48,7 @@ export interface Model {
   stream(prompt: Prompt, signal: AbortSignal, initiator?: Initiator): AsyncGenerator<ModelEvent, void>;
 }
 
-interface ModelPorts {
+export interface ModelPorts {
   readonly fetch?: typeof fetch;
   /** Stored facts about models. */
   readonly facts?: ModelFacts;
