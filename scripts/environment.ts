@@ -1,6 +1,7 @@
 /** What the scripts share: the project's folder, and an environment with the tools on the PATH. */
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { ensureTools, type ToolName, toolPath } from "./tools.ts";
 
 export const PROJECT = fileURLToPath(new URL("..", import.meta.url));
@@ -28,4 +29,14 @@ export async function deno(
 ): Promise<number> {
   const command = new Deno.Command(Deno.execPath(), { args: [...args], cwd: PROJECT, env: { ...env } });
   return (await command.spawn().status).code;
+}
+
+/** The arguments of a task. Ends this process if one is unknown. @param usage one or more lines */
+export function taskArguments<const Options extends ParseArgsOptionsConfig>(options: Options, usage: string) {
+  try {
+    return parseArgs({ args: Deno.args, allowPositionals: true, options });
+  } catch {
+    console.error(usage);
+    Deno.exit(2);
+  }
 }

@@ -8,9 +8,8 @@
  * - `--load N`: N processes compute at the same time, as on a busy machine.
  */
 import { existsSync } from "node:fs";
-import { parseArgs } from "node:util";
 import { join, resolve } from "node:path";
-import { PROJECT, toolEnvironment } from "./environment.ts";
+import { PROJECT, taskArguments, toolEnvironment } from "./environment.ts";
 import { type Meters, openMeters } from "./suite/cpu_meter.ts";
 import { type FileResult, type JobResult, runJob } from "./suite/job.ts";
 import { runLoad } from "./suite/load.ts";
@@ -27,16 +26,14 @@ const PATIENCE = 20 * 60_000;
 /** How many of the dearest files are listed. */
 const DEAREST = 10;
 
-const { values: flags, positionals } = parseArgs({
-  args: Deno.args,
-  allowPositionals: true,
-  options: {
-    verbose: { type: "boolean", default: false },
-    full: { type: "boolean", default: false },
-    repeat: { type: "string", default: "1" },
-    load: { type: "string", default: "0" },
-  },
-});
+const USAGE = "Usage: deno task test [--verbose] [--full] [--repeat N] [--load N] [FILE or folder …]";
+
+const { values: flags, positionals } = taskArguments({
+  verbose: { type: "boolean", default: false },
+  full: { type: "boolean", default: false },
+  repeat: { type: "string", default: "1" },
+  load: { type: "string", default: "0" },
+}, USAGE);
 
 /** @param state the folder of {@link warmUp} */
 async function runJobs(jobs: readonly Job[], meters: Meters, state: string): Promise<readonly JobResult[]> {

@@ -6,8 +6,7 @@
  * - `deno task screens --all FOLDER [SITUATION …]` takes each (or these) at four sizes on both backgrounds.
  */
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { toolEnvironment } from "../environment.ts";
+import { taskArguments, toolEnvironment } from "../environment.ts";
 import { type Situation, SITUATIONS } from "./situations.ts";
 import { svgOf } from "./svg.ts";
 import { type Background, type NamedPicture, takePictures } from "./take.ts";
@@ -28,16 +27,12 @@ const USAGE = `Usage: deno task screens [--columns N] [--rows N] [--background l
        deno task screens --all FOLDER [SITUATION …]
 Situations: ${NAMES}`;
 
-const { values: flags, positionals } = parseArgs({
-  args: Deno.args,
-  allowPositionals: true,
-  options: {
-    all: { type: "boolean", default: false },
-    columns: { type: "string", default: "120" },
-    rows: { type: "string", default: "40" },
-    background: { type: "string", default: "dark" },
-  },
-});
+const { values: flags, positionals } = taskArguments({
+  all: { type: "boolean", default: false },
+  columns: { type: "string", default: "120" },
+  rows: { type: "string", default: "40" },
+  background: { type: "string", default: "dark" },
+}, USAGE);
 
 /** @throws {Error} for an unknown name */
 function situation(name: string): Situation {
