@@ -437,11 +437,11 @@ Deno.test("an access of an unknown kind, or one that is not whole, is denied uns
     { kind: "file", files: [] },
     { ...command, cwd: undefined },
     [command],
-    undefined,
+    ...[undefined, "none at all"],
   ];
   for (const access of wrong) {
-    const request = { ...ask(input("ls")), _meta: { [META]: { reason: "why", force: false, access } } };
-    const { outcome } = await setup.gate.permission(request, setup.context);
+    const _meta = access === "none at all" ? null : { [META]: { reason: "why", force: false, access } };
+    const { outcome } = await setup.gate.permission({ ...ask(input("ls")), _meta }, setup.context);
     assert.ok(outcome.outcome === "selected" && outcome.optionId === "reject", JSON.stringify(access));
     assert.match(ours(AnswerMeta, outcome._meta)?.reason ?? "", /unknown kind/);
   }

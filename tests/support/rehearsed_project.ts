@@ -1,6 +1,5 @@
 /** A project, a gate and commands over overlays in it, without an engine and without Neovim. */
 import type { RequestPermissionRequest } from "../../denops/agent/deps/acp_sdk.ts";
-import { approvalOf } from "../../denops/agent/supervisor/gate/outcome.ts";
 import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
 import { Gate } from "../../denops/agent/supervisor/gate/gate.ts";
 import { RuleBook } from "../../denops/agent/supervisor/gate/rule_book.ts";
@@ -8,7 +7,7 @@ import { Terminals } from "../../denops/agent/supervisor/commands/terminals.ts";
 import { lookups } from "../../denops/agent/supervisor/system/lookups.ts";
 import type { TerminalMeta } from "../../denops/agent/protocol/commands.ts";
 import { FileRules } from "../../denops/agent/protocol/config.ts";
-import { META, PERMISSION_OPTIONS } from "../../denops/agent/protocol/extensions.ts";
+import { META, OPTION, PERMISSION_OPTIONS } from "../../denops/agent/protocol/extensions.ts";
 import type { ApprovalUpdate, EffectRow } from "../../denops/agent/protocol/ui.ts";
 import defaults from "../../denops/agent/policy/defaults.json" with { type: "json" };
 import { commandRunner } from "./command_sandbox.ts";
@@ -33,7 +32,6 @@ export async function rehearsedProject(
   const terminals = stack.use(
     new Terminals([project.root], lookups, {
       spend: () => ({ ...grant }),
-      ask: () => Promise.resolve(undefined),
       specify: (input) => sandbox.specify(input, []),
       show: () => {},
       running: () => {},
@@ -88,7 +86,8 @@ export async function rehearsedProject(
         options: [...PERMISSION_OPTIONS],
         _meta: { [META]: { reason: "", force: false, access } },
       };
-      return approvalOf(await gate.permission(request, context), PERMISSION_OPTIONS) !== undefined;
+      const { outcome } = await gate.permission(request, context);
+      return outcome.outcome === "selected" && outcome.optionId !== OPTION.reject;
     },
     /** What was shown last. */
     rows(): readonly EffectRow[] {

@@ -22,7 +22,7 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
       const access = ours(ApprovalMeta, request._meta)?.access;
       if (access?.kind !== "command" || isOwnInAny(access.cwd)) return await events.permission(request);
       const reason = "the command's folder is not a real folder of the project";
-      return outcomeOf(OPTION.reject, request.options, { reason });
+      return outcomeOf(OPTION.reject, { reason });
     },
     listeners: {
       ...listeners,

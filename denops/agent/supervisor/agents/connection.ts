@@ -1,4 +1,4 @@
-/** A plain ACP version 1 connection to any agent's process. */
+/** An ACP version 1 connection to an engine's process. */
 import {
   type AgentCapabilities,
   client,
@@ -21,7 +21,6 @@ import { VERSION } from "../../protocol/version.ts";
 import type { Terminals } from "../commands/terminals.ts";
 import { defined } from "../../shared/records.ts";
 import { Arrival } from "./arrival.ts";
-import { Gather } from "./gather.ts";
 import type { AgentProcess } from "./process.ts";
 
 /** Timeout for `initialize`. */
@@ -40,7 +39,7 @@ export interface AgentEvents {
   readonly terminals: Terminals;
 }
 
-/** One agent's extensions to the protocol. */
+/** Our extensions to the protocol. */
 interface AgentExtension {
   /** Methods of notifications that it sends. */
   readonly notifications: readonly string[];
@@ -55,23 +54,17 @@ export class AgentConnection implements AsyncDisposable {
   readonly process: AgentProcess;
   readonly #connection: ClientConnection;
   readonly #arrival: Arrival;
-  /** For other agents, which may send each token separately. */
-  readonly #gather: Gather | undefined;
   #abilities: AgentCapabilities = {};
 
-  private constructor(process: AgentProcess, events: AgentEvents, extension?: AgentExtension) {
+  private constructor(process: AgentProcess, events: AgentEvents, extension: AgentExtension) {
     this.process = process;
-    const notifications = [methods.client.session.update, ...extension?.notifications ?? []];
+    const notifications = [methods.client.session.update, ...extension.notifications];
     this.#arrival = new Arrival(notifications, (why) => this.kill(`it ${why}`));
-    this.#gather = extension === undefined ? new Gather(events.update) : undefined;
-    const app = clientApp(events, this.#arrival, this.#gather, () => this.#allTold());
-    extension?.serve(app, this.#arrival);
+    const app = clientApp(events, this.#arrival);
+    extension.serve(app, this.#arrival);
     this.#connection = app.connect(process.messages(this.#arrival));
     const { signal } = this.#connection;
-    signal.addEventListener("abort", () => {
-      this.#gather?.flush();
-      this.process.silenced(signal.reason);
-    });
+    signal.addEventListener("abort", () => this.process.silenced(signal.reason));
   }
 
   /**
@@ -81,7 +74,7 @@ export class AgentConnection implements AsyncDisposable {
   static async start(
     process: AgentProcess,
     events: AgentEvents,
-    extension?: AgentExtension,
+    extension: AgentExtension,
   ): Promise<AgentConnection> {
     const connection = new AgentConnection(process, events, extension);
     const failed = connection.process.ended.then((how) => {
@@ -149,7 +142,7 @@ export class AgentConnection implements AsyncDisposable {
   /** Closes the session; stored data stays. @throws {RequestError} one line */
   async closeSession(sessionId: string): Promise<void> {
     await this.#connection.agent.request(methods.agent.session.close, { sessionId });
-    await this.#allTold();
+    await this.#arrival.caughtUp();
   }
 
   /** @throws {RequestError} if the turn failed; never if the process ended, see `process.ended` */
@@ -163,14 +156,14 @@ export class AgentConnection implements AsyncDisposable {
       if (this.#connection.signal.aborted) return await new Promise<never>(() => {});
       throw error;
     } finally {
-      await this.#allTold();
+      await this.#arrival.caughtUp();
     }
   }
 
   /** A method beyond the protocol. @throws {RequestError} one line, if the agent refuses */
   async request(method: string, params: unknown): Promise<unknown> {
     const answer = await this.#connection.agent.request<unknown, unknown>(method, params);
-    await this.#allTold();
+    await this.#arrival.caughtUp();
     return answer;
   }
 
@@ -189,12 +182,6 @@ export class AgentConnection implements AsyncDisposable {
     await this.process[Symbol.asyncDispose]();
   }
 
-  /** Delivers everything received so far. */
-  async #allTold(): Promise<void> {
-    await this.#arrival.caughtUp();
-    this.#gather?.flush();
-  }
-
   async #begin<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     try {
       return await ask();
@@ -205,18 +192,18 @@ export class AgentConnection implements AsyncDisposable {
     }
   }
 
-  async #initialize(extension: AgentExtension | undefined): Promise<void> {
+  async #initialize({ offered, meta }: AgentExtension): Promise<void> {
     const clientCapabilities: ClientCapabilities = {
       terminal: true,
       elicitation: { form: {} },
       session: { notices: {} },
-      ...(extension === undefined ? {} : { _meta: { ...extension.offered } }),
+      _meta: { ...offered },
     };
     const answer = await this.#connection.agent.request(methods.agent.initialize, {
       protocolVersion: 1,
       clientInfo: { name: "agent.nvim", version: VERSION },
       clientCapabilities,
-      ...(extension === undefined ? {} : { _meta: { ...extension.meta } }),
+      _meta: { ...meta },
     });
     if (answer.protocolVersion !== 1) {
       throw new Error(
@@ -235,19 +222,13 @@ function sessionPlace([cwd = "", ...additionalDirectories]: readonly string[]) {
   return { cwd, additionalDirectories, mcpServers: [] };
 }
 
-/** @param allTold resolves when everything received so far is delivered */
-function clientApp(
-  events: AgentEvents,
-  arrival: Arrival,
-  gather: Gather | undefined,
-  allTold: () => Promise<void>,
-): ClientApp {
+function clientApp(events: AgentEvents, arrival: Arrival): ClientApp {
   const { terminal } = methods.client;
   const { terminals } = events;
   return client({ name: "agent.nvim" })
     .onNotification(
       methods.client.session.update,
-      ({ params }) => arrival.handle(() => gather === undefined ? events.update(params) : gather.add(params)),
+      ({ params }) => arrival.handle(() => events.update(params)),
     )
     .onRequest(terminal.create, async ({ params }) => ({ terminalId: await terminals.create(params) }))
     .onRequest(terminal.output, ({ params }) => terminals.output(params.terminalId))
@@ -255,11 +236,11 @@ function clientApp(
     .onRequest(terminal.kill, ({ params }) => terminals.kill(params.terminalId))
     .onRequest(terminal.release, ({ params }) => terminals.release(params.terminalId))
     .onRequest(methods.client.session.requestPermission, async ({ params }) => {
-      await allTold();
+      await arrival.caughtUp();
       return await events.permission(params);
     })
     .onRequest(methods.client.elicitation.create, async ({ params }) => {
-      await allTold();
+      await arrival.caughtUp();
       return await events.question(params);
     });
 }

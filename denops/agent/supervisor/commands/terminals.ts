@@ -2,10 +2,9 @@
 import { type CreateTerminalRequest, RequestError, type TerminalOutputResponse } from "../../deps/acp_sdk.ts";
 import type { PathLookups } from "../../policy/path.ts";
 import { resolveInRoots } from "../../policy/roots.ts";
-import { type CommandInput, type TerminalEnd, TerminalMeta } from "../../protocol/commands.ts";
+import { type TerminalEnd, TerminalMeta } from "../../protocol/commands.ts";
 import { META, ours } from "../../protocol/extensions.ts";
 import { defined } from "../../shared/records.ts";
-import { shellWord } from "../../shared/shell_words.ts";
 import type { Rehearsal } from "./rehearsal.ts";
 import { shortened } from "../system/output.ts";
 import { type CommandEnd, type CommandSpec, RunningCommand } from "./runner.ts";
@@ -24,8 +23,6 @@ export interface Grant {
 interface TerminalPorts {
   /** Uses up the approval of a command. */
   spend(sessionId: string, input: TerminalMeta): Grant | undefined;
-  /** Asks about a command that was not announced. The command is approved exactly as it is returned. */
-  ask(sessionId: string, input: CommandInput): Promise<TerminalMeta | undefined>;
   /** Builds the specification of a command in this project's sandbox. */
   specify(
     input: TerminalMeta,
@@ -93,7 +90,7 @@ export class Terminals implements AsyncDisposable {
   /** @throws {RequestError} one line if the command is not approved */
   async create(params: CreateTerminalRequest): Promise<string> {
     const { sessionId } = params;
-    const input = agreed(params) ?? await this.#requestApproval(params);
+    const input = agreed(params);
     const grant = this.#ports.spend(sessionId, input);
     if (grant === undefined) {
       throw RequestError.invalidParams(undefined, NOT_APPROVED);
@@ -206,15 +203,6 @@ export class Terminals implements AsyncDisposable {
     return { rehearsal, input, grant, end: endText(end) };
   }
 
-  /** Asks about a command of an agent that does not support our extension. */
-  async #requestApproval({ sessionId, cwd, ...params }: CreateTerminalRequest): Promise<TerminalMeta> {
-    const input = { command: shellLine(params), cwd: cwd ?? this.#roots[0] ?? "", ...UNTOLD };
-    await this.#checkFolder(input.cwd);
-    const approved = await this.#ports.ask(sessionId, input);
-    if (approved === undefined) throw RequestError.invalidParams(undefined, NOT_APPROVED);
-    return approved;
-  }
-
   async #checkFolder(cwd: string): Promise<void> {
     const { path } = await resolveInRoots(cwd, this.#roots, this.#lookups);
     if (path !== cwd) throw RequestError.invalidParams(undefined, "the command's folder is behind a link");
@@ -310,32 +298,15 @@ export class Terminals implements AsyncDisposable {
   }
 }
 
-/** Defaults for a plain ACP command. */
-const UNTOLD = { timeout: 600, background: false, direct: true } as const;
-
 const NOT_APPROVED = "the command was not approved";
 
-/**
- * Undefined if the agent does not support our extension. @throws {RequestError} if its fields contradict each
- * other
- */
-function agreed(params: CreateTerminalRequest): TerminalMeta | undefined {
-  if (params._meta?.[META] === undefined) return undefined;
+/** @throws {RequestError} if its fields contradict each other */
+function agreed(params: CreateTerminalRequest): TerminalMeta {
   const input = ours(TerminalMeta, params._meta);
   const [flag, line] = params.args ?? [];
   const isSame = params.command === "sh" && flag === "-c" && line === input?.command;
   if (input !== undefined && isSame && params.cwd === input.cwd) return input;
   throw RequestError.invalidParams(undefined, "the command is not in the agreed form");
-}
-
-/** The command as a shell line, with variables first, so that everything that runs is checked and shown. */
-function shellLine({ command, args = [], env = [] }: Omit<CreateTerminalRequest, "sessionId">): string {
-  const wrong = env.find(({ name }) => !/^[A-Za-z_]\w*$/.test(name));
-  if (wrong !== undefined) throw RequestError.invalidParams(undefined, "a variable has no name");
-  const variables = env.map(({ name, value }) => `${name}=${shellWord(value)}`);
-  // Some agents send a whole line as the program.
-  const words = args.length === 0 ? [command] : [command, ...args].map(shellWord);
-  return [...variables, ...words].join(" ");
 }
 
 function exitStatus(end: CommandEnd) {

@@ -14,24 +14,16 @@ import type { Access, AccessOf } from "../../protocol/access.ts";
 import {
   type ApprovedCommand,
   type CommandAccess,
-  type CommandInput,
   commandKey,
   hasNetwork,
   type TerminalMeta,
 } from "../../protocol/commands.ts";
-import {
-  type AnswerMeta,
-  ApprovalMeta,
-  META,
-  OPTION,
-  ours,
-  PERMISSION_OPTIONS,
-} from "../../protocol/extensions.ts";
+import { type AnswerMeta, ApprovalMeta, OPTION, ours } from "../../protocol/extensions.ts";
 import type { LspServer } from "../../protocol/lsp.ts";
 import type { ApprovalUpdate, Update } from "../../protocol/ui.ts";
 import { ApprovedWrites } from "./approved_writes.ts";
 import { EffectsReview } from "./effects.ts";
-import { type ApprovalChoice, approvalOf, CANCELLED, outcomeOf } from "./outcome.ts";
+import { type ApprovalChoice, CANCELLED, outcomeOf } from "./outcome.ts";
 import {
   type AccessRequest,
   type ApprovalView,
@@ -127,7 +119,7 @@ export class Gate {
       noteRemote(access, context);
       this.writes.add(context.chat, access);
     }
-    return response(request, answer);
+    return response(answer);
   }
 
   /**
@@ -139,21 +131,6 @@ export class Gate {
     const grant = this.#granted.get(key);
     this.#granted.delete(key);
     return grant;
-  }
-
-  /** Asks the user about a command for which its agent requested no permission; undefined if it is denied. */
-  async command(
-    sessionId: string,
-    input: CommandInput,
-    context: GateContext,
-  ): Promise<TerminalMeta | undefined> {
-    const toolCallId = crypto.randomUUID();
-    const options = [...PERMISSION_OPTIONS];
-    const toolCall = { toolCallId, title: `run ${input.command}`, kind: "execute" } as const;
-    const meta: ApprovalMeta = { reason: UNSAID, force: false, access: { kind: "command", ...input } };
-    const answer = await this.permission({ sessionId, options, toolCall, _meta: { [META]: meta } }, context);
-    const { command = input.command, access, rehearsed = false } = approvalOf(answer, options) ?? {};
-    return access && { ...input, command, access, rehearsed, toolCallId };
   }
 
   /** Whether a language server may start; undefined if the turn was stopped. */
@@ -230,7 +207,7 @@ export class Gate {
     const first = shownCommand(accessRequest, judgement, false, context);
     const answer = await this.#ask(toolCall, at(input.command, requestedAccess), first, context, viewOf);
     if (answer === undefined) return CANCELLED;
-    if (answer.option === OPTION.reject) return response(request, answer);
+    if (answer.option === OPTION.reject) return response(answer);
     // The latest version on screen runs, and the rules may have changed since it was shown.
     const command = answer.command ?? input.command;
     const last = judge(command).judgement;
@@ -244,7 +221,7 @@ export class Gate {
     }
     // The approval covers only what was shown.
     grant(command, last.requestedAccess, last.rehearsed, true);
-    return response(request, answer, { access: last.requestedAccess, rehearsed: last.rehearsed });
+    return response(answer, { access: last.requestedAccess, rehearsed: last.rehearsed });
   }
 
   /** The user approves the list of changes that was made when the command ended. */
@@ -275,7 +252,7 @@ export class Gate {
     if (answer === undefined) return CANCELLED;
     if (answer.option !== OPTION.reject) effects.keep(answer.kept);
     if (answer.option === OPTION.allowSession) this.#session.add(sessionKey(context.chat, ended.input));
-    return response(request, answer);
+    return response(answer);
   }
 
   #automatic(
@@ -294,9 +271,9 @@ export class Gate {
       noteRemote(access, context);
       this.writes.add(context.chat, access);
     }
-    if (denied) return outcomeOf(OPTION.reject, request.options, { reason: decision.reason, rule });
+    if (denied) return outcomeOf(OPTION.reject, { reason: decision.reason, rule });
     const commandAccess = access.kind === "command" ? access.access : undefined;
-    return outcomeOf(OPTION.allowOnce, request.options, {
+    return outcomeOf(OPTION.allowOnce, {
       rule,
       ...(commandAccess === undefined ? {} : { access: commandAccess, rehearsed }),
     });
@@ -393,7 +370,6 @@ function noteRemote(access: Access, { trust }: GateContext): void {
   if (access.kind === "fetch" || access.kind === "mcp" || isForeignAgent) trust.taint();
 }
 
-const UNSAID = "the agent asks";
 const NAMELESS = "a tool call";
 
 /** A command never gets more access than the mode's. */
@@ -407,9 +383,8 @@ function withinMode(
   return against === undefined ? judgement : { ...judgement, decision: against, rehearsed: false };
 }
 
-/** Undefined for an unknown kind of access. Other agents do not describe their access. */
+/** Undefined for an unknown kind of access. */
 function askedIn({ _meta }: RequestPermissionRequest): AccessRequest | undefined {
-  if (_meta?.[META] === undefined) return { access: { kind: "nothing" }, reason: UNSAID, force: false };
   return ours(ApprovalMeta, _meta);
 }
 
@@ -435,11 +410,10 @@ function orProblem(show: () => ApprovalView, before: ApprovalView): ApprovalView
 
 /** @param settled for a command: its access, and whether it runs over an overlay */
 function response(
-  { options }: RequestPermissionRequest,
   { option, reason, command }: UserAnswer,
   settled: Pick<AnswerMeta, "access" | "rehearsed"> = {},
 ): RequestPermissionResponse {
-  return outcomeOf(option, options, {
+  return outcomeOf(option, {
     ...(reason ? { reason } : {}),
     ...(command === undefined ? {} : { command }),
     ...settled,

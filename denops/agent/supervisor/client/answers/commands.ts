@@ -13,11 +13,6 @@ export function clientTerminals(client: Omit<ClientContext, "terminals">): Termi
   const { ports, permissions: { roots, sandbox } } = client;
   return new Terminals(roots, lookups, {
     spend: (sessionId, input) => ports.gate.spend(sessionId, input),
-    async ask(sessionId, input) {
-      const chat = ports.chatOf(sessionId);
-      if (chat === undefined) return undefined;
-      return await ports.gate.command(sessionId, input, await client.gateContext(chat, sessionId));
-    },
     specify: (input, sessionId, { isMasked }) =>
       sandbox.specify(input, hiddenFiles(client.rulesOf(sessionId)), isMasked),
     show(sessionId, id, output) {
