@@ -123,6 +123,7 @@ function projectPorts(option: ApprovalChoice, meanwhile: () => Promise<void>) {
     chatOf: () => 1,
     narrow: () => {},
     limitsOf: () => ({ access: "write" as const }),
+    isIdle: () => true,
     isWorking: () => true,
     ownerOf: () => 1,
     trustOf: () => UNTRUSTED,

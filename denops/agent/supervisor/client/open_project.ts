@@ -21,13 +21,15 @@ import { prepareRoots } from "./prepare_roots.ts";
 
 /** Filling the compile cache starts this late, so that it does not slow down the first turn. */
 const FILL_AFTER_MS = 20_000;
-/** The sandbox is prepared this late, in the background. */
+/** The sandbox is prepared this late, in the background; with a turn running, after another such time. */
 const PREPARE_AFTER_MS = 3_000;
 /** Lines that a chat shows about unusable files. */
 const MOST_PROBLEMS = 5;
 
 export interface ProjectPorts extends ClientPorts {
   notice(chat: number, severity: Severity, text: string): void;
+  /** Whether no chat's turn is running. */
+  isIdle(): boolean;
   readonly world: ProviderWorld;
 }
 
@@ -61,7 +63,8 @@ export class OpenProject implements AsyncDisposable {
   readonly #world: ProviderWorld;
   readonly #timers: readonly ReturnType<typeof setTimeout>[];
 
-  private constructor(started: StartedEngine, { user, isChosen }: ProjectOptions, world: ProviderWorld) {
+  private constructor(started: StartedEngine, { user, isChosen }: ProjectOptions, ports: ProjectPorts) {
+    const { world } = ports;
     const { engine, launch, model, client } = started;
     this.engine = engine;
     this.launch = launch;
@@ -70,8 +73,13 @@ export class OpenProject implements AsyncDisposable {
     this.user = user;
     this.isChosen = isChosen;
     this.#world = world;
+    const preparing = setInterval(() => {
+      if (!ports.isIdle()) return;
+      clearInterval(preparing);
+      client.prepare().catch(() => {});
+    }, PREPARE_AFTER_MS);
     this.#timers = [
-      setTimeout(() => void client.prepare().catch(() => {}), PREPARE_AFTER_MS),
+      preparing,
       setTimeout(() => void fillCodeCache(launch.grants, user.state_dir).catch(() => {}), FILL_AFTER_MS),
     ];
     for (const timer of this.#timers) Deno.unrefTimer(timer);
@@ -105,7 +113,7 @@ export class OpenProject implements AsyncDisposable {
       const key = (refused: boolean) => keyOf(model, refused, user, world);
       const events = confined(client.events(launch.isConfined, key), roots);
       const engine = await Engine.start(new AgentProcess(process), config, events);
-      return new OpenProject({ engine, launch, model, client }, options, world);
+      return new OpenProject({ engine, launch, model, client }, options, ports);
     } catch (error) {
       if (booting !== undefined) endBoot(booting);
       throw error;

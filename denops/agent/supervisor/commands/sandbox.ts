@@ -13,7 +13,7 @@ import { architecture, bubblewrapCommand, type StartedCommand } from "./bubblewr
 import type { CommandPlace, CommandView, GitMounts } from "./command_place.ts";
 import { MaskFinder, type Masks } from "./masks.ts";
 import type { OverlayOptions } from "./overlay/overlay.ts";
-import { type OverlaySupport, overlaySupport } from "./overlay/probe.ts";
+import { doubtOverlaySupport, type OverlaySupport, overlaySupport } from "./overlay/probe.ts";
 import { writtenBeside } from "../system/sandbox/command_mounts.ts";
 import { Rehearsal } from "./rehearsal.ts";
 import type { CommandSpec } from "./runner.ts";
@@ -87,10 +87,16 @@ export class CommandSandbox {
     return Deno.build.os === "darwin" && shell === "/bin/bash" ? "bash 3.2" : basename(shell);
   }
 
-  /** Whether commands can run over overlays, detected once. */
+  /** Whether commands can run over overlays: detected once, and again after an overlay has not started. */
   rehearses(): Promise<Rehearses> {
     this.#rehearses ??= this.#findRehearses();
     return this.#rehearses;
+  }
+
+  /** Forgets the results of earlier tests. */
+  async doubtRehearsals(): Promise<void> {
+    for (const store of ["memory", "disk"] as const) await doubtOverlaySupport(this.#tested(store));
+    this.#rehearses = undefined;
   }
 
   async #findRehearses(): Promise<Rehearses> {
@@ -101,7 +107,11 @@ export class CommandSandbox {
   }
 
   #support(store: Store): Promise<OverlaySupport> {
-    return overlaySupport({ roots: this.#overlaid("try"), state: this.#user.state_dir, store });
+    return overlaySupport(this.#tested(store));
+  }
+
+  #tested(store: Store): OverlayOptions {
+    return { roots: this.#overlaid("try"), state: this.#user.state_dir, store };
   }
 
   /** The roots, and the writable parts of git outside of them. */
@@ -173,7 +183,12 @@ export class CommandSandbox {
     const store = level === "write" && (await this.#support("disk")).works ? "disk" : found.store;
     const folders = scratch === undefined ? caches : [...caches, scratch];
     const options = { roots, caches: folders, state: this.#user.state_dir, store };
-    return await Rehearsal.start(options, level === "write");
+    try {
+      return await Rehearsal.start(options, level === "write");
+    } catch (error) {
+      await this.doubtRehearsals();
+      throw error;
+    }
   }
 
   /** The scratch folders of the project's sessions; undefined if unavailable. */

@@ -53,6 +53,7 @@ export class Chats implements AsyncDisposable {
           const owner = this.#owner(sessionId);
           return owner?.listens ? owner.id : undefined;
         },
+        isIdle: () => this.all.every(({ worksIn }) => worksIn === undefined),
         isWorking: (chat) => this.find(chat)?.worksIn !== undefined,
         limitsOf: (chat) => this.find(chat)?.limits ?? { access: "read" },
         trustOf: (client, chat, sessionId) => this.find(chat)?.session.trust(client, sessionId) ?? UNTRUSTED,

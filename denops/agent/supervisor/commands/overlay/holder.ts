@@ -8,6 +8,7 @@ export interface Tools {
   readonly bwrap: string;
   readonly nsenter: string;
   readonly sh: string;
+  readonly mount: string;
   readonly env: Record<string, string>;
 }
 
@@ -19,9 +20,9 @@ export async function findTools(roots: readonly string[]): Promise<Tools> {
     return path;
   };
   const [bwrap, nsenter, sh] = [await find("bwrap"), await find("nsenter"), await find("sh")];
-  await find("mount");
+  const mount = await find("mount");
   const path = trustedPath(neovimEnvironment().PATH ?? "", roots).join(":");
-  return { bwrap, nsenter, sh, env: { PATH: path, LC_ALL: "C" } };
+  return { bwrap, nsenter, sh, mount, env: { PATH: path, LC_ALL: "C" } };
 }
 
 /** A process that keeps the namespace until its input ends, which happens with the supervisor in any case. */

@@ -4,6 +4,7 @@
 import { basename, join } from "node:path";
 import { messageOf } from "../../../shared/errors.ts";
 import { isRoot } from "./holder.ts";
+import { forget, isKept, keep } from "./kept_support.ts";
 import { Overlay, type OverlayOptions } from "./overlay.ts";
 
 /** `reason`: half a sentence, for health. */
@@ -12,13 +13,31 @@ export type OverlaySupport = { readonly works: true } | { readonly works: false;
 const LONGEST_MS = 10_000;
 const probed = new Map<string, Promise<OverlaySupport>>();
 
+/** Tests it once for this process, unless an earlier one has. */
 export async function overlaySupport(options: OverlayOptions): Promise<OverlaySupport> {
-  const { roots, state, store } = options;
-  const { dev } = await Deno.stat(state);
-  const key = JSON.stringify([roots, store === "disk" ? dev : "memory"]);
-  const known = probed.get(key) ?? probe(options);
+  const key = await keyOf(options);
+  const known = probed.get(key) ?? keptOrProbed(options);
   probed.set(key, known);
   return await known;
+}
+
+/** An overlay has not started: the next call tests it again. */
+export async function doubtOverlaySupport(options: OverlayOptions): Promise<void> {
+  await forget(options);
+  probed.delete(await keyOf(options));
+}
+
+async function keyOf({ roots, state, store }: OverlayOptions): Promise<string> {
+  const { dev } = await Deno.stat(state);
+  return JSON.stringify([roots, store === "disk" ? dev : "memory"]);
+}
+
+async function keptOrProbed(options: OverlayOptions): Promise<OverlaySupport> {
+  if (await isKept(options).catch(() => false) && foreignRoot(options) === undefined) return { works: true };
+  const support = await probe(options);
+  // A failure is not kept: the user may change a setting.
+  if (support.works) await keep(options).catch(() => {});
+  return support;
 }
 
 async function probe(options: OverlayOptions): Promise<OverlaySupport> {
@@ -40,14 +59,17 @@ async function probe(options: OverlayOptions): Promise<OverlaySupport> {
  * A user namespace knows only one user, so other users' files cannot be copied to another layer (EOVERFLOW).
  * Source: user_namespaces(7).
  */
-function isForeign(path: string): boolean {
-  const { uid, gid } = Deno.statSync(path);
-  return !isRoot() && (uid !== Deno.uid() || gid !== Deno.gid());
+function foreignRoot({ roots }: OverlayOptions): string | undefined {
+  if (isRoot()) return undefined;
+  return roots.find((root) => {
+    const { uid, gid } = Deno.statSync(root);
+    return uid !== Deno.uid() || gid !== Deno.gid();
+  });
 }
 
 async function tried(options: OverlayOptions, sample: string): Promise<OverlaySupport> {
   await using overlay = await Overlay.start(options);
-  const foreign = options.roots.find(isForeign);
+  const foreign = foreignRoot(options);
   if (foreign !== undefined) return { works: false, reason: `${foreign} belongs to another user or group` };
   const failed = await overlay.run(TRY, [basename(sample), ...options.roots]);
   if (failed !== undefined) return { works: false, reason: failed };
