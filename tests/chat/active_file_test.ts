@@ -38,6 +38,12 @@ Deno.test("a turn without tools gets the text of the file that the user looks at
       vim.api.nvim_win_call(vim.fn.win_getid(1), function() vim.cmd("hide edit " .. file) end)`,
       file,
     );
+  const go = (line: number) =>
+    nvim.lua(
+      `vim.api.nvim_win_set_cursor(vim.fn.win_getid(1), { ..., 0 })
+      require("agent.chat").current().attachments:show()`,
+      line,
+    );
   await nvim.command("Agent");
   await nvim.waitForScreen("▸ src/greet.ts:1");
   await nvim.command("Agent mode talk");
@@ -49,6 +55,7 @@ Deno.test("a turn without tools gets the text of the file that the user looks at
   assert.match(first, /This mode has no tools/);
   assert.equal(server.requests.at(-1)?.body.tool_choice, "none");
   assert.deepEqual((await transcript(nvim)).slice(0, 2), ["What is this?", "▸ src/greet.ts"]);
+  await nvim.waitForScreen("▸ src/greet.ts:2 text sent");
   assert.doesNotMatch(await ask(agent, "And why?"), /unsaved|unchanged since/);
   await nvim.lua(`vim.api.nvim_buf_set_lines(vim.fn.bufnr("src/greet.ts"), 0, 1, false, { "// changed" })`);
   assert.match(await ask(agent, "Now?"), /Contents of src\/greet\.ts .*\n```\n\/\/ changed\n/);
@@ -59,11 +66,25 @@ Deno.test("a turn without tools gets the text of the file that the user looks at
   );
 
   await look("src/long.txt");
-  await nvim.waitForScreen("▸ src/long.txt:1 with text");
+  await nvim.waitForScreen(/▸ src\/long\.txt:1 with L1–\d+/);
   const cut = await ask(agent, "And this?");
   assert.match(cut, /Lines 1-\d+ of 900 of src\/long\.txt \(the rest is cut off\):\n```\nline 1 of many\n/);
   assert.ok(cut.length < 9_000);
   await nvim.waitForScreen(/▸ src\/long\.txt L1–\d+ of 900/);
+  await nvim.waitForScreen(/▸ src\/long\.txt:1 L1–\d+ sent/);
+  // Beyond these lines the message has those around the cursor.
+  await go(600);
+  await nvim.waitForScreen(/▸ src\/long\.txt:600 with L\d+–\d+/);
+  const around = await ask(agent, "And here?");
+  const lines = /Lines (\d+)-(\d+) of 900 of src\/long\.txt \(the rest is cut off\):\n```\n(line .*)\n```/s
+    .exec(around);
+  const [, from = "", to = "", body = ""] = lines ?? [];
+  assert.equal(body, long.split("\n").slice(Number(from) - 1, Number(to)).join("\n"));
+  assert.ok(Number(from) < 400 && Number(to) > 800 && body.length > 7_900 && body.length <= 8_000, around);
+  await nvim.waitForScreen(`▸ src/long.txt L${from}–${to} of 900`);
+  await go(605);
+  await nvim.waitForScreen(`▸ src/long.txt:605 L${from}–${to} sent`);
+  assert.doesNotMatch(await ask(agent, "Still here?"), /of many/);
 
   await look(".env");
   await nvim.waitForScreen("▸ .env:1");

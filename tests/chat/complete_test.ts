@@ -55,9 +55,9 @@ Deno.test("names with blanks, buffers that are open and tools complete; what is 
   await nvim.keys("<C-n><C-y>");
   assert.equal(await input(agent), "#plan");
   await nvim.keys("<Esc>cc#");
-  await nvim.waitForScreen(/#look +tool set/);
+  await nvim.waitForScreen(/#look +tool set\s[^]*#edits +tool set\s[^]*#read +tool\s/);
   await nvim.keys("edi");
-  await nvim.waitForScreen(/#edit +tool\s[^]*#edits +tool set/);
+  await nvim.waitForScreen(/#edits +tool set\s[^]*#edit +tool\s/);
   assert.deepEqual(await nvim.lua(`return require("agent.chat.complete").tool_sets`), Object.keys(TOOL_SETS));
   await nvim.keys("<Esc>ccme@gre");
   assert.equal(await nvim.lua("return vim.fn.pumvisible()"), 0);

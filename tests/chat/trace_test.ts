@@ -30,7 +30,8 @@ Deno.test("the last turn is written without its key, shown and opened; a file is
   assert.match(text, /### Answer 2, after \d+ ms\nHTTP\/1\.1 200\n[^]*\ndata: [^\n]*Done\./);
   assert.notEqual(await nvim.lua("return vim.bo.shiftwidth"), 3, "no modeline of a model's text counts");
 
-  await nvim.command("tabclose");
+  await nvim.keys("q");
+  assert.equal(await nvim.lua("return vim.fn.tabpagenr('$')"), 1);
   await nvim.command("Agent trace turn.http");
   await nvim.waitForScreen("agent: turn.http exists; :Agent! trace overwrites it");
   await Deno.writeTextFile(path, "other");
@@ -46,7 +47,9 @@ Deno.test("the last turn is written without its key, shown and opened; a file is
 
   await nvim.command("Agent trace");
   await nvim.waitFor(`vim.api.nvim_buf_get_name(0):find("/traces/.*%.http$")`);
-  await nvim.command("tabclose");
+  await nvim.command("tabonly");
+  await nvim.keys("q");
+  await nvim.waitFor(`vim.api.nvim_buf_get_name(0) == ""`);
   await endEngines(agent);
   await nvim.command("Agent resume");
   await nvim.waitForScreen("Done.");

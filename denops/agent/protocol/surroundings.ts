@@ -14,6 +14,8 @@ export const Shown = z.object({
     modified: z.boolean(),
     /** The user was shown that its text is sent, because the turn has no tools to read it. */
     text: z.boolean().optional(),
+    /** Only these lines of it. */
+    lines: z.object({ first: z.int().min(1), last: z.int().min(1) }).optional(),
   }).optional(),
   /** Buffers that show files, last used first. */
   buffers: z.array(buffer),

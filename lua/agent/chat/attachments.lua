@@ -13,14 +13,20 @@ local window = require("agent.chat.window")
 ---@field chat agent.Chat
 ---@field switched table<string, boolean>  attachments that the user has switched on or off in this chat, by name
 ---@field readable table<string, boolean>  whether the model may have a file freely; false until the answer comes
+---@field sent table<string, agent.SentText>  the newest text that was sent of a file, by path
 local Attachments = {}
 Attachments.__index = Attachments
 
 ---@param chat agent.Chat
 ---@return agent.Attachments
 function Attachments.new(chat)
-  return setmetatable({ chat = chat, switched = {}, readable = {} }, Attachments)
+  return setmetatable({ chat = chat, switched = {}, readable = {}, sent = {} }, Attachments)
 end
+
+---@class agent.SentText
+---@field tick integer  changedtick of its buffer
+---@field label string  of the message's attachment
+---@field lines? agent.LineRange
 
 ---@class agent.AttachmentChoice
 ---@field name string   as in the option `attach`
@@ -99,6 +105,50 @@ function Attachments:has_text(path)
   return self.readable[path]
 end
 
+--- True if a message of this session has brought this attachment.
+---@param chat agent.Chat
+---@param label string
+---@return boolean
+local function was_given(chat, label)
+  return vim.iter(chat.timeline.blocks):any(function(block)
+    return block.kind == "user" and vim.list_contains(block.attachments or {}, label)
+  end)
+end
+
+--- The text of the active file that is sent: the same as before while the cursor is in it and it is unchanged.
+---@param current agent.ActiveFile
+---@return agent.SentText
+function Attachments:text_of(current)
+  local buffer, sent = find.buffers(current.path)[1], self.sent[current.path]
+  local tick = vim.api.nvim_buf_get_changedtick(buffer)
+  if sent and sent.tick == tick then
+    local lines = sent.lines or { first = 1, last = current.line }
+    if current.line >= lines.first and current.line <= lines.last then
+      return sent
+    end
+  end
+  local lines, label = surroundings.excerpt(buffer, current.line), name_of(self.chat, current.path)
+  if lines then
+    label = ("%s L%d–%d of %d"):format(label, lines.first, lines.last, vim.api.nvim_buf_line_count(buffer))
+  end
+  return { tick = tick, label = label, lines = lines }
+end
+
+--- The label of the active file, with the text that goes along.
+---@param current agent.ActiveFile
+---@return string "src/app.ts:42", "src/app.ts:42 with text", "src/app.ts:42 with L1–200", "src/app.ts:42 text sent"
+function Attachments:active_label(current)
+  local label = ("%s:%d"):format(name_of(self.chat, current.path), current.line)
+  if not current.text then
+    return label
+  end
+  local text = self:text_of(current)
+  current.lines = text.lines
+  local what = text.lines and ("L%d–%d"):format(text.lines.first, text.lines.last) or "text"
+  local is_known = text == self.sent[current.path] and was_given(self.chat, text.label)
+  return is_known and ("%s %s sent"):format(label, what) or ("%s with %s"):format(label, what)
+end
+
 --- All possible attachments, in the order of the line.
 ---@return agent.AttachmentChoice[]
 ---@return agent.Surroundings
@@ -112,8 +162,7 @@ function Attachments:list()
   end
   if now.current then
     now.current.text = self:has_text(now.current.path) or nil
-    local label = ("%s:%d"):format(name_of(self.chat, now.current.path), now.current.line)
-    add("file", now.current.text and label .. " with text" or label)
+    add("file", self:active_label(now.current))
   end
   local diagnostics = now.errors + now.warnings
   if diagnostics > 0 then
@@ -143,6 +192,8 @@ function Attachments:for_message(text)
   local _, now = self:list()
   if not is_on(self.chat, "file") then
     now.current = nil
+  elseif now.current and now.current.text then
+    self.sent[now.current.path] = self:text_of(now.current)
   end
   if not is_on(self.chat, "buffers") then
     now.buffers = {}
@@ -171,6 +222,19 @@ function Attachments:show()
   end
   self.chat.windows.attached, self.chat.windows.failed = labels, terminals.failed()
   window.hint(self.chat.windows)
+end
+
+--- Shows the line again if updates have changed it: other tools, or a message that has brought the file's text.
+---@param updates table[]
+---@param had_tools boolean before them
+function Attachments:follow(updates, had_tools)
+  local has_tools = self:has_tools()
+  local is_given = not has_tools and vim.iter(updates):any(function(update)
+    return update.type == "turn"
+  end)
+  if has_tools ~= had_tools or is_given then
+    self:show()
+  end
 end
 
 --- Adds the output of a failed command, if it is offered.

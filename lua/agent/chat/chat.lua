@@ -245,9 +245,7 @@ function Chat:apply(updates)
   if self.timeline.state == "idle" then
     self.queue.paused = nil
   end
-  if self.attachments:has_tools() ~= had_tools then
-    self.attachments:show()
-  end
+  self.attachments:follow(updates, had_tools)
   self.transcript:show_hint()
   self.drafts:keep_messages(updates)
   self.countdown:update()

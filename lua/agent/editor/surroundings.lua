@@ -8,8 +8,19 @@ local MOST_BUFFERS = 20
 --- Lines and characters of a terminal.
 local MOST_LINES, MOST_TEXT = 20, 1500
 
+---@class agent.ActiveFile
+---@field path string
+---@field line integer
+---@field modified boolean
+---@field text? true              its text is sent
+---@field lines? agent.LineRange  only these lines of it
+
+---@class agent.LineRange
+---@field first integer
+---@field last integer
+
 ---@class agent.Surroundings see protocol/surroundings.ts; paths are absolute
----@field current? { path: string, line: integer, modified: boolean, text?: true }  `text`: its text is sent
+---@field current? agent.ActiveFile
 ---@field buffers { path: string, modified: boolean }[]
 ---@field errors integer
 ---@field warnings integer
@@ -53,6 +64,42 @@ local function terminal(window)
   end
   local from = math.max(0, vim.fn.strchars(text) - MOST_TEXT)
   return { command = found.name:match("//%d+:(.*)$") or found.name, text = vim.fn.strcharpart(text, from) }
+end
+
+--- Bytes of a file that are sent, in whole lines.
+local MOST_SENT = 8000
+
+--- The lines of a long buffer to send: the first ones, or those around a line beyond them.
+---@param buffer integer
+---@param line integer
+---@return agent.LineRange? range  nil: all of it
+function M.excerpt(buffer, line)
+  local count = vim.api.nvim_buf_line_count(buffer)
+  --- Bytes of these lines.
+  local function size(first, last)
+    return vim.api.nvim_buf_get_offset(buffer, last) - vim.api.nvim_buf_get_offset(buffer, first - 1)
+  end
+  if size(1, count) <= MOST_SENT then
+    return nil
+  end
+  local first, last = 1, 1
+  local function grow()
+    while last < count and size(first, last + 1) <= MOST_SENT do
+      last = last + 1
+    end
+  end
+  grow()
+  if line > last then
+    first, last = line, line
+    while first > 1 and size(first - 1, line) <= MOST_SENT / 2 do
+      first = first - 1
+    end
+    grow()
+    while first > 1 and size(first - 1, last) <= MOST_SENT do
+      first = first - 1
+    end
+  end
+  return { first = first, last = last }
 end
 
 ---@param window integer the window that the user came from

@@ -1,6 +1,7 @@
 -- Writes the requests and answers of a session's last turn to a file.
 local config = require("agent.config")
 local export = require("agent.sessions.export")
+local page = require("agent.ui.page")
 local say = require("agent.ui.say")
 
 local M = {}
@@ -27,7 +28,7 @@ local function own_file()
   return vim.fs.joinpath(folder, ("%s.%03d.http"):format(os.date("%Y-%m-%d-%H%M%S"), vim.uv.now() % 1000))
 end
 
---- Opens it in a tab page. Its text is not the user's, so its modelines do not count.
+--- Opens it in a tab page, which `q` closes. Its text is not the user's, so its modelines do not count.
 ---@param path string
 local function open(path)
   local usual = vim.go.modeline
@@ -35,8 +36,9 @@ local function open(path)
   local is_open, why = pcall(vim.cmd.tabedit, { args = { path }, magic = { file = false, bar = false } })
   vim.go.modeline = usual
   if not is_open then
-    say.error(tostring(why))
+    return say.error(tostring(why))
   end
+  page.closes(vim.api.nvim_get_current_buf(), "the trace")
 end
 
 ---@param chat agent.Chat

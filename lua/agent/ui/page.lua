@@ -17,7 +17,7 @@ function M.close()
   end
   -- The user has closed all others.
   vim.cmd("silent! only")
-  if vim.bo.buftype ~= "" then
+  if vim.bo.buftype ~= "" or not vim.bo.modified then
     vim.cmd.enew()
   end
 end

@@ -182,7 +182,7 @@ export class Turns {
       seen: record.history.seen,
       tools,
       hasTools,
-      active: !hasTools && view?.current?.text === true ? view.current.path : undefined,
+      active: !hasTools && view?.current?.text === true ? view.current : undefined,
       window: model().contextWindow,
       refreshRules: () => files.access.refresh(),
     }, signal);

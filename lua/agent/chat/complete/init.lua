@@ -272,9 +272,13 @@ local function items_of(chat, lead)
     return items
   end
   if vim.startswith(lead, "#") then
-    return vim.tbl_map(function(name)
-      return item("#", name, vim.list_contains(M.tool_sets, name) and "tool set" or "tool")
-    end, matching.best(vim.list_extend(vim.list_slice(M.tool_sets), tools(chat)), lead:sub(2), MOST))
+    local items = {}
+    for _, kind in ipairs({ { "tool set", M.tool_sets }, { "tool", tools(chat) } }) do
+      for _, name in ipairs(matching.best(kind[2], lead:sub(2), MOST)) do
+        table.insert(items, item("#", name, kind[1]))
+      end
+    end
+    return items
   end
   return mentions(chat, lead:sub(2))
 end

@@ -51,8 +51,8 @@ export interface AttachmentPorts {
   readonly tools: { readonly names: readonly string[]; add(name: string): void };
   /** Whether the model can read more of a file. */
   readonly hasTools: boolean;
-  /** The file that the user looks at, if its text is sent: its name. */
-  readonly active?: string | undefined;
+  /** The file that the user looks at, if its text or some of its lines are sent: its name. */
+  readonly active?: PathMention | undefined;
   /** Tokens of the model's window. */
   readonly window: number;
   /** Reads the current rules. @throws {Error} if they cannot be read */
@@ -95,6 +95,16 @@ export async function gatherMessage(
   const more = problems.length - MOST_PROBLEMS;
   const left = more > 0 ? [`${more} more are not handed over.`] : [];
   return { ...rest, problems: [...problems.slice(0, MOST_PROBLEMS), ...left] };
+}
+
+/** Lines of a file that is too long. */
+interface Excerpt {
+  readonly text: string;
+  readonly first: number;
+  /** Numbers of lines: of the text, and of the file. */
+  readonly lines: number;
+  readonly of: number;
+  readonly outline: string;
 }
 
 class MessageGatherer {
@@ -293,25 +303,40 @@ class MessageGatherer {
     if (this.#attachments.has(name)) return;
     const begin = share.beginning(text, isNamed, outline.length);
     if (begin === undefined) throw noRoom();
-    const count = splitLines(text).length;
+    this.#excerpt(name, { ...begin, first: 1, of: splitLines(text).length, outline });
+  }
+
+  /** Lines that the user did not name. @throws {ToolError} if they do not fit */
+  #lines(name: string, text: string, { first, last }: Lines): void {
+    const all = splitLines(text);
+    const wanted = all.slice(first - 1, last);
+    const part = wanted.join("\n");
+    const share = this.#share;
+    const kept = share.takes(part, false)
+      ? { text: share.take(part), lines: wanted.length }
+      : share.beginning(part, false, 0);
+    if (kept === undefined) throw noRoom();
+    if (wanted.length > 0) this.#excerpt(name, { ...kept, first, of: all.length, outline: "" });
+  }
+
+  #excerpt(name: string, { text, first, lines, of, outline }: Excerpt): void {
     const rest = this.#ports.hasTools ? "is to be read where it is needed" : "is cut off";
-    const heading = `Lines 1-${begin.lines} of ${count} of ${name} (the rest ${rest}):`;
-    const body = [...outline === "" ? [] : [outline], `${heading}\n${fenced(begin.text)}`].join("\n\n");
-    this.#attachments.set(name, {
-      type: "given",
-      label: `${name} L1–${begin.lines} of ${count}`,
-      text: body,
-    });
+    const last = first + lines - 1;
+    const heading = `Lines ${first}-${last} of ${of} of ${name} (the rest ${rest}):`;
+    const body = [...outline === "" ? [] : [outline], `${heading}\n${fenced(text)}`].join("\n\n");
+    this.#attachments.set(name, { type: "given", label: `${name} L${first}–${last} of ${of}`, text: body });
   }
 
   /** Left out if it needs a permission, is attached already, or was sent earlier and is unchanged. */
-  async #activeFile(name: string): Promise<void> {
+  async #activeFile(active: PathMention): Promise<void> {
     const { workspace, seen } = this.#ports;
-    const path = await workspace.resolve(name);
+    const path = await workspace.resolve(active.path);
     const text = workspace.mayShow(path) && !isInGit(path) ? await this.#text(path) : undefined;
     if (text === undefined || text === "") return;
     const known = new Set(this.#attachments.keys());
-    await this.#file(path, text, false);
+    const name = shownPath(path);
+    if (active.lines === undefined) await this.#file(path, text, false);
+    else if (!known.has(name)) this.#lines(name, text, active.lines);
     for (const [label, part] of this.#attachments) {
       if (!known.has(label) && isKnown(part, seen)) this.#attachments.delete(label);
     }
