@@ -1,8 +1,8 @@
 /** What a session may do unasked, as its user sees it: the menu, the first line of the chat, and what still asks. */
 import assert from "node:assert/strict";
+import { SESSION_PERMISSIONS } from "../../denops/agent/protocol/access.ts";
 import type { RunningAgent } from "../support/agent.ts";
 import { transcript, waitForTurn } from "../support/chat.ts";
-import { waitUntil } from "../support/project.ts";
 import { inOneNeovim } from "../support/shared_agent.ts";
 
 const run = (command: string, access: string, more: object = {}) =>
@@ -21,7 +21,7 @@ const MENUS = `_G.menus, _G.answers = {}, {}
 const test = inOneNeovim({
   script: "",
   options: `sessions = { title = false }, shell = { commands = "ask" }, ui = { layout = "right", width = 40 },
-    rules = { ask = { "run(make *)", "tool(move_file)" }, deny = { "tool(delete_file)", "tool(find_files)" } }`,
+    rules = { ask = { "run(make *)", "tool(move_file)" }, deny = { "tool(delete_file)", "tool(find_files)", "tool(serch)" } }`,
   lua: MENUS,
   columns: 100,
 });
@@ -106,6 +106,10 @@ test("sensitive files are written unasked, but not git's own, unreadable ones or
     write(".gitattributes"),
     run("echo one", "look"),
   );
+  const why = "it may hold secrets; unasked sensitive files leave it out: it may not be read freely";
+  await nvim.waitFor(
+    `(require("agent.approval.queue").first() or {}).reason == ".env needs your approval: ${why}"`,
+  );
   await reject(agent, "write .env", "write .gitattributes", "run echo one");
   await waitForTurn(nvim);
   assert.equal(await project.read(".envrc"), "new .envrc");
@@ -173,11 +177,14 @@ test("a session that has used the network asks again, and cannot be loosened", a
   await waitForTurn(nvim);
   assert.match((await transcript(nvim)).join(" "), /This session uses the network, and text/);
   assert.doesNotMatch(await status(agent), /unasked/);
+  // It refuses before it asks.
+  await nvim.lua(`_G.menus = {}`);
   await choose(agent, "both");
-  await waitUntil(
-    "the refusal",
-    async () => /Cannot loosen this session/.test((await transcript(nvim)).join(" ")) || undefined,
+  await nvim.waitFor(
+    `vim.fn.execute("messages"):find("cannot loosen this session: it has used the network", 1, true)`,
   );
+  assert.deepEqual(await nvim.lua(`return _G.menus`), []);
+  assert.doesNotMatch(await status(agent), /unasked/);
 });
 
 test("a message that attaches an earlier session ends what was unasked, for one of them has used the network", async (agent) => {
@@ -202,6 +209,8 @@ test("a rule on a tool asks or denies under its old and its new name", async (ag
     'call move {"from": "README.md", "to": "docs/README.md"}',
   );
   await nvim.waitForScreen("rule tool(move_file) asks");
+  const warning = "rules.deny: tool(serch) matches no tool. Did you mean tool(search)?";
+  assert.ok((await transcript(nvim)).includes(warning));
   await nvim.command("Agent reject no");
   await waitForTurn(nvim);
   assert.match(
@@ -224,7 +233,7 @@ test("the words fit into a chat of 40 columns, and complete", async (agent) => {
   await nvim.waitForScreen("unasked: both · waiting for you");
   await reject(agent, "run make all");
   const words = await nvim.lua(`return vim.fn.getcompletion("Agent permissions ", "cmdline")`);
-  assert.deepEqual(words, ["ask", "default", "commands", "sensitive", "both"]);
+  assert.deepEqual(words, SESSION_PERMISSIONS);
   await nvim.command("Agent permissions comands");
   await nvim.waitForScreen("did you mean :Agent permissions commands?");
 });

@@ -6,7 +6,7 @@ import { againstTool } from "./decide_tools.ts";
 import type { FileDecision } from "./file_access.ts";
 import { type Rule, ruleText, toolRules } from "./rules.ts";
 import { agentRule, fetchRule, fileRule, mcpRule } from "./matching_rules.ts";
-import { isMerelySensitive, passesUnasked, UNASKED } from "./session_permission.ts";
+import { beyondSensitive, passesUnasked, UNASKED } from "./session_permission.ts";
 
 /** The gate's knowledge when it decides. */
 export interface Circumstances extends CommandCircumstances {
@@ -140,16 +140,21 @@ function judgeFiles(files: readonly FileAccess[], circumstances: Circumstances):
     return accessDecision({ verdict: "allow", rule: [...new Set(allowing)].join(", ") });
   }
   const unruled = writes.filter(({ rule }) => rule === undefined);
-  if (
-    passesUnasked(circumstances, "sensitive") && unruled.length > 0 &&
-    unruled.every((file) => isMerelySensitive(file, circumstances.files))
-  ) {
-    return accessDecision({ verdict: "allow", rule: UNASKED.sensitive });
-  }
+  const isLoose = passesUnasked(circumstances, "sensitive") && unruled.length > 0;
+  const [beyond] = isLoose
+    ? unruled.flatMap((file) => {
+      const why = beyondSensitive(file, circumstances.files);
+      return why === undefined ? [] : [{ name: writes.length === 1 ? "it" : file.path.named, why }];
+    })
+    : [];
+  if (isLoose && beyond === undefined) return accessDecision({ verdict: "allow", rule: UNASKED.sensitive });
   // The narrowest rule, for this one file. Escapes the special characters of globs.
   const [only] = writes;
   const suggestion = writes.length === 1 && only !== undefined
     ? ruleText({ kind: "write", pattern: only.path.named.replace(/[*?[\]{}()!\\]/g, "\\$&") })
     : undefined;
-  return accessDecision(askBecause(reason), suggestion);
+  const note = beyond === undefined
+    ? ""
+    : `; unasked sensitive files leave ${beyond.name} out: ${beyond.why}`;
+  return accessDecision(askBecause(reason + note), suggestion);
 }

@@ -32,19 +32,23 @@ export function isLoosened(permission: SessionPermission): boolean {
 const OF_GIT = /^git\b/;
 
 /**
- * Whether a write asks for nothing else than a sensitive file of the built-in list, or not at all. Git's own files,
- * unreadable files, places with a risk and the user's own list are more than that.
+ * The reason why a write asks for more than a sensitive file of the built-in list, as the end of a sentence: git's own
+ * files, unreadable files, places with a risk and the user's own list. Undefined if it asks for no more, or for nothing.
  */
-export function isMerelySensitive({ path, risk }: FileAccess, rules: FileRules): boolean {
+export function beyondSensitive({ path, risk }: FileAccess, rules: FileRules): string | undefined {
   const names = namesOf(path);
   const isOutside = names.some((name) => /^(?:[/\\]|[A-Za-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name));
-  if (risk !== undefined || isOutside || isInGit(path)) return false;
-  if (mayRead(path, rules).verdict !== "allow") return false;
+  if (risk !== undefined) return risk;
+  if (isOutside) return "it is outside of the project";
+  if (isInGit(path)) return "it is git's own file";
+  if (mayRead(path, rules).verdict !== "allow") return "it may not be read freely";
   // A later row for the same file does not make it another file for git.
   const ofGit = rules.safe_to_write.filter(({ reason }) => reason !== undefined && OF_GIT.test(reason));
   const isOfGit = globMatcher(ofGit.map(({ glob }) => glob));
-  return names.every((name) => {
+  if (names.some(isOfGit)) return "git obeys it";
+  const isOwn = names.some((name) => {
     const row = sensitivity(name, rules.safe_to_write);
-    return !isOfGit(name) && (row === undefined || row.reason !== undefined);
+    return row !== undefined && row.reason === undefined;
   });
+  return isOwn ? "your option files.safe_to_write lists it" : undefined;
 }

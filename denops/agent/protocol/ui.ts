@@ -71,6 +71,8 @@ export type Update =
     readonly options?: readonly { readonly id: string; readonly name: string; readonly value: string }[];
     /** The session's permission; only the supervisor's own updates have it. */
     readonly permission?: SessionPermission;
+    /** With it: why the session cannot be loosened; "" if it can. */
+    readonly refusal?: string;
   }
   | { readonly type: "turn_done"; readonly chat: number; readonly reason: string; readonly error?: string }
   /** Messages that a stop removed from the queue. `unstored`: the first one was sent, but not stored. */

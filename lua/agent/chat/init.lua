@@ -326,7 +326,7 @@ local function host_lost(update)
   for _, chat in ipairs(vim.tbl_map(M.get, update.chats)) do
     local text = update.text
     -- The supervisor has forgotten the choice.
-    chat.timeline.permission = nil
+    chat.timeline.permission, chat.timeline.refusal = nil, nil
     local is_stored = chat.timeline.session and update.was_running
     if is_stored then
       text = text .. " The next message continues the stored session."

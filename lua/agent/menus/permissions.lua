@@ -82,8 +82,11 @@ end
 ---@param chat agent.Chat
 ---@param choice agent.Permission
 local function confirm(chat, choice)
+  local refusal = chat.timeline.refusal
   if not choice.loosens then
     return set(chat, choice)
+  elseif refusal and refusal ~= "" then
+    return say.error(refusal)
   end
   vim.ui.select({ "Leave it as it is", choice.yes }, { prompt = choice.loosens }, function(_, answer)
     if answer == 2 then

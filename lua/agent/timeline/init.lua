@@ -71,6 +71,7 @@ local M = {}
 ---@field commands? { name: string, description: string }[]  of the agent
 ---@field options? { id: string, name: string, value: string }[]  of the agent, with their values
 ---@field permission? string    what the session may do unasked, as the supervisor says
+---@field refusal? string       why it cannot be loosened; "" if it can
 ---@field steps? { step: string, status: string }[]  of the plan
 ---@field running? integer       commands in the background
 ---@field used? integer          tokens of the context window

@@ -5,6 +5,7 @@ import { type ChangedKeys, type FileDecision, mayRead, sensitivity } from "../..
 import type { ResolvedPath } from "../../policy/path.ts";
 import type { Access, FileAccess } from "../../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../../protocol/config.ts";
+import { unknownToolRules } from "../agent/permission/unknown_rules.ts";
 import { filesOf } from "../tools/define.ts";
 
 /**
@@ -21,6 +22,7 @@ export class SessionAccess {
   readonly #latest: (() => Promise<FileRules>) | undefined;
   readonly #isScratch: (path: string) => boolean;
   readonly #allowed = new Set<string>();
+  #hasCheckedRules = false;
 
   /**
    * @param latest returns the current rules; by default those of the start apply
@@ -38,6 +40,16 @@ export class SessionAccess {
 
   async refresh(): Promise<void> {
     this.#rules = await this.#latest?.() ?? this.#rules;
+  }
+
+  /** The rules on tools that do not exist, once: one line each. @param tools all tools */
+  async unknownRules(tools: readonly { readonly name: string }[]): Promise<readonly string[]> {
+    if (this.#hasCheckedRules || tools.length === 0) return [];
+    this.#hasCheckedRules = true;
+    // Rules that cannot be read are reported by the first call.
+    await this.refresh().catch(() => {});
+    const rules = this.#rules.tool_rules;
+    return rules === undefined ? [] : unknownToolRules(rules, tools.map(({ name }) => name));
   }
 
   allow(access: Access): void {

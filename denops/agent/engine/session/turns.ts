@@ -135,7 +135,14 @@ export class Turns {
     const { parts, problems, note, toolSet } = await this.#gatherMessage(prompt, mode, signal, view);
     record.noteMessage(messageId);
     const userMessage = record.begin(parts, model().name, branch);
-    for (const text of [notice, this.#unpriced.notice(config, model()), ...problems]) {
+    for (
+      const text of [
+        notice,
+        this.#unpriced.notice(config, model()),
+        ...await files.access.unknownRules(runner.tools),
+        ...problems,
+      ]
+    ) {
       if (text !== undefined) record.warn(text);
     }
     this.#note("context", note);

@@ -21,6 +21,9 @@ export const UNTRUSTED: TrustedSession = { permission: "default", isTainted: tru
 
 const TAINTED = "text from there may tell the model what to do";
 
+const CANNOT_LOOSEN =
+  `Cannot loosen this session: it has used the network, and ${TAINTED}. Start a new one: :Agent new.`;
+
 export class ChatPermission {
   readonly #chat: number;
   readonly #ports: PermissionPorts;
@@ -68,11 +71,7 @@ export class ChatPermission {
       if (!isHeld) {
         throw new Error("Cannot run commands unasked: they have no sandbox. Run :checkhealth agent.");
       }
-      if (this.#tainted.has(session ?? this.#session ?? "")) {
-        throw new Error(
-          `Cannot loosen this session: it has used the network, and ${TAINTED}. Start a new one: :Agent new.`,
-        );
-      }
+      if (this.#tainted.has(session ?? this.#session ?? "")) throw new Error(CANNOT_LOOSEN);
     }
     this.#choice = choice;
     // The chat's new session may have opened meanwhile.
@@ -110,9 +109,11 @@ export class ChatPermission {
     if (this.#tainted.has(session)) return;
     this.#tainted.add(session);
     this.#store(session).catch((error) => this.#ports.notice("warning", messageOf(error)));
-    if (session !== this.#session || !isLoosened(this.#choice)) return;
-    this.#choice = "default";
+    if (session !== this.#session) return;
+    const wasLoosened = isLoosened(this.#choice);
+    if (wasLoosened) this.#choice = "default";
     this.#report();
+    if (!wasLoosened) return;
     this.#ports.notice(
       "warning",
       `${reason}, and ${TAINTED}: from here on it asks as usual.`,
@@ -124,6 +125,7 @@ export class ChatPermission {
   }
 
   #report(): void {
-    this.#ports.push({ type: "agent_state", chat: this.#chat, permission: this.#choice });
+    const refusal = this.#tainted.has(this.#session ?? "") ? CANNOT_LOOSEN : "";
+    this.#ports.push({ type: "agent_state", chat: this.#chat, permission: this.#choice, refusal });
   }
 }

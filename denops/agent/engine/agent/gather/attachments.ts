@@ -52,7 +52,7 @@ export interface AttachmentPorts {
   /** Whether the model can read more of a file. */
   readonly hasTools: boolean;
   /** The file that the user looks at, if its text or some of its lines are sent: its name. */
-  readonly active?: PathMention | undefined;
+  readonly active?: { readonly path: string; readonly lines?: Lines | undefined } | undefined;
   /** Tokens of the model's window. */
   readonly window: number;
   /** Reads the current rules. @throws {Error} if they cannot be read */
@@ -328,7 +328,7 @@ class MessageGatherer {
   }
 
   /** Left out if it needs a permission, is attached already, or was sent earlier and is unchanged. */
-  async #activeFile(active: PathMention): Promise<void> {
+  async #activeFile(active: NonNullable<AttachmentPorts["active"]>): Promise<void> {
     const { workspace, seen } = this.#ports;
     const path = await workspace.resolve(active.path);
     const text = workspace.mayShow(path) && !isInGit(path) ? await this.#text(path) : undefined;
