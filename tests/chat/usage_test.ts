@@ -116,16 +116,18 @@ Deno.test("the usage at 80×40, 120×40 and 40×40", async () => {
   await nvim.waitFor(`vim.fn.bufname() == "agent://usage-2"`);
   await nvim.keys("qq");
   await storeUsage(agent);
+  await nvim.command("Agent usage");
+  // An open page fits its window.
   for (const [columns, lines] of [[40, 15], [80, 24], [120, 40]] as const) {
     await nvim.resize(columns, lines);
-    await nvim.command("Agent usage");
     await nvim.waitForScreen("Cost of the last 30 days");
     await expectScreen(nvim, `usage-${columns}x${lines}`, masked);
     await nvim.command('call search("2020-01-02")');
     await nvim.waitForScreen("2020-01-02");
-    await nvim.keys("q");
-    await nvim.waitForScreenGone("2020-01-02");
+    await nvim.keys("gg0");
   }
+  await nvim.keys("q");
+  await nvim.waitForScreenGone("Cost of the last 30 days");
 });
 
 Deno.test("what a session has cost goes on after the engine was killed, and is told by the request", async () => {

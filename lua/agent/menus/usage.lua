@@ -416,15 +416,38 @@ end
 ---@return fun(line?: string) add adds a line about the account on top, while the page exists
 function M.show(usage)
   require("agent.ui.highlights").define()
-  local lines, spans = M.lines(usage, vim.o.columns, os.date("%Y-%m-%d"))
-  local buffer = page.open(lines, "the usage")
-  page.highlight(buffer, namespace, lines, spans)
+  local buffer, top, width = page.open({}, "the usage"), {}, nil
+  --- Draws the page for the width of its window.
+  local function draw()
+    local window = vim.fn.win_findbuf(buffer)[1]
+    local now = window and vim.api.nvim_win_get_width(window) or width
+    if now == width then
+      return
+    end
+    width = now
+    local lines, spans = M.lines(usage, width, os.date("%Y-%m-%d"))
+    vim.bo[buffer].modifiable = true
+    vim.api.nvim_buf_set_lines(buffer, #top, -1, false, lines)
+    vim.bo[buffer].modifiable = false
+    page.highlight(buffer, namespace, lines, spans, #top)
+  end
+  draw()
+  vim.api.nvim_create_autocmd({ "VimResized", "WinResized", "WinEnter" }, {
+    desc = "agent: fit the usage into its window",
+    callback = function()
+      if not vim.api.nvim_buf_is_valid(buffer) then
+        return true
+      end
+      draw()
+    end,
+  })
   return function(line)
     if not line or not vim.api.nvim_buf_is_valid(buffer) then
       return
     end
+    top = { line, "" }
     vim.bo[buffer].modifiable = true
-    vim.api.nvim_buf_set_lines(buffer, 0, 0, false, { line, "" })
+    vim.api.nvim_buf_set_lines(buffer, 0, 0, false, top)
     vim.bo[buffer].modifiable = false
     for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
       vim.api.nvim_win_call(window, function()

@@ -54,13 +54,14 @@ end
 ---@param namespace integer
 ---@param lines string[]
 ---@param spans table<integer, table[]>
-function M.highlight(buffer, namespace, lines, spans)
+---@param above? integer lines above them
+function M.highlight(buffer, namespace, lines, spans, above)
   vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
   for line, of_line in pairs(spans) do
     for _, span in ipairs(of_line) do
       local first, last, group = unpack(span)
       local mark = { end_col = math.min(last, #lines[line]), hl_group = group }
-      vim.api.nvim_buf_set_extmark(buffer, namespace, line - 1, math.min(first, mark.end_col), mark)
+      vim.api.nvim_buf_set_extmark(buffer, namespace, (above or 0) + line - 1, math.min(first, mark.end_col), mark)
     end
   end
 end

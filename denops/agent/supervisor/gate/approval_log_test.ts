@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { scratch } from "../../../../tests/support/project.ts";
+import { UNASKED } from "../../policy/session_permission.ts";
 import { ApprovalLog, logLines } from "./approval_log.ts";
 
 const entry = (title: string) => ({
@@ -75,4 +76,29 @@ Deno.test("the last ones are shown, one line each, and it is said that there are
   assert.equal(lines[0], "[the last 2000; 5 older ones are not shown]");
   assert.match(lines[1] ?? "", /run 5$/);
   assert.match(lines.at(-1) ?? "", /run 2004$/);
+});
+
+Deno.test("the help has every phrase about how a call was approved", async () => {
+  await using state = await scratch();
+  const log = new ApprovalLog(state.root);
+  const help = (await Deno.readTextFile(new URL("../../../../doc/agent.txt", import.meta.url)))
+    .replace(/\s+/g, " ");
+  const command = { kind: "command", command: "x", cwd: "/p", timeout: 1, background: false } as const;
+  const effects = { kind: "effects", terminal: "1" } as const;
+  const always = { answer: "allow_always", rule: "run(npm test *)" };
+  const automatic = (rule: string) => ({ answer: "allowed by rule", rule });
+  const phrases = [
+    ...["allow_once", "allow_session"].flatMap((answer) => [
+      log.add({ ...entry("x"), answer, accesses: command }),
+      log.add({ ...entry("x"), answer, accesses: effects }),
+    ]),
+    log.add({ ...entry("x"), edited: true, accesses: command }),
+    log.add({ ...entry("x"), ...always, accesses: command }),
+    ...["run(npm test *)", "look", "try", "write", "allowed for this session", "a sub-agent"]
+      .map((rule) => log.add({ ...entry("x"), ...automatic(rule), accesses: command })),
+    ...Object.values(UNASKED).map((rule) => log.add({ ...entry("x"), ...automatic(rule) })),
+    ...["the command was allowed", "commands = project"]
+      .map((rule) => log.add({ ...entry("x"), ...automatic(rule), accesses: effects })),
+  ];
+  assert.deepEqual(phrases.filter((phrase) => phrase === undefined || !help.includes(phrase)), []);
 });
