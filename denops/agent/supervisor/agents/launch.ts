@@ -1,5 +1,5 @@
 /** Builds the command that starts a project's engine. */
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import type { UserConfig } from "../../protocol/config.ts";
 import { hostAndPort } from "../../protocol/providers.ts";
 import { isInside } from "../../policy/path.ts";
@@ -13,7 +13,7 @@ import { withRealCertificates } from "../system/network.ts";
 import { ensureStateFolder, projectState, scratchFolder } from "../system/project_state.ts";
 import { gitPaths, type Sandbox, sandbox } from "../system/sandbox.ts";
 
-const PLUGIN = fileURLToPath(new URL("../../../../", import.meta.url));
+const PLUGIN = join(import.meta.dirname ?? "", "../../../..");
 
 export interface Launch extends AgentCommand {
   readonly grants: EngineGrants;

@@ -1,5 +1,4 @@
 /** Proxies and certificates, which Deno reads from the environment at its first request. */
-import { isIP } from "node:net";
 
 const NAMES = ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY"];
 const PROXIES = [...NAMES, ...NAMES.map((name) => name.toLowerCase())];
@@ -54,7 +53,7 @@ function exceptions({ NO_PROXY = "", no_proxy = "" }: Environment): readonly str
 
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host === "0.0.0.0" ||
-    (isIP(host) === 4 && host.startsWith("127."));
+    /^127(\.\d+){3}$/.test(host);
 }
 
 /** Networks such as 10.0.0.0/8 are ignored, so the message may name a proxy that is not used. */

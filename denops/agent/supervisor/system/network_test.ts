@@ -36,6 +36,8 @@ Deno.test("the proxy of an address, without what logs in there", () => {
       ["http://10.0.0.1/v1", undefined],
       ["http://localhost:11434", undefined],
       ["http://127.0.0.9:11434", undefined],
+      ["http://127.1:11434", undefined],
+      ["http://127.0.0.1.test/v1", "one.test:3128"],
       ["http://[::1]:11434", undefined],
     ] as const
   ) assert.equal(proxyFor(address, env), proxy, address);

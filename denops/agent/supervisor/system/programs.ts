@@ -3,8 +3,6 @@
  * environment.
  */
 
-import { existsSync } from "node:fs";
-
 export interface Profile {
   /** The program and its purpose. */
   readonly purpose: string;
@@ -155,7 +153,15 @@ export function openProgram(
  * util-linux's program, which replaces itself with its argument. Deno's `detached` forks this whole process
  * instead, which costs twice the CPU time.
  */
-const SETSID = ["/usr/bin/setsid", "/bin/setsid"].find((path) => existsSync(path));
+const SETSID = ["/usr/bin/setsid", "/bin/setsid"].find(isFile);
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Kills a process that leads a group, then the group. The leader first, because it may not lead the group
