@@ -16,7 +16,7 @@ source = { url = "git+https://github.com/OWNER/agent.nvim" }
 
 build = {
   type = "builtin",
-  copy_directories = { "denops", "doc", "plugin" },
+  copy_directories = { "bin", "denops", "doc", "plugin" },
   -- Beside denops, where Deno looks for them.
   install = { conf = { ["../deno.json"] = "deno.json", ["../deno.lock"] = "deno.lock" } },
 }

@@ -6,6 +6,8 @@ import { dirname, join } from "node:path";
 import DEFAULT_FILE_RULES from "../denops/agent/policy/defaults.json" with { type: "json" };
 import { MODE_FACTS } from "../denops/agent/protocol/modes.ts";
 import { PRESETS } from "../denops/agent/protocol/providers.ts";
+import { EXIT_DOCS, optionRows } from "../denops/agent/run/command_line.ts";
+import { EVENT_DOCS } from "../denops/agent/run/events.ts";
 import { type Profile, PROFILES } from "../denops/agent/supervisor/system/programs.ts";
 import { HIDDEN, SHOWN } from "../denops/agent/supervisor/system/sandbox/visible_places.ts";
 import { optionTypes } from "./option_types.ts";
@@ -44,7 +46,7 @@ export async function written(): Promise<ReadonlyMap<string, string>> {
   const read = (path: string) => Deno.readTextFile(join(PROJECT, path));
   let help = await read("doc/agent.txt");
   for (const group of entries) help = withEntries(help, group);
-  for (const table of [...tables, presets(), MODES]) help = withTable(help, table);
+  for (const table of [...tables, presets(), MODES, ...RUN_TABLES]) help = withTable(help, table);
   for (const block of blocks()) help = withBlock(help, block);
   const shown = async ({ screen, ...part }: HelpPart & { readonly screen: string }) =>
     cropped(await read(`tests/screens/${screen}.txt`), part);
@@ -75,6 +77,21 @@ const MODES: Table = {
   head: ["mode", "what it is for"],
   rows: MODE_FACTS.map(({ name, description }) => [name, description]),
 };
+
+const RUN_TABLES: readonly Table[] = [
+  { tag: "agent-run-options", head: ["option", "meaning"], rows: optionRows() },
+  {
+    tag: "agent-run-codes",
+    head: ["code", "meaning"],
+    rows: EXIT_DOCS.map(([code, doc]) => [String(code), doc]),
+  },
+  {
+    tag: "agent-run-json",
+    head: ["event", "meaning and fields"],
+    rows: EVENT_DOCS.map(({ type, doc }) => [type, doc]),
+    more: EVENT_DOCS.map(({ fields }) => fields.join(", ")),
+  },
+];
 
 function presets(): Table {
   const all = Object.entries(PRESETS);

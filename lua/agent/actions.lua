@@ -46,6 +46,16 @@ local own = {
     end,
   },
   {
+    name = "config",
+    args = "[export]",
+    words = { "export" },
+    is_strict = true,
+    doc = "Write your options for programs that work without Neovim, see |agent-run|.",
+    run = function(_, _, options)
+      require("agent.menus.export_config")(options.bang == true)
+    end,
+  },
+  {
     name = "health",
     doc = "Run :checkhealth agent.",
     run = function()

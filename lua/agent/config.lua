@@ -68,6 +68,12 @@ function M.current_problems()
   return current().problems
 end
 
+--- The user's options by their names, invalid ones too. Callers must not change the result.
+---@return table<string, any>
+function M.by_user()
+  return current().by_name
+end
+
 --- A sentence for each old name that the user has set.
 ---@return string[]
 function M.renamed()

@@ -23,7 +23,7 @@ local TABLE = {
   { "rewind", "refuse now refuse refuse refuse" },
   {
     "open toggle new worktree chats sessions resume edit queue paste approval approve reject review keep why rules "
-      .. "log usage login logout tutor health",
+      .. "log usage login logout tutor config health",
     "now now now now now",
   },
 }

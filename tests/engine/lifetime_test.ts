@@ -161,7 +161,7 @@ Deno.test("an engine is that of the place at the first message; after SIGTERM no
     await waitForChat(
       nvim,
       `Cannot use ${project.root} as the project: the agent could change your home folder. ` +
-        "Open a file of a project first.",
+        "Go to a folder or a file of a project first.",
     );
     assert.equal(server.requests.length, asked);
   });

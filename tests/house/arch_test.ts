@@ -141,6 +141,8 @@ const RULES: readonly (readonly [from: string, to: readonly string[]])[] = [
   ["engine/main.ts", ["engine", "policy", "models", "shared", "protocol"]],
   ["scripted_model", []],
   ["headless", ["supervisor", "policy", "shared", "protocol"]],
+  ["run", ["headless", "supervisor", "policy", "shared", "protocol"]],
+  ["cli.ts", ["run", "protocol"]],
   ["main.ts", ["supervisor", "protocol"]],
   ["standalone.ts", ["main.ts", "shared"]],
 ];

@@ -6,7 +6,7 @@ import { Action } from "../protocol/actions.ts";
 import type { UserConfig } from "../protocol/config.ts";
 import facts from "../protocol/options.json" with { type: "json" };
 import { messageOf } from "../shared/errors.ts";
-import { isRecord } from "../shared/records.ts";
+import { defined, isRecord } from "../shared/records.ts";
 import { optionsError } from "../supervisor/client/options_error.ts";
 import { configurationFile, defaultStateFolder, neovimConfigFolder, type Variables } from "./folders.ts";
 
@@ -142,6 +142,8 @@ export function supervisorConfiguration(
     safe_to_write: safeToWrite(sent.safe_to_write),
     state_dir: stateFolder(values.get("state_dir"), variables),
     config_dir: neovimConfigFolder(variables),
+    // In a terminal of Neovim: commands must not reach it.
+    ...defined({ socket: variables.NVIM || undefined }),
   };
   const action = Action.safeParse({ type: "configure", config: withDefaults(config) });
   if (!action.success) throw new ConfigurationError(optionsError(config, action.error).message);

@@ -69,7 +69,9 @@ export class Headless implements AsyncDisposable {
     }
   }
 
+  /** A stopped turn ends first: it may be writing the changes of a command. */
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#supervisor.stopped();
     await this.#supervisor[Symbol.asyncDispose]();
   }
 }

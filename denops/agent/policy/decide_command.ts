@@ -30,6 +30,8 @@ export interface CommandCircumstances extends SessionTrust {
   readonly hidesHistory: boolean;
   /** Why some unreadable files cannot be hidden; undefined if all can. */
   readonly cannotHide: string | undefined;
+  /** Rules of this run that approve commands without a sandbox, where none is available. */
+  readonly unsandboxed?: readonly Rule[] | undefined;
 }
 
 type JudgedInput =
@@ -56,6 +58,9 @@ export interface CommandDecision {
 /** The level of every command without a sandbox. */
 const UNHELD: CommandAccess = "git+network";
 
+/** The end of the rule that approved a command without a sandbox, for the log and the screen. */
+export const UNSANDBOXED = "without a sandbox";
+
 /** The last line: the gate decides on it when it asks, after the answer and for its changes. */
 let last: { readonly key: string; readonly verdict: CommandVerdict } | undefined;
 
@@ -72,9 +77,7 @@ export function decideCommand(
   const { rules, sandboxed, commands, places, cannotHide } = circumstances;
   const verdict = verdictOf(command, places);
   const rehearses = sandboxed && circumstances.rehearses && !background && direct !== true;
-  const requestedAccess = sandboxed
-    ? fitting(wanted ?? proposed(verdict, circumstances), rehearses, verdict)
-    : UNHELD;
+  const requestedAccess = requested(wanted, verdict, rehearses, circumstances);
   const level = levelOf(requestedAccess);
   // Rules go by the names of programs, and these may be the project's own. So rules allow looks only.
   const renames = changesPath(activation);
@@ -97,12 +100,14 @@ export function decideCommand(
   const against = (wanted: "deny" | "ask") =>
     [run, git, network].flatMap((found) => found?.verdict === wanted ? [ruleText(found.rule)] : [])[0];
   const denying = against("deny");
-  if (denying !== undefined) {
-    return decided({ verdict: "deny", rule: denying, reason: `denied by rule ${denying}` });
-  }
+  if (denying !== undefined) return decided(deniedBy(denying));
   if (verdict.severity === "critical") return askAlways("critical", verdict.reason);
-  if (!sandboxed) return askAlways("no sandbox", `runs without a sandbox; ${verdict.reason}`);
   const asking = against("ask");
+  if (!sandboxed) {
+    const rule = asking === undefined && !renames ? unsandboxedRule(verdict, circumstances) : undefined;
+    if (rule !== undefined) return decided({ verdict: "allow", rule }, { agreed: true });
+    return askAlways("no sandbox", `runs without a sandbox; ${verdict.reason}`);
+  }
   if (asking !== undefined) return decided({ verdict: "ask", rule: asking, reason: `rule ${asking} asks` });
   const readsOnly = verdict.access === "look" && verdict.severity === "none";
   const readRules = readsOnly ? texts(run) ?? texts(git) : undefined;
@@ -123,6 +128,19 @@ export function decideCommand(
   // It stays in its sandbox, and its changes over an overlay are still reviewed.
   const passes = passesUnasked(circumstances, "commands") && !readsSecrets(verdict);
   return passes ? allow(UNASKED.commands, requestedAccess, false) : ask(verdict.severity, verdict.reason);
+}
+
+function deniedBy(rule: string): FileDecision {
+  return { verdict: "deny", rule, reason: `denied by rule ${rule}` };
+}
+
+/** The rules that approve the line without a sandbox; undefined if they do not cover it. */
+function unsandboxedRule(
+  verdict: CommandVerdict,
+  { unsandboxed = [] }: CommandCircumstances,
+): string | undefined {
+  const rules = texts(lineRules(unsandboxed, "run", verdict));
+  return rules && `${rules} ${UNSANDBOXED}`;
 }
 
 /** Whether a part of the line reads what may be secret. */
@@ -150,6 +168,17 @@ function proposed(
   const needsHistory = commands.some(({ words }) => words[0] === "git");
   if (hidesHistory && needsHistory) return commandAccess("git", hasNetwork(access));
   return levelOf(access) === "look" ? commandAccess("try", hasNetwork(access)) : access;
+}
+
+/** @param wanted the engine's proposal */
+function requested(
+  wanted: CommandAccess | undefined,
+  verdict: CommandVerdict,
+  rehearses: boolean,
+  circumstances: CommandCircumstances,
+): CommandAccess {
+  if (!circumstances.sandboxed) return UNHELD;
+  return fitting(wanted ?? proposed(verdict, circumstances), rehearses, verdict);
 }
 
 /** Without overlays, "try" becomes the level that the line seems to need, and "write" if that is unknown. */

@@ -234,3 +234,36 @@ Deno.test("with the project's programs on PATH rules on names allow looks only, 
   assert.equal(decided("npm test", "write", "PATH", false), "allow write");
   assert.equal(decided("ls", "look", "PATH", false), "allow run(ls *)");
 });
+
+Deno.test("without a sandbox only a rule for that approves, unless a rule asks or denies or the line is critical", () => {
+  const unsandboxed = ["run(make *)", "run(rm *)"].map((text) => parseRule(text, "allow", "user"));
+  const cases: readonly (readonly [string, Rules, string])[] = [
+    ["make test", {}, "allow run(make *) without a sandbox"],
+    ["make test && make all", {}, "allow run(make *) without a sandbox"],
+    ["npm test", { allow: "run(npm *)" }, "ask no sandbox always"],
+    ["make test && npm test", { allow: "run(npm *)" }, "ask no sandbox always"],
+    ["make $(npm test)", {}, "ask no sandbox always"],
+    ["make test", { ask: "run(make *)" }, "ask no sandbox always"],
+    ["make test", { deny: "run(make test)" }, "deny run(make test)"],
+    ["make test", { deny: "network(make *)" }, "deny network(make *)"],
+    ["rm -rf ~", {}, "ask critical always"],
+  ];
+  for (const [line, rules, wanted] of cases) {
+    const decided = decide(line, "git+network", rules, { sandboxed: false, unsandboxed });
+    assert.equal(said("git+network", decided), wanted, line);
+  }
+  const activation = { before: ["/home/me/p/bin"], after: [] };
+  const renamed = decideCommand({ command: "make test", access: "git+network", activation }, {
+    ...{
+      rules: [],
+      places: { root: "/home/me/p" },
+      sandboxed: false,
+      unsandboxed,
+      commands: "look",
+      rehearses: false,
+    },
+    ...{ hidesHistory: false, cannotHide: undefined, permission: "default", isTainted: false },
+  });
+  assert.equal(said("git+network", renamed), "ask no sandbox always");
+  assert.equal(said("write", decide("make test", "write", {}, { unsandboxed })), "ask medium");
+});

@@ -74,6 +74,8 @@ export const UserConfig = z.object({
   /** Neovim's configuration folder, absolute. */
   config_dir: z.string().min(1).optional(),
   environment: map(z.string()).optional(),
+  /** Rules for commands without a sandbox, where none is available. Only a command line sets them, for one run. */
+  unsandboxed: list(z.string()).optional(),
 });
 export type UserConfig = z.infer<typeof UserConfig>;
 

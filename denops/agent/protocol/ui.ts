@@ -1,5 +1,5 @@
 /** Messages from the supervisor to Lua: updates. `actions.ts` has those in the other direction. */
-import type { SessionPermission } from "./access.ts";
+import type { AccessOf, SessionPermission } from "./access.ts";
 import type { CommandAccess } from "./commands.ts";
 import type { ShownJob } from "./jobs.ts";
 import type { ModeFacts } from "./modes.ts";
@@ -40,6 +40,8 @@ export type Update =
     readonly request: number;
     readonly answer: string;
   }
+  /** The gate refused a call without asking. */
+  | { readonly type: "denied"; readonly chat: number; readonly title: string; readonly reason: string }
   | {
     readonly type: "plan";
     readonly chat: number;
@@ -361,8 +363,8 @@ export type ApprovalSubject =
     /** As for a command. */
     readonly activation?: string;
   }
-  /** Any other access, as a text. */
-  | { readonly kind: "other"; readonly detail?: string }
+  /** Any other access, as a text; `about`: the subject of a question that only the user may answer. */
+  | { readonly kind: "other"; readonly detail?: string; readonly about?: AccessOf<"ask">["about"] }
   | { readonly kind: "question"; readonly question: string; readonly options: readonly string[] };
 
 export type ApprovalUpdate = ApprovalSubject & {

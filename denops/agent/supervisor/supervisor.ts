@@ -73,6 +73,11 @@ export class Supervisor implements AsyncDisposable {
     });
   }
 
+  /** Resolves when no engine is busy with a stopped turn; one that hangs is killed first. */
+  async stopped(): Promise<void> {
+    await this.#chats.stopped();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#keyCommands.end();
     const closing = this.#chats[Symbol.asyncDispose]();

@@ -90,6 +90,7 @@ M.KINDS = {
   login = "other",
   logout = "other",
   tutor = "other",
+  config = "other",
   health = "other",
 }
 

@@ -51,7 +51,7 @@ async function usable(chosen: string, realHome: string | undefined, option: stri
   if (isTooMuch(real, realHome)) {
     const what = real === realHome ? "your home folder" : "the whole system";
     throw new Error(
-      `Cannot use ${real} as the project: the agent could change ${what}. Open a file of a project first.`,
+      `Cannot use ${real} as the project: the agent could change ${what}. Go to a folder or a file of a project first.`,
     );
   }
   return real;

@@ -15,6 +15,7 @@ export function spawnAgent({ program, args, env, cwd }: AgentCommand): Deno.Chil
     args: [...args],
     env,
     cwd,
+    leadsGroup: true,
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",

@@ -107,6 +107,7 @@ export class EngineClient implements ClientContext {
       rules,
       log,
       commands: user.commands,
+      unsandboxed: this.permissions.unsandboxed,
       files,
       roots,
       view,

@@ -1,6 +1,6 @@
 /** The files that a project's agents can access under the current rules. */
 import type { FileRules, UserConfig } from "../../protocol/config.ts";
-import { fileRules, hiddenFiles } from "../../policy/rules.ts";
+import { fileRules, hiddenFiles, parseRule, type Rule } from "../../policy/rules.ts";
 import { CommandSandbox } from "../commands/sandbox.ts";
 import type { CommandView } from "../commands/command_place.ts";
 import { ApprovalLog } from "../gate/approval_log.ts";
@@ -24,6 +24,8 @@ export class ProjectPermissions {
   readonly sandboxed: boolean;
   /** The name of the shell that runs commands. */
   readonly shell: string;
+  /** Rules that approve commands without a sandbox. */
+  readonly unsandboxed: readonly Rule[];
 
   private constructor(
     roots: readonly string[],
@@ -39,6 +41,7 @@ export class ProjectPermissions {
     this.sandbox = sandbox;
     this.sandboxed = sandboxed;
     this.shell = shell;
+    this.unsandboxed = (user.unsandboxed ?? []).map((text) => parseRule(text, "allow", "user"));
   }
 
   static async open(roots: readonly string[], user: UserConfig): Promise<ProjectPermissions> {

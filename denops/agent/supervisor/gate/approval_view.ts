@@ -3,6 +3,7 @@ import { relative } from "node:path";
 import type { RequestPermissionRequest } from "../../deps/acp_sdk.ts";
 import type { CommandDecision } from "../../policy/decide_command.ts";
 import type { AccessDecision, Circumstances } from "../../policy/decide.ts";
+import type { Rule } from "../../policy/rules.ts";
 import { nameInRoots } from "../../policy/roots.ts";
 import type { SessionTrust } from "../../policy/session_permission.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
@@ -39,6 +40,8 @@ export interface GateContext {
   readonly rules: RuleBook;
   readonly log: ApprovalLog;
   readonly commands: UserConfig["commands"];
+  /** Rules that approve commands without a sandbox. */
+  readonly unsandboxed?: readonly Rule[] | undefined;
   /** The limits of the turn's mode and message. */
   readonly limits: TurnLimits;
   /** The rules for files. */
@@ -70,7 +73,7 @@ export interface AccessRequest {
 export type ApprovalView = ApprovalSubject & Pick<ApprovalUpdate, "reason" | "suggestion">;
 
 export function circumstancesOf(
-  { root, rules, chat, commands, view, rehearses, trust, tools = [], files }: GateContext,
+  { root, rules, chat, commands, unsandboxed, view, rehearses, trust, tools = [], files }: GateContext,
   reason: string,
 ): Circumstances {
   const { HOME: home } = neovimEnvironment();
@@ -78,6 +81,7 @@ export function circumstancesOf(
     rules: rules.rules(chat),
     sandboxed: view !== undefined,
     commands,
+    unsandboxed,
     rehearses,
     places: { root, ...defined({ home }) },
     hidesHistory: view?.tracked !== undefined,
@@ -119,7 +123,7 @@ function subjectOf(access: PlainAccess, content: Content, root: string): Approva
     case "agent":
       return { kind: "other", detail: `${oneLine(access.name)}: ${visible(access.task)}` };
     case "ask":
-      return { kind: "other" };
+      return { kind: "other", about: access.about };
   }
 }
 

@@ -271,7 +271,11 @@ export class Gate {
       noteRemote(access, context);
       this.writes.add(context.chat, access);
     }
-    if (denied) return outcomeOf(OPTION.reject, { reason: decision.reason, rule });
+    if (denied) {
+      const { chat } = context;
+      this.#push({ type: "denied", chat, title, reason: oneLine(decision.reason) });
+      return outcomeOf(OPTION.reject, { reason: decision.reason, rule });
+    }
     const commandAccess = access.kind === "command" ? access.access : undefined;
     return outcomeOf(OPTION.allowOnce, {
       rule,

@@ -65,6 +65,7 @@ async function run(
   await openProgram("put_aside", program, {
     args: rest,
     cwd: "/",
+    leadsGroup: true,
     env: { PATH: "/usr/bin:/bin:/run/current-system/sw/bin" },
     stdin: "null",
     stdout: "null",

@@ -76,6 +76,11 @@ export class Chat {
     return this.#stopping === undefined;
   }
 
+  /** Resolves when the engine has ended a stopped turn. */
+  get stopped(): Promise<void> {
+    return this.#stopping ?? Promise.resolve();
+  }
+
   /** The limits of the running turn, otherwise of the next one. */
   get limits(): TurnLimits {
     return this.#state.phase === "running" ? this.#state.limits : this.session.limits;

@@ -106,6 +106,11 @@ export class Chats implements AsyncDisposable {
     return this.all.find(({ session }) => session.id === sessionId)?.session.engine;
   }
 
+  /** Resolves when no engine is busy with a stopped turn. */
+  async stopped(): Promise<void> {
+    await Promise.all(this.all.map((chat) => chat.stopped));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const chat of this.all) chat.end();
     await this.projects[Symbol.asyncDispose]();

@@ -133,7 +133,10 @@ type ProfileName = keyof typeof PROFILES;
 
 type ProgramOptions = Omit<Deno.CommandOptions, "clearEnv" | "detached" | "env"> & {
   readonly env: Readonly<Record<string, string>>;
-  /** The process leads its own session and process group, for {@link killGroup}. */
+  /**
+   * The process leads its own session and process group, for {@link killGroup}, and because Ctrl-C in a terminal reaches
+   * all processes of this one's group: it must stop the turn, not the engine.
+   */
   readonly leadsGroup?: boolean;
 };
 

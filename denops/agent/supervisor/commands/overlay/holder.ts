@@ -48,6 +48,7 @@ export class Holder implements AsyncDisposable {
       args: [...user, "--dev-bind", "/", "/", "--", sh, "-euc", `${script}\n${HOLD}`, "sh", ...words],
       cwd: "/",
       env,
+      leadsGroup: true,
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",

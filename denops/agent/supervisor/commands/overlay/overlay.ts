@@ -139,6 +139,7 @@ export class Overlay implements AsyncDisposable {
     const { success, stderr } = await openProgram("overlay", program, {
       args: [...rest, this.#tools.sh, "-euc", script, "sh", ...args],
       env: this.#tools.env,
+      leadsGroup: true,
       stdin: "null",
       stdout: "null",
       stderr: "piped",

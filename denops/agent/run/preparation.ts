@@ -1,0 +1,111 @@
+/** Everything that `agent run` needs before its first request. */
+import { resolve } from "node:path";
+import type { UserConfig } from "../protocol/config.ts";
+import {
+  ConfigurationError,
+  missingConfiguration,
+  type OptionValues,
+  readConfiguration,
+  supervisorConfiguration,
+} from "../headless/configuration.ts";
+import type { Variables } from "../headless/folders.ts";
+import { projectRoot } from "../headless/project_root.ts";
+import { messageOf } from "../shared/errors.ts";
+import { defined } from "../shared/records.ts";
+import { described } from "../supervisor/agents/provider.ts";
+import { findRoot } from "../supervisor/agents/root.ts";
+import { storedSessions } from "../supervisor/sessions/stored_sessions.ts";
+import type { RunRequest } from "./command_line.ts";
+
+/** The command line or the configuration is wrong. The message may have several lines. */
+export class UsageError extends Error {}
+
+export interface Preparation {
+  readonly text: string;
+  readonly config: UserConfig;
+  readonly root: string;
+  /** Id of the session that continues. */
+  readonly session: string | undefined;
+}
+
+/** @throws {UsageError} */
+export async function prepare(request: RunRequest, variables: Variables): Promise<Preparation> {
+  try {
+    const values = await readConfiguration(variables) ?? NOTHING;
+    if (values === NOTHING && request.provider === undefined) {
+      throw new ConfigurationError(missingConfiguration(variables));
+    }
+    const config = configuration(values, request, variables);
+    // An unknown provider is an error before the engine starts.
+    if (config.provider !== undefined) described(config, config.provider);
+    const cwd = resolve(request.cwd ?? ".");
+    const chosen = values.byName.get("root");
+    const root = await projectRoot({
+      cwd,
+      chosen: typeof chosen === "string" ? resolve(cwd, chosen) : undefined,
+      stateDir: config.state_dir,
+      home: variables.HOME,
+    });
+    await findRoot({ root }, variables.HOME);
+    const session = await sessionOf(request.session, root, config);
+    return { text: await textOf(request.words), config, root, session };
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
+}
+
+const NOTHING: OptionValues = { byName: new Map(), models: {} };
+
+/** Options that belong to the model of the file. */
+const OF_MODEL = ["model", "summary_model", "explore_model", "limits.context_window"];
+
+function configuration(values: OptionValues, request: RunRequest, variables: Variables): UserConfig {
+  const { provider, model, maxUsd, maxTurns, allow, unsandboxed } = request;
+  const isOther = provider !== undefined && provider !== values.byName.get("provider");
+  const byName = {
+    // A request for a title would follow the turn.
+    "sessions.title": false,
+    ...isOther ? Object.fromEntries(OF_MODEL.map((name) => [name, undefined])) : {},
+    ...defined({
+      provider,
+      model,
+      "limits.max_cost_per_session": maxUsd,
+      "limits.max_iterations": maxTurns,
+    }),
+  };
+  const config = supervisorConfiguration(values, { byName, allow }, variables);
+  return unsandboxed ? { ...config, unsandboxed: [...allow] } : config;
+}
+
+/** @throws {Error} one line */
+async function sessionOf(
+  wanted: string | undefined,
+  root: string,
+  { state_dir }: UserConfig,
+): Promise<string | undefined> {
+  if (wanted === undefined) return undefined;
+  const sessions = (await storedSessions(state_dir)).filter((session) => session.root === root);
+  const found = sessions.find(({ sessionId, archived }) =>
+    wanted === "last" ? !archived : sessionId === wanted
+  );
+  if (found === undefined) {
+    const what = wanted === "last" ? "it has none" : `it has no session ${JSON.stringify(wanted)}`;
+    throw new Error(`Cannot continue a session of ${root}: ${what}.`);
+  }
+  if (found.open) {
+    throw new Error("Cannot continue the session: it is open in Neovim or in another run. Close it there.");
+  }
+  return found.sessionId;
+}
+
+/** @throws {Error} one line */
+async function textOf(words: readonly string[]): Promise<string> {
+  const readsInput = words.includes("-") || words.length === 0;
+  if (readsInput && Deno.stdin.isTerminal()) {
+    throw new Error("Nothing to send: give a text. Try agent run --help.");
+  }
+  const input = readsInput ? await new Response(Deno.stdin.readable).text() : "";
+  const text = words.length === 0 ? input : words.map((word) => word === "-" ? input : word).join(" ");
+  if (text.trim() === "") throw new Error("Nothing to send: the text is empty.");
+  return text.trim();
+}
