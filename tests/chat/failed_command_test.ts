@@ -74,13 +74,33 @@ Deno.test("a failed command is offered above the input, and only ga and a messag
   assert.deepEqual(await nvim.lua(SENT), []);
   await nvim.keys("ga");
   await nvim.waitForScreenGone(OFFER);
-  await nvim.waitForScreen("· output of npm test (exit 1)");
+  await nvim.waitForScreen("▸ output of npm test (exit 1)");
   await nvim.keys("K");
   await nvim.waitForScreen(/# output of npm test \(exit 1\)\s[^]*\$ npm test/);
   await nvim.keys("q<CR>");
   await nvim.waitFor(`(function() return #(function() ${SENT} end)() > 0 end)()`);
   const [given] = await nvim.lua<readonly { readonly text: string }[]>(SENT);
   assert.equal(given?.text, `$ npm test\n${long}\n${rule}\ntwo 漢字`);
+});
+
+Deno.test("the output goes along once, as output, and says that earlier lines are missing", async () => {
+  await using agent = await start({ options: 'attach = { "terminal" }' });
+  const { nvim, terminal } = agent;
+  const shown = `return vim.iter(_G.sent):filter(function(action) return action.type == "prompt" end)
+    :map(function(action) return action.shown.terminal end):last()`;
+  const rows = Array.from({ length: 250 }, (_, at) => String.raw`row ${at + 1}\n`).join("");
+  await nvim.waitForScreen("▸ terminal");
+  await print(nvim, terminal, command("make", rows, 1));
+  await nvim.waitForScreen(`make ${OFFER}`);
+  await nvim.keys("ga");
+  await nvim.waitForScreen("▸ output of make (exit 1)");
+  await nvim.keys("iwhy?<Esc><CR>");
+  await nvim.waitFor(`(function() return #(function() ${SENT} end)() > 0 end)()`);
+  const [given] = await nvim.lua<readonly { readonly text: string; readonly output: boolean }[]>(SENT);
+  assert.match(given?.text ?? "", /^\$ make\n\[earlier lines are left out\]\nrow 51\n[^]*row 250$/);
+  assert.equal(given?.output, true);
+  const { text } = await nvim.lua<{ readonly text: string }>(shown);
+  assert.equal(text, "(its end is in: output of make (exit 1))");
 });
 
 Deno.test("the newest failure is offered until it is dismissed, its terminal closes or a command succeeds there", async () => {
@@ -108,7 +128,7 @@ Deno.test("the newest failure is offered until it is dismissed, its terminal clo
   // In the transcript too; the output is that of the last command.
   await print(nvim, terminal, command("make", String.raw`first\n`, 1));
   await nvim.keys("<C-w>kga");
-  await nvim.waitForScreen("· output of make (exit 1)");
+  await nvim.waitForScreen("▸ output of make (exit 1)");
   await nvim.keys("<C-w>j<BS>");
   await nvim.waitForScreenGone("output of make");
 

@@ -97,8 +97,9 @@ test("the last lines of a terminal", async (agent) => {
   const text = await ask(agent, "And now?");
   assert.match(
     text,
-    /output of printf .* \(exit 3\) \(already provided.*\n\$ printf .*exit 3\nthree failed\n```/s,
+    /From the user's terminal: output of printf .* \(exit 3\) \(already provided.*\n\$ printf .*exit 3\nthree failed\n```/s,
   );
+  assert.equal(text.match(/^(?:\| )?three failed$/gm)?.length, 1, text);
 });
 
 test("a selection is shown as a name, opens, and is read from the disk or the buffer, never pasted", async (agent) => {

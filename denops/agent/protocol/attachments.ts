@@ -6,6 +6,8 @@ const mention = z.string().min(1).max(200).optional();
 /** For the screen, one line: "3 diagnostics". */
 const label = z.string().min(1).max(500);
 const line = z.int().min(1);
+/** The text is the end of a command's output in the user's terminal. */
+const output = z.boolean().optional();
 
 /** A line of a file. */
 const Place = z.object({ path: z.string().optional(), line: line.optional(), text: z.string() });
@@ -32,6 +34,7 @@ export const Attachment = z.discriminatedUnion("type", [
     label,
     text: z.string().max(1_000_000),
     selected: z.boolean().optional(),
+    output,
   }),
   /** The bytes of an image in base64. */
   z.object({ type: z.literal("image"), mention, label, data: z.string() }),
@@ -53,6 +56,7 @@ export const AttachmentMeta = z.object({
   mention,
   label: label.optional(),
   selected: z.boolean().optional(),
+  output,
   /** The text is a prompt template that the message calls. */
   prompt: z.boolean().optional(),
 });

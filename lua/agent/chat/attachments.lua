@@ -13,6 +13,8 @@ local window = require("agent.chat.window")
 ---@field chat agent.Chat
 ---@field switched table<string, boolean>  attachments that the user has switched on or off in this chat, by name
 ---@field readable table<string, boolean>  whether the model may have a file freely; false until the answer comes
+---@field outputs table<string, integer>  the terminal of each failed command's output, by label
+---@field covered? { text: string, label: string }  a terminal's end that an output has brought
 ---@field sent table<string, agent.SentText>  the newest text that was sent of a file, by path
 local Attachments = {}
 Attachments.__index = Attachments
@@ -20,7 +22,7 @@ Attachments.__index = Attachments
 ---@param chat agent.Chat
 ---@return agent.Attachments
 function Attachments.new(chat)
-  return setmetatable({ chat = chat, switched = {}, readable = {}, sent = {} }, Attachments)
+  return setmetatable({ chat = chat, switched = {}, readable = {}, outputs = {}, sent = {} }, Attachments)
 end
 
 ---@class agent.SentText
@@ -149,6 +151,18 @@ function Attachments:active_label(current)
   return is_known and ("%s %s sent"):format(label, what) or ("%s with %s"):format(label, what)
 end
 
+--- The output of a failed command that brings the end of a terminal, or has brought it.
+---@param terminal agent.TerminalEnd
+---@return string? label
+function Attachments:output_in(terminal)
+  for _, one in ipairs(self.chat.selections.all) do
+    if one.output and self.outputs[one.label] == terminal.buffer then
+      return one.label
+    end
+  end
+  return self.covered and self.covered.text == terminal.text and self.covered.label or nil
+end
+
 --- All possible attachments, in the order of the line.
 ---@return agent.AttachmentChoice[]
 ---@return agent.Surroundings
@@ -174,7 +188,7 @@ function Attachments:list()
   if #now.buffers > 0 then
     add("buffers", format.plural(#now.buffers, "other file"))
   end
-  if now.terminal then
+  if now.terminal and not self:output_in(now.terminal) then
     add("terminal", "terminal")
   end
   followed.refresh(self.chat.selections.all)
@@ -201,9 +215,14 @@ function Attachments:for_message(text)
   if not is_on(self.chat, "diagnostics") then
     now.errors, now.warnings = nil, nil
   end
-  if not is_on(self.chat, "terminal") then
-    now.terminal = nil
+  local terminal = is_on(self.chat, "terminal") and now.terminal or nil
+  local output = terminal and self:output_in(terminal)
+  if terminal and output then
+    self.covered = { text = terminal.text, label = output }
+    -- Without it, the model would read that no terminal is visible.
+    terminal.text = ("(its end is in: %s)"):format(output)
   end
+  now.terminal = terminal and { command = terminal.command, text = terminal.text }
   now.servers = require("agent.editor.lsp.clients").may_serve({ self.chat.timeline.root })
   local list = attachment.of(text, self.chat:back())
   local chosen = self.chat.selections.all
@@ -240,8 +259,9 @@ end
 --- Adds the output of a failed command, if it is offered.
 ---@return boolean added
 function Attachments:add_failed()
-  local output = terminals.take()
+  local output, terminal = terminals.take()
   if output then
+    self.outputs[output.label] = terminal
     self.chat.selections:add(output)
   end
   return output ~= nil

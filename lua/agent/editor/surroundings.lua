@@ -15,6 +15,11 @@ local MOST_LINES, MOST_TEXT = 20, 1500
 ---@field text? true              its text is sent
 ---@field lines? agent.LineRange  only these lines of it
 
+---@class agent.TerminalEnd
+---@field buffer? integer
+---@field command string
+---@field text string
+
 ---@class agent.LineRange
 ---@field first integer
 ---@field last integer
@@ -24,12 +29,12 @@ local MOST_LINES, MOST_TEXT = 20, 1500
 ---@field buffers { path: string, modified: boolean }[]
 ---@field errors integer
 ---@field warnings integer
----@field terminal? { command: string, text: string }
+---@field terminal? agent.TerminalEnd
 ---@field servers? boolean whether a language server runs for the project, or any is enabled
 
 --- The last lines of the terminal on this window's tab page that was used last.
 ---@param window integer
----@return { command: string, text: string }?
+---@return agent.TerminalEnd?
 local function terminal(window)
   local found ---@type table?
   for _, win in ipairs(vim.api.nvim_tabpage_list_wins(vim.api.nvim_win_get_tabpage(window))) do
@@ -63,7 +68,8 @@ local function terminal(window)
     return nil
   end
   local from = math.max(0, vim.fn.strchars(text) - MOST_TEXT)
-  return { command = found.name:match("//%d+:(.*)$") or found.name, text = vim.fn.strcharpart(text, from) }
+  local command = found.name:match("//%d+:(.*)$") or found.name
+  return { buffer = found.bufnr, command = command, text = vim.fn.strcharpart(text, from) }
 end
 
 --- Bytes of a file that are sent, in whole lines.

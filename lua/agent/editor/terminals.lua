@@ -116,11 +116,13 @@ end
 ---@param first integer
 ---@param last integer exclusive
 ---@return string[]
+---@return boolean is_cut  there are earlier ones
 local function output_of(buffer, first, last)
   while last > first and not vim.api.nvim_buf_get_lines(buffer, last - 1, last, false)[1]:find("%S") do
     last = last - 1
   end
   local lines = lines_of(buffer, math.max(first, last - MOST_ROWS), last)
+  local has_more = last - MOST_ROWS > first
   local from, size = #lines + 1, 0
   while from > 1 and size + #lines[from - 1] < MOST_BYTES do
     from = from - 1
@@ -128,9 +130,9 @@ local function output_of(buffer, first, last)
   end
   if from > #lines and lines[1] then
     -- Keeps characters whole.
-    return { (lines[#lines]:sub(-MOST_BYTES):gsub("^[\128-\191]+", "")) }
+    return { (lines[#lines]:sub(-MOST_BYTES):gsub("^[\128-\191]+", "")) }, true
   end
-  return vim.list_slice(lines, from)
+  return vim.list_slice(lines, from), has_more or from > 1
 end
 
 --- A line without its first cells.
@@ -196,7 +198,10 @@ end
 local function text_of(buffer, marks)
   local first = marks.output and row_of(buffer, marks.output) or 0
   local last = marks.stop and row_of(buffer, marks.stop) + (marks.stop.column > 0 and 1 or 0)
-  local lines = output_of(buffer, first, last or vim.api.nvim_buf_line_count(buffer))
+  local lines, is_cut = output_of(buffer, first, last or vim.api.nvim_buf_line_count(buffer))
+  if is_cut then
+    table.insert(lines, 1, "[earlier lines are left out]")
+  end
   if marks.command then
     table.insert(lines, 1, "$ " .. marks.command)
   end
@@ -324,6 +329,7 @@ end
 
 --- The last lines of the failed command, to be attached. It is offered no longer.
 ---@return agent.Attachment?
+---@return integer? buffer of its terminal
 function M.take()
   local command = failed
   if not command then
@@ -331,7 +337,7 @@ function M.take()
   end
   offer(nil)
   local label = ("output of %s (exit %d)"):format(M.name(command), command.status)
-  return { type = "text", label = label, text = command.text, selected = true }
+  return { type = "text", label = label, text = command.text, selected = true, output = true }, command.buffer
 end
 
 return M

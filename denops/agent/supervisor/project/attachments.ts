@@ -34,7 +34,11 @@ function blockOf(one: Attachment, rules: Rules): ContentBlock {
     case "image":
       return { type: "image", data: one.data, mimeType: "image/png", ...meta({ label: one.label }) };
     case "text":
-      return textBlock(one.label, one.text, meta({ label: one.label, ...selectedOf(one) }));
+      return textBlock(
+        one.label,
+        one.text,
+        meta({ label: one.label, ...selectedOf(one), ...defined({ output: one.output }) }),
+      );
     case "places":
       return textBlock(one.label, placesText(one.places, rules), meta({ label: one.label }));
   }

@@ -207,13 +207,17 @@ class MessageGatherer {
       case "image":
         return this.#image(one.meta?.label ?? one.name, Uint8Array.fromBase64(one.data));
       case "file": {
-        const { label, selected = false, prompt = false } = one.meta ?? {};
+        const { label, selected = false, output = false, prompt = false } = one.meta ?? {};
         if (label !== undefined && prompt) {
           const text = `What the user asks for with the message above:\n\n${one.text}`;
           return void this.#attachments.set(label, { type: "given", label, text });
         }
         if (label !== undefined) {
-          const what = selected ? `User's selected code from ${label}` : label;
+          const what = output
+            ? `From the user's terminal: ${label}`
+            : selected
+            ? `User's selected code from ${label}`
+            : label;
           return void this.#give(label, what, one.text, isNamed || selected);
         }
         this.#attachments.set(one.uri, { type: "file", uri: one.uri, text: one.text });
