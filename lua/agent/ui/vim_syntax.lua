@@ -13,7 +13,7 @@ local MOST_LINES, MOST_BYTES = 2000, 500
 --- Work at once, and the pause before the next one.
 local SLICE_MS, PAUSE_MS = 2, 4
 
---- A block that takes longer stays plain from there.
+--- A block that takes more CPU time stays plain from there. On a busy machine little work lasts long.
 local MOST_MS = 2000
 
 --- Hidden buffers.
@@ -36,7 +36,7 @@ local buffers = {}
 ---@field spans_of table<integer, agent.CodeSpan[]>
 ---@field done integer    lines with current spans
 ---@field wanted integer  lines that a caller waits for
----@field spent number    milliseconds
+---@field spent number    milliseconds of CPU time
 ---@field waits boolean   it is in the queue
 local SyntaxBlock = {}
 SyntaxBlock.__index = SyntaxBlock
@@ -168,19 +168,16 @@ end
 --- Highlights lines until the time is over, but at least one.
 ---@param block agent.SyntaxBlock
 local function advance(block)
-  local start = vim.uv.hrtime()
-  local function spent()
-    return (vim.uv.hrtime() - start) / 1e6
-  end
+  local start, cpu = vim.uv.hrtime(), os.clock()
   local buffer = buffer_for(block.filetype)
   write(buffer, block.lines)
   vim.api.nvim_buf_call(buffer.number, function()
     repeat
       block.done = block.done + 1
       block.spans_of[block.done] = read_line(block.done, block.lines[block.done])
-    until block.done >= block.wanted or spent() > SLICE_MS
+    until block.done >= block.wanted or vim.uv.hrtime() - start > SLICE_MS * 1e6
   end)
-  block.spent = block.spent + spent()
+  block.spent = block.spent + (os.clock() - cpu) * 1000
 end
 
 ---@param block agent.SyntaxBlock
