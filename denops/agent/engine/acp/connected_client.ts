@@ -5,7 +5,9 @@ import type { EngineConfig } from "../../protocol/config.ts";
 import { InitializeMeta, ours } from "../../protocol/extensions.ts";
 import { messageOf } from "../../shared/errors.ts";
 import type { Editor } from "../ports/editor.ts";
-import { fsEditor, noEditor, screenEditor } from "./editor.ts";
+import { FsEditor } from "../../shared/fs_editor.ts";
+import { readWhole } from "../tools/files/disk.ts";
+import { noEditor, screenEditor } from "./editor.ts";
 import { Screen } from "./screen.ts";
 import type { Capabilities } from "./updates.ts";
 
@@ -66,7 +68,9 @@ export class ConnectedClient {
     const { extensions, readFiles, writeFiles } = this.#can;
     const screen = new Screen(client, sessionId, extensions);
     if (screen.has("unsaved_text") && screen.has("write_unsaved")) return screenEditor(screen);
-    return readFiles && writeFiles ? fsEditor(client, sessionId) : noEditor;
+    if (!readFiles || !writeFiles) return noEditor;
+    const makeFolder = (folder: string) => Deno.mkdir(folder, { recursive: true });
+    return new FsEditor({ client, sessionId, readFile: readWhole, makeFolder });
   }
 }
 
