@@ -1,14 +1,11 @@
 /** A supervisor without Neovim. Load this module when the program needs one: it loads the supervisor's. */
-import type { z } from "../deps/zod.ts";
-import type { Action } from "../protocol/actions.ts";
+import type { ActionInput } from "../protocol/actions.ts";
 import type { UserConfig } from "../protocol/config.ts";
 import type { EditorQuestion, Update } from "../protocol/ui.ts";
 import { messageOf } from "../shared/errors.ts";
 import { bootEarly } from "../supervisor/agents/boot.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 import type { Variables } from "./folders.ts";
-
-type ActionInput = z.input<typeof Action>;
 
 export interface HeadlessOptions {
   /** See configuration.ts. */
@@ -18,8 +15,14 @@ export interface HeadlessOptions {
   readonly variables: Variables;
   /** Gets updates in order, and the next batch only after it resolves. It must not reject. */
   show(batch: readonly Update[]): void | Promise<void>;
-  /** Answers questions about open files. Without it, no file is open in an editor. @throws {Error} one line */
-  editor?(question: EditorQuestion): Promise<unknown>;
+  /**
+   * Answers questions about open files. Without it, no file is open in an editor.
+   * @param session whose engine asks
+   * @throws {Error} one line
+   */
+  editor?(question: EditorQuestion, session: string | undefined): Promise<unknown>;
+  /** Whether updates of calls have the texts of their diffs. */
+  readonly hasDiffs?: boolean;
 }
 
 /** Literal imports would be loaded together with this module, and the engine would start later. */
@@ -42,6 +45,7 @@ export class Headless implements AsyncDisposable {
     this.#supervisor = new constructor((batch) => this.#deliver(batch), {
       host: 1,
       environment: () => Promise.resolve(options.variables),
+      hasDiffs: options.hasDiffs ?? false,
     });
     this.act({ type: "configure", config: options.config });
     if (options.editor === undefined) this.act({ type: "editor_state", files: [], servers: false });
@@ -52,6 +56,11 @@ export class Headless implements AsyncDisposable {
     this.#supervisor.act(action);
   }
 
+  /** As `act`, but the caller reports the error. Updates may still follow. @throws {Error} one line */
+  async perform(action: ActionInput): Promise<void> {
+    await this.#supervisor.perform(action);
+  }
+
   async #deliver(batch: readonly Update[]): Promise<void> {
     for (const update of batch) {
       if (update.type === "ask_editor") void this.#reply(update);
@@ -60,10 +69,10 @@ export class Headless implements AsyncDisposable {
   }
 
   async #reply(question: Extract<Update, { type: "ask_editor" }>): Promise<void> {
-    const { request } = question;
+    const { request, session } = question;
     try {
       if (this.#options.editor === undefined) throw new Error("no editor is running");
-      this.act({ type: "reply", request, result: await this.#options.editor(question) });
+      this.act({ type: "reply", request, result: await this.#options.editor(question, session) });
     } catch (error) {
       this.act({ type: "reply", request, error: messageOf(error) });
     }

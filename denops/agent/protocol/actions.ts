@@ -27,6 +27,8 @@ export const Action = z.discriminatedUnion("type", [
   /** The user opened a chat. The engine starts a session unless the chat shows one. The first message reports errors. */
   /** `preloads`: the user types a command and may not send anything, so no login is used. */
   z.object({ type: z.literal("open"), chat, session, ...place, preloads: z.boolean().default(false) }),
+  /** Opens the chat's session, a new one if it has none; `ready` names it. */
+  z.object({ type: z.literal("open_session"), chat, session, ...place }),
   z.object({
     type: z.literal("prompt"),
     chat,
@@ -72,8 +74,11 @@ export const Action = z.discriminatedUnion("type", [
     result: z.unknown().optional(),
     error: z.string().optional(),
   }),
-  /** `files`: names of loaded buffers and of their link targets, without folders. `servers`: a language server runs. */
-  z.object({ type: z.literal("editor_state"), files: z.array(z.string()), servers: z.boolean() }),
+  /**
+   * `files`: names of loaded buffers and of their link targets, without folders; absent: any file may be open.
+   * `servers`: a language server runs.
+   */
+  z.object({ type: z.literal("editor_state"), files: z.array(z.string()).optional(), servers: z.boolean() }),
   /** Without an answer, the user declined. */
   z.object({ type: z.literal("answer_question"), request, answer: z.string().optional() }),
   z.object({ type: z.literal("rules"), request, chat, session, ...place }),
@@ -157,3 +162,4 @@ export const Action = z.discriminatedUnion("type", [
   }),
 ]);
 export type Action = z.infer<typeof Action>;
+export type ActionInput = z.input<typeof Action>;

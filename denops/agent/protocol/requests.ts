@@ -9,6 +9,7 @@ import { z } from "../deps/zod.ts";
 import { MessageId } from "./extensions.ts";
 import { PromptBlock } from "./attachments.ts";
 import { OwnMode } from "./modes.ts";
+import { UsageTables } from "./results/usage.ts";
 import { LONGEST_CALL_ID } from "./update_meta.ts";
 
 const sessionId = z.string();
@@ -141,99 +142,6 @@ const ReviewFile = z.object({
 });
 export type ReviewFile = z.infer<typeof ReviewFile>;
 
-/** Reviewed hunks. */
-const Hunks = z.object({
-  kept: z.int(),
-  /** Kept, with the user's changes. */
-  changed: z.int(),
-  undone: z.int(),
-});
-
-/** Outcomes of edits: calls and hunks. */
-const Edits = Hunks.extend({
-  tried: z.int(),
-  /** Calls that wrote nothing. */
-  failed: z.int(),
-});
-
-/** One model and one form of edits. */
-const EditRow = Edits.extend({
-  /** "provider/model" */
-  model: z.string(),
-  /** How the call of edit_file was written, otherwise the tool's name. */
-  form: z.string(),
-});
-
-/** Files of one language that edits wrote, and their lines. */
-const LanguageRow = z.object({
-  /** The end of their names after the last dot, or names without a dot; in lower case. */
-  extension: z.string(),
-  files: z.int(),
-  edits: z.int(),
-  ...counts,
-});
-
-/** Milliseconds. */
-const Times = z.object({
-  median: z.number(),
-  /** Nine of ten take at most this. */
-  most: z.number(),
-});
-
-const UsageRow = z.object({
-  /** The subject of the row: a turn's first line, a session's title, a local date, or "provider/model". */
-  name: z.string(),
-  requests: z.int(),
-  /** Requests without reported tokens, which are missing in the sums. */
-  unreported: z.int(),
-  input: z.int(),
-  output: z.int(),
-  cachedRead: z.int(),
-  cachedWrite: z.int(),
-  /** US dollars; undefined if no request had a price. */
-  cost: z.number().optional(),
-  /** Median milliseconds from a request to its first token. */
-  firstToken: z.number().optional(),
-  /** Tool calls by name. No record: an empty one has a key in Lua. */
-  tools: z.array(z.object({ name: z.string(), count: z.int() })),
-  /** Calls of unknown tools, or with invalid arguments. */
-  invalid: z.int(),
-  turns: z.int(),
-  /** Maxima over all requests. */
-  messages: z.int(),
-  offered: z.int(),
-  /** The purposes of the requests. */
-  modes: z.array(z.string()),
-  /** Mean milliseconds to build a step's prompt, and from its input to the request. */
-  prompt: z.object({ build: z.number(), ready: z.number() }).optional(),
-  /** Milliseconds from messages to the ends of their turns, summed; undefined without a turn. */
-  time: z.number().optional(),
-  /** Tokens a second from the first to the last of an answer; undefined without a streamed answer. */
-  speed: z.number().optional(),
-  /** Code blocks of answers that the user yanked, and applied; edits in place are included. */
-  copied: z.int(),
-  applied: z.int(),
-  /** For turns only. */
-  edits: Edits.optional(),
-  /** For models only: of their turns and requests. */
-  turnTimes: Times.optional(),
-  requestTimes: Times.optional(),
-});
-type UsageRow = z.infer<typeof UsageRow>;
-
-/** Usage of one model on one day. */
-const DailyUsage = z.object({
-  /** YYYY-MM-DD in the user's time zone. */
-  day: z.string(),
-  /** "provider/model" */
-  model: z.string(),
-  input: z.int(),
-  cachedRead: z.int(),
-  output: z.int(),
-  /** US dollars; undefined if a request with tokens has no price. */
-  cost: z.number().optional(),
-});
-
 /** A part of a request. */
 const ContextPart = z.object({
   group: z.enum(["tools", "system", "rules", "files", "results", "messages"]),
@@ -344,10 +252,15 @@ export const REQUESTS = {
   },
   /**
    * The newest turns before the cursor, oldest first; `before` is the cursor for older ones. Each text and each call is
-   * one update; diffs of calls only have counts.
+   * one update. `diffs`: with the texts of the calls' diffs, otherwise with their counts and with what was undone.
    */
   session_history: {
-    params: z.object({ sessionId, before: z.int().optional(), turns: z.int().min(1).max(200) }),
+    params: z.object({
+      sessionId,
+      before: z.int().optional(),
+      turns: z.int().min(1).max(200),
+      diffs: z.boolean().optional(),
+    }),
     result: z.object({
       entries: z.array(HistoryEntry),
       before: z.int().optional(),
@@ -467,23 +380,7 @@ export const REQUESTS = {
   },
   usage: {
     params: z.object({ sessionId: sessionId.optional() }),
-    result: z.object({
-      /** The day (YYYY-MM-DD) of the built-in prices. */
-      pricesOf: z.string(),
-      /** Newest first. */
-      turns: z.array(UsageRow),
-      /** Sub-agents of the session, which the sums of its turns include. */
-      agents: z.array(UsageRow),
-      sessions: z.array(UsageRow),
-      days: z.array(UsageRow),
-      models: z.array(UsageRow),
-      /** The newest 30 days with requests, newest first. */
-      daily: z.array(DailyUsage),
-      /** Last used first. */
-      edits: z.array(EditRow),
-      /** Most changed lines first. */
-      languages: z.array(LanguageRow),
-    }),
+    result: UsageTables,
   },
   /** The user yanked or applied a code block of this turn's answer. */
   code_used: {

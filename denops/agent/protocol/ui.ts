@@ -134,7 +134,8 @@ export type Update =
   }
   /** How much of these calls' changes the user undid; only in a stored session. */
   | { readonly type: "undone"; readonly chat: number; readonly calls: RequestResult<"undo">["calls"] }
-  | ({ readonly type: "ask_editor"; readonly request: number } & EditorQuestion)
+  /** `session`: of the engine that asks. */
+  | ({ readonly type: "ask_editor"; readonly request: number; readonly session?: string } & EditorQuestion)
   /** More of the answer to an `aside`; its `engine_answer` has all of it. */
   | { readonly type: "aside_text"; readonly chat: number; readonly request: number; readonly text: string }
   | { readonly type: "health"; readonly request: number; readonly report: HealthReport }
@@ -269,10 +270,20 @@ export interface ToolUpdate {
   readonly is_diff?: boolean;
   /** With a diff, its files in their order. */
   readonly locations?: readonly ScreenLocation[];
+  /** The texts of the diff, as they are; only for a screen that wants them. */
+  readonly diffs?: readonly TextDiff[];
   /** How it was approved, one phrase for each approval; added to the earlier ones. */
   readonly approvals?: readonly string[];
   /** Id of the call above it. */
   readonly parent?: string;
+}
+
+export interface TextDiff {
+  /** Absolute. */
+  readonly path: string;
+  /** Absent if the file is new. */
+  readonly before?: string;
+  readonly after: string;
 }
 
 export interface ScreenLocation {

@@ -1,6 +1,6 @@
 import type { z } from "../deps/zod.ts";
 import { firstProblem } from "../protocol/options/problems.ts";
-import { Action } from "../protocol/actions.ts";
+import { Action, type ActionInput } from "../protocol/actions.ts";
 import type { Severity, Update } from "../protocol/ui.ts";
 import { messageOf } from "../shared/errors.ts";
 import { isRecord } from "../shared/records.ts";
@@ -28,6 +28,8 @@ export interface SupervisorOptions {
   readonly host: number;
   /** Neovim's environ(). */
   readonly environment: () => Promise<unknown>;
+  /** Whether updates of calls have the texts of their diffs. */
+  readonly hasDiffs?: boolean;
   readonly world?: ProviderWorld;
 }
 
@@ -38,13 +40,13 @@ export class Supervisor implements AsyncDisposable {
   readonly #keyCommands = new KeyCommands();
   readonly #handlers: ReturnType<typeof actionTable>;
 
-  constructor(deliver: Deliver, { host, environment, ...options }: SupervisorOptions) {
+  constructor(deliver: Deliver, { host, environment, hasDiffs = false, ...options }: SupervisorOptions) {
     const world = options.world ?? realWorld((...command) => this.#keyCommands.run(...command));
     this.#pump = new Pump(
       deliver,
       (chat, why) => this.#chats.find(chat)?.session.engine?.kill(`it ${why}`),
     );
-    const push = (update: Update) => this.#pump.push(update);
+    const push = (update: Update) => this.#pump.push(hasDiffs ? update : withoutDiffs(update));
     let lastRequest = host;
     const nextRequest = () => ++lastRequest;
     const ports = {
@@ -66,9 +68,7 @@ export class Supervisor implements AsyncDisposable {
     const parsed = Action.safeParse(raw);
     if (!parsed.success) return this.#refuse(raw, parsed.error);
     const action = parsed.data;
-    // The table's type says that each handler takes its own action.
-    const handle = this.#handlers[action.type] as (action: Action) => void | Promise<void>;
-    handle(action)?.catch((error: unknown) => {
+    this.#handle(action).catch((error: unknown) => {
       this.#notice("chat" in action ? action.chat : 1, "error", messageOf(error));
     });
   }
@@ -76,6 +76,19 @@ export class Supervisor implements AsyncDisposable {
   /** Resolves when no engine is busy with a stopped turn; one that hangs is killed first. */
   async stopped(): Promise<void> {
     await this.#chats.stopped();
+  }
+
+  /** As `act`, but the caller reports the error. @throws {Error} one line */
+  async perform(action: ActionInput): Promise<void> {
+    const parsed = Action.safeParse(action);
+    if (!parsed.success) throw new Error(`Cannot do that: ${firstProblem(parsed.error)}`);
+    await this.#handle(parsed.data);
+  }
+
+  async #handle(action: Action): Promise<void> {
+    // The table's type says that each handler takes its own action.
+    const handle = this.#handlers[action.type] as (action: Action) => void | Promise<void>;
+    await handle(action);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -102,4 +115,11 @@ export class Supervisor implements AsyncDisposable {
   #notice(chat: number, severity: Severity, text: string): void {
     this.#pump.push({ type: "notice", chat, severity, text: oneLine(text, LONGEST_NOTICE) });
   }
+}
+
+/** The texts would cross to Neovim for nothing: the update's output has their difference. */
+function withoutDiffs(update: Update): Update {
+  if (update.type !== "tool" || update.diffs === undefined) return update;
+  const { diffs: _, ...rest } = update;
+  return rest;
 }

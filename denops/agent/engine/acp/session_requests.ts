@@ -1,7 +1,7 @@
 /** Answers the screen's requests about sessions: `_agent/session_*` and the like. */
 import { promptPart } from "./prompt_parts.ts";
 import { exportJson, exportMarkdown } from "./export/export.ts";
-import { outline, pageOf } from "./history.ts";
+import { history, outline, pageOf } from "./history.ts";
 import { exportRecording, type Withheld } from "./export/recording.ts";
 import { exportTrace } from "./export/trace.ts";
 import type { Answers } from "./requests.ts";
@@ -83,11 +83,11 @@ export function storedSessionAnswers(
         })),
       };
     },
-    session_history: async ({ sessionId, before, turns }) => {
+    session_history: async ({ sessionId, before, turns, diffs = false }) => {
       const isElsewhere = (await locks.openElsewhere()).has(sessionId);
       const stored = sessions.get(sessionId);
       const page = pageOf(stored.turns, before, turns);
-      const entries = [...outline(store, sessionId, page, can())];
+      const entries = [...(diffs ? history : outline)(store, sessionId, page, can())];
       const isRunning = isElsewhere && stored.ended === undefined;
       const complete = before === undefined ? stored.turns - (isRunning ? 1 : 0) : undefined;
       return { entries, ...defined({ before: page.before, complete }) };

@@ -60,7 +60,7 @@ async function request(
   const approvals = await permissions.log.ofSession(permissions.root, String(params.sessionId));
   const updates = historyUpdates(chat, entries, roots, approvals);
   await session.showStored(modes, String(params.sessionId));
-  return { updates, ...defined({ before }) };
+  return { updates, ...defined({ before, complete }) };
 }
 
 /** The session may be stored but not open. */

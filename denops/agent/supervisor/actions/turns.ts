@@ -7,11 +7,14 @@ import { type ActionContext, type ActionOf, answer, type Handlers } from "./acti
 
 export function turnActions(
   context: ActionContext,
-): Handlers<"open" | "prompt" | "steer" | "take_back" | "cancel" | "close" | "remember"> {
+): Handlers<"open" | "open_session" | "prompt" | "steer" | "take_back" | "cancel" | "close" | "remember"> {
   const { chats, notice } = context;
   return {
     open: (action) => {
       chats.at({ ...action, session: undefined }).session.prepare(action.session, action.preloads);
+    },
+    async open_session(action) {
+      await chats.at(action).session.open();
     },
     prompt: (action) => chats.at(action).send(action),
     steer: (action) => answer(context, action.request, steer(context, action)),

@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { SCREEN_REQUESTS, type ScreenResult } from "../../protocol/screen_requests.ts";
 import type { Action } from "../../protocol/actions.ts";
 import type { EditorQuestion, Update } from "../../protocol/ui.ts";
+import { defined } from "../../shared/records.ts";
 import { Waiting } from "./waiting.ts";
 
 /**
@@ -18,7 +19,7 @@ const LONGEST_WAIT_MS = {
 
 const CANNOT = {
   unsaved_text: "the editor cannot say whether it has unsaved changes",
-  write_unsaved: "the editor cannot say whether it has unsaved changes",
+  write_unsaved: "the editor did not take the text",
   written_since: "the editor cannot say what it has written",
   lsp: "the editor cannot ask its language servers",
 } as const;
@@ -41,17 +42,21 @@ export class EditorQuestions {
 
   /** Until it is set, Neovim is asked about everything. */
   set state({ files, servers }: EditorState) {
-    this.#open = new Set(files.map(folded));
+    this.#open = files && new Set(files.map(folded));
     this.hasServers = servers;
   }
 
-  /** Lua's answer, unchecked. @throws {Error} one line if it fails or times out */
-  async ask(question: EditorQuestion): Promise<unknown> {
+  /**
+   * Lua's answer, unchecked.
+   * @param session whose engine asks
+   * @throws {Error} one line if it fails or times out
+   */
+  async ask(question: EditorQuestion, session?: string): Promise<unknown> {
     const known = this.#known(question);
     if (known !== undefined) return known;
     const request = this.#nextRequest();
     const waiting = this.#waiting.add(request, "editor");
-    this.#push({ type: "ask_editor", request, ...question });
+    this.#push({ type: "ask_editor", request, ...question, ...defined({ session }) });
     const timer = setTimeout(
       () => this.#waiting.settle(request, { error: "Neovim does not answer; it may be waiting for a key" }),
       LONGEST_WAIT_MS[question.method],
@@ -65,8 +70,8 @@ export class EditorQuestions {
   }
 
   /** @throws {Error} as {@link ask} */
-  async unsavedText(path: string): Promise<ScreenResult<"unsaved_text">> {
-    const answer = await this.ask({ method: "unsaved_text", params: { path } });
+  async unsavedText(path: string, session?: string): Promise<ScreenResult<"unsaved_text">> {
+    const answer = await this.ask({ method: "unsaved_text", params: { path } }, session);
     return SCREEN_REQUESTS.unsaved_text.result.parse(answer);
   }
 

@@ -6,7 +6,7 @@ import { WRITE_OF_SESSION } from "../../policy/decide_files.ts";
 import { isInside } from "../../policy/path.ts";
 import { ours } from "../../protocol/extensions.ts";
 import { ParentMeta, ToolMeta } from "../../protocol/update_meta.ts";
-import type { FileDiff, FileDiffs, ScreenLocation, ToolUpdate } from "../../protocol/ui.ts";
+import type { FileDiff, FileDiffs, ScreenLocation, TextDiff, ToolUpdate } from "../../protocol/ui.ts";
 import { defined } from "../../shared/records.ts";
 import { middleCut, oneLine, shownId, visible } from "./visible.ts";
 
@@ -39,6 +39,7 @@ export function toolUpdate(chat: number, call: ToolCallUpdate): ToolUpdate {
       title: call.title ? oneLine(call.title) : undefined,
       kind: call.kind ?? undefined,
       locations: locations.length === 0 ? undefined : locations,
+      diffs: diffs.length === 0 ? undefined : diffs.map(textDiff),
       lines: meta.lines,
       draft: meta.draft === undefined ? undefined : shortened(meta.draft),
       added: meta.added,
@@ -83,6 +84,10 @@ function locationsOf(
     ({ path, line }) =>
       typeof line === "number" && Number.isSafeInteger(line) && line > 0 ? { path, line } : { path },
   );
+}
+
+function textDiff({ path, oldText, newText }: DiffContent): TextDiff {
+  return { path, after: newText, ...defined({ before: oldText ?? undefined }) };
 }
 
 /** The hunks of a call, under its name for each of several files. Empty without a diff. */

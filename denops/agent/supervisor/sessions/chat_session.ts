@@ -2,7 +2,6 @@ import type { ChoosableEffort } from "../../protocol/options/efforts.ts";
 import type { SessionPermission } from "../../protocol/access.ts";
 import type { TurnLimits } from "../../protocol/modes.ts";
 import type { RequestName, RequestParams, RequestResult } from "../../protocol/requests.ts";
-import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
 import type { Engine } from "../agents/engine.ts";
 import type { RootQuery } from "../agents/root.ts";
@@ -176,15 +175,15 @@ export class ChatSession {
     if (session !== undefined) this.#mode.narrow(session.project.client.modes, mode);
   }
 
-  /** Sets the mode from the next turn on; shows errors. */
+  /** Sets the mode from the next turn on. @throws {Error} one line, after it has shown the mode that stays */
   async chooseMode(mode: string): Promise<void> {
     await this.#choices.addQuick(async () => {
       try {
         await this.#chooseMode(mode);
       } catch (error) {
-        this.#ports.notice("error", messageOf(error));
         const project = await this.project().catch(() => undefined);
         if (project !== undefined) this.#mode.report(project.client.modes);
+        throw error;
       }
     });
   }

@@ -30,14 +30,14 @@ export function fileAnswers(
       await makeLink(path, target, { roots, isConfined, agreed });
       return {};
     },
-    async unsaved_text(_, { path }) {
-      return await editor.unsavedText(path);
+    async unsaved_text(sessionId, { path }) {
+      return await editor.unsavedText(path, sessionId);
     },
     async write_unsaved(sessionId, params) {
       if (chatOf(sessionId) === undefined) throw new Error("the turn was stopped");
       if (!userWrites.isRunning(sessionId)) checkWrite(client, sessionId, params.path);
       return SCREEN_REQUESTS.write_unsaved.result.parse(
-        await editor.ask({ method: "write_unsaved", params }),
+        await editor.ask({ method: "write_unsaved", params }, sessionId),
       );
     },
     async written_since(_, { paths, since }) {
