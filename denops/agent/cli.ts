@@ -9,6 +9,7 @@ interface Program {
 /** Modules by the names of commands. A command loads only its own: literal imports would all be loaded. */
 const COMMANDS: Readonly<Record<string, { readonly module: string; readonly summary: string }>> = {
   run: { module: "./run/main.ts", summary: "Run one turn in a terminal or in CI" },
+  acp: { module: "./acp/main.ts", summary: "Serve editors by the Agent Client Protocol" },
 };
 
 function usage(): string {

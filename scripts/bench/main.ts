@@ -8,6 +8,7 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { toolEnvironment } from "../environment.ts";
+import { acpStart } from "./acp.ts";
 import { calibration } from "./calibration.ts";
 import { commands, manyFiles } from "./commands.ts";
 import { opening } from "./history.ts";
@@ -24,7 +25,21 @@ import { cold, firstInstall, large, startup, typed, warm } from "./submit.ts";
 import { terminal } from "./terminal.ts";
 
 const GROUPS: readonly Group[] = [
-  ...[calibration, startup, typed, cold, large, firstInstall, warm, young, flood, typing, paced, terminal],
+  ...[
+    calibration,
+    startup,
+    typed,
+    cold,
+    acpStart,
+    large,
+    firstInstall,
+    warm,
+    young,
+    flood,
+    typing,
+    paced,
+    terminal,
+  ],
   ...[round, memory, wallet, turns, modes, longTurn],
   ...[opening, scrolling, turnEnd, searching, commands, keeping, stopping, hugeAnswer],
 ];

@@ -24,7 +24,8 @@ const MANY_RUNS = 3;
 const FIRST_INSTALL_MS = 1_500;
 /** A message waits for git that long at most. */
 const LONGEST_GIT_MS = 100;
-const OPTIONS = { script: "say Hello.\nrepeat", options: "sessions = { title = false }" };
+/** Of the agents of these rows. */
+export const OPTIONS = { script: "say Hello.\nrepeat", options: "sessions = { title = false }" };
 
 /** Sourcing plugin/agent.lua in a Neovim that has just started, against sourcing an empty file. */
 export const startup = group(["startup_added"], async () => {
@@ -49,7 +50,7 @@ async function fillCache({ project, state, server }: RunningAgent): Promise<void
 }
 
 /** A project without a repository that was worked in before: its state and the caches are filled. */
-async function workedIn(): Promise<RunningAgent> {
+export async function workedIn(): Promise<RunningAgent> {
   const before = await startAgent(OPTIONS);
   await before.nvim.command("Agent hello");
   await before.nvim.waitForScreen("· ready");
@@ -182,7 +183,7 @@ function send(nvim: ChildNvim, server: ModelServer): Promise<unknown> {
 }
 
 /** Milliseconds until the whole request has come. */
-async function untilRequest(server: ModelServer, act: () => Promise<unknown>): Promise<number> {
+export async function untilRequest(server: ModelServer, act: () => Promise<unknown>): Promise<number> {
   const count = server.requests.length;
   const begun = performance.now();
   await act();

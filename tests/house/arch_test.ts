@@ -142,7 +142,8 @@ const RULES: readonly (readonly [from: string, to: readonly string[]])[] = [
   ["scripted_model", []],
   ["headless", ["supervisor", "policy", "shared", "protocol"]],
   ["run", ["headless", "supervisor", "policy", "shared", "protocol"]],
-  ["cli.ts", ["run", "protocol"]],
+  ["acp", ["headless", "supervisor", "policy", "shared", "protocol"]],
+  ["cli.ts", ["run", "acp", "protocol"]],
   ["main.ts", ["supervisor", "protocol"]],
   ["standalone.ts", ["main.ts", "shared"]],
 ];

@@ -90,6 +90,7 @@ Deno.test("words: comments are plain English", async () => {
 
 /** Participles that are keys of messages, stored entries and columns. Only remove lines. */
 const STORED_NAMES: readonly string[] = [
+  "acp/session.ts: given",
   "engine/acp/serve.ts: shown",
   "engine/acp/updates.ts: given",
   "engine/agent/turn/policies/write_checks.ts: said",
