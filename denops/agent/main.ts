@@ -10,8 +10,21 @@ const LOOK_MS = 1_000;
  * Loaded with the first action, so that an installed plugin costs nothing until then. Deno would load modules that an
  * import names literally together with this one.
  */
-const SUPERVISOR = "./supervisor/supervisor.ts";
-const BOOT = "./supervisor/agents/boot.ts";
+const BUNDLE = "./supervisor/agents/bundle.ts";
+
+/** The names of two modules. */
+interface Program {
+  readonly supervisor: string;
+  readonly boot: string;
+}
+
+const MODULES: Program = { supervisor: "./supervisor/supervisor.ts", boot: "./supervisor/agents/boot.ts" };
+
+async function findProgram(): Promise<Program> {
+  const { entryFiles }: typeof import("./supervisor/agents/bundle.ts") = await import(BUNDLE);
+  const [supervisor = "", boot = ""] = entryFiles(import.meta.dirname ?? "", "supervisor");
+  return { supervisor: `./${supervisor}`, boot: `./${boot}` };
+}
 
 /** @param name of the supervisor's module */
 async function load(denops: Denops, name: string, host: number): Promise<Supervisor> {
@@ -33,6 +46,7 @@ class Hosted {
   /** The number of its host. */
   #host: unknown;
   #hasFailed = false;
+  #program: Program | undefined;
   #work: Promise<void> | undefined;
 
   constructor(denops: Denops) {
@@ -69,19 +83,22 @@ class Hosted {
     this.#host = host;
     try {
       await this.#supervisor?.[Symbol.asyncDispose]();
+      const program = this.#program ??= await findProgram();
       if (!this.#hasFailed) {
-        const { bootEarly }: typeof import("./supervisor/agents/boot.ts") = await import(BOOT);
+        const { bootEarly }: typeof import("./supervisor/agents/boot.ts") = await import(program.boot);
         await bootEarly(hint);
       }
       // Deno remembers under its name that a module could not be loaded.
-      this.#supervisor = await load(
-        denops,
-        this.#hasFailed ? `${SUPERVISOR}#${host}` : SUPERVISOR,
-        Number(host),
-      );
+      const name = this.#hasFailed ? `${program.supervisor}#${host}` : program.supervisor;
+      this.#supervisor = await load(denops, name, Number(host));
       const isWanted = await denops.call("luaeval", "require('agent.host').started(_A)", host);
       if (isWanted === false) await this.#end();
     } catch (error) {
+      if (this.#program !== undefined && this.#program.supervisor !== MODULES.supervisor) {
+        await this.#end().catch(() => {});
+        this.#program = MODULES;
+        return await this.#start(host, hint);
+      }
       this.#hasFailed = true;
       const reason = error instanceof Error ? error.message : String(error);
       await denops.call("luaeval", "require('agent.host').failed(_A[1], _A[2])", [host, reason]);
@@ -89,7 +106,8 @@ class Hosted {
   }
 
   async #end(): Promise<void> {
-    const { endEarly }: typeof import("./supervisor/agents/boot.ts") = await import(BOOT);
+    const { boot } = this.#program ?? MODULES;
+    const { endEarly }: typeof import("./supervisor/agents/boot.ts") = await import(boot);
     const ended = this.#supervisor;
     this.#supervisor = undefined;
     await Promise.all([ended?.[Symbol.asyncDispose](), endEarly()]);

@@ -133,6 +133,23 @@ local function check_options(report)
   end
 end
 
+--- Whether the plugin's modules are loaded as bundles, see agents/bundle.ts.
+---@param report table
+local function show_bundles(report)
+  local folder = require("agent.config.scripts")()
+  local command = ("Run in %s: deno task bundle"):format(vim.fs.normalize(vim.fs.joinpath(folder, "../..")))
+  local function is_bundle(part)
+    return vim.endswith(part, "denops/agent/dist/engine/main.js")
+  end
+  if vim.iter(report.engine_deno):any(is_bundle) then
+    health.ok("The plugin's modules are bundled")
+  elseif vim.uv.fs_stat(vim.fs.joinpath(folder, "dist")) then
+    health.warn("The plugin's modules have changed since they were bundled, so the bundles are not used", { command })
+  else
+    health.info("The plugin's modules are not bundled. Optional, for a faster start: " .. command)
+  end
+end
+
 ---@param report table see HealthReport in protocol/ui.ts
 local function show_project(report)
   health.start("agent: supervisor and engine")
@@ -140,6 +157,7 @@ local function show_project(report)
     health.error(problem)
   end
   health.ok("Deno " .. report.deno)
+  show_bundles(report)
   for _, row in ipairs({ "root", "provider", "address", "model", "key" }) do
     if report[row] ~= "" then
       health.ok(("%s: %s"):format(row, report[row]))

@@ -162,6 +162,7 @@ Deno.test("an editor without language servers is offered none of their tools", a
     state: state.root,
     host,
     plugin: PLUGIN,
+    module: `${PLUGIN}/denops/agent/engine/main.ts`,
     deno: "",
     denoDir: "",
     hidden: [],

@@ -25,14 +25,14 @@ Deno.test({
     const { launch } = await prepareEngine(setup);
     const npm = `${launch.grants.denoDir}/npm`;
     await Deno.symlink(npm, cache.path("npm"));
-    const grants = { ...launch.grants, plugin: plugin.root, denoDir: cache.root };
+    const main = plugin.path("denops/agent/engine/main.ts");
+    const grants = { ...launch.grants, plugin: plugin.root, module: main, denoDir: cache.root };
     assert.equal(await fillCodeCache(grants, state.root), true);
     const sizes = (await Array.fromAsync(Deno.readDir(cache.root)))
       .filter(({ name }) => name.startsWith("v8_code_cache"))
       .map(({ name }) => Deno.statSync(cache.path(name)).size);
     assert.ok(sizes.reduce((all, size) => all + size, 0) > 1_000_000, "V8's code is there");
     assert.equal(await fillCodeCache(grants, state.root), false);
-    const main = plugin.path("denops/agent/engine/main.ts");
     await Deno.writeTextFile(main, "\n", { append: true });
     assert.equal(await fillCodeCache(grants, state.root), true);
 

@@ -91,6 +91,7 @@ export async function spawnEngine(options: EngineOptions): Promise<EngineProcess
     host,
     plugin: PLUGIN,
     deno: "",
+    module: `${PLUGIN}/denops/agent/engine/main.ts`,
     denoDir: "",
     hidden: [],
   };

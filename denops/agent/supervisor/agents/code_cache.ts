@@ -64,13 +64,15 @@ async function startIn(empty: string, grants: EngineGrants): Promise<void> {
 }
 
 /** A digest of everything the cache depends on, without reading the files. */
-async function stateOf({ plugin, denoDir }: EngineGrants): Promise<string> {
+async function stateOf({ plugin, module, denoDir }: EngineGrants): Promise<string> {
   const agent = join(plugin, "denops", "agent");
   const modules =
     (await Promise.all(["deps", "policy", "protocol", "engine"].map((room) => files(join(agent, room)))))
       .flat().sort();
   const { ino, birthtime } = await Deno.stat(join(denoDir, "npm"));
-  return await digest(JSON.stringify([Deno.version, denoDir, ino, birthtime, modules]));
+  return await digest(
+    JSON.stringify([Deno.version, denoDir, ino, birthtime, modules, await fileState(module)]),
+  );
 }
 
 /** Path, size and time of each file below a folder. */
@@ -79,9 +81,13 @@ async function files(folder: string): Promise<readonly string[]> {
   return (await Promise.all(entries.map(async ({ name, isDirectory }) => {
     const path = join(folder, name);
     if (isDirectory) return await files(path);
-    const { size, mtime } = await Deno.stat(path);
-    return [`${path} ${size} ${mtime?.getTime()}`];
+    return [await fileState(path)];
   }))).flat();
+}
+
+async function fileState(path: string): Promise<string> {
+  const { size, mtime } = await Deno.stat(path);
+  return `${path} ${size} ${mtime?.getTime()}`;
 }
 
 async function digest(text: string): Promise<string> {

@@ -17,6 +17,8 @@ export interface EngineGrants {
   readonly host: string | undefined;
   /** Folder of the plugin, with the engine's code. */
   readonly plugin: string;
+  /** The file with the engine's code. */
+  readonly module: string;
   readonly deno: string;
   readonly denoDir: string;
   /** Files with the user's own CA certificates. */
@@ -42,7 +44,7 @@ const YOUNG_OBJECTS = "--v8-flags=--max-semi-space-size=1";
 type DenoGrants = Omit<EngineGrants, "scratch" | "certificates">;
 
 export function denoArguments(grants: DenoGrants): readonly string[] {
-  const { roots, state, hidden, host, plugin } = grants;
+  const { roots, state, hidden, host, plugin, module } = grants;
   return [
     "run",
     YOUNG_OBJECTS,
@@ -57,7 +59,7 @@ export function denoArguments(grants: DenoGrants): readonly string[] {
     `--allow-write=${list([...roots, state])}`,
     `--deny-write=${list(roots.map((root) => join(root, ".git")))}`,
     ...(host === undefined ? [] : [`--allow-net=${host}`]),
-    join(plugin, "denops", "agent", "engine", "main.ts"),
+    module,
     `--state=${state}`,
     ...roots,
   ];

@@ -4,6 +4,7 @@ import type { UserConfig } from "../../protocol/config.ts";
 import { hostAndPort } from "../../protocol/providers.ts";
 import { isInside } from "../../policy/path.ts";
 import { denoProblem } from "../../protocol/version.ts";
+import { entryFiles } from "./bundle.ts";
 import { loginFolder } from "./copilot/logins.ts";
 import { ensureDependencies } from "./dependencies.ts";
 import type { AgentCommand } from "./spawn.ts";
@@ -13,7 +14,8 @@ import { withRealCertificates } from "../system/network.ts";
 import { ensureStateFolder, projectState, scratchFolder } from "../system/project_state.ts";
 import { gitPaths, type Sandbox, sandbox } from "../system/sandbox.ts";
 
-const PLUGIN = join(import.meta.dirname ?? "", "../../../..");
+/** Folder of main.ts. This module may be part of a bundle, which lies as deep as the module. */
+const AGENT = join(import.meta.dirname ?? "", "../..");
 
 export interface Launch extends AgentCommand {
   readonly grants: EngineGrants;
@@ -33,12 +35,14 @@ export async function launchCommand(
   const tooOld = denoProblem(Deno.version.deno);
   if (tooOld !== undefined) throw new Error(`Cannot start the engine: ${tooOld}`);
   const [root = ""] = roots;
-  const plugin = await Deno.realPath(PLUGIN);
+  const agent = await Deno.realPath(AGENT);
+  const plugin = join(agent, "../..");
   await ensureStateFolder(user.state_dir);
   const denoDir = await ensureDependencies(plugin, user.state_dir, announceFetch);
   const state = await projectState(root, user.state_dir);
   const scratch = await scratchFolder(state);
   const { environment, files } = await withRealCertificates(neovimEnvironment());
+  const [engine = ""] = entryFiles(agent, "engine");
   const grants: EngineGrants = {
     roots,
     state,
@@ -46,6 +50,7 @@ export async function launchCommand(
     hidden: await hiddenLogins(roots, user.state_dir),
     host: baseUrl === undefined ? undefined : hostAndPort(baseUrl),
     plugin,
+    module: join(agent, engine),
     deno: await Deno.realPath(Deno.execPath()),
     denoDir,
     certificates: files,
