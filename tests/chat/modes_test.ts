@@ -246,7 +246,6 @@ Deno.test("a mode is chosen in the input, a plan is started with a key, and anot
   assert.equal(systemOf(agentBody), systemOf(asked));
   await nvim.waitForScreenGone("plan · ");
   await nvim.command("Agent context");
-  await nvim.keys("G");
   await nvim.waitForScreen("The next request sends");
   await nvim.keys("q");
 
