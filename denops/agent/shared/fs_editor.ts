@@ -60,11 +60,20 @@ export class FsEditor {
     const options = { cancellationSignal: signal, stopWaitingOnCancel: true };
     const params = { sessionId, path, content: merged.text };
     await inItsWords(client.request(methods.client.fs.writeTextFile, params, options));
-    // The editor may have formatted the text, and it may save later.
-    const written = await this.#shownText(path, signal) ?? merged.text;
-    const saved = await this.#diskText(path);
-    const isSaved = saved !== undefined && saved !== "other" && saved.text === written;
-    return { status: "merged", before: current, text: written, saved: isSaved };
+    const written = await this.#written(path, merged.text, signal);
+    return { status: "merged", before: current, ...written };
+  }
+
+  /** The text after a write: the editor may have formatted it, and it may save later. */
+  async #written(path: string, text: string, signal: AbortSignal) {
+    const onDisk = async () => {
+      const disk = await this.#diskText(path);
+      return disk === "other" ? undefined : disk?.text;
+    };
+    if (await onDisk() === text) return { text, saved: true };
+    // The write has happened, whatever the editor answers now.
+    const current = await this.#shownText(path, signal).catch(() => undefined) ?? text;
+    return { text: current, saved: await onDisk() === current };
   }
 
   /** Undefined if the file does not exist; "other" if it is not text. */
