@@ -5,6 +5,7 @@ import { ModelServer } from "../../tests/model/model_server.ts";
 import { type RunningAgent, startAgent } from "../../tests/support/agent.ts";
 import { BUBBLEWRAP, prepareEngine } from "../../tests/support/engine.ts";
 import { ChildNvim } from "../../tests/support/nvim.ts";
+import { resultOf, type RunPlace, runPlace, startRun } from "../../tests/support/run.ts";
 import { denoCache } from "../../tests/support/nvim_process.ts";
 import { pause, scratch } from "../../tests/support/project.ts";
 import { PROJECT } from "../environment.ts";
@@ -80,10 +81,12 @@ export const typed = group(["typed_submit"], async () => {
   return { typed_submit: row("ms", median(values), atMost(120), median(floors)) };
 });
 
-/** In a Neovim that has just started, in a project that was worked in before. */
-export const cold = group(["cold_submit", "opened_submit"], async () => {
+/** In a Neovim that has just started, and without Neovim, in a project that was worked in before. */
+export const cold = group(["cold_submit", "opened_submit", "run_submit"], async () => {
   await using before = await workedIn();
+  await using place = await runPlace({ script: "", beside: before });
   const started: number[] = [];
+  const shell: number[] = [];
   const opened: number[] = [];
   const floors: number[] = [];
   for (let run = 0; run < COLD_RUNS; run++) {
@@ -91,6 +94,7 @@ export const cold = group(["cold_submit", "opened_submit"], async () => {
       await using agent = await startAgent({ ...OPTIONS, beside: before });
       started.push(await untilRequest(agent.server, () => agent.nvim.command("Agent hello")));
     }
+    shell.push(await runAndSubmit(place));
     opened.push(await openAndSubmit(before));
     await using nvim = await startFloor();
     floors.push(await untilRequest(before.server, () => send(nvim, before.server)));
@@ -99,6 +103,8 @@ export const cold = group(["cold_submit", "opened_submit"], async () => {
   return {
     cold_submit: row("ms", median(started), atMost(450), floor),
     opened_submit: row("ms", median(opened), atMost(30), floor),
+    // Against a Neovim that starts the same processes.
+    run_submit: row("ms", median(shell), times(1), median(started)),
   };
 });
 
@@ -128,6 +134,17 @@ export const firstInstall = group(["first_install_submit"], async () => {
   }
   return { first_install_submit: row("ms", median(values), atMost(FIRST_INSTALL_MS)) };
 });
+
+/** `agent run hello`, from the start of its process. */
+async function runAndSubmit(place: RunPlace): Promise<number> {
+  let process: Deno.ChildProcess | undefined;
+  const time = await untilRequest(place.server, () => {
+    process = startRun(place, ["run", "hello"]);
+    return Promise.resolve();
+  });
+  if (process !== undefined) await resultOf(process);
+  return time;
+}
 
 /** From the key to the request, in a Neovim that has opened its chat a moment ago. */
 async function openAndSubmit(before: RunningAgent): Promise<number> {

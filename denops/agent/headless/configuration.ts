@@ -1,13 +1,11 @@
 /** The options of a program that works without Neovim: a JSON file with the groups and names of `setup()`. */
 import { resolve } from "node:path";
-import { patternProblems } from "../policy/rules.ts";
 import { withDefaults } from "../policy/defaults.ts";
-import { Action } from "../protocol/actions.ts";
-import type { UserConfig } from "../protocol/config.ts";
+import { UserConfig } from "../protocol/config.ts";
+import { optionProblems, OptionsError } from "../protocol/options/problems.ts";
 import facts from "../protocol/options.json" with { type: "json" };
 import { messageOf } from "../shared/errors.ts";
 import { defined, isRecord } from "../shared/records.ts";
-import { optionsError } from "../supervisor/client/options_error.ts";
 import { configurationFile, defaultStateFolder, neovimConfigFolder, type Variables } from "./folders.ts";
 
 /** Values by the options' full names, such as "limits.max_iterations". Those of models are in `models`. */
@@ -118,8 +116,8 @@ export interface OptionChanges {
 }
 
 /**
- * The configuration of a supervisor.
- * @throws {ConfigurationError} if an option or a rule is invalid
+ * The configuration of a supervisor. Its rules and globs are checked when that starts.
+ * @throws {ConfigurationError} if an option is invalid
  */
 export function supervisorConfiguration(
   { byName, models }: OptionValues,
@@ -145,12 +143,10 @@ export function supervisorConfiguration(
     // In a terminal of Neovim: commands must not reach it.
     ...defined({ socket: variables.NVIM || undefined }),
   };
-  const action = Action.safeParse({ type: "configure", config: withDefaults(config) });
-  if (!action.success) throw new ConfigurationError(optionsError(config, action.error).message);
-  if (action.data.type !== "configure") throw new TypeError("another action than configure");
-  const [problem] = patternProblems(action.data.config);
-  if (problem !== undefined) throw new ConfigurationError(problem);
-  return action.data.config;
+  const { data, error } = UserConfig.safeParse(withDefaults(config));
+  if (data !== undefined) return data;
+  const issues = error.issues.map((issue) => ({ ...issue, path: ["config", ...issue.path] }));
+  throw new ConfigurationError(new OptionsError(optionProblems({ issues })).message);
 }
 
 function joined(rules: unknown, more: readonly string[] = []): unknown {

@@ -3,8 +3,9 @@ import type { ActionInput } from "../protocol/actions.ts";
 import type { UserConfig } from "../protocol/config.ts";
 import type { EditorQuestion, Update } from "../protocol/ui.ts";
 import { messageOf } from "../shared/errors.ts";
-import { bootEarly } from "../supervisor/agents/boot.ts";
+import { bootEarly, endEarly } from "../supervisor/agents/boot.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
+import { ConfigurationError } from "./configuration.ts";
 import type { Variables } from "./folders.ts";
 
 export interface HeadlessOptions {
@@ -27,12 +28,22 @@ export interface HeadlessOptions {
 
 /** Literal imports would be loaded together with this module, and the engine would start later. */
 const SUPERVISOR = "../supervisor/supervisor.ts";
+const RULES = "../policy/rules.ts";
 
-/** Starts the engine, then the supervisor. Dispose it to end both. */
+/**
+ * Starts the engine, then the supervisor. Dispose it to end both.
+ * @throws {ConfigurationError} if a rule or a glob is invalid
+ */
 export async function startHeadless(options: HeadlessOptions): Promise<Headless> {
   const { config, root, variables: environment } = options;
   await bootEarly({ config, place: { root }, environment });
   const { Supervisor }: typeof import("../supervisor/supervisor.ts") = await import(SUPERVISOR);
+  const { patternProblems }: typeof import("../policy/rules.ts") = await import(RULES);
+  const [problem] = patternProblems(config);
+  if (problem !== undefined) {
+    await endEarly();
+    throw new ConfigurationError(problem);
+  }
   return new Headless(Supervisor, options);
 }
 

@@ -2,6 +2,7 @@
  * Decides whether a command line may run, and at which level. The gate decides on exactly the line that
  * runs, right before it runs.
  */
+import { UNSANDBOXED } from "../protocol/access.ts";
 import {
   type CommandAccess,
   commandAccess,
@@ -57,9 +58,6 @@ export interface CommandDecision {
 
 /** The level of every command without a sandbox. */
 const UNHELD: CommandAccess = "git+network";
-
-/** The end of the rule that approved a command without a sandbox, for the log and the screen. */
-export const UNSANDBOXED = "without a sandbox";
 
 /** The last line: the gate decides on it when it asks, after the answer and for its changes. */
 let last: { readonly key: string; readonly verdict: CommandVerdict } | undefined;

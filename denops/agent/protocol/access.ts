@@ -85,3 +85,6 @@ export const RULE_KINDS = [
   "agent",
 ] as const satisfies readonly ("run" | "git" | "network" | "tool" | FileAccess["access"] | AccessKind)[];
 export type RuleKind = (typeof RULE_KINDS)[number];
+
+/** The end of the rule that approved a command without a sandbox, for the log and the screen. */
+export const UNSANDBOXED = "without a sandbox";

@@ -1,4 +1,5 @@
 /** `agent run`: one turn without Neovim, for terminals and CI. */
+import { ConfigurationError } from "../headless/configuration.ts";
 import type { Variables } from "../headless/folders.ts";
 import { messageOf } from "../shared/errors.ts";
 import { EXIT, readCommandLine, type RunRequest, usage } from "./command_line.ts";
@@ -48,7 +49,7 @@ async function endOf(
     if (request.unsandboxed) emit({ type: "notice", severity: "warning", text: UNSANDBOXED });
     return await runTurn(preparation, request, { variables, signals, emit });
   } catch (error) {
-    const isUsage = error instanceof UsageError;
+    const isUsage = error instanceof UsageError || error instanceof ConfigurationError;
     const code = isUsage ? EXIT.usage : EXIT.failed;
     return { type: "end", code, reason: isUsage ? "usage" : "failed", answer: "", error: messageOf(error) };
   }

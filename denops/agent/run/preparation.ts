@@ -14,7 +14,6 @@ import { messageOf } from "../shared/errors.ts";
 import { defined } from "../shared/records.ts";
 import { described } from "../supervisor/agents/provider.ts";
 import { findRoot } from "../supervisor/agents/root.ts";
-import { storedSessions } from "../supervisor/sessions/stored_sessions.ts";
 import type { RunRequest } from "./command_line.ts";
 
 /** The command line or the configuration is wrong. The message may have several lines. */
@@ -54,6 +53,9 @@ export async function prepare(request: RunRequest, variables: Variables): Promis
   }
 }
 
+/** A literal import would be loaded in any case. */
+const SESSIONS = "../supervisor/sessions/stored_sessions.ts";
+
 const NOTHING: OptionValues = { byName: new Map(), models: {} };
 
 /** Options that belong to the model of the file. */
@@ -84,6 +86,9 @@ async function sessionOf(
   { state_dir }: UserConfig,
 ): Promise<string | undefined> {
   if (wanted === undefined) return undefined;
+  const { storedSessions }: typeof import("../supervisor/sessions/stored_sessions.ts") = await import(
+    SESSIONS
+  );
   const sessions = (await storedSessions(state_dir)).filter((session) => session.root === root);
   const found = sessions.find(({ sessionId, archived }) =>
     wanted === "last" ? !archived : sessionId === wanted

@@ -1,6 +1,6 @@
 /** Reduces the supervisor's updates to the events of a run, and answers approvals: nobody else is there to do it. */
 import { relative } from "node:path";
-import { UNSANDBOXED } from "../policy/decide_command.ts";
+import { UNSANDBOXED } from "../protocol/access.ts";
 import type { ApprovalUpdate, ToolUpdate, Update } from "../protocol/ui.ts";
 import { defined } from "../shared/records.ts";
 import type { Headless } from "../headless/headless.ts";

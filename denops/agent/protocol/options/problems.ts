@@ -22,7 +22,7 @@ export function firstProblem({ issues: [issue] }: z.ZodError): string {
 }
 
 /** Problems of the action `configure`, with the options' names as the user knows them. */
-export function optionProblems({ issues }: z.ZodError): readonly string[] {
+export function optionProblems({ issues }: Pick<z.ZodError, "issues">): readonly string[] {
   return issues.map((issue) => {
     const problem = problemOf(issue).replace(
       /^config\.(\w+)/,
