@@ -1,6 +1,6 @@
 /** `:Agent context` opens each part of the next request as it is sent. Whole program. */
 import assert from "node:assert/strict";
-import { objects, property } from "../model/model_messages.ts";
+import { objects, property, string } from "../model/model_messages.ts";
 import { GREET } from "../support/agent.ts";
 import { waitForTurn } from "../support/chat.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
@@ -43,7 +43,10 @@ Deno.test("a part opens as the request has it: rules, a tool, messages and a res
   const [, words] = await read("your messages");
   assert.match(words, /^Hello\n\n---\n\nAgain$/);
   const [, result] = await read("src/greet.ts");
-  assert.ok(objects(sent?.messages).some(({ content }) => content === result), "a result as it is sent");
+  assert.ok(
+    objects(sent?.messages).some(({ content }) => string(content)?.startsWith(result)),
+    "a result as it is sent",
+  );
   await nvim.command("call cursor(1, 1)");
   await nvim.keys("<CR>");
   await nvim.waitForScreen("agent: no part is on this line");

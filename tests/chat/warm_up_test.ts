@@ -5,8 +5,9 @@ import { startAgent } from "../support/agent.ts";
 import { waitForTurn } from "../support/chat.ts";
 import { scratch, waitUntil } from "../support/project.ts";
 
-/** A random name, and a session's own folder. */
-const OWN = /(?<=(?:project|rules|context|mode)_)\w{6}|(?<=scratch\/)[\w-]+/g;
+/** Random names, a session's own folder, and the list of files, which may come too late for a request. */
+const OWN =
+  /(?<=(?:project|rules|context|mode)_)\w{6}|(?<=scratch\/)[\w-]+|\\n\\nFiles when the session began.*?(?=\\n\\n)/g;
 
 Deno.test("it sends, stores and shows nothing, and the first request is as it would be without", async () => {
   await using folder = await scratch();

@@ -25,6 +25,8 @@ export const Project = z.object({
   /** Files and folders, indented; empty if unknown. */
   tree: z.string(),
   rules: z.array(RulesFile),
+  /** The prompt was sent before the files were listed, so the rest comes with a later message. */
+  late: z.literal(true).optional(),
 });
 export type Project = ReadonlyDeep<z.infer<typeof Project>>;
 
@@ -33,6 +35,25 @@ export const MARK = [...crypto.getRandomValues(new Uint8Array(6))]
   .map((byte) => (byte % 26 + 10).toString(36)).join("");
 
 export const NO_PROJECT: Project = { mark: MARK, manifests: [], tree: "", rules: [] };
+
+/** How the project is built and run; empty if unknown. */
+export function manifestsText({ manifests }: Pick<Project, "manifests">): string {
+  return manifests.length === 0 ? "" : `Built with: ${manifests.join("; ")}`;
+}
+
+/** Empty if unknown. */
+export function filesText({ tree }: Pick<Project, "tree">): string {
+  return tree === "" ? "" : `Files when the session began, ignored ones left out:\n${tree}`;
+}
+
+/** The facts that missed the prompt; undefined without any. */
+export function lateText(sent: Project, known: Project): string | undefined {
+  const paths = new Set(sent.rules.map(({ path }) => path));
+  const rules = rulesText(known.rules.filter(({ path }) => !paths.has(path)), sent);
+  const facts = [manifestsText(known), filesText(known)].filter((text) => text !== "").join("\n");
+  const texts = [rules, facts === "" ? "" : contextText(facts, sent)].filter((text) => text !== "");
+  return texts.length === 0 ? undefined : texts.join("\n");
+}
 
 /** Each file with its label, the one nearest to the code last. */
 export function rulesText(files: readonly RulesFile[], { mark }: Pick<Project, "mark">): string {

@@ -3,7 +3,7 @@
  * provider's cache.
  */
 import type { Family } from "../../models/families.ts";
-import { type Project, rulesText } from "./project.ts";
+import { filesText, manifestsText, type Project, rulesText } from "./project.ts";
 
 export interface Environment {
   /** The project's folder first. */
@@ -160,10 +160,13 @@ const rules: PromptSection = {
 
 const environment: PromptSection = {
   name: "environment",
-  text({ environment: { roots: [root = "", ...others], os, sandboxed, shell }, project: { manifests } }) {
+  text({ environment: { roots: [root = "", ...others], os, sandboxed, shell }, project }) {
     const more = others.length === 0 ? "" : `; other folders of the workspace are ${others.join(", ")}`;
-    const built = manifests.length === 0 ? "" : `\nBuilt with: ${manifests.join("; ")}`;
-    return `Environment: ${os}; the project is ${root}${more}\n${shellText(sandboxed, shell)}${built}`;
+    const built = manifestsText(project);
+    const shells = shellText(sandboxed, shell);
+    return [`Environment: ${os}; the project is ${root}${more}`, shells, ...built === "" ? [] : [built]].join(
+      "\n",
+    );
   },
 };
 
@@ -180,8 +183,7 @@ function shellText(sandboxed: boolean | undefined, shell = "bash"): string {
 
 const tree: PromptSection = {
   name: "tree",
-  text: ({ project }) =>
-    project.tree === "" ? "" : `Files when the session began, ignored ones left out:\n${project.tree}`,
+  text: ({ project }) => filesText(project),
   // It can be looked up, and is as long as everything else.
   brief: () => "",
 };

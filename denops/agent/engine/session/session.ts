@@ -277,6 +277,7 @@ export class Session {
       history,
       ask: surroundings.ask,
       plan: () => state.plan,
+      isSmall: () => this.#model.small === true,
       refreshRules: () => access.refresh(),
       notice: (text) => this.#record.warn(text),
     });

@@ -5,13 +5,21 @@
 import type { Shown, Surroundings as Answer, SurroundingsWanted } from "../../../protocol/surroundings.ts";
 import { isManifest, manifestLine } from "../../context/manifests.ts";
 import { factsOf, momentText, toldEdits } from "../../context/moment.ts";
-import { MARK, NO_PROJECT, type Project, type RulesFile, rulesText } from "../../context/project.ts";
+import {
+  lateText,
+  MARK,
+  NO_PROJECT,
+  type Project,
+  type RulesFile,
+  rulesText,
+} from "../../context/project.ts";
 import { treeText } from "../../context/tree.ts";
 import { rulesId } from "../../context/chosen.ts";
 import type { ControlNote } from "../../log/entries.ts";
 import { notesText } from "../../context/notes.ts";
 import type { HistoryWindow } from "../../context/folding/window.ts";
 import type { AgentEvent, FileChange, Plan } from "../../log/events.ts";
+import { defined } from "../../../shared/records.ts";
 import { today } from "../../../shared/today.ts";
 import type { Views } from "../../tools/files/views.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
@@ -29,8 +37,14 @@ const MOST_MANIFEST = 200_000;
 /** Limit for the client's answer, and again for reading a session's first facts. */
 const LONGEST_MS = 1_800;
 
-/** The longest wait of a message; later facts are left out, and a notice names them. */
+/** The first message waits this long for the list of files; a later list comes with a later message. */
+const SOON_MS = 100;
+
+/** The longest wait for the rest; later facts are left out, and a notice names them. */
 const SLOW_MS = 2_000;
+
+/** The fact that the late description was sent. */
+const LATE = "project";
 
 interface SurroundingsPorts {
   readonly workspace: Workspace;
@@ -40,6 +54,8 @@ interface SurroundingsPorts {
   /** Undefined: no client answers. */
   readonly ask: AskSurroundings | undefined;
   plan(): Plan;
+  /** The model has a short prompt, without the files. */
+  isSmall(): boolean;
   /** The visible history of the session. */
   readonly history: Pick<HistoryWindow, "seen" | "folds" | "first">;
   /** Reads the current rules. @throws {Error} if they cannot be read */
@@ -59,19 +75,26 @@ export class SurroundingsGatherer {
   readonly #rules: RulesFiles;
   readonly #edits: UserEdits;
   readonly #notes: Notes;
-  /** The last known project facts, and the running request. */
+  /** The last known project facts, and how they are gathered: the user's rules come first. */
   #known: Answer = {};
-  #asking: Promise<void> | undefined;
+  #preparing: Promise<void> | undefined;
+  #ownRules: Promise<void> | undefined;
+  #describing: Promise<void> | undefined;
   /** For the next turn. */
   #git: GitNow | undefined;
   /** Aborts the first look, which {@link prepare} begins. */
   readonly #firstLook = new AbortController();
-  /** The client has not listed all files in time. */
+  /** The client has not listed all files in time, and the chat has said so. */
   #isLate = false;
+  #isReported = false;
   /** The description was sent, so it stays. */
   #isSent: boolean;
   /** Time of the description, in milliseconds since 1970. */
   #described = 0;
+  /** The description, with the files that missed the prompt. */
+  #late: Project | undefined;
+  /** From here on, a first message waits no longer for the files. */
+  #soon: AbortSignal = AbortSignal.abort();
 
   constructor(ports: SurroundingsPorts) {
     this.#ports = ports;
@@ -112,12 +135,13 @@ export class SurroundingsGatherer {
 
   /** Gathers the project facts for the next message; only a session's first message waits for them. */
   #prepareProject(): void {
-    this.#asking ??= this.#gather().catch(() => {}).finally(() => this.#asking = undefined);
+    this.#preparing ??= this.#gather().catch(() => {}).finally(() => this.#preparing = undefined);
   }
 
   /** Requests the current facts, while the rest of a message is gathered. */
   ask(signal: AbortSignal): void {
     const { ask } = this.#ports;
+    this.#soon = AbortSignal.timeout(SOON_MS);
     this.#firstLook.abort();
     this.#git = ask && new GitNow(ask, signal);
   }
@@ -126,14 +150,13 @@ export class SurroundingsGatherer {
   async begin(view: Shown | undefined, signal: AbortSignal): Promise<string | undefined> {
     const { workspace, memory, plan, refreshRules, notice } = this.#ports;
     try {
-      if (!this.#isSent) {
-        if (Date.now() - this.#described > FRESH_MS) this.#prepareProject();
-        await this.#inTime("the description of the project", this.#asking, signal);
-        this.#isSent = true;
-        if (this.#isLate) {
-          notice("Listing the project's files takes long: the model is not told of all of them.");
-        }
+      const isFirst = !this.#isSent;
+      if (isFirst) await this.#inTime("the description of the project", this.#describeSoon(signal), signal);
+      if (this.#isLate && !this.#isReported && (!isFirst || this.project?.late !== true)) {
+        this.#isReported = true;
+        notice("Listing the project's files takes long: the model is not told of all of them.");
       }
+      const late = this.#takeLate();
       if (this.#edits.isWatching) await refreshRules();
       const edits = await this.#inTime("what you have edited", this.#edits.since(signal), signal) ??
         new Map();
@@ -160,7 +183,7 @@ export class SurroundingsGatherer {
           await workspace.noteEdit(path, before, after);
         }
       }
-      return text;
+      return late === undefined ? text : [late, ...text === undefined ? [] : [text]].join("\n");
     } catch {
       return undefined;
     }
@@ -199,18 +222,42 @@ export class SurroundingsGatherer {
     return !this.#isSent || files === undefined || files.late === true;
   }
 
+  /** Describes the project for the first message, if necessary without its files. */
+  async #describeSoon(signal: AbortSignal): Promise<void> {
+    if (this.#preparing === undefined && Date.now() - this.#described > FRESH_MS) {
+      this.#describing = undefined;
+      this.#prepareProject();
+    }
+    const inTime = AbortSignal.any([signal, this.#soon]);
+    await unlessAborted(this.#preparing, inTime).catch(() => {});
+    this.#isSent = true;
+    if (this.#preparing !== undefined) await (this.#describing ??= this.#describe());
+  }
+
   async #gather(): Promise<void> {
+    await this.#ask();
+    if (!this.#isSent) return await (this.#describing = this.#describe());
+    await this.#describing;
+    if (this.project?.late !== true || this.#known.files === undefined) return;
+    this.#late ??= await this.#description(AbortSignal.timeout(LONGEST_MS));
+  }
+
+  /** Requests what is not known yet. */
+  async #ask(): Promise<void> {
     const signal = AbortSignal.timeout(LONGEST_MS);
-    const { files } = this.#known;
-    const facts: SurroundingsWanted["facts"] = this.#needsFiles ? ["files", "rules"] : ["rules"];
-    const answer = await unlessAborted(this.#ports.ask?.({ facts }, signal), signal).catch(() => undefined);
-    this.#isLate = signal.aborted || answer?.files?.late === true;
-    this.#known = { ...files === undefined ? {} : { files }, ...answer };
-    this.#rules.listed = this.#known.files?.rules ?? [];
-    if (this.#isSent) return;
-    await this.#ports.refreshRules();
-    await this.#describe(this.#known, AbortSignal.timeout(LONGEST_MS));
-    this.#described = Date.now();
+    const ask = (facts: SurroundingsWanted["facts"]) =>
+      unlessAborted(this.#ports.ask?.({ facts }, signal), signal).catch(() => undefined);
+    const needsFiles = this.#needsFiles;
+    this.#ownRules = ask(["rules"]).then((answer) => {
+      const { files } = this.#known;
+      this.#known = defined({ files, rules: answer?.rules });
+    });
+    const answer = needsFiles ? await ask(["files"]) : undefined;
+    await this.#ownRules;
+    const { files = this.#known.files } = answer ?? {};
+    if (needsFiles) this.#isLate = answer?.files === undefined ? signal.aborted : answer.files.late === true;
+    this.#known = { ...this.#known, ...defined({ files }) };
+    this.#rules.listed = files?.rules ?? [];
   }
 
   /** Updates the rules files in the prompt. Without a message, a session reads them later anyway. */
@@ -220,7 +267,7 @@ export class SurroundingsGatherer {
     const { project } = this;
     if (project === undefined || !this.#isSent) return;
     try {
-      await this.#gather();
+      await this.#ask();
       await refreshRules();
       const rules = await this.#generalRules(this.#known.rules, AbortSignal.timeout(LONGEST_MS));
       memory.project.set(THE_PROJECT, { ...project, rules });
@@ -236,8 +283,12 @@ export class SurroundingsGatherer {
   }
 
   /** Rules of the folders that calls touched. @param paths absolute @returns notes beside the results */
-  rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]> {
-    return this.#notesOf(this.#rules, paths, signal);
+  async rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]> {
+    const text = this.#takeLate();
+    const late: readonly ControlNote[] = text === undefined
+      ? []
+      : [{ type: "control_note", reason: "rules", text }];
+    return [...late, ...await this.#notesOf(this.#rules, paths, signal)];
   }
 
   /** The same for a sub-agent, which already has the rules in the prompt. */
@@ -261,17 +312,35 @@ export class SurroundingsGatherer {
   }
 
   /** Describes the project once for the session; later changes are sent as they happen. */
-  async #describe({ files, rules }: Answer, signal: AbortSignal): Promise<void> {
-    const { workspace, memory } = this.#ports;
+  async #describe(): Promise<void> {
+    await this.#ownRules;
+    await this.#ports.refreshRules();
+    const isLate = this.#known.files === undefined;
+    const project = await this.#description(AbortSignal.timeout(LONGEST_MS));
+    this.#ports.memory.project.set(THE_PROJECT, { ...project, ...isLate ? { late: true } : {} });
+    this.#described = Date.now();
+  }
+
+  async #description(signal: AbortSignal): Promise<Project> {
+    const { files, rules } = this.#known;
     const names = files?.paths ?? [];
     const manifests: string[] = [];
     for (const name of names.filter((name) => !name.includes("/") && isManifest(name)).sort()) {
-      const { text = "" } = await workspace.textNow(name, signal) ?? {};
+      const { text = "" } = await this.#ports.workspace.textNow(name, signal) ?? {};
       manifests.push(manifestLine(name, text.length > MOST_MANIFEST ? "" : text));
     }
     const general = await this.#generalRules(rules, signal);
     const tree = treeText(names, MOST_TREE, files?.more === false);
-    memory.project.set(THE_PROJECT, { mark: MARK, manifests, tree, rules: general });
+    return { mark: MARK, manifests, tree, rules: general };
+  }
+
+  /** The facts that missed the prompt, once; again after the model no longer sees them. */
+  #takeLate(): string | undefined {
+    const { project } = this;
+    const { lastFacts } = this.#ports.memory;
+    if (project === undefined || this.#late === undefined || lastFacts.has(LATE)) return undefined;
+    lastFacts.set(LATE, "sent");
+    return lateText(project, this.#ports.isSmall() ? { ...this.#late, tree: "" } : this.#late);
   }
 
   /** @param own the user's rules for all projects */

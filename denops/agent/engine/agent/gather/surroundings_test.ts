@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { listed, newest, startIn, systemOf, unmarked } from "../../../../../tests/support/surroundings.ts";
 import { objects, string } from "../../../../../tests/model/model_messages.ts";
-import { startEngine } from "../../../../../tests/support/engine_session.ts";
+import { type RunningEngine, startEngine } from "../../../../../tests/support/engine_session.ts";
+import { waitUntil } from "../../../../../tests/support/project.ts";
 import { noEditor } from "../../acp/editor.ts";
 import { MARK } from "../../context/project.ts";
 import type { Shown, Surroundings } from "../../../protocol/surroundings.ts";
@@ -317,14 +318,90 @@ Deno.test("a screen that fails, or never answers, keeps no turn from the model",
   }
 });
 
+/** Lists the files when the test says so. */
+function lateList(files: Surroundings) {
+  const { promise, resolve } = Promise.withResolvers<Surroundings>();
+  const ask: AskSurroundings = ({ facts }) =>
+    facts.includes("files")
+      ? promise
+      : Promise.resolve(facts.includes("rules") ? { rules: "Speak English." } : {});
+  return { surroundings: { ask }, list: () => resolve(files) };
+}
+
+const LATE_FILES = {
+  "AGENTS.md": "Be kind.\n",
+  ".cursor/rules/all.mdc": "---\nalwaysApply: true\n---\nBe brief.\n",
+  "package.json": '{"scripts": {"build": "x"}}',
+  "src/a.ts": "1\n",
+};
+const LATE = {
+  files: { paths: ["package.json", "src/a.ts"], more: false, rules: ["AGENTS.md", ".cursor/rules/all.mdc"] },
+};
+/** How often the messages contain the files, and the rules whose files are listed. */
+function timesTold({ server }: RunningEngine): readonly number[] {
+  const text = unmarked(JSON.stringify(server.requests.at(-1)?.body.messages));
+  const files = "<context>\\nBuilt with: package.json (build)\\n" +
+    "Files when the session began, ignored ones left out:\\nsrc/\\n  a.ts\\npackage.json\\n</context>";
+  const rules = '<rules file=\\".cursor/rules/all.mdc\\">\\nBe brief.\\n</rules>';
+  return [files, rules].map((part) => text.split(part).length - 1);
+}
+
+Deno.test("a message does not wait for the list of files, which comes with the results of calls, once", async () => {
+  const { surroundings, list } = lateList(LATE);
+  const writes = [1, 2, 3, 4, 5].map((at) =>
+    `call write_file ${JSON.stringify({ path: `new${at}.ts`, content: "1\n" })}`
+  );
+  await using engine = await startEngine({
+    script: [...writes, "say Hm.\nrepeat"].join("\n---\n"),
+    files: LATE_FILES,
+    surroundings,
+    publish: ({ type }) => type === "tool_done" && list(),
+  });
+  await engine.prompt("Write");
+  const first = systemOf(engine, 0);
+  assert.match(first, /Be kind/);
+  assert.match(first, /Speak English/);
+  assert.doesNotMatch(first, /Files when|Built with|Be brief/);
+  assert.deepEqual(timesTold(engine), [1, 1]);
+  await engine.prompt("Again");
+  assert.deepEqual(timesTold(engine), [1, 1]);
+  assert.equal(systemOf(engine), first);
+});
+
+Deno.test("a late list comes with the next message, also after a restart", async () => {
+  const { surroundings, list } = lateList(LATE);
+  await using engine = await startEngine({
+    script: "say Hm.\nrepeat",
+    files: LATE_FILES,
+    surroundings,
+  });
+  await engine.prompt("Hello");
+  const first = systemOf(engine);
+  assert.doesNotMatch(first, /Files when/);
+  await engine.session.close();
+  list();
+  const again = engine.again();
+  const say = (text: string) => again.prompt([{ type: "text", text }]);
+  again.prepare();
+  await waitUntil("the list to be told", async () => {
+    await say("Go on");
+    return timesTold(engine).join() === "1,1";
+  });
+  await say("And");
+  assert.deepEqual(timesTold(engine), [1, 1]);
+  assert.equal(systemOf(engine), first);
+  await again.close();
+});
+
 Deno.test("what takes too long is left out of the message, and the chat names it", async () => {
   const { promise: never } = Promise.withResolvers<Surroundings>();
   await using engine = await startEngine({
-    script: "say Hm.",
+    script: "say Hm.\nrepeat",
     files: { "AGENTS.md": "Be kind.\n" },
     surroundings: { ask: () => never },
   });
   await engine.prompt("Hello");
+  await engine.prompt("Again");
   const notices = JSON.stringify(engine.events);
   assert.match(notices, /Listing the project's files takes long: the model is not told of all of them/);
 });

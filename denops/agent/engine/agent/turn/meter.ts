@@ -41,7 +41,9 @@ export class Clock {
 }
 
 /** The model as the usage log names it. */
-export type MeteredModel = Pick<Model, "provider" | "name" | "contextWindow" | "price">;
+export type MeteredModel =
+  & Pick<Model, "provider" | "name" | "contextWindow" | "price">
+  & Partial<Pick<Model, "small">>;
 
 interface MeterPorts {
   readonly session: string;
