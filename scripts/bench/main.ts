@@ -5,9 +5,11 @@
  *
  * Each group runs in a process of its own: no row depends on what was measured before it.
  */
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { toolEnvironment } from "../environment.ts";
+import { warmUp } from "../suite/warm_up.ts";
 import { acpStart } from "./acp.ts";
 import { calibration } from "./calibration.ts";
 import { commands, manyFiles } from "./commands.ts";
@@ -83,6 +85,14 @@ for (const [name, value] of Object.entries(await toolEnvironment(["nvim", "git",
   Deno.env.set(name, value);
 }
 
+/** Nothing fills Deno's cache while a row is measured; the processes of the groups inherit it. */
+const folder = Deno.env.get("AGENT_TEST_STATE") === undefined ? await Deno.makeTempDir() : undefined;
+if (folder !== undefined) {
+  const state = join(folder, "state");
+  await warmUp(state);
+  Deno.env.set("AGENT_TEST_STATE", state);
+}
+
 const found: Record<string, Row> = {};
 if (!asJson) console.log(line());
 const groups = wanted === undefined
@@ -96,5 +106,6 @@ for (const part of groups) {
     if (!asJson) console.log(line(name, measured));
   }
 }
+if (folder !== undefined) await Deno.remove(folder, { recursive: true });
 if (asJson) console.log(JSON.stringify(found, null, 2));
 Deno.exit(0);

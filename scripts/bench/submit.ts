@@ -1,9 +1,7 @@
 /** From a start, or a key, to the request at the server. The floor is Neovim that starts curl. */
 import { join } from "node:path";
-import { fillCodeCache } from "../../denops/agent/supervisor/agents/code_cache.ts";
 import { ModelServer } from "../../tests/model/model_server.ts";
 import { type RunningAgent, startAgent } from "../../tests/support/agent.ts";
-import { BUBBLEWRAP, prepareEngine } from "../../tests/support/engine.ts";
 import { ChildNvim } from "../../tests/support/nvim.ts";
 import { resultOf, type RunPlace, runPlace, startRun } from "../../tests/support/run.ts";
 import { denoCache } from "../../tests/support/nvim_process.ts";
@@ -43,21 +41,13 @@ export const startup = group(["startup_added"], async () => {
   return { startup_added: row("ms", median(values), atMost(0.5), median(floors)) };
 });
 
-/** What a supervisor does after a while. */
-async function fillCache({ project, state, server }: RunningAgent): Promise<void> {
-  const setup = { level: BUBBLEWRAP, root: project.root, stateDir: state.root, baseUrl: server.url };
-  const { launch } = await prepareEngine(setup);
-  await fillCodeCache(launch.grants, state.root);
-}
-
-/** A project without a repository that was worked in before: its state and the caches are filled. */
+/** A project without a repository that was worked in before: its state is filled. */
 export async function workedIn(): Promise<RunningAgent> {
   const before = await startAgent(OPTIONS);
   await before.nvim.command("Agent hello");
   await before.nvim.waitForScreen("· ready");
   await before.nvim.quit();
   await removeRepository(before);
-  await fillCache(before);
   return before;
 }
 

@@ -19,10 +19,9 @@ import type { Modes } from "./modes.ts";
 import { NO_CHAT } from "./permissions.ts";
 import { prepareRoots } from "./prepare_roots.ts";
 
-/** Filling the compile cache starts this late, so that it does not slow down the first turn. */
-const FILL_AFTER_MS = 20_000;
-/** The sandbox is prepared this late, in the background; with a turn running, after another such time. */
+/** Work in the background starts this late, or after another such time if a turn is running then. */
 const PREPARE_AFTER_MS = 3_000;
+const FILL_AFTER_MS = 20_000;
 /** Lines that a chat shows about unusable files. */
 const MOST_PROBLEMS = 5;
 
@@ -61,7 +60,7 @@ export class OpenProject implements AsyncDisposable {
   /** As of performance.now(). */
   readonly opened = performance.now();
   readonly #world: ProviderWorld;
-  readonly #timers: readonly ReturnType<typeof setTimeout>[];
+  readonly #timers: readonly ReturnType<typeof setInterval>[];
 
   private constructor(started: StartedEngine, { user, isChosen }: ProjectOptions, ports: ProjectPorts) {
     const { world } = ports;
@@ -73,14 +72,9 @@ export class OpenProject implements AsyncDisposable {
     this.user = user;
     this.isChosen = isChosen;
     this.#world = world;
-    const preparing = setInterval(() => {
-      if (!ports.isIdle()) return;
-      clearInterval(preparing);
-      client.prepare().catch(() => {});
-    }, PREPARE_AFTER_MS);
     this.#timers = [
-      preparing,
-      setTimeout(() => void fillCodeCache(launch.grants, user.state_dir).catch(() => {}), FILL_AFTER_MS),
+      whenIdle(ports, PREPARE_AFTER_MS, () => client.prepare()),
+      whenIdle(ports, FILL_AFTER_MS, () => fillCodeCache(launch.grants, user.state_dir)),
     ];
     for (const timer of this.#timers) Deno.unrefTimer(timer);
   }
@@ -144,9 +138,23 @@ export class OpenProject implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const timer of this.#timers) clearTimeout(timer);
+    for (const timer of this.#timers) clearInterval(timer);
     await Promise.all([this.engine[Symbol.asyncDispose](), this.client.terminals[Symbol.asyncDispose]()]);
   }
+}
+
+/** Runs it once; errors are ignored. @param interval milliseconds between two looks */
+function whenIdle(
+  { isIdle }: Pick<ProjectPorts, "isIdle">,
+  interval: number,
+  run: () => Promise<unknown>,
+): ReturnType<typeof setInterval> {
+  const timer = setInterval(() => {
+    if (!isIdle()) return;
+    clearInterval(timer);
+    run().catch(() => {});
+  }, interval);
+  return timer;
 }
 
 /** The engine's configuration without the costs. */
