@@ -189,9 +189,15 @@ const ENTER = `[ -d "$0/mem/0/lower" ] || exit 97; exec "$@"`;
 const MOUNT = `run=$1 size=$2 uppers=$3 more=$4 roots=$5; shift 5
 mount -t tmpfs -o "$size,mode=0700" tmpfs "$run/mem"
 cd "$run"
+index=0 folders=
+for root; do
+  for place in $uppers/$index mem/$index; do folders="$folders $place/upper $place/work"; done
+  folders="$folders mem/$index/lower mem/$index/view"
+  index=$((index + 1))
+done
+mkdir -p $folders
 index=0
 for root; do
-  mkdir -p $uppers/$index/upper $uppers/$index/work mem/$index/upper mem/$index/work mem/$index/lower mem/$index/view
   mount --bind "$root" mem/$index/lower
   index=$((index + 1))
 done
