@@ -6,6 +6,8 @@ import { group, growthRow, median, times } from "./row.ts";
 import { OPTIONS, untilRequest, workedIn } from "./submit.ts";
 
 const RUNS = 5;
+/** Of the same figure in Neovim; the rest is noise of a few runs. */
+const NO_SLOWER = 1.1;
 
 /** Not slower than the first message in a Neovim that runs. */
 export const acpStart = group(["acp_submit"], async () => {
@@ -21,7 +23,7 @@ export const acpStart = group(["acp_submit"], async () => {
     }
     values.push(await startAndSubmit(place));
   }
-  return { acp_submit: growthRow("ms", median(values), times(1), median(inNeovim)) };
+  return { acp_submit: growthRow("ms", median(values), times(NO_SLOWER), median(inNeovim)) };
 });
 
 async function startAndSubmit(place: RunPlace): Promise<number> {
