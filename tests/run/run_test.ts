@@ -120,7 +120,8 @@ Deno.test("Ctrl-C during a command stops the turn, exit 130: no change of it is 
   const { code } = await process.status;
   await process.stderr.cancel();
   const [end] = of(eventsOf({ code, stdout, stderr: "" }).slice(-1), "end");
-  assert.deepEqual([code, end?.code, end?.reason], [130, 130, "stopped"]);
+  // The engine has ended the turn, and has not died.
+  assert.deepEqual([code, end?.code, end?.reason, end?.error], [130, 130, "stopped", undefined]);
   assert.equal(await git(place.project.root, "status", "--porcelain"), "");
   await waitForNone([place.project.root]);
 

@@ -117,7 +117,7 @@ function outcomeOf(
   stopCode: number | undefined,
 ): Pick<EndEvent, "type" | "code" | "reason" | "error"> {
   const type = "end";
-  if (stopCode !== undefined) return { type, code: stopCode, reason: "stopped" };
+  if (stopCode !== undefined) return { type, code: stopCode, reason: "stopped", ...defined({ error }) };
   if (isCapped || reason === "max_turn_requests") return { type, code: EXIT.cap, reason: "cap" };
   const problem = error ?? ENDS[reason];
   if (problem !== undefined) return { type, code: EXIT.failed, reason: "failed", error: problem };
