@@ -76,7 +76,12 @@ const rows: readonly Row[] = [
   },
 
   // Empty answers.
-  { what: "nothing at all", script: ["stop end_turn", "stop end_turn"], reads: [NOTHING] },
+  {
+    what: "nothing at all",
+    ends: { ...END_TURN, problem: "The model answered with nothing. Ask again in other words." },
+    script: ["stop end_turn", "stop end_turn"],
+    reads: [NOTHING],
+  },
   {
     what: "nothing after a call",
     script: [READ, "stop end_turn", "say I read it."],
@@ -236,6 +241,10 @@ const rows: readonly Row[] = [
     what: "calls that the provider can never read",
     wires: [OPENAI],
     script: Array.from({ length: 3 }, () => "stop =MALFORMED_FUNCTION_CALL"),
+    ends: {
+      ...END_TURN,
+      problem: "The model's tool calls cannot be read. Ask again, or choose another model.",
+    },
     reads: ["The model's tool calls cannot be read. Ask again, or choose another model."],
   },
 
@@ -252,6 +261,7 @@ const rows: readonly Row[] = [
   {
     what: "the same lines, and then once more",
     script: [`say Well. ${LOOP}\nwait never`, `say Well. ${LOOP}\nwait never`],
+    ends: { ...END_TURN, problem: "The model repeats itself. Ask in other words, or choose another model." },
     reads: [
       /^Well/,
       "The model repeated itself and was stopped; it is asked to go on in another way.",

@@ -48,13 +48,25 @@ Deno.test("a script fixes a failing test: the text comes from a pipe, the answer
 const REFUSED = `
 call write_file {"path": ".env", "content": "KEY=1"}
 ---
-expect no rule allows it
+expect Not allowed: no rule allows it, and nobody can approve it in this run.
 call write_file {"path": ".git/hooks/pre-commit", "content": "true"}
 ---
 call run {"command": "rm -r src"}
 ---
 expect denied by rule run(rm *)
 say Nothing was changed.
+`;
+
+const AGAIN = `
+new-history
+call write_file {"path": ".env", "content": "KEY=1"}
+---
+call run {"command": "cd src\\ncurl -s https://example.org"}
+---
+call run {"command": "touch src/new.ts"}
+---
+expect was not kept: no rule allows it
+say Done.
 `;
 
 Deno.test("without a rule it is refused, exit 3: deny rules and git's own files win over --allow, and nothing is stored", async () => {
@@ -78,10 +90,21 @@ Deno.test("without a rule it is refused, exit 3: deny rules and git's own files 
   assert.equal(await git(place.project.root, "status", "--porcelain"), "");
   assert.equal(await git(place.project.root, "ls-files"), "src/a.ts");
 
-  place.server.play(`new-history\ncall write_file {"path": ".env", "content": "KEY=1"}\n---\nsay Done.`);
-  const allows = await run(place, ["run", "--allow", "write(.env)", "again"]);
-  assert.deepEqual([allows.code, allows.stdout], [0, "Done.\n"]);
+  place.server.play(AGAIN);
+  const again = await run(place, ["run", "--allow", "write(.env)", "again"]);
+  assert.deepEqual([again.code, again.stdout], [3, "Done.\n"], again.stderr);
   assert.equal(await place.project.read(".env"), "KEY=1");
+  const [written, curl, touched, ...others] = again.stderr.split("\n");
+  assert.match(written ?? "", /^✓ write \.env /);
+  assert.match(
+    curl ?? "",
+    /^✗ refused: run cd src ⏎ curl -s https:\/\/example\.org \(.*\); --allow 'run\(cd src\)' --allow 'run\((curl -s https:\/\/example\.org)\)' .*--allow 'network\(\1\)' allow it$/,
+  );
+  assert.equal(
+    touched,
+    "✗ refused: run touch src/new.ts (it changed 1 file, which no rule keeps); --allow 'run(touch *)' allows it",
+  );
+  assert.match(others.join("\n"), /^created {2}\.env .*\nsession .*\n$/);
   await assert.rejects(Deno.lstat(place.state.path("rules")), Deno.errors.NotFound);
   assert.deepEqual(place.server.problems, []);
 });
@@ -100,6 +123,18 @@ Deno.test("a cap of money ends the turn with exit 4", async () => {
   assert.deepEqual([end?.reason, end?.cost], ["cap", 0.2]);
   assert.match(money.stderr, /^Stopped at a limit: this session has cost 0\.20; the cap is 0\.05 /m);
   assert.equal(place.server.requests.length, 1);
+});
+
+Deno.test("a turn that is given up has failed, exit 1", async () => {
+  const script = Array.from({ length: 3 }, () => "stop =MALFORMED_FUNCTION_CALL").join("\n---\n");
+  await using place = await runPlace({ script });
+  const { code, stdout, stderr } = await run(place, ["run", "--json", "read"]);
+  assert.equal(code, 1, stderr);
+  const [end] = of(eventsOf({ code, stdout, stderr }).slice(-1), "end");
+  assert.deepEqual([end?.reason, end?.error], [
+    "failed",
+    "The model's tool calls cannot be read. Ask again, or choose another model.",
+  ]);
 });
 
 Deno.test("Ctrl-C during a command stops the turn, exit 130: no change of it is kept, and the session continues", async () => {
@@ -130,7 +165,7 @@ Deno.test("Ctrl-C during a command stops the turn, exit 130: no change of it is 
   assert.equal(next.code, 4, next.stderr);
   const [start] = of(eventsOf(next), "start");
   assert.equal(start?.session, end?.session);
-  assert.match(next.stderr, /^Stopped at a limit: 1 step done\. Go on for 1 more\?$/m);
+  assert.match(next.stderr, /^Stopped at a limit: 1 step done\.$/m);
   const messages = JSON.stringify(place.server.requests.at(-1)?.body.messages);
   assert.ok(messages.includes("change a.txt"), messages);
   assert.deepEqual(place.server.problems, []);
@@ -167,7 +202,10 @@ Deno.test("without a sandbox commands are refused in one line; --unsandboxed run
   assert.equal(await git(place.project.root, "status", "--porcelain"), "?? made.txt");
   assert.match(unheld.stderr, /^--unsandboxed: commands that --allow covers run without a sandbox/m);
   assert.match(unheld.stderr, /^Runs without a sandbox: run sh make\.sh$/m);
-  assert.match(unheld.stderr, /^✗ refused: run sh other\.sh /m);
+  assert.match(
+    unheld.stderr,
+    /^✗ refused: run sh other\.sh \(commands do not run here without a sandbox; no --allow covers sh other\.sh\)$/m,
+  );
   const log = await place.state.read("approvals.jsonl");
   assert.match(log, /"answer":"allowed by rule","rule":"run\(sh make\.sh\) without a sandbox"/);
 
@@ -184,13 +222,30 @@ Deno.test("a wrong command line or configuration is exit 2, one clear line, and 
   assert.equal(rule.code, 2);
   const [end] = of(eventsOf(rule), "end");
   assert.deepEqual([end?.code, end?.reason], [2, "usage"]);
-  assert.match(end?.error ?? "", /^rules\.allow: Not a rule: rm\. /);
+  assert.match(end?.error ?? "", /^--allow: Not a rule: rm\. /);
+  const both = await run(place, ["run", "--allow", "run(a), network(a)", "x"]);
+  assert.deepEqual([both.code, both.stderr], [
+    2,
+    "--allow: Not a rule: run(a), network(a). These are several rules: give each one separately.\n",
+  ]);
+  const mode = await run(place, ["run", "--mode", "none", "x"]);
+  assert.equal(mode.code, 2);
+  assert.match(mode.stderr, /^Unknown mode: none\. The modes are agent, [a-z, -]+\.\n$/);
+  const key = await run(place, ["run", "--json", "x"], { env: { TEST_API_KEY: "" } });
+  assert.equal(key.code, 2);
+  assert.deepEqual(eventsOf(key).map((event) => [event.type, event.type === "end" && event.error]), [
+    ["end", 'Cannot use test: TEST_API_KEY is not set. Set it, or providers.test.api_key to "cmd:…".'],
+  ]);
   await place.configure({ limits: { max_iteration: 3 } });
   const unknown = await run(place, ["run", "x"]);
   assert.deepEqual(
     [unknown.code, unknown.stderr.replace(/\/\S*config/, "config")],
-    [2, "Cannot use config.json: unknown option limits.max_iteration. See :help agent-options.\n"],
+    [2, "Cannot use config.json: unknown option limits.max_iteration. See :help agent-options in Neovim.\n"],
   );
+  await place.configure({ limits: { max_iterations: 0 }, model: 1 });
+  const several = await run(place, ["run", "x"]);
+  assert.equal(several.code, 2);
+  assert.match(several.stderr, /^Invalid options: .*limits\.max_iterations: must be at least 1\..*\n$/);
   const missing = await run(place, ["run", "x"], { env: { HOME: empty.root } });
   const [first = "", ...lines] = missing.stderr.trimEnd().split("\n");
   assert.equal(

@@ -158,7 +158,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   };
 }
 
-export const END_TURN: TurnEnd = { type: "stopped", reason: "end_turn" };
+export const END_TURN = { type: "stopped", reason: "end_turn" } as const satisfies TurnEnd;
 export const CANCELLED: TurnEnd = { type: "stopped", reason: "cancelled" };
 
 /** What holds for the events of any session: each turn and each call has its beginning and one end. */

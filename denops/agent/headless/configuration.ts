@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { withDefaults } from "../policy/defaults.ts";
 import { UserConfig } from "../protocol/config.ts";
-import { optionProblems, OptionsError } from "../protocol/options/problems.ts";
+import { optionProblems } from "../protocol/options/problems.ts";
 import facts from "../protocol/options.json" with { type: "json" };
 import { messageOf } from "../shared/errors.ts";
 import { defined, isRecord } from "../shared/records.ts";
@@ -103,7 +103,7 @@ function unknownOption(name: string): Error {
   const renamed = RENAMED[name];
   return new Error(
     renamed === undefined
-      ? `unknown option ${name}. See :help agent-options.`
+      ? `unknown option ${name}. See :help agent-options in Neovim.`
       : `the option ${name} is now ${renamed.name}.`,
   );
 }
@@ -146,7 +146,10 @@ export function supervisorConfiguration(
   const { data, error } = UserConfig.safeParse(withDefaults(config));
   if (data !== undefined) return data;
   const issues = error.issues.map((issue) => ({ ...issue, path: ["config", ...issue.path] }));
-  throw new ConfigurationError(new OptionsError(optionProblems({ issues })).message);
+  const problems = optionProblems({ issues });
+  throw new ConfigurationError(
+    `Invalid ${problems.length === 1 ? "option" : "options:"} ${problems.join(" ")}`,
+  );
 }
 
 function joined(rules: unknown, more: readonly string[] = []): unknown {

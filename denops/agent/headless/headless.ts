@@ -14,6 +14,8 @@ export interface HeadlessOptions {
   /** See project_root.ts. Its engine starts at once. */
   readonly root: string;
   readonly variables: Variables;
+  /** Rules of the command line, which the configuration has too: problems name this option. */
+  readonly allow?: readonly string[];
   /** Gets updates in order, and the next batch only after it resolves. It must not reject. */
   show(batch: readonly Update[]): void | Promise<void>;
   /**
@@ -35,11 +37,12 @@ const RULES = "../policy/rules.ts";
  * @throws {ConfigurationError} if a rule or a glob is invalid
  */
 export async function startHeadless(options: HeadlessOptions): Promise<Headless> {
-  const { config, root, variables: environment } = options;
+  const { config, root, variables: environment, allow = [] } = options;
   await bootEarly({ config, place: { root }, environment });
   const { Supervisor }: typeof import("../supervisor/supervisor.ts") = await import(SUPERVISOR);
-  const { patternProblems }: typeof import("../policy/rules.ts") = await import(RULES);
-  const [problem] = patternProblems(config);
+  const { patternProblems, ruleProblem }: typeof import("../policy/rules.ts") = await import(RULES);
+  const wrong = allow.map((rule) => ruleProblem(rule, "allow")).find((text) => text !== undefined);
+  const [problem] = wrong === undefined ? patternProblems(config) : [`--allow: ${wrong}`];
   if (problem !== undefined) {
     await endEarly();
     throw new ConfigurationError(problem);

@@ -145,6 +145,24 @@ Deno.test("always allow suggests the smallest sensible rule", () => {
   assert.deepEqual(suggestRules(judgeCommand("npm install a"), "network"), ["network(npm install a)"]);
 });
 
+Deno.test("no rule that is suggested for an interpreter covers another script", () => {
+  const shells = ["sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "busybox"];
+  const others =
+    "python python3 python3.12 pypy3 node nodejs tsx ts-node perl ruby lua lua5.4 luajit Rscript julia php php8"
+      .split(" ");
+  const runners = ["", "npx ", "uv run ", "poetry run ", "npm exec "];
+  const suggested = (line: string) => suggestRules(judgeCommand(line), "run") ?? [];
+  for (const name of [...shells, ...others, "deno run", "env", "env python"]) {
+    for (const start of [...runners, "/usr/bin/", "nice "]) {
+      const line = `${start}${name} own.x arg`;
+      for (const rule of suggested(line)) assert.ok(rule.includes(" own.x"), `${line}: ${rule}`);
+    }
+  }
+  for (const name of shells) assert.ok(!suggested(`${name} own.sh`).some((rule) => rule.includes("*")), name);
+  assert.deepEqual(suggested("sh test.sh"), ["run(sh test.sh)"]);
+  assert.deepEqual(suggested("/usr/bin/python3 a.py 1"), ["run(/usr/bin/python3 a.py *)"]);
+});
+
 Deno.test("absolute paths into the project count as the project's", () => {
   const places = { root: "/home/me/project", home: "/home/me" };
   const expected: readonly (readonly [string, Risk])[] = [

@@ -3,7 +3,7 @@ import type { Access, AccessOf, FileAccess } from "../protocol/access.ts";
 import type { FileRules } from "../protocol/config.ts";
 import { type CommandCircumstances, type CommandDecision, decideCommand } from "./decide_command.ts";
 import { againstTool } from "./decide_tools.ts";
-import type { FileDecision } from "./file_access.ts";
+import { type FileDecision, isInGit } from "./file_access.ts";
 import { type Rule, ruleText, toolRules } from "./rules.ts";
 import { agentRule, fetchRule, fileRule, mcpRule } from "./matching_rules.ts";
 import { beyondSensitive, passesUnasked, UNASKED } from "./session_permission.ts";
@@ -150,7 +150,7 @@ function judgeFiles(files: readonly FileAccess[], circumstances: Circumstances):
   if (isLoose && beyond === undefined) return accessDecision({ verdict: "allow", rule: UNASKED.sensitive });
   // The narrowest rule, for this one file. Escapes the special characters of globs.
   const [only] = writes;
-  const suggestion = writes.length === 1 && only !== undefined
+  const suggestion = writes.length === 1 && only !== undefined && !isInGit(only.path)
     ? ruleText({ kind: "write", pattern: only.path.named.replace(/[*?[\]{}()!\\]/g, "\\$&") })
     : undefined;
   const note = beyond === undefined

@@ -1,11 +1,11 @@
 /** Finds the rule that decides: deny before ask before allow, then the most specific one. Pure. */
-import type { RuleKind } from "../protocol/access.ts";
-import type { CommandVerdict } from "./command.ts";
+import { type RuleKind, rulesIn } from "../protocol/access.ts";
+import { type CommandVerdict, judgeCommand } from "./command.ts";
 import { covers, ownCommands, specificity, suggestPatterns, touches } from "./command/rules.ts";
 import { type NamedPath, namesOf } from "./file_access.ts";
 import { matchesGlob } from "./glob.ts";
 import { hostMatches, nameMatches, toolMatches } from "./remote_rules.ts";
-import { type Rule, RULE_SOURCES, RULE_VERDICTS, ruleText, type RuleVerdict } from "./rules.ts";
+import { parseRule, type Rule, RULE_SOURCES, RULE_VERDICTS, ruleText, type RuleVerdict } from "./rules.ts";
 
 /** The rule that decides on a file; undefined if none matches. */
 export function fileRule(
@@ -63,7 +63,21 @@ export function lineRules(
  * into files
  */
 export function suggestRules(line: CommandVerdict, kind: LineRuleKind): readonly string[] | undefined {
-  return suggestPatterns(line)?.map((pattern) => ruleText({ kind, pattern }));
+  const rules = suggestPatterns(line)?.map((pattern) => ruleText({ kind, pattern }));
+  // A rule that reads as a list cannot be added.
+  return rules?.every((rule) => rulesIn(rule).length === 1) === true ? rules : undefined;
+}
+
+/** Why these rules do not allow a command line, as half a sentence. @param allow texts of valid rules */
+export function uncovered(allow: readonly string[], command: string): string {
+  const rules = allow.map((text) => parseRule(text, "allow", "user")).filter(({ kind }) => kind === "run");
+  const line = judgeCommand(command);
+  const own = ownCommands(line);
+  if (!line.plain || own.length === 0) return "no --allow can cover this line";
+  const other = own.find((command) => !rules.some(({ pattern }) => covers(pattern, command)));
+  return other === undefined
+    ? "no --allow applies to this line"
+    : `no --allow covers ${other.words.join(" ")}`;
 }
 
 /** The rule that decides on fetching an address; undefined if none matches. */

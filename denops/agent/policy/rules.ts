@@ -5,7 +5,7 @@
  */
 import { messageOf } from "../shared/errors.ts";
 import { patternProblem } from "./command/rules.ts";
-import { RULE_KINDS, type RuleKind } from "../protocol/access.ts";
+import { RULE_KINDS, type RuleKind, rulesIn } from "../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../protocol/config.ts";
 import { globProblem } from "./glob.ts";
 import { agentProblem, hostProblem, ownToolProblem, toolProblem } from "./remote_rules.ts";
@@ -50,6 +50,10 @@ export function parseRule(text: string, verdict: RuleVerdict, source: RuleSource
     throw new Error(
       `Not a rule: tool(${excerpt}). Tools can be in ask and deny only. Allow what it touches, such as write(src/**).`,
     );
+  }
+  if (rulesIn(text).length > 1) {
+    const excerpt = text.trim().slice(0, LONGEST_SHOWN);
+    throw new Error(`Not a rule: ${excerpt}. These are several rules: give each one separately.`);
   }
   const problem = PROBLEMS[known](pattern);
   if (problem !== undefined) {
@@ -111,7 +115,8 @@ export function validPatterns<T extends PatternOptions>(options: T): T {
   };
 }
 
-function ruleProblem(text: string, verdict: RuleVerdict): string | undefined {
+/** The problem of a rule's text in one line; undefined if it is a rule. */
+export function ruleProblem(text: string, verdict: RuleVerdict): string | undefined {
   try {
     parseRule(text, verdict, "user");
     return undefined;

@@ -22,6 +22,7 @@ Deno.test("every kind of rule is read, and shown as it was written", () => {
       "mcp(github/*)",
       "mcp(*/read_*)",
       "agent(deep-*)",
+      'run(node -e "f(a), g(b)")',
     ]
   ) assert.equal(ruleText(parseRule(text, "allow", "user")), text);
 });
@@ -29,6 +30,10 @@ Deno.test("every kind of rule is read, and shown as it was written", () => {
 Deno.test("a wrong rule says which one it is and what is wrong", () => {
   for (
     const [text, says] of [
+      [
+        "run(a), network(a)",
+        /^Not a rule: run\(a\), network\(a\)\. These are several rules: give each one separately\.$/,
+      ],
       ["git diff", /^Not a rule: git diff\. Rules look like /],
       ["draw(x)", /^Not a rule: draw\(x\)\. Rules look like /],
       ["run(a\nb)", /^Not a rule: run\(a b\)\. Rules look like /],

@@ -86,5 +86,13 @@ export const RULE_KINDS = [
 ] as const satisfies readonly ("run" | "git" | "network" | "tool" | FileAccess["access"] | AccessKind)[];
 export type RuleKind = (typeof RULE_KINDS)[number];
 
+/** Between two rules of a list. Words that are no kind of rule belong to a command: `f(a), g(b)`. */
+const BETWEEN = new RegExp(`(?<=\\))\\s*,\\s*(?=(?:${RULE_KINDS.join("|")})\\()`);
+
+/** The rules of a list such as "run(npm test), network(npm test)". */
+export function rulesIn(list: string): readonly string[] {
+  return list.split(BETWEEN);
+}
+
 /** The end of the rule that approved a command without a sandbox, for the log and the screen. */
 export const UNSANDBOXED = "without a sandbox";

@@ -58,7 +58,7 @@ export const Action = z.discriminatedUnion("type", [
     option: z.enum([OPTION.allowOnce, OPTION.allowSession, OPTION.allowAlways, OPTION.reject]),
     /** The reason for a rejection. */
     reason: z.string().optional(),
-    /** With allow_always: the edited rule. */
+    /** With allow_always: the edited rule. With reject: what rejects it, if no user does. */
     rule: z.string().optional(),
     /** The edited command. */
     command: z.string().optional(),

@@ -60,6 +60,10 @@ export const SessionMeta = z.object({
 });
 export type SessionMeta = z.infer<typeof SessionMeta>;
 
+/** `_meta["agent.nvim"]` of the answer to a prompt: why the turn has no real answer. The user has been notified. */
+export const TurnEndMeta = z.object({ problem: z.string().optional() });
+export type TurnEndMeta = z.infer<typeof TurnEndMeta>;
+
 /** `_meta["agent.nvim"]` of session/set_config_option for the model: the provider's facts about it. */
 export const ModelMeta = z.object({ listed: ListedModel });
 export type ModelMeta = z.infer<typeof ModelMeta>;

@@ -76,7 +76,14 @@ export type Update =
     /** With it: why the session cannot be loosened; "" if it can. */
     readonly refusal?: string;
   }
-  | { readonly type: "turn_done"; readonly chat: number; readonly reason: string; readonly error?: string }
+  /** `problem`: why it has no real answer, although the model ended it; a notice has said so. */
+  | {
+    readonly type: "turn_done";
+    readonly chat: number;
+    readonly reason: string;
+    readonly error?: string;
+    readonly problem?: string;
+  }
   /** Messages that a stop removed from the queue. `unstored`: the first one was sent, but not stored. */
   | {
     readonly type: "unsent";

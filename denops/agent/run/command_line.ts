@@ -24,7 +24,8 @@ export const RUN_OPTIONS = {
     type: "string",
     multiple: true,
     value: "RULE",
-    doc: 'A rule that approves in this run, such as "run(npm test *)". Can be repeated.',
+    doc:
+      'A rule that approves in this run, such as "run(npm test *)". Each rule needs an --allow of its own.',
   },
   "json": { type: "boolean", doc: "Print one event a line, as JSON." },
   "session": {
@@ -47,11 +48,12 @@ export const EXIT = { done: 0, failed: 1, usage: 2, refused: 3, cap: 4 } as cons
 /** The codes for the help. A stop by a signal has 128 and the signal's number. */
 export const EXIT_DOCS: readonly (readonly [code: number, doc: string])[] = [
   [EXIT.done, "The turn is done."],
-  [EXIT.failed, "The turn failed."],
+  [EXIT.failed, "The turn failed, or the model gave no real answer."],
   [EXIT.usage, "The command line or the configuration is wrong. Nothing was sent."],
   [EXIT.refused, "The turn is done, but a call needed an approval that no rule gave, or a rule denied it."],
   [EXIT.cap, "A limit was reached: of requests, tokens or money."],
   [130, "Ctrl-C stopped the turn (SIGTERM: 143, SIGHUP: 129)."],
+  [141, "The reader of standard output is gone."],
 ];
 
 export interface RunRequest {

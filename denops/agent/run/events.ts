@@ -39,12 +39,13 @@ export const RunEvent = z.discriminatedUnion("type", [
   }),
   event(
     "refused",
-    "A call was refused. command: its command line. rule: a rule for --allow that would allow it.",
+    "A call was refused. command: its command line, with its line breaks. rules: would allow it, each in an --allow of its own. rule: the same, if it is only one.",
     {
       title: z.string(),
       reason: z.string(),
       command: z.string().optional(),
       rule: z.string().optional(),
+      rules: z.array(z.string()).readonly().optional(),
     },
   ),
   event("notice", "A line about the run; severity is info, warning or error.", {

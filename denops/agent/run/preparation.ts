@@ -12,7 +12,8 @@ import type { Variables } from "../headless/folders.ts";
 import { projectRoot } from "../headless/project_root.ts";
 import { messageOf } from "../shared/errors.ts";
 import { defined } from "../shared/records.ts";
-import { described } from "../supervisor/agents/provider.ts";
+import { described, keyNames } from "../supervisor/agents/provider.ts";
+import { missingKey } from "../supervisor/agents/provider_key.ts";
 import { findRoot } from "../supervisor/agents/root.ts";
 import type { RunRequest } from "./command_line.ts";
 
@@ -37,6 +38,9 @@ export async function prepare(request: RunRequest, variables: Variables): Promis
     const config = configuration(values, request, variables);
     // An unknown provider is an error before the engine starts.
     if (config.provider !== undefined) described(config, config.provider);
+    // A session that continues has a provider of its own.
+    const provider = request.session === undefined ? config.provider : request.provider;
+    if (provider !== undefined) assertKey(config, provider, variables);
     const cwd = resolve(request.cwd ?? ".");
     const chosen = values.byName.get("root");
     const root = await projectRoot({
@@ -77,6 +81,14 @@ function configuration(values: OptionValues, request: RunRequest, variables: Var
   };
   const config = supervisorConfiguration(values, { byName, allow }, variables);
   return unsandboxed ? { ...config, unsandboxed: [...allow] } : config;
+}
+
+/** Key commands run when the message is sent. @throws {Error} one line, if the provider's key is missing */
+function assertKey(config: UserConfig, provider: string, variables: Variables): void {
+  const { own, logsIn } = described(config, provider);
+  if (logsIn) return;
+  const problem = missingKey(provider, own?.api_key, keyNames(config, provider), (name) => variables[name]);
+  if (problem !== undefined) throw new Error(problem);
 }
 
 /** @throws {Error} one line */

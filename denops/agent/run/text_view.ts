@@ -28,7 +28,7 @@ export class TextView implements Disposable {
   readonly #running = new Map<string, string>();
   /** The latest message, which is progress only if a call follows it. */
   #message = "";
-  /** Titles of refused calls, whose failure needs no other line. */
+  /** Titles of refused calls, whose end needs no other line. */
   readonly #refused = new Set<string>();
   #frames = 0;
   #isDrawn = false;
@@ -84,7 +84,8 @@ export class TextView implements Disposable {
       return;
     }
     this.#running.delete(id);
-    if (status === "failed" && this.#refused.delete(title)) return;
+    // A command whose changes were refused has run.
+    if (this.#refused.delete(title)) return;
     const indent = parent === undefined ? "" : "  ";
     const facts = summary === undefined ? "" : `  ${oneLine(summary)}`;
     this.#print(
@@ -135,8 +136,11 @@ export class TextView implements Disposable {
   }
 }
 
-function refusal({ title, reason, rule }: EventOf<"refused">): string {
-  const hint = rule === undefined ? "" : `; --allow ${quoted(oneLine(rule))} allows it`;
+function refusal({ title, reason, rules = [] }: EventOf<"refused">): string {
+  const options = rules.map((rule) => `--allow ${quoted(oneLine(rule))}`);
+  const hint = options.length === 0
+    ? ""
+    : `; ${options.join(" ")} ${options.length > 1 ? "allow" : "allows"} it`;
   return `✗ refused: ${oneLine(title)} (${oneLine(reason)})${hint}`;
 }
 

@@ -25,14 +25,14 @@ const REQUEST = 1;
 /** @throws {Error} one line, if the turn cannot start @throws {UsageError} if a choice is invalid */
 export async function runTurn(
   { text, config, root, session }: Preparation,
-  choices: Pick<RunRequest, "mode" | "model" | "provider">,
+  choices: Pick<RunRequest, "mode" | "model" | "provider" | "allow" | "unsandboxed">,
   { variables, signals, emit }: TurnWorld,
 ): Promise<EndEvent> {
   const listeners = new Set<(update: Update) => void>();
   const show = (batch: readonly Update[]) => {
     for (const update of batch) for (const listener of listeners) listener(update);
   };
-  await using headless = await startHeadless({ config, root, variables, show });
+  await using headless = await startHeadless({ config, root, variables, show, allow: choices.allow });
   const next = <Found>(find: (update: Update) => Found | undefined) => {
     const { promise, resolve } = Promise.withResolvers<Found>();
     const listener = (update: Update) => {
@@ -54,7 +54,7 @@ export async function runTurn(
     const problem = await outcome;
     if (problem !== "") throw new UsageError(problem);
   }
-  const report = new TurnReport({ emit, act });
+  const report = new TurnReport({ emit, act, uncovered: await uncoveredBy(choices) });
   listeners.add((update) => report.take(update));
   const done = next((update) => update.type === "turn_done" ? update : undefined);
   signals.onStop = () => act({ type: "cancel", chat: CHAT });
@@ -63,6 +63,16 @@ export async function runTurn(
   signals.onStop = undefined;
   const { answer, cost, session: id } = report;
   return { ...outcome, answer, ...defined({ cost, session: id }) };
+}
+
+/** A literal import would be loaded before the engine starts. */
+const RULES = "../policy/matching_rules.ts";
+
+/** Why the rules of the command line do not cover a command; undefined without `--unsandboxed`. */
+async function uncoveredBy({ allow, unsandboxed }: Pick<RunRequest, "allow" | "unsandboxed">) {
+  if (!unsandboxed) return undefined;
+  const { uncovered }: typeof import("../policy/matching_rules.ts") = await import(RULES);
+  return (command: string) => uncovered(allow, command);
 }
 
 interface Choice {
@@ -112,14 +122,14 @@ const ENDS: Readonly<Record<string, string>> = {
 };
 
 function outcomeOf(
-  { reason, error }: UpdateOf<"turn_done">,
+  { reason, error, problem: noAnswer }: UpdateOf<"turn_done">,
   { isCapped, isRefused }: TurnReport,
   stopCode: number | undefined,
 ): Pick<EndEvent, "type" | "code" | "reason" | "error"> {
   const type = "end";
   if (stopCode !== undefined) return { type, code: stopCode, reason: "stopped", ...defined({ error }) };
   if (isCapped || reason === "max_turn_requests") return { type, code: EXIT.cap, reason: "cap" };
-  const problem = error ?? ENDS[reason];
+  const problem = error ?? ENDS[reason] ?? noAnswer;
   if (problem !== undefined) return { type, code: EXIT.failed, reason: "failed", error: problem };
   return isRefused
     ? { type, code: EXIT.refused, reason: "refused" }

@@ -1,22 +1,21 @@
 /** Reduces the supervisor's updates to the events of a run, and answers approvals: nobody else is there to do it. */
 import { relative } from "node:path";
-import { UNSANDBOXED } from "../protocol/access.ts";
+import { rulesIn, UNSANDBOXED } from "../protocol/access.ts";
 import type { ApprovalUpdate, ToolUpdate, Update } from "../protocol/ui.ts";
 import { defined } from "../shared/records.ts";
 import type { Headless } from "../headless/headless.ts";
 import { visible } from "../supervisor/screen/visible.ts";
 import { EVENTS_VERSION, type RunEvent } from "./events.ts";
+import { isUnheld, limitReason, NO_SANDBOX, NOBODY, refusalReason } from "./refusal.ts";
 
 type UpdateOf<Type extends Update["type"]> = Extract<Update, { type: Type }>;
 
 interface ReportPorts {
   emit(event: RunEvent): void;
   act: Headless["act"];
+  /** With `--unsandboxed`: why its rules do not cover a command line. */
+  uncovered?: ((command: string) => string) | undefined;
 }
-
-/** For the model. */
-const NOBODY = "nobody can approve it in this run, and no rule allows it";
-const NO_SANDBOX = "commands do not run here without a sandbox";
 
 const ENDS: ReadonlySet<string | undefined> = new Set(["completed", "failed", "stopped"]);
 
@@ -148,15 +147,17 @@ export class TurnReport {
       this.#ports.emit({
         type: "notice",
         severity: "warning",
-        text: `Stopped at a limit: ${approval.reason}`,
+        text: `Stopped at a limit: ${limitReason(approval)}`,
       });
       return this.#later({ type: "answer", request, option: "reject" });
     }
-    const isUnheld = approval.kind === "command" && approval.access === undefined;
-    const reason = isUnheld ? `${NO_SANDBOX}; ${HOW_UNSANDBOXED}` : approval.reason;
+    const reason = refusalReason(approval, this.#ports.uncovered);
     const { command } = approval.kind === "command" || approval.kind === "effects" ? approval : {};
-    this.#refuse({ title, reason, ...defined({ command, rule: approval.suggestion }) });
-    this.#later({ type: "answer", request, option: "reject", reason: isUnheld ? NO_SANDBOX : NOBODY });
+    const rules = approval.suggestion === undefined ? undefined : rulesIn(approval.suggestion);
+    const rule = rules?.length === 1 ? rules[0] : undefined;
+    this.#refuse({ title, reason, ...defined({ command, rule, rules }) });
+    const why = isUnheld(approval) ? NO_SANDBOX : NOBODY;
+    this.#later({ type: "answer", request, option: "reject", reason: why, rule: "nobody to ask" });
   }
 
   /** The supervisor does not expect an action while it delivers an update. */
@@ -184,8 +185,6 @@ export class TurnReport {
     });
   }
 }
-
-const HOW_UNSANDBOXED = "see --unsandboxed";
 
 function endOf(status: ToolUpdate["status"]): "completed" | "failed" | "stopped" {
   return status === "completed" || status === "stopped" ? status : "failed";

@@ -1,7 +1,7 @@
 /** The engine as an ACP version 1 agent. Source: agentclientprotocol.com/protocol. */
 import { agent, type AgentConnection, methods, RequestError, type Stream } from "../../deps/acp_sdk.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
-import { META, method, ours, SessionMeta } from "../../protocol/extensions.ts";
+import { META, method, ours, SessionMeta, type TurnEndMeta } from "../../protocol/extensions.ts";
 import { REQUEST_NAMES } from "../../protocol/requests.ts";
 import type { TurnEnd } from "../agent/turn/runner.ts";
 import { SessionAccess } from "../session/session_access.ts";
@@ -103,6 +103,11 @@ function withheldBy(config: EngineConfig): Withheld {
 }
 
 function promptAnswer(end: TurnEnd) {
-  if (end.type === "stopped") return { stopReason: STOP_REASONS[end.reason] };
+  if (end.type === "stopped") {
+    const meta = end.problem === undefined
+      ? {}
+      : { _meta: { [META]: { problem: end.problem } satisfies TurnEndMeta } };
+    return { stopReason: STOP_REASONS[end.reason], ...meta };
+  }
   throw new RequestError(-32603, end.error.message, { kind: end.error.kind });
 }

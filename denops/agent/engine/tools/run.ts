@@ -39,7 +39,7 @@ export const run = defineTool({
     timeout: z.number().min(1).max(LONGEST_TIMEOUT).optional().describe("seconds, 120 unless told"),
     background: z.boolean().optional().describe("return at once with an id"),
   }),
-  title: (args) => `run ${titleText(args.command)}`,
+  title: (args) => `run ${titleText(lineBreaks(args.command))}`,
   async prepare(args, context) {
     const { commands } = context;
     const { folder, note } = await workingFolder(args.cwd, context);
@@ -172,4 +172,9 @@ export function reportText(
     : hintFor(output, access, report.failed, line, rehearsed);
   return [output === "" ? "(no output)" : output, `[${report.end}]`, ...(hint === undefined ? [] : [hint])]
     .join("\n");
+}
+
+/** A title is one line, which still shows where the command has several. */
+function lineBreaks(command: unknown): unknown {
+  return typeof command === "string" ? command.trim().replace(/\s*\n\s*/g, " ⏎ ") : command;
 }

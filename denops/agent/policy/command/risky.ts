@@ -100,9 +100,14 @@ export const RUNNER =
 const SHELLS =
   /^-|^(\w*sh|env|xargs|timeout|nice|nohup|sudo|exec|command|busybox|python[\d.]*|node|perl|ruby)$/;
 
+/** Number of the words of a runner at a command's beginning. */
+export function runnerWords(words: readonly string[]): number {
+  return RUNNER.exec(words.slice(0, 3).join(" "))?.[1]?.split(" ").length ?? 0;
+}
+
 /** True for each word that only a rule with this very word covers. */
 export function riskyWords(words: readonly string[]): readonly boolean[] {
-  const runs = RUNNER.exec(words.slice(0, 3).join(" "))?.[1]?.split(" ").length ?? 0;
+  const runs = runnerWords(words);
   if (runs > 0) {
     const [, ...rest] = riskyWords(words.slice(runs));
     return [...Array<boolean>(runs).fill(false), SHELLS.test(words[runs] ?? ""), ...rest];

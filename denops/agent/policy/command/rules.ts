@@ -6,8 +6,8 @@
  */
 import { type CommandVerdict, judgeCommand } from "../command.ts";
 import { hasSubcommands } from "./programs.ts";
-import { riskyWords, RUNNER } from "./risky.ts";
-import { interpreterOf } from "./shells.ts";
+import { riskyWords, RUNNER, runnerWords } from "./risky.ts";
+import { interpreterOf, isShell } from "./shells.ts";
 import type { SimpleCommand } from "./walk.ts";
 
 /** For each word of a pattern, the texts between its stars: `["", ""]` is a `*` alone. */
@@ -175,15 +175,27 @@ const KEEPS_THREE =
 
 /** With other words these programs could do anything, so only the exact words are proposed. */
 const EXACT =
-  /^(rm|rmdir|unlink|shred|mv|cp|ln|install|dd|tee|truncate|chmod|chown|chgrp|kill|pkill|killall|ssh|scp|sftp|rsync|curl|wget|nc|sed|awk|gawk|perl|tar|find|fd|vim|nvim|psql|mysql|sqlite3|aws|gcloud|az|crontab|cd|set|git-(push|config|rebase|clean|reset|checkout|restore)|(npm|pnpm|yarn|bun|pip3?|uv|cargo|gem|bundle|go|composer|poetry|deno|brew|apt(-get)?)-(install|i|in|ci|add|get|update|upgrade|remove|rm|uninstall|publish|require|dlx|x|create|init|pip|tool)|docker-(run|exec)|sudo|env|timeout)$/;
+  /^(rm|rmdir|unlink|shred|mv|cp|ln|install|dd|tee|truncate|chmod|chown|chgrp|kill|pkill|killall|ssh|scp|sftp|rsync|curl|wget|nc|sed|awk|gawk|perl|tar|find|fd|vim|nvim|psql|mysql|sqlite3|aws|gcloud|az|crontab|cd|set|git-(push|config|rebase|clean|reset|checkout|restore)|(npm|pnpm|yarn|bun|pip3?|uv|cargo|gem|bundle|go|composer|poetry|deno|brew|apt(-get)?)-(install|i|in|ci|add|get|update|upgrade|remove|rm|uninstall|publish|require|dlx|x|create|init|pip|tool)|deno-(run|eval|serve|repl)|docker-(run|exec)|sudo|env|timeout|busybox)$/;
+
+/** "lua" for "/usr/bin/lua5.4". */
+function programOf(path: string): string {
+  const name = path.slice(path.lastIndexOf("/") + 1).replace(/\.exe$/i, "");
+  return interpreterOf(name) === undefined ? name.toLowerCase().replace(/[\d.]+$/, "") : name;
+}
 
 function patternOf(command: SimpleCommand): string | undefined {
   const { words, severity } = command;
   const [name = "", first = ""] = words;
   const pair = `${name}-${first}`;
-  const two = hasSubcommands(name) || interpreterOf(name) !== undefined || RUNNER.test(`${name} `);
-  const count = KEEPS_THREE.test(`${name} ${first} `) ? 3 : two ? 2 : 1;
-  const exact = severity === "high" || EXACT.test(name) || EXACT.test(pair) ||
+  const runner = runnerWords(words);
+  const program = programOf(words[runner] ?? "");
+  const two = hasSubcommands(name) || RUNNER.test(`${name} `);
+  const usual = KEEPS_THREE.test(`${name} ${first} `) ? 3 : two ? 2 : 1;
+  // An interpreter's rule names the script.
+  const count = interpreterOf(program) === undefined ? usual : Math.max(usual, runner + 2);
+  const exact = severity === "high" || EXACT.test(name) || EXACT.test(pair) || EXACT.test(program) ||
+    EXACT.test(`${program}-${words[runner + 1]}`) ||
+    isShell(program) ||
     words.slice(1, count).some((word) => word.startsWith("-"));
   const wide = exact ? [] : [`${quotePattern(words.slice(0, count))} *`];
   return [...wide, quotePattern(words)].find((pattern) =>

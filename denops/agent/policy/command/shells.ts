@@ -163,10 +163,16 @@ const judgeScript: Judge = (args, scene) => {
   );
 };
 
+const SHELL_NAMES = "sh bash zsh dash ksh ash mksh fish csh tcsh";
+
 /** Programs with the judge of their text. */
 export const SHELLS: readonly (readonly [names: string, judge: Judge])[] = [
   ["sed gsed awk gawk mawk nawk", judgeScript],
   ["eval trap", judgeEval],
   ["source .", judgeSource],
-  ["sh bash zsh dash ksh ash mksh fish csh tcsh", judgeShell],
+  [SHELL_NAMES, judgeShell],
 ];
+
+export function isShell(name: string): boolean {
+  return SHELL_NAMES.split(" ").includes(name);
+}

@@ -9,7 +9,6 @@ import { isLoggedIn, renewedKey } from "./copilot/account.ts";
 import { LOG_IN } from "./copilot/github.ts";
 import {
   answers,
-  COMMAND,
   described,
   keyNames,
   knownModels,
@@ -17,6 +16,7 @@ import {
   priced,
   type ProviderWorld,
 } from "./provider.ts";
+import { COMMAND } from "./provider_key.ts";
 
 export interface OfferedProvider {
   readonly name: string;

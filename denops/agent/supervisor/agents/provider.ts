@@ -13,12 +13,10 @@ import { PRESETS, type ProviderPreset, WIRE_FACTS, type WireName } from "../../p
 import { modelsOf } from "../../models/model_list.ts";
 import { defined } from "../../shared/records.ts";
 import { accountModel, copilotAccount, hasCopilotLogin } from "./copilot/account.ts";
+import { COMMAND, findKey, type KeyWorld } from "./provider_key.ts";
 
-export interface ProviderWorld {
-  env(name: string): string | undefined;
+export interface ProviderWorld extends KeyWorld {
   fetch(url: string, init: RequestInit): Promise<Response>;
-  /** Output of a shell command, whose programs are never taken from the roots. @throws {Error} one line */
-  run(command: string, roots: readonly string[]): Promise<string>;
 }
 
 /** The address of a provider, from the options and its preset. @throws {Error} one line */
@@ -180,8 +178,6 @@ async function newestModel(
   }
 }
 
-export const COMMAND = "cmd:";
-
 /** A key command may ask the user for a password, so it runs only when there is a message. */
 export function hasKeyCommand({ provider, providers }: UserConfig): boolean {
   const candidates = provider === undefined ? Object.values(providers) : [providers[provider]];
@@ -192,30 +188,6 @@ export function hasKeyCommand({ provider, providers }: UserConfig): boolean {
 export function keyNames(user: UserConfig, name: string): readonly string[] {
   const { own, preset } = described(user, name);
   return own?.api_key?.startsWith("env:") ? [own.api_key.slice("env:".length)] : preset?.key_env ?? [];
-}
-
-async function findKey(
-  name: string,
-  setting: string | undefined,
-  variables: readonly string[],
-  world: ProviderWorld,
-  roots: readonly string[],
-): Promise<{ key?: string; source: string }> {
-  if (setting?.startsWith(COMMAND)) {
-    const source = `the command of providers.${name}.api_key`;
-    const [key = ""] = (await world.run(setting.slice(COMMAND.length), roots)).trim().split("\n");
-    if (key === "") throw new Error(`Cannot use ${name}: ${source} printed nothing.`);
-    return { key, source };
-  }
-  for (const source of variables) {
-    const key = world.env(source);
-    if (key) return { key, source };
-  }
-  const [first] = variables;
-  if (first === undefined) return { source: `providers.${name}.api_key` };
-  throw new Error(
-    `Cannot use ${name}: ${first} is not set. Set it, or providers.${name}.api_key to "cmd:…".`,
-  );
 }
 
 /** The production implementation. */

@@ -127,6 +127,8 @@ const ANSWERS: ReadonlyMap<string, string> = new Map<ApprovalChoice | "cancelled
 
 /** Only answers by rules of `:Agent rules` name a rule; modes and options answer too. */
 function answerText(answer: string, rule: string): string {
+  // No user rejected it.
+  if (answer === "reject" && rule !== "asked") return "refused";
   return ANSWERS.get(answer) ?? (isRule(rule) ? answer : answer.replace(/ by rule$/, " automatically"));
 }
 

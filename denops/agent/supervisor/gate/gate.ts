@@ -414,11 +414,12 @@ function orProblem(show: () => ApprovalView, before: ApprovalView): ApprovalView
 
 /** @param settled for a command: its access, and whether it runs over an overlay */
 function response(
-  { option, reason, command }: UserAnswer,
+  { option, reason, rule, command }: UserAnswer,
   settled: Pick<AnswerMeta, "access" | "rehearsed"> = {},
 ): RequestPermissionResponse {
   return outcomeOf(option, {
     ...(reason ? { reason } : {}),
+    ...(option === OPTION.reject && rule !== undefined ? { rule } : {}),
     ...(command === undefined ? {} : { command }),
     ...settled,
   });

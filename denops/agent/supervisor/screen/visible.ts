@@ -36,7 +36,7 @@ export function plainAnswer(text: string): string {
 /**
  * Joiners, direction marks, soft hyphens and variation selectors, as in Arabic, Hebrew, Hindi or Mongolian.
  */
-const OF_SCRIPTS = /^[\u00ad\u061c\u180b-\u180f\u200b-\u200f\u{e0100}-\u{e01ef}]$/u;
+const OF_SCRIPTS = /^[\u00ad\u061c\u180b-\u180f\u200c-\u200f\u{e0100}-\u{e01ef}]$/u;
 
 /** Characters of a line that any window can draw. */
 const LONGEST_DRAWN = 50_000;

@@ -13,7 +13,7 @@ Deno.test("controls and what nobody sees are shown", () => {
 
 Deno.test("prose keeps what scripts are written with, and hides nothing else", () => {
   assert.equal(prose("می\u200cخواهم क्\u200dष \u200fשלום"), "می\u200cخواهم क्\u200dष \u200fשלום");
-  assert.equal(prose("a\u3164b\u202ec\u{e0041}\x07"), "a<U+3164>b<U+202E>c<U+E0041>␇");
+  assert.equal(prose("a\u3164b\u202ec\u{e0041}\u200b\x07"), "a<U+3164>b<U+202E>c<U+E0041><U+200B>␇");
 });
 
 Deno.test("one line is one line, and no longer than it may be", () => {

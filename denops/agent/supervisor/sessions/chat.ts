@@ -1,6 +1,7 @@
 /** One chat: sends its messages to the engine one after the other. */
 import type { ContentBlock, PromptResponse } from "../../deps/acp_sdk.ts";
 import { narrowed, type ToolSet, type TurnLimits } from "../../protocol/modes.ts";
+import { ours, TurnEndMeta } from "../../protocol/extensions.ts";
 import { trace } from "../../protocol/trace.ts";
 import type { Action } from "../../protocol/actions.ts";
 import type { Update } from "../../protocol/ui.ts";
@@ -188,9 +189,9 @@ export class Chat {
       trace?.span("connect", since);
       // Stopped while the engine was starting: nothing reaches the model.
       if (delivery === undefined) this.#ports.push({ type: "unsent", chat, texts: [text], unstored: true });
-      const reason = delivery === undefined ? "cancelled" : await this.#prompt(delivery, message, turn);
+      const end = delivery === undefined ? CANCELLED : await this.#prompt(delivery, message, turn);
       this.#ports.settle();
-      this.#ports.push({ type: "turn_done", chat, reason });
+      this.#ports.push({ type: "turn_done", chat, ...end });
     } catch (error) {
       this.#ports.settle();
       const unstored = this.#isUnstored;
@@ -229,7 +230,7 @@ export class Chat {
   }
 
   /** @returns the engine's reason for the turn's end, or "cancelled" if it does not end the turn soon after a stop */
-  async #prompt(delivery: Delivery, message: QueuedMessage, turn: NextTurn): Promise<string> {
+  async #prompt(delivery: Delivery, message: QueuedMessage, turn: NextTurn): Promise<EngineTurnEnd> {
     const { project: { engine, client }, sessionId, branch, blocks, toolSet, merge } = delivery;
     const { id: messageId, shown: view, remember, edit } = message;
     const details = {
@@ -265,13 +266,22 @@ export class Chat {
     turn.sent();
     try {
       const answer = await Promise.race([answered, stopped]);
-      if (answer !== undefined) return answer.stopReason;
+      if (answer !== undefined) return turnEnd(answer);
     } finally {
       this.#state = { phase: "between" };
     }
     this.#stopping = answered.then(() => {}, () => {}).finally(() => this.#stopping = undefined);
-    return "cancelled";
+    return CANCELLED;
   }
+}
+
+type EngineTurnEnd = Pick<Extract<Update, { type: "turn_done" }>, "reason" | "problem">;
+
+const CANCELLED: EngineTurnEnd = { reason: "cancelled" };
+
+function turnEnd({ stopReason, _meta }: PromptResponse): EngineTurnEnd {
+  const problem = ours(TurnEndMeta, _meta)?.problem;
+  return { reason: stopReason, ...defined({ problem: problem && oneLine(problem, LONGEST_NOTICE) }) };
 }
 
 function engineGone(how: string): string {

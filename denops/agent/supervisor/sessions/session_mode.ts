@@ -56,7 +56,9 @@ export class SessionMode {
   choose(modes: Modes, mode: string): ModeChoice {
     const choice = modes.choice(mode);
     const problem = modes.problem(choice);
-    if (problem !== undefined) throw new Error(`${problem} \`:Agent mode\` lists all.`);
+    if (problem !== undefined) {
+      throw new Error(`${problem} The modes are ${modes.all.map(({ name }) => name).join(", ")}.`);
+    }
     this.#choice = choice;
     this.#narrowed = undefined;
     this.report(modes);

@@ -28,14 +28,15 @@ interface FinishPorts {
 /**
  * Requests a summary as the answer; otherwise lists the last calls. The question stays in the history, so that the
  * provider's cache still fits the next request.
- * @returns the partial text if the user stopped it; undefined if the answer is in the history
+ * @returns the partial text if the user stopped it, or the problem if there is no answer; undefined if the answer is in
+ * the history
  */
 export async function summarize(
   ports: FinishPorts,
   work: TurnWork,
   signal: AbortSignal,
   mode: Mode = MODES.summary,
-): Promise<{ readonly stopped: string } | undefined> {
+): Promise<{ readonly stopped: string } | { readonly problem: string } | undefined> {
   const { meter, emit, append } = ports;
   append({ type: "control_note", reason: "no_answer", text: ASK_FOR_SUMMARY });
   // Above a cap nothing is sent; the next message asks about the cap.
@@ -49,7 +50,7 @@ export async function summarize(
   if (text !== undefined) return void emit({ type: "token", message: crypto.randomUUID(), text });
   const notice = "The model answered with nothing. Ask again in other words.";
   emit({ type: "notice", severity: "warning", text: notice });
-  return undefined;
+  return { problem: notice };
 }
 
 /** The text that arrived, complete or not. */

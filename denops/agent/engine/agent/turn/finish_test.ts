@@ -87,13 +87,15 @@ for (const [what, script] of silences) {
   });
 }
 
+const NOTHING = "The model answered with nothing. Ask again in other words.";
+
 Deno.test("where nothing was done either, that is said", async () => {
   for (const wire of WIRES) {
     await using engine = await startEngine({
       wire,
       script: "stop end_turn\n---\nthink Hm.\nstop end_turn\n---\nsay Hello",
     });
-    assert.deepEqual(await engine.prompt("Hi"), END_TURN);
+    assert.deepEqual(await engine.prompt("Hi"), { ...END_TURN, problem: NOTHING });
     const notices = engine.events.flatMap((event) => event.type === "notice" ? [event.text] : []);
     assert.deepEqual(notices, ["The model answered with nothing. Ask again in other words."]);
     assert.deepEqual(await engine.prompt("Hi?"), END_TURN);
@@ -176,7 +178,10 @@ for (const [what, begun, kept, milliseconds] of slow) {
     };
     const signal = new AbortController().signal;
     const mode = { ...MODES.summary, limits: { milliseconds } };
-    assert.equal(await summarize(ports, new TurnWork(), signal, mode), undefined);
+    assert.deepEqual(
+      await summarize(ports, new TurnWork(), signal, mode),
+      kept === "[No answer.]" ? { problem: NOTHING } : undefined,
+    );
     assert.deepEqual(history.slice(2).map(({ type }) => type), ["control_note", "assistant_message"]);
     const last = history.at(-1);
     assert.equal(last?.type === "assistant_message" && last.text, kept);

@@ -21,7 +21,8 @@ import type { SessionTools } from "../settings/session_tools.ts";
 import type { Steering } from "./steering.ts";
 
 export type TurnEnd =
-  | { readonly type: "stopped"; readonly reason: StopReason }
+  /** `problem`: why the answer is not a real one; the user has been notified. */
+  | { readonly type: "stopped"; readonly reason: StopReason; readonly problem?: string }
   | { readonly type: "failed"; readonly error: TurnError };
 
 /** The parts of a session that a turn may use. */

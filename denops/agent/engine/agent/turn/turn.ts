@@ -118,10 +118,10 @@ export class Turn {
   async finish({ text, complete }: Pick<Answered["message"], "text" | "complete">): Promise<TurnEnd> {
     const { ports, work, signal } = this;
     const isEmpty = text.trim() === "" && !(complete === true && this.#hasAnswered);
-    const cut = isEmpty ? await summarize(ports, work, signal) : undefined;
-    return cut === undefined
-      ? { type: "stopped", reason: "end_turn" }
-      : this.interrupted("cancelled", cut.stopped);
+    const end = isEmpty ? await summarize(ports, work, signal) : undefined;
+    return end !== undefined && "stopped" in end
+      ? this.interrupted("cancelled", end.stopped)
+      : { type: "stopped", reason: "end_turn", ...end };
   }
 
   /** Ends the turn with an answer to every question, because roles must alternate in the next request. */

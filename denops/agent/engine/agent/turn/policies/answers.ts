@@ -1,4 +1,5 @@
 /** Turn policies that act on an answer, or on its failure. */
+import { defined } from "../../../../shared/records.ts";
 import type { TurnEnd } from "../runner.ts";
 import type { Turn } from "../turn.ts";
 import { controlNote } from "./control.ts";
@@ -58,7 +59,9 @@ export function cutOffs(turn: Turn): TurnPolicy {
       const cut = continuations.next(finish);
       if (cut === undefined) return undefined;
       if (cut.notice !== undefined) turn.notice(cut.notice, "warning");
-      if (cut.note === undefined) return { type: "stopped", reason: cut.end };
+      if (cut.note === undefined) {
+        return { type: "stopped", reason: cut.end, ...defined({ problem: cut.problem }) };
+      }
       turn.append(cut.note);
       if (finish === "window_full") await ports.room.make({ type: "refused" }, ports, signal);
       return "again";

@@ -58,6 +58,15 @@ const CUT_OFF: Partial<Readonly<Record<Finish, CutOff>>> = {
   },
 };
 
+interface Continuation {
+  /** Absent if the turn ends. */
+  readonly note?: ControlNote;
+  readonly notice?: string;
+  readonly end: StopReason;
+  /** For a turn that ends, unless its end says it. */
+  readonly problem?: string;
+}
+
 /** The continuations of one turn. */
 export class Continuations {
   readonly #times = new Map<Finish, number>();
@@ -65,7 +74,7 @@ export class Continuations {
   /** Undefined: the answer is complete. */
   next(
     finish: Finish,
-  ): { readonly note?: ControlNote; readonly notice?: string; readonly end: StopReason } | undefined {
+  ): Continuation | undefined {
     const row = CUT_OFF[finish];
     if (row === undefined) return undefined;
     const times = (this.#times.get(finish) ?? 0) + 1;
@@ -74,6 +83,7 @@ export class Continuations {
     const notice = isOver ? row.givenUp : times === 1 ? row.notice : undefined;
     return {
       end: row.end,
+      ...(row.end === "end_turn" ? { problem: row.givenUp ?? "The model paused too often." } : {}),
       ...(notice === undefined ? {} : { notice }),
       ...(isOver ? {} : { note: { type: "control_note", reason: row.reason, text: row.text } }),
     };

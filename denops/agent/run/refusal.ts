@@ -1,0 +1,35 @@
+/** The reasons of refusals: nobody can approve a call of a run. Pure. */
+import type { ApprovalUpdate } from "../protocol/ui.ts";
+
+/** For the model, and for the user where the approval has no better reason. */
+export const NOBODY = "no rule allows it, and nobody can approve it in this run";
+export const NO_SANDBOX = "commands do not run here without a sandbox";
+
+/**
+ * The reason for the user, as half a sentence.
+ * @param uncovered with `--unsandboxed`: why its rules do not cover a command line
+ */
+export function refusalReason(
+  approval: ApprovalUpdate,
+  uncovered: ((command: string) => string) | undefined,
+): string {
+  if (isUnheld(approval)) {
+    const why = uncovered?.(approval.command) ?? "see --unsandboxed";
+    return `${NO_SANDBOX}; ${why}`;
+  }
+  if (approval.kind !== "effects" || approval.reason !== "") return approval.reason || NOBODY;
+  const files = approval.effects.reduce((sum, { count = 1 }) => sum + count, 0);
+  return `it changed ${files === 1 ? "1 file" : `${files} files`}, which no rule keeps`;
+}
+
+/** A command that no sandbox would hold. */
+export function isUnheld(
+  approval: ApprovalUpdate,
+): approval is Extract<ApprovalUpdate, { kind: "command" }> {
+  return approval.kind === "command" && approval.access === undefined;
+}
+
+/** The reason for a stop at a limit, without its question. */
+export function limitReason({ reason }: ApprovalUpdate): string {
+  return reason.replace(/\s*[^.;]*\?$/, "");
+}
