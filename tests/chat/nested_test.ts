@@ -28,8 +28,8 @@ async function scriptedPlugin() {
   }
   const main = await copy.read("denops/agent/engine/main.ts");
   const scripted = main.replace(
-    /loopRunner\(\{[^;]*?\n {4}\}\)/,
-    `scriptedRunner(async (turn) => {${PLAY}\n})`,
+    "runner: (config, abilities, renew) => runnerOf(config, abilities, { facts, renew, wireLog: new WireLog() }),",
+    `runner: () => scriptedRunner(async (turn) => {${PLAY}\n}),`,
   );
   assert.notEqual(scripted, main);
   await copy.write(

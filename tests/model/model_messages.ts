@@ -198,9 +198,19 @@ function ollamaImages(images: unknown): readonly SentImage[] {
   return Array.isArray(images) ? images.map((data) => ({ type: undefined, data: string(data) ?? "" })) : [];
 }
 
+/** The list of the project's files, which a busy machine sends later than in the first request. */
+const LATE_FILES =
+  /\n*<context_(\w+)>\n(?:Built with: |Files when the session began)[\s\S]*?<\/context_\1>\n?/g;
+
+/** A text without the list of the project's files. */
+export function withoutLateFiles(text: string): string {
+  return text.replace(LATE_FILES, "");
+}
+
 function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  return objects(content).map((part) => string(part.text) ?? "").filter((text) => text !== "").join("\n");
+  if (typeof content === "string") return withoutLateFiles(content);
+  return objects(content).map((part) => withoutLateFiles(string(part.text) ?? ""))
+    .filter((text) => text !== "").join("\n");
 }
 
 /** A message without what it says of the mode. */

@@ -1,6 +1,7 @@
 /** Real language servers in the child Neovim, as a user's init.lua starts them. */
 import assert from "node:assert/strict";
 import { languageServers } from "../../scripts/language_servers.ts";
+import { withoutLateFiles } from "../model/model_messages.ts";
 import type { ModelServer } from "../model/model_server.ts";
 import { DEPS } from "../../scripts/environment.ts";
 import type { AgentOptions, RunningAgent } from "./agent.ts";
@@ -121,5 +122,7 @@ async function typescript(encoding: Encoding): Promise<string> {
 export function toolResults(server: ModelServer): readonly string[] {
   const messages = server.requests.at(-1)?.body.messages;
   if (!Array.isArray(messages)) return [];
-  return messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
+  return messages.filter(({ role }) => role === "tool").map(({ content }) =>
+    withoutLateFiles(String(content))
+  );
 }
