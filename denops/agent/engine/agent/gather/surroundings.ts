@@ -284,6 +284,7 @@ export class SurroundingsGatherer {
 
   /** Rules of the folders that calls touched. @param paths absolute @returns notes beside the results */
   async rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]> {
+    await this.#listed(signal);
     const text = this.#takeLate();
     const late: readonly ControlNote[] = text === undefined
       ? []
@@ -295,8 +296,17 @@ export class SurroundingsGatherer {
   rulesFor(workspace: Workspace): SurroundingsGatherer["rulesOf"] {
     const { rules: promptRules } = this.#ports.memory;
     const rules = new RulesFiles(workspace, { rules: promptRules, folderRules: new Map() });
-    rules.listed = this.#known.files?.rules ?? [];
-    return (paths, signal) => this.#notesOf(rules, paths, signal);
+    return async (paths, signal) => {
+      await this.#listed(signal);
+      rules.listed = this.#known.files?.rules ?? [];
+      return await this.#notesOf(rules, paths, signal);
+    };
+  }
+
+  /** A touched folder's rules are found in the list of files, which a message did not wait for. */
+  async #listed(signal: AbortSignal): Promise<void> {
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]);
+    await unlessAborted(this.#preparing, inTime).catch(() => {});
   }
 
   async #notesOf(

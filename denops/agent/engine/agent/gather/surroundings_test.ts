@@ -368,6 +368,21 @@ Deno.test("a message does not wait for the list of files, which comes with the r
   assert.equal(systemOf(engine), first);
 });
 
+Deno.test("the results of the first calls wait for the list, which holds the rules of touched folders", async () => {
+  const rules = ["AGENTS.md", "src/AGENTS.md"];
+  const { surroundings, list } = lateList({ files: { ...LATE.files, rules } });
+  await using engine = await startEngine({
+    script: 'call read_file {"path": "src/a.ts"}\n---\nsay Hm.',
+    files: { ...LATE_FILES, "src/AGENTS.md": "Name things in full.\n" },
+    surroundings,
+    publish: ({ type }) => type === "tool_done" && setTimeout(list, 300),
+  });
+  await engine.prompt("Read");
+  const text = unmarked(JSON.stringify(engine.server.requests[1]?.body.messages));
+  assert.match(text, /<rules file=\\"src\/AGENTS.md\\">\\nName things in full/);
+  assert.match(text, /Files when the session began/);
+});
+
 Deno.test("a late list comes with the next message, also after a restart", async () => {
   const { surroundings, list } = lateList(LATE);
   await using engine = await startEngine({
