@@ -66,6 +66,10 @@ call run {"command": "cd src\\ncurl -s https://example.org"}
 call run {"command": "touch src/new.ts"}
 ---
 expect was not kept: no rule allows it
+call run {"command": "touch src/.env src/b.ts"}
+---
+call write_file {"path": "gitlink/hooks/new", "content": "true"}
+---
 say Done.
 `;
 
@@ -90,11 +94,12 @@ Deno.test("without a rule it is refused, exit 3: deny rules and git's own files 
   assert.equal(await git(place.project.root, "status", "--porcelain"), "");
   assert.equal(await git(place.project.root, "ls-files"), "src/a.ts");
 
+  await Deno.symlink(".git", place.project.path("gitlink"));
   place.server.play(AGAIN);
   const again = await run(place, ["run", "--allow", "write(.env)", "again"]);
   assert.deepEqual([again.code, again.stdout], [3, "Done.\n"], again.stderr);
   assert.equal(await place.project.read(".env"), "KEY=1");
-  const [written, curl, touched, ...others] = again.stderr.split("\n");
+  const [written, curl, touched, sensitive, hook, ...others] = again.stderr.split("\n");
   assert.match(written ?? "", /^✓ write \.env /);
   assert.match(
     curl ?? "",
@@ -103,6 +108,14 @@ Deno.test("without a rule it is refused, exit 3: deny rules and git's own files 
   assert.equal(
     touched,
     "✗ refused: run touch src/new.ts (it changed 1 file, which no rule keeps); --allow 'run(touch *)' allows it",
+  );
+  assert.equal(
+    sensitive,
+    "✗ refused: run touch src/.env src/b.ts (it changed 2 files, and no rule keeps the sensitive ones: src/.env)",
+  );
+  assert.equal(
+    hook,
+    "✗ refused: write gitlink/hooks/new (gitlink/hooks/new needs your approval: git obeys it)",
   );
   assert.match(others.join("\n"), /^created {2}\.env .*\nsession .*\n$/);
   await assert.rejects(Deno.lstat(place.state.path("rules")), Deno.errors.NotFound);

@@ -1,4 +1,5 @@
 /** The reasons of refusals: nobody can approve a call of a run. Pure. */
+import { rulesIn } from "../protocol/access.ts";
 import type { ApprovalUpdate } from "../protocol/ui.ts";
 
 /** For the model, and for the user where the approval has no better reason. */
@@ -17,9 +18,22 @@ export function refusalReason(
     const why = uncovered?.(approval.command) ?? "see --unsandboxed";
     return `${NO_SANDBOX}; ${why}`;
   }
-  if (approval.kind !== "effects" || approval.reason !== "") return approval.reason || NOBODY;
-  const files = approval.effects.reduce((sum, { count = 1 }) => sum + count, 0);
-  return `it changed ${files === 1 ? "1 file" : `${files} files`}, which no rule keeps`;
+  if (approval.kind !== "effects") return approval.reason || NOBODY;
+  const { effects, reason } = approval;
+  const files = effects.reduce((sum, { count = 1 }) => sum + count, 0);
+  const changed = `it changed ${files === 1 ? "1 file" : `${files} files`}`;
+  if (reason === "") return `${changed}, which no rule keeps`;
+  // If all changes are sensitive, all are offered.
+  const left = effects.filter(({ state }) => state === "left");
+  const sensitive = left.length > 0 ? left : effects.filter(({ state }) => state === "kept");
+  return `${changed}, and no rule keeps the sensitive ones: ${sensitive.map(({ path }) => path).join(", ")}`;
+}
+
+/** The rules that would allow it. A rule for a command does not keep its sensitive changes. */
+export function refusalRules(approval: ApprovalUpdate): readonly string[] | undefined {
+  const { suggestion, reason } = approval;
+  if (suggestion === undefined || (approval.kind === "effects" && reason !== "")) return undefined;
+  return rulesIn(suggestion);
 }
 
 /** A command that no sandbox would hold. */

@@ -1,12 +1,12 @@
 /** Reduces the supervisor's updates to the events of a run, and answers approvals: nobody else is there to do it. */
 import { relative } from "node:path";
-import { rulesIn, UNSANDBOXED } from "../protocol/access.ts";
+import { UNSANDBOXED } from "../protocol/access.ts";
 import type { ApprovalUpdate, ToolUpdate, Update } from "../protocol/ui.ts";
 import { defined } from "../shared/records.ts";
 import type { Headless } from "../headless/headless.ts";
 import { visible } from "../supervisor/screen/visible.ts";
 import { EVENTS_VERSION, type RunEvent } from "./events.ts";
-import { isUnheld, limitReason, NO_SANDBOX, NOBODY, refusalReason } from "./refusal.ts";
+import { isUnheld, limitReason, NO_SANDBOX, NOBODY, refusalReason, refusalRules } from "./refusal.ts";
 
 type UpdateOf<Type extends Update["type"]> = Extract<Update, { type: Type }>;
 
@@ -153,7 +153,7 @@ export class TurnReport {
     }
     const reason = refusalReason(approval, this.#ports.uncovered);
     const { command } = approval.kind === "command" || approval.kind === "effects" ? approval : {};
-    const rules = approval.suggestion === undefined ? undefined : rulesIn(approval.suggestion);
+    const rules = refusalRules(approval);
     const rule = rules?.length === 1 ? rules[0] : undefined;
     this.#refuse({ title, reason, ...defined({ command, rule, rules }) });
     const why = isUnheld(approval) ? NO_SANDBOX : NOBODY;
