@@ -2,10 +2,9 @@
 import type { AgentContext } from "../deps/acp_sdk.ts";
 import type { EditorQuestion } from "../protocol/ui.ts";
 import { FsEditor } from "../shared/fs_editor.ts";
-import { defined } from "../shared/records.ts";
 import { oneFile } from "../supervisor/system/one_file.ts";
 
-/** Less than the supervisor waits. */
+/** Less than the supervisor waits. A write has limits of its own. */
 const LONGEST_WAIT_MS = 3_500;
 const LARGEST_FILE = 20 * 2 ** 20;
 
@@ -21,10 +20,10 @@ export async function clientFileAnswer(
   try {
     switch (question.method) {
       case "unsaved_text":
-        return defined({ text: await editor.unsavedText(question.params.path, signal) });
+        return unsavedAnswer(await editor.unsavedText(question.params.path, signal));
       case "write_unsaved": {
         const { path, base, text } = question.params;
-        if (canWrite) return await editor.writeUnsaved(path, base, text, signal);
+        if (canWrite) return await editor.writeUnsaved(path, base, text, new AbortController().signal);
         if (await editor.unsavedText(path, signal) === undefined) return { status: "not_open" };
         throw new Error("it has unsaved changes, and this editor takes no text; save it first");
       }
@@ -34,8 +33,13 @@ export async function clientFileAnswer(
         return { kind: "nothing", reason: "No language server runs." };
     }
   } catch (error) {
-    throw signal.aborted ? new Error("the client does not answer") : error;
+    const isRead = question.method === "unsaved_text";
+    throw isRead && signal.aborted ? new Error("the client does not answer") : error;
   }
+}
+
+function unsavedAnswer(text: string | undefined) {
+  return text === undefined ? {} : { text, save_first: true };
 }
 
 /** @throws {Error} for links, pipes and large files, which no editor shows as they are */

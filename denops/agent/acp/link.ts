@@ -40,7 +40,11 @@ export class SupervisorLink implements AsyncDisposable {
   #running: Promise<Running> | undefined;
   #lastRequest = 0;
   #lastChat = 0;
-  #state: Extract<ActionInput, { type: "editor_state" }> = { type: "editor_state", servers: false };
+  #state: Extract<ActionInput, { type: "editor_state" }> = {
+    type: "editor_state",
+    servers: false,
+    slow_writes: true,
+  };
 
   constructor(options: LinkOptions) {
     this.#options = options;

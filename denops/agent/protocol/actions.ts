@@ -76,9 +76,14 @@ export const Action = z.discriminatedUnion("type", [
   }),
   /**
    * `files`: names of loaded buffers and of their link targets, without folders; absent: any file may be open.
-   * `servers`: a language server runs.
+   * `servers`: a language server runs. `slow_writes`: before it writes, the editor may ask the user.
    */
-  z.object({ type: z.literal("editor_state"), files: z.array(z.string()).optional(), servers: z.boolean() }),
+  z.object({
+    type: z.literal("editor_state"),
+    files: z.array(z.string()).optional(),
+    servers: z.boolean(),
+    slow_writes: z.boolean().optional(),
+  }),
   /** Without an answer, the user declined. */
   z.object({ type: z.literal("answer_question"), request, answer: z.string().optional() }),
   z.object({ type: z.literal("rules"), request, chat, session, ...place }),

@@ -32,8 +32,14 @@ export type KeptChange = z.infer<typeof KeptChange>;
 
 /** Name → parameters and result. */
 export const SCREEN_REQUESTS = {
-  /** `text` is absent if no buffer with unsaved changes shows the file. */
-  unsaved_text: { params: z.object({ path }), result: z.object({ text: z.string().optional() }) },
+  /**
+   * `text` is absent if no buffer with unsaved changes shows the file. `save_first`: the text would stay behind if the
+   * file was moved or deleted.
+   */
+  unsaved_text: {
+    params: z.object({ path }),
+    result: z.object({ text: z.string().optional(), save_first: z.boolean().optional() }),
+  },
   /**
    * Merges a tool's write into an open buffer, and saves it if it had no unsaved changes. `base`: the text that the
    * tool changed.

@@ -6,6 +6,10 @@ import { type DecodedText, decodeText } from "./text/text.ts";
 
 /** An editor that does not answer in time may have unsaved changes, so the call fails. */
 const LONGEST_WAIT_MS = 5_000;
+/** The editor may format the text, or ask the user first. */
+const LONGEST_WRITE_MS = 60_000;
+/** An editor may answer before it has the text. */
+const LATE_MS = [100, 300, 600];
 
 /** The client's editor for one session. */
 interface FsEditorOptions {
@@ -41,6 +45,11 @@ export class FsEditor {
     return text === disk?.text ? undefined : text;
   }
 
+  /** Nothing tells the editor that a file is moved or deleted, so it keeps unsaved text of the old path. */
+  async mustBeSaved(path: string, signal: AbortSignal): Promise<boolean> {
+    return await this.unsavedText(path, signal) !== undefined;
+  }
+
   /** Merges `text`, made from `base`, into the editor's text. */
   async writeUnsaved(path: string, base: string, text: string, signal: AbortSignal): Promise<FsWrite> {
     const disk = await this.#diskText(path);
@@ -53,27 +62,49 @@ export class FsEditor {
     // The protocol transfers only text; write the file directly to keep another encoding.
     const isPlain = disk === undefined || (disk.encoding === "utf-8" && !disk.bom);
     if (!isPlain && disk.text === current) return { status: "not_open" };
-    const { client, sessionId, makeFolder } = this.#options;
+    const { makeFolder } = this.#options;
     // By the protocol a client creates the file; it does not mention folders.
     await makeFolder?.(dirname(path));
     if (!await isThere(dirname(path))) return { status: "not_open" };
-    const options = { cancellationSignal: signal, stopWaitingOnCancel: true };
-    const params = { sessionId, path, content: merged.text };
-    await inItsWords(client.request(methods.client.fs.writeTextFile, params, options));
-    const written = await this.#written(path, merged.text, signal);
+    await this.#send(path, merged.text, signal);
+    const written = await this.#written(path, current, merged.text, signal);
     return { status: "merged", before: current, ...written };
   }
 
-  /** The text after a write: the editor may have formatted it, and it may save later. */
-  async #written(path: string, text: string, signal: AbortSignal) {
+  async #send(path: string, content: string, signal: AbortSignal): Promise<void> {
+    const { client, sessionId } = this.#options;
+    const waiting = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WRITE_MS)]);
+    const options = { cancellationSignal: waiting, stopWaitingOnCancel: true };
+    try {
+      await inItsWords(
+        client.request(methods.client.fs.writeTextFile, { sessionId, path, content }, options),
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      throw waiting.aborted
+        ? new Error("the editor does not answer; the text may still be written. Read the file again")
+        : error;
+    }
+  }
+
+  /**
+   * The text after a write: the editor may have formatted it, and it may save later. @throws {Error} if the editor
+   * still has the text from before
+   */
+  async #written(path: string, before: string, text: string, signal: AbortSignal) {
     const onDisk = async () => {
       const disk = await this.#diskText(path);
       return disk === "other" ? undefined : disk?.text;
     };
-    if (await onDisk() === text) return { text, saved: true };
-    // The write has happened, whatever the editor answers now.
-    const current = await this.#shownText(path, signal).catch(() => undefined) ?? text;
-    return { text: current, saved: await onDisk() === current };
+    for (const late of [0, ...LATE_MS]) {
+      await delay(late);
+      if (await onDisk() === text) return { text, saved: true };
+      // An editor that cannot answer now has taken the text.
+      const current = await this.#shownText(path, signal).catch(() => text);
+      if (current === undefined || (current === before && text !== before)) continue;
+      return { text: current, saved: await onDisk() === current };
+    }
+    throw new Error("the editor did not take the text; nothing was written");
   }
 
   /** Undefined if the file does not exist; "other" if it is not text. */
@@ -96,13 +127,19 @@ export class FsEditor {
     const options = { cancellationSignal: waiting, stopWaitingOnCancel: true };
     try {
       const response = client.request(methods.client.fs.readTextFile, { sessionId, path }, options);
-      return withoutMark((await inItsWords(response)).content);
+      const answer: { readonly content?: unknown } | null = await inItsWords(response);
+      if (typeof answer?.content === "string") return withoutMark(answer.content);
+      throw new Error("the client answered with something that is no text");
     } catch (error) {
       signal.throwIfAborted();
       if (!await isThere(path)) return undefined;
       throw waiting.aborted ? new Error("the editor does not answer") : error;
     }
   }
+}
+
+function delay(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
 async function isThere(path: string): Promise<boolean> {

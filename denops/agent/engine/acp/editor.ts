@@ -7,18 +7,28 @@ import type { Editor, LanguageServers } from "../ports/editor.ts";
 
 /** An editor that does not answer in time may have unsaved changes, so the call fails. */
 const LONGEST_WAIT_MS = 5_000;
+/** Longer than our supervisor waits for any editor's write. */
+const LONGEST_WRITE_MS = 80_000;
 /** Includes the start of a language server, which then has five seconds to answer. */
 const LONGEST_LSP_MS = 32_000;
 
 /** Our own screen, which knows the buffers with unsaved changes and merges into them. */
 export function screenEditor(screen: Screen): Editor {
-  const inTime = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WAIT_MS)]);
+  const inTime = (signal: AbortSignal, longest = LONGEST_WAIT_MS) =>
+    AbortSignal.any([signal, AbortSignal.timeout(longest)]);
   return {
     async unsavedText(path, signal) {
       return withoutMark((await screen.ask("unsaved_text", { path }, inTime(signal))).text);
     },
+    async mustBeSaved(path, signal) {
+      return (await screen.ask("unsaved_text", { path }, inTime(signal))).save_first === true;
+    },
     async writeUnsaved(path, base, text, signal) {
-      const written = await screen.ask("write_unsaved", { path, base, text }, inTime(signal));
+      const written = await screen.ask(
+        "write_unsaved",
+        { path, base, text },
+        inTime(signal, LONGEST_WRITE_MS),
+      );
       if (written.status !== "merged") return written;
       if (written.saved) await settle(path);
       return { ...written, before: withoutMark(written.before), text: withoutMark(written.text) };

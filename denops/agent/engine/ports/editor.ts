@@ -6,6 +6,11 @@ export interface Editor {
   /** Text of an open buffer with unsaved changes, with the file's own line endings; else undefined. */
   unsavedText(path: string, signal: AbortSignal): Promise<string | undefined>;
   /**
+   * Whether the unsaved text would stay behind if the file was moved or deleted. Without it, the editor follows the file
+   * and keeps the text.
+   */
+  mustBeSaved?(path: string, signal: AbortSignal): Promise<boolean>;
+  /**
    * Merges `text`, made from `base`, into an open buffer. One without unsaved changes is written, if the editor can
    * do that without anything coming between.
    */

@@ -21,6 +21,7 @@ export const remove = defineTool({
       throw new ToolError(`${shownPath(target)} is a folder; delete its files one by one.`);
     }
     const before = await workspace.readIfText(target, signal);
+    if (target.link === target.path) await workspace.checkSaved(before, signal);
     const diff = before === undefined ? undefined : lineDiff(target.path, before.text, "");
     return {
       access: files(["write", target]),

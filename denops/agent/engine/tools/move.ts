@@ -27,6 +27,7 @@ export const move = defineTool({
     }
     await workspace.checkFree(target, signal);
     const before = await workspace.readIfText(source, signal);
+    await workspace.checkSaved(before, signal);
     return {
       access: files(["read", source], ["write", source], ["write", target]),
       async run(signal) {

@@ -17,6 +17,9 @@ const LONGEST_WAIT_MS = {
   lsp: 30_000,
 } as const;
 
+/** Of an editor that formats, or asks the user: more than its client waits for it. */
+const SLOW_WRITE_MS = 75_000;
+
 const CANNOT = {
   unsaved_text: "the editor cannot say whether it has unsaved changes",
   write_unsaved: "the editor did not take the text",
@@ -32,6 +35,7 @@ export class EditorQuestions {
   readonly #nextRequest: () => number;
   readonly #waiting = new Waiting<Answer>();
   #open: ReadonlySet<string> | undefined;
+  #hasSlowWrites = false;
   /** Whether a language server runs. */
   hasServers = true;
 
@@ -41,9 +45,10 @@ export class EditorQuestions {
   }
 
   /** Until it is set, Neovim is asked about everything. */
-  set state({ files, servers }: EditorState) {
+  set state({ files, servers, slow_writes = false }: EditorState) {
     this.#open = files && new Set(files.map(folded));
     this.hasServers = servers;
+    this.#hasSlowWrites = slow_writes;
   }
 
   /**
@@ -57,9 +62,10 @@ export class EditorQuestions {
     const request = this.#nextRequest();
     const waiting = this.#waiting.add(request, "editor");
     this.#push({ type: "ask_editor", request, ...question, ...defined({ session }) });
+    const isSlow = question.method === "write_unsaved" && this.#hasSlowWrites;
     const timer = setTimeout(
       () => this.#waiting.settle(request, { error: "Neovim does not answer; it may be waiting for a key" }),
-      LONGEST_WAIT_MS[question.method],
+      isSlow ? SLOW_WRITE_MS : LONGEST_WAIT_MS[question.method],
     );
     const answer = await waiting;
     clearTimeout(timer);

@@ -260,6 +260,7 @@ export class Workspace {
   /** Deletes a file that still equals `before`. A symbolic link itself is deleted, not its target. */
   async remove(path: RootedPath, before: TextFile | undefined, signal: AbortSignal): Promise<FileChange> {
     const isLink = await lookups.kind(path.link) === "symlink";
+    if (!isLink) await this.checkSaved(before, signal);
     const check = await this.#unchanged(path, before, signal);
     act(`delete ${shownPath(path)}`, () => {
       check();
@@ -282,6 +283,7 @@ export class Workspace {
   ): Promise<FileChange> {
     if (this.isScratch(from) !== this.isScratch(to)) throw new ToolError(TWO_PLACES);
     await this.checkFree(to, signal);
+    await this.checkSaved(before, signal);
     const check = await this.#unchanged(from, before, signal);
     act(`move ${shownPath(from)}`, () => {
       Deno.mkdirSync(dirname(to.path), { recursive: true });
@@ -300,6 +302,12 @@ export class Workspace {
     throw new ToolError(
       `The user has unsaved text for ${shownPath(path)} in the editor. Choose another name, or ask the user.`,
     );
+  }
+
+  /** Before a file is moved or deleted. @throws {ToolError} if the editor's unsaved text of it would be lost */
+  async checkSaved(file: TextFile | undefined, signal: AbortSignal): Promise<void> {
+    if (!file?.unsaved || !await this.#editor.mustBeSaved?.(file.path.path, signal)) return;
+    throw new ToolError(`${shownPath(file.path)} has unsaved changes in the editor: save it first.`);
   }
 
   /** @returns a check to run right before the file is changed. @throws {ToolError} if it has changed */
