@@ -12,6 +12,8 @@ const GRACE_MS = 2_000;
 /** Processes of one command; checked four times a second. */
 const MOST_PROCESSES = 512;
 const WATCH_MS = 250;
+/** Characters, with control sequences. */
+const NEWEST_OUTPUT = 32_000;
 const MOST_MEMORY = Math.max(2 * 1024 ** 3, Deno.systemMemoryInfo().total / 2);
 
 export interface CommandSpec {
@@ -100,6 +102,11 @@ export class RunningCommand implements AsyncDisposable {
     const [problems = ""] = this.#aside.split(END, 1);
     const printed = plainText(this.#buffer.text + problems);
     return printed + this.#swept.map((line) => `\n[${line}]`).join("");
+  }
+
+  /** The end of its output so far, as plain text: all of it would be converted again for each read. */
+  get newestOutput(): string {
+    return plainText(this.#buffer.last(NEWEST_OUTPUT));
   }
 
   /** Undefined if its shell reported nothing, as when it was killed. */

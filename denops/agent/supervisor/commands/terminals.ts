@@ -122,7 +122,7 @@ export class Terminals implements AsyncDisposable {
       timeoutMs: input.timeout * 1_000,
     };
     const id = crypto.randomUUID();
-    const show = () => this.#ports.show(sessionId, input.toolCallId, command.output);
+    const show = () => this.#ports.show(sessionId, input.toolCallId, command.newestOutput);
     let command: RunningCommand;
     try {
       if (this.#isClosed) throw RequestError.internalError(undefined, "the engine is gone");

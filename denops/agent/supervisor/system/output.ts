@@ -67,6 +67,11 @@ export class OutputBuffer {
     }
   }
 
+  /** The last characters of the text. */
+  last(characters: number): string {
+    return this.#end.length < characters ? this.text.slice(-characters) : this.#end.slice(-characters);
+  }
+
   get text(): string {
     const gap = this.#dropped === 0 ? "" : `\n[${this.#dropped} characters dropped]\n`;
     return this.#start + gap + this.#end;
