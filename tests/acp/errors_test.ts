@@ -50,13 +50,13 @@ test("what a client sends wrong gets one clear error, and nothing else breaks", 
 });
 
 test("a client's MCP servers are named as unserved", async (acp) => {
-  const mcpServers = [{ name: "tickets", command: "/bin/true", args: [], env: [] }];
+  const mcpServers = [{ name: "tick\u001bets", command: "/bin/true", args: [], env: [] }];
   await acp.agent.request(session.new, { cwd: acp.project.root, mcpServers });
   await waitUntil(
     "the warning",
     () =>
       acp.seen.some(({ update }) =>
-        update.sessionUpdate === "notice" && update.title === "MCP servers are not supported yet: tickets."
+        update.sessionUpdate === "notice" && update.title === "MCP servers are not supported yet: tick␛ets."
       ),
   );
 });

@@ -57,14 +57,18 @@ test("the user allows, rejects or always allows; rules answer first", async (acp
   const write = (path: string) => `call write {"path": "${path}", "content": "new\\n"}\n---\n`;
   acp.play({
     script: `${write("docs/a.md")}${write("docs/b.md")}expect The user rejected\n${write("locked.txt")}` +
-      "expect denied by rule write(locked.txt)\nsay Done.",
-    permission: ({ toolCall }) => Promise.resolve(toolCall.title?.includes("a.md") ? ALLOW : REJECT),
+      "expect denied by rule write(locked.txt)\n" +
+      `${write("docs/f.md")}expect the client's answer was not understood\nsay Done.`,
+    permission: ({ toolCall }) => {
+      if (toolCall.title?.includes("f.md")) return Promise.resolve(selected("nonsense"));
+      return Promise.resolve(toolCall.title?.includes("a.md") ? ALLOW : REJECT);
+    },
   });
   const sessionId = await acp.opened();
   assert.equal(await acp.prompt(sessionId, "Write"), "end_turn");
-  assert.equal(acp.permissions.length, 2);
+  assert.equal(acp.permissions.length, 3);
   assert.equal(await acp.project.read("docs/a.md"), "new\n");
-  for (const path of ["docs/b.md", "locked.txt"]) await assert.rejects(acp.project.read(path));
+  for (const path of ["docs/b.md", "docs/f.md", "locked.txt"]) await assert.rejects(acp.project.read(path));
   const [request] = acp.permissions;
   assert.equal(request?.toolCall.kind, "edit");
   assert.deepEqual(request?.toolCall.content?.find(({ type }) => type === "diff"), {
@@ -75,6 +79,27 @@ test("the user allows, rejects or always allows; rules answer first", async (acp
   });
   assert.deepEqual(request?.options.map(({ kind }) => kind).slice(0, 2), ["allow_once", "allow_always"]);
   assert.equal(request?.options.at(-1)?.kind, "reject_once");
+});
+
+test("a command's changes are asked about, and all of them are kept only if the user says so", async (acp) => {
+  const command = (line: string) => `call run {"command": "${line}", "access": "write"}\n---\n`;
+  acp.play({
+    script: `${command("echo x > plain.txt")}${command("echo x > .envrc; echo x > other.txt")}${
+      command("uname")
+    }say Done.`,
+    permission: ({ options }) =>
+      Promise.resolve(
+        options.some(({ optionId }) => optionId === "allow_all") ? selected("allow_all") : ALLOW,
+      ),
+  });
+  const sessionId = await acp.opened();
+  assert.equal(await acp.prompt(sessionId, "Run them"), "end_turn");
+  const texts = acp.permissions.map(({ toolCall }) => JSON.stringify(toolCall.content));
+  assert.match(texts[0] ?? "", /exit code 0\.\\n/);
+  assert.doesNotMatch(texts[0] ?? "", /Asks because/);
+  assert.match(texts[1] ?? "", /Asks because: one change is sensitive/);
+  assert.ok(texts[2]?.includes(`In \`${acp.project.root}\`. Asks because: rule run(uname) asks.`), texts[2]);
+  for (const path of ["plain.txt", ".envrc", "other.txt"]) assert.equal(await acp.project.read(path), "x\n");
 });
 
 test("an answer for the session holds for it", async (acp) => {
@@ -195,6 +220,7 @@ test("modes, models, effort and approvals are chosen by the client", async (acp)
   for (const [configId, value] of [["mode", "nope"], ["effort", "nope"], ["nope", "x"]] as const) {
     await assert.rejects(acp.agent.request(session.setConfigOption, { sessionId, configId, value }), {
       code: -32602,
+      message: configId === "mode" ? /Unknown mode: nope\. The modes are agent, / : /unknown option or value/,
     });
   }
 });

@@ -11,7 +11,7 @@ const OPTIONS = {
   },
   config: {
     models: { scripted: { vision: true } },
-    rules: { ask: ["write(docs/**)"], deny: ["write(locked.txt)"] },
+    rules: { ask: ["write(docs/**)", "run(uname)"], deny: ["write(locked.txt)"] },
   },
   capabilities: {
     fs: { readTextFile: true, writeTextFile: true },

@@ -73,7 +73,7 @@ for (const level of LEVELS) {
     const resume = () => second.agent.request(methods.agent.session.resume, { sessionId, cwd });
     await assert.rejects(resume(), (error) => {
       assert.ok(error instanceof RequestError);
-      assert.equal(error.message, "This session is open in another Neovim. Close it there, or fork it.");
+      assert.equal(error.message, "This session is open in another program. Close it there, or fork it.");
       return true;
     });
     await first.kill();

@@ -56,10 +56,10 @@ Deno.test("a session has one writer: a second engine gets one line, until the fi
   const session = await first.open();
   await first.prompt(session, "Hello");
   await using second = await startEngine({ script: "", beside: first });
-  const elsewhere = "This session is open in another Neovim. Close it there, or fork it.";
+  const elsewhere = "This session is open in another program. Close it there, or fork it.";
   assert.equal(await refusal(second.resume(session)), elsewhere);
   const deletion = second.agent.request(methods.agent.session.delete, { sessionId: session });
-  assert.match(await refusal(deletion), /open in another Neovim/);
+  assert.match(await refusal(deletion), /open in another program/);
   assert.deepEqual((await rows(second)).map(({ open }) => open), [true]);
   assert.deepEqual((await rows(first)).map(({ open }) => open), [false], "it is this engine's own");
   // What is open elsewhere can be forked, and read.

@@ -20,6 +20,8 @@ type Request = Omit<RequestPermissionRequest, "sessionId">;
 
 /** Option ids of a question's suggested answers. */
 const ANSWER = "answer_";
+/** Option id: keeps all changes of a command, also those that are left out by default. */
+const ALLOW_ALL = "allow_all";
 
 /**
  * @param call what the client knows of the call
@@ -34,22 +36,29 @@ export function permissionRequest(approval: ApprovalUpdate, call: CallView, root
       toolCallId: tool === "" ? `approval-${request}` : tool,
       title,
       status: "pending",
-      content: [{ type: "content", content: textBlock(details(approval)) }, ...content],
+      content: [{ type: "content", content: textBlock(details(approval, root)) }, ...content],
       ...defined({ kind, locations }),
     },
     options: approval.kind === "question" ? questionOptions(approval) : approvalOptions(approval),
   };
 }
 
-function approvalOptions({ suggestion }: ApprovalUpdate): PermissionOption[] {
+function approvalOptions(approval: ApprovalUpdate): PermissionOption[] {
+  const { suggestion } = approval;
+  const all = "Allow all, also the sensitive ones";
   return [
     { optionId: OPTION.allowOnce, name: "Allow once", kind: "allow_once" },
+    ...hasLeft(approval) ? [{ optionId: ALLOW_ALL, name: all, kind: "allow_once" as const }] : [],
     { optionId: OPTION.allowSession, name: "Allow for this session", kind: "allow_always" },
     ...suggestion === undefined
       ? []
       : [{ optionId: OPTION.allowAlways, name: `Always allow ${suggestion}`, kind: "allow_always" as const }],
     { optionId: OPTION.reject, name: "Reject", kind: "reject_once" },
   ];
+}
+
+function hasLeft(approval: ApprovalUpdate): boolean {
+  return approval.kind === "effects" && approval.effects.some(({ state }) => state === "left");
 }
 
 /** Undefined: the client cancelled the turn. */
@@ -59,6 +68,7 @@ export function permissionAction(
 ): ActionInput | undefined {
   if (outcome.outcome !== "selected") return undefined;
   const { request, suggestion } = approval;
+  const allow = { type: "answer", request, option: OPTION.allowOnce } as const;
   const option = String(outcome.optionId);
   if (approval.kind === "question") {
     const answer = option.startsWith(ANSWER)
@@ -70,24 +80,48 @@ export function permissionAction(
     case OPTION.allowOnce:
     case OPTION.allowSession:
       return { type: "answer", request, option };
+    case ALLOW_ALL:
+      if (approval.kind === "effects") {
+        return {
+          ...allow,
+          kept: approval.effects.map(({ number }) => number),
+        };
+      }
+      break;
     case OPTION.allowAlways:
       if (suggestion !== undefined) return { type: "answer", request, option, rule: suggestion };
+      break;
+    case OPTION.reject:
+      return { type: "answer", request, option };
   }
-  return { type: "answer", request, option: OPTION.reject };
+  return notUnderstood(request);
 }
 
-function details(approval: ApprovalUpdate): string {
-  const asker = approval.agent === undefined ? "" : `The sub-agent "${approval.agent}" asks. `;
-  const reason = `${asker}Asks because: ${approval.reason}.`;
+/** An answer that nobody offered allows nothing. */
+export function notUnderstood(request: number): ActionInput {
+  const reason = "the client's answer was not understood";
+  return { type: "answer", request, option: OPTION.reject, reason, rule: "unknown answer" };
+}
+
+function details(approval: ApprovalUpdate, root: string): string {
+  const asker = approval.agent === undefined ? [] : [`The sub-agent "${approval.agent}" asks.`];
+  const because = approval.reason === "" ? [] : [`Asks because: ${approval.reason}.`];
+  const reason = [...asker, ...because].join(" ");
   switch (approval.kind) {
-    case "command":
-      return [fenced(approval.command, "sh"), `In ${approval.folder}. ${reason}`].join("\n");
+    case "command": {
+      const place = `In \`${join(root, approval.folder)}\`.`;
+      return [fenced(approval.command, "sh"), [place, ...asker, ...because].join(" ")].join("\n");
+    }
     case "effects": {
       const rows = approval.effects.map(effectLine).join("\n");
-      return [fenced(approval.command, "sh"), `${approval.end}. ${reason}`, rows].join("\n\n");
+      const end = [`${approval.end}.`, ...asker, ...because].join(" ");
+      return [fenced(approval.command, "sh"), end, rows].join("\n\n");
     }
     case "other":
-      return [reason, ...approval.detail === undefined ? [] : [fenced(approval.detail)]].join("\n\n");
+      return [
+        ...reason === "" ? [] : [reason],
+        ...approval.detail === undefined ? [] : [fenced(approval.detail)],
+      ].join("\n\n");
     case "question":
       return approval.question;
     case "file":

@@ -37,7 +37,7 @@ export function promptMessage(prompt: readonly ContentBlock[], context: PromptCo
   const text = prompt.reduce((text, block) => {
     const { word, attachment } = partOf(block, context, attachments.length + 1);
     if (attachment !== undefined) attachments.push(attachment);
-    return word === "" ? text : joined(text, word);
+    return word === "" ? text : joined(text, word, block.type === "text");
   }, "");
   if (text.length > LONGEST_TEXT) throw refused("the message", tooLong(text.length, LONGEST_TEXT));
   if (attachments.length > MOST_ATTACHMENTS) {
@@ -128,8 +128,9 @@ function lineOf(digits: string | undefined): number | undefined {
 }
 
 /** Clients put links between the words of a sentence, and send separate texts without a line break. */
-function joined(text: string, word: string): string {
-  const isSeparate = text === "" || /[\s([{"'`]$/.test(text) || /^[\s.,:;!?)]/.test(word);
+function joined(text: string, word: string, isText: boolean): string {
+  // A link may begin with a dot, as `.env` does.
+  const isSeparate = text === "" || /[\s([{"'`]$/.test(text) || (isText && /^[\s.,:;!?)]/.test(word));
   return isSeparate ? text + word : `${text}\n${word}`;
 }
 

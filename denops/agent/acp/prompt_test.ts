@@ -43,6 +43,8 @@ Deno.test("links stand between the words; separate texts are separate lines", ()
     context,
   );
   assert.equal(message.text, "Look at a.ts, then\nstop");
+  const glued = promptMessage([text("look"), link("file:///p/.env")], context);
+  assert.equal(glued.text, "look\n.env");
 });
 
 Deno.test("embedded text is used unless the engine reads the editor's", () => {

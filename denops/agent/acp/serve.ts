@@ -13,6 +13,7 @@ import {
 } from "../deps/acp_sdk.ts";
 import { VERSION } from "../protocol/version.ts";
 import { messageOf } from "../shared/errors.ts";
+import { visible } from "../supervisor/screen/visible.ts";
 import { clientFileAnswer } from "./client_files.ts";
 import { SupervisorLink } from "./link.ts";
 import { promptMessage } from "./prompt.ts";
@@ -212,7 +213,7 @@ function unknownSession(id: string): RequestError {
 
 /** A line for each request of the client that is not served. */
 function unserved({ additionalDirectories = [], mcpServers = [] }: SessionPlace): readonly string[] {
-  const servers = mcpServers.map(({ name }) => name).join(", ");
+  const servers = visible(mcpServers.map(({ name }) => name).join(", "));
   return [
     ...mcpServers.length === 0 ? [] : [`MCP servers are not supported yet: ${servers}.`],
     ...additionalDirectories.length === 0

@@ -11,7 +11,13 @@ import {
 import type { ApprovalUpdate, Severity, Update } from "../protocol/ui.ts";
 import { messageOf } from "../shared/errors.ts";
 import { defined } from "../shared/records.ts";
-import { elicitation, elicitationAction, permissionAction, permissionRequest } from "./approvals.ts";
+import {
+  elicitation,
+  elicitationAction,
+  notUnderstood,
+  permissionAction,
+  permissionRequest,
+} from "./approvals.ts";
 import type { SupervisorLink } from "./link.ts";
 import { choiceAction, configOptions, modeState, type SessionChoices } from "./options.ts";
 import type { PromptMessage } from "./prompt.ts";
@@ -239,7 +245,7 @@ export class ClientSession {
       // A client that cannot answer approves nothing.
       if (asking.signal.aborted) return;
       if (kind === "question") this.#link.act({ type: "answer_question", request });
-      else this.#link.act({ type: "answer", request, option: "reject" });
+      else this.#link.act(notUnderstood(request));
     } finally {
       this.#asking.delete(request);
     }

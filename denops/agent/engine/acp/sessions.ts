@@ -30,7 +30,7 @@ const LOADED_TURNS = 50;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-const ELSEWHERE = "This session is open in another Neovim. Close it there, or fork it.";
+const ELSEWHERE = "This session is open in another program. Close it there, or fork it.";
 
 const AT_WORK = "This sub-agent is at work. :Agent agents shows what it does.";
 
@@ -241,7 +241,7 @@ export class AcpSessions {
     const { list, locks, sessions, store } = this.#archive;
     for (const one of [id, ...sessions.subagents(id)]) await this.close(one);
     if (!await locks.take(id)) {
-      throw new RequestError(-32603, "This session is open in another Neovim. Close it there.");
+      throw new RequestError(-32603, "This session is open in another program. Close it there.");
     }
     try {
       const owner = store.scratchOwner(id);

@@ -79,6 +79,7 @@ class ConfiguredModel implements Model {
   readonly #notices: string[] = [];
   readonly #ignoredEfforts = new Set<Prompt["effort"]>();
   #isChecked = false;
+  #hasToldBlind = false;
   readonly author: Author;
 
   constructor(config: ModelConfig, ports: ModelPorts) {
@@ -182,6 +183,7 @@ class ConfiguredModel implements Model {
         this.#notices.push(...await this.#abilities.answered());
       }
       this.#noteEffort(prompt);
+      this.#noteImages(prompt);
       if (!isAside) { for (const text of this.#notices.splice(0)) yield { type: "notice", text }; }
       yield event;
     }
@@ -240,6 +242,12 @@ class ConfiguredModel implements Model {
     if (this.#ignoredEfforts.has(effort)) return;
     this.#ignoredEfforts.add(effort);
     this.#notices.push(`${this.name} does not support effort "${effort}"; using its default.`);
+  }
+
+  #noteImages({ messages }: Prompt): void {
+    if (this.#hasToldBlind || this.#abilities.sees || !hasImages(messages)) return;
+    this.#hasToldBlind = true;
+    this.#notices.push(`${this.name} cannot see images: they are left out.`);
   }
 }
 

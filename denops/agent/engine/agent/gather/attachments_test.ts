@@ -223,6 +223,10 @@ Deno.test("a model that does not see is told what is missing", async () => {
     said(engine, 0),
     /left out, since this model cannot see images: shot\.png/,
   );
+  assert.deepEqual(
+    notices(engine).filter((text) => text.endsWith(" cannot see images: they are left out.")).length,
+    1,
+  );
 });
 
 Deno.test("a tool that is asked for by name is asked for beside the user's words", async () => {
