@@ -162,5 +162,7 @@ Deno.test("what costs the square of its input is found", async () => {
     }
     return sum;
   };
-  await assert.rejects(assertEachLinear(["square"], square, 100), /times as much/);
+  // A busy machine hides it once in four runs, so one of ten has to find it.
+  const runs = Array.from({ length: 10 }, (_, at) => `square ${at}`);
+  await assert.rejects(assertEachLinear(runs, square, 100), /times as much/);
 });

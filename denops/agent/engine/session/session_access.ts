@@ -43,11 +43,9 @@ export class SessionAccess {
   }
 
   /** The rules on tools that do not exist, once: one line each. @param tools all tools */
-  async unknownRules(tools: readonly { readonly name: string }[]): Promise<readonly string[]> {
+  unknownRules(tools: readonly { readonly name: string }[]): readonly string[] {
     if (this.#hasCheckedRules || tools.length === 0) return [];
     this.#hasCheckedRules = true;
-    // Rules that cannot be read are reported by the first call.
-    await this.refresh().catch(() => {});
     const rules = this.#rules.tool_rules;
     return rules === undefined ? [] : unknownToolRules(rules, tools.map(({ name }) => name));
   }

@@ -135,14 +135,7 @@ export class Turns {
     const { parts, problems, note, toolSet } = await this.#gatherMessage(prompt, mode, signal, view);
     record.noteMessage(messageId);
     const userMessage = record.begin(parts, model().name, branch);
-    for (
-      const text of [
-        notice,
-        this.#unpriced.notice(config, model()),
-        ...await files.access.unknownRules(runner.tools),
-        ...problems,
-      ]
-    ) {
+    for (const text of [notice, this.#unpriced.notice(config, model()), ...problems]) {
       if (text !== undefined) record.warn(text);
     }
     this.#note("context", note);
@@ -150,6 +143,8 @@ export class Turns {
     this.#note("agents", agents.news());
     this.#hasServers = view?.servers ?? this.#hasServers;
     this.#note("context", await surroundings?.begin(view, signal));
+    // The description of the project has read the rules.
+    for (const text of files.access.unknownRules(runner.tools)) record.warn(text);
     meter.spending.beginTurn();
     const done = instead && runner.instead?.(instead, this.ports(MODES.agent), signal);
     const end = await (done ?? runner.runTurn(userMessage, this.ports(narrowed(mode, toolSet)), signal));

@@ -19,6 +19,6 @@ Deno.test("an approval shows the whole access, and nothing that hides", () => {
     [{ kind: "agent", name: "review", task: "look\nat \u200ball" }, "review: look\nat <U+200B>all"],
   ] as const;
   for (const [access, detail] of cases) assert.deepEqual(shown(access), { ...other, detail });
-  assert.deepEqual(shown({ kind: "ask", about: "limit", text: "more?" }), other);
+  assert.deepEqual(shown({ kind: "ask", about: "limit", text: "more?" }), { ...other, about: "limit" });
   assert.deepEqual(shown({ kind: "nothing" }), { kind: "file", reason: "so", files: [], left_out: 0 });
 });
