@@ -51,6 +51,8 @@ const SENSITIVE: Readonly<Record<string, readonly string[]>> = {
     ".nvim.lua",
     ".exrc",
   ],
+  "agent run takes rules and key commands from it": ["agent.nvim/config.json"],
+  "the plugin runs it instead of its modules": ["agent.nvim/denops/agent/dist/engine/main.js"],
   "editors run what it names": [
     "a.code-workspace",
     ".devcontainer.json",
