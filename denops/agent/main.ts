@@ -40,7 +40,7 @@ async function load(denops: Denops, name: string, host: number): Promise<Supervi
 }
 
 /** The supervisor of the host that started last. */
-class Hosted {
+class SupervisorHost {
   readonly #denops: Denops;
   #supervisor: Supervisor | undefined;
   /** The number of its host. */
@@ -115,16 +115,16 @@ class Hosted {
 }
 
 export const main: Entrypoint = (denops) => {
-  const hosted = new Hosted(denops);
+  const current = new SupervisorHost(denops);
   denops.dispatcher = {
     /**
      * Answered by `started` or `failed` of lua/agent/host.lua with the same number.
      * @param hint the engine to start early, see boot.ts
      */
-    start: (host: unknown, hint: unknown) => hosted.start(host, hint),
+    start: (host: unknown, hint: unknown) => current.start(host, hint),
     /** Ends the supervisor and the engines of a host that is not needed, unless another one has replaced it. */
-    stop: (host: unknown) => hosted.stop(host),
-    act: (action: unknown) => hosted.act(action),
+    stop: (host: unknown) => current.stop(host),
+    act: (action: unknown) => current.act(action),
   };
-  return { [Symbol.asyncDispose]: () => hosted.close() };
+  return { [Symbol.asyncDispose]: () => current.close() };
 };

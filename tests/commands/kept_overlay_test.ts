@@ -1,7 +1,7 @@
 /** Whether overlays work is tested while nothing else happens, and remembered; a wrong memory lets nothing through. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { keep } from "../../denops/agent/supervisor/commands/overlay/kept_support.ts";
+import { writeSupportFile } from "../../denops/agent/supervisor/commands/overlay/support_file.ts";
 import { findProgram } from "../../denops/agent/supervisor/system/sandbox.ts";
 import { startAgent } from "../support/agent.ts";
 import { commandRunner } from "../support/command_sandbox.ts";
@@ -52,7 +52,9 @@ Deno.test({
   async fn() {
     await using state = await scratch();
     const roots = ["/dev"];
-    for (const store of ["memory", "disk"] as const) await keep({ roots, state: state.root, store });
+    for (const store of ["memory", "disk"] as const) {
+      await writeSupportFile({ roots, state: state.root, store });
+    }
     const { run, sandbox } = commandRunner(roots, state.root);
     assert.equal((await sandbox.rehearses()).works, true);
     const started = join("/dev/shm", `started-${crypto.randomUUID()}`);
@@ -72,7 +74,7 @@ Deno.test({
   async fn() {
     await using state = await scratch();
     const roots = ["/dev"];
-    await keep({ roots, state: state.root, store: "memory" });
+    await writeSupportFile({ roots, state: state.root, store: "memory" });
     for await (const { name } of Deno.readDir(state.path("overlay-support"))) {
       await Deno.writeTextFile(state.path(`overlay-support/${name}`), "0".repeat(64));
     }

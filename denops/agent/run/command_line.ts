@@ -1,5 +1,6 @@
 /** The command line of `agent run`. `deno task docs` writes these options into the help. Pure. */
 import { parseArgs } from "node:util";
+import facts from "../protocol/options.json" with { type: "json" };
 import { messageOf } from "../shared/errors.ts";
 
 interface RunOption {
@@ -96,8 +97,8 @@ export function readCommandLine(args: readonly string[]): RunRequest {
   };
 }
 
-/** As of the option limits.max_iterations. */
-const MOST_TURNS = 1_000;
+const OPTIONS: readonly { readonly name: string; readonly max?: number }[] = facts.options;
+const MOST_TURNS = OPTIONS.find(({ name }) => name === "limits.max_iterations")?.max ?? Infinity;
 
 function parsed(args: readonly string[]) {
   try {

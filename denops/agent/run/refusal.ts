@@ -3,7 +3,7 @@ import { rulesIn } from "../protocol/access.ts";
 import type { ApprovalUpdate } from "../protocol/ui.ts";
 
 /** For the model, and for the user where the approval has no better reason. */
-export const NOBODY = "no rule allows it, and nobody can approve it in this run";
+export const NO_APPROVAL = "no rule allows it, and nobody can approve it in this run";
 export const NO_SANDBOX = "commands do not run here without a sandbox";
 
 /**
@@ -14,11 +14,11 @@ export function refusalReason(
   approval: ApprovalUpdate,
   uncovered: ((command: string) => string) | undefined,
 ): string {
-  if (isUnheld(approval)) {
+  if (hasNoSandbox(approval)) {
     const why = uncovered?.(approval.command) ?? "see --unsandboxed";
     return `${NO_SANDBOX}; ${why}`;
   }
-  if (approval.kind !== "effects") return approval.reason || NOBODY;
+  if (approval.kind !== "effects") return approval.reason || NO_APPROVAL;
   const { effects, reason } = approval;
   const files = effects.reduce((sum, { count = 1 }) => sum + count, 0);
   const changed = `it changed ${files === 1 ? "1 file" : `${files} files`}`;
@@ -36,8 +36,8 @@ export function refusalRules(approval: ApprovalUpdate): readonly string[] | unde
   return rulesIn(suggestion);
 }
 
-/** A command that no sandbox would hold. */
-export function isUnheld(
+/** A command that would run without a sandbox. */
+export function hasNoSandbox(
   approval: ApprovalUpdate,
 ): approval is Extract<ApprovalUpdate, { kind: "command" }> {
   return approval.kind === "command" && approval.access === undefined;

@@ -1,13 +1,14 @@
 /** Shows a run to people: progress on standard error, the answer on standard output. */
 import type { Variables } from "../headless/folders.ts";
+import facts from "../protocol/options.json" with { type: "json" };
 import { oneLine, prose, visible } from "../supervisor/screen/visible.ts";
 import type { EndEvent, RunEvent } from "./events.ts";
 import { type Output, writeError } from "./output.ts";
 
 type EventOf<Type extends RunEvent["type"]> = Extract<RunEvent, { type: Type }>;
 
-/** As of the option ui.spinner. */
-const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const SPINNER = facts.options.find(({ name }) => name === "ui.spinner")?.default;
+const FRAMES = Array.isArray(SPINNER) ? SPINNER : [];
 const FRAME_MS = 100;
 const MARKS = { completed: "✓", failed: "✗", stopped: "■" } as const;
 const COLOURS = { dim: 2, red: 31, yellow: 33 } as const;

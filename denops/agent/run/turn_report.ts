@@ -6,7 +6,14 @@ import { defined } from "../shared/records.ts";
 import type { Headless } from "../headless/headless.ts";
 import { visible } from "../supervisor/screen/visible.ts";
 import { EVENTS_VERSION, type RunEvent } from "./events.ts";
-import { isUnheld, limitReason, NO_SANDBOX, NOBODY, refusalReason, refusalRules } from "./refusal.ts";
+import {
+  hasNoSandbox,
+  limitReason,
+  NO_APPROVAL,
+  NO_SANDBOX,
+  refusalReason,
+  refusalRules,
+} from "./refusal.ts";
 
 type UpdateOf<Type extends Update["type"]> = Extract<Update, { type: Type }>;
 
@@ -156,7 +163,7 @@ export class TurnReport {
     const rules = refusalRules(approval);
     const rule = rules?.length === 1 ? rules[0] : undefined;
     this.#refuse({ title, reason, ...defined({ command, rule, rules }) });
-    const why = isUnheld(approval) ? NO_SANDBOX : NOBODY;
+    const why = hasNoSandbox(approval) ? NO_SANDBOX : NO_APPROVAL;
     this.#later({ type: "answer", request, option: "reject", reason: why, rule: "nobody to ask" });
   }
 

@@ -129,7 +129,7 @@ async function commandsReport(user: UserConfig, roots: readonly string[]): Promi
   const rules = await RuleBook.open(user.state_dir, root, user.rules);
   const denied = hiddenFiles(fileRules(user, rules.rules(NO_CHAT)));
   const sandbox = new CommandSandbox(roots, user);
-  await sandbox.doubtRehearsals();
+  await sandbox.forgetOverlaySupport();
   const [{ hold, args, masks }, rehearses] = await Promise.all([
     sandbox.describe("look", denied),
     sandbox.rehearses(),

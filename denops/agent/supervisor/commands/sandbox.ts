@@ -13,7 +13,7 @@ import { architecture, bubblewrapCommand, type StartedCommand } from "./bubblewr
 import type { CommandPlace, CommandView, GitMounts } from "./command_place.ts";
 import { MaskFinder, type Masks } from "./masks.ts";
 import type { OverlayOptions } from "./overlay/overlay.ts";
-import { doubtOverlaySupport, type OverlaySupport, overlaySupport } from "./overlay/probe.ts";
+import { forgetOverlaySupport, type OverlaySupport, overlaySupport } from "./overlay/probe.ts";
 import { writtenBeside } from "../system/sandbox/command_mounts.ts";
 import { Rehearsal } from "./rehearsal.ts";
 import type { CommandSpec } from "./runner.ts";
@@ -94,8 +94,8 @@ export class CommandSandbox {
   }
 
   /** Forgets the results of earlier tests. */
-  async doubtRehearsals(): Promise<void> {
-    for (const store of ["memory", "disk"] as const) await doubtOverlaySupport(this.#tested(store));
+  async forgetOverlaySupport(): Promise<void> {
+    for (const store of ["memory", "disk"] as const) await forgetOverlaySupport(this.#overlayOptions(store));
     this.#rehearses = undefined;
   }
 
@@ -107,10 +107,10 @@ export class CommandSandbox {
   }
 
   #support(store: Store): Promise<OverlaySupport> {
-    return overlaySupport(this.#tested(store));
+    return overlaySupport(this.#overlayOptions(store));
   }
 
-  #tested(store: Store): OverlayOptions {
+  #overlayOptions(store: Store): OverlayOptions {
     return { roots: this.#overlaid("try"), state: this.#user.state_dir, store };
   }
 
@@ -186,7 +186,7 @@ export class CommandSandbox {
     try {
       return await Rehearsal.start(options, level === "write");
     } catch (error) {
-      await this.doubtRehearsals();
+      await this.forgetOverlaySupport();
       throw error;
     }
   }

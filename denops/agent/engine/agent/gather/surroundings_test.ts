@@ -375,7 +375,7 @@ Deno.test("the results of the first calls wait for the list, which holds the rul
     script: 'call read_file {"path": "src/a.ts"}\n---\nsay Hm.',
     files: { ...LATE_FILES, "src/AGENTS.md": "Name things in full.\n" },
     surroundings,
-    publish: ({ type }) => type === "tool_done" && setTimeout(list, 300),
+    publish: ({ type }) => type === "tool_done" && setTimeout(list),
   });
   await engine.prompt("Read");
   const text = unmarked(JSON.stringify(engine.server.requests[1]?.body.messages));

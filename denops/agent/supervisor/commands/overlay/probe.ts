@@ -4,7 +4,7 @@
 import { basename, join } from "node:path";
 import { messageOf } from "../../../shared/errors.ts";
 import { isRoot } from "./holder.ts";
-import { forget, isKept, keep } from "./kept_support.ts";
+import { hasSupportFile, removeSupportFile, writeSupportFile } from "./support_file.ts";
 import { Overlay, type OverlayOptions } from "./overlay.ts";
 
 /** `reason`: half a sentence, for health. */
@@ -16,14 +16,14 @@ const probed = new Map<string, Promise<OverlaySupport>>();
 /** Tests it once for this process, unless an earlier one has. */
 export async function overlaySupport(options: OverlayOptions): Promise<OverlaySupport> {
   const key = await keyOf(options);
-  const known = probed.get(key) ?? keptOrProbed(options);
+  const known = probed.get(key) ?? storedOrProbe(options);
   probed.set(key, known);
   return await known;
 }
 
 /** An overlay has not started: the next call tests it again. */
-export async function doubtOverlaySupport(options: OverlayOptions): Promise<void> {
-  await forget(options);
+export async function forgetOverlaySupport(options: OverlayOptions): Promise<void> {
+  await removeSupportFile(options);
   probed.delete(await keyOf(options));
 }
 
@@ -32,11 +32,13 @@ async function keyOf({ roots, state, store }: OverlayOptions): Promise<string> {
   return JSON.stringify([roots, store === "disk" ? dev : "memory"]);
 }
 
-async function keptOrProbed(options: OverlayOptions): Promise<OverlaySupport> {
-  if (await isKept(options).catch(() => false) && foreignRoot(options) === undefined) return { works: true };
+async function storedOrProbe(options: OverlayOptions): Promise<OverlaySupport> {
+  if (await hasSupportFile(options).catch(() => false) && foreignRoot(options) === undefined) {
+    return { works: true };
+  }
   const support = await probe(options);
   // A failure is not kept: the user may change a setting.
-  if (support.works) await keep(options).catch(() => {});
+  if (support.works) await writeSupportFile(options).catch(() => {});
   return support;
 }
 
