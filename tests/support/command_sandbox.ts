@@ -14,12 +14,16 @@ export interface Ran {
   readonly end: CommandEnd;
   readonly folder: string | undefined;
   readonly claim: RunningCommand["claim"];
+  /** The hosts that its proxy refused. */
+  readonly refused: readonly string[];
 }
 
 interface RunOptions extends Partial<Pick<CommandSpec, "mostMemory" | "timeoutMs">> {
   /** Over an overlay, of which nothing is kept. */
   readonly rehearsed?: boolean;
   readonly activation?: Activation;
+  /** Patterns of the hosts that it can reach. */
+  readonly hosts?: readonly string[];
 }
 
 export interface Runner {
@@ -41,11 +45,15 @@ export function commandRunner(
   roots: readonly string[],
   stateDir: string,
   denied: readonly string[] = [],
-  options: Partial<ConstructorParameters<typeof CommandSandbox>[1]> & { readonly home?: string } = {},
+  options: Partial<ConstructorParameters<typeof CommandSandbox>[1]> & {
+    readonly home?: string;
+    /** Of Neovim's environment. */
+    readonly variables?: Readonly<Record<string, string>>;
+  } = {},
 ): Runner {
   const [root = ""] = roots;
-  const { home, ...more } = options;
-  const environment = { ...Deno.env.toObject(), ...(home === undefined ? {} : { HOME: home }) };
+  const { home, variables, ...more } = options;
+  const environment = { ...Deno.env.toObject(), ...(home === undefined ? {} : { HOME: home }), ...variables };
   const sandbox = new CommandSandbox(roots, {
     sandbox: "auto",
     command_read: [TOOLS],
@@ -56,8 +64,8 @@ export function commandRunner(
   }, environment);
   return {
     sandbox,
-    async run(access, line, { rehearsed = false, activation, ...limits } = {}) {
-      const spec = await sandbox.specify({ access, cwd: root, rehearsed }, denied);
+    async run(access, line, { rehearsed = false, activation, hosts, ...limits } = {}) {
+      const spec = await sandbox.specify({ access, cwd: root, rehearsed, hosts }, denied);
       const command = new RunningCommand(
         {
           ...spec,
@@ -71,8 +79,9 @@ export function commandRunner(
       );
       const end = await command.ended;
       await spec.rehearsal?.[Symbol.asyncDispose]();
+      await spec.proxy?.[Symbol.asyncDispose]();
       const { output, claim } = command;
-      return { output, end, folder: claim?.folder, claim };
+      return { output, end, folder: claim?.folder, claim, refused: spec.proxy?.refused ?? [] };
     },
   };
 }

@@ -3,8 +3,10 @@
  * of `agent(explore)`, and our own tools of `tool(refactor)`. Pure.
  */
 
-/** The problem of a pattern of hosts, as the end of a sentence; undefined if it is valid. */
-export function hostProblem(pattern: string): string | undefined {
+import { normalName, parseHost } from "./hosts.ts";
+
+/** The problem of a pattern of fetched hosts, as the end of a sentence; undefined if it is valid. */
+export function fetchProblem(pattern: string): string | undefined {
   if (/[/@?#]/.test(pattern)) return "must be a host alone, such as docs.python.org";
   if (parseHost(pattern) === undefined) {
     return "is not a host; hosts look like docs.python.org or *.python.org";
@@ -25,26 +27,11 @@ export function hostMatches(pattern: string, url: string): boolean {
   return wanted.below ? target.name.endsWith(`.${wanted.name}`) : target.name === wanted.name;
 }
 
-interface Host {
-  /** In the normal form of URLs: lower case, punycode, without a trailing dot. Undefined: any. */
-  readonly name: string | undefined;
-  readonly below: boolean;
-  readonly port: string | undefined;
-}
-
-function parseHost(pattern: string): Host | undefined {
-  const [, star, rest = "", port] = /^(\*\.|\*(?=$|:))?(.*?)(?::(\d{1,5}))?$/.exec(pattern) ?? [];
-  if (star === "*") return rest === "" ? { name: undefined, below: false, port } : undefined;
-  if (rest === "" || /[*\s:]/.test(rest.replace(/^\[[\da-f:.]+\]$/i, ""))) return undefined;
-  const name = parseUrl(`http://${rest}/`)?.name;
-  return name === undefined ? undefined : { name, below: star === "*.", port };
-}
-
 function parseUrl(url: string): { readonly name: string; readonly port: string } | undefined {
   if (!URL.canParse(url)) return undefined;
   const { hostname, port, protocol } = new URL(url);
-  const name = hostname.replace(/\.$/, "");
-  if (name === "" || /[%*]/.test(name)) return undefined;
+  const name = normalName(hostname);
+  if (name === undefined) return undefined;
   return { name, port: port === "" ? (protocol === "https:" ? "443" : "80") : port };
 }
 

@@ -8,7 +8,7 @@ import { patternProblem } from "./command/rules.ts";
 import { RULE_KINDS, type RuleKind, rulesIn } from "../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../protocol/config.ts";
 import { globProblem } from "./glob.ts";
-import { agentProblem, hostProblem, ownToolProblem, toolProblem } from "./remote_rules.ts";
+import { agentProblem, fetchProblem, ownToolProblem, toolProblem } from "./remote_rules.ts";
 
 /** Strongest first. */
 export const RULE_SOURCES = ["session", "project", "user"] as const;
@@ -71,7 +71,7 @@ const PROBLEMS: Readonly<Record<RuleKind, (pattern: string) => string | undefine
   network: patternProblem,
   read: globProblem,
   write: globProblem,
-  fetch: hostProblem,
+  fetch: fetchProblem,
   mcp: toolProblem,
   agent: agentProblem,
   tool: ownToolProblem,

@@ -8,6 +8,8 @@ import { commandMounts } from "../system/sandbox/command_mounts.ts";
 import { bwrapArguments, type MountPlan } from "../system/sandbox/mounts.ts";
 import { type Architecture, seccompFilter } from "../system/sandbox/seccomp.ts";
 import { wholeFile } from "../system/whole_file.ts";
+import { AllowProxy } from "../network/allow_proxy.ts";
+import { proxied, proxyEnvironment } from "../network/proxied.ts";
 import type { CommandPlace, CommandView, GitMounts } from "./command_place.ts";
 import type { CommandSpec } from "./runner.ts";
 
@@ -16,13 +18,18 @@ const NICENESS = 10;
 /** The kernel's limit for one command; the runner also counts processes. */
 const MOST_THREADS = 8_192;
 
-export type StartedCommand = Pick<CommandSpec, "program" | "args" | "input" | "prelude">;
+export interface StartedCommand
+  extends Pick<CommandSpec, "program" | "args" | "input" | "prelude" | "proxy"> {
+  /** Further variables. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
 
 interface BubblewrapOptions {
   /** Real paths, the project first. */
   readonly roots: readonly string[];
   readonly user: Pick<UserConfig, "command_read" | "command_write" | "socket" | "state_dir">;
-  readonly home: string | undefined;
+  /** Neovim's own. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly view: CommandView;
   readonly git: GitMounts;
   /** Folders outside of the roots that the command can write. */
@@ -39,29 +46,45 @@ export async function bubblewrapCommand(
   place: CommandPlace,
   options: BubblewrapOptions,
 ): Promise<StartedCommand> {
-  const { roots, user, enter } = options;
+  const { roots, user, enter, environment } = options;
   const found = await sandbox(roots);
   if (found.level !== "bubblewrap") throw new Error("the sandbox is gone");
   const plan = await mountPlan(place, options, found.system);
   const nice = await findProgram("nice", roots);
   const lowered = nice === undefined ? [] : [nice, "-n", String(NICENESS)];
   const ids = ["--uid", String(Deno.uid()), "--gid", String(Deno.gid())];
-  const inner = [...ids, "--seccomp", "3", "--args", "4", "--", shell];
   // sh starts twice as fast as bash.
   const sh = await findProgram("sh", roots) ?? shell;
   const filter = await seccompFile(place.access, user.state_dir);
+  // The last thing that can fail: its caller closes it.
+  const behind = await behindProxy(place, shell, environment);
+  const inner = [...ids, "--seccomp", "3", "--args", "4", "--", ...behind.arguments];
   const [program = sh, ...args] = [...enter, sh, "-c", ENTER, "sh", filter];
+  const mounts = bwrapArguments({ ...plan, mounts: [...plan.mounts, ...behind.mounts] });
   return {
     program,
     args: [...args, ...lowered, found.bwrap, ...inner],
-    input: new TextEncoder().encode(bwrapArguments(plan).map((argument) => `${argument}\0`).join("")),
+    input: new TextEncoder().encode(mounts.map((argument) => `${argument}\0`).join("")),
     prelude: prelude(),
+    ...behind.command,
   };
+}
+
+/** The start of a command that reaches some hosts, or none. */
+async function behindProxy(
+  { hosts = [] }: CommandPlace,
+  shell: string,
+  environment: BubblewrapOptions["environment"],
+): Promise<ReturnType<typeof proxied> & { readonly command: Pick<StartedCommand, "proxy" | "variables"> }> {
+  if (hosts.length === 0) return { mounts: [], arguments: [shell], command: {} };
+  const proxy = await AllowProxy.open({ hosts: () => hosts, environment });
+  return { ...proxied([shell], proxy.socket, shell), command: { proxy, variables: proxyEnvironment(hosts) } };
 }
 
 async function mountPlan(
   { access, cwd, rehearsed }: CommandPlace,
-  { roots, user, home, view: { masks, tracked }, git, write, scratch }: BubblewrapOptions,
+  { roots, user, environment: { HOME: home }, view: { masks, tracked }, git, write, scratch }:
+    BubblewrapOptions,
   system: Parameters<typeof commandMounts>[0]["system"],
 ): Promise<MountPlan> {
   const level = levelOf(access);

@@ -17,4 +17,6 @@ export interface CommandPlace {
   readonly cwd: string;
   /** The command runs over an overlay. */
   readonly rehearsed?: boolean;
+  /** Patterns of the hosts that a command without network can reach, see policy/hosts.ts. */
+  readonly hosts?: readonly string[] | undefined;
 }

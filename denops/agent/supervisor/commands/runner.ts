@@ -4,6 +4,7 @@
  */
 import { memoryOf, processTree, signalAll } from "./process_tree.ts";
 import type { Rehearsal } from "./rehearsal.ts";
+import type { AllowProxy } from "../network/allow_proxy.ts";
 import { openProgram } from "../system/programs.ts";
 import { OutputBuffer, plainText } from "../system/output.ts";
 
@@ -33,6 +34,8 @@ export interface CommandSpec {
   readonly mostMemory?: number;
   /** Set if it runs over an overlay. */
   readonly rehearsal?: Rehearsal;
+  /** Set if it reaches some hosts. */
+  readonly proxy?: AllowProxy;
   /** Repairs what the sandbox could not prevent; returns its actions, one line each. */
   sweep(): Promise<readonly string[]>;
 }

@@ -141,7 +141,7 @@ export class CommandSandbox {
    * @throws {Error} one line
    */
   async specify(
-    { access, cwd, rehearsed = false }: CommandPlace,
+    { access, cwd, rehearsed = false, hosts }: CommandPlace,
     denied: readonly string[],
     isMasked = false,
   ): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">> {
@@ -162,9 +162,14 @@ export class CommandSandbox {
       const git = rehearsal === undefined
         ? await gitGuards(roots, level, this.#user.state_dir)
         : { ...gitOverlaid(roots, level), sweep };
-      const placed = { access, cwd, rehearsed };
-      const started = await this.#guarded(hold, shell, placed, { denied, isMasked, git, rehearsal });
-      return { ...started, env, ...defined({ rehearsal }) };
+      const placed = { access, cwd, rehearsed, hosts };
+      const { variables, ...started } = await this.#guarded(hold, shell, placed, {
+        denied,
+        isMasked,
+        git,
+        rehearsal,
+      });
+      return { ...started, env: { ...env, ...variables }, ...defined({ rehearsal }) };
     } catch (error) {
       await rehearsal?.[Symbol.asyncDispose]();
       throw error;
@@ -216,7 +221,7 @@ export class CommandSandbox {
       readonly git: GitMounts & Pick<GitGuard, "sweep">;
       readonly rehearsal: Rehearsal | undefined;
     },
-  ): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs" | "env">> {
+  ): Promise<StartedCommand & Pick<CommandSpec, "sweep">> {
     try {
       const view = await this.view(denied);
       if (isMasked && !view.masks.complete) {
@@ -251,7 +256,7 @@ export class CommandSandbox {
     return await bubblewrapCommand(shell, placed, {
       roots: this.#roots,
       user: this.#user,
-      home: this.#environment.HOME,
+      environment: this.#environment,
       view,
       git,
       write: overlaid ? this.#caches(git.bound) : command_write,

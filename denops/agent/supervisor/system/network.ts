@@ -27,11 +27,20 @@ export function networkEnvironment(environment: Environment): Record<string, str
   return { ...found, NO_PROXY: noProxy, no_proxy: noProxy };
 }
 
+/** The proxy that Deno uses for this address, as "host:port" without its password. */
+export function proxyFor(address: string, environment: Environment): string | undefined {
+  const setting = proxySetting(address, environment);
+  return setting && (setting.url?.host || "of an invalid address");
+}
+
 /**
- * The proxy that Deno uses for this address, as "host:port" without its password. In Deno's order
+ * The proxy for this address, without a URL if the setting is invalid; undefined if there is none. In Deno's order
  * (ext/fetch/proxy.rs).
  */
-export function proxyFor(address: string, environment: Environment): string | undefined {
+export function proxySetting(
+  address: string,
+  environment: Environment,
+): { readonly url: URL | undefined } | undefined {
   const { protocol, hostname } = new URL(address);
   const variables = ["ALL_PROXY", protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY"];
   const value = variables.flatMap((name) => [environment[name], environment[name.toLowerCase()]]).find(
@@ -44,7 +53,7 @@ export function proxyFor(address: string, environment: Environment): string | un
     return undefined;
   }
   const url = URL.parse(/^\w+:\/\//.test(value) ? value : `http://${value}`);
-  return url?.host || "of an invalid address";
+  return { url: url?.host ? url : undefined };
 }
 
 function exceptions({ NO_PROXY = "", no_proxy = "" }: Environment): readonly string[] {

@@ -1,0 +1,71 @@
+/** Starts a program in a sandbox without network, where HTTP clients find the proxy in their environment. */
+import { join } from "node:path";
+import { parseHost } from "../../policy/hosts.ts";
+import type { Mount } from "../system/sandbox/mounts.ts";
+
+/** Paths of the sandbox, whose `/run` is an empty folder of its own. */
+const SOCKET = "/run/agent-proxy.sock";
+const DENO = "/run/agent-deno";
+const FORWARDER = "/run/agent-forwarder.ts";
+const DENO_DIR = "/run/agent-deno-dir";
+
+/** This module may be part of a bundle, which lies as deep as the module. */
+const FORWARDER_FILE = join(import.meta.dirname ?? "", "../../supervisor/network/forwarder.ts");
+
+const PORT = "3128";
+const ADDRESS = `http://127.0.0.1:${PORT}`;
+/** The sandbox's own servers. */
+const HERE: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];
+
+/** The needs of a sandbox beside `--unshare-net`. */
+interface ProxiedStart {
+  readonly mounts: readonly Mount[];
+  /** The words of the program to start, which becomes `inner`. */
+  readonly arguments: readonly string[];
+}
+
+/**
+ * Variables of programs behind the proxy. They reach its hosts on this machine through it, and those of the sandbox
+ * directly.
+ * @param hosts patterns of the allowed hosts
+ */
+export function proxyEnvironment(hosts: readonly string[]): Readonly<Record<string, string>> {
+  const names = hosts.map((pattern) => parseHost(pattern)?.name);
+  const here = HERE.filter((name) => !names.includes(name)).map((name) => name.replace(/^\[|\]$/g, ""));
+  const variables = {
+    HTTP_PROXY: ADDRESS,
+    HTTPS_PROXY: ADDRESS,
+    ALL_PROXY: ADDRESS,
+    NO_PROXY: here.join(","),
+  };
+  // Programs read them in one case or the other.
+  const lower = Object.entries(variables).map(([name, value]) => [name.toLowerCase(), value]);
+  return { ...variables, ...Object.fromEntries(lower), NODE_USE_ENV_PROXY: "1" };
+}
+
+/**
+ * Bash starts the forwarder, waits until it listens, and becomes the program. The forwarder has the program's permissions,
+ * which the sandbox limits, and ends with it.
+ */
+const START =
+  `exec 9< <(DENO_DIR=${DENO_DIR} DENO_NO_UPDATE_CHECK=1 exec ${DENO} run -A --quiet --no-config --no-lock --no-remote \\
+  ${FORWARDER} ${SOCKET} ${PORT} </dev/null 2>/dev/null)
+read -r -u 9 line; exec 9<&-
+[ "$line" = ready ] || { echo "Cannot start the command: its way to the allowed hosts failed. Try again." >&2; exit 1; }
+exec "$@"`;
+
+/**
+ * @param inner the program and its arguments
+ * @param socket of the {@link AllowProxy}
+ * @param bash its path, also in the sandbox
+ */
+export function proxied(inner: readonly string[], socket: string, bash: string): ProxiedStart {
+  return {
+    mounts: [
+      { kind: "read", path: SOCKET, source: socket },
+      { kind: "read", path: DENO, source: Deno.execPath() },
+      { kind: "read", path: FORWARDER, source: FORWARDER_FILE },
+    ],
+    arguments: [bash, "-c", START, "bash", ...inner],
+  };
+}

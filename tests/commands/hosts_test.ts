@@ -1,0 +1,78 @@
+/** Commands that reach some hosts and no others: real bubblewrap, real servers on this machine. */
+import assert from "node:assert/strict";
+import { commandRunner } from "../support/command_sandbox.ts";
+import { scratch } from "../support/project.ts";
+
+interface TestServer extends AsyncDisposable {
+  readonly port: number;
+  /** "POST http://localhost:80/a text" */
+  readonly requests: string[];
+}
+
+function serve(text: string): TestServer {
+  const requests: string[] = [];
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+    requests.push(`${request.method} ${request.url} ${await request.text()}`.trim());
+    return new Response(text);
+  });
+  return { port: server.addr.port, requests, [Symbol.asyncDispose]: () => server.shutdown() };
+}
+
+const fetch = (rest: string) => `curl -sS -m 60 -w ' %{http_code}\\n' ${rest} 2>&1`;
+
+Deno.test("a command reaches its hosts, by HTTP and through a tunnel, and nothing else", async () => {
+  await using project = await scratch({ "a.txt": "body" });
+  await using state = await scratch();
+  await using open = serve("hello");
+  await using closed = serve("secret");
+  const { run, sandbox } = commandRunner([project.root], state.root);
+  assert.equal(await sandbox.hold(), "bubblewrap");
+  const line = [
+    fetch(`http://localhost:${open.port}/a`),
+    fetch(`-p http://localhost:${open.port}/b`),
+    fetch(`-d @a.txt http://localhost:${open.port}/c`),
+    fetch(`http://localhost:${closed.port}/`),
+    fetch(`--noproxy "" http://127.0.0.1:${open.port}/`),
+    `(exec 8<>/dev/tcp/127.0.0.1/${open.port}) 2>/dev/null && echo open`,
+    "(exec 8<>/dev/tcp/1.1.1.1/443) 2>/dev/null && echo open",
+    `curl -sS --noproxy "*" http://1.1.1.1/ 2>&1`,
+    "test -w /run/agent-deno && echo writable",
+    "exit 7",
+  ].join("; ");
+  const { output, refused, end } = await run("try", line, { hosts: [`localhost:${open.port}`] });
+  assert.deepEqual(
+    output.trim().split("\n").map((text) => text.replace(/\d{5,}|(?<=1\.1\.1\.1).*/, "…").trim()),
+    [
+      "hello 200",
+      "hello 200",
+      "hello 200",
+      "Refused: localhost:… is not an allowed host.",
+      "403",
+      "Refused: 127.0.0.1:… is not an allowed host.",
+      "403",
+      "curl: (7) Failed to connect to 1.1.1.1…",
+    ],
+  );
+  assert.deepEqual(end, { type: "exited", code: 7 });
+  assert.deepEqual(refused, [`localhost:${closed.port}`, `127.0.0.1:${open.port}`]);
+  const at = (path: string) => `http://localhost:${open.port}/${path}`;
+  assert.deepEqual(open.requests, [
+    `GET ${at("a")}`,
+    `GET ${at("b")}`,
+    `POST ${at("c")} body`,
+  ]);
+  assert.deepEqual(closed.requests, []);
+});
+
+Deno.test("a command goes through the user's own proxy, which resolves the names", async () => {
+  await using project = await scratch();
+  await using state = await scratch();
+  await using proxy = serve("far");
+  const variables = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}`, NO_PROXY: "" };
+  const { run } = commandRunner([project.root], state.root, [], { variables });
+  const line = `${fetch("http://far.test/x")}; ${fetch("http://evil.test/")}`;
+  const { output, refused } = await run("try", line, { hosts: ["far.test"] });
+  assert.equal(output.trim(), "far 200\nRefused: evil.test:80 is not an allowed host.\n 403");
+  assert.deepEqual(proxy.requests, ["GET http://far.test/x"]);
+  assert.deepEqual(refused, ["evil.test:80"]);
+});
