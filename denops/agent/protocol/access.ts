@@ -45,8 +45,8 @@ export const Access = z.discriminatedUnion("kind", [
   /** The changes of an ended command, which the supervisor lists. `terminal`: its ACP id. */
   z.object({ kind: z.literal("effects"), terminal: z.string() }),
   z.object({ kind: z.literal("fetch"), url: z.string() }),
-  /** A tool of an MCP server. */
-  z.object({ kind: z.literal("mcp"), server: z.string(), tool: z.string() }),
+  /** A tool of an MCP server. `input`: its arguments as JSON, exactly as they are sent. */
+  z.object({ kind: z.literal("mcp"), server: z.string(), tool: z.string(), input: z.string().optional() }),
   /**
    * Another agent. `access`: it is our own sub-agent in the mode `name`, with this access; each of its calls is judged
    * separately.

@@ -1,7 +1,7 @@
 /** The configurations of the supervisor and the engine. Lua sends the first, the supervisor the second. */
 import { z } from "../deps/zod.ts";
 import { OwnMode } from "./modes.ts";
-import { httpUrl, list, map, Price } from "./options/shapes.ts";
+import { httpUrl, list, map, McpName, Price } from "./options/shapes.ts";
 import { ENGINE_OPTIONS, MODEL_OPTIONS, RULE_OPTIONS, SUPERVISOR_OPTIONS } from "./options/options.ts";
 import { WIRES } from "./providers.ts";
 
@@ -92,6 +92,8 @@ export const EngineConfig = z.object({
   summary_price: Price.optional(),
   /** Modes from files. */
   modes: list(OwnMode).default([]),
+  /** Names of MCP servers. `off`: the user starts it. */
+  mcp: list(z.object({ name: McpName, off: z.boolean().optional() })).default([]),
   /** Other models in the user's options. */
   models: list(ListedModel).default([]),
   /** Money that this project's sessions have spent on `date` (YYYY-MM-DD). */

@@ -30,6 +30,12 @@ export const KeptChange = z.object({
 });
 export type KeptChange = z.infer<typeof KeptChange>;
 
+const nothing = z.object({});
+/** The id that `pipe_open` returned. */
+const pipe = z.string().max(100);
+/** Characters of one write. */
+const LONGEST_PIPE_TEXT = 16_000_000;
+
 /** Name → parameters and result. */
 export const SCREEN_REQUESTS = {
   /**
@@ -98,12 +104,29 @@ export const SCREEN_REQUESTS = {
    * Creates a symbolic link at a free path, because Deno forbids links in a process without full write access. Its
    * target is in the workspace too.
    */
-  make_link: { params: z.object({ path, target: z.string() }), result: z.object({}) },
+  make_link: { params: z.object({ path, target: z.string() }), result: nothing },
   /** The current key of a provider whose keys expire. `refused`: the provider rejected the last one. */
   provider_key: {
     params: z.object({ refused: z.boolean() }),
     result: z.object({ api_key: z.string(), key_expires: z.number() }),
   },
+  /**
+   * Starts a program of the user's configuration in a sandbox, and returns an id for its standard streams. The name
+   * is looked up in the configuration; the user is asked about an entry that is new or has changed.
+   */
+  pipe_open: {
+    params: z.object({ kind: z.enum(["mcp"]), name: z.string().max(100) }),
+    result: z.object({ pipe: z.string() }),
+  },
+  /** Writes to the program. A tool call of MCP needs an approval for exactly this session, tool and arguments. */
+  pipe_write: { params: z.object({ pipe, text: z.string().max(LONGEST_PIPE_TEXT) }), result: nothing },
+  /** More output, at least one character. `ended`: there is no more, because the program ended in this way. */
+  pipe_read: {
+    params: z.object({ pipe }),
+    result: z.object({ text: z.string(), ended: z.string().optional() }),
+  },
+  /** Ends the program. */
+  pipe_close: { params: z.object({ pipe }), result: nothing },
 } as const;
 
 /** Name → parameters. */
@@ -129,6 +152,8 @@ export const SCREEN_NOTIFICATIONS = {
   tools: z.object({ available: z.boolean() }),
   /** More of the answer to the `aside` of this id; the result has the final text. */
   aside: z.object({ id: z.string(), text: z.string() }),
+  /** A server of the request `mcp` has changed. */
+  mcp_changed: nothing,
   /** Time measurements, sent only while tracing. */
   trace: z.object({ spans: z.array(TraceSpan).max(10_000) }),
 } as const;

@@ -1,6 +1,6 @@
 // Generated from options.json by `deno task docs`. Edit options.json instead.
 import { z } from "../../deps/zod.ts";
-import { BranchPrefix, list, map, Price, ProviderOptions, SafeToWrite } from "./shapes.ts";
+import { BranchPrefix, list, map, McpEntry, Price, ProviderOptions, SafeToWrite } from "./shapes.ts";
 
 /** Options that the supervisor passes on to the engine. */
 export const ENGINE_OPTIONS = {
@@ -77,6 +77,8 @@ export const SUPERVISOR_OPTIONS = {
   command_environment: list(z.string()).default([]),
   /** Whether a tool may start a language server that is not running. Servers run outside of the sandbox. */
   lsp_start: z.enum(["ask", "always", "never"]).default("ask"),
+  /** MCP servers by name: { cmd = { "npx", "-y", "a-server" }, hosts = { "registry.npmjs.org" } } or { url = "https://…" }. See |agent-mcp|. */
+  mcp_servers: map(McpEntry).default({}),
   /** Prefix of the git branch that each new session gets, such as "agent/". Default: no branch. */
   git_branch: BranchPrefix.optional(),
   /** auto: bubblewrap if it works. off: only Deno's permissions. */
@@ -126,6 +128,7 @@ export const OPTION_NAMES: Readonly<Record<string, string>> = {
   "command_environment": "shell.environment",
   "tools_off": "tools.off",
   "lsp_start": "tools.lsp_start",
+  "mcp_servers": "mcp.servers",
   "title": "sessions.title",
   "keep_sessions_days": "sessions.keep_days",
   "compaction": "sessions.compaction",

@@ -75,3 +75,37 @@ export type Price = z.infer<typeof Price>;
 const BRANCH_PREFIX = /^(?!.*(?:\.\.|\/\/|\/\.|\.\/|\.lock\/))[A-Za-z0-9][\w.\/-]{0,99}$/;
 export const BranchPrefix = z.string()
   .regex(BRANCH_PREFIX, 'must be the beginning of a branch\'s name, such as "agent/"');
+
+/** Tools are named `server__tool`, and providers accept at most 64 characters. */
+export const McpName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/, {
+  error: "must have at most 32 letters, digits, - and _",
+});
+
+const entry = {
+  /** A program and its arguments; it speaks MCP on its standard streams. */
+  cmd: list(z.string()).optional(),
+  /** Names of Neovim's variables that the program gets, or names with values. "env:NAME" is Neovim's value. */
+  env: z.union([list(z.string()), map(z.string())]).optional(),
+  /** Hosts that the program can reach: see policy/hosts.ts. */
+  hosts: list(z.string()).optional(),
+  /** A folder that the program can read and write; "~/" is the home folder. */
+  cache: z.string().min(1).optional(),
+  /** The program can write the project. */
+  write: z.boolean().optional(),
+  /** False: the program runs without a sandbox. */
+  sandbox: z.boolean().optional(),
+  /** The address of a server that speaks MCP over HTTP. */
+  url: httpUrl.optional(),
+  /** Headers for `url`. "env:NAME" and "Bearer env:NAME" contain Neovim's value. */
+  headers: map(z.string()).optional(),
+  /** It starts only when the user starts it. */
+  off: z.boolean().optional(),
+};
+
+export const McpEntry = z.strictObject(entry, {
+  error: ({ code, keys }) =>
+    code === "unrecognized_keys"
+      ? `unknown option ${keys}. Known are ${Object.keys(entry).join(", ")}`
+      : undefined,
+}).refine(({ cmd, url }) => ((cmd ?? []).length > 0) !== (url !== undefined), "must have either cmd or url");
+export type McpEntry = z.infer<typeof McpEntry>;
