@@ -304,6 +304,7 @@ local ANSWERS = {
   login = true,
   quota = true,
   jobs = true,
+  mcp = true,
   engine_answer = true,
 }
 

@@ -47,6 +47,7 @@ Deno.test("the last turn is written without its key, shown and opened; a file is
 
   await nvim.command("Agent trace");
   await nvim.waitFor(`vim.api.nvim_buf_get_name(0):find("/traces/.*%.http$")`);
+  await nvim.waitForScreen("agent: written to");
   await nvim.command("tabonly");
   await nvim.keys("q");
   await nvim.waitFor(`vim.api.nvim_buf_get_name(0) == ""`);

@@ -13,6 +13,7 @@ export const RULES: readonly (readonly [from: string, to: readonly string[]])[] 
   ["supervisor/branches", ["supervisor/system", "supervisor/screen", "policy", "shared", "protocol"]],
   ["supervisor/git", ["supervisor/system", "policy", "shared", "protocol"]],
   ["supervisor/network", ["supervisor/system", "policy", "shared", "protocol"]],
+  ["supervisor/pipes", ["supervisor/system", "policy", "shared", "protocol"]],
   ["supervisor/commands", [
     "supervisor/system",
     "supervisor/git",
@@ -29,6 +30,17 @@ export const RULES: readonly (readonly [from: string, to: readonly string[]])[] 
     "shared",
     "protocol",
   ]],
+  ["supervisor/mcp", [
+    "supervisor/system",
+    "supervisor/gate",
+    "supervisor/screen",
+    "supervisor/commands",
+    "supervisor/network",
+    "supervisor/pipes",
+    "policy",
+    "shared",
+    "protocol",
+  ]],
   ["supervisor/agents", [
     "supervisor/system",
     "supervisor/commands",
@@ -41,6 +53,8 @@ export const RULES: readonly (readonly [from: string, to: readonly string[]])[] 
   ]],
   ["supervisor/client", [
     "supervisor/system",
+    "supervisor/pipes",
+    "supervisor/mcp",
     "supervisor/commands",
     "supervisor/gate",
     "supervisor/screen",
@@ -67,6 +81,7 @@ export const RULES: readonly (readonly [from: string, to: readonly string[]])[] 
   ]],
   ["supervisor/actions", [
     "supervisor/system",
+    "supervisor/mcp",
     "supervisor/commands",
     "supervisor/gate",
     "supervisor/screen",

@@ -79,7 +79,8 @@ for (const level of LEVELS) {
       await using doomed = await supervisor(level);
       await doomed.server.nextRequest();
       const { root } = doomed.project;
-      const engines = (await marked(root)).filter(({ pid }) => pid !== doomed.pid);
+      // The supervisor also looks things up in the project.
+      const engines = (await marked(root)).filter(({ command }) => command.includes("/engine/main.ts"));
       assert.ok(engines.length > 0);
       for (const { pid } of engines) {
         const environment = await Deno.readTextFile(`/proc/${pid}/environ`);

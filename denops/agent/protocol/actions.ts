@@ -7,6 +7,7 @@ import { EditPlace } from "./edit_place.ts";
 import { MessageId, OPTION } from "./extensions.ts";
 import { Attachment } from "./attachments.ts";
 import { REQUEST_NAMES } from "./requests.ts";
+import { McpChange } from "./results/mcp.ts";
 import { Shown } from "./surroundings.ts";
 import { WORKTREE_TASK } from "./worktrees.ts";
 
@@ -157,6 +158,16 @@ export const Action = z.discriminatedUnion("type", [
   /** Forgets the login; answered by a `login`. */
   z.object({ type: z.literal("logout"), request, chat, provider: z.string().max(100) }),
   /** The session's background commands. `stop` ends one first. */
+  /** Lists the project's MCP servers. `change` first starts or stops one, `host` first opens one more host to it. */
+  z.object({
+    type: z.literal("mcp"),
+    request,
+    chat,
+    change: McpChange.optional(),
+    host: z.object({ name: z.string(), host: z.string() }).optional(),
+    session,
+    ...place,
+  }),
   z.object({ type: z.literal("jobs"), request, chat, stop: z.string().optional(), session, ...place }),
   /** The remaining quota of the account that pays for the chat's model. */
   z.object({ type: z.literal("quota"), request, chat, session, ...place }),

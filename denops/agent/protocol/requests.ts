@@ -9,6 +9,7 @@ import { z } from "../deps/zod.ts";
 import { MessageId } from "./extensions.ts";
 import { PromptBlock } from "./attachments.ts";
 import { OwnMode } from "./modes.ts";
+import { McpChange, McpServerState } from "./results/mcp.ts";
 import { UsageTables } from "./results/usage.ts";
 import { LONGEST_CALL_ID } from "./update_meta.ts";
 
@@ -173,25 +174,6 @@ export type PrefixBreak = z.infer<typeof PrefixBreak>;
 const SteerEnd = z.enum(["told", "taken_back", "ended", "stopped"]);
 export type SteerEnd = z.infer<typeof SteerEnd>;
 
-/** An MCP server as the engine knows it. All texts come from the server. */
-const McpServerState = z.object({
-  name: z.string(),
-  state: z.enum(["off", "starting", "ready", "failed", "stopped"]),
-  /** Why it is not ready, in one line. */
-  problem: z.string().optional(),
-  /** The server's own name and version. */
-  title: z.string().optional(),
-  /** The version of the protocol. */
-  protocol: z.string().optional(),
-  /** `listed`: models see it without a search. */
-  tools: z.array(z.object({ name: z.string(), description: z.string(), listed: z.boolean() })),
-  resources: z.array(z.object({ uri: z.string(), name: z.string() })),
-  prompts: z.array(z.object({ name: z.string(), description: z.string(), arguments: z.array(z.string()) })),
-  /** Its last log messages. */
-  log: z.array(z.string()),
-});
-export type McpServerState = z.infer<typeof McpServerState>;
-
 const nothing = z.object({});
 
 /** Name → parameters and result. */
@@ -203,9 +185,7 @@ export const REQUESTS = {
   },
   /** The MCP servers of the project. `change` first starts, stops or restarts one. */
   mcp: {
-    params: z.object({
-      change: z.object({ name: z.string(), to: z.enum(["start", "stop", "restart"]) }).optional(),
-    }),
+    params: z.object({ sessionId, change: McpChange.optional() }),
     result: z.object({ servers: z.array(McpServerState) }),
   },
   /** Sets the modes from files, for all sessions. */

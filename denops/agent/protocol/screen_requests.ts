@@ -120,7 +120,7 @@ export const SCREEN_REQUESTS = {
   },
   /** Writes to the program. A tool call of MCP needs an approval for exactly this session, tool and arguments. */
   pipe_write: { params: z.object({ pipe, text: z.string().max(LONGEST_PIPE_TEXT) }), result: nothing },
-  /** More output, at least one character. `ended`: there is no more, because the program ended in this way. */
+  /** More output, at least one character. `ended`: how the program ended; nothing follows. */
   pipe_read: {
     params: z.object({ pipe }),
     result: z.object({ text: z.string(), ended: z.string().optional() }),
@@ -152,8 +152,6 @@ export const SCREEN_NOTIFICATIONS = {
   tools: z.object({ available: z.boolean() }),
   /** More of the answer to the `aside` of this id; the result has the final text. */
   aside: z.object({ id: z.string(), text: z.string() }),
-  /** A server of the request `mcp` has changed. */
-  mcp_changed: nothing,
   /** Time measurements, sent only while tracing. */
   trace: z.object({ spans: z.array(TraceSpan).max(10_000) }),
 } as const;

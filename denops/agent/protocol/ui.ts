@@ -7,6 +7,7 @@ import type { LspPolicy, LspRequest } from "./lsp.ts";
 import type { HealthReport } from "./health_report.ts";
 import type { LoginState } from "./providers.ts";
 import type { RequestResult } from "./requests.ts";
+import type { McpServerState } from "./results/mcp.ts";
 import type { ShownSession } from "./sessions_file.ts";
 
 export type Severity = "info" | "warning" | "error";
@@ -191,6 +192,7 @@ export type Update =
   /** Whether the session has the provider; `model`: the user must choose a model first. */
   | { readonly type: "provider"; readonly request: number; readonly end: "done" | "failed" | "model" }
   /** The newest first. */
+  | { readonly type: "mcp"; readonly request: number; readonly servers: readonly ShownMcpServer[] }
   | { readonly type: "jobs"; readonly request: number; readonly jobs: readonly ShownJob[] }
   /** Number of running background commands. */
   | { readonly type: "running"; readonly chat: number; readonly count: number }
@@ -351,6 +353,17 @@ export interface EffectRow {
   /** Texts for a diff, if they are not too large; otherwise absent. */
   readonly before?: string;
   readonly after?: string;
+}
+
+/** An MCP server with what the supervisor knows of it. */
+export interface ShownMcpServer extends McpServerState {
+  /** Everything that its approval covers, one line each. */
+  readonly description: readonly string[];
+  readonly is_approved: boolean;
+  /** The last lines of its error output. */
+  readonly errors: readonly string[];
+  /** Hosts that it wanted to reach and may not, as "name:port". */
+  readonly refused: readonly string[];
 }
 
 /** The contents of an approval, by what the screen shows. Questions are answered with text. */

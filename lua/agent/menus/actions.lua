@@ -68,6 +68,14 @@ return {
     end,
   },
   {
+    name = "mcp",
+    plug = "AgentMcp",
+    doc = "List the MCP servers; read what one offers, start or stop it.",
+    run = function(chats)
+      require("agent.menus.mcp").choose(chats.get())
+    end,
+  },
+  {
     name = "permissions",
     args = "[level]",
     words = require("agent.menus.permissions").names(),

@@ -33,7 +33,9 @@ end
 local function open(path)
   local usual = vim.go.modeline
   vim.go.modeline = false
-  local is_open, why = pcall(vim.cmd.tabedit, { args = { path }, magic = { file = false, bar = false } })
+  -- Neovim's message about a file with a long name would wait for a key.
+  local silent = { silent = true }
+  local is_open, why = pcall(vim.cmd.tabedit, { args = { path }, magic = { file = false, bar = false }, mods = silent })
   vim.go.modeline = usual
   if not is_open then
     return say.error(tostring(why))

@@ -65,6 +65,7 @@ M.KINDS = {
   tools = "change",
   agents = "change",
   jobs = "change",
+  mcp = "change",
   context = "change",
   trace = "change",
   rewind = "rewind",

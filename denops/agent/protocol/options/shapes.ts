@@ -84,19 +84,17 @@ export const McpName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/, {
 const entry = {
   /** A program and its arguments; it speaks MCP on its standard streams. */
   cmd: list(z.string()).optional(),
-  /** Names of Neovim's variables that the program gets, or names with values. "env:NAME" is Neovim's value. */
+  /** Names of Neovim's variables that the program gets, or names with values. */
   env: z.union([list(z.string()), map(z.string())]).optional(),
   /** Hosts that the program can reach: see policy/hosts.ts. */
   hosts: list(z.string()).optional(),
   /** A folder that the program can read and write; "~/" is the home folder. */
   cache: z.string().min(1).optional(),
-  /** The program can write the project. */
-  write: z.boolean().optional(),
   /** False: the program runs without a sandbox. */
   sandbox: z.boolean().optional(),
   /** The address of a server that speaks MCP over HTTP. */
   url: httpUrl.optional(),
-  /** Headers for `url`. "env:NAME" and "Bearer env:NAME" contain Neovim's value. */
+  /** Headers for `url`. Here and in the other texts, ${NAME} and ${NAME:-default} stand for Neovim's variables. */
   headers: map(z.string()).optional(),
   /** It starts only when the user starts it. */
   off: z.boolean().optional(),

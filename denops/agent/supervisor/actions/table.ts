@@ -5,6 +5,7 @@ import { approvalActions, ruleActions } from "./approvals.ts";
 import { healthAction } from "./health.ts";
 import { listActions } from "./lists.ts";
 import { loginActions } from "./logins.ts";
+import { mcpActions } from "./mcp.ts";
 import { modelActions } from "./models.ts";
 import { modeActions } from "./modes.ts";
 import { sessionActions } from "./sessions.ts";
@@ -21,6 +22,7 @@ export function actionTable(context: ActionContext): Handlers<Action["type"]> {
     ...approvalActions(context),
     ...ruleActions(context),
     ...listActions(context),
+    ...mcpActions(context),
     ...modeActions(context),
     ...modelActions(context),
     ...sessionActions(context),

@@ -108,6 +108,7 @@ export async function engineConfig(
     ...sharedConfig(user, listed?.abilities),
     read_rules: { deny: [], ask: [] },
     modes: [],
+    mcp: [],
     models: [...priced(user, baseUrl, knownModels(user))],
     ...defined({ price, summary_price: summaryPrice }),
     model,

@@ -7,10 +7,12 @@ import { UserWrites } from "../agents/user_writes.ts";
 import { type WorktreeOptions, Worktrees } from "../branches/worktrees.ts";
 import type { Terminals } from "../commands/terminals.ts";
 import type { GateContext } from "../gate/gate.ts";
+import { Pipes } from "../pipes/pipes.ts";
 import { Ledger } from "../gate/ledger.ts";
 import { answers, listeners } from "./answers/answers.ts";
 import { approvals } from "./answers/approvals.ts";
 import { clientTerminals } from "./answers/commands.ts";
+import { projectMcp } from "./answers/pipes.ts";
 import { sessionUpdates } from "./answers/updates.ts";
 import type { ClientContext, ClientPorts } from "./context.ts";
 import { Composer } from "./composer.ts";
@@ -24,6 +26,8 @@ export class EngineClient implements ClientContext {
   readonly modes: Modes;
   readonly composer: Composer;
   readonly terminals: Terminals;
+  readonly pipes = new Pipes();
+  readonly mcp: ClientContext["mcp"];
   readonly userWrites = new UserWrites();
 
   private constructor(permissions: ProjectPermissions, ledger: Ledger, ports: ClientPorts) {
@@ -36,6 +40,7 @@ export class EngineClient implements ClientContext {
       (chat, text) => ports.push({ type: "notice", chat, severity: "info", text }),
     );
     this.terminals = clientTerminals(this);
+    this.mcp = projectMcp(permissions);
   }
 
   static async open(roots: readonly string[], user: UserConfig, ports: ClientPorts): Promise<EngineClient> {

@@ -8,6 +8,8 @@ import type { TrustedSession } from "../gate/approval_view.ts";
 import type { Gate, GateContext } from "../gate/gate.ts";
 import type { Ledger } from "../gate/ledger.ts";
 import type { UserQuestions } from "../gate/questions.ts";
+import type { McpHost } from "../mcp/mcp_host.ts";
+import type { Pipes } from "../pipes/pipes.ts";
 import type { EditorQuestions } from "../screen/editor_questions.ts";
 import type { ProjectPermissions } from "./permissions.ts";
 
@@ -35,6 +37,8 @@ export interface ClientContext {
   readonly permissions: ProjectPermissions;
   readonly ledger: Ledger;
   readonly terminals: Terminals;
+  readonly pipes: Pipes;
+  readonly mcp: McpHost;
   readonly userWrites: UserWrites;
   /** The rules for a session's files. @throws {Error} if the rules cannot be read */
   rulesOf(sessionId: string): FileRules;

@@ -12,6 +12,7 @@ import { Engine } from "../agents/engine.ts";
 import type { Launch } from "../agents/launch.ts";
 import { AgentProcess } from "../agents/process.ts";
 import { knownModels, priced, type ProviderWorld, sharedConfig } from "../agents/provider.ts";
+import { defined } from "../../shared/records.ts";
 import { visible } from "../screen/visible.ts";
 import { EngineClient } from "./client.ts";
 import type { ClientPorts } from "./context.ts";
@@ -97,13 +98,18 @@ export class OpenProject implements AsyncDisposable {
       booting.catch(() => {});
       const client = await EngineClient.open(roots, user, ports);
       await client.modes.read();
+      const notice = (problem: string) => ports.notice(chat, "warning", visible(problem));
       for (const problem of fewer([...client.modes.problems, ...await client.composer.problems(chat)])) {
-        ports.notice(chat, "warning", visible(problem));
+        notice(problem);
       }
       const date = today();
       const spent = { date, amount: await client.ledger.spent(date) };
       const { process, launch, model } = await booting;
-      const config = { ...engineOptions(client, model, options), spent };
+      const config = {
+        ...engineOptions(client, model, options),
+        spent,
+        mcp: await serversOf(client, notice),
+      };
       const key = (refused: boolean) => keyOf(model, refused, user, world);
       const events = confined(client.events(launch.isConfined, key), roots);
       const engine = await Engine.start(new AgentProcess(process), config, events);
@@ -139,7 +145,8 @@ export class OpenProject implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    await Promise.all([this.engine[Symbol.asyncDispose](), this.client.terminals[Symbol.asyncDispose]()]);
+    const { terminals, pipes } = this.client;
+    await Promise.all([this.engine, terminals, pipes].map((part) => part[Symbol.asyncDispose]()));
   }
 }
 
@@ -157,7 +164,14 @@ function whenIdle(
   return timer;
 }
 
-/** The engine's configuration without the costs. */
+/** The names of the MCP servers in the engine's format. */
+async function serversOf({ mcp }: EngineClient, notice: (problem: string) => void) {
+  const { servers, problems } = await mcp.servers();
+  for (const problem of fewer(problems)) notice(problem);
+  return [...servers.values()].map(({ name, entry: { off } }) => ({ name, ...defined({ off }) }));
+}
+
+/** The engine's configuration without the costs and the MCP servers. */
 function engineOptions(
   { modes, permissions }: EngineClient,
   model: ModelConfig | { readonly problem: string },

@@ -5,7 +5,7 @@ import type { UserConfig } from "../../protocol/config.ts";
 import { userGit } from "../system/git/user_git.ts";
 import { findProgram, sandbox } from "../system/sandbox.ts";
 import { commandMounts } from "../system/sandbox/command_mounts.ts";
-import { bwrapArguments, type MountPlan } from "../system/sandbox/mounts.ts";
+import { bwrapArguments, type Mount, type MountPlan } from "../system/sandbox/mounts.ts";
 import { type Architecture, seccompFilter } from "../system/sandbox/seccomp.ts";
 import { wholeFile } from "../system/whole_file.ts";
 import { AllowProxy } from "../network/allow_proxy.ts";
@@ -52,13 +52,12 @@ export async function bubblewrapCommand(
   const plan = await mountPlan(place, options, found.system);
   const nice = await findProgram("nice", roots);
   const lowered = nice === undefined ? [] : [nice, "-n", String(NICENESS)];
-  const ids = ["--uid", String(Deno.uid()), "--gid", String(Deno.gid())];
   // sh starts twice as fast as bash.
   const sh = await findProgram("sh", roots) ?? shell;
   const filter = await seccompFile(place.access, user.state_dir);
   // The last thing that can fail: its caller closes it.
   const behind = await behindProxy(place, shell, environment);
-  const inner = [...ids, "--seccomp", "3", "--args", "4", "--", ...behind.arguments];
+  const inner = [...userIds(), "--seccomp", "3", "--args", "4", "--", ...behind.arguments];
   const [program = sh, ...args] = [...enter, sh, "-c", ENTER, "sh", filter];
   const mounts = bwrapArguments({ ...plan, mounts: [...plan.mounts, ...behind.mounts] });
   return {
@@ -79,6 +78,37 @@ async function behindProxy(
   if (hosts.length === 0) return { mounts: [], arguments: [shell], command: {} };
   const proxy = await AllowProxy.open({ hosts: () => hosts, environment });
   return { ...proxied([shell], proxy.socket, shell), command: { proxy, variables: proxyEnvironment(hosts) } };
+}
+
+/**
+ * The command line of a program whose standard streams stay open. It reads what a read-only command reads.
+ * @param words the program and its arguments @param more mounts beside those of a command
+ * @throws {Error} one line
+ */
+export async function bubblewrapProgram(
+  words: readonly string[],
+  cwd: string,
+  options: BubblewrapOptions,
+  more: readonly Mount[],
+): Promise<Pick<StartedCommand, "program" | "args">> {
+  const { roots, user } = options;
+  const found = await sandbox(roots);
+  if (found.level !== "bubblewrap") throw new Error(found.reason);
+  const plan = await mountPlan({ access: "look", cwd }, options, found.system);
+  const inner = bwrapArguments({ ...plan, mounts: [...plan.mounts, ...more] });
+  const sh = await findProgram("sh", roots);
+  if (sh === undefined) throw new Error("no shell was found on the PATH outside of the project");
+  // In a network name space of its own, Unix sockets reach nothing but the mounted ones.
+  const filter = await seccompFile("write", user.state_dir);
+  const start = ["-c", ENTER_OPEN, "sh", filter, found.bwrap, "--seccomp", "3"];
+  return { program: sh, args: [...start, ...userIds(), ...inner, "--", ...words] };
+}
+
+/** As `ENTER`; the standard streams stay open. */
+const ENTER_OPEN = `ulimit -c 0; exec 3<"$1"; shift; exec "$@"`;
+
+function userIds(): readonly string[] {
+  return ["--uid", String(Deno.uid()), "--gid", String(Deno.gid())];
 }
 
 async function mountPlan(

@@ -9,7 +9,7 @@ import { defined } from "../../shared/records.ts";
 import { seatbeltArguments } from "./seatbelt.ts";
 import { commandEnvironment } from "../system/environment.ts";
 import { projectState, scratchFolder } from "../system/project_state.ts";
-import { architecture, bubblewrapCommand, type StartedCommand } from "./bubblewrap.ts";
+import { architecture, bubblewrapCommand, bubblewrapProgram, type StartedCommand } from "./bubblewrap.ts";
 import type { CommandPlace, CommandView, GitMounts } from "./command_place.ts";
 import { MaskFinder, type Masks } from "./masks.ts";
 import type { OverlayOptions } from "./overlay/overlay.ts";
@@ -263,6 +263,31 @@ export class CommandSandbox {
       scratch,
       enter,
     });
+  }
+
+  /**
+   * The command line of a program that runs beside commands and reads what they can read. It has no network.
+   * @param words the program and its arguments @param denied globs of unreadable files
+   * @param more mounts beside those of a command
+   * @throws {Error} one line, if there is no sandbox, or unreadable files cannot be hidden
+   */
+  async program(
+    words: readonly string[],
+    denied: readonly string[],
+    more: Parameters<typeof bubblewrapProgram>[3],
+  ): Promise<Pick<StartedCommand, "program" | "args">> {
+    if (await this.hold() !== "bubblewrap") throw new Error("this machine has no bubblewrap for a sandbox");
+    const view = await this.view(denied);
+    if (!view.masks.complete) throw new Error(`some files cannot be hidden from it: ${view.masks.reason}`);
+    const [cwd = ""] = this.#roots;
+    const git = await gitGuards(this.#roots, "look", this.#user.state_dir);
+    const places = { roots: this.#roots, user: this.#user, environment: this.#environment };
+    return await bubblewrapProgram(
+      words,
+      cwd,
+      { ...places, view, git, write: [], scratch: undefined, enter: [] },
+      more,
+    );
   }
 
   /** For health: the sandbox of commands, and its contents. */

@@ -16,7 +16,7 @@ import type { EndedCommand } from "../commands/terminals.ts";
 import { diffsOf } from "../screen/tool_update.ts";
 import { LONGEST_FOLDER, middleCut, oneLine, visible } from "../screen/visible.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
-import { defined } from "../../shared/records.ts";
+import { defined, isRecord } from "../../shared/records.ts";
 import type { ApprovalLog } from "./approval_log.ts";
 import type { RuleBook } from "./rule_book.ts";
 
@@ -119,12 +119,32 @@ function subjectOf(access: PlainAccess, content: Content, root: string): Approva
     case "fetch":
       return { kind: "other", detail: oneLine(access.url) };
     case "mcp":
-      return { kind: "other", detail: `${oneLine(access.tool)} of the server ${oneLine(access.server)}` };
+      return { kind: "other", detail: mcpDetail(access) };
     case "agent":
       return { kind: "other", detail: `${oneLine(access.name)}: ${visible(access.task)}` };
     case "ask":
       return { kind: "other", about: access.about };
   }
+}
+
+/** All of the arguments: what is approved is what is sent. */
+function mcpDetail({ server, tool, input }: AccessOf<"mcp">): string {
+  const first = `${oneLine(tool)} of the server ${oneLine(server)}`;
+  const fields = input === undefined ? [] : argumentLines(input);
+  return [first, ...fields].join("\n");
+}
+
+function argumentLines(input: string): readonly string[] {
+  let fields: unknown;
+  try {
+    fields = JSON.parse(input);
+  } catch {
+    fields = undefined;
+  }
+  if (!isRecord(fields)) return [visible(input)];
+  return Object.entries(fields).map(([name, value]) =>
+    visible(`${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+  );
 }
 
 /** @param edited whether the user has edited the command */

@@ -21,7 +21,7 @@ import {
 import { type AnswerMeta, ApprovalMeta, OPTION, ours } from "../../protocol/extensions.ts";
 import type { LspServer } from "../../protocol/lsp.ts";
 import type { ApprovalUpdate, Update } from "../../protocol/ui.ts";
-import { ApprovedWrites } from "./approved_writes.ts";
+import { ApprovedAccess } from "./approved_access.ts";
 import { EffectsReview } from "./effects.ts";
 import { type ApprovalChoice, CANCELLED, outcomeOf } from "./outcome.ts";
 import {
@@ -59,7 +59,7 @@ export class Gate {
   readonly #granted = new Map<string, Grant & { readonly chat: number }>();
   /** Command lines that the user allowed for a chat's session. */
   readonly #session = new Set<string>();
-  readonly writes = new ApprovedWrites();
+  readonly approved = new ApprovedAccess();
   /** Number of turns that have ended, by chat. */
   readonly #ends = new Map<number, number>();
 
@@ -82,7 +82,7 @@ export class Gate {
   settle(chat: number): void {
     this.#ends.set(chat, this.ends(chat) + 1);
     this.#waiting.settleAll(`chat ${chat}`, undefined);
-    this.writes.settle(chat);
+    this.approved.settle(chat);
     for (const [key, grant] of this.#granted) {
       if (grant.chat === chat) this.#granted.delete(key);
     }
@@ -117,7 +117,7 @@ export class Gate {
     if (answer === undefined) return CANCELLED;
     if (answer.option !== OPTION.reject) {
       noteRemote(access, context);
-      this.writes.add(context.chat, access);
+      this.approved.add(context.chat, context.session, access);
     }
     return response(answer);
   }
@@ -136,9 +136,22 @@ export class Gate {
   /** Whether a language server may start; undefined if the turn was stopped. */
   async startServer({ name, command }: LspServer, context: GateContext): Promise<boolean | undefined> {
     const title = `start the language server ${name}: ${command}`;
+    return await this.confirm(title, "runs outside the sandbox and runs this project's code", context);
+  }
+
+  /**
+   * A question of the supervisor that no rule answers.
+   * @param detail lines below the title @returns undefined if the turn was stopped
+   */
+  async confirm(
+    title: string,
+    reason: string,
+    context: GateContext,
+    detail?: string,
+  ): Promise<boolean | undefined> {
     const access = { kind: "ask", about: "server", text: title } as const;
-    const reason = "runs outside the sandbox and runs this project's code";
-    const answer = await this.#ask({ toolCallId: "", title }, access, { kind: "other", reason }, context);
+    const view = { kind: "other", reason, ...(detail === undefined ? {} : { detail }) } as const;
+    const answer = await this.#ask({ toolCallId: "", title }, access, view, context);
     return answer && answer.option !== OPTION.reject;
   }
 
@@ -269,7 +282,7 @@ export class Gate {
     this.#log({ title, answer, rule, accesses: access }, request.toolCall, context);
     if (!denied) {
       noteRemote(access, context);
-      this.writes.add(context.chat, access);
+      this.approved.add(context.chat, context.session, access);
     }
     if (denied) {
       const { chat } = context;

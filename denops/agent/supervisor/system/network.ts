@@ -4,7 +4,7 @@ const NAMES = ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY"];
 const PROXIES = [...NAMES, ...NAMES.map((name) => name.toLowerCase())];
 
 /** Each names a file of CA certificates. Deno reads the last one only for the store "system". */
-const CERTIFICATES = ["DENO_CERT", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"];
+export const CERTIFICATES = ["DENO_CERT", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"];
 
 /** Hosts on this machine in the format of NO_PROXY. */
 const LOOPBACK = ["127.0.0.1", "localhost", "::1", "127.0.0.0/8", "0.0.0.0"];

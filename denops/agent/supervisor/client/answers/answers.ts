@@ -5,6 +5,7 @@ import { commandAnswers } from "./commands.ts";
 import { fileAnswers, fileListeners } from "./files.ts";
 import { languageServerAnswers } from "./language_servers.ts";
 import { lookupAnswers } from "./lookups.ts";
+import { pipeAnswers } from "./pipes.ts";
 import { turnListeners } from "./updates.ts";
 
 /** @param isConfined whether the operating system confines the engine */
@@ -14,6 +15,7 @@ export function answers(client: ClientContext, isConfined: boolean): Omit<Engine
     ...commandAnswers(client),
     ...lookupAnswers(client),
     ...languageServerAnswers(client),
+    ...pipeAnswers(client),
   };
 }
 

@@ -63,7 +63,7 @@ function checkWrite(client: ClientContext, sessionId: string, path: string): voi
   const decision = againstMode({ kind: "file", files: [{ access: "write", path: file }] }, limitsOf(chat));
   if (decision?.verdict === "deny") throw new Error(decision.reason);
   const asksAll = trustOf(client, chat, sessionId).permission === "ask";
-  if (asksAll && !gate.writes.has(chat, path) && !terminals.keeps(sessionId, path)) {
+  if (asksAll && !gate.approved.hasWrite(chat, path) && !terminals.keeps(sessionId, path)) {
     throw new Error("this session asks about every write, and this one was not approved");
   }
 }

@@ -1,0 +1,66 @@
+/** The standard streams of programs that the supervisor runs for the engine. */
+import type { EngineAnswers } from "../../agents/engine.ts";
+import { hiddenFiles } from "../../../policy/rules.ts";
+import { McpHost } from "../../mcp/mcp_host.ts";
+import { neovimEnvironment } from "../../system/neovim_environment.ts";
+import { NO_CHAT, type ProjectPermissions } from "../permissions.ts";
+import { checkedText } from "../../mcp/call_check.ts";
+import { describeServer } from "../../mcp/trust.ts";
+import type { ClientContext } from "../context.ts";
+
+export function projectMcp(permissions: ProjectPermissions): McpHost {
+  const { roots, user, sandbox } = permissions;
+  return new McpHost({
+    roots,
+    user,
+    sandbox,
+    environment: neovimEnvironment(),
+    denied: () => hiddenFiles(permissions.files(NO_CHAT)),
+  });
+}
+
+export function pipeAnswers(
+  client: ClientContext,
+): Pick<EngineAnswers, "pipe_open" | "pipe_write" | "pipe_read" | "pipe_close"> {
+  const { ports: { chatOf, ownerOf, gate, trustOf }, pipes, mcp } = client;
+  /** The MCP server of each pipe. */
+  const servers = new Map<string, string>();
+  return {
+    async pipe_open(sessionId, { name }) {
+      pipes.assertRoom();
+      const program = await mcp.start(name, async (server) => {
+        const chat = chatOf(sessionId);
+        if (chat === undefined) return undefined;
+        const context = await client.gateContext(chat, sessionId);
+        const reason = "the model can use its tools; this approves exactly this entry";
+        const detail = describeServer(server).join("\n");
+        return await gate.confirm(`start the MCP server ${name}`, reason, context, detail);
+      });
+      const pipe = pipes.add(program, mcp.errorsOf(name));
+      servers.set(pipe, name);
+      return { pipe };
+    },
+    async pipe_write(sessionId, { pipe, text }) {
+      const server = servers.get(pipe) ?? "";
+      const chat = ownerOf(sessionId);
+      await pipes.write(
+        pipe,
+        checkedText(text, {
+          spend: (tool, input) =>
+            chat !== undefined &&
+            gate.approved.spendCall(chat, sessionId, { kind: "mcp", server, tool, input }),
+          reads: () => {
+            if (chat !== undefined) trustOf(client, chat, sessionId).taint();
+          },
+        }),
+      );
+      return {};
+    },
+    pipe_read: (_, { pipe }) => pipes.read(pipe),
+    pipe_close(_, { pipe }) {
+      servers.delete(pipe);
+      pipes.close(pipe);
+      return Promise.resolve({});
+    },
+  };
+}

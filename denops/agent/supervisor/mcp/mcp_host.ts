@@ -1,0 +1,105 @@
+/** Starts the MCP servers of a project, after the user has approved them. */
+import { hostProblem } from "../../policy/hosts.ts";
+import { messageOf } from "../../shared/errors.ts";
+import type { UserConfig } from "../../protocol/config.ts";
+import { ErrorLines, type PipeProgram } from "../pipes/pipes.ts";
+import { type McpServer, type McpServers, mcpServers } from "./entries.ts";
+import { type ProgramPlace, startServerProgram } from "./server_program.ts";
+import { McpTrust } from "./trust.ts";
+
+interface HostOptions extends ProgramPlace {
+  readonly user: Pick<UserConfig, "state_dir" | "mcp_servers">;
+}
+
+/** Whether the user approves a server; undefined if the turn was stopped. */
+type ConfirmServer = (server: McpServer) => Promise<boolean | undefined>;
+
+export class McpHost {
+  readonly #options: HostOptions;
+  readonly #trust: McpTrust;
+  readonly #errors = new Map<string, ErrorLines>();
+  /** By the server's name: hosts that the user has added to its entry, and others that it wanted to reach. */
+  readonly #added = new Map<string, readonly string[]>();
+  readonly #refusedHosts = new Map<string, Set<string>>();
+  /** Servers that the user has refused, by name: they ask again when the user starts them. */
+  readonly #refused = new Map<string, McpServer>();
+
+  constructor(options: HostOptions) {
+    this.#options = options;
+    const [root = ""] = options.roots;
+    this.#trust = new McpTrust(options.user.state_dir, root);
+  }
+
+  /** The servers as the options and the project's files name them now. */
+  async servers(): Promise<McpServers> {
+    const [root = ""] = this.#options.roots;
+    return await mcpServers(root, this.#options.user.mcp_servers);
+  }
+
+  /** The last lines of a server's error output. */
+  errorsOf(name: string): ErrorLines {
+    return this.#errors.getOrInsertComputed(name, () => new ErrorLines());
+  }
+
+  async isApproved(server: McpServer): Promise<boolean> {
+    return await this.#trust.hostsOf(server).catch(() => undefined) !== undefined;
+  }
+
+  /** The user wants a server, also if it was refused before. */
+  wanted(name: string): void {
+    this.#refused.delete(name);
+  }
+
+  /** Hosts that a server wanted to reach and may not, as "name:port". */
+  refusedHosts(name: string): readonly string[] {
+    return [...this.#refusedHosts.get(name) ?? []];
+  }
+
+  /** The user opens one more host to a server. @throws {Error} one line */
+  async allowHost(name: string, host: string): Promise<void> {
+    const server = (await this.servers()).servers.get(name);
+    const hosts = server === undefined ? undefined : await this.#trust.hostsOf(server);
+    if (server === undefined || hosts === undefined) {
+      throw new Error(`The MCP server ${name} is not approved.`);
+    }
+    const problem = hostProblem(host);
+    if (problem !== undefined) throw new Error(`Cannot allow ${host}: it ${problem}. See :help agent-mcp.`);
+    await this.#trust.approve(server, [...new Set([...hosts, host])]);
+    this.#added.set(name, [...new Set([...this.#added.get(name) ?? hosts, host])]);
+    this.#refusedHosts.get(name)?.delete(host);
+  }
+
+  /** @throws {Error} one line */
+  async start(name: string, confirm: ConfirmServer): Promise<PipeProgram> {
+    const server = (await this.servers()).servers.get(name);
+    if (server === undefined) throw new Error(`no MCP server ${name} is configured`);
+    const added = await this.#trust.hostsOf(server);
+    if (added === undefined) await this.#ask(server, confirm);
+    this.#added.set(name, added ?? []);
+    const refused = new Set<string>();
+    this.#refusedHosts.set(name, refused);
+    const network = {
+      hosts: () => [...server.entry.hosts ?? [], ...this.#added.get(name) ?? []],
+      onRefused: (host: string) => void refused.add(host),
+    };
+    try {
+      return await startServerProgram(server.entry, this.#options, network);
+    } catch (error) {
+      throw new Error(`Cannot start the MCP server ${name}: ${messageOf(error)}. See :help agent-mcp.`);
+    }
+  }
+
+  /** Approves exactly the entry that is shown. @throws {Error} one line, if the user does not */
+  async #ask(server: McpServer, confirm: ConfirmServer): Promise<void> {
+    const { name } = server;
+    if (JSON.stringify(this.#refused.get(name)) === JSON.stringify(server)) throw notApproved(name);
+    const answer = await confirm(server);
+    if (answer === false) this.#refused.set(name, server);
+    if (answer !== true) throw notApproved(name);
+    await this.#trust.approve(server);
+  }
+}
+
+function notApproved(name: string): Error {
+  return new Error(`The MCP server ${name} is not approved. Start it with :Agent mcp.`);
+}

@@ -1,0 +1,77 @@
+/** The MCP servers that the user has approved: each approval is for exactly one entry. */
+import { z } from "../../deps/zod.ts";
+import { visible } from "../screen/visible.ts";
+import { SessionBook } from "../gate/session_book.ts";
+import { encodeHex } from "../system/hex.ts";
+import type { McpServer } from "./entries.ts";
+import { variablesOf } from "./templates.ts";
+
+const Approval = z.object({
+  /** Hosts that the user has allowed in addition to the entry's. */
+  hosts: z.array(z.string()),
+});
+
+export class McpTrust {
+  readonly #book: SessionBook<z.infer<typeof Approval>>;
+  readonly #root: string;
+
+  /** @param root real path of the project */
+  constructor(stateDir: string, root: string) {
+    this.#book = new SessionBook(stateDir, "mcp", Approval);
+    this.#root = root;
+  }
+
+  /** The hosts that the user has added; undefined: this entry is not approved. @throws {Error} one line */
+  async hostsOf(server: McpServer): Promise<readonly string[] | undefined> {
+    return (await this.#book.of(await this.#key(server)))?.hosts;
+  }
+
+  /** @throws {Error} if it cannot be stored */
+  async approve(server: McpServer, hosts: readonly string[] = []): Promise<void> {
+    await this.#book.note(await this.#key(server), { hosts: [...hosts] });
+  }
+
+  /** A hash of the whole entry. A project's file is trusted in this project alone. */
+  async #key({ name, entry, file }: McpServer): Promise<string> {
+    const place = file === undefined ? [] : [this.#root, file];
+    const text = JSON.stringify([name, ...place, sorted(entry)]);
+    return encodeHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
+  }
+}
+
+/** The order of keys does not matter, that of words does. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.entries(value).sort(([one], [other]) => one < other ? -1 : 1)
+    .map(([key, part]) => [key, sorted(part)]);
+}
+
+/** Everything that the user approves, one line each. */
+export function describeServer({ entry, file }: McpServer): readonly string[] {
+  const { cmd = [], url, hosts = [], cache, sandbox, env = {}, headers = {} } = entry;
+  const variables = variablesOf(entry);
+  const values = Array.isArray(env) ? [] : Object.entries(env);
+  const isFree = sandbox === false && url === undefined;
+  const lines = [
+    url ?? cmd.map(word).join(" "),
+    `From ${file ?? "your options"}.`,
+    ...isFree
+      ? ["It runs WITHOUT a sandbox: it can read, change and send everything that you can."]
+      : url === undefined
+      ? [
+        "It runs in a sandbox: it reads the project and writes nothing there.",
+        hosts.length === 0 ? "It has no network." : `It reaches ${hosts.join(", ")} only.`,
+        ...cache === undefined ? [] : [`It reads and writes ${cache}.`],
+      ]
+      : [`It gets the arguments of its tools over the network.`],
+    ...variables.length === 0 ? [] : [`It gets your variables ${variables.join(", ")}.`],
+    ...[...values, ...Object.entries(headers)].map(([name, value]) => `${name}=${value}`),
+  ];
+  return lines.map((line) => visible(line).replaceAll("\n", "⏎"));
+}
+
+/** A word of a command line as a shell would need it. */
+function word(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
