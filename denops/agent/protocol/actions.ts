@@ -165,6 +165,8 @@ export const Action = z.discriminatedUnion("type", [
     chat,
     change: McpChange.optional(),
     host: z.object({ name: z.string(), host: z.string() }).optional(),
+    /** Logs in at this server, and answers with the page for it. */
+    login: z.string().optional(),
     session,
     ...place,
   }),

@@ -192,7 +192,13 @@ export type Update =
   /** Whether the session has the provider; `model`: the user must choose a model first. */
   | { readonly type: "provider"; readonly request: number; readonly end: "done" | "failed" | "model" }
   /** The newest first. */
-  | { readonly type: "mcp"; readonly request: number; readonly servers: readonly ShownMcpServer[] }
+  | {
+    readonly type: "mcp";
+    readonly request: number;
+    readonly servers: readonly ShownMcpServer[];
+    /** The page of a login. */
+    readonly url?: string;
+  }
   | { readonly type: "jobs"; readonly request: number; readonly jobs: readonly ShownJob[] }
   /** Number of running background commands. */
   | { readonly type: "running"; readonly chat: number; readonly count: number }
@@ -360,6 +366,8 @@ export interface ShownMcpServer extends McpServerState {
   /** Everything that its approval covers, one line each. */
   readonly description: readonly string[];
   readonly is_approved: boolean;
+  /** It speaks HTTP, so the user may log in. */
+  readonly has_login: boolean;
   /** The last lines of its error output. */
   readonly errors: readonly string[];
   /** Hosts that it wanted to reach and may not, as "name:port". */

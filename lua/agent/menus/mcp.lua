@@ -22,12 +22,13 @@ local M = {}
 ---@field log string[]
 ---@field description string[]
 ---@field is_approved boolean
+---@field has_login boolean
 ---@field errors string[]
 ---@field refused string[]
 
 ---@param chat agent.Chat
 ---@param change? table<string, any> fields of the action `mcp`
----@param show fun(servers: agent.McpServer[])
+---@param show fun(servers: agent.McpServer[], url?: string)
 local function ask(chat, change, show)
   local action = { type = "mcp", chat = chat.id, session = chat.timeline.session }
   action = vim.tbl_extend("error", action, chat:place(), change or {})
@@ -35,7 +36,7 @@ local function ask(chat, change, show)
     if not update then
       return say.error(problem)
     end
-    show(update.servers)
+    show(update.servers, update.url)
   end)
 end
 
@@ -122,11 +123,24 @@ local function choices(server)
   else
     table.insert(list, { text = "Start it", change = to("start") })
   end
+  if server.has_login then
+    table.insert(list, { text = "Log in", change = { login = server.name } })
+  end
   for _, host in ipairs(server.refused) do
     local change = { host = { name = server.name, host = host } }
     table.insert(list, { text = "Allow it to reach " .. host, change = change })
   end
   return list
+end
+
+--- Opens the page of a login; the chat tells how it ends.
+---@param url string
+local function open_page(url)
+  local _, problem = vim.ui.open(url)
+  if problem then
+    return say.warn(("cannot open a browser: visit %s"):format(url))
+  end
+  say.info("agree on the page in your browser")
 end
 
 --- Lists them; the chosen one is read or changed.
@@ -152,7 +166,10 @@ function M.choose(chat)
         elseif not choice.change then
           return read(server)
         end
-        ask(chat, choice.change, function(now)
+        ask(chat, choice.change, function(now, url)
+          if url then
+            return open_page(url)
+          end
           local changed = vim.iter(now):find(function(one)
             return one.name == server.name
           end)

@@ -6,11 +6,21 @@ import type { McpHost } from "../mcp/mcp_host.ts";
 import { oneLine, visible } from "../screen/visible.ts";
 import type { ActionContext, Handlers } from "./action.ts";
 
-export function mcpActions({ chats, push }: ActionContext): Handlers<"mcp"> {
+export function mcpActions({ chats, push, notice }: ActionContext): Handlers<"mcp"> {
   return {
-    async mcp({ request, change, host, ...action }) {
+    async mcp({ request, change, host, login, ...action }) {
       const { session } = chats.at(action);
       const { client: { mcp } } = await session.project();
+      if (login !== undefined) {
+        await mcp.login(
+          login,
+          (url) => push({ type: "mcp", request, servers: [], url: oneLine(url, LONGEST_URL) }),
+        );
+        notice(action.chat, "info", `Logged in at ${oneLine(login)}.`);
+        const restart = { name: login, to: "restart" } as const;
+        await session.request("mcp", (sessionId) => ({ sessionId, change: restart }));
+        return;
+      }
       if (change !== undefined && change.to !== "stop") mcp.wanted(change.name);
       if (host !== undefined) await mcp.allowHost(host.name, host.host);
       const answer = await session.request("mcp", (sessionId) => ({ sessionId, change }));
@@ -19,6 +29,9 @@ export function mcpActions({ chats, push }: ActionContext): Handlers<"mcp"> {
     },
   };
 }
+
+/** Characters of a page's address. */
+const LONGEST_URL = 8_000;
 
 async function shownServer(state: McpServerState, mcp: McpHost): Promise<ShownMcpServer> {
   const { name, problem, title, protocol, tools, resources, prompts, log } = state;
@@ -43,6 +56,7 @@ async function shownServer(state: McpServerState, mcp: McpHost): Promise<ShownMc
     log: log.map((line) => oneLine(line)),
     description: server === undefined ? [] : describeServer(server),
     is_approved: server !== undefined && await mcp.isApproved(server),
+    has_login: server?.entry.url !== undefined,
     errors: mcp.errorsOf(name).lines.map((line) => oneLine(line)),
     refused: mcp.refusedHosts(name),
   };

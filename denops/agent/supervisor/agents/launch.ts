@@ -25,6 +25,15 @@ export interface Launch extends AgentCommand {
   readonly isConfined: boolean;
 }
 
+/** The plugin's folder, and Deno's cache with all of its packages. @throws {Error} one line */
+export async function pluginModules(
+  stateDir: string,
+  announceFetch: () => void = () => {},
+): Promise<{ readonly plugin: string; readonly denoDir: string }> {
+  const plugin = join(await Deno.realPath(AGENT), "../..");
+  return { plugin, denoDir: await ensureDependencies(plugin, stateDir, announceFetch) };
+}
+
 /** @param baseUrl the address of the model; undefined: no network */
 export async function launchCommand(
   roots: readonly string[],
@@ -36,9 +45,8 @@ export async function launchCommand(
   if (tooOld !== undefined) throw new Error(`Cannot start the engine: ${tooOld}`);
   const [root = ""] = roots;
   const agent = await Deno.realPath(AGENT);
-  const plugin = join(agent, "../..");
   await ensureStateFolder(user.state_dir);
-  const denoDir = await ensureDependencies(plugin, user.state_dir, announceFetch);
+  const { plugin, denoDir } = await pluginModules(user.state_dir, announceFetch);
   const state = await projectState(root, user.state_dir);
   const scratch = await scratchFolder(state);
   const { environment, files } = await withRealCertificates(neovimEnvironment());

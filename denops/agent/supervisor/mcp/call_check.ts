@@ -47,8 +47,8 @@ function checked(line: string, ports: CallPorts): unknown {
   const message = parsed(line);
   if (!isRecord(message)) throw new Error("the engine sent something else than a JSON-RPC message");
   const { method } = message;
-  // An answer to the server's own request.
-  if (method === undefined) return message;
+  // An answer to the server's own request. Lines without an id are the supervisor's.
+  if (method === undefined && message.id !== undefined) return message;
   if (typeof method === "string" && PLAIN.has(method)) return message;
   if (typeof method === "string" && READS.has(method)) {
     ports.reads();

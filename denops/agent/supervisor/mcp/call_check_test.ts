@@ -50,6 +50,7 @@ Deno.test("other methods, batches, parts of lines and doubled keys never reach a
     '{"jsonrpc":"2.0","id":1,"method":"tasks/result"}\n',
     '{"jsonrpc":"2.0","id":1,"method":"TOOLS/CALL","params":{"name":"a"}}\n',
     '{"jsonrpc":"2.0","id":1,"method":["tools/call"]}\n',
+    '{"bridge_token":"x"}\n',
     `[${call("a").trim()}]\n`,
     call("a").trim(),
     `x${call("a")}`,

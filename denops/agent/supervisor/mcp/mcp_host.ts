@@ -4,6 +4,9 @@ import { messageOf } from "../../shared/errors.ts";
 import type { UserConfig } from "../../protocol/config.ts";
 import { ErrorLines, type PipeProgram } from "../pipes/pipes.ts";
 import { type McpServer, type McpServers, mcpServers } from "./entries.ts";
+import { hostOf } from "./http/bridge_program.ts";
+import type { Unauthorized } from "./http/messages.ts";
+import { McpLogins } from "./http/logins.ts";
 import { type ProgramPlace, startServerProgram } from "./server_program.ts";
 import { McpTrust } from "./trust.ts";
 
@@ -17,6 +20,7 @@ type ConfirmServer = (server: McpServer) => Promise<boolean | undefined>;
 export class McpHost {
   readonly #options: HostOptions;
   readonly #trust: McpTrust;
+  readonly #logins: McpLogins;
   readonly #errors = new Map<string, ErrorLines>();
   /** By the server's name: hosts that the user has added to its entry, and others that it wanted to reach. */
   readonly #added = new Map<string, readonly string[]>();
@@ -28,6 +32,7 @@ export class McpHost {
     this.#options = options;
     const [root = ""] = options.roots;
     this.#trust = new McpTrust(options.user.state_dir, root);
+    this.#logins = new McpLogins(options.user.state_dir);
   }
 
   /** The servers as the options and the project's files name them now. */
@@ -43,6 +48,18 @@ export class McpHost {
 
   async isApproved(server: McpServer): Promise<boolean> {
     return await this.#trust.hostsOf(server).catch(() => undefined) !== undefined;
+  }
+
+  /**
+   * Logs the user in at a server over HTTP. A new login stops the earlier one.
+   * @param open shows the page for it @throws {Error} one line
+   */
+  async login(name: string, open: (url: string) => void): Promise<void> {
+    const url = (await this.servers()).servers.get(name)?.entry.url;
+    if (url === undefined) {
+      throw new Error(`Cannot log in: ${name} is no MCP server with a url. See :help agent-mcp.`);
+    }
+    await this.#logins.login(url, open);
   }
 
   /** The user wants a server, also if it was refused before. */
@@ -78,12 +95,15 @@ export class McpHost {
     this.#added.set(name, added ?? []);
     const refused = new Set<string>();
     this.#refusedHosts.set(name, refused);
-    const network = {
-      hosts: () => [...server.entry.hosts ?? [], ...this.#added.get(name) ?? []],
+    const { url, hosts = [] } = server.entry;
+    const ports = {
+      hosts: () => [...url === undefined ? hosts : [hostOf(url)], ...this.#added.get(name) ?? []],
       onRefused: (host: string) => void refused.add(host),
+      token: (refusal?: Unauthorized) =>
+        url === undefined ? Promise.resolve(undefined) : this.#logins.token(url, refusal),
     };
     try {
-      return await startServerProgram(server.entry, this.#options, network);
+      return await startServerProgram(server.entry, this.#options, ports);
     } catch (error) {
       throw new Error(`Cannot start the MCP server ${name}: ${messageOf(error)}. See :help agent-mcp.`);
     }

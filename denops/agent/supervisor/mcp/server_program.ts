@@ -5,6 +5,9 @@ import type { McpEntry } from "../../protocol/options/shapes.ts";
 import type { UserConfig } from "../../protocol/config.ts";
 import { AllowProxy } from "../network/allow_proxy.ts";
 import { proxied, proxyEnvironment } from "../network/proxied.ts";
+import { defined } from "../../shared/records.ts";
+import { bridgeProgram, bridgeStart, type PluginModules } from "./http/bridge_program.ts";
+import { TO_SUPERVISOR, Unauthorized } from "./http/messages.ts";
 import type { PipeProgram } from "../pipes/pipes.ts";
 import { CERTIFICATES, withRealCertificates } from "../system/network.ts";
 import type { CommandSandbox } from "../commands/sandbox.ts";
@@ -21,26 +24,32 @@ export interface ProgramPlace {
   readonly sandbox: Pick<CommandSandbox, "program">;
   /** Neovim's own. */
   readonly environment: Readonly<Record<string, string>>;
+  /** For servers over HTTP. @throws {Error} one line */
+  modules(): Promise<PluginModules>;
   /** Globs of files that it must not read. */
   denied(): readonly string[];
 }
 
-export interface NetworkOfServer {
+/** Answers to a running server. */
+export interface ServerPorts {
   /** Patterns of hosts that it can reach now. */
   hosts(): readonly string[];
   /** It wanted to reach another one. @param host "name:port" */
   onRefused(host: string): void;
+  /** An access token for a server over HTTP; undefined: the user has to log in. */
+  token(refused?: Unauthorized): Promise<string | undefined>;
 }
 
 /** @throws {Error} one line */
 export async function startServerProgram(
   entry: McpEntry,
   place: ProgramPlace,
-  network: NetworkOfServer,
+  ports: ServerPorts,
 ): Promise<PipeProgram> {
   const { roots, environment } = place;
   const [root = ""] = roots;
   const values: TemplateValues = { environment, root };
+  if (entry.url !== undefined) return await startBridge(entry, values, place, ports);
   const words = (entry.cmd ?? []).map((word) => withHome(filledIn(word, values), environment));
   const [program = "", ...args] = words;
   const path = program.includes("/") ? program : await findProgram(program, roots);
@@ -48,7 +57,7 @@ export async function startServerProgram(
   const command = { path, args, own: ownVariables(entry, values) };
   if (entry.sandbox === false) return await startFree(command, place);
   const cache = entry.cache === undefined ? [] : [await cacheMount(filledIn(entry.cache, values), place)];
-  return await startConfined(command, cache, place, network);
+  return await startConfined(command, cache, place, ports);
 }
 
 interface ServerCommand {
@@ -74,16 +83,49 @@ async function startFree(
   return { process: openProgram("free_mcp_server", path, options).spawn() };
 }
 
+/** For a server over HTTP. @throws {Error} one line */
+async function startBridge(
+  entry: McpEntry,
+  values: TemplateValues,
+  place: ProgramPlace,
+  ports: ServerPorts,
+): Promise<PipeProgram> {
+  const { words: [path = "", ...args], mounts, variables } = bridgeProgram(await place.modules());
+  const start = { ...bridgeStart(entry, values), ...defined({ token: await ports.token() }) };
+  const program = await startConfined({ path, args, own: variables }, mounts, place, ports);
+  return {
+    ...program,
+    first: `${JSON.stringify(start)}\n`,
+    takes(line, write) {
+      if (!line.startsWith(TO_SUPERVISOR)) return false;
+      const refused = readRefusal(line.slice(TO_SUPERVISOR.length));
+      ports.token(refused).catch(() => undefined).then(async (token) => {
+        await write(`${JSON.stringify({ bridge_token: token ?? null })}\n`);
+      }).catch(() => {});
+      return true;
+    },
+  };
+}
+
+function readRefusal(text: string): Unauthorized {
+  try {
+    return Unauthorized.parse(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
 /** @throws {Error} one line */
 async function startConfined(
   { path, args, own }: ServerCommand,
   cache: readonly Mount[],
   { roots, environment, sandbox, denied }: ProgramPlace,
-  network: NetworkOfServer,
+  ports: ServerPorts,
 ): Promise<PipeProgram> {
   const bash = await findProgram("bash", roots);
   if (bash === undefined) throw new Error("bash was not found on the PATH outside of the project");
-  const proxy = await AllowProxy.open({ ...network, environment });
+  const { hosts, onRefused } = ports;
+  const proxy = await AllowProxy.open({ hosts, onRefused, environment });
   try {
     const behind = proxied([path, ...args], proxy.socket, bash);
     const { environment: all, files } = await withRealCertificates(environment);
@@ -93,7 +135,7 @@ async function startConfined(
     const env = {
       ...commandEnvironment([], "look+network", environment),
       ...Object.fromEntries(CERTIFICATES.flatMap((name) => all[name] ? [[name, all[name]]] : [])),
-      ...proxyEnvironment(network.hosts()),
+      ...proxyEnvironment(hosts()),
       ...own,
     };
     const options = { args: [...confined.args], env, cwd: "/", ...STREAMS };

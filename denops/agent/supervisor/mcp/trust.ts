@@ -64,7 +64,7 @@ export function describeServer({ entry, file }: McpServer): readonly string[] {
         hosts.length === 0 ? "It has no network." : `It reaches ${hosts.join(", ")} only.`,
         ...cache === undefined ? [] : [`It reads and writes ${cache}.`],
       ]
-      : [`It gets the arguments of its tools over the network.`],
+      : ["It gets the arguments of its tools over the network."],
     ...variables.length === 0 ? [] : [`It gets your variables ${variables.join(", ")}.`],
     ...[...values, ...Object.entries(headers)].map(([name, value]) => `${name}=${value}`),
   ];

@@ -12,6 +12,10 @@ const MOST_PIPES = 64;
 
 export interface PipeProgram {
   readonly process: Deno.ChildProcess;
+  /** Input before the engine's. */
+  readonly first?: string;
+  /** Takes a line of the error output that is for the supervisor. @returns false for any other line */
+  takes?(line: string, write: (text: string) => Promise<void>): boolean;
   /** Called once, after its end. */
   ended?(): Promise<unknown>;
 }
@@ -33,7 +37,10 @@ export class Pipes implements AsyncDisposable {
     const pipe = crypto.randomUUID();
     const streams = childPipe(program.process);
     this.#open.set(pipe, { program, streams, errors, decoder: new TextDecoder(), isReading: false });
-    errors.read(program.process.stderr).catch(() => {});
+    const write = (text: string) => streams.write(new TextEncoder().encode(text));
+    if (program.first !== undefined) write(program.first).catch(() => {});
+    const takes = (line: string) => program.takes?.(line, write) === true;
+    errors.read(program.process.stderr, takes).catch(() => {});
     return pipe;
   }
 
@@ -127,11 +134,17 @@ export class ErrorLines {
     return this.#rest.trim() === "" ? this.#lines : [...this.#lines, this.#rest];
   }
 
-  async read(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
+  /** @param takes whether a line is not for the user */
+  async read(
+    stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+    takes: (line: string) => boolean,
+  ): Promise<void> {
     for await (const text of stream.pipeThrough(new TextDecoderStream())) {
       const lines = (this.#rest + text).split("\n");
       this.#rest = (lines.pop() ?? "").slice(0, LONGEST_LINE);
-      const kept = lines.map((line) => line.trimEnd().slice(0, LONGEST_LINE)).filter((line) => line !== "");
+      const kept = lines.map((line) => line.trimEnd().slice(0, LONGEST_LINE)).filter((line) =>
+        line !== "" && !takes(line)
+      );
       this.#lines = [...this.#lines, ...kept].slice(-MOST_LINES);
     }
   }

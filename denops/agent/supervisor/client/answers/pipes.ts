@@ -1,5 +1,6 @@
 /** The standard streams of programs that the supervisor runs for the engine. */
 import type { EngineAnswers } from "../../agents/engine.ts";
+import { pluginModules } from "../../agents/launch.ts";
 import { hiddenFiles } from "../../../policy/rules.ts";
 import { McpHost } from "../../mcp/mcp_host.ts";
 import { neovimEnvironment } from "../../system/neovim_environment.ts";
@@ -15,6 +16,7 @@ export function projectMcp(permissions: ProjectPermissions): McpHost {
     user,
     sandbox,
     environment: neovimEnvironment(),
+    modules: () => pluginModules(user.state_dir),
     denied: () => hiddenFiles(permissions.files(NO_CHAT)),
   });
 }

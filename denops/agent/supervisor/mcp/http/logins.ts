@@ -1,0 +1,181 @@
+/**
+ * Logins at MCP servers over HTTP: OAuth 2.1 with a redirect to this machine. The supervisor keeps the tokens; a bridge
+ * gets one access token at a time. Source: modelcontextprotocol.io/specification, "Authorization"; RFC 8252.
+ */
+import { z } from "../../../deps/zod.ts";
+import { messageOf } from "../../../shared/errors.ts";
+import { defined } from "../../../shared/records.ts";
+import { SessionBook } from "../../gate/session_book.ts";
+import { judgedFetch } from "./judged_fetch.ts";
+import type { Unauthorized } from "./messages.ts";
+
+type Sdk = typeof import("../../../deps/mcp.ts");
+type Provider = Parameters<Sdk["auth"]>[0] & { readonly redirectUrl?: unknown };
+type Context = Parameters<Sdk["auth"]>[1];
+type Tokens = Awaited<ReturnType<Provider["tokens"]>>;
+type Registration = Awaited<ReturnType<Provider["clientInformation"]>>;
+
+/** All of one server, by its address. */
+const Login = z.object({ client: z.looseObject({}).optional(), tokens: z.looseObject({}).optional() });
+type Login = z.infer<typeof Login>;
+
+/** Time for the user to agree. */
+const LOGIN_MS = 10 * 60_000;
+/** A refresh ends in this time. */
+const REFRESH_MS = 30_000;
+
+export class McpLogins {
+  readonly #book: SessionBook<Login>;
+  #current: AbortController | undefined;
+
+  constructor(stateDir: string) {
+    // Beside other logins, which the engine's sandbox hides.
+    this.#book = new SessionBook(stateDir, "logins/mcp", Login);
+  }
+
+  /** @param refused the server did not take the last one @returns undefined if the user has to log in */
+  async token(url: string, refused?: Unauthorized): Promise<string | undefined> {
+    const stored = await this.#book.of(url).catch(() => undefined);
+    const tokens = stored?.tokens as Tokens;
+    if (refused === undefined) return tokens?.access_token;
+    if (stored === undefined || tokens?.refresh_token === undefined) return undefined;
+    const login = new LoginProvider(stored, undefined, () => {
+      throw new Error("the refresh token has expired");
+    });
+    try {
+      await this.#authorize(login, url, { ...contextOf(refused) }, AbortSignal.timeout(REFRESH_MS));
+    } catch {
+      return undefined;
+    }
+    await this.#book.note(url, login.login);
+    return (login.login.tokens as Tokens)?.access_token;
+  }
+
+  /** @param open shows the page of the login @throws {Error} one line */
+  async login(url: string, open: (page: string) => void): Promise<void> {
+    this.#current?.abort();
+    const stop = this.#current = new AbortController();
+    const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(LOGIN_MS)]);
+    await using callback = new Callback(signal);
+    const login = new LoginProvider({}, callback.address, (page) => open(pageAddress(page, url)));
+    try {
+      if (await this.#authorize(login, url, {}, signal) === "REDIRECT") {
+        const answer = await callback.answer;
+        if (answer.get("state") !== login.stateText) {
+          throw new Error("the page's answer is for another login");
+        }
+        const denial = answer.get("error");
+        if (denial !== null) throw new Error(answer.get("error_description") ?? denial);
+        const iss = answer.get("iss") ?? undefined;
+        const authorizationCode = answer.get("code") ?? "";
+        await this.#authorize(login, url, { authorizationCode, ...defined({ iss }) }, signal);
+      }
+    } catch (error) {
+      if (stop.signal.aborted) throw new Error("The login was stopped.");
+      const reason = signal.aborted ? "nobody agreed in ten minutes" : messageOf(error);
+      throw new Error(`Cannot log in: ${reason}. Try again with :Agent mcp.`);
+    }
+    await this.#book.note(url, login.login);
+  }
+
+  async #authorize(
+    login: LoginProvider,
+    serverUrl: string,
+    more: Partial<Context>,
+    signal: AbortSignal,
+  ): Promise<"AUTHORIZED" | "REDIRECT"> {
+    const { auth } = await import("../../../deps/mcp.ts");
+    const fetchFn = judgedFetch(serverUrl, signal);
+    return await auth(login as unknown as Provider, { serverUrl, fetchFn, ...more });
+  }
+}
+
+function contextOf({ metadata, scope }: Unauthorized): Partial<Context> {
+  const resourceMetadataUrl = metadata === undefined ? undefined : URL.parse(metadata) ?? undefined;
+  return defined({ resourceMetadataUrl, scope });
+}
+
+/** A page that a browser may open. @throws {Error} one line */
+function pageAddress(page: URL, server: string): string {
+  const isOwn = page.protocol === "http:" && page.hostname === new URL(server).hostname;
+  if (page.protocol !== "https:" && !isOwn) throw new Error(`its page ${page.origin} is not https`);
+  return page.href;
+}
+
+/** The state of one login, as the library asks for it. */
+class LoginProvider {
+  readonly stateText = crypto.randomUUID();
+  readonly redirectUrl: string | undefined;
+  readonly redirectToAuthorization: (page: URL) => void;
+  login: Login;
+  #verifier = "";
+
+  constructor(login: Login, redirectUrl: string | undefined, redirect: (page: URL) => void) {
+    this.login = login;
+    this.redirectUrl = redirectUrl;
+    this.redirectToAuthorization = redirect;
+  }
+
+  get clientMetadata() {
+    return {
+      client_name: "agent.nvim",
+      redirect_uris: [this.redirectUrl ?? "http://127.0.0.1/callback"],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+    };
+  }
+
+  state(): string {
+    return this.stateText;
+  }
+
+  clientInformation(): Registration {
+    return this.login.client as Registration;
+  }
+
+  saveClientInformation(client: object): void {
+    this.login = { ...this.login, client: { ...client } };
+  }
+
+  tokens(): Tokens {
+    return this.login.tokens as Tokens;
+  }
+
+  saveTokens(tokens: object): void {
+    this.login = { ...this.login, tokens: { ...tokens } };
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier;
+  }
+
+  codeVerifier(): string {
+    return this.#verifier;
+  }
+}
+
+/** Listens on this machine for the page's answer, once. */
+class Callback implements AsyncDisposable {
+  readonly answer: Promise<URLSearchParams>;
+  readonly address: string;
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+
+  constructor(signal: AbortSignal) {
+    const { promise, resolve, reject } = Promise.withResolvers<URLSearchParams>();
+    this.answer = promise;
+    promise.catch(() => {});
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    this.#server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ url, method }) => {
+      const { pathname, searchParams } = new URL(url);
+      if (method !== "GET" || pathname !== "/callback") return new Response("Not found", { status: 404 });
+      resolve(searchParams);
+      return new Response("Go back to Neovim. You can close this page.");
+    });
+    this.address = `http://127.0.0.1:${this.#server.addr.port}/callback`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.shutdown();
+  }
+}
