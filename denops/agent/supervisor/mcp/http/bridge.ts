@@ -21,6 +21,8 @@ import { BridgeStart, BridgeToken, TO_SUPERVISOR } from "./messages.ts";
 const OLDER: ReadonlySet<number> = new Set([400, 404, 405]);
 /** JSON-RPC: the server's own range. */
 const FAILED = -32000;
+/** Characters. */
+const LONGEST_ERROR = 300;
 
 /** The token of the server; the supervisor sends the next one when the server refuses it. */
 class Tokens implements AuthProvider {
@@ -71,9 +73,8 @@ class Bridge {
     const token = BridgeToken.safeParse(value);
     if (token.success) return this.#tokens.receive(token.data.bridge_token);
     this.#send(value as JSONRPCMessage).catch((error) => {
-      console.error(messageOf(error));
       if (!isJSONRPCRequest(value)) return;
-      print({ jsonrpc: "2.0", id: value.id, error: { code: FAILED, message: messageOf(error) } });
+      print({ jsonrpc: "2.0", id: value.id, error: { code: FAILED, message: firstLine(error) } });
     });
   }
 
@@ -107,7 +108,7 @@ class Bridge {
       requestInit: { headers },
     });
     transport.onmessage = (message) => this.#pass(message);
-    transport.onerror = (error) => console.error(messageOf(error));
+    transport.onerror = (error) => console.error(firstLine(error));
     await transport.start();
     return transport;
   }
@@ -118,6 +119,12 @@ class Bridge {
     const version = isRecord(result) ? result.protocolVersion : undefined;
     if (typeof version === "string") this.#transport?.setProtocolVersion?.(version);
   }
+}
+
+/** Servers answer with whole pages. */
+function firstLine(error: unknown): string {
+  const [line = ""] = messageOf(error).split("\n");
+  return line.slice(0, LONGEST_ERROR);
 }
 
 function print(message: unknown): void {

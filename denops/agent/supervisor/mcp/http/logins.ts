@@ -16,16 +16,24 @@ type Tokens = Awaited<ReturnType<Provider["tokens"]>>;
 type Registration = Awaited<ReturnType<Provider["clientInformation"]>>;
 
 /** All of one server, by its address. */
-const Login = z.object({ client: z.looseObject({}).optional(), tokens: z.looseObject({}).optional() });
+const Login = z.object({
+  client: z.looseObject({}).optional(),
+  tokens: z.looseObject({}).optional(),
+  discovery: z.looseObject({}).optional(),
+});
 type Login = z.infer<typeof Login>;
 
 /** Time for the user to agree. */
 const LOGIN_MS = 10 * 60_000;
+/** A refresh opens no page. */
+const NO_PAGE = "http://127.0.0.1/callback";
 /** A refresh ends in this time. */
 const REFRESH_MS = 30_000;
 
 export class McpLogins {
   readonly #book: SessionBook<Login>;
+  /** By the server's address. */
+  readonly #refreshing = new Map<string, Promise<string | undefined>>();
   #current: AbortController | undefined;
 
   constructor(stateDir: string) {
@@ -35,11 +43,22 @@ export class McpLogins {
 
   /** @param refused the server did not take the last one @returns undefined if the user has to log in */
   async token(url: string, refused?: Unauthorized): Promise<string | undefined> {
+    if (refused === undefined) {
+      const stored = await this.#book.of(url).catch(() => undefined);
+      return (stored?.tokens as Tokens)?.access_token;
+    }
+    // A refresh token may be valid once.
+    const refreshing = this.#refreshing.get(url) ??
+      this.#refresh(url, refused).finally(() => this.#refreshing.delete(url));
+    this.#refreshing.set(url, refreshing);
+    return await refreshing;
+  }
+
+  async #refresh(url: string, refused: Unauthorized): Promise<string | undefined> {
     const stored = await this.#book.of(url).catch(() => undefined);
     const tokens = stored?.tokens as Tokens;
-    if (refused === undefined) return tokens?.access_token;
     if (stored === undefined || tokens?.refresh_token === undefined) return undefined;
-    const login = new LoginProvider(stored, undefined, () => {
+    const login = new LoginProvider(stored, NO_PAGE, () => {
       throw new Error("the refresh token has expired");
     });
     try {
@@ -105,12 +124,12 @@ function pageAddress(page: URL, server: string): string {
 /** The state of one login, as the library asks for it. */
 class LoginProvider {
   readonly stateText = crypto.randomUUID();
-  readonly redirectUrl: string | undefined;
+  readonly redirectUrl: string;
   readonly redirectToAuthorization: (page: URL) => void;
   login: Login;
   #verifier = "";
 
-  constructor(login: Login, redirectUrl: string | undefined, redirect: (page: URL) => void) {
+  constructor(login: Login, redirectUrl: string, redirect: (page: URL) => void) {
     this.login = login;
     this.redirectUrl = redirectUrl;
     this.redirectToAuthorization = redirect;
@@ -119,7 +138,7 @@ class LoginProvider {
   get clientMetadata() {
     return {
       client_name: "agent.nvim",
-      redirect_uris: [this.redirectUrl ?? "http://127.0.0.1/callback"],
+      redirect_uris: [this.redirectUrl],
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
       token_endpoint_auth_method: "none",
@@ -144,6 +163,15 @@ class LoginProvider {
 
   saveTokens(tokens: object): void {
     this.login = { ...this.login, tokens: { ...tokens } };
+  }
+
+  /** The authorization server of this login: the code goes to no other. */
+  discoveryState(): object | undefined {
+    return this.login.discovery;
+  }
+
+  saveDiscoveryState(discovery: object): void {
+    this.login = { ...this.login, discovery: { ...discovery } };
   }
 
   saveCodeVerifier(verifier: string): void {
