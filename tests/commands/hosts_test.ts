@@ -1,5 +1,6 @@
 /** Commands that reach some hosts and no others: real bubblewrap, real servers on this machine. */
 import assert from "node:assert/strict";
+import { sharedAgent } from "../support/shared_agent.ts";
 import { commandRunner } from "../support/command_sandbox.ts";
 import { scratch } from "../support/project.ts";
 
@@ -75,4 +76,42 @@ Deno.test("a command goes through the user's own proxy, which resolves the names
   assert.equal(output.trim(), "far 200\nRefused: evil.test:80 is not an allowed host.\n 403");
   assert.deepEqual(proxy.requests, ["GET http://far.test/x"]);
   assert.deepEqual(refused, ["evil.test:80"]);
+});
+
+Deno.test("rules open hosts to a command unasked; model and user see the refused ones, and the user adds one", async () => {
+  await using server = serve("hello");
+  const call = (url: string) =>
+    `call run ${JSON.stringify({ command: `${fetch(url)}; touch new`, access: "write+network" })}`;
+  const script = `
+${call(`http://localhost:${server.port}/ http://evil.test/`)}
+---
+expect hello 200
+expect Refused: evil.test:80 is not an allowed host.
+expect [Refused hosts: evil.test:80. Allow one with the rule host(evil.test).]
+call run ${
+    JSON.stringify({ command: "getent hosts evil.test || echo ENOTFOUND; exit 1", access: "try+network" })
+  }
+---
+expect rules open these hosts only, to programs that use the proxy of HTTP_PROXY: localhost:${server.port}
+say Done.`;
+  await using agent = await sharedAgent({ script, project: { "a.txt": "a" } });
+  const { nvim, project } = agent;
+  await nvim.lua(`require("agent").setup({ rules = { allow = { "host(localhost:${server.port})" } } })`);
+  await nvim.command("Agent go");
+  // The first question is about its changes.
+  await nvim.waitForScreen("✓ A new");
+  await nvim.command("Agent approve");
+  await nvim.waitForScreen("Done.");
+  assert.deepEqual(agent.server.problems, []);
+  assert.deepEqual(server.requests, [`GET http://localhost:${server.port}/`]);
+  assert.ok((await Deno.lstat(project.path("new"))).isFile);
+  await nvim.command("Agent rules");
+  await nvim.waitForScreen(
+    /allow host\(localhost:\d+\) {2}\(user\)[^]*add {3}host\(evil\.test\) {2}\(a command was refused\)/,
+  );
+  await nvim.keys("2<CR>");
+  await nvim.waitForScreen("Always allowed in this project: host(evil.test)");
+  await nvim.command("Agent rules");
+  await nvim.waitForScreen(/allow host\(evil\.test\) {2}\(project\)/);
+  await nvim.keys("q<CR>");
 });

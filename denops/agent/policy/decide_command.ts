@@ -14,7 +14,7 @@ import type { UserConfig } from "../protocol/config.ts";
 import { type CommandVerdict, judgeCommand, type Places } from "./command.ts";
 import type { FileDecision } from "./file_access.ts";
 import { type Rule, ruleText } from "./rules.ts";
-import { type LineRules, lineRules, suggestRules } from "./matching_rules.ts";
+import { type LineRules, lineRules, openHosts, suggestRules } from "./matching_rules.ts";
 import { passesUnasked, type SessionTrust, UNASKED } from "./session_permission.ts";
 
 export interface CommandCircumstances extends SessionTrust {
@@ -31,6 +31,8 @@ export interface CommandCircumstances extends SessionTrust {
   readonly hidesHistory: boolean;
   /** Why some unreadable files cannot be hidden; undefined if all can. */
   readonly cannotHide: string | undefined;
+  /** Whether a command without network can reach single hosts. */
+  readonly opensHosts?: boolean;
   /** Rules of this run that approve commands without a sandbox, where none is available. */
   readonly unsandboxed?: readonly Rule[] | undefined;
 }
@@ -48,6 +50,8 @@ export interface CommandDecision {
   readonly requestedAccess: CommandAccess;
   /** The level of the run: a read-only one, if that is enough for a line that a rule allows. */
   readonly access: CommandAccess;
+  /** Without the network: the hosts that it reaches all the same, see policy/hosts.ts. */
+  readonly hosts: readonly string[];
   /** It runs over an overlay. */
   readonly rehearsed: boolean;
   /** A rule approved its effects, so its changes over an overlay are kept without a question. */
@@ -75,12 +79,15 @@ export function decideCommand(
   const { rules, sandboxed, commands, places, cannotHide } = circumstances;
   const verdict = verdictOf(command, places);
   const rehearses = sandboxed && circumstances.rehearses && !background && direct !== true;
-  const requestedAccess = requested(wanted, verdict, rehearses, circumstances);
-  const level = levelOf(requestedAccess);
+  const wish = requested(wanted, verdict, rehearses, circumstances);
+  const network = hasNetwork(wish) ? lineRules(rules, "network", verdict) : undefined;
   // Rules go by the names of programs, and these may be the project's own. So rules allow looks only.
   const renames = changesPath(activation);
+  const allowed = (found: LineRules | undefined) => renames ? undefined : texts(found);
+  const { requestedAccess, hosts } = reachOf(wish, { network, renames, rehearses }, circumstances);
+  const level = levelOf(requestedAccess);
   const decided = (decision: FileDecision, more: Partial<CommandDecision> = {}) =>
-    commandDecision({ decision, verdict, requestedAccess, ...more }, rehearses);
+    commandDecision({ decision, verdict, requestedAccess, hosts, ...more }, rehearses);
   // Asks, although an allow rule could have answered.
   const ask = (rule: string, reason: string) =>
     decided({ verdict: "ask", rule, reason }, { suggestion: suggested(verdict, requestedAccess, renames) });
@@ -91,10 +98,8 @@ export function decideCommand(
     const reason = `some files that it must not read cannot be hidden: ${cannotHide}`;
     return decided({ verdict: "ask", rule: "deny_read", reason });
   };
-  const allowed = (found: LineRules | undefined) => renames ? undefined : texts(found);
   const run = lineRules(rules, "run", verdict);
   const git = level === "git" ? lineRules(rules, "git", verdict) : undefined;
-  const network = hasNetwork(requestedAccess) ? lineRules(rules, "network", verdict) : undefined;
   const against = (wanted: "deny" | "ask") =>
     [run, git, network].flatMap((found) => found?.verdict === wanted ? [ruleText(found.rule)] : [])[0];
   const denying = against("deny");
@@ -151,9 +156,10 @@ function commandDecision(
   facts: Pick<CommandDecision, "decision" | "verdict" | "requestedAccess"> & Partial<CommandDecision>,
   rehearses: boolean,
 ): CommandDecision {
-  const { access = facts.requestedAccess } = facts;
+  const { access = facts.requestedAccess, hosts = [] } = facts;
   const rehearsed = rehearses && ["try", "write"].includes(levelOf(access));
-  return { always: false, agreed: false, suggestion: undefined, ...facts, access, rehearsed };
+  const reached = levelOf(access) === "look" ? [] : hosts;
+  return { always: false, agreed: false, suggestion: undefined, ...facts, access, rehearsed, hosts: reached };
 }
 
 /**
@@ -177,6 +183,26 @@ function requested(
 ): CommandAccess {
   if (!circumstances.sandboxed) return UNHELD;
   return fitting(wanted ?? proposed(verdict, circumstances), rehearses, verdict);
+}
+
+/**
+ * The network of a line that wants it: all of it, or the hosts that rules open. A rule on the line decides about all of
+ * it. A look reaches no hosts, because it cannot use Unix sockets; where commands are rehearsed, a try changes as little.
+ */
+function reachOf(
+  wish: CommandAccess,
+  { network, renames, rehearses }: {
+    readonly network: LineRules | undefined;
+    readonly renames: boolean;
+    readonly rehearses: boolean;
+  },
+  { opensHosts = false, sandboxed, rules }: CommandCircumstances,
+): Pick<CommandDecision, "requestedAccess" | "hosts"> {
+  const level = levelOf(wish);
+  const isDecided = network !== undefined && !(renames && network.verdict === "allow");
+  const isPossible = opensHosts && sandboxed && hasNetwork(wish) && (rehearses || level !== "look");
+  const hosts = isPossible && !isDecided ? openHosts(rules) : [];
+  return { requestedAccess: hosts.length === 0 ? wish : level === "look" ? "try" : level, hosts };
 }
 
 /** Without overlays, "try" becomes the level that the line seems to need, and "write" if that is unknown. */

@@ -267,3 +267,86 @@ Deno.test("without a sandbox only a rule for that approves, unless a rule asks o
   assert.equal(said("git+network", renamed), "ask no sandbox always");
   assert.equal(said("write", decide("make test", "write", {}, { unsandboxed })), "ask medium");
 });
+
+Deno.test("a line that wants the network gets the hosts that rules open, at its level without the network", () => {
+  const open = { opensHosts: true, rehearses: true } as const;
+  const allow = "host(b.test), host(a.test)";
+  const cases: readonly (readonly [string, CommandAccess, Rules, Partial<CommandCircumstances>, string])[] = [
+    ["npm install", "write+network", { allow }, open, "allow write as write: a.test b.test"],
+    ["npm install", "try+network", { allow }, open, "allow try as try: a.test b.test"],
+    ["curl a.test", "look+network", { allow }, open, "allow try as try: a.test b.test"],
+    ["git fetch", "git+network", { allow }, open, "ask git as git: a.test b.test"],
+    [
+      "git fetch",
+      "git+network",
+      { allow: `${allow}, git(git fetch)` },
+      open,
+      "allow git(git fetch) as git: a.test b.test",
+    ],
+    [
+      "npm install",
+      "write+network",
+      { allow: `${allow}, run(npm install)` },
+      open,
+      "allow run(npm install) as write: a.test b.test",
+    ],
+    [
+      "npm install",
+      "write+network",
+      { allow, deny: "host(b.test)" },
+      open,
+      "allow write as write: a.test b.test !b.test",
+    ],
+    [
+      "npm install",
+      "write+network",
+      { allow: "host(*.test)", ask: "host(b.test)" },
+      open,
+      "allow write as write: *.test !b.test",
+    ],
+    ["cat .env", "try+network", { allow }, open, "ask high as try: a.test b.test"],
+    // None is left, or none is wanted.
+    ["npm install", "write+network", { allow, deny: "host(*.test)" }, open, "ask network"],
+    ["npm install", "write+network", { deny: "host(b.test)" }, open, "ask network"],
+    ["npm install", "write", { allow }, open, "allow write"],
+    ["ls", "look+network", { allow: `${allow}, run(ls)` }, open, "allow run(ls) as look"],
+    // A rule on the line is about the whole network.
+    ["npm install", "write+network", { allow, deny: "network(npm *)" }, open, "deny network(npm *)"],
+    ["npm install", "write+network", { allow, ask: "network(npm *)" }, open, "ask network(npm *)"],
+    ["npm install", "write+network", { allow: `${allow}, network(npm *)` }, open, "allow write"],
+    // Without rehearsals, a look has no level for it, and other lines ask as without the network.
+    ["curl a.test", "look+network", { allow }, { opensHosts: true }, "ask network"],
+    ["npm install", "write+network", { allow }, { opensHosts: true }, "ask medium as write: a.test b.test"],
+    // Other sandboxes open no hosts, and nothing does without a sandbox.
+    ["npm install", "write+network", { allow }, { rehearses: true }, "ask network"],
+    [
+      "npm install",
+      "write+network",
+      { allow },
+      { ...open, sandboxed: false },
+      "ask no sandbox always as git+network",
+    ],
+    ["rm -rf ~", "write+network", { allow }, open, "ask critical always as write: a.test b.test"],
+  ];
+  for (const [line, access, rules, more, expected] of cases) {
+    const decision = decide(line, access, rules, more);
+    const hosts = decision.hosts.length === 0 ? "" : `: ${decision.hosts.join(" ")}`;
+    assert.equal(said(access, decision) + hosts, expected, `${line} at ${access}`);
+    assert.ok(decision.hosts.length === 0 || !decision.access.endsWith("+network"));
+  }
+});
+
+Deno.test("rules on hosts go by no program's name, so an activated environment changes nothing", () => {
+  const places = { root: "/p", home: "/home/me" };
+  const rules = ["host(a.test)", "network(npm *)"].map((text) => parseRule(text, "allow", "user"));
+  const activation = { before: ["/p/bin"], after: [] };
+  const { hosts, decision } = decideCommand(
+    { command: "npm install", access: "write+network", activation },
+    {
+      ...{ rules, places, sandboxed: true, commands: "look", rehearses: true, hidesHistory: false },
+      ...{ cannotHide: undefined, permission: "default", isTainted: false, opensHosts: true },
+    },
+  );
+  assert.deepEqual(hosts, ["a.test"]);
+  assert.equal(decision.rule, "write");
+});

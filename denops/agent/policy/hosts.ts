@@ -64,6 +64,19 @@ export function matchesHost(patterns: readonly string[], target: HostTarget): bo
   return allowing(patterns, target).length > 0;
 }
 
+/** Whether these patterns allow any host. */
+export function allowsAny(patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => {
+    const { name = "", below = false, port } = (pattern.startsWith("!") ? undefined : parseHost(pattern)) ??
+      {};
+    if (name === "") return false;
+    const ports = port === undefined ? WEB_PORTS : [Number(port)];
+    return below
+      ? !patterns.includes(`!${pattern}`)
+      : ports.some((port) => matchesHost(patterns, { name, port }));
+  });
+}
+
 /** The patterns that allow a host; none if one excludes it. */
 function allowing(patterns: readonly string[], { name, port }: HostTarget): readonly HostPattern[] {
   const wanted = normalName(name);

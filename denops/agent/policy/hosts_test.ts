@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { addressProblem, matchesHost, parseHost } from "./hosts.ts";
+import { addressProblem, hostProblem, matchesHost, parseHost } from "./hosts.ts";
 
 Deno.test("a pattern names hosts, with the ports of the web or one of its own", () => {
   for (
@@ -37,7 +37,7 @@ Deno.test("an exclusion wins over every pattern, and without a port over all por
 
 Deno.test("a wrong pattern says what is wrong", () => {
   for (
-    const [pattern] of [
+    const [pattern, problem] of [
       ["*", /names no host; a rule network/],
       ["*:80", /names no host/],
       ["https://a.test", /must be a host alone/],
@@ -51,6 +51,7 @@ Deno.test("a wrong pattern says what is wrong", () => {
       ["a.test:65536", /no valid port/],
     ] as const
   ) {
+    assert.match(hostProblem(pattern) ?? "", problem, pattern);
     assert.ok(!matchesHost([pattern], { name: "a.test", port: 80 }), pattern);
   }
 });
@@ -118,7 +119,7 @@ Deno.test("text of any kind throws nothing, and only valid patterns match", () =
   const host = fc.oneof(fc.string(), NAME, fc.ipV4(), fc.ipV6(), fc.ipV6().map((text) => `[${text}]:80`));
   fc.assert(fc.property(host, host, PORT, host, (pattern, name, port, address) => {
     const isMatch = matchesHost([pattern], { name, port });
-    if (isMatch) assert.ok(parseHost(pattern) !== undefined);
+    if (isMatch) assert.equal(hostProblem(pattern), undefined);
     addressProblem([pattern], { name, port }, address);
   }));
 });

@@ -4,6 +4,7 @@ import { type CommandVerdict, judgeCommand } from "./command.ts";
 import { covers, ownCommands, specificity, suggestPatterns, touches } from "./command/rules.ts";
 import { type NamedPath, namesOf } from "./file_access.ts";
 import { matchesGlob } from "./glob.ts";
+import { allowsAny } from "./hosts.ts";
 import { hostMatches, nameMatches, toolMatches } from "./remote_rules.ts";
 import { parseRule, type Rule, RULE_SOURCES, RULE_VERDICTS, ruleText, type RuleVerdict } from "./rules.ts";
 
@@ -83,6 +84,18 @@ export function uncovered(allow: readonly string[], command: string): string {
 /** The rule that decides on fetching an address; undefined if none matches. */
 export function fetchRule(rules: readonly Rule[], url: string): Rule | undefined {
   return deciding(rules, "fetch", (pattern) => hostMatches(pattern, url));
+}
+
+/**
+ * The hosts that commands without network can reach, as policy/hosts.ts reads them. Hosts that a rule denies or asks about
+ * are excluded. Empty if no host is left.
+ */
+export function openHosts(rules: readonly Rule[]): readonly string[] {
+  const own = rules.filter(({ kind }) => kind === "host");
+  const open = own.filter(({ verdict }) => verdict === "allow").map(({ pattern }) => pattern);
+  const closed = own.filter(({ verdict }) => verdict !== "allow").map(({ pattern }) => `!${pattern}`);
+  const patterns = [...new Set([...open.sort(), ...closed.sort()])];
+  return allowsAny(patterns) ? patterns : [];
 }
 
 /** The rule that decides on a tool call of an MCP server; undefined if none matches. */

@@ -1,12 +1,13 @@
 /**
  * The user's own rules: allow, ask and deny lists of patterns such as `run(git diff *)`, `write(src/**)`,
- * `read(.env)`, `network(npm install *)`, `fetch(docs.python.org)`, `mcp(server/tool)`, `agent(explore)`,
+ * `read(.env)`, `network(npm install *)`, `host(registry.npmjs.org)`, `fetch(docs.python.org)`, `mcp(server/tool)`, `agent(explore)`,
  * `tool(refactor)`. Pure.
  */
 import { messageOf } from "../shared/errors.ts";
 import { patternProblem } from "./command/rules.ts";
 import { RULE_KINDS, type RuleKind, rulesIn } from "../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../protocol/config.ts";
+import { hostProblem } from "./hosts.ts";
 import { globProblem } from "./glob.ts";
 import { agentProblem, fetchProblem, ownToolProblem, toolProblem } from "./remote_rules.ts";
 
@@ -69,6 +70,7 @@ const PROBLEMS: Readonly<Record<RuleKind, (pattern: string) => string | undefine
   run: patternProblem,
   git: patternProblem,
   network: patternProblem,
+  host: hostProblem,
   read: globProblem,
   write: globProblem,
   fetch: fetchProblem,

@@ -72,18 +72,27 @@ export type AccessOf<Kind extends AccessKind> = Extract<Access, { kind: Kind }>;
 export const SESSION_PERMISSIONS = ["ask", "default", "commands", "sensitive", "both"] as const;
 export type SessionPermission = (typeof SESSION_PERMISSIONS)[number];
 
-/** Kinds of rules: commands have three, tools and other accesses one each. */
+/** Kinds of rules: commands have four, tools and other accesses one each. */
 export const RULE_KINDS = [
   "run",
   "git",
   "network",
+  "host",
   "tool",
   "read",
   "write",
   "fetch",
   "mcp",
   "agent",
-] as const satisfies readonly ("run" | "git" | "network" | "tool" | FileAccess["access"] | AccessKind)[];
+] as const satisfies readonly (
+  | "run"
+  | "git"
+  | "network"
+  | "host"
+  | "tool"
+  | FileAccess["access"]
+  | AccessKind
+)[];
 export type RuleKind = (typeof RULE_KINDS)[number];
 
 /** Between two rules of a list. Words that are no kind of rule belong to a command: `f(a), g(b)`. */

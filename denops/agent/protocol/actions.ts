@@ -89,6 +89,8 @@ export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("answer_question"), request, answer: z.string().optional() }),
   z.object({ type: z.literal("rules"), request, chat, session, ...place }),
   z.object({ type: z.literal("remove_rule"), chat, rule: z.string() }),
+  /** Opens a host to the project's commands: one of the refused rules of `rules`. */
+  z.object({ type: z.literal("allow_host"), chat, rule: z.string().startsWith("host(") }),
   z.object({ type: z.literal("log"), request, chat, session, ...place }),
   /** Lists the available modes. */
   z.object({ type: z.literal("modes"), request, chat, session, ...place }),

@@ -62,6 +62,8 @@ export const CommandInput = z.object({
   background: z.boolean(),
   /** Works on the project's files directly, without a rehearsal. */
   direct: z.boolean().optional(),
+  /** Without the network: the hosts that it reaches all the same, see policy/hosts.ts. The gate sets them. */
+  hosts: z.array(z.string()).readonly().optional(),
   /** From earlier commands of its session. All other variables that carry over are part of the line. */
   activation: Activation.optional(),
 });

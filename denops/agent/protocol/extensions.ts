@@ -92,6 +92,8 @@ export const AnswerMeta = z.object({
   access: CommandAccess.optional(),
   /** It runs over an overlay. */
   rehearsed: z.boolean().optional(),
+  /** The hosts that it reaches without the network. */
+  hosts: z.array(z.string()).readonly().optional(),
 });
 export type AnswerMeta = z.infer<typeof AnswerMeta>;
 

@@ -147,7 +147,13 @@ export type Update =
   /** More of the answer to an `aside`; its `engine_answer` has all of it. */
   | { readonly type: "aside_text"; readonly chat: number; readonly request: number; readonly text: string }
   | { readonly type: "health"; readonly request: number; readonly report: HealthReport }
-  | { readonly type: "rules"; readonly request: number; readonly rules: readonly ShownRule[] }
+  /** `refused`: rules that would open hosts that commands could not reach. */
+  | {
+    readonly type: "rules";
+    readonly request: number;
+    readonly rules: readonly ShownRule[];
+    readonly refused: readonly string[];
+  }
   /** Files of the project that were found in time. Files that the agent may not read freely are left out. */
   | { readonly type: "files"; readonly request: number; readonly paths: readonly string[] }
   | { readonly type: "readable"; readonly request: number; readonly readable: boolean }
@@ -384,6 +390,8 @@ export type ApprovalSubject =
     readonly folder: string;
     /** The command's access; absent without a sandbox. */
     readonly access?: CommandAccess;
+    /** The hosts that it reaches without the network, as text. */
+    readonly hosts?: string;
     readonly severity: string;
     /** The user edited the command. */
     readonly is_edited: boolean;

@@ -34,11 +34,12 @@ local LEVELS = {
 
 --- Names what the command may change. Without an access nothing limits it.
 ---@param access? string
+---@param hosts? string  the hosts that it reaches without the network
 ---@return string
-local function sandbox_of(access)
+local function sandbox_of(access, hosts)
   local level = LEVELS[(access or ""):match("^%a+")]
-  return level and level .. (M.has_network(access) and ", with the network" or ", no network")
-    or "no sandbox: changes anything"
+  local network = M.has_network(access) and "with the network" or hosts and "with some hosts" or "no network"
+  return level and ("%s, %s"):format(level, network) or "no sandbox: changes anything"
 end
 
 ---@param access? string
@@ -62,8 +63,11 @@ local function command_lines(approval)
     add("$ " .. line, "AgentTitle")
   end
   add(format.one_line(approval.reason), "AgentWarning")
-  local level = ("%s · severity: %s"):format(sandbox_of(approval.access), approval.severity)
+  local level = ("%s · severity: %s"):format(sandbox_of(approval.access, approval.hosts), approval.severity)
   add(level, M.has_network(approval.access) and "AgentWarning" or "AgentHint")
+  if approval.hosts then
+    add("hosts: " .. format.one_line(approval.hosts), "AgentWarning")
+  end
   -- A folder can have any name, even the label of the root's row.
   local is_root = approval.folder == "."
   local folder = is_root and "in the project's root" or "in ./" .. format.one_line(approval.folder)

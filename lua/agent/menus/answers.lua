@@ -20,17 +20,25 @@ end
 ---@param chat agent.Chat
 function M.rules(chat)
   ask(chat, { type = "rules" }, function(update)
-    if #update.rules == 0 then
+    if #update.rules + #update.refused == 0 then
       return say.info("no rules yet: A in an approval makes one")
     end
-    vim.ui.select(update.rules, {
-      prompt = "Rules (choose one to remove it)",
-      format_item = function(rule)
-        return ("%-5s %s  (%s)"):format(rule.verdict, rule.rule, rule.source)
+    local rows = vim.tbl_map(function(rule)
+      local text = ("%-5s %s  (%s)"):format(rule.verdict, rule.rule, rule.source)
+      return { text = text, type = "remove_rule", rule = rule.rule }
+    end, update.rules)
+    for _, rule in ipairs(update.refused) do
+      local text = ("add   %s  (a command was refused)"):format(rule)
+      table.insert(rows, { text = text, type = "allow_host", rule = rule })
+    end
+    vim.ui.select(rows, {
+      prompt = #update.refused > 0 and "Rules (choose one to remove or add it)" or "Rules (choose one to remove it)",
+      format_item = function(row)
+        return row.text
       end,
-    }, function(rule)
-      if rule then
-        require("agent.client").send({ type = "remove_rule", chat = chat.id, rule = rule.rule })
+    }, function(row)
+      if row then
+        require("agent.client").send({ type = row.type, chat = chat.id, rule = row.rule })
       end
     end)
   end)

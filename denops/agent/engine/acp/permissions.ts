@@ -51,10 +51,10 @@ function permissionRequest(
 }
 
 function approvalAnswer(option: string, meta: AnswerMeta): ApprovalAnswer {
-  const { reason, rule, command, access, rehearsed } = meta;
+  const { reason, rule, command, access, rehearsed, hosts } = meta;
   if (option !== OPTION.allowOnce && option !== OPTION.allowSession) {
     return { answer: "reject", ...defined({ rule, reason }) };
   }
   const answer = option === OPTION.allowOnce ? "allow_once" : "allow_session";
-  return { answer, ...defined({ rule, command, access, rehearsed }) };
+  return { answer, ...defined({ rule, command, access, rehearsed, hosts }) };
 }

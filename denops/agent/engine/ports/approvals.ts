@@ -28,6 +28,8 @@ export type ApprovalAnswer =
     readonly access?: CommandAccess;
     /** It runs over an overlay. */
     readonly rehearsed?: boolean;
+    /** The hosts that it reaches without the network. */
+    readonly hosts?: readonly string[];
   }
   | { readonly answer: "reject"; readonly reason?: string; readonly rule?: string }
   | { readonly answer: "cancelled" };

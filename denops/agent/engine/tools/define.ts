@@ -112,6 +112,8 @@ export interface ApprovedChanges {
   readonly access?: CommandAccess;
   /** It runs over an overlay. */
   readonly rehearsed?: boolean;
+  /** The hosts that it reaches without the network. */
+  readonly hosts?: readonly string[];
 }
 
 export interface Tool {

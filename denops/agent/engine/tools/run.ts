@@ -81,7 +81,7 @@ export const run = defineTool({
         const report = await commands.run(final, context.callId, signal);
         if (report.folder !== undefined) context.session.folder = report.folder;
         const line = approved.command ?? args.command;
-        const text = reportText(report, approved.access, line, final.rehearsed);
+        const text = reportText(report, approved.access, line, final.rehearsed, approved.hosts);
         const carryOver = () => carriedOver(report, context);
         // A read-only mode refuses more access, so its hints propose none.
         const isRefused = context.access !== "write" && MORE_ACCESS.test(text);
@@ -159,17 +159,21 @@ async function carriedOver(
   return changeText(before, session.shell, workspace.roots);
 }
 
-/** @param access what the command could change @param line the command @param rehearsed it ran over an overlay */
+/**
+ * @param access what the command could change @param line the command @param rehearsed it ran over an overlay
+ * @param hosts that it could reach without the network
+ */
 export function reportText(
   report: CommandReport,
   access?: CommandAccess,
   line?: string,
   rehearsed?: boolean,
+  hosts?: readonly string[],
 ): string {
   const output = report.output.trimEnd();
   const hint = report.end === "still running"
     ? undefined
-    : hintFor(output, access, report.failed, line, rehearsed);
+    : hintFor(output, access, report.failed, line, rehearsed, hosts);
   return [output === "" ? "(no output)" : output, `[${report.end}]`, ...(hint === undefined ? [] : [hint])]
     .join("\n");
 }

@@ -20,13 +20,16 @@ export function approvalActions(
 
 export function ruleActions(
   { chats, push, notice }: ActionContext,
-): Handlers<"rules" | "remove_rule" | "log"> {
+): Handlers<"rules" | "remove_rule" | "allow_host" | "log"> {
   return {
     async rules(action) {
       const { client } = await chats.at(action).session.project();
       const rules = client.permissions.rules.rules(action.chat)
         .map((rule) => ({ verdict: rule.verdict, rule: ruleText(rule), source: rule.source }));
-      push({ type: "rules", request: action.request, rules });
+      const known = new Set(rules.map(({ rule }) => rule));
+      const refused = client.terminals.refused.map((pattern) => ruleText({ kind: "host", pattern }))
+        .filter((rule) => !known.has(rule));
+      push({ type: "rules", request: action.request, rules, refused });
     },
     async remove_rule({ rule, chat }) {
       const { client } = await chats.of(chat).session.project();
@@ -34,6 +37,11 @@ export function ruleActions(
         throw new Error(`Cannot remove ${rule}: it comes from your options. Change it there.`);
       }
       notice(chat, "info", `Removed: ${rule}`);
+    },
+    async allow_host({ rule, chat }) {
+      const { client } = await chats.of(chat).session.project();
+      await client.permissions.rules.add(rule, "allow", "project", chat);
+      notice(chat, "info", `Always allowed in this project: ${rule}`);
     },
     async log(action) {
       const { root, client } = await chats.at(action).session.project();

@@ -98,9 +98,10 @@ export class EngineClient implements ClientContext {
     const { gate, limitsOf, trustOf } = this.ports;
     const ends = gate.ends(chat);
     const files = this.permissions.files(chat);
-    const [view, { works: rehearses }] = await Promise.all([
+    const [view, { works: rehearses }, hold] = await Promise.all([
       this.permissions.view(files),
       sandbox.rehearses(),
+      sandbox.hold(),
     ]);
     return {
       chat,
@@ -117,6 +118,7 @@ export class EngineClient implements ClientContext {
       roots,
       view,
       rehearses,
+      opensHosts: hold === "bubblewrap",
       ended: (sessionId, terminal) => this.terminals.endedCommand(sessionId, terminal),
     };
   }

@@ -7,17 +7,22 @@ import { META, ours } from "../../protocol/extensions.ts";
 import { defined } from "../../shared/records.ts";
 import type { Rehearsal } from "./rehearsal.ts";
 import { shortened } from "../system/output.ts";
+import type { AllowProxy } from "../network/allow_proxy.ts";
 import { type CommandEnd, type CommandSpec, RunningCommand } from "./runner.ts";
 import { activationCode, checkActivation, shellState } from "./shell_state.ts";
 
 /** Running commands per session. */
 const MOST_RUNNING = 10;
+/** Refused hosts in a note. */
+const MOST_REFUSED = 10;
 
 export interface Grant {
   /** The approval assumes that unreadable files are hidden from the command; otherwise it is invalid. */
   readonly isMasked: boolean;
   /** The user or a rule approved its effects, so changes over an overlay are kept without a question. */
   readonly agreed: boolean;
+  /** The hosts that the approval covers. */
+  readonly hosts?: readonly string[];
 }
 
 interface TerminalPorts {
@@ -56,6 +61,7 @@ interface Terminal {
   /** Resolves when it has ended and its changes are listed. */
   readonly ended: Promise<CommandEnd>;
   readonly rehearsal: Rehearsal | undefined;
+  readonly proxy: AllowProxy | undefined;
   /** Milliseconds since 1970. */
   readonly started: number;
   end?: CommandEnd;
@@ -78,6 +84,8 @@ export class Terminals implements AsyncDisposable {
   /** Commands whose sandboxes are being created. */
   readonly #starting = new Set<Promise<string>>();
   #isClosed = false;
+  /** Patterns of hosts that commands could not reach. */
+  readonly #refused = new Set<string>();
   /** Released commands that are still ending. */
   readonly #ending = new Set<Promise<void>>();
 
@@ -129,19 +137,22 @@ export class Terminals implements AsyncDisposable {
       command = new RunningCommand(spec, () => show());
     } catch (error) {
       await spec.sweep();
+      await spec.proxy?.[Symbol.asyncDispose]();
       await spec.rehearsal?.[Symbol.asyncDispose]();
       throw error;
     }
-    const { rehearsal } = spec;
+    const { rehearsal, proxy } = spec;
     const ended = command.ended.then(async (end) => {
       const whole = end.type === "exited" || end.type === "signalled";
       terminal.notes = await rehearsal?.finish(whole) ?? [];
       terminal.end = end;
+      await proxy?.[Symbol.asyncDispose]();
+      for (const host of proxy?.refused ?? []) this.#refused.add(patternOf(host));
       if (input.background) this.#tellRunning(sessionId);
       return end;
     });
     const started = Date.now();
-    const terminal: Terminal = { sessionId, command, input, host, grant, ended, rehearsal, started };
+    const terminal: Terminal = { sessionId, command, input, host, grant, ended, rehearsal, proxy, started };
     this.#open.set(id, terminal);
     if (input.background) this.#tellRunning(sessionId);
     return id;
@@ -151,6 +162,11 @@ export class Terminals implements AsyncDisposable {
     if (this.#isClosed) return;
     const running = this.jobs(sessionId).filter(({ end }) => end === undefined);
     this.#ports.running(sessionId, running.length);
+  }
+
+  /** Patterns of the last hosts that commands could not reach, the newest first. */
+  get refused(): readonly string[] {
+    return [...this.#refused].slice(-MOST_REFUSED).reverse();
   }
 
   /** The session's background commands, the newest first. */
@@ -210,8 +226,8 @@ export class Terminals implements AsyncDisposable {
 
   async output(id: string): Promise<TerminalOutputResponse> {
     const terminal = this.#terminal(id);
-    const { command, end, notes = [], rehearsal } = terminal;
-    const lines = notes.map((line) => `[${line}]`);
+    const { command, end, notes = [], rehearsal, proxy } = terminal;
+    const lines = [...notes, ...refusals(proxy?.refused ?? [])].map((line) => `[${line}]`);
     const output = shortened(
       lines.length === 0 ? command.output : [command.output.trimEnd(), ...lines].join("\n").trimStart(),
     );
@@ -307,6 +323,20 @@ function agreed(params: CreateTerminalRequest): TerminalMeta {
   const isSame = params.command === "sh" && flag === "-c" && line === input?.command;
   if (input !== undefined && isSame && params.cwd === input.cwd) return input;
   throw RequestError.invalidParams(undefined, "the command is not in the agreed form");
+}
+
+/** A note about the hosts that a command could not reach. */
+function refusals(hosts: readonly string[]): readonly string[] {
+  const [first] = hosts;
+  if (first === undefined) return [];
+  const more = hosts.length > MOST_REFUSED ? `, ${hosts.length - MOST_REFUSED} more` : "";
+  const names = hosts.slice(0, MOST_REFUSED).join(", ");
+  return [`Refused hosts: ${names}${more}. Allow one with the rule host(${patternOf(first)}).`];
+}
+
+/** @param host with its port */
+function patternOf(host: string): string {
+  return host.replace(/:(?:80|443)$/, "");
 }
 
 function exitStatus(end: CommandEnd) {

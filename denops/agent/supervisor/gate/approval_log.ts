@@ -105,7 +105,7 @@ export function logLines(entries: readonly LoggedApproval[], most: number = MOST
   const note = left > 0 ? [`[the last ${most}; ${left} older ones are not shown]`] : [];
   const lines = entries.slice(-most).map(({ time, title, answer, rule, accesses: access }) => {
     const level = access.kind === "command"
-      ? access.access
+      ? [access.access, ...access.hosts ?? []].join(" ")
       : access.kind === "effects"
       ? "what it changed"
       : undefined;

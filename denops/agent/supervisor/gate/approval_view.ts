@@ -50,6 +50,8 @@ export interface GateContext {
   readonly roots: readonly string[];
   /** Whether commands can run over overlays. */
   readonly rehearses: boolean;
+  /** Whether commands without network can reach single hosts. */
+  readonly opensHosts?: boolean;
   /** A session's ended command and its changes, by the id of its terminal. */
   ended(sessionId: string, terminal: string): EndedCommand | undefined;
   /** The files that commands see; undefined without a sandbox. */
@@ -70,14 +72,19 @@ export interface AccessRequest {
   readonly tools?: readonly string[] | undefined;
 }
 
+/** Characters of the hosts in an approval. */
+const LONGEST_HOSTS = 200;
+
 export type ApprovalView = ApprovalSubject & Pick<ApprovalUpdate, "reason" | "suggestion">;
 
 export function circumstancesOf(
-  { root, rules, chat, commands, unsandboxed, view, rehearses, trust, tools = [], files }: GateContext,
+  context: GateContext,
   reason: string,
 ): Circumstances {
+  const { root, rules, chat, commands, unsandboxed, view, rehearses, trust, tools = [], files } = context;
   const { HOME: home } = neovimEnvironment();
   return {
+    opensHosts: context.opensHosts === true,
     rules: rules.rules(chat),
     sandboxed: view !== undefined,
     commands,
@@ -152,7 +159,7 @@ export function shownCommand(
   { access: { command, cwd, access, activation }, reason, force }: AccessRequest & {
     readonly access: AccessOf<"command">;
   },
-  { decision, verdict, requestedAccess, suggestion }: CommandDecision,
+  { decision, verdict, requestedAccess, hosts, suggestion }: CommandDecision,
   edited: boolean,
   { root, roots, view }: GateContext,
 ): ApprovalView {
@@ -169,10 +176,16 @@ export function shownCommand(
     command: visible(command),
     folder: middleCut(relative(root, cwd) || ".", LONGEST_FOLDER),
     ...(view === undefined ? {} : { access: requestedAccess }),
+    ...(hosts.length === 0 ? {} : { hosts: hostsText(hosts) }),
     severity: verdict.severity,
     is_edited: edited,
     ...defined({ suggestion, activation: shownActivation(activation, roots) }),
   };
+}
+
+function hostsText(hosts: readonly string[]): string {
+  const texts = hosts.map((pattern) => pattern.startsWith("!") ? `not ${pattern.slice(1)}` : pattern);
+  return middleCut(oneLine(texts.join(", ")), LONGEST_HOSTS);
 }
 
 export function shownEffects(

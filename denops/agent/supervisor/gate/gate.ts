@@ -11,14 +11,8 @@ import { againstMode } from "../../policy/decide_mode.ts";
 import type { FileDecision } from "../../policy/file_access.ts";
 import { covers } from "../../protocol/modes.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
-import {
-  type ApprovedCommand,
-  type CommandAccess,
-  commandKey,
-  hasNetwork,
-  type TerminalMeta,
-} from "../../protocol/commands.ts";
-import { type AnswerMeta, ApprovalMeta, OPTION, ours } from "../../protocol/extensions.ts";
+import { type ApprovedCommand, commandKey, hasNetwork, type TerminalMeta } from "../../protocol/commands.ts";
+import { ApprovalMeta, OPTION, ours } from "../../protocol/extensions.ts";
 import type { LspServer } from "../../protocol/lsp.ts";
 import type { ApprovalUpdate, Update } from "../../protocol/ui.ts";
 import { ApprovedAccess } from "./approved_access.ts";
@@ -186,55 +180,75 @@ export class Gate {
   ): Promise<RequestPermissionResponse> {
     const { sessionId, toolCall } = request;
     const { access: input, reason, force } = accessRequest;
-    const judge = (command: string) => {
-      const access = { ...input, command };
-      return {
-        access,
-        judgement: withinMode(decide(access, circumstancesOf(context, reason)), access, context),
-      };
+    const judge = (command: string) => this.#judge({ ...input, command }, reason, context);
+    const at = (command: string, { access, hosts }: CommandReach) => ({
+      ...input,
+      command,
+      access,
+      hosts: hosts.length === 0 ? undefined : hosts,
+    });
+    const grant = (command: string, reach: CommandReach, agreed: boolean) => {
+      const key = commandKey(sessionId, toolCall.toolCallId, { ...at(command, reach), ...reach });
+      this.#grant(key, reach, agreed, context);
     };
-    const at = (command: string, access: CommandAccess) => ({ ...input, command, access });
-    const grant = (command: string, access: CommandAccess, rehearsed: boolean, agreed: boolean) => {
-      const key = commandKey(sessionId, toolCall.toolCallId, { ...at(command, access), rehearsed });
-      if (hasNetwork(access)) context.trust.taint();
-      const isMasked = context.view?.masks.complete !== false;
-      this.#granted.set(key, { chat: context.chat, isMasked, agreed });
+    const judgement = judge(input.command);
+    const { decision, always, rehearsed, agreed } = judgement;
+    const requested = requestedReach(judgement);
+    const wasAllowed = this.#session.has(
+      sessionKey(context.chat, { ...at(input.command, requested), rehearsed }),
+    );
+    const answeredBy = (decision: FileDecision, reach: CommandReach) => {
+      if (decision.verdict === "allow") grant(input.command, reach, agreed || wasAllowed);
+      return this.#automatic(request, decision, at(input.command, reach), context, rehearsed);
     };
-    const { judgement } = judge(input.command);
-    const { decision, always, requestedAccess, rehearsed, agreed } = judgement;
-    const sessionInput = { ...at(input.command, requestedAccess), rehearsed };
-    const wasAllowed = this.#session.has(sessionKey(context.chat, sessionInput));
-    const answeredBy = (decision: FileDecision, access: CommandAccess) => {
-      if (decision.verdict === "allow") grant(input.command, access, rehearsed, agreed || wasAllowed);
-      return this.#automatic(request, decision, at(input.command, access), context, rehearsed);
-    };
-    if (decision.verdict === "deny") return answeredBy(decision, requestedAccess);
-    if (decision.verdict === "allow" && !force) return answeredBy(decision, judgement.access);
+    if (decision.verdict === "deny") return answeredBy(decision, requested);
+    if (decision.verdict === "allow" && !force) return answeredBy(decision, judgement);
     if (wasAllowed && !always && !force) {
-      return answeredBy({ verdict: "allow", rule: "allowed for this session" }, requestedAccess);
+      return answeredBy({ verdict: "allow", rule: "allowed for this session" }, requested);
     }
+    let view = { command: input.command, judgement };
     const viewOf = (command: string) => {
-      const { access, judgement } = judge(command);
-      return shownCommand({ ...accessRequest, access }, judgement, command !== input.command, context);
+      view = { command, judgement: judge(command) };
+      const access = { ...input, command };
+      return shownCommand({ ...accessRequest, access }, view.judgement, command !== input.command, context);
     };
     const first = shownCommand(accessRequest, judgement, false, context);
-    const answer = await this.#ask(toolCall, at(input.command, requestedAccess), first, context, viewOf);
+    const answer = await this.#ask(toolCall, at(input.command, requested), first, context, viewOf);
     if (answer === undefined) return CANCELLED;
     if (answer.option === OPTION.reject) return response(answer);
     // The latest version on screen runs, and the rules may have changed since it was shown.
     const command = answer.command ?? input.command;
-    const last = judge(command).judgement;
+    const last = judge(command);
     if (last.decision.verdict === "deny") {
-      return this.#automatic(request, last.decision, at(command, last.requestedAccess), context);
+      return this.#automatic(request, last.decision, at(command, requestedReach(last)), context);
     }
+    const isAsShown = view.command === command && answer.option !== OPTION.allowAlways;
+    const reach = isAsShown ? approvedReach(view.judgement, last) : requestedReach(last);
     if (answer.option === OPTION.allowSession) {
-      this.#session.add(
-        sessionKey(context.chat, { ...at(command, last.requestedAccess), rehearsed: last.rehearsed }),
-      );
+      this.#session.add(sessionKey(context.chat, { ...at(command, reach), rehearsed: reach.rehearsed }));
     }
     // The approval covers only what was shown.
-    grant(command, last.requestedAccess, last.rehearsed, true);
-    return response(answer, { access: last.requestedAccess, rehearsed: last.rehearsed });
+    grant(command, reach, true);
+    return response(answer, reach);
+  }
+
+  #grant(key: string, { access, hosts }: CommandReach, agreed: boolean, { chat, trust, view }: GateContext) {
+    if (hasNetwork(access) || hosts.length > 0) trust.taint();
+    const isMasked = view?.masks.complete !== false;
+    this.#granted.set(key, { chat, isMasked, agreed, ...hosts.length === 0 ? {} : { hosts } });
+  }
+
+  /** The judgement of a line. One that the user allowed for the session with the whole network keeps it. */
+  #judge(access: AccessOf<"command">, reason: string, context: GateContext): CommandDecision {
+    const circumstances = circumstancesOf(context, reason);
+    const judgeWith = (more: Partial<Circumstances>) =>
+      withinMode(decide(access, { ...circumstances, ...more }), access, context);
+    const judgement = judgeWith({});
+    if (judgement.hosts.length === 0) return judgement;
+    const whole = judgeWith({ opensHosts: false });
+    const { requestedAccess, rehearsed } = whole;
+    const line = { ...access, access: requestedAccess, rehearsed, hosts: undefined };
+    return this.#session.has(sessionKey(context.chat, line)) ? whole : judgement;
   }
 
   /** The user approves the list of changes that was made when the command ended. */
@@ -264,7 +278,9 @@ export class Gate {
     const answer = await this.#ask(toolCall, access, view, context);
     if (answer === undefined) return CANCELLED;
     if (answer.option !== OPTION.reject) effects.keep(answer.kept);
-    if (answer.option === OPTION.allowSession) this.#session.add(sessionKey(context.chat, ended.input));
+    if (answer.option === OPTION.allowSession) {
+      this.#session.add(sessionKey(context.chat, { ...ended.input, hosts: ended.grant.hosts }));
+    }
     return response(answer);
   }
 
@@ -289,11 +305,10 @@ export class Gate {
       this.#push({ type: "denied", chat, title, reason: oneLine(decision.reason) });
       return outcomeOf(OPTION.reject, { reason: decision.reason, rule });
     }
-    const commandAccess = access.kind === "command" ? access.access : undefined;
-    return outcomeOf(OPTION.allowOnce, {
-      rule,
-      ...(commandAccess === undefined ? {} : { access: commandAccess, rehearsed }),
-    });
+    const reach = access.kind === "command" && access.access !== undefined
+      ? reachMeta({ access: access.access, hosts: access.hosts ?? [], rehearsed })
+      : {};
+    return outcomeOf(OPTION.allowOnce, { rule, ...reach });
   }
 
   /** Shows the request and waits for the user; undefined if the turn was stopped. */
@@ -389,6 +404,21 @@ function noteRemote(access: Access, { trust }: GateContext): void {
 
 const NAMELESS = "a tool call";
 
+/** The reach of a command. */
+type CommandReach = Pick<CommandDecision, "access" | "hosts" | "rehearsed">;
+
+/** The reach that the user is asked about. */
+function requestedReach({ requestedAccess, hosts, rehearsed }: CommandDecision): CommandReach {
+  return { access: requestedAccess, hosts, rehearsed };
+}
+
+/** The reach that was shown, without the hosts that rules have closed meanwhile. */
+function approvedReach(first: CommandDecision, last: CommandDecision): CommandReach {
+  if (first.hosts.length === 0) return requestedReach(last);
+  const closed = last.hosts.filter((pattern) => pattern.startsWith("!"));
+  return { ...requestedReach(first), hosts: [...new Set([...first.hosts, ...closed])] };
+}
+
 /** A command never gets more access than the mode's. */
 function withinMode(
   judgement: CommandDecision,
@@ -406,14 +436,14 @@ function askedIn({ _meta }: RequestPermissionRequest): AccessRequest | undefined
 }
 
 /**
- * The scope of "for this session": this line, in this folder, with this access and these variables; with
+ * The scope of "for this session": this line, in this folder, with this access, these hosts and these variables; with
  * direct writes only if they were approved.
  */
 function sessionKey(
   chat: number,
-  { command, cwd, access, rehearsed, activation }: ApprovedCommand,
+  { command, cwd, access, rehearsed, hosts, activation }: ApprovedCommand,
 ): string {
-  return JSON.stringify([chat, command, cwd, access, rehearsed, activation]);
+  return JSON.stringify([chat, command, cwd, access, rehearsed, hosts, activation]);
 }
 
 /** The previous view, with the problem as the reason. */
@@ -425,15 +455,19 @@ function orProblem(show: () => ApprovalView, before: ApprovalView): ApprovalView
   }
 }
 
-/** @param settled for a command: its access, and whether it runs over an overlay */
+function reachMeta({ access, hosts, rehearsed }: CommandReach) {
+  return { access, rehearsed, ...(hosts.length === 0 ? {} : { hosts }) };
+}
+
+/** @param reach of a command */
 function response(
   { option, reason, rule, command }: UserAnswer,
-  settled: Pick<AnswerMeta, "access" | "rehearsed"> = {},
+  reach?: CommandReach,
 ): RequestPermissionResponse {
   return outcomeOf(option, {
     ...(reason ? { reason } : {}),
     ...(option === OPTION.reject && rule !== undefined ? { rule } : {}),
     ...(command === undefined ? {} : { command }),
-    ...settled,
+    ...(reach === undefined ? {} : reachMeta(reach)),
   });
 }

@@ -25,7 +25,7 @@ export type ProxyRequest =
   | { readonly kind: "invalid"; readonly problem: string };
 
 const REQUEST_LINE = /^([!#$%&'*+.^`|~\w-]{1,32}) ([!-~]+) HTTP\/1\.([01])$/;
-const HEADER = /^([!#$%&'*+.^`|~\w-]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
+const HEADER = /^([!#$%&'*+.^`|~\w-]+):([\t\x20-\x7e\x80-\xff]*)$/;
 const PLAIN_TARGET = /^http:\/\/([^/?#]*)(\/[^#]*|\?[^#]*)?$/i;
 const AUTHORITY = /^([A-Za-z\d._-]+|\[[\dA-Fa-f:.]+\])(?::(\d{1,5}))?$/;
 

@@ -57,6 +57,7 @@ const OFFLINE: Readonly<Record<string, string>> = {
 const HOST_VARIABLES: ReadonlySet<string> = new Set([
   ...PASSED,
   ...[ALWAYS, LOOKING, OFFLINE].flatMap((variables) => Object.keys(variables)),
+  "NODE_USE_ENV_PROXY",
 ]);
 /** Their names are not listed: locale, git's settings below, temporary and cache folders, proxies. */
 const HOST_NAMES =

@@ -4,6 +4,7 @@ import type { FileDecision } from "../../../policy/file_access.ts";
 import type { Access, AccessPath } from "../../../protocol/access.ts";
 import { trace } from "../../../protocol/trace.ts";
 import { ToolError } from "../../../shared/errors.ts";
+import { defined } from "../../../shared/records.ts";
 import type { Emit, ToolStart } from "../../log/events.ts";
 import type { ApprovalAnswer, AskApproval } from "../../ports/approvals.ts";
 import { type ApprovedChanges, files, NOTHING, type PreparedCall } from "../../tools/define.ts";
@@ -135,12 +136,8 @@ export class Permissions {
 
 function approvedBy(answer: ApprovalAnswer): ApprovedChanges {
   if (answer.answer !== "allow_once" && answer.answer !== "allow_session") return {};
-  const { command, access, rehearsed } = answer;
-  return {
-    ...(command === undefined ? {} : { command }),
-    ...(access === undefined ? {} : { access }),
-    ...(rehearsed === undefined ? {} : { rehearsed }),
-  };
+  const { command, access, rehearsed, hosts } = answer;
+  return defined({ command, access, rehearsed, hosts });
 }
 
 export function ruleOf(answer: ApprovalAnswer): string | undefined {

@@ -14,7 +14,12 @@ interface Hint {
   readonly level?: CommandLevel;
   /** Over an overlay only. */
   readonly rehearsed?: true;
-  hint(match: RegExpExecArray, access: CommandAccess | undefined, output: string): string;
+  hint(
+    match: RegExpExecArray,
+    access: CommandAccess | undefined,
+    output: string,
+    hosts: readonly string[],
+  ): string;
 }
 
 /** Messages of programs about read-only places, and git's about its own folder. */
@@ -123,7 +128,12 @@ const HINTS: readonly Hint[] = [
   {
     pattern:
       /ENOTFOUND|EAI_AGAIN|Could not resolve host|Temporary failure in name resolution|[Nn]etwork is unreachable|getaddrinfo|dns error/,
-    hint: (_, access) => {
+    hint: (_, access, __, hosts) => {
+      if (hosts.length > 0) {
+        return `rules open these hosts only, to programs that use the proxy of HTTP_PROXY: ${
+          hosts.join(", ")
+        }`;
+      }
       const wanted = access === undefined ? "look+network" : commandAccess(levelOf(access), true);
       return `commands have no network; call it again with access ${wanted} to ask the user for it`;
     },
@@ -177,7 +187,7 @@ const HINTS: readonly Hint[] = [
 /**
  * Undefined without a known failure.
  * @param access what the command could change @param failed if false, only failed writes count @param line the command
- * @param rehearsed it ran over an overlay
+ * @param rehearsed it ran over an overlay @param hosts that it could reach without the network
  */
 export function hintFor(
   output: string,
@@ -185,6 +195,7 @@ export function hintFor(
   failed = true,
   line = "",
   rehearsed = false,
+  hosts: readonly string[] = [],
 ): string | undefined {
   if (failed && output === "" && access !== undefined && levelOf(access) !== "git" && SILENT.test(line)) {
     return `[hint] git stash says nothing where it cannot write .git; call it again with access ${
@@ -196,7 +207,7 @@ export function hintFor(
     if (only.rehearsed === true && !rehearsed) continue;
     if (level !== undefined && (access === undefined || levelOf(access) !== level)) continue;
     const match = pattern.exec(output);
-    if (match !== null) return `[hint] ${hint(match, access, output)}`;
+    if (match !== null) return `[hint] ${hint(match, access, output, hosts)}`;
   }
   return undefined;
 }

@@ -13,8 +13,8 @@ export function clientTerminals(client: Omit<ClientContext, "terminals">): Termi
   const { ports, permissions: { roots, sandbox } } = client;
   return new Terminals(roots, lookups, {
     spend: (sessionId, input) => ports.gate.spend(sessionId, input),
-    specify: (input, sessionId, { isMasked }) =>
-      sandbox.specify(input, hiddenFiles(client.rulesOf(sessionId)), isMasked),
+    specify: (input, sessionId, { isMasked, hosts }) =>
+      sandbox.specify({ ...input, hosts }, hiddenFiles(client.rulesOf(sessionId)), isMasked),
     show(sessionId, id, output) {
       const chat = ports.chatOf(sessionId);
       if (chat === undefined) return;
