@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { checkedText } from "./call_check.ts";
+import { CallCheck } from "./call_check.ts";
 
 /** Approvals of calls, each for one. */
 function check(text: string, ...approved: readonly string[]) {
+  return checkWith(new CallCheck(), text, ...approved);
+}
+
+function checkWith(calls: CallCheck, text: string, ...approved: readonly string[]) {
   const left = [...approved];
   let reads = 0;
-  const sent = checkedText(text, {
+  const sent = calls.text(text, {
+    session: "s",
     spend(tool, input) {
       const at = left.indexOf(`${tool} ${input}`);
       if (at !== -1) left.splice(at, 1);
@@ -33,6 +38,18 @@ Deno.test("a call needs an approval of exactly this tool and these arguments, an
     assert.throws(() => check(text, 'a {"b":1}'), /was not approved/, text);
   }
   assert.throws(() => check(call("a") + call("a"), "a {}"), /was not approved/);
+});
+
+Deno.test("a call is repeated with the user's words ten times at most, and only an approved one", () => {
+  const round = (input: unknown) =>
+    call("a", input).replace('"arguments"', '"inputResponses":{"x":{}},"arguments"');
+  const calls = new CallCheck();
+  assert.throws(() => checkWith(calls, round({ b: 1 })), /not approved/);
+  checkWith(calls, call("a", { b: 1 }), 'a {"b":1}');
+  assert.throws(() => checkWith(calls, round({ b: 2 })), /not approved/);
+  assert.throws(() => checkWith(calls, call("a", { b: 1 })), /not approved/);
+  for (let count = 0; count < 10; count++) checkWith(calls, round({ b: 1 }));
+  assert.throws(() => checkWith(calls, round({ b: 1 })), /not approved/);
 });
 
 Deno.test("reading a resource or a prompt is noted, and plain requests pass", () => {

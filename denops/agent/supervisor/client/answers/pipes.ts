@@ -5,7 +5,7 @@ import { hiddenFiles } from "../../../policy/rules.ts";
 import { McpHost } from "../../mcp/mcp_host.ts";
 import { neovimEnvironment } from "../../system/neovim_environment.ts";
 import { NO_CHAT, type ProjectPermissions } from "../permissions.ts";
-import { checkedText } from "../../mcp/call_check.ts";
+import { CallCheck } from "../../mcp/call_check.ts";
 import { describeServer } from "../../mcp/trust.ts";
 import type { ClientContext } from "../context.ts";
 
@@ -25,8 +25,7 @@ export function pipeAnswers(
   client: ClientContext,
 ): Pick<EngineAnswers, "pipe_open" | "pipe_write" | "pipe_read" | "pipe_close"> {
   const { ports: { chatOf, ownerOf, gate, trustOf }, pipes, mcp } = client;
-  /** The MCP server of each pipe. */
-  const servers = new Map<string, string>();
+  const open = new Map<string, { readonly server: string; readonly calls: CallCheck }>();
   return {
     async pipe_open(sessionId, { name }) {
       pipes.assertRoom();
@@ -39,15 +38,16 @@ export function pipeAnswers(
         return await gate.confirm(`start the MCP server ${name}`, reason, context, detail);
       });
       const pipe = pipes.add(program, mcp.errorsOf(name));
-      servers.set(pipe, name);
+      open.set(pipe, { server: name, calls: new CallCheck() });
       return { pipe };
     },
     async pipe_write(sessionId, { pipe, text }) {
-      const server = servers.get(pipe) ?? "";
+      const { server, calls } = open.get(pipe) ?? { server: "", calls: new CallCheck() };
       const chat = ownerOf(sessionId);
       await pipes.write(
         pipe,
-        checkedText(text, {
+        calls.text(text, {
+          session: sessionId,
           spend: (tool, input) =>
             chat !== undefined &&
             gate.approved.spendCall(chat, sessionId, { kind: "mcp", server, tool, input }),
@@ -60,7 +60,7 @@ export function pipeAnswers(
     },
     pipe_read: (_, { pipe }) => pipes.read(pipe),
     pipe_close(_, { pipe }) {
-      servers.delete(pipe);
+      open.delete(pipe);
       pipes.close(pipe);
       return Promise.resolve({});
     },
