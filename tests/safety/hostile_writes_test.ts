@@ -77,7 +77,7 @@ Deno.test("without a turn an engine writes only while the user's undo runs, for 
       isWorking: () => false,
       chatOf: () => 1,
       ownerOf: () => 1,
-      trustOf: () => ({ permission: "ask", isTainted: false, taint() {} }),
+      trustOf: () => ({ permission: "ask", isTainted: false, foreign: undefined, taint() {} }),
     },
   } as unknown as ClientContext;
   const write = (session: string) =>

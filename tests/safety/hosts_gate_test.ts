@@ -15,7 +15,12 @@ const COMMAND = {
 async function setUp(rules: Partial<UserRules>, rehearses = true) {
   const setup = await setUpGate({ ...NO_RULES, ...rules });
   const tainted: boolean[] = [];
-  const trust = { permission: "default", isTainted: false, taint: () => void tainted.push(true) } as const;
+  const trust = {
+    permission: "default",
+    isTainted: false,
+    foreign: undefined,
+    taint: () => void tainted.push(true),
+  } as const;
   return { ...setup, tainted, context: { ...setup.context, opensHosts: true, rehearses, trust } };
 }
 

@@ -8,7 +8,8 @@ import type { Update } from "../../denops/agent/protocol/ui.ts";
 import type { LspQuestion } from "../../denops/agent/protocol/lsp.ts";
 import { languageServerAnswers } from "../../denops/agent/supervisor/client/answers/language_servers.ts";
 import type { ClientContext } from "../../denops/agent/supervisor/client/context.ts";
-import { NetworkBook } from "../../denops/agent/supervisor/gate/network_book.ts";
+import { NetworkBook } from "../../denops/agent/supervisor/gate/taint_books.ts";
+import { Taints } from "../../denops/agent/supervisor/gate/taints.ts";
 import { ChatPermission } from "../../denops/agent/supervisor/sessions/session_permission.ts";
 import { type GateSetup, setUpGate } from "../support/gate.ts";
 import { scratch, waitUntil } from "../support/project.ts";
@@ -24,11 +25,8 @@ async function chats() {
     new ChatPermission(chat, {
       push: (update) => updates.push(update),
       notice: (_, text) => notices.push(text),
-      projects: {
-        get networkBook() {
-          return new NetworkBook(state.root);
-        },
-      },
+      // Each chat is in a Neovim of its own.
+      projects: { taints: new Taints(() => state.root) },
     });
   /** What the screen shows. */
   const last = () => {
@@ -96,7 +94,7 @@ Deno.test("a session that asks about everything asks about language servers, and
         limitsOf: () => ({ access: "write", toolSet }),
         chatOf: () => 1,
         ownerOf: () => 1,
-        trustOf: () => ({ permission: "ask", isTainted: false, taint() {} }),
+        trustOf: () => ({ permission: "ask", isTainted: false, foreign: undefined, taint() {} }),
       },
     } as unknown as ClientContext;
     const question = { may_start: true, request: { op: "diagnostics" } } as unknown as LspQuestion;
@@ -178,7 +176,7 @@ function trustIn(setup: GateSetup, permission: "commands" | "ask") {
   const tainted: boolean[] = [];
   const context = {
     ...setup.context,
-    trust: { permission, isTainted: false, taint: () => void tainted.push(true) },
+    trust: { permission, isTainted: false, foreign: undefined, taint: () => void tainted.push(true) },
   };
   return { tainted, context };
 }
@@ -195,7 +193,7 @@ Deno.test("the gate runs commands of a loosened session unasked; the network ask
     ...{ command: "make", cwd: "/project", timeout: 60, background: false, access: "write" },
     ...{ rehearsed: false, toolCallId: "call" },
   });
-  assert.deepEqual(spent, { chat: 1, isMasked: true, agreed: false });
+  assert.deepEqual(spent, { chat: 1, isMasked: true, agreed: false, byUser: false });
   const answering = setup.gate.permission(line("curl http://a.example", "look+network"), context);
   assert.equal(asked(setup), 1);
   assert.deepEqual(tainted, [], "not before the answer");
@@ -228,6 +226,7 @@ Deno.test("what waits on the screen stays there when the session is loosened, an
       return permission;
     },
     isTainted: false,
+    foreign: undefined,
     taint() {},
   };
   const context = { ...setup.context, trust };

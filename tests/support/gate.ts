@@ -18,7 +18,7 @@ export function gateContext(
     rehearses: false,
     limits: { access: "write" },
     ended: () => undefined,
-    trust: { permission: "default", isTainted: false, taint: () => {} },
+    trust: { permission: "default", isTainted: false, foreign: undefined, taint: () => {} },
     isOver: () => false,
     ...own,
   };

@@ -28,7 +28,7 @@ export async function rehearsedProject(
   const project = stack.use(await scratch(files));
   const state = stack.use(await scratch());
   const { sandbox } = commandRunner([project.root], state.root);
-  const grant = { isMasked: true, agreed: false };
+  const grant = { isMasked: true, agreed: false, byUser: false };
   const terminals = stack.use(
     new Terminals([project.root], lookups, {
       spend: () => ({ ...grant }),

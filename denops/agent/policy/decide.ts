@@ -6,10 +6,11 @@ import { againstTool } from "./decide_tools.ts";
 import { type FileDecision, isInGit } from "./file_access.ts";
 import { type Rule, ruleText, toolRules } from "./rules.ts";
 import { agentRule, fetchRule, fileRule, mcpRule } from "./matching_rules.ts";
-import { beyondSensitive, passesUnasked, UNASKED } from "./session_permission.ts";
+import { commandRisk, fetchRisk, foreignReason, writeRisk } from "./foreign.ts";
+import { beyondSensitive, passesUnasked, type SessionTrust, UNASKED } from "./session_permission.ts";
 
 /** The gate's knowledge when it decides. */
-export interface Circumstances extends CommandCircumstances {
+export interface Circumstances extends CommandCircumstances, SessionTrust {
   /** The engine's reason for asking, in one line; used where no rule applies. */
   readonly reason: string;
   /** Names of the call's tool, current and old, as the engine reports them. */
@@ -79,12 +80,18 @@ function changesSomething(access: Access): boolean {
 function judge(access: Access, circumstances: Circumstances): AccessDecision {
   const { rules, reason } = circumstances;
   switch (access.kind) {
-    case "file":
-      return judgeFiles(access.files, circumstances);
-    case "command":
-      return decideCommand(access, circumstances);
-    case "fetch":
-      return accessDecision(byRule(fetchRule(rules, access.url)) ?? askBecause(reason));
+    case "file": {
+      const risk = writeRisk(access.files, circumstances.files);
+      return askAgain(judgeFiles(access.files, circumstances), risk, circumstances);
+    }
+    case "command": {
+      const found = decideCommand(access, circumstances);
+      return askAgain(found, commandRisk(found), circumstances);
+    }
+    case "fetch": {
+      const found = accessDecision(byRule(fetchRule(rules, access.url)) ?? askBecause(reason));
+      return askAgain(found, fetchRisk(rules, access.url), circumstances);
+    }
     case "mcp":
       return accessDecision(byRule(mcpRule(rules, access.server, access.tool)) ?? askBecause(reason));
     case "ask":
@@ -103,6 +110,19 @@ function judge(access: Access, circumstances: Circumstances): AccessDecision {
       access satisfies never;
       return accessDecision(UNKNOWN);
   }
+}
+
+/** In a session that has read foreign text only the user answers. @param risk undefined: the call has none */
+function askAgain<Found extends AccessDecision>(
+  found: Found,
+  risk: string | undefined,
+  { foreign }: Circumstances,
+): Found {
+  const { decision } = found;
+  if (foreign === undefined || risk === undefined || decision.verdict === "deny") return found;
+  const { rule, reason } = decision.verdict === "ask" ? decision : { rule: "foreign text", reason: risk };
+  const why = [reason, foreignReason(foreign)].filter((part) => part !== "").join("; ");
+  return { ...found, always: true, suggestion: undefined, decision: { verdict: "ask", rule, reason: why } };
 }
 
 function accessDecision(decision: FileDecision, suggestion?: string): AccessDecision {

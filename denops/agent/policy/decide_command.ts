@@ -17,7 +17,7 @@ import { type Rule, ruleText } from "./rules.ts";
 import { type LineRules, lineRules, openHosts, suggestRules } from "./matching_rules.ts";
 import { passesUnasked, type SessionTrust, UNASKED } from "./session_permission.ts";
 
-export interface CommandCircumstances extends SessionTrust {
+export interface CommandCircumstances extends Omit<SessionTrust, "foreign"> {
   readonly rules: readonly Rule[];
   /** The operating system's sandbox enforces the command's level. */
   readonly sandboxed: boolean;

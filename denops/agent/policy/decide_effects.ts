@@ -2,7 +2,9 @@
 import type { SafeToWrite, UserConfig } from "../protocol/config.ts";
 import { type ChangedKeys, type FileDecision, type NamedPath, namesOf, sensitivity } from "./file_access.ts";
 import { type Rule, ruleText } from "./rules.ts";
+import { foreignReason } from "./foreign.ts";
 import { fileRule } from "./matching_rules.ts";
+import type { SessionTrust } from "./session_permission.ts";
 
 /** "kept" and "left" are defaults that the user can change; "refused" cannot be kept. */
 export type EffectState = "kept" | "left" | "refused";
@@ -38,11 +40,44 @@ export function judgeEffect(
   return { state: "kept" };
 }
 
+/** The rules for a command's changes. In a session that has read foreign text, none allows a sensitive one. */
+export function rulesOnChanges(
+  rules: readonly Rule[],
+  { foreign }: Pick<SessionTrust, "foreign">,
+): readonly Rule[] {
+  return foreign === undefined
+    ? rules
+    : rules.filter(({ kind, verdict }) => kind !== "write" || verdict !== "allow");
+}
+
+/** Whether a session that has read foreign text asks about a change, whatever rules say about the command. */
+export function hasForeignRisk(
+  effects: readonly JudgedEffect[],
+  { foreign }: Pick<SessionTrust, "foreign">,
+): boolean {
+  return foreign !== undefined &&
+    effects.some(({ state, packages }) => state === "left" || packages === true);
+}
+
 /**
- * Whether the user is asked. Changes that cannot be kept are only reported. @param agreed whether the command
- * was approved before it ran
+ * Whether the user is asked. Changes that cannot be kept are only reported.
+ * @param agreed whether the command was approved before it ran @param byUser whether the user approved this very run
  */
 export function decideEffects(
+  effects: readonly JudgedEffect[],
+  { agreed, byUser }: { readonly agreed: boolean; readonly byUser: boolean },
+  commands: UserConfig["commands"],
+  trust: Pick<SessionTrust, "permission" | "foreign">,
+): FileDecision {
+  if (trust.permission === "ask") return decideChanges(effects, false, "ask");
+  const isRisky = hasForeignRisk(effects, trust);
+  const decision = decideChanges(effects, agreed && (byUser || !isRisky), commands);
+  if (decision.verdict !== "ask" || !isRisky || trust.foreign === undefined) return decision;
+  const reason = [decision.reason, foreignReason(trust.foreign)].filter((part) => part !== "").join("; ");
+  return { ...decision, reason };
+}
+
+function decideChanges(
   effects: readonly JudgedEffect[],
   agreed: boolean,
   commands: UserConfig["commands"],

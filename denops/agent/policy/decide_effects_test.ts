@@ -8,6 +8,8 @@ const SAFE = [
   { glob: "**/node_modules/**", safe: false, reason: "your tools run what is in it", packages: true },
 ];
 
+const TRUST = { permission: "default", foreign: undefined } as const;
+
 function judge(name: string, verdict?: "allow" | "ask" | "deny", text = `write(${name})`) {
   const rules = verdict === undefined ? [] : [parseRule(text, verdict, "user")];
   return judgeEffect({ relative: name, named: name }, { rules, safe_to_write: SAFE });
@@ -37,7 +39,7 @@ Deno.test("who is asked: nobody where it was agreed to and touches nothing sensi
     effects: Parameters<typeof decideEffects>[0],
     agreed: boolean,
     commands: "look" | "project",
-  ) => decideEffects(effects, agreed, commands).verdict;
+  ) => decideEffects(effects, { agreed, byUser: false }, commands, TRUST).verdict;
   assert.equal(verdict([plain], false, "look"), "ask");
   assert.equal(verdict([plain], true, "look"), "allow");
   assert.equal(verdict([plain], false, "project"), "allow");

@@ -24,7 +24,8 @@ export function decideFiles(
     if (file.access === "list" && decision.verdict === "ask") {
       return { verdict: "allow", rule: "what a rule asks about is left out" };
     }
-    const answered = decision.verdict === "ask" && allowed.has(allowKey(file));
+    const asksAgain = file.access === "write" && rules.asks_again === true;
+    const answered = decision.verdict === "ask" && !asksAgain && allowed.has(allowKey(file));
     if (!answered) return decision;
     return { verdict: "allow", rule: file.access === "write" ? WRITE_OF_SESSION : "allowed by the user" };
   });

@@ -135,6 +135,7 @@ function circumstances(allow: readonly string[], deny: readonly string[]): Circu
       cannotHide: undefined,
       permission: "default",
       isTainted: false,
+      foreign: undefined,
       tools: [],
       files: RULES,
     },

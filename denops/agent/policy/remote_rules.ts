@@ -27,6 +27,12 @@ export function hostMatches(pattern: string, url: string): boolean {
   return wanted.below ? target.name.endsWith(`.${wanted.name}`) : target.name === wanted.name;
 }
 
+/** Whether a pattern names a host or a domain, not any host or all of a top-level domain. */
+export function namesHost(pattern: string): boolean {
+  const host = parseHost(pattern);
+  return host?.name !== undefined && (!host.below || host.name.includes("."));
+}
+
 function parseUrl(url: string): { readonly name: string; readonly port: string } | undefined {
   if (!URL.canParse(url)) return undefined;
   const { hostname, port, protocol } = new URL(url);

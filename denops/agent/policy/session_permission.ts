@@ -1,6 +1,7 @@
 /** Decides which actions need no approval in a session that the user has loosened. Pure. */
 import type { FileAccess, SessionPermission } from "../protocol/access.ts";
 import type { FileRules } from "../protocol/config.ts";
+import type { ForeignSource } from "./foreign.ts";
 import { isInGit, mayRead, namesOf, sensitivity } from "./file_access.ts";
 import { globMatcher } from "./glob.ts";
 
@@ -8,6 +9,8 @@ export interface SessionTrust {
   readonly permission: SessionPermission;
   /** It has read what strangers may have written: it used the network. Nothing loosens it. */
   readonly isTainted: boolean;
+  /** It has read text of strangers: the network and sensitive writes ask, whatever rules say. Undefined: it has not. */
+  readonly foreign: ForeignSource | undefined;
 }
 
 /** As the log and the chat name them. */
@@ -17,7 +20,7 @@ export const UNASKED = {
 } as const;
 
 export function passesUnasked(
-  { permission, isTainted }: SessionTrust,
+  { permission, isTainted }: Omit<SessionTrust, "foreign">,
   what: keyof typeof UNASKED,
 ): boolean {
   return !isTainted && (permission === what || permission === "both");

@@ -27,6 +27,7 @@ const BASE: Circumstances = {
   cannotHide: undefined,
   permission: "default",
   isTainted: false,
+  foreign: undefined,
   tools: [],
   files: FILES,
   reason: "the engine asks",

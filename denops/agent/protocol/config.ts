@@ -19,6 +19,8 @@ export const FileRules = z.object({
   tool_rules: Patterns.optional(),
   /** Every write needs approval, also one that was approved for the session. */
   asks_writes: z.boolean().optional(),
+  /** Every write of a sensitive file needs approval, also one that was approved for the session. */
+  asks_again: z.boolean().optional(),
 });
 export type FileRules = z.infer<typeof FileRules>;
 

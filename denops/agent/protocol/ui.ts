@@ -76,6 +76,8 @@ export type Update =
     readonly permission?: SessionPermission;
     /** With it: why the session cannot be loosened; "" if it can. */
     readonly refusal?: string;
+    /** Why the network and sensitive writes ask whatever rules say, as half a sentence; "" if they do not. */
+    readonly untrusted?: string;
   }
   /** `problem`: why it has no real answer, although the model ended it; a notice has said so. */
   | {

@@ -217,7 +217,7 @@ end
 function Chat:restore(session)
   self.timeline.session, self.timeline.title = session.sessionId, session.title
   -- The choice was for another session.
-  self.timeline.permission, self.timeline.refusal = nil, nil
+  self.timeline.permission, self.timeline.refusal, self.timeline.untrusted = nil, nil, nil
   announce(self, { type = "title" })
   self.history:read()
   self.drafts:take()

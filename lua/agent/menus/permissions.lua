@@ -105,9 +105,10 @@ function M.choose(chat, name)
     end
     return confirm(chat, choice)
   end
-  local now = M.current(chat)
+  local now, untrusted = M.current(chat), chat.timeline.untrusted or ""
+  local asks = untrusted ~= "" and ("; %s: network and sensitive writes ask"):format(untrusted) or ""
   vim.ui.select(M.all, {
-    prompt = ("Permissions of this session (now %s)"):format(now.name),
+    prompt = ("Permissions of this session (now %s)%s"):format(now.name, asks),
     format_item = function(one)
       return ("%-9s %s"):format(one.name, one.doc)
     end,

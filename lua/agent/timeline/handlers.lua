@@ -380,7 +380,10 @@ function on.ready(timeline, update)
 end
 
 function on.agent_state(timeline, update)
-  for _, field in ipairs({ "provider", "model", "mode", "modes", "commands", "options", "permission", "refusal" }) do
+  for _, field in ipairs({ "provider", "model", "mode", "modes", "commands", "options" }) do
+    timeline[field] = update[field] or timeline[field]
+  end
+  for _, field in ipairs({ "permission", "refusal", "untrusted" }) do
     timeline[field] = update[field] or timeline[field]
   end
   for _, field in ipairs({ "has_tools", "mode_has_tools" }) do

@@ -72,6 +72,7 @@ local M = {}
 ---@field options? { id: string, name: string, value: string }[]  of the agent, with their values
 ---@field permission? string    what the session may do unasked, as the supervisor says
 ---@field refusal? string       why it cannot be loosened; "" if it can
+---@field untrusted? string     why the network and sensitive writes ask whatever rules say; "" if they do not
 ---@field steps? { step: string, status: string }[]  of the plan
 ---@field running? integer       commands in the background
 ---@field used? integer          tokens of the context window

@@ -70,7 +70,7 @@ async function openSession({ chats }: ActionContext, action: ActionOf<"engine_re
   await chats.at({ ...action, session: sessionId }).session.open();
 }
 
-/** The copy keeps the mode, the provider and the model, and that it contains text from the network. */
+/** The copy keeps the mode, the provider and the model, and what it has read. */
 async function fork(
   { chats }: ActionContext,
   { client: { modes } }: OpenProject,
@@ -78,14 +78,16 @@ async function fork(
   params: unknown,
 ): Promise<Record<string, unknown>> {
   const copy = await send(engine, "session_fork", params);
-  const { sessionId } = REQUESTS.session_fork.params.parse(params);
-  const { book: models, networkBook } = chats.projects;
-  const [mode, model, usedNetwork] = await Promise.all([
-    modes.book.of(sessionId),
-    models.of(sessionId),
-    networkBook.of(sessionId),
-  ]);
-  if (usedNetwork) await networkBook.note(copy.sessionId, true);
+  const { sessionId, turn } = REQUESTS.session_fork.params.parse(params);
+  const { book: models, taints } = chats.projects;
+  try {
+    await taints.fork(sessionId, copy.sessionId, turn);
+  } catch (error) {
+    // Nothing would say what the copy has read.
+    await send(engine, "session_delete", { sessionId: copy.sessionId });
+    throw error;
+  }
+  const [mode, model] = await Promise.all([modes.book.of(sessionId), models.of(sessionId)]);
   if (mode !== undefined) await modes.book.note(copy.sessionId, mode);
   if (model !== undefined) await models.note(copy.sessionId, model);
   return copy;

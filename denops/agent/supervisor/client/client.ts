@@ -90,7 +90,12 @@ export class EngineClient implements ClientContext {
     const { ownerOf, trustOf } = this.ports;
     const chat = ownerOf(sessionId) ?? NO_CHAT;
     const rules = this.permissions.files(chat);
-    return trustOf(this, chat, sessionId).permission === "ask" ? { ...rules, asks_writes: true } : rules;
+    const { permission, foreign } = trustOf(this, chat, sessionId);
+    return {
+      ...rules,
+      ...(permission === "ask" ? { asks_writes: true } : {}),
+      ...(foreign === undefined ? {} : { asks_again: true }),
+    };
   }
 
   async gateContext(chat: number, sessionId: string | undefined): Promise<GateContext> {

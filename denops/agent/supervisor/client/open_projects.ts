@@ -7,7 +7,7 @@ import { chosenConfig, ModelBook, type ModelChoice } from "../agents/model_choic
 import { type OfferedProvider, Offers } from "../agents/offers.ts";
 import { findProvider, hasKeyCommand, namesModel } from "../agents/provider.ts";
 import { findRoot, type RootQuery } from "../agents/root.ts";
-import { NetworkBook } from "../gate/network_book.ts";
+import { Taints } from "../gate/taints.ts";
 import { OpenProject, type ProjectOptions, type ProjectPorts } from "./open_project.ts";
 import { adoptEnvironment } from "../system/neovim_environment.ts";
 import { traceIntoFile } from "../system/trace_file.ts";
@@ -36,6 +36,8 @@ export class OpenProjects implements AsyncDisposable {
   readonly #entries = new Map<string, Entry>();
   readonly #sweep: ReturnType<typeof setInterval>;
   readonly offers: Offers;
+  /** The sessions that have used the network or read foreign text. */
+  readonly taints = new Taints(() => this.options.state_dir);
   config: UserConfig | OptionsError = new OptionsError(["Neovim has sent no configuration."]);
   #adopted: Promise<void> | undefined;
 
@@ -97,11 +99,6 @@ export class OpenProjects implements AsyncDisposable {
   /** The models that the user chose for sessions. @throws {Error} one line */
   get book(): ModelBook {
     return new ModelBook(this.options.state_dir);
-  }
-
-  /** The sessions that have used the network. @throws {Error} one line */
-  get networkBook(): NetworkBook {
-    return new NetworkBook(this.options.state_dir);
   }
 
   /** A provider with its key. @throws {Error} one line */

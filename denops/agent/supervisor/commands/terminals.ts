@@ -21,6 +21,8 @@ export interface Grant {
   readonly isMasked: boolean;
   /** The user or a rule approved its effects, so changes over an overlay are kept without a question. */
   readonly agreed: boolean;
+  /** The user answered for this very run; no rule did. */
+  readonly byUser: boolean;
   /** The hosts that the approval covers. */
   readonly hosts?: readonly string[];
 }

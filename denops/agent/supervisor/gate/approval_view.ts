@@ -22,8 +22,8 @@ import type { RuleBook } from "./rule_book.ts";
 
 /** The user's choice for a session, and what it has read. */
 export interface TrustedSession extends SessionTrust {
-  /** The session gets text that strangers may have written. */
-  taint(): void;
+  /** The session uses the network. @param source with it, the session gets foreign text */
+  taint(source?: SessionTrust["foreign"]): void;
 }
 
 /** The chat and the project of a request. */
@@ -95,6 +95,7 @@ export function circumstancesOf(
     cannotHide: view === undefined || view.masks.complete ? undefined : view.masks.reason,
     permission: trust.permission,
     isTainted: trust.isTainted,
+    foreign: trust.foreign,
     tools,
     files,
     reason,

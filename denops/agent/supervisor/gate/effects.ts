@@ -2,13 +2,19 @@
 import { dirname, join } from "node:path";
 import { diffLines } from "../../deps/diff.ts";
 import {
+  decideEffects,
   type EffectRules,
   type EffectState,
+  hasForeignRisk,
   type JudgedEffect,
   judgeEffect,
+  rulesOnChanges,
 } from "../../policy/decide_effects.ts";
+import type { FileDecision } from "../../policy/file_access.ts";
 import { changedKeys } from "../../policy/manifest.ts";
 import { nameInRoots } from "../../policy/roots.ts";
+import type { SessionTrust } from "../../policy/session_permission.ts";
+import type { UserConfig } from "../../protocol/config.ts";
 import type { EffectRow } from "../../protocol/ui.ts";
 import { NewTree } from "../commands/new_tree.ts";
 import type { EndedCommand } from "../commands/terminals.ts";
@@ -47,11 +53,19 @@ const LEFT_OUT = "the user left it out";
 export class EffectsReview {
   #parts: readonly JudgedPart[];
   readonly #command: EndedCommand;
+  readonly #trust: SessionTrust;
   #rows: readonly Row[] | undefined;
 
   /** @param roots real paths */
-  constructor(command: EndedCommand, roots: readonly string[], rules: EffectRules) {
+  constructor(
+    command: EndedCommand,
+    roots: readonly string[],
+    { rules: all, safe_to_write }: EffectRules,
+    trust: SessionTrust,
+  ) {
     this.#command = command;
+    this.#trust = trust;
+    const rules = { rules: rulesOnChanges(all, trust), safe_to_write };
     const { effects } = command.rehearsal;
     const tree = new NewTree(effects, roots);
     const risk = risks(effects, tree, roots);
@@ -79,8 +93,14 @@ export class EffectsReview {
     this.#parts = withoutRoom(parts);
   }
 
-  get parts(): readonly JudgedEffect[] {
-    return this.#parts;
+  /** Whether the user is asked. */
+  decide(commands: UserConfig["commands"]): FileDecision {
+    return decideEffects(this.#parts, this.#command.grant, commands, this.#trust);
+  }
+
+  /** Whether it asks about changes that no rule can answer for. */
+  get isRisky(): boolean {
+    return hasForeignRisk(this.#parts, this.#trust);
   }
 
   /** Rows for the user: sensitive changes are dropped by default, unless nothing else can be approved. */

@@ -6,9 +6,9 @@ import type { Grant } from "../commands/terminals.ts";
 import type { RequestPermissionRequest, RequestPermissionResponse } from "../../deps/acp_sdk.ts";
 import { type Circumstances, decide, UNKNOWN } from "../../policy/decide.ts";
 import type { CommandDecision } from "../../policy/decide_command.ts";
-import { decideEffects } from "../../policy/decide_effects.ts";
 import { againstMode } from "../../policy/decide_mode.ts";
 import type { FileDecision } from "../../policy/file_access.ts";
+import { foreignSource } from "../../policy/foreign.ts";
 import { covers } from "../../protocol/modes.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
 import { type ApprovedCommand, commandKey, hasNetwork, type TerminalMeta } from "../../protocol/commands.ts";
@@ -187,9 +187,9 @@ export class Gate {
       access,
       hosts: hosts.length === 0 ? undefined : hosts,
     });
-    const grant = (command: string, reach: CommandReach, agreed: boolean) => {
+    const grant = (command: string, reach: CommandReach, word: GrantWord) => {
       const key = commandKey(sessionId, toolCall.toolCallId, { ...at(command, reach), ...reach });
-      this.#grant(key, reach, agreed, context);
+      this.#grant(key, reach, word, context);
     };
     const judgement = judge(input.command);
     const { decision, always, rehearsed, agreed } = judgement;
@@ -198,7 +198,8 @@ export class Gate {
       sessionKey(context.chat, { ...at(input.command, requested), rehearsed }),
     );
     const answeredBy = (decision: FileDecision, reach: CommandReach) => {
-      if (decision.verdict === "allow") grant(input.command, reach, agreed || wasAllowed);
+      const word = { agreed: agreed || wasAllowed, byUser: false };
+      if (decision.verdict === "allow") grant(input.command, reach, word);
       return this.#automatic(request, decision, at(input.command, reach), context, rehearsed);
     };
     if (decision.verdict === "deny") return answeredBy(decision, requested);
@@ -228,14 +229,14 @@ export class Gate {
       this.#session.add(sessionKey(context.chat, { ...at(command, reach), rehearsed: reach.rehearsed }));
     }
     // The approval covers only what was shown.
-    grant(command, reach, true);
+    grant(command, reach, { agreed: true, byUser: true });
     return response(answer, reach);
   }
 
-  #grant(key: string, { access, hosts }: CommandReach, agreed: boolean, { chat, trust, view }: GateContext) {
+  #grant(key: string, { access, hosts }: CommandReach, word: GrantWord, { chat, trust, view }: GateContext) {
     if (hasNetwork(access) || hosts.length > 0) trust.taint();
     const isMasked = view?.masks.complete !== false;
-    this.#granted.set(key, { chat, isMasked, agreed, ...hosts.length === 0 ? {} : { hosts } });
+    this.#granted.set(key, { chat, isMasked, ...word, ...hosts.length === 0 ? {} : { hosts } });
   }
 
   /** The judgement of a line. One that the user allowed for the session with the whole network keeps it. */
@@ -244,7 +245,8 @@ export class Gate {
     const judgeWith = (more: Partial<Circumstances>) =>
       withinMode(decide(access, { ...circumstances, ...more }), access, context);
     const judgement = judgeWith({});
-    if (judgement.hosts.length === 0) return judgement;
+    // Where that would ask again, the user decides on the hosts alone.
+    if (judgement.hosts.length === 0 || context.trust.foreign !== undefined) return judgement;
     const whole = judgeWith({ opensHosts: false });
     const { requestedAccess, rehearsed } = whole;
     const line = { ...access, access: requestedAccess, rehearsed, hosts: undefined };
@@ -261,11 +263,8 @@ export class Gate {
     const ended = context.ended(sessionId, access.terminal);
     if (ended === undefined) return this.#automatic(request, UNKNOWN, access, context);
     const rules = { rules: context.rules.rules(context.chat), safe_to_write: context.files.safe_to_write };
-    const effects = new EffectsReview(ended, context.roots, rules);
-    const asksAll = context.trust.permission === "ask";
-    const decision = asksAll
-      ? decideEffects(effects.parts, false, "ask")
-      : decideEffects(effects.parts, ended.grant.agreed, context.commands);
+    const effects = new EffectsReview(ended, context.roots, rules, context.trust);
+    const decision = effects.decide(context.commands);
     if (decision.verdict !== "ask" && !force) {
       effects.keep();
       return this.#automatic(request, decision, access, context);
@@ -274,7 +273,8 @@ export class Gate {
     // The rule that would have allowed the command.
     const asking: Circumstances = { ...circumstancesOf(context, reason), commands: "ask" };
     const { suggestion } = decide({ kind: "command", ...ended.input }, asking);
-    const view = shownEffects(ended, effects.rows(), reason, suggestion, context);
+    const rule = effects.isRisky ? undefined : suggestion;
+    const view = shownEffects(ended, effects.rows(), reason, rule, context);
     const answer = await this.#ask(toolCall, access, view, context);
     if (answer === undefined) return CANCELLED;
     if (answer.option !== OPTION.reject) effects.keep(answer.kept);
@@ -398,11 +398,13 @@ function contextFor({ agent, tools }: AccessRequest, context: GateContext): Gate
 
 /** Commands with the network are noted with their grant. */
 function noteRemote(access: Access, { trust }: GateContext): void {
-  const isForeignAgent = access.kind === "agent" && access.access === undefined;
-  if (access.kind === "fetch" || access.kind === "mcp" || isForeignAgent) trust.taint();
+  const source = foreignSource(access);
+  if (source !== undefined) trust.taint(source);
 }
 
 const NAMELESS = "a tool call";
+
+type GrantWord = Pick<Grant, "agreed" | "byUser">;
 
 /** The reach of a command. */
 type CommandReach = Pick<CommandDecision, "access" | "hosts" | "rehearsed">;

@@ -2,19 +2,20 @@
 import { join } from "node:path";
 import { z } from "../../deps/zod.ts";
 
-/** Number of sessions that are stored, by their latest choices. */
 const MOST_SESSIONS = 1_000;
 
 export class SessionBook<Value> {
   readonly #folder: string;
   /** By the session's id. */
   readonly #schema: z.ZodType<Readonly<Record<string, Value>>>;
+  readonly #most: number;
   #order: Promise<unknown> = Promise.resolve();
 
-  /** @param what names the folder, and the content in messages */
-  constructor(stateDir: string, what: string, value: z.ZodType<Value>) {
+  /** @param what names the folder @param most sessions that are stored, by their latest choices */
+  constructor(stateDir: string, what: string, value: z.ZodType<Value>, most = MOST_SESSIONS) {
     this.#folder = join(stateDir, what);
     this.#schema = z.record(z.string(), value);
+    this.#most = most;
   }
 
   /** Undefined: nothing was chosen. @throws {Error} one line, if the file is unreadable */
@@ -24,10 +25,10 @@ export class SessionBook<Value> {
     return new Map(Object.entries(await this.#read())).get(session);
   }
 
-  /** The ids of all sessions with this choice. @throws {Error} as {@link of} */
-  async sessionsWith(choice: Value): Promise<readonly string[]> {
+  /** Whether another session than this one has such a choice. @throws {Error} as {@link of} */
+  async hasOther(session: string, isMeant: (choice: Value) => boolean): Promise<boolean> {
     await this.#order;
-    return Object.entries(await this.#read()).flatMap(([id, value]) => value === choice ? [id] : []);
+    return Object.entries(await this.#read()).some(([id, value]) => id !== session && isMeant(value));
   }
 
   /** @throws {Error} if it cannot be stored */
@@ -38,7 +39,7 @@ export class SessionBook<Value> {
       // Several Neovims may write the file; the system releases the lock when the process ends.
       await lock.lock(true);
       const { [session]: _, ...others } = await this.#read();
-      const kept = Object.fromEntries([...Object.entries(others), [session, choice]].slice(-MOST_SESSIONS));
+      const kept = Object.fromEntries([...Object.entries(others), [session, choice]].slice(-this.#most));
       const temporary = join(this.#folder, `${crypto.randomUUID().slice(0, 8)}.tmp`);
       await Deno.writeTextFile(temporary, JSON.stringify(kept), { mode: 0o600 });
       await Deno.rename(temporary, this.#path);

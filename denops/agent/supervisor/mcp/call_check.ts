@@ -37,7 +37,7 @@ export interface CallPorts {
   readonly session: string;
   /** Uses up the approval of a call. @param input its arguments as JSON */
   spend(tool: string, input: string): boolean;
-  /** The session reads text from the server. */
+  /** The session reads foreign text from the server. */
   reads(): void;
 }
 

@@ -95,6 +95,7 @@ export class Chat {
   /** Call it for each update of the engine about this chat. */
   heard(update: Update): void {
     if (update.type !== "turn") return;
+    if (this.#isUnstored) this.session.turnBegan();
     this.#isUnstored = false;
     this.session.noteTurn(update.turn);
   }

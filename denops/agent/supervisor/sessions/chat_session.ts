@@ -71,6 +71,11 @@ export class ChatSession {
     await this.#permission.attachesSession(sessionId);
   }
 
+  /** Call this once for each turn that the engine reports. */
+  turnBegan(): void {
+    if (this.id !== undefined) this.#permission.turnBegan(this.id);
+  }
+
   place(place: RootQuery, stored?: string): void {
     this.#connection.place(place, stored);
   }
@@ -278,9 +283,10 @@ export class ChatSession {
     return { modes, current: await this.#mode.current(modes, this.#connection.known) };
   }
 
-  /** Shows the mode and model of a stored session before it is open. @throws {Error} one line */
+  /** Shows the mode and model of a stored session, and what it has read, before it is open. @throws {Error} one line */
   async showStored(modes: Modes, stored: string): Promise<void> {
     if (this.id === undefined) await this.#model.show(stored);
     if (this.id === undefined) await this.#mode.show(modes, stored);
+    if (this.id === undefined) await this.#permission.show(stored);
   }
 }

@@ -34,10 +34,22 @@ local STATES = {
 local PLAN = 24
 
 --- The parts of the line, in their order.
-local ORDER = { "project", "permission", "mode", "model", "effort", "tokens", "cost", "running", "state", "paused" }
+local ORDER = {
+  "project",
+  "untrusted",
+  "permission",
+  "mode",
+  "model",
+  "effort",
+  "tokens",
+  "cost",
+  "running",
+  "state",
+  "paused",
+}
 
---- Groups of parts: figures are dim, and a loosened session stands out.
-local GROUPS = { tokens = "AgentHint", cost = "AgentHint", loosened = "AgentWarning" }
+--- Groups of parts: figures are dim. A loosened session stands out, and one that has read foreign text.
+local GROUPS = { tokens = "AgentHint", cost = "AgentHint", loosened = "AgentWarning", untrusted = "AgentWarning" }
 
 --- Ways to shorten the line, in this order.
 ---@type { [1]: string, [2]: fun(text: string): string? }[]
@@ -66,6 +78,12 @@ local SHORTER = {
   { "cost", function() end },
   { "tokens", function() end },
   { "mode", function() end },
+  {
+    "untrusted",
+    function()
+      return "untrusted"
+    end,
+  },
   {
     "permission",
     function(text)
@@ -124,6 +142,7 @@ function Status:parts(room)
   local mode, effort = line.mode or config.get().mode, require("agent.menus.effort").current(self.chat)
   local parts = {
     project = self:project(),
+    untrusted = (line.untrusted or "") ~= "" and "untrusted text" or nil,
     permission = permissions.current(self.chat).bar,
     mode = mode ~= "agent" and mode or nil,
     model = line.model or config.get().model or "agent",

@@ -1,7 +1,11 @@
 /** Files that are open in Neovim, and files that were written. */
 import { dirname } from "node:path";
 import { againstMode } from "../../../policy/decide_mode.ts";
+import { mayWrite } from "../../../policy/file_access.ts";
+import { foreignReason } from "../../../policy/foreign.ts";
+import { changedKeys } from "../../../policy/manifest.ts";
 import { nameInRoots } from "../../../policy/roots.ts";
+import type { TextChange } from "../../../protocol/access.ts";
 import { SCREEN_REQUESTS } from "../../../protocol/screen_requests.ts";
 import { defined } from "../../../shared/records.ts";
 import type { EngineAnswers, EngineListeners } from "../../agents/engine.ts";
@@ -35,7 +39,8 @@ export function fileAnswers(
     },
     async write_unsaved(sessionId, params) {
       if (chatOf(sessionId) === undefined) throw new Error("the turn was stopped");
-      if (!userWrites.isRunning(sessionId)) checkWrite(client, sessionId, params.path);
+      const change = { before: params.base, after: params.text };
+      if (!userWrites.isRunning(sessionId)) checkWrite(client, sessionId, params.path, change);
       return SCREEN_REQUESTS.write_unsaved.result.parse(
         await editor.ask({ method: "write_unsaved", params }, sessionId),
       );
@@ -52,8 +57,8 @@ export function fileAnswers(
   };
 }
 
-/** @throws {Error} one line, unless the running turn may write this file */
-function checkWrite(client: ClientContext, sessionId: string, path: string): void {
+/** @throws {Error} one line, unless the running turn may write this file @param change undefined: a link */
+function checkWrite(client: ClientContext, sessionId: string, path: string, change?: TextChange): void {
   const { ports: { ownerOf, isWorking, limitsOf, trustOf, gate }, permissions: { roots }, terminals } =
     client;
   const chat = ownerOf(sessionId) ?? NO_CHAT;
@@ -62,9 +67,16 @@ function checkWrite(client: ClientContext, sessionId: string, path: string): voi
   const file = { path, link: path, relative: name, named: name, exists: true };
   const decision = againstMode({ kind: "file", files: [{ access: "write", path: file }] }, limitsOf(chat));
   if (decision?.verdict === "deny") throw new Error(decision.reason);
-  const asksAll = trustOf(client, chat, sessionId).permission === "ask";
-  if (asksAll && !gate.approved.hasWrite(chat, path) && !terminals.keeps(sessionId, path)) {
+  if (gate.approved.hasWrite(chat, path) || terminals.keeps(sessionId, path)) return;
+  const { permission, foreign } = trustOf(client, chat, sessionId);
+  if (permission === "ask") {
     throw new Error("this session asks about every write, and this one was not approved");
+  }
+  if (foreign === undefined) return;
+  const keys = () => change && changedKeys(name, change);
+  const { verdict } = mayWrite(file, client.rulesOf(sessionId).safe_to_write, undefined, keys);
+  if (verdict !== "allow") {
+    throw new Error(`${foreignReason(foreign)}, and this write of a sensitive file was not approved`);
   }
 }
 

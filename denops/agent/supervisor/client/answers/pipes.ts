@@ -52,7 +52,7 @@ export function pipeAnswers(
             chat !== undefined &&
             gate.approved.spendCall(chat, sessionId, { kind: "mcp", server, tool, input }),
           reads: () => {
-            if (chat !== undefined) trustOf(client, chat, sessionId).taint();
+            if (chat !== undefined) trustOf(client, chat, sessionId).taint("mcp");
           },
         }),
       );

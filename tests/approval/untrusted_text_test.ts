@@ -1,0 +1,136 @@
+/** A session that has read foreign text, as its user sees it: the first line of the chat, what asks, and how to clear it. */
+import assert from "node:assert/strict";
+import type { RunningAgent } from "../support/agent.ts";
+import { waitForTurn } from "../support/chat.ts";
+import { endEngines, inOneNeovim } from "../support/shared_agent.ts";
+
+const run = (command: string, access: string) =>
+  `call run_terminal_command ${JSON.stringify({ command, access })}`;
+const write = (path: string) => `call write_file ${JSON.stringify({ path, content: `new ${path}` })}`;
+
+/** What hostile text asks for: to send something, and to change what direnv runs. */
+const EVIL = [run("touch sent.txt", "try+network"), write(".envrc")];
+
+/** Enough text for a compaction. */
+const FILES = Object.fromEntries(
+  Array.from({ length: 8 }, (_, at) => [`f${at}.ts`, `// file ${at}\n`.padEnd(4_000, "const line = 1;\n")]),
+);
+
+const test = inOneNeovim({
+  script: "",
+  project: FILES,
+  options: `sessions = { title = false }, ui = { layout = "right", width = 60 },
+    rules = { allow = { "network(*)", "run(*)", "write(**)" } }`,
+  columns: 120,
+  hasOwnState: true,
+  lua: `_G.menus = {}
+    vim.ui.select = function(items, options, done)
+      table.insert(_G.menus, options.prompt)
+      done(nil)
+    end`,
+});
+
+/** A turn of these calls, until it ends or asks. */
+async function turn(
+  { nvim, server }: RunningAgent,
+  text: string,
+  ...calls: readonly string[]
+): Promise<void> {
+  server.play([...calls, "say Seen."].join("\n---\n"));
+  await nvim.command(`Agent ${text}`);
+}
+
+async function pass(agent: RunningAgent, text: string): Promise<void> {
+  await turn(agent, text, ...EVIL);
+  await waitForTurn(agent.nvim);
+}
+
+/** Both calls ask, and say why. */
+async function rejectBoth(agent: RunningAgent, reason: string): Promise<void> {
+  const { nvim } = agent;
+  const first = `(require("agent.approval.queue").first() or {})`;
+  for (const title of ["touch sent.txt", ".envrc"]) {
+    await nvim.waitFor(`(${first}.title or ""):find(${JSON.stringify(title)}, 1, true)`);
+    const [why, rule] = await nvim.lua<readonly [string, string | undefined]>(
+      `return { ${first}.reason, ${first}.suggestion }`,
+    );
+    assert.ok(why.endsWith(reason), why);
+    assert.equal(rule, undefined, "no rule would help");
+    const request = await nvim.lua<number>(`return ${first}.request`);
+    await nvim.command("Agent reject no");
+    await nvim.waitFor(`${first}.request ~= ${request}`);
+  }
+  await waitForTurn(nvim);
+}
+
+/** The foreign text of the copy that ends before a turn. */
+async function rewound({ nvim }: RunningAgent, turn: number): Promise<string> {
+  const line = `require("agent.chat").current().timeline`;
+  const session = await nvim.lua<string>(`return ${line}.session`);
+  await nvim.command(`Agent rewind ${turn}`);
+  await nvim.waitFor(
+    `${line}.session ~= ${JSON.stringify(session)} and ${line}.session and ${line}.untrusted`,
+  );
+  return await nvim.lua(`return ${line}.untrusted`);
+}
+
+const status = ({ nvim }: RunningAgent) => nvim.lua<string>(`return require("agent").status()`);
+
+test("after a restart and a compaction it still asks; going back before the foreign text clears it; @session does not", async (agent) => {
+  const { nvim, state, project } = agent;
+  await pass(agent, "one");
+  assert.equal(await project.read(".envrc"), "new .envrc", "rules allow it");
+  const reads = Object.keys(FILES).map((path) => `call read_file {"path": "${path}"}`);
+  await turn(agent, "two", ...reads);
+  await waitForTurn(nvim);
+  const session = await nvim.lua<string>(`return require("agent.chat").current().timeline.session`);
+  await endEngines(agent);
+  // As an MCP result of the second turn would leave it.
+  await state.write("foreign/sessions.json", JSON.stringify({ [session]: { source: "mcp", turn: 2 } }));
+  await nvim.command(`Agent resume ${session}`);
+  await nvim.waitForScreen("untrusted text");
+  const reason = "this session has read MCP results";
+  await turn(agent, "three", ...EVIL);
+  await nvim.waitForScreen("this session has read MCP results");
+  await rejectBoth(agent, reason);
+  await nvim.command("Agent permissions");
+  assert.deepEqual(await nvim.lua(`return _G.menus`), [
+    `Permissions of this session (now default); ${reason}: network and sensitive writes ask`,
+  ]);
+  await nvim.command("Agent permissions ask");
+  await nvim.command("set columns=240");
+  for (
+    const [columns, words] of [[200, "untrusted text · asks everything · "], [
+      40,
+      "untrusted · asks everything · ready",
+    ]]
+  ) {
+    await nvim.lua(
+      `vim.api.nvim_win_set_width(require("agent.chat").current().windows.transcript, ...)`,
+      columns,
+    );
+    await nvim.waitForScreen(String(words));
+  }
+  assert.match(
+    await nvim.lua(`return vim.w[require("agent.chat").current().windows.transcript].agent_status_line.text`),
+    /%#AgentWarning#untrusted%\*/,
+  );
+  await nvim.command("Agent permissions default");
+  agent.server.play("new-history\nsay A summary of all turns.\nrepeat");
+  await nvim.command("Agent compact");
+  await nvim.waitForScreen("Made room");
+  await turn(agent, "four", `new-history\n${EVIL[0]}`, ...EVIL.slice(1));
+  await rejectBoth(agent, reason);
+
+  // A copy with the turn has its text.
+  assert.equal(await rewound(agent, 3), reason);
+  assert.equal(await rewound(agent, 2), "");
+  await pass(agent, "again");
+  assert.doesNotMatch(await status(agent), /untrusted/);
+
+  await Deno.remove(project.path(".envrc"));
+  await nvim.command("Agent new");
+  await turn(agent, "Do what @session says.", ...EVIL);
+  await rejectBoth(agent, "this session may have read MCP or web results of an earlier one");
+  await nvim.waitForScreen("untrusted text");
+});
