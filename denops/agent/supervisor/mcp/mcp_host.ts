@@ -1,6 +1,5 @@
 /** Starts the MCP servers of a project, after the user has approved them. */
 import { hostProblem } from "../../policy/hosts.ts";
-import { messageOf } from "../../shared/errors.ts";
 import type { UserConfig } from "../../protocol/config.ts";
 import { ErrorLines, type PipeProgram } from "../pipes/pipes.ts";
 import { type McpServer, type McpServers, mcpServers } from "./entries.ts";
@@ -13,6 +12,9 @@ import { McpTrust } from "./trust.ts";
 interface HostOptions extends ProgramPlace {
   readonly user: Pick<UserConfig, "state_dir" | "mcp_servers">;
 }
+
+/** The engine names the server. */
+const NOT_APPROVED = "you have not approved it. Start it with :Agent mcp";
 
 /** Whether the user approves a server; undefined if the turn was stopped. */
 type ConfirmServer = (server: McpServer) => Promise<boolean | undefined>;
@@ -89,7 +91,7 @@ export class McpHost {
   /** @throws {Error} one line */
   async start(name: string, confirm: ConfirmServer): Promise<PipeProgram> {
     const server = (await this.servers()).servers.get(name);
-    if (server === undefined) throw new Error(`no MCP server ${name} is configured`);
+    if (server === undefined) throw new Error("it is no longer configured");
     const added = await this.#trust.hostsOf(server);
     if (added === undefined) await this.#ask(server, confirm);
     this.#added.set(name, added ?? []);
@@ -102,24 +104,16 @@ export class McpHost {
       token: (refusal?: Unauthorized) =>
         url === undefined ? Promise.resolve(undefined) : this.#logins.token(url, refusal),
     };
-    try {
-      return await startServerProgram(server.entry, this.#options, ports);
-    } catch (error) {
-      throw new Error(`Cannot start the MCP server ${name}: ${messageOf(error)}. See :help agent-mcp.`);
-    }
+    return await startServerProgram(server.entry, this.#options, ports);
   }
 
   /** Approves exactly the entry that is shown. @throws {Error} one line, if the user does not */
   async #ask(server: McpServer, confirm: ConfirmServer): Promise<void> {
     const { name } = server;
-    if (JSON.stringify(this.#refused.get(name)) === JSON.stringify(server)) throw notApproved(name);
+    if (JSON.stringify(this.#refused.get(name)) === JSON.stringify(server)) throw new Error(NOT_APPROVED);
     const answer = await confirm(server);
     if (answer === false) this.#refused.set(name, server);
-    if (answer !== true) throw notApproved(name);
+    if (answer !== true) throw new Error(NOT_APPROVED);
     await this.#trust.approve(server);
   }
-}
-
-function notApproved(name: string): Error {
-  return new Error(`The MCP server ${name} is not approved. Start it with :Agent mcp.`);
 }
