@@ -78,6 +78,8 @@ export const UserConfig = z.object({
   environment: map(z.string()).optional(),
   /** Rules for commands without a sandbox, where none is available. Only a command line sets them, for one run. */
   unsandboxed: list(z.string()).optional(),
+  /** Names of approved MCP servers of the options. Only a command line sets them, for one run. */
+  approved_mcp: list(z.string()).optional(),
 });
 export type UserConfig = z.infer<typeof UserConfig>;
 

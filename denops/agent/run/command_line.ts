@@ -28,6 +28,12 @@ export const RUN_OPTIONS = {
     doc:
       'A rule that approves in this run, such as "run(npm test *)". Each rule needs an --allow of its own.',
   },
+  "mcp": {
+    type: "string",
+    multiple: true,
+    value: "NAME",
+    doc: "Approve this MCP server of the configuration in this run. Its tools still need rules.",
+  },
   "json": { type: "boolean", doc: "Print one event a line, as JSON." },
   "session": {
     type: "string",
@@ -63,6 +69,7 @@ export interface RunRequest {
   readonly provider: string | undefined;
   readonly mode: string | undefined;
   readonly allow: readonly string[];
+  readonly mcp: readonly string[];
   readonly json: boolean;
   readonly session: string | undefined;
   readonly maxUsd: number | undefined;
@@ -82,6 +89,7 @@ export function readCommandLine(args: readonly string[]): RunRequest {
     provider: named("provider", values.provider),
     mode: named("mode", values.mode),
     allow: values.allow ?? [],
+    mcp: values.mcp ?? [],
     json: values.json ?? false,
     session: named("session", values.session),
     maxUsd: numberOf("max-usd", values["max-usd"], (value) => value > 0, "a number above 0"),

@@ -66,7 +66,7 @@ const NOTHING: OptionValues = { byName: new Map(), models: {} };
 const OF_MODEL = ["model", "summary_model", "explore_model", "limits.context_window"];
 
 function configuration(values: OptionValues, request: RunRequest, variables: Variables): UserConfig {
-  const { provider, model, maxUsd, maxTurns, allow, unsandboxed } = request;
+  const { provider, model, maxUsd, maxTurns, allow, mcp, unsandboxed } = request;
   const isOther = provider !== undefined && provider !== values.byName.get("provider");
   const byName = {
     // A request for a title would follow the turn.
@@ -80,7 +80,17 @@ function configuration(values: OptionValues, request: RunRequest, variables: Var
     }),
   };
   const config = supervisorConfiguration(values, { byName, allow }, variables);
-  return unsandboxed ? { ...config, unsandboxed: [...allow] } : config;
+  const unknown = mcp.find((name) => config.mcp_servers[name] === undefined);
+  if (unknown !== undefined) {
+    throw new Error(
+      `Cannot approve the MCP server ${unknown}: the configuration names none. See --mcp in --help.`,
+    );
+  }
+  return {
+    ...config,
+    approved_mcp: [...mcp],
+    ...defined({ unsandboxed: unsandboxed ? [...allow] : undefined }),
+  };
 }
 
 /** Key commands run when the message is sent. @throws {Error} one line, if the provider's key is missing */

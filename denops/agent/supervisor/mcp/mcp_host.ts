@@ -10,7 +10,7 @@ import { type ProgramPlace, startServerProgram } from "./server_program.ts";
 import { McpTrust } from "./trust.ts";
 
 interface HostOptions extends ProgramPlace {
-  readonly user: Pick<UserConfig, "state_dir" | "mcp_servers">;
+  readonly user: Pick<UserConfig, "state_dir" | "mcp_servers" | "approved_mcp">;
 }
 
 /** The engine names the server. */
@@ -92,8 +92,10 @@ export class McpHost {
   async start(name: string, confirm: ConfirmServer): Promise<PipeProgram> {
     const server = (await this.servers()).servers.get(name);
     if (server === undefined) throw new Error("it is no longer configured");
+    const { approved_mcp = [] } = this.#options.user;
+    const isApproved = server.file === undefined && approved_mcp.includes(name);
     const added = await this.#trust.hostsOf(server);
-    if (added === undefined) await this.#ask(server, confirm);
+    if (added === undefined && !isApproved) await this.#ask(server, confirm);
     this.#added.set(name, added ?? []);
     const refused = new Set<string>();
     this.#refusedHosts.set(name, refused);
