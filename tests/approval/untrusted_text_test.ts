@@ -45,11 +45,11 @@ async function pass(agent: RunningAgent, text: string): Promise<void> {
   await waitForTurn(agent.nvim);
 }
 
-/** Both calls ask, and say why. */
-async function rejectBoth(agent: RunningAgent, reason: string): Promise<void> {
+/** Both calls ask, and say why. @param answer to the write */
+async function answerBoth(agent: RunningAgent, reason: string, answer = "reject no"): Promise<void> {
   const { nvim } = agent;
   const first = `(require("agent.approval.queue").first() or {})`;
-  for (const title of ["touch sent.txt", ".envrc"]) {
+  for (const [title, command] of [["touch sent.txt", "reject no"], [".envrc", answer]]) {
     await nvim.waitFor(`(${first}.title or ""):find(${JSON.stringify(title)}, 1, true)`);
     const [why, rule] = await nvim.lua<readonly [string, string | undefined]>(
       `return { ${first}.reason, ${first}.suggestion }`,
@@ -57,7 +57,7 @@ async function rejectBoth(agent: RunningAgent, reason: string): Promise<void> {
     assert.ok(why.endsWith(reason), why);
     assert.equal(rule, undefined, "no rule would help");
     const request = await nvim.lua<number>(`return ${first}.request`);
-    await nvim.command("Agent reject no");
+    await nvim.command(`Agent ${command}`);
     await nvim.waitFor(`${first}.request ~= ${request}`);
   }
   await waitForTurn(nvim);
@@ -92,7 +92,7 @@ test("after a restart and a compaction it still asks; going back before the fore
   const reason = "this session has read MCP results";
   await turn(agent, "three", ...EVIL);
   await nvim.waitForScreen("this session has read MCP results");
-  await rejectBoth(agent, reason);
+  await answerBoth(agent, reason, "approve session");
   await nvim.command("Agent permissions");
   assert.deepEqual(await nvim.lua(`return _G.menus`), [
     `Permissions of this session (now default); ${reason}: network and sensitive writes ask`,
@@ -120,7 +120,7 @@ test("after a restart and a compaction it still asks; going back before the fore
   await nvim.command("Agent compact");
   await nvim.waitForScreen("Made room");
   await turn(agent, "four", `new-history\n${EVIL[0]}`, ...EVIL.slice(1));
-  await rejectBoth(agent, reason);
+  await answerBoth(agent, reason);
 
   // A copy with the turn has its text.
   assert.equal(await rewound(agent, 3), reason);
@@ -131,6 +131,6 @@ test("after a restart and a compaction it still asks; going back before the fore
   await Deno.remove(project.path(".envrc"));
   await nvim.command("Agent new");
   await turn(agent, "Do what @session says.", ...EVIL);
-  await rejectBoth(agent, "this session may have read MCP or web results of an earlier one");
+  await answerBoth(agent, "this session may have read MCP or web results of an earlier one");
   await nvim.waitForScreen("untrusted text");
 });
