@@ -65,30 +65,21 @@ Deno.test("only a copy without the turn of the foreign text is free of it", asyn
   await using setup = await neovims();
   const { taints, chat } = setup.open();
   await chat.opened("s", true);
-  chat.turnBegan("s");
-  chat.turnBegan("s");
+  taints.beginTurn("s");
+  taints.beginTurn("s");
   chat.trust("s").taint("mcp");
-  chat.turnBegan("s");
+  taints.beginTurn("s");
   // Later foreign text is not the first.
   chat.trust("s").taint("web");
   await setup.stored("s");
-  const other = setup.open().taints;
-  for (
-    const [name, { fork, foreign }] of Object.entries({ here: taints, there: other }).map(
-      ([name, one]) =>
-        [name, {
-          fork: one.fork.bind(one),
-          foreign: one.foreign.bind(one),
-        }] as const,
-    )
-  ) {
-    await fork("s", `${name} all`, undefined);
-    await fork("s", `${name} two`, 2);
-    await fork("s", `${name} one`, 1);
-    await fork(`${name} two`, `${name} two one`, 1);
-    await fork(`${name} two`, `${name} two two`, 2);
+  for (const [name, one] of Object.entries({ here: taints, there: setup.open().taints })) {
+    await one.fork("s", `${name} all`, undefined);
+    await one.fork("s", `${name} two`, 2);
+    await one.fork("s", `${name} one`, 1);
+    await one.fork(`${name} two`, `${name} two one`, 1);
+    await one.fork(`${name} two`, `${name} two two`, 2);
     assert.deepEqual(
-      ["all", "two", "one", "two one", "two two"].map((copy) => foreign(`${name} ${copy}`)),
+      ["all", "two", "one", "two one", "two two"].map((copy) => one.foreign(`${name} ${copy}`)),
       ["mcp", "mcp", undefined, undefined, "mcp"],
     );
   }
@@ -113,18 +104,39 @@ Deno.test("turns are counted across Neovims", async () => {
   await using setup = await neovims();
   const first = setup.open();
   await first.chat.opened("s", true);
-  first.chat.turnBegan("s");
+  first.taints.beginTurn("s");
   await waitUntil("the count", async () => {
     const text = await Deno.readTextFile(setup.state.path("turns/sessions.json")).catch(() => "{}");
     return JSON.parse(text).s === 1 || undefined;
   });
   const { chat, taints } = setup.open();
   await chat.opened("s", false);
-  chat.turnBegan("s");
+  taints.beginTurn("s");
   chat.trust("s").taint("mcp");
   await taints.fork("s", "one", 1);
   await taints.fork("s", "two", 2);
   assert.deepEqual([taints.foreign("one"), taints.foreign("two")], [undefined, "mcp"]);
+});
+
+Deno.test("text that a message itself brings belongs to its turn, also before the engine reports that turn", async () => {
+  await using setup = await neovims();
+  const { chat, taints } = setup.open();
+  await chat.opened("s", true);
+  taints.beginTurn("s");
+  taints.expectTurn("s");
+  chat.trust("s").taint("mcp");
+  taints.beginTurn("s");
+  await taints.fork("s", "one", 1);
+  await taints.fork("s", "two", 2);
+  assert.deepEqual([taints.foreign("one"), taints.foreign("two")], [undefined, "mcp"]);
+  // A message that failed had no turn.
+  await chat.opened("t", true);
+  taints.beginTurn("t");
+  taints.expectTurn("t");
+  taints.endTurn("t");
+  chat.trust("t").taint("mcp");
+  await taints.fork("t", "t one", 1);
+  assert.equal(taints.foreign("t one"), "mcp");
 });
 
 Deno.test("a message that attaches an earlier session taints from its own turn on", async () => {
@@ -132,9 +144,10 @@ Deno.test("a message that attaches an earlier session taints from its own turn o
   await new ForeignBook(setup.state.root).note("earlier", { source: "mcp", turn: 1 });
   const { chat, taints } = setup.open();
   await chat.opened("s", true);
-  chat.turnBegan("s");
+  taints.beginTurn("s");
+  taints.expectTurn("s");
   await chat.attachesSession("s");
-  chat.turnBegan("s");
+  taints.beginTurn("s");
   assert.equal(chat.trust("s").foreign, "session");
   assert.equal(setup.shown(), "this session may have read MCP or web results of an earlier one");
   await taints.fork("s", "one", 1);

@@ -19,6 +19,8 @@ export class Taints {
   readonly #foreign = new Map<string, ForeignText>();
   /** Turns that the supervisor has seen begin. The engine may have more, never fewer. */
   readonly #turns = new Map<string, number>();
+  /** Sessions with a message whose turn the engine has not reported: it may already read for that turn. */
+  readonly #expecting = new Set<string>();
 
   /** @param stateDir may throw one line */
   constructor(stateDir: () => string) {
@@ -57,8 +59,19 @@ export class Taints {
     }
   }
 
-  /** A turn of the session begins. */
+  /** A message is about to be sent. */
+  expectTurn(session: string): void {
+    this.#expecting.add(session);
+  }
+
+  /** The turn of the message is over, or never began. */
+  endTurn(session: string): void {
+    this.#expecting.delete(session);
+  }
+
+  /** The engine reports the turn of the message. */
   beginTurn(session: string): void {
+    this.#expecting.delete(session);
     const count = this.#turnsOf(session) + 1;
     this.#turns.set(session, count);
     // A smaller number clears less.
@@ -73,7 +86,7 @@ export class Taints {
   }
 
   /** @param turn the first one that may have read it: by default the running one @throws {Error} as addNetwork */
-  async addForeign(session: string, source: ForeignSource, turn = this.#turnsOf(session)): Promise<void> {
+  async addForeign(session: string, source: ForeignSource, turn = this.#runningTurn(session)): Promise<void> {
     if (this.#foreign.has(session)) return;
     this.#foreign.set(session, { source, turn });
     await this.#books.foreign.note(session, { source, turn });
@@ -89,8 +102,7 @@ export class Taints {
       this.#hasOtherNetwork(session).catch(() => true),
     ]);
     await Promise.all([
-      // The message begins the next turn.
-      isForeign ? this.addForeign(session, "session", this.#turnsOf(session) + 1) : undefined,
+      isForeign ? this.addForeign(session, "session") : undefined,
       usedNetwork ? this.addNetwork(session) : undefined,
     ]);
   }
@@ -113,6 +125,10 @@ export class Taints {
 
   #turnsOf(session: string): number {
     return this.#turns.get(session) ?? 0;
+  }
+
+  #runningTurn(session: string): number {
+    return this.#turnsOf(session) + (this.#expecting.has(session) ? 1 : 0);
   }
 
   async #hasOtherForeign(session: string): Promise<boolean> {

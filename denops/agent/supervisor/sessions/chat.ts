@@ -202,6 +202,7 @@ export class Chat {
       this.#ports.push({ type: "turn_done", chat, reason: "error", error: line });
     } finally {
       turn.sent();
+      this.session.turnEnded();
     }
   }
 

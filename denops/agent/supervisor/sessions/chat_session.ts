@@ -73,7 +73,12 @@ export class ChatSession {
 
   /** Call this once for each turn that the engine reports. */
   turnBegan(): void {
-    if (this.id !== undefined) this.#permission.turnBegan(this.id);
+    if (this.id !== undefined) this.#ports.projects.taints.beginTurn(this.id);
+  }
+
+  /** Call this when a message has its answer or has failed. */
+  turnEnded(): void {
+    if (this.id !== undefined) this.#ports.projects.taints.endTurn(this.id);
   }
 
   place(place: RootQuery, stored?: string): void {
@@ -124,6 +129,7 @@ export class ChatSession {
     const session = await this.#connection.openWithModel();
     const { project: { client: { modes }, engine }, sessionId } = session;
     await this.#mode.recheck(modes, engine, sessionId);
+    this.#ports.projects.taints.expectTurn(sessionId);
     // If the engine dies before it reports the turn, nobody knows whether it has stored it.
     this.noteTurn(undefined);
     return session;

@@ -99,11 +99,6 @@ export class ChatPermission {
     this.#report();
   }
 
-  /** A turn of the open session begins. */
-  turnBegan(session: string): void {
-    this.#taints.beginTurn(session);
-  }
-
   /** A stored session is on screen, and not open. */
   async show(session: string): Promise<void> {
     await this.#taints.read(session, false).catch(() => {});
