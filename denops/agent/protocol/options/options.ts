@@ -91,7 +91,7 @@ export const SUPERVISOR_OPTIONS = {
 
 /** Options in `rules`. */
 export const RULE_OPTIONS = {
-  /** Rules that approve for you: "run(npm test *)", "write(docs/**)", "network(npm install *)". */
+  /** Rules that approve for you: "run(npm test *)", "write(docs/**)", "network(npm install *)", "host(registry.npmjs.org)". */
   allow: list(z.string()).default([]),
   /** Rules that require approval; stronger than allow. */
   ask: list(z.string()).default([]),

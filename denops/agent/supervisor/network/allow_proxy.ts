@@ -32,6 +32,8 @@ const MOST_REFUSED = 50;
 /** Bytes. */
 const LONGEST_HEAD = 65_536;
 const HEAD_MS = 10_000;
+/** Before the next connection is accepted after an error. */
+const PAUSE_MS = 100;
 /** Bytes of a socket's path, in sun_path of sockaddr_un. */
 const LONGEST_PATH = 107;
 
@@ -44,6 +46,7 @@ export class AllowProxy implements AsyncDisposable {
   readonly #refused = new Set<string>();
   readonly #accepting: Promise<void>;
   #clients = 0;
+  #isClosed = false;
 
   private constructor(socket: string, listener: Deno.UnixListener, options: AllowProxyOptions) {
     this.socket = socket;
@@ -69,6 +72,7 @@ export class AllowProxy implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
     closeQuietly(this.#listener);
     this.#open.forEach(closeQuietly);
     await this.#accepting;
@@ -76,7 +80,9 @@ export class AllowProxy implements AsyncDisposable {
   }
 
   async #accept(): Promise<void> {
-    for await (const client of this.#listener) {
+    for (;;) {
+      const client = await this.#next();
+      if (client === undefined) return;
       if (this.#clients >= MOST_CONNECTIONS) {
         closeQuietly(client);
         continue;
@@ -85,6 +91,19 @@ export class AllowProxy implements AsyncDisposable {
       // A broken connection is its program's problem.
       this.#serve(client).catch(() => {}).finally(() => this.#clients--);
     }
+  }
+
+  /** The next connection; undefined once it is closed. */
+  async #next(): Promise<Connection | undefined> {
+    while (!this.#isClosed) {
+      try {
+        return await this.#listener.accept();
+      } catch {
+        // The process may have too many open files for now.
+        if (!this.#isClosed) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    }
+    return undefined;
   }
 
   async #serve(client: Connection): Promise<void> {

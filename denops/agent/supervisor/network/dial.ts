@@ -1,5 +1,4 @@
 /** Opens the connection to a judged host: directly to a judged address, or through the user's own proxy. */
-import { lookup } from "node:dns/promises";
 import { addressProblem, type HostTarget } from "../../policy/hosts.ts";
 import { proxySetting } from "../system/network.ts";
 import { closeQuietly, type Connection, readHead, writeText } from "./streams.ts";
@@ -138,6 +137,8 @@ async function addressesOf(name: string, { resolve = system }: DialOptions): Pro
 }
 
 async function system(name: string): Promise<readonly string[]> {
+  // Loading it takes 20 ms, which few starts of the program need.
+  const { lookup } = await import("node:dns/promises");
   return (await lookup(name, { all: true })).map(({ address }) => address);
 }
 

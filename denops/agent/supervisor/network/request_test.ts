@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { assertEachLinear } from "../../../../tests/support/growth.ts";
 import { RequestBody } from "./request_body.ts";
 import { parseRequest, requestHead } from "./request_head.ts";
 
@@ -165,4 +166,16 @@ Deno.test("a malformed chunk ends the connection", () => {
   }
   const endless = new RequestBody({ kind: "chunked" });
   assert.throws(() => endless.take(encoder.encode(`0\r\n${"a: b\r\n".repeat(5_000)}`)), /malformed/);
+});
+
+Deno.test("the time for a head and a body grows with their size", async () => {
+  const heads = [" ", "\t a:", "a: b\r\n", "\r\n", "x"];
+  await assertEachLinear(heads, (part, size) => {
+    const text = head("GET http://a.test/ HTTP/1.1", `a:${part.repeat(size / part.length)}\0`);
+    return () => parseRequest(text);
+  }, 8_000);
+  await assertEachLinear(["1\r\na\r\n", `fff\r\n${"a".repeat(0xfff)}\r\n`], (chunk, size) => {
+    const bytes = encoder.encode(chunk.repeat(size / chunk.length));
+    return () => new RequestBody({ kind: "chunked" }).take(bytes);
+  }, 32_000);
 });
