@@ -145,6 +145,15 @@ function localModules(info: unknown): readonly string[] {
   });
 }
 
+Deno.test("an engine without MCP servers never loads their client", async () => {
+  const eager: string[] = [];
+  for await (const file of walk(join(AGENT, "engine"), ".ts")) {
+    const text = (await Deno.readTextFile(file)).replace(/^import type [^]*?;$/gm, "");
+    if (/from ".*deps\/mcp\.ts"/.test(text)) eager.push(name(file));
+  }
+  assert.deepEqual(eager, []);
+});
+
 Deno.test("processes start in one file", async () => {
   const doors: string[] = [];
   for await (const file of walk(AGENT, ".ts")) {

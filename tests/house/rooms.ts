@@ -101,6 +101,7 @@ export const RULES: readonly (readonly [from: string, to: readonly string[]])[] 
   ["engine/files", ["engine/ports", "shared"]],
   ["engine/llm", ["engine/ports", "engine/calls", "engine/log", "models", "shared", "protocol"]],
   ["engine/context", ["engine/ports", "engine/calls", "engine/log", "models", "shared", "protocol"]],
+  ["engine/mcp", ["engine/ports", "engine/calls", "policy", "shared", "protocol"]],
   ["engine/store", ["engine/ports", "engine/files", "engine/calls", "engine/log", "shared", "protocol"]],
   ["engine/checkpoint", ["engine/ports", "engine/files", "engine/log", "shared", "protocol"]],
   // The path function is the policy's: tools resolve where the gate resolves.
@@ -143,6 +144,7 @@ export const RULES: readonly (readonly [from: string, to: readonly string[]])[] 
     "engine/tools",
     "engine/store",
     "engine/checkpoint",
+    "engine/mcp",
     "engine/ports",
     "engine/log",
     "models",

@@ -117,6 +117,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
         abilities: options.abilities ?? {},
       }),
     fileRules: options.fileRules,
+    mcp: options.abilities?.mcp,
     ...(options.surroundings === undefined ? {} : { surroundings: options.surroundings }),
     ...(options.given === undefined ? {} : { attachments: options.given }),
     async ask(request, signal) {

@@ -1,5 +1,6 @@
 /** The services of a session's client for tools. */
 import type { AgentContext } from "../../deps/acp_sdk.ts";
+import type { McpPort } from "../ports/mcp.ts";
 import type { ClientAbilities } from "../tools/define.ts";
 import { AcpCommands } from "./commands.ts";
 import { screenServers } from "./editor.ts";
@@ -13,12 +14,13 @@ export function clientAbilities(
   client: AgentContext,
   screen: Screen,
   moment: Moment,
-  { id, can }: { readonly id: string; readonly can: Capabilities },
+  { id, can, mcp }: { readonly id: string; readonly can: Capabilities; readonly mcp: McpPort | undefined },
 ): Partial<ClientAbilities> {
   return {
     ...(can.terminals ? { commands: new AcpCommands(client, screen, id) } : {}),
     ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
     ...(screen.has("search") ? { search: acpSearch(screen) } : {}),
+    ...(mcp === undefined ? {} : { mcp }),
     ...(screen.has("lsp") ? { languages: screenServers(screen, moment) } : {}),
   };
 }

@@ -12,6 +12,7 @@ import type { ClientAbilities } from "../tools/define.ts";
 import { clientAbilities } from "./abilities.ts";
 import { linkMaker } from "./checkpoints.ts";
 import type { ConnectedClient } from "./connected_client.ts";
+import type { AcpMcp } from "./mcp.ts";
 import { offerModels } from "./modes.ts";
 import { Moment } from "./moment.ts";
 import { permissionAsker } from "./permissions.ts";
@@ -54,7 +55,7 @@ export interface SessionOptions {
 
 /** @param roots real paths, the project first @throws {RequestError} one line, without a configuration */
 export function openSession(
-  options: SessionOptions,
+  options: SessionOptions & { readonly mcp: AcpMcp },
   connected: ConnectedClient,
   client: AgentContext,
   { id, roots }: { readonly id: string; readonly roots: readonly string[] },
@@ -66,7 +67,8 @@ export function openSession(
   const moment = new Moment(screen);
   const ask = permissionAsker(client, id);
   if (screen.has("trace")) startTrace((spans) => screen.tell("trace", { spans }));
-  const abilities = clientAbilities(client, screen, moment, { id, can });
+  const mcp = options.mcp.join(id, client);
+  const abilities = clientAbilities(client, screen, moment, { id, can, mcp });
   const renew = screen.has("provider_key")
     ? (refused: boolean, signal: AbortSignal) => screen.ask("provider_key", { refused }, signal)
     : undefined;
@@ -83,6 +85,7 @@ export function openSession(
     surroundings: screen.has("surroundings")
       ? { ask: (wanted, signal) => screen.ask("surroundings", wanted, signal) }
       : {},
+    mcp,
     commands: abilities.commands,
     attachments: { abilities, earlier: (word) => earlierSession(options.archive, id, word) },
     publish(event) {
@@ -101,13 +104,15 @@ export function openSession(
     if (can.extensions.size > 0) {
       // Our own client ignores updates of unknown sessions.
       const send = (id: string, event: AgentEvent) => new UpdateSender(client, id, can).send(event);
-      options.warmUp(config, abilities, send, () => session.isBusy);
+      // No server starts before the user's first turn.
+      const { mcp: _, ...others } = abilities;
+      options.warmUp(config, others, send, () => session.isBusy);
     }
     session.checkpoints.recover().catch(() => {});
     // Our own client requests the list when it shows it.
     if (can.extensions.size === 0) offerModels(session.modes, options.models(config), sender);
   }, 0);
-  return { session, sender, reportTools };
+  return { session, sender, reportTools, left: () => options.mcp.leave(id) };
 }
 
 /** Tells the client whether the next turn has tools, if that has changed. */

@@ -8,6 +8,7 @@ import { SessionAccess } from "../session/session_access.ts";
 import { checkpointAnswers } from "./checkpoints.ts";
 import { ConnectedClient } from "./connected_client.ts";
 import { promptPart } from "./prompt_parts.ts";
+import { AcpMcp } from "./mcp.ts";
 import { modesOf, serveModes } from "./modes.ts";
 import { openSession, type SessionOptions } from "./open_session.ts";
 import type { Withheld } from "./export/recording.ts";
@@ -31,10 +32,11 @@ interface AcpOptions extends SessionOptions {
 
 export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
   const connected = new ConnectedClient(options.ownConfig);
+  const mcp = new AcpMcp(options.roots, connected);
   const open = new AcpSessions(
     options.archive,
     options.roots,
-    (client, id, roots) => openSession(options, connected, client, { id, roots }),
+    (client, id, roots) => openSession({ ...options, mcp }, connected, client, { id, roots }),
   );
   options.onServing?.(() => open.isBusy);
 
@@ -68,7 +70,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const can = () => connected.can;
   const served = serveModes(serveSessions(app, open, can), open);
-  return answerRequests(served, answersOf(options, connected, open)).connect(stream);
+  return answerRequests(served, { ...answersOf(options, connected, open), ...mcp.answers }).connect(stream);
 }
 
 function answersOf(options: AcpOptions, connected: ConnectedClient, open: AcpSessions): Answers {

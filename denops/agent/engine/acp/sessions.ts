@@ -46,6 +46,8 @@ export interface AcpSession {
   readonly sender: UpdateSender;
   /** Tells the client whether the next turn has tools, if that has changed. */
   reportTools(): void;
+  /** Called when the session is closed. */
+  left(): void;
 }
 
 /** Creates or loads the session of this id. @param roots real paths, the project first */
@@ -138,8 +140,9 @@ export class AcpSessions {
     await closing;
   }
 
-  async #close(id: string, { session }: AcpSession): Promise<void> {
+  async #close(id: string, { session, left }: AcpSession): Promise<void> {
     await session.close();
+    left();
     this.#open.delete(id);
     await this.#archive.locks.free(id);
   }

@@ -113,6 +113,7 @@ export class Updates {
       case "tool_writing":
       case "tool_start":
       case "tool_running":
+      case "tool_progress":
       case "tool_done":
         return this.#toolUpdate(event);
       case "plan":
@@ -172,7 +173,9 @@ export class Updates {
     };
   }
 
-  #toolUpdate(event: EventOf<"tool_writing" | "tool_start" | "tool_running" | "tool_done">): SessionUpdate {
+  #toolUpdate(
+    event: EventOf<"tool_writing" | "tool_start" | "tool_running" | "tool_progress" | "tool_done">,
+  ): SessionUpdate {
     switch (event.type) {
       case "tool_writing": {
         const { id, title, tool, lines, draft } = event;
@@ -187,6 +190,8 @@ export class Updates {
       }
       case "tool_running":
         return this.#tool(event.id, { status: "in_progress" }, { rule: event.rule });
+      case "tool_progress":
+        return this.#tool(event.id, { status: "in_progress" }, { summary: event.summary });
       case "tool_done": {
         const { id, status, summary, output, diff, stopped } = event;
         const content: ToolCallContent[] = diff === undefined

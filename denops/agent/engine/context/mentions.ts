@@ -24,6 +24,8 @@ type Mention =
   /** The newest earlier session, or the newest with this word in its title. */
   | { readonly kind: "session"; readonly word: string }
   | { readonly kind: "symbol"; readonly name: string }
+  /** A resource of an MCP server. */
+  | { readonly kind: "resource"; readonly server: string; readonly uri: string }
   /**
    * Possible paths, the longest first, because the last punctuation may belong to the sentence. `isSure`: it must be a
    * path, so a missing file is reported.
@@ -51,11 +53,13 @@ const END = ".,;:!?)]}>'\"*_…";
 const LONGEST_PATH = 4_096;
 const MOST_PUNCTUATION = 8;
 
-export function mentionsIn(message: string): readonly FoundMention[] {
+/** @param servers names of MCP servers */
+export function mentionsIn(message: string, servers: readonly string[] = []): readonly FoundMention[] {
   const text = withoutCode(message);
   return [...text.matchAll(/(?<=^|[\s([{<"',;:*>—–-])@("[^"\n]+"|[^\s@"]+)/g)].flatMap((match) => {
     const [whole, token = ""] = match;
-    const mention = mentionOf(token, text.slice(match.index + whole.length));
+    const mention = resourceMention(token, servers) ??
+      mentionOf(token, text.slice(match.index + whole.length));
     return mention === undefined ? [] : [{ text: trimmed(whole), mention }];
   });
 }
@@ -95,6 +99,30 @@ function mentionOf(token: string, rest: string): Mention | undefined {
   if (name === "session") return { kind: "session", word: after ?? "" };
   if (name === "symbol" && after !== undefined) return { kind: "symbol", name: after };
   return pathMention(token);
+}
+
+/** "@server:uri", or "@"server:uri"" with spaces. */
+function resourceMention(token: string, servers: readonly string[]): Mention | undefined {
+  const quoted = /^"(.+)"$/.exec(token)?.[1];
+  const [, server = "", uri = ""] = /^([\w-]+):(.+)$/.exec(quoted ?? trimmed(token)) ?? [];
+  return servers.includes(server) ? { kind: "resource", server, uri } : undefined;
+}
+
+/** A prompt of an MCP server at the beginning of a message. */
+export interface FoundPrompt {
+  /** As written: "/server:name". */
+  readonly text: string;
+  readonly server: string;
+  readonly name: string;
+  /** Its arguments: the rest of the line. */
+  readonly words: string;
+}
+
+/** @param servers names of MCP servers */
+export function promptIn(message: string, servers: readonly string[]): FoundPrompt | undefined {
+  const [, text = "", server = "", name = "", words = ""] =
+    /^\s*(\/([\w-]+):(\S+))[ \t]*([^\n]*)/.exec(message) ?? [];
+  return servers.includes(server) ? { text, server, name, words } : undefined;
 }
 
 function pathMention(token: string): Mention | undefined {

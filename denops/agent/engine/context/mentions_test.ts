@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { assertEachLinear } from "../../../../tests/support/growth.ts";
 import { IS_FULL } from "../../../../tests/support/sample.ts";
-import { type FoundMention, mentionsIn, toolMentions, toolSetMention, toolsNote } from "./mentions.ts";
+import {
+  type FoundMention,
+  mentionsIn,
+  promptIn,
+  toolMentions,
+  toolSetMention,
+  toolsNote,
+} from "./mentions.ts";
 
 function shortly({ mention }: FoundMention): string {
   switch (mention.kind) {
@@ -13,6 +20,8 @@ function shortly({ mention }: FoundMention): string {
       return `session ${mention.word}`.trim();
     case "symbol":
       return `symbol ${mention.name}`;
+    case "resource":
+      return `${mention.server} has ${mention.uri}`;
     case "path": {
       const { path, lines } = mention.candidates.at(-1) ?? { path: "" };
       return `${path}${lines === undefined ? "" : ` ${lines.first}-${lines.last}`}${
@@ -118,4 +127,24 @@ Deno.test("a large message of anything is read in time in proportion", async () 
     const text = `@a${piece.repeat(Math.ceil(size / piece.length))}`;
     return () => mentionsIn(text);
   }, IS_FULL ? 50_000 : 10_000);
+});
+
+Deno.test("resources and prompts of MCP servers are mentioned by the server's name", () => {
+  const found = (text: string) => mentionsIn(text, ["fs", "a-b"]).map(shortly);
+  assert.deepEqual(found("see @fs:file:///a/b.txt, and @a-b:note:1."), [
+    "fs has file:///a/b.txt",
+    "a-b has note:1",
+  ]);
+  assert.deepEqual(found('see @"fs:my notes"'), ["fs has my notes"]);
+  assert.deepEqual(found("see @other:note @src/a.ts:3 @diff:main"), [
+    "other:note?",
+    "src/a.ts 3-3",
+    "diff main",
+  ]);
+  const prompt = (text: string) => promptIn(text, ["fs"]);
+  assert.deepEqual(prompt("/fs:greet who=Ada now\nand more"), {
+    ...{ text: "/fs:greet", server: "fs", name: "greet", words: "who=Ada now" },
+  });
+  assert.equal(prompt("/other:greet"), undefined);
+  assert.equal(prompt("see /fs:greet"), undefined);
 });

@@ -126,6 +126,8 @@ export const AgentEvent = z.discriminatedUnion("type", [
   event("tool_start", { call: ToolStart, order: z.number().exactOptional() }),
   /** `rule` allowed it. */
   event("tool_running", { id, rule: z.string() }),
+  /** One line about a running call. */
+  event("tool_progress", { id, summary: z.string() }),
   event("tool_done", {
     id,
     status: z.enum(["completed", "failed"]),
@@ -171,7 +173,7 @@ export type AgentEvent = ReadonlyDeep<z.infer<typeof AgentEvent>>;
 
 /** Events that are shown, but not needed for a resume. */
 export const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set([
-  ...["tool_writing", "retry", "title", "mode"] as const,
+  ...["tool_writing", "tool_progress", "retry", "title", "mode"] as const,
 ]);
 
 export type Emit = (event: AgentEvent) => void;

@@ -54,7 +54,7 @@ export class Session {
     const memory = memoryOf(id, store);
     this.modes = new SessionModes(config, memory.facts, () => this.#record.remember());
     const record = this.#record = this.#newRecord(root, memory);
-    this.tools = new SessionTools(runner.tools, config.tools_off, memory, () => record.remember());
+    this.tools = new SessionTools(() => runner.tools, config.tools_off, memory, () => record.remember());
     const files = this.#files = new SessionFiles(id, roots, ports, record);
     const surroundings = this.#surroundings = this.#newSurroundings();
     this.#meter = this.#newMeter();

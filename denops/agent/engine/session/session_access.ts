@@ -42,12 +42,19 @@ export class SessionAccess {
     this.#rules = await this.#latest?.() ?? this.#rules;
   }
 
-  /** The rules on tools that do not exist, once: one line each. @param tools all tools */
-  unknownRules(tools: readonly { readonly name: string }[]): readonly string[] {
+  /**
+   * The rules on tools that do not exist, once: one line each. @param tools all tools @param servers MCP servers, whose
+   * tools may be unknown still
+   */
+  unknownRules(
+    tools: readonly { readonly name: string }[],
+    servers: readonly { readonly name: string }[] = [],
+  ): readonly string[] {
     if (this.#hasCheckedRules || tools.length === 0) return [];
     this.#hasCheckedRules = true;
     const rules = this.#rules.tool_rules;
-    return rules === undefined ? [] : unknownToolRules(rules, tools.map(({ name }) => name));
+    if (rules === undefined) return [];
+    return unknownToolRules(rules, tools.map(({ name }) => name), servers.map(({ name }) => name));
   }
 
   allow(access: Access): void {

@@ -6,6 +6,7 @@ import type { UsageLog } from "../ports/usage.ts";
 import type { Commands } from "../ports/commands.ts";
 import type { AskApproval } from "../ports/approvals.ts";
 import type { Editor } from "../ports/editor.ts";
+import type { McpPort } from "../ports/mcp.ts";
 import type { AttachmentPorts } from "../agent/gather/attachments.ts";
 import type { Runner } from "../agent/turn/runner.ts";
 import type { AskSurroundings } from "../agent/gather/git_now.ts";
@@ -25,6 +26,8 @@ export interface SessionPorts {
   readonly surroundings?: { readonly ask?: AskSurroundings };
   /** Resolves mentions in messages; absent: only files are known. */
   readonly attachments?: Pick<AttachmentPorts, "abilities" | "earlier">;
+  /** The project's MCP servers, which the first turn starts. Absent: there are none. */
+  readonly mcp?: McpPort | undefined;
   /** Absent: the client runs no commands. */
   readonly commands?: Pick<Commands, "isRunning"> | undefined;
   readonly publish: Emit;

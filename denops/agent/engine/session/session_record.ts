@@ -6,6 +6,8 @@
 import { HistoryWindow } from "../context/folding/window.ts";
 import { withoutRepeats } from "../context/repeats.ts";
 import { attachmentNames, type FoldEntry, type LogEntry } from "../log/entries.ts";
+import { mcpNote } from "../agent/gather/mcp_notes.ts";
+import type { McpPort } from "../ports/mcp.ts";
 import { callIds } from "../agent/turn/call_ids.ts";
 import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } from "../log/events.ts";
 import { type Facts, Memory } from "../agent/permission/memory.ts";
@@ -15,6 +17,9 @@ import { hasState, NEW_SHELL } from "../tools/commands/shell.ts";
 import type { ToolMemory } from "../tools/define.ts";
 import { defined } from "../../shared/records.ts";
 import { LogWriter } from "./log_writer.ts";
+
+/** The first request of a session waits this long for MCP servers. */
+const MCP_MS = 2_000;
 
 /** Reads the memory of a session; an empty one for a new session. */
 export function memoryOf(id: string, store: Store): Memory {
@@ -173,6 +178,17 @@ export class SessionRecord {
   /** Records that the log has the user's message with this id. */
   noteMessage(id: string | undefined): void {
     if (id !== undefined) this.memory.messages.set(id, true);
+  }
+
+  /**
+   * Tells the model about tools of MCP servers. The first request of a session waits shortly for them: tools that come
+   * later are not in its list.
+   */
+  async noteMcp(mcp: McpPort | undefined, isSmall: boolean, signal: AbortSignal): Promise<void> {
+    if (mcp === undefined) return;
+    if (this.memory.offered.size === 0) await mcp.settled(MCP_MS, signal);
+    const text = mcpNote(mcp, this.memory, isSmall);
+    if (text !== undefined) this.append([{ type: "control_note", reason: "context", text }]);
   }
 
   warn(text: string): void {

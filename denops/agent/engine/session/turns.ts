@@ -70,6 +70,7 @@ export class Turns {
     meter.begin();
     this.#ports.runner.wireLog?.begin();
     surroundings?.ask(signal);
+    this.#ports.mcp?.start();
     steering.begin((prompt) => this.#gatherMessage(prompt, mode, signal));
     try {
       return await this.#run(prompt, request, mode, signal);
@@ -129,7 +130,7 @@ export class Turns {
     signal: AbortSignal,
   ): Promise<TurnEnd> {
     const { record, files, agents, surroundings, meter, titling, model } = this.#parts;
-    const { runner, store, config } = this.#ports;
+    const { runner, store, config, mcp } = this.#ports;
     const notice = await store.ensure();
     await files.scratch?.make();
     const { parts, problems, note, toolSet } = await this.#gatherMessage(prompt, mode, signal, view);
@@ -143,8 +144,9 @@ export class Turns {
     this.#note("agents", agents.news());
     this.#hasServers = view?.servers ?? this.#hasServers;
     this.#note("context", await surroundings?.begin(view, signal));
+    if (instead === undefined) await record.noteMcp(mcp, model().small === true, signal);
     // The description of the project has read the rules.
-    for (const text of files.access.unknownRules(runner.tools)) record.warn(text);
+    for (const text of files.access.unknownRules(runner.tools, config.mcp)) record.warn(text);
     meter.spending.beginTurn();
     const done = instead && runner.instead?.(instead, this.ports(MODES.agent), signal);
     const end = await (done ?? runner.runTurn(userMessage, this.ports(narrowed(mode, toolSet)), signal));

@@ -20,6 +20,7 @@ import type { Search } from "../ports/search.ts";
 import type { Commands, Effects, ShellState } from "../ports/commands.ts";
 import type { Questions } from "../ports/approvals.ts";
 import type { LanguageServers } from "../ports/editor.ts";
+import type { McpPort } from "../ports/mcp.ts";
 import {
   argumentsIn,
   type ArgumentsSchema,
@@ -67,6 +68,7 @@ export interface ClientAbilities {
   readonly search: Search;
   readonly questions: Questions;
   readonly languages: LanguageServers;
+  readonly mcp: McpPort;
 }
 
 /** Everything that a tool may use. A tool declares the abilities that it needs, and is only offered with them. */
@@ -77,6 +79,8 @@ export interface ToolContext extends Partial<ClientAbilities> {
   readonly session: ToolMemory;
   readonly images: ImageRoom;
   readonly callId: string;
+  /** Shows one line about the running call. Absent: nobody watches. */
+  progress?(summary: string): void;
   /** Undefined for a sub-agent. */
   readonly agents?: SubagentPort | undefined;
 }
@@ -133,6 +137,8 @@ export interface Tool {
   readonly special: boolean;
   /** A patch can do the same. */
   readonly inPatch: boolean;
+  /** Of an MCP server, and not in lists: models find it by find_tools. */
+  readonly deferred?: boolean;
   /** Useless for agents that work for other agents. */
   readonly ofUser: boolean;
   readonly spec: ToolSpec;

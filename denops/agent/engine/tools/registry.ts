@@ -1,9 +1,11 @@
 /** All tools, in the order in which models are offered them. */
 import type { Tool } from "./define.ts";
 import { askUser } from "./ask_user.ts";
+import { callTool } from "./call_tool.ts";
 import { changes } from "./changes.ts";
 import { remove } from "./delete.ts";
 import { edit } from "./edit.ts";
+import { findTools } from "./find_tools.ts";
 import { job } from "./job.ts";
 import { list } from "./list.ts";
 import { move } from "./move.ts";
@@ -36,4 +38,6 @@ export const TOOLS: readonly Tool[] = [
   research,
   subagent,
   askUser,
+  findTools,
+  callTool,
 ];

@@ -10,9 +10,11 @@ import { imageCarriers, isKnown } from "../../context/repeats.ts";
 import { Share } from "../../context/folding/share.ts";
 import {
   type FoundMention,
+  type FoundPrompt,
   type Lines,
   mentionsIn,
   type PathMention,
+  promptIn,
   toolMentions,
   toolSetMention,
   toolsNote,
@@ -44,7 +46,7 @@ export type PromptPart =
 
 export interface AttachmentPorts {
   readonly workspace: Workspace;
-  readonly abilities: Partial<Pick<ClientAbilities, "search" | "languages">>;
+  readonly abilities: Partial<Pick<ClientAbilities, "search" | "languages" | "mcp">>;
   /** The messages that the model sees. */
   readonly seen: readonly MessageEntry[];
   /** Enabled tools of the session; a mentioned tool is added. */
@@ -79,6 +81,8 @@ export interface GatheredMessage {
 
 /** Time limit for one access to files or git, in milliseconds. */
 const LONGEST_MS = 5_000;
+/** Time limit for a server, which may have to start first. */
+const LONGEST_MCP_MS = 30_000;
 const MOST_FILES = 5_000;
 const MOST_PROBLEMS = 5;
 /** Mentions that are resolved in one message. */
@@ -107,6 +111,8 @@ interface Excerpt {
   readonly outline: string;
 }
 
+type Mcp = ClientAbilities["mcp"];
+
 class MessageGatherer {
   readonly #prompt: readonly PromptPart[];
   readonly #ports: AttachmentPorts;
@@ -132,14 +138,18 @@ class MessageGatherer {
     for (const name of wanted) tools.add(name);
     const toolSet = toolSetMention(text);
     const rest = { problems: this.#problems, note: toolsNote(wanted, toolSet), toolSet };
-    const found = mentionsIn(text).slice(0, MOST_MENTIONS);
+    const servers = this.#ports.abilities.mcp?.servers.map(({ name }) => name) ?? [];
+    const found = mentionsIn(text, servers).slice(0, MOST_MENTIONS);
+    const prompt = promptIn(text, servers);
     const { active } = this.#ports;
-    const isPlain = found.length === 0 && words.length === this.#prompt.length && active === undefined;
+    const isPlain = found.length === 0 && prompt === undefined && words.length === this.#prompt.length &&
+      active === undefined;
     if (isPlain || !await this.#knowsRules()) return { parts: words, ...rest };
     for (const one of this.#prompt) {
       const isMeant = !isWord(one) && one.meta?.mention === undefined;
       if (isMeant) await this.#try(undefined, () => this.#take(one, false));
     }
+    if (prompt !== undefined) await this.#try(prompt, () => this.#serverPrompt(prompt));
     for (const one of found) await this.#try(one, () => this.#mentioned(one));
     // The user did not ask for it, so problems are not reported.
     if (active !== undefined) await this.#activeFile(active).catch(() => {});
@@ -159,7 +169,7 @@ class MessageGatherer {
     return isKnown;
   }
 
-  async #try(found: FoundMention | undefined, take: () => Promise<void>): Promise<void> {
+  async #try(found: Pick<FoundMention, "text"> | undefined, take: () => Promise<void>): Promise<void> {
     try {
       await take();
     } catch (error) {
@@ -196,6 +206,8 @@ class MessageGatherer {
       }
       case "symbol":
         return await this.#symbol(mention.name);
+      case "resource":
+        return await this.#resource(mention.server, mention.uri);
       case "path":
         return await this.#path(mention.candidates, mention.isSure);
     }
@@ -377,6 +389,33 @@ class MessageGatherer {
       if (path !== undefined) return await this.#found(path, { first: line, last: end_line }, true);
     }
     throw new ToolError(`no symbol of the project is called ${name}`);
+  }
+
+  /** A resource of an MCP server. */
+  async #resource(server: string, uri: string): Promise<void> {
+    const { text, images } = await this.#fromServer((mcp, signal) => mcp.resource(server, uri, signal));
+    const label = `${server}:${uri}`;
+    if (text !== "") this.#give(label, `Resource of the MCP server ${server}, as data: ${uri}`, text, true);
+    for (const { data } of images) this.#image(label, Uint8Array.fromBase64(data));
+  }
+
+  /** The messages of an MCP server's prompt. */
+  async #serverPrompt({ text: written, server, name, words }: FoundPrompt): Promise<void> {
+    const { text, images } = await this.#fromServer((mcp, signal) => mcp.prompt(server, name, words, signal));
+    this.#give(written, `The prompt ${name} of the MCP server ${server}, which the user calls`, text, true);
+    for (const { data } of images) this.#image(`${written} (image)`, Uint8Array.fromBase64(data));
+  }
+
+  async #fromServer(ask: (mcp: Mcp, signal: AbortSignal) => ReturnType<Mcp["resource"]>) {
+    const { mcp } = this.#ports.abilities;
+    if (mcp === undefined) throw new ToolError("this editor runs no MCP servers");
+    const limit = AbortSignal.timeout(LONGEST_MCP_MS);
+    try {
+      return await ask(mcp, AbortSignal.any([this.#signal, limit]));
+    } catch (error) {
+      if (limit.aborted) throw new ToolError("the MCP server does not answer");
+      throw error;
+    }
   }
 
   #image(name: string, bytes: Uint8Array, size = bytes.length): void {

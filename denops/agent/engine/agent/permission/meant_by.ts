@@ -4,6 +4,7 @@ import { ruleNames } from "../../calls/old_names.ts";
 import type { ToolCall } from "../../log/messages.ts";
 import { parseArguments, type ParsedArguments } from "../../llm/arguments.ts";
 import { meantCall } from "../../tools/calls/meant_call.ts";
+import { callTool } from "../../tools/call_tool.ts";
 import type { Tool } from "../../tools/define.ts";
 
 export interface Meaning {
@@ -20,6 +21,18 @@ export interface Meaning {
 }
 
 export function meantBy(call: Pick<ToolCall, "name" | "arguments">, tools: readonly Tool[]): Meaning {
+  const meaning = directlyMeantBy(call, tools);
+  const { tool, fitted } = meaning;
+  if (tool?.name !== callTool.name || !fitted.ok || !isRecord(fitted.value)) return meaning;
+  // Rules, modes and approvals are those of the tool that is called.
+  const { name, arguments: args = {} } = fitted.value;
+  const inner = typeof name === "string" ? tools.find((one) => one.name === name.trim()) : undefined;
+  if (inner === undefined || inner.name === callTool.name) return meaning;
+  const direct = directlyMeantBy({ name: inner.name, arguments: JSON.stringify(args) }, tools);
+  return { ...direct, names: [...direct.names, ...meaning.names] };
+}
+
+function directlyMeantBy(call: Pick<ToolCall, "name" | "arguments">, tools: readonly Tool[]): Meaning {
   const parsed = parseArguments(call.arguments);
   const { tool, args: value, advice } = meantCall(
     call.name,

@@ -11,6 +11,7 @@ import type { ToolSpec } from "../../log/model_request.ts";
 import { ToolNames } from "../../calls/tool_names.ts";
 import { meantTool } from "../../tools/calls/meant_call.ts";
 import type { Tool } from "../../tools/define.ts";
+import { goneTool, isMcpName } from "../../tools/mcp/mcp_tool.ts";
 import { oldList } from "../../tools/old/old_list.ts";
 import type { SessionTools } from "./session_tools.ts";
 
@@ -33,11 +34,12 @@ export function toolList(tools: readonly Tool[], facts: ListFacts): readonly Too
   const { tools: wanted } = mode;
   const isChoice = typeof wanted !== "string" && wanted.some((name) => !name.startsWith("!"));
   return tools.filter((tool) => {
-    const { name, kind, needs, basic, special, inPatch } = tool;
+    const { name, kind, needs, basic, special, inPatch, deferred } = tool;
     if (switches.isOff(tool)) return false;
     const parts = partsOf(tool);
     const isNamed = isChoice && parts.some(({ names }) => names.some((one) => wanted.includes(one)));
-    if (isNamed || switches.isAdded(name)) return true;
+    if (isNamed || (switches.isAdded(name) && deferred !== true)) return true;
+    if (deferred === true) return false;
     if (special) return kind === "think" && !thinks && !small;
     if (small && !basic && !(isChoice && parts.some((part) => hasPart(mode, part)))) return false;
     if (form === "patch" && inPatch) return false;
@@ -53,21 +55,35 @@ export function oldSpecs(tools: readonly Tool[], model: string, facts: ListFacts
   return small ? specs.map(briefly) : specs;
 }
 
-/** The enabled tools of an earlier list, with the user's additions. */
+/**
+ * The enabled tools of an earlier list, with the user's additions. Tools of MCP servers that are gone stay; a session
+ * that is older than its MCP servers gets the two tools that reach them.
+ */
 export function listNow(
   sent: readonly ToolSpec[],
   tools: readonly Tool[],
   switches: ListFacts["switches"],
 ): readonly ToolSpec[] {
   const names = new ToolNames(tools);
-  const known = sent.map((spec) => ({ spec, tool: meantTool(spec.name, names) }));
+  const hasMcp = tools.some(({ needs }) => needs === "mcp");
+  const known = sent.map((spec) => {
+    const isMcp = isMcpName(spec.name);
+    return { spec, tool: isMcp ? (hasMcp ? spec : undefined) : meantTool(spec.name, names) };
+  });
   const added = tools.filter((tool) =>
-    switches.isAdded(tool.name) && !known.some((one) => one.tool?.name === tool.name)
+    (switches.isAdded(tool.name) || tool.needs === "mcp") && !isMcpName(tool.name) && !switches.isOff(tool) &&
+    !known.some((one) => one.tool?.name === tool.name)
   );
   const kept = known.flatMap(({ spec, tool }) => tool === undefined || switches.isOff(tool) ? [] : [spec]);
   return kept.length === sent.length && added.length === 0
     ? sent
     : [...kept, ...added.map(({ spec }) => spec)];
+}
+
+/** For each listed tool of an MCP server that is gone, one that says so. */
+export function goneTools(list: readonly ToolSpec[], tools: readonly Tool[]): readonly Tool[] {
+  const names = new Set(tools.map(({ name }) => name));
+  return list.flatMap((spec) => isMcpName(spec.name) && !names.has(spec.name) ? [goneTool(spec)] : []);
 }
 
 /** Names of the mode's tools that the list lacks. */
@@ -78,8 +94,8 @@ export function missingTools(
 ): readonly string[] {
   const names = new ToolNames(tools);
   const listed = new Set(list.map(({ name }) => meantTool(name, names)?.name));
-  // A patch already covers these tools.
-  const missing = tools.filter(({ name, inPatch }) => !listed.has(name) && !inPatch);
+  // A patch covers some tools, and call_tool those of MCP servers.
+  const missing = tools.filter(({ name, inPatch }) => !listed.has(name) && !inPatch && !isMcpName(name));
   return typeof wanted === "string"
     ? []
     : missing.filter((tool) => partsOf(tool).some(({ names }) => names.some((one) => wanted.includes(one))))

@@ -10,14 +10,16 @@ interface NamedTool {
 
 /** Accepts old names too: a tool that was switched off under one stays off. */
 export class SessionTools {
-  readonly #tools: readonly NamedTool[];
+  readonly #tools: () => readonly NamedTool[];
   readonly #off: readonly string[];
   readonly #memory: Pick<Memory, "tools">;
   readonly #remember: () => void;
 
-  /** @param off by option @param memory the user's choices @param remember stores them */
+  /**
+   * @param tools of this moment @param off by option @param memory the user's choices @param remember stores them
+   */
   constructor(
-    tools: readonly NamedTool[],
+    tools: () => readonly NamedTool[],
     off: readonly string[],
     memory: Pick<Memory, "tools">,
     remember: () => void,
@@ -52,12 +54,12 @@ export class SessionTools {
 
   /** Enabled tools. */
   get names(): readonly string[] {
-    return this.#tools.flatMap((tool) => this.isOff(tool) ? [] : [tool.name]);
+    return this.#tools().flatMap((tool) => this.isOff(tool) ? [] : [tool.name]);
   }
 
   /** Enables a tool that the user mentioned, unless it is off. */
   add(name: string): void {
-    const tool = this.#tools.find((one) => one.name === name);
+    const tool = this.#tools().find((one) => one.name === name);
     if (tool?.special === true && !this.isOff(tool) && !this.isAdded(name)) this.#switch(name, true);
   }
 
@@ -67,7 +69,7 @@ export class SessionTools {
   }
 
   get list(): readonly { readonly name: string; readonly on: boolean }[] {
-    return this.#tools.map((tool) => ({
+    return this.#tools().map((tool) => ({
       name: tool.name,
       on: !this.isOff(tool) && (tool.special !== true || this.isAdded(tool.name)),
     }));

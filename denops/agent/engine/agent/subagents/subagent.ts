@@ -55,6 +55,7 @@ const SHOWN: ReadonlySet<AgentEvent["type"]> = new Set([
     "tool_writing",
     "tool_start",
     "tool_running",
+    "tool_progress",
     "tool_done",
   ] as const,
   ...["file_modified", "approval_requested", "approval_answered", "retry"] as const,

@@ -38,7 +38,9 @@ const LONGEST_NAME = 80;
 
 export interface BatchPorts extends PermissionPorts, CheckpointPorts {
   readonly tools: readonly Tool[];
-  readonly context: Omit<ToolContext, "callId" | "images">;
+  /** The tools of this moment: MCP servers start and change during a turn. Absent: they stay the same. */
+  callable?(): readonly Tool[];
+  readonly context: Omit<ToolContext, "callId" | "images" | "progress">;
   /** Undefined without language servers. */
   readonly checks?: WriteChecks | undefined;
   /** Names of the offered tools; absent: all. */
@@ -70,7 +72,11 @@ export async function runBatch(
   memory: BatchMemory,
   signal: AbortSignal,
 ): Promise<readonly ResultEntry[]> {
-  const ports: BatchPorts = { ...base, emit: cutOff(signal, inOrder(calls, memory.iteration, base.emit)) };
+  const ports: BatchPorts = {
+    ...base,
+    tools: base.callable?.() ?? base.tools,
+    emit: cutOff(signal, inOrder(calls, memory.iteration, base.emit)),
+  };
   const results: ResultEntry[] = [];
   const read = calls.map((call) => readCall(call, ports.tools));
   const running = read.slice(0, MOST_CALLS);
@@ -180,7 +186,8 @@ async function runCall(
   try {
     signal.throwIfAborted();
     await traced("rules", call, () => ports.refreshRules());
-    const context = { ...ports.context, workspace, images, callId: call.id };
+    const progress = (summary: string) => ports.emit({ type: "tool_progress", id: call.id, summary });
+    const context = { ...ports.context, workspace, images, callId: call.id, progress };
     const prepared = await traced(
       "prepare",
       call,

@@ -47,7 +47,7 @@ async function startPlayer() {
     heard.push(request.filter((part) => !(part instanceof AbortSignal)));
     return Promise.resolve(answer);
   };
-  const abilities: ClientAbilities = {
+  const abilities: Omit<ClientAbilities, "mcp"> = {
     commands: {
       run: note(report),
       startInBackground: note("c1"),

@@ -4,6 +4,8 @@ import type { Environment } from "../../context/sections.ts";
 import type { Mode } from "../../context/modes.ts";
 import type { Model } from "../../llm/model.ts";
 import type { ClientAbilities, Tool } from "../../tools/define.ts";
+import { mcpTool } from "../../tools/mcp/mcp_tool.ts";
+import type { McpTool } from "../../ports/mcp.ts";
 import { editFormOf } from "../../../models/families.ts";
 import type { Runner } from "./runner.ts";
 import type { EngineConfig, ListedModel } from "../../../protocol/config.ts";
@@ -33,27 +35,52 @@ interface ModelWithTools {
 }
 
 export class LoopModels {
-  /** Tools that the client supports. */
-  readonly offered: readonly Tool[];
+  /** Own tools that the client supports. */
+  readonly #own: readonly Tool[];
   readonly #options: LoopOptions;
   readonly #models = new Map<string, ModelWithTools>();
+  /** The tools of MCP servers, made from this list. */
+  #mcp: {
+    readonly from: readonly McpTool[];
+    readonly tools: readonly Tool[];
+    readonly brief: readonly Tool[];
+  } = { from: [], tools: [], brief: [] };
 
   constructor(options: LoopOptions) {
     this.#options = options;
     const { tools, abilities } = options;
-    this.offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
+    this.#own = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
   }
 
-  /** The model of a mode. */
+  /** Tools that the client supports, and those of its MCP servers at this moment. */
+  get offered(): readonly Tool[] {
+    return [...this.#own, ...this.#mcpNow().tools];
+  }
+
+  /** The model of a mode, with the tools of this moment. */
   of({ model: name = this.#options.model.name, listed }: Pick<Mode, "model" | "listed">): ModelWithTools {
     const key = JSON.stringify([name, listed]);
-    return this.#models.getOrInsertComputed(key, () => this.#make(name, listed));
+    const own = this.#models.getOrInsertComputed(key, () => this.#make(name, listed));
+    const { tools, brief } = this.#mcpNow();
+    return tools.length === 0
+      ? own
+      : { ...own, tools: [...own.tools, ...tools], brief: [...own.brief, ...brief] };
+  }
+
+  #mcpNow() {
+    const { mcp } = this.#options.abilities;
+    if (mcp !== undefined && mcp.tools !== this.#mcp.from) {
+      const tools = mcp.tools.map(mcpTool);
+      const brief = tools.map((tool) => ({ ...tool, spec: briefly(tool.spec) }));
+      this.#mcp = { from: mcp.tools, tools, brief };
+    }
+    return this.#mcp;
   }
 
   #make(name: string, listed: ListedModel | undefined): ModelWithTools {
     const { config, model, modelOf } = this.#options;
     const form = config.model_options[name]?.edit_form ?? config.edit_form ?? editFormOf(name);
-    const tools = this.offered.map((tool) => ({
+    const tools = this.#own.map((tool) => ({
       ...tool,
       spec: tool.forms?.spec(form) ?? tool.specIn(config.shell),
     }));

@@ -9,7 +9,15 @@ import { modeText, view } from "../../context/view.ts";
 import { causesOf, contextPage } from "../gather/context_page.ts";
 import { Prefix } from "../gather/prefix.ts";
 import { Room } from "../gather/room.ts";
-import { hasTools, listNow, missingTools, oldSpecs, refusalOf, toolList } from "../settings/offered.ts";
+import {
+  goneTools,
+  hasTools,
+  listNow,
+  missingTools,
+  oldSpecs,
+  refusalOf,
+  toolList,
+} from "../settings/offered.ts";
 import type { LoopModels, LoopOptions } from "./loop_models.ts";
 import type { Measured } from "./meter.ts";
 import { claimsChange } from "./policies/claims.ts";
@@ -116,11 +124,17 @@ export class LoopPorts {
   #requests(ports: RunnerPorts) {
     let inputs = this.inputs(ports);
     const { mode, switches } = ports;
-    const { model, tools: all, brief } = this.#models.of(mode);
-    const tools = (inputs.small ? brief : all).filter((tool) => !switches.isOff(tool));
+    const { model, tools: all } = this.#models.of(mode);
+    const callable = () => {
+      const { tools, brief } = this.#models.of(mode);
+      const now = inputs.small ? brief : tools;
+      return [...now, ...goneTools(inputs.tools, now)].filter((tool) => !switches.isOff(tool));
+    };
+    const tools = callable();
     const now = () => ({ ...inputs, project: ports.project() });
     return {
       tools,
+      callable,
       view: (row, more = []) => view([...ports.messages(), ...more], within(row, mode), now()),
       listed: () => inputs.tools.map(({ name }) => name),
       missingTools: () => missingTools(mode, inputs.tools, tools),

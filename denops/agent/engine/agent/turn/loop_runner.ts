@@ -37,7 +37,9 @@ export function loopRunner(options: LoopOptions): Runner {
     model: options.model,
     wireLog: options.wireLog,
     modelOf: (mode) => models.of(mode).model,
-    tools: models.offered,
+    get tools() {
+      return models.offered;
+    },
     title: (exchange, count, signal) =>
       askTitle({ model: models.of(exchange.mode ?? {}).model, environment, count }, exchange, signal),
     hasTools: (ports) => parts.hasTools(ports),
