@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { MARK } from "../../denops/agent/engine/context/project.ts";
 import type { ModelConfig } from "../../denops/agent/protocol/config.ts";
-import type { ClientAbilities } from "../../denops/agent/engine/tools/define.ts";
+import type { ClientAbilities } from "../../denops/agent/engine/ports/abilities.ts";
 import { isObject, objects } from "../model/model_messages.ts";
 import { END_TURN, type EngineOptions, startEngine } from "../support/engine_session.ts";
 import { expectRecorded, yaml } from "../support/recorded.ts";
@@ -15,6 +15,7 @@ const ABILITIES: Omit<ClientAbilities, "mcp"> = {
   search: { grep: never, files: never, changes: never },
   questions: { ask: never },
   languages: { ask: () => Promise.resolve({ kind: "nothing", reason: "nobody" }) },
+  web: { read: new Map(), fetch: never },
 };
 
 const FILES = { "src/greet.ts": 'export const greeting = "Hello";\n', "AGENTS.md": "Use tabs.\n" };

@@ -212,7 +212,7 @@ Deno.test("a rule that allows the network is no less the network, nor is a host 
   });
   const { context, tainted } = trustIn(setup, "commands");
   await setup.gate.permission(line("curl http://a.example", "write+network"), context);
-  await setup.gate.permission(request({ kind: "fetch", url: "https://a.example" }), context);
+  await setup.gate.permission(request({ kind: "fetch", url: "https://a.example/" }), context);
   await setup.gate.permission(request({ kind: "mcp", server: "a", tool: "b" }), context);
   assert.deepEqual(tainted, [true, true, true]);
   assert.equal(asked(setup), 0);

@@ -15,6 +15,8 @@ import {
   shape,
 } from "./call_shapes.ts";
 
+const PAGE = "https://a.example/x";
+
 export const FOUND: readonly CallShape[] = [
   // Claude Code
   shape("Claude Code", "Read", { file_path: "a.txt", offset: 2, limit: 1 }, read({ offset: 2, limit: 1 })),
@@ -56,6 +58,9 @@ export const FOUND: readonly CallShape[] = [
   shape("Claude Code", "Grep", { pattern: "beta", "-C": 3 }, search({ is_regex: true, context: 3 })),
   shape("Claude Code", "Glob", { pattern: "**/*.ts" }, means("find_files", { query: "**/*.ts" })),
   shape("Claude Code", "LS", { path: "src" }, means("list_directory", { path: "src" })),
+  shape("Claude Code", "WebFetch", { url: PAGE, prompt: "Summarize it" }, means("fetch", { url: PAGE })),
+  shape("opencode", "webfetch", { url: "a.example/x", format: "markdown" }, means("fetch", { url: PAGE })),
+  shape("Windsurf", "read_url_content", { Url: PAGE }, means("fetch", { url: PAGE })),
   shape("Claude Code", "TodoWrite", {
     todos: PLAN.map(({ step, status }) => ({ content: step, status, activeForm: `${step}ing` })),
   }, plan),

@@ -5,7 +5,8 @@ import { type CommandCircumstances, type CommandDecision, decideCommand } from "
 import { againstTool } from "./decide_tools.ts";
 import { type FileDecision, isInGit } from "./file_access.ts";
 import { type Rule, ruleText, toolRules } from "./rules.ts";
-import { agentRule, fetchRule, fileRule, mcpRule } from "./matching_rules.ts";
+import { agentRule, fetchRule, fileRule, mcpRule, opensHost } from "./matching_rules.ts";
+import { isPublicHost } from "./remote_rules.ts";
 import { commandRisk, fetchRisk, foreignReason, writeRisk } from "./foreign.ts";
 import { beyondSensitive, passesUnasked, type SessionTrust, UNASKED } from "./session_permission.ts";
 
@@ -89,7 +90,7 @@ function judge(access: Access, circumstances: Circumstances): AccessDecision {
       return askAgain(found, commandRisk(found), circumstances);
     }
     case "fetch": {
-      const found = accessDecision(byRule(fetchRule(rules, access.url)) ?? askBecause(reason));
+      const found = judgeFetch(access.url, rules, reason);
       return askAgain(found, fetchRisk(rules, access.url), circumstances);
     }
     case "mcp":
@@ -110,6 +111,23 @@ function judge(access: Access, circumstances: Circumstances): AccessDecision {
       access satisfies never;
       return accessDecision(UNKNOWN);
   }
+}
+
+/** Hosts of this machine and its network need a rule that names them: their servers trust whoever reaches them. */
+function judgeFetch(url: string, rules: readonly Rule[], reason: string): AccessDecision {
+  const target = URL.parse(url);
+  if (target?.href !== url) {
+    // Another form could look like the address of another host.
+    const reason = "its address is not in its normal form";
+    return accessDecision({ verdict: "deny", rule: "address", reason });
+  }
+  const found = fetchRule(rules, url);
+  const suggestion = ruleText({ kind: "fetch", pattern: target.host });
+  if (found?.verdict !== "deny" && !isPublicHost(url) && !opensHost(rules, url)) {
+    const why = `its host is not public; only a rule of the user such as ${suggestion} opens it`;
+    return accessDecision({ verdict: "deny", rule: "private host", reason: why });
+  }
+  return accessDecision(byRule(found) ?? askBecause(reason), suggestion);
 }
 
 /** In a session that has read foreign text only the user answers. @param risk undefined: the call has none */

@@ -5,7 +5,7 @@ import { covers, ownCommands, specificity, suggestPatterns, touches } from "./co
 import { type NamedPath, namesOf } from "./file_access.ts";
 import { matchesGlob } from "./glob.ts";
 import { allowsAny } from "./hosts.ts";
-import { hostMatches, nameMatches, toolMatches } from "./remote_rules.ts";
+import { hostMatches, nameMatches, namesExactly, toolMatches } from "./remote_rules.ts";
 import { parseRule, type Rule, RULE_SOURCES, RULE_VERDICTS, ruleText, type RuleVerdict } from "./rules.ts";
 
 /** The rule that decides on a file; undefined if none matches. */
@@ -84,6 +84,14 @@ export function uncovered(allow: readonly string[], command: string): string {
 /** The rule that decides on fetching an address; undefined if none matches. */
 export function fetchRule(rules: readonly Rule[], url: string): Rule | undefined {
   return deciding(rules, "fetch", (pattern) => hostMatches(pattern, url));
+}
+
+/** Whether a rule names exactly this host, which may then be one of this machine or its network. */
+export function opensHost(rules: readonly Rule[], url: string): boolean {
+  if (fetchRule(rules, url)?.verdict === "deny") return false;
+  return rules.some(({ kind, verdict, pattern }) =>
+    kind === "fetch" && verdict !== "deny" && namesExactly(pattern, url)
+  );
 }
 
 /**

@@ -3,7 +3,7 @@
  * of `agent(explore)`, and our own tools of `tool(refactor)`. Pure.
  */
 
-import { normalName, parseHost } from "./hosts.ts";
+import { addressProblem, normalName, parseHost } from "./hosts.ts";
 
 /** The problem of a pattern of fetched hosts, as the end of a sentence; undefined if it is valid. */
 export function fetchProblem(pattern: string): string | undefined {
@@ -31,6 +31,25 @@ export function hostMatches(pattern: string, url: string): boolean {
 export function namesHost(pattern: string): boolean {
   const host = parseHost(pattern);
   return host?.name !== undefined && (!host.below || host.name.includes("."));
+}
+
+/** Names that no public host has. Sources: RFC 6761, RFC 6762, RFC 8375, and ICANN's "internal". */
+const PRIVATE_NAME = /(^|\.)(localhost|local|internal|intranet|lan|home|corp|home\.arpa)$/;
+
+/** Whether the host of a URL may be a public one, by its name alone; a name can still have a private address. */
+export function isPublicHost(url: string): boolean {
+  const target = parseUrl(url);
+  if (target === undefined) return false;
+  const isAddress = /^(\[.*\]|\d+(\.\d+){3})$/.test(target.name);
+  if (!isAddress) return target.name.includes(".") && !PRIVATE_NAME.test(target.name);
+  const host = { name: target.name, port: Number(target.port) };
+  return addressProblem([], host, target.name.replace(/^\[|\]$/g, "")) === undefined;
+}
+
+/** Whether a pattern names exactly the host of a URL. */
+export function namesExactly(pattern: string, url: string): boolean {
+  const host = parseHost(pattern);
+  return host?.name !== undefined && !host.below && hostMatches(pattern, url);
 }
 
 function parseUrl(url: string): { readonly name: string; readonly port: string } | undefined {

@@ -1,7 +1,9 @@
 /** The services of a session's client for tools. */
 import type { AgentContext } from "../../deps/acp_sdk.ts";
 import type { McpPort } from "../ports/mcp.ts";
-import type { ClientAbilities } from "../tools/define.ts";
+import { messageOf, ToolError } from "../../shared/errors.ts";
+import type { Web } from "../ports/web.ts";
+import type { ClientAbilities } from "../ports/abilities.ts";
 import { AcpCommands } from "./commands.ts";
 import { screenServers } from "./editor.ts";
 import type { Moment } from "./moment.ts";
@@ -22,5 +24,17 @@ export function clientAbilities(
     ...(screen.has("search") ? { search: acpSearch(screen) } : {}),
     ...(mcp === undefined ? {} : { mcp }),
     ...(screen.has("lsp") ? { languages: screenServers(screen, moment) } : {}),
+    ...(screen.has("fetch") ? { web: screenWeb(screen) } : {}),
+  };
+}
+
+function screenWeb(screen: Screen): Web {
+  return {
+    read: new Map(),
+    fetch: (url, signal) =>
+      screen.ask("fetch", { url }, signal).catch((error) => {
+        signal.throwIfAborted();
+        throw new ToolError(`Cannot fetch ${messageOf(error)}.`);
+      }),
   };
 }

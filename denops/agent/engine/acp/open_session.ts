@@ -8,7 +8,7 @@ import type { Runner } from "../agent/turn/runner.ts";
 import type { AgentEvent } from "../log/events.ts";
 import type { UsageLog } from "../ports/usage.ts";
 import { Session } from "../session/session.ts";
-import type { ClientAbilities } from "../tools/define.ts";
+import type { ClientAbilities } from "../ports/abilities.ts";
 import { clientAbilities } from "./abilities.ts";
 import { linkMaker } from "./checkpoints.ts";
 import type { ConnectedClient } from "./connected_client.ts";

@@ -25,8 +25,9 @@ Deno.test("a mode that changes nothing refuses what writes, and chat what runs t
   assert.deepEqual(writing, ["write", "edit", "delete", "move", "refactor"]);
   for (const { name, access } of MODE_FACTS) {
     const refused = TOOLS.map((tool) => tool.name).filter((tool) => isRefused(MODES[name], tool));
-    if (name === "chat") assert.deepEqual(refused, [...writing, "run", "subagent", "ask_user"]);
-    else if (access === "read") assert.deepEqual(refused, writing, name);
+    if (name === "chat") {
+      assert.deepEqual(refused, [...writing, "run", "fetch", "subagent", "ask_user", "call_tool"]);
+    } else if (access === "read") assert.deepEqual(refused, writing, name);
     else assert.deepEqual(refused, access === "docs" ? ["delete", "move", "refactor"] : [], name);
   }
   const patch = "*** Begin Patch\n*** Delete File: docs/a.md\n*** End Patch";

@@ -16,11 +16,8 @@ import type { Access, AccessPath, FileAccess } from "../../protocol/access.ts";
 import type { CommandAccess } from "../../protocol/commands.ts";
 import type { ModeAccess } from "../../protocol/modes.ts";
 import type { SubagentPort } from "../ports/subagents.ts";
-import type { Search } from "../ports/search.ts";
-import type { Commands, Effects, ShellState } from "../ports/commands.ts";
-import type { Questions } from "../ports/approvals.ts";
-import type { LanguageServers } from "../ports/editor.ts";
-import type { McpPort } from "../ports/mcp.ts";
+import type { ClientAbilities } from "../ports/abilities.ts";
+import type { Effects, ShellState } from "../ports/commands.ts";
 import {
   argumentsIn,
   type ArgumentsSchema,
@@ -60,15 +57,6 @@ export interface ToolMemory {
   /** The start of the next command; undefined: it was lost when the session was resumed. */
   shell: ShellState | undefined;
   plan: Plan;
-}
-
-/** Abilities that only some clients have. */
-export interface ClientAbilities {
-  readonly commands: Commands;
-  readonly search: Search;
-  readonly questions: Questions;
-  readonly languages: LanguageServers;
-  readonly mcp: McpPort;
 }
 
 /** Everything that a tool may use. A tool declares the abilities that it needs, and is only offered with them. */

@@ -1,7 +1,7 @@
 import { z } from "../../deps/zod.ts";
 import { ANY_FILE } from "../calls/old_names.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
-import type { ClientAbilities } from "./define.ts";
+import type { ClientAbilities } from "../ports/abilities.ts";
 import { defineTool, files, titleText, type ToolResult } from "./define.ts";
 import { AskedAbout } from "./files/asked_about.ts";
 import { lookups } from "./files/disk.ts";

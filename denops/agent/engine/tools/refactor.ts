@@ -1,7 +1,8 @@
 import { z } from "../../deps/zod.ts";
 import type { AccessPath } from "../../protocol/access.ts";
 import { ToolError } from "../../shared/errors.ts";
-import { type ClientAbilities, defineTool, files, type PreparedCall, titleText } from "./define.ts";
+import type { ClientAbilities } from "../ports/abilities.ts";
+import { defineTool, files, type PreparedCall, titleText } from "./define.ts";
 import type { Workspace } from "./files/workspace.ts";
 import { askServers, nothing, PLACE, type PlaceArguments, placeOf, placeTitle } from "./lsp/ask.ts";
 import { prepareWrites } from "./lsp/writes.ts";

@@ -1,10 +1,10 @@
 /** All tools, in the order in which models are offered them. */
-import type { Tool } from "./define.ts";
 import { askUser } from "./ask_user.ts";
 import { callTool } from "./call_tool.ts";
 import { changes } from "./changes.ts";
 import { remove } from "./delete.ts";
 import { edit } from "./edit.ts";
+import { fetchPage } from "./fetch.ts";
 import { findTools } from "./find_tools.ts";
 import { job } from "./job.ts";
 import { list } from "./list.ts";
@@ -20,7 +20,7 @@ import { symbols } from "./symbols.ts";
 import { think } from "./think.ts";
 import { write } from "./write.ts";
 
-export const TOOLS: readonly Tool[] = [
+export const TOOLS: readonly (typeof read)[] = [
   read,
   list,
   search,
@@ -33,6 +33,7 @@ export const TOOLS: readonly Tool[] = [
   refactor,
   run,
   job,
+  fetchPage,
   plan,
   think,
   research,

@@ -1,6 +1,7 @@
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../../shared/errors.ts";
-import { type ClientAbilities, defineTool, files, NOTHING, titleText, type ToolResult } from "./define.ts";
+import type { ClientAbilities } from "../ports/abilities.ts";
+import { defineTool, files, NOTHING, titleText, type ToolResult } from "./define.ts";
 import type { Workspace } from "./files/workspace.ts";
 import { askServers, nothing, PLACE, type PlaceArguments, placeOf, placeTitle } from "./lsp/ask.ts";
 import { showDiagnostics } from "./lsp/diagnostics.ts";

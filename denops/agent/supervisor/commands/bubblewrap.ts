@@ -96,10 +96,44 @@ export async function bubblewrapProgram(
   if (found.level !== "bubblewrap") throw new Error(found.reason);
   const plan = await mountPlan({ access: "look", cwd }, options, found.system);
   const inner = bwrapArguments({ ...plan, mounts: [...plan.mounts, ...more] });
+  return await enterOpen(words, roots, user.state_dir, inner);
+}
+
+/**
+ * The same for a program that reads nothing but system programs and these mounts.
+ * @param stateDir keeps the system call filter
+ * @throws {Error} one line
+ */
+export async function isolatedProgram(
+  words: readonly string[],
+  { roots, stateDir }: { readonly roots: readonly string[]; readonly stateDir: string },
+  more: readonly Mount[],
+): Promise<Pick<StartedCommand, "program" | "args">> {
+  const found = await sandbox(roots);
+  if (found.level !== "bubblewrap") throw new Error(found.reason);
+  const { links, folders } = found.system;
+  const mounts: readonly Mount[] = [
+    { kind: "read", path: "/usr" },
+    ...folders.map((path): Mount => ({ kind: "read", path })),
+    ...links.map(({ path, target }): Mount => ({ kind: "link", path, target })),
+    ...["/tmp", "/run"].map((path): Mount => ({ kind: "small_scratch", path })),
+    ...more,
+  ];
+  return await enterOpen(words, roots, stateDir, bwrapArguments({ network: false, cwd: "/", mounts }));
+}
+
+async function enterOpen(
+  words: readonly string[],
+  roots: readonly string[],
+  stateDir: string,
+  inner: readonly string[],
+): Promise<Pick<StartedCommand, "program" | "args">> {
+  const found = await sandbox(roots);
+  if (found.level !== "bubblewrap") throw new Error(found.reason);
   const sh = await findProgram("sh", roots);
   if (sh === undefined) throw new Error("no shell was found on the PATH outside of the project");
   // In a network name space of its own, Unix sockets reach nothing but the mounted ones.
-  const filter = await seccompFile("write", user.state_dir);
+  const filter = await seccompFile("write", stateDir);
   const start = ["-c", ENTER_OPEN, "sh", filter, found.bwrap, "--seccomp", "3"];
   return { program: sh, args: [...start, ...userIds(), ...inner, "--", ...words] };
 }

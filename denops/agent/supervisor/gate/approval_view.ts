@@ -125,7 +125,7 @@ function subjectOf(access: PlainAccess, content: Content, root: string): Approva
     case "nothing":
       return { kind: "file", ...diffsOf(content, root) };
     case "fetch":
-      return { kind: "other", detail: oneLine(access.url) };
+      return { kind: "other", detail: visible(access.url) };
     case "mcp":
       return { kind: "other", detail: mcpDetail(access) };
     case "agent":

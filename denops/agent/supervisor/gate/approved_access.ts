@@ -1,4 +1,4 @@
-/** The writes of files and the calls of MCP tools that the gate has allowed in the running turn of each chat. */
+/** The writes of files, calls of MCP tools and fetched addresses that the gate has allowed in the running turn of each chat. */
 import type { Access, AccessOf } from "../../protocol/access.ts";
 
 interface TurnApprovals {
@@ -13,9 +13,9 @@ export class ApprovedAccess {
 
   /** @param session of the request; undefined if the supervisor itself asked */
   add(chat: number, session: string | undefined, access: Access): void {
-    if (access.kind !== "file" && access.kind !== "mcp") return;
+    if (access.kind !== "file" && !isSpent(access)) return;
     const { writes, calls } = this.#turns.getOrInsertComputed(chat, () => ({ writes: new Set(), calls: [] }));
-    if (access.kind === "mcp") calls.push(callKey(session, access));
+    if (isSpent(access)) calls.push(callKey(session, access));
     else for (const file of access.files) if (file.access === "write") writes.add(file.path.path);
   }
 
@@ -25,7 +25,7 @@ export class ApprovedAccess {
   }
 
   /** Uses up the approval of this call. False if it has none. */
-  spendCall(chat: number, session: string, call: AccessOf<"mcp">): boolean {
+  spendCall(chat: number, session: string, call: SpentAccess): boolean {
     const calls = this.#turns.get(chat)?.calls ?? [];
     const at = calls.indexOf(callKey(session, call));
     if (at !== -1) calls.splice(at, 1);
@@ -38,6 +38,14 @@ export class ApprovedAccess {
   }
 }
 
-function callKey(session: string | undefined, { server, tool, input }: AccessOf<"mcp">): string {
-  return JSON.stringify([session, server, tool, input]);
+/** Each approval allows one call. */
+type SpentAccess = AccessOf<"mcp" | "fetch">;
+
+function isSpent(access: Access): access is SpentAccess {
+  return access.kind === "mcp" || access.kind === "fetch";
+}
+
+function callKey(session: string | undefined, access: SpentAccess): string {
+  const call = access.kind === "fetch" ? [access.url] : [access.server, access.tool, access.input];
+  return JSON.stringify([session, access.kind, ...call]);
 }

@@ -24,6 +24,8 @@ interface AllowProxyOptions extends Omit<DialOptions, "patterns"> {
   hosts(): readonly string[];
   /** A host was refused for the first time: "name:port". */
   onRefused?(host: string): void;
+  /** A request failed, also one to an allowed host. @param problem the end of a sentence */
+  onProblem?(problem: string): void;
 }
 
 const MOST_CONNECTIONS = 256;
@@ -138,6 +140,7 @@ export class AllowProxy implements AsyncDisposable {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       if (error.isForbidden) this.#refuse(host);
+      this.#options.onProblem?.(error.message);
       const status = error.isForbidden ? "403 Forbidden" : "502 Bad Gateway";
       await reply(client, status, `Refused: ${host}: ${error.message}.`);
     }

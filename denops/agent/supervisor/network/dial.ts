@@ -8,6 +8,8 @@ export interface DialOptions {
   readonly patterns: readonly string[];
   /** Names the user's own proxies. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Every address must be public, whatever the patterns name. */
+  readonly isPublic?: boolean;
   /** The addresses of a name; the machine's by default. */
   resolve?(name: string): Promise<readonly string[]>;
 }
@@ -108,11 +110,13 @@ async function direct(target: HostTarget, options: DialOptions): Promise<Connect
   const addresses = (await addressesOf(name, options)).slice(0, MOST_ADDRESSES);
   const judgements = addresses.map((address) => ({
     address,
-    problem: addressProblem(options.patterns, target, address),
+    problem: addressProblem(options.isPublic === true ? [] : options.patterns, target, address),
   }));
   const allowed = judgements.filter(({ problem }) => problem === undefined);
-  if (allowed.length === 0) {
-    throw new Refusal(judgements[0]?.problem ?? `${name} has no address`, judgements.length > 0);
+  const isRefused = allowed.length < (options.isPublic === true ? judgements.length : 1);
+  if (isRefused || allowed.length === 0) {
+    const problem = judgements.find(({ problem }) => problem !== undefined)?.problem;
+    throw new Refusal(problem ?? `${name} has no address`, judgements.length > 0);
   }
   let last = new Refusal(`${name}:${port} is out of reach`);
   for (const { address } of allowed) {

@@ -118,6 +118,15 @@ export const PROFILES = {
     environment: `${PLAIN}, the variables of its entry`,
     unsandboxed: "the same",
   },
+  web_page: {
+    purpose: "Deno: reads a web page that you approved",
+    reads: "system programs, one script",
+    writes: "nothing",
+    network: "the host of the page",
+    unixSockets: true,
+    environment: "certificates",
+    unsandboxed: "never started",
+  },
   key_command: {
     purpose: "the user's own command for an API key (cmd:…)",
     reads: "everything the user can read",

@@ -24,7 +24,7 @@ import { messageOf, ToolError } from "../../../shared/errors.ts";
 import type { MessageEntry } from "../../log/entries.ts";
 import type { Part } from "../../log/events.ts";
 import { fenced, splitLines } from "../../../shared/text/text.ts";
-import type { ClientAbilities } from "../../tools/define.ts";
+import type { ClientAbilities } from "../../ports/abilities.ts";
 import { fileInfo, readImage } from "../../tools/files/disk.ts";
 import { ImageRoom, LARGEST_IMAGE } from "../../tools/files/image_room.ts";
 import { noText, shownPath } from "../../tools/files/text_file.ts";

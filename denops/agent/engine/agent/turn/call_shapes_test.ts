@@ -16,7 +16,8 @@ import { isRecord } from "../../calls/json_schema.ts";
 import { callFacts } from "../gather/room.ts";
 import { Grammar } from "../../llm/text_tools/grammar.ts";
 import { extract } from "../../llm/text_tools/scan.ts";
-import { type ClientAbilities, defineTool } from "../../tools/define.ts";
+import type { ClientAbilities } from "../../ports/abilities.ts";
+import { defineTool } from "../../tools/define.ts";
 import { TOOLS } from "../../tools/registry.ts";
 
 const FILES = { "a.txt": "alpha\nbeta\ngamma\n", "b.txt": "beta\n", "src/x.ts": "beta\n" };
@@ -60,8 +61,10 @@ async function startPlayer() {
       files: note({ paths: [], more: false }),
       changes: note({ text: "" }),
     },
-    questions: { ask: note("A") },
+    // Each call has another id.
+    questions: { ask: (question, options) => note("A")(question, options) },
     languages: { ask: note({ kind: "nothing", reason: "none" } as const) },
+    web: { read: new Map(), fetch: () => Promise.reject(new Error("nobody allows it")) },
   };
   const engine = await startEngine({
     // A file is read before it is written.

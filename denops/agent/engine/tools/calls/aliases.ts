@@ -29,6 +29,9 @@ const TOOLS: Readonly<Record<string, string>> = {
     "run_bash run_bash_command shell_command local_shell exec_command execute_command execute_bash bash_command " +
     "container.exec",
   job: "bash_output get_terminal_output read_terminal command_status get_command_output",
+  fetch:
+    "web_fetch fetch_url fetch_web_page fetch_webpage read_url read_url_content open_url get_url browse url_fetch " +
+    "fetch_content read_web_page visit_url visit_page",
   stop_command: "kill_shell kill_bash kill_terminal kill_command",
   plan: "todo_write write_todos update_todo_list manage_todo_list update_todos",
   ask_user: "ask_followup_question ask_user_question ask_question",
@@ -118,6 +121,7 @@ const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "@milliseconds": "timeout_ms timeout_milliseconds",
     "@shell": "shell",
   },
+  fetch: { url: "uri link address href web_url", page: "part page_number" },
   job: { id: "bash_id shell_id task_id terminal_id command_id job_id process_id session_id" },
   plan: { steps: "todos plan todo_list tasks items todo" },
   "plan.steps": { step: "content title task text description name", status: "state" },

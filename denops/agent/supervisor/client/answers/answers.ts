@@ -7,6 +7,7 @@ import { languageServerAnswers } from "./language_servers.ts";
 import { lookupAnswers } from "./lookups.ts";
 import { pipeAnswers } from "./pipes.ts";
 import { turnListeners } from "./updates.ts";
+import { webAnswers } from "./web.ts";
 
 /** @param isConfined whether the operating system confines the engine */
 export function answers(client: ClientContext, isConfined: boolean): Omit<EngineAnswers, "provider_key"> {
@@ -16,6 +17,7 @@ export function answers(client: ClientContext, isConfined: boolean): Omit<Engine
     ...lookupAnswers(client),
     ...languageServerAnswers(client),
     ...pipeAnswers(client),
+    ...webAnswers(client),
   };
 }
 

@@ -1,0 +1,1 @@
+export { Parser } from "npm:htmlparser2@12.0.0";

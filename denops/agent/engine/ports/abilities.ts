@@ -1,0 +1,17 @@
+/** All services of clients for tools. */
+import type { Questions } from "./approvals.ts";
+import type { Commands } from "./commands.ts";
+import type { LanguageServers } from "./editor.ts";
+import type { McpPort } from "./mcp.ts";
+import type { Search } from "./search.ts";
+import type { Web } from "./web.ts";
+
+/** Abilities that only some clients have. */
+export interface ClientAbilities {
+  readonly commands: Commands;
+  readonly search: Search;
+  readonly questions: Questions;
+  readonly languages: LanguageServers;
+  readonly mcp: McpPort;
+  readonly web: Web;
+}

@@ -1,0 +1,100 @@
+import { z } from "../../deps/zod.ts";
+import type { Access } from "../../protocol/access.ts";
+import { ToolError } from "../../shared/errors.ts";
+import type { Web, WebText } from "../ports/web.ts";
+import { defineTool, NOTHING, titleText, type ToolResult } from "./define.ts";
+import type { ImageRoom } from "./files/image_room.ts";
+import { fencedPart, webText } from "./web/show.ts";
+
+/** Texts that a session keeps, so that their later parts need no second request. */
+const MOST_TEXTS = 20;
+
+export const fetchPage = defineTool({
+  name: "fetch",
+  description:
+    "Read a web page as Markdown, or JSON, text or an image, at a known address. Long ones come in pages.",
+  kind: "fetch",
+  readOnly: true,
+  needs: "web",
+  answersChange: ({ url }) => isOwnServer(urlIn(url)),
+  schema: z.object({
+    url: z.string().min(1),
+    page: z.int().min(1).optional().describe("part of a long text, 1 unless told"),
+  }),
+  title: ({ url, page }) =>
+    `fetch ${titleText(urlIn(url)?.href ?? url)}${
+      typeof page === "number" && page > 1 ? ` page ${page}` : ""
+    }`,
+
+  prepare({ url, page = 1 }, { web, images }) {
+    const address = addressOf(url);
+    const known = web.read.get(address);
+    if (known !== undefined && (page > 1 || !isOwnServer(urlIn(address)))) {
+      return { access: NOTHING, run: () => Promise.resolve(resultOf(known, page)) };
+    }
+    const access: Access = { kind: "fetch", url: address };
+    return { access, run: async (signal) => await fetched(address, page, { web, images }, signal) };
+  },
+});
+
+/** Models often leave the scheme out. */
+function urlIn(text: unknown): URL | undefined {
+  if (typeof text !== "string") return undefined;
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return URL.parse(text) ?? undefined;
+  const url = URL.parse(`https://${text}`) ?? undefined;
+  if (url !== undefined && isOwnServer(url)) url.protocol = "http:";
+  return url;
+}
+
+/** @throws {ToolError} */
+function addressOf(text: string): string {
+  const url = urlIn(text);
+  if (url === undefined) throw new ToolError(`${titleText(text)} is no address.`);
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new ToolError("fetch reads http and https only. Use read for files of the project.");
+  }
+  if (url.username !== "" || url.password !== "") throw new ToolError("An address must not contain a login.");
+  url.hash = "";
+  return url.href;
+}
+
+/** The user's own server, whose pages change while they are worked on. */
+function isOwnServer(url: URL | undefined): boolean {
+  const name = url?.hostname ?? "";
+  return name === "localhost" || name.endsWith(".localhost") || /^[\d.]+$|^\[/.test(name);
+}
+
+async function fetched(
+  address: string,
+  page: number,
+  { web, images }: { readonly web: Web; readonly images: ImageRoom },
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const content = await web.fetch(address, signal);
+  if (content.kind === "image" && content.body !== "" && content.status < 400) {
+    const bytes = Uint8Array.fromBase64(content.body);
+    const answer = images.take(titleText(content.url), bytes, bytes.length);
+    if (answer !== undefined) {
+      const { text, summary, image } = answer;
+      return { text, summary, ...(image === undefined ? {} : { images: [image] }) };
+    }
+  }
+  const text = await webText(content);
+  const [oldest] = web.read.keys();
+  if (oldest !== undefined && web.read.size >= MOST_TEXTS) web.read.delete(oldest);
+  web.read.set(address, text);
+  return resultOf(text, page);
+}
+
+function resultOf(text: WebText, page: number): ToolResult {
+  const { parts, failed } = text;
+  if (page > parts.length) {
+    throw new ToolError(`This text has no page ${page}; its last one is ${parts.length}.`);
+  }
+  const size = `${Math.ceil((parts[page - 1] ?? "").length / 1_000)} kB`;
+  return {
+    text: fencedPart(text, page),
+    summary: parts.length === 1 ? size : `${size}, page ${page} of ${parts.length}`,
+    ...(failed ? { failed } : {}),
+  };
+}
