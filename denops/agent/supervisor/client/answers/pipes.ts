@@ -52,7 +52,8 @@ export function pipeAnswers(
             chat !== undefined &&
             gate.approved.spendCall(chat, sessionId, { kind: "mcp", server, tool, input }),
           reads: () => {
-            if (chat !== undefined) trustOf(client, chat, sessionId).taint("mcp");
+            if (chat === undefined) throw new Error("no chat has this session");
+            trustOf(client, chat, sessionId).taint("mcp");
           },
         }),
       );
