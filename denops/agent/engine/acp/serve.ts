@@ -62,7 +62,8 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       return { sessionId: session.id, ...modesOf(session.modes) };
     })
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
-      const { branch, shown: view, messageId, ...instead } = ours(SessionMeta, params._meta) ?? {};
+      const { branch, shown: view, messageId, ...others } = ours(SessionMeta, params._meta) ?? {};
+      const instead = Object.keys(others).length === 0 ? undefined : others;
       const session = open.get(params.sessionId);
       const prompt = params.prompt.map(promptPart);
       return promptAnswer(await session.prompt(prompt, { branch, view, instead, messageId }));

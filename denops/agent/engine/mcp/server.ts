@@ -46,6 +46,8 @@ export class RestartingServer {
   #lists: Lists = NO_LISTS;
   readonly #log: string[] = [];
   #life: AbortController | undefined;
+  /** Resolves when the user has answered the question about its start, and its process runs. */
+  #opened = Promise.withResolvers<void>();
   /** Resolves when it no longer starts. */
   #settled = Promise.withResolvers<void>();
   #hasNamedUrl = false;
@@ -107,10 +109,13 @@ export class RestartingServer {
   start(): void {
     if (this.#life !== undefined) return;
     const life = this.#life = new AbortController();
+    this.#opened = Promise.withResolvers();
     this.#settled = Promise.withResolvers();
+    this.#problem = undefined;
     this.#set("starting");
     this.#live(life.signal).catch((error) => this.#fail(messageOf(error))).finally(() => {
       if (this.#life === life) this.#life = undefined;
+      this.#opened.resolve();
       this.#settled.resolve();
     });
   }
@@ -120,8 +125,14 @@ export class RestartingServer {
     this.#life = undefined;
     this.#connection = undefined;
     this.#lists = NO_LISTS;
+    this.#opened.resolve();
     this.#settled.resolve();
     this.#set("stopped");
+  }
+
+  /** Resolves when nobody is asked about its start any more. */
+  async opened(signal: AbortSignal): Promise<void> {
+    if (this.#state === "starting") await Promise.race([this.#opened.promise, aborted(signal)]);
   }
 
   /** Resolves when it has started, failed or was stopped. */
@@ -145,6 +156,7 @@ export class RestartingServer {
     let mode: "auto" | "legacy" = "auto";
     for (let starts = 0;;) {
       const pipe = await this.#ports.open(signal);
+      this.#opened.resolve();
       if (signal.aborted) return pipe.close();
       const since = performance.now();
       const { ended, hasAnswered } = await this.#run(pipe, mode, signal);

@@ -107,6 +107,7 @@ export class ServerPool {
   }
 
   async #settled(milliseconds: number, signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.opened(signal)));
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
     await Promise.all(this.#servers.map((server) => server.settled(inTime)));
   }

@@ -60,7 +60,7 @@ export interface McpPort {
   readonly tools: readonly McpTool[];
   /** Starts the servers, once for the process. */
   start(): void;
-  /** Resolves when all have started or failed, or after this time. */
+  /** Resolves when all have started or failed, or after this time. The user's answers about their starts take longer. */
   settled(milliseconds: number, signal: AbortSignal): Promise<void>;
   /** Waits for its server. @param args as they were approved @throws {ToolError} */
   call(
