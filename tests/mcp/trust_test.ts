@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { objects, property, string } from "../model/model_messages.ts";
 import type { RunningAgent } from "../support/agent.ts";
 import { MCP_PROGRAM, programWords } from "../support/mcp_program.ts";
+import type { ChildNvim } from "../support/nvim.ts";
 import { marked } from "../support/processes.ts";
 import { waitUntil } from "../support/project.ts";
 import { endEngines, inOneNeovim } from "../support/shared_agent.ts";
@@ -29,6 +30,14 @@ function offered({ server }: RunningAgent): readonly string[] {
   return tools.map((tool) => string(property(tool.function, "name")) ?? "");
 }
 
+/** Neovim takes no key for an answer before the user has had time to see the question. */
+async function answer(nvim: ChildNvim, key: string): Promise<void> {
+  await nvim.command("stopinsert");
+  await nvim.command("Agent approval");
+  await nvim.waitForScreen("r reject");
+  await nvim.keys(key);
+}
+
 async function send(agent: RunningAgent, text: string): Promise<void> {
   agent.server.play("say Done.");
   await agent.nvim.command(`Agent ${text}`);
@@ -41,7 +50,7 @@ test("nothing runs before the answer, and a refused entry is not asked about aga
   await nvim.waitForScreen((screen) => screen.includes(QUESTION) && screen.includes("From .mcp.json"));
   assert.deepEqual(await marked("first-mark"), []);
   assert.equal(server.requests.length, before, "the message waits for the user, not for a server");
-  await nvim.keys("r");
+  await answer(nvim, "r");
   await nvim.waitForScreen("Done.");
   assert.deepEqual(await marked("first-mark"), []);
   await send(agent, "Second");
@@ -49,8 +58,8 @@ test("nothing runs before the answer, and a refused entry is not asked about aga
   await nvim.waitForScreen((screen) => screen.includes("Second") && !screen.includes(QUESTION));
 });
 
-test("the user starts a refused server, and is asked about exactly its entry", async (agent) => {
-  const { nvim } = agent;
+test("an approved entry starts unasked in a new session, and a changed one asks again", async (agent) => {
+  const { nvim, project } = agent;
   await nvim.lua(`vim.ui.select = function(items, options, done)
     local start = vim.iter(items):find(function(item) return (item.text or item.name) == "Start it" end)
     done(start or items[1])
@@ -58,12 +67,8 @@ test("the user starts a refused server, and is asked about exactly its entry", a
   await nvim.command("Agent open");
   await nvim.command("Agent mcp");
   await nvim.waitForScreen(QUESTION);
-  await nvim.keys("a");
+  await answer(nvim, "a");
   await waitUntil("the server runs", async () => (await marked("first-mark")).length > 0);
-});
-
-test("an approved entry starts unasked in a new session, and a changed one asks again", async (agent) => {
-  const { nvim, project } = agent;
   await endEngines(agent);
   await nvim.command("Agent new");
   await send(agent, "Third");
@@ -74,6 +79,6 @@ test("an approved entry starts unasked in a new session, and a changed one asks 
   await send(agent, "Fourth");
   await nvim.waitForScreen(QUESTION);
   assert.deepEqual(await marked("second-mark"), []);
-  await nvim.keys("a");
+  await answer(nvim, "a");
   await waitUntil("the changed server runs", async () => (await marked("second-mark")).length > 0);
 });

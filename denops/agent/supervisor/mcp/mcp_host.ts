@@ -10,6 +10,8 @@ import { type ProgramPlace, startServerProgram } from "./server_program.ts";
 import { McpTrust } from "./trust.ts";
 
 interface HostOptions extends ProgramPlace {
+  /** Patterns of hosts that no server reaches. */
+  deniedHosts(): readonly string[];
   readonly user: Pick<UserConfig, "state_dir" | "mcp_servers" | "approved_mcp">;
 }
 
@@ -101,7 +103,11 @@ export class McpHost {
     this.#refusedHosts.set(name, refused);
     const { url, hosts = [] } = server.entry;
     const ports = {
-      hosts: () => [...url === undefined ? hosts : [hostOf(url)], ...this.#added.get(name) ?? []],
+      hosts: () => [
+        ...url === undefined ? hosts : [hostOf(url)],
+        ...this.#added.get(name) ?? [],
+        ...this.#options.deniedHosts().map((pattern) => `!${pattern}`),
+      ],
       onRefused: (host: string) => void refused.add(host),
       token: (refusal?: Unauthorized) =>
         url === undefined ? Promise.resolve(undefined) : this.#logins.token(url, refusal),

@@ -18,6 +18,10 @@ export function projectMcp(permissions: ProjectPermissions): McpHost {
     environment: neovimEnvironment(),
     modules: () => pluginModules(user.state_dir),
     denied: () => hiddenFiles(permissions.files(NO_CHAT)),
+    deniedHosts: () =>
+      permissions.rules.rules(NO_CHAT).flatMap(({ kind, verdict, pattern }) =>
+        kind === "host" && verdict === "deny" ? [pattern] : []
+      ),
   });
 }
 
