@@ -82,7 +82,7 @@ async function fetched(
   const text = await webText(content);
   const [oldest] = web.read.keys();
   if (oldest !== undefined && web.read.size >= MOST_TEXTS) web.read.delete(oldest);
-  web.read.set(address, text);
+  if (!text.failed) web.read.set(address, text);
   return resultOf(text, page);
 }
 

@@ -25,17 +25,20 @@ interface ProxiedStart {
 }
 
 /**
- * Variables of programs behind the proxy. They reach its hosts on this machine through it, and those of the sandbox
+ * Variables of programs behind the proxy, by default behind the forwarder of a sandbox. They reach its hosts on this machine through it, and those of the sandbox
  * directly.
  * @param hosts patterns of the allowed hosts
  */
-export function proxyEnvironment(hosts: readonly string[]): Readonly<Record<string, string>> {
+export function proxyEnvironment(
+  hosts: readonly string[],
+  address = ADDRESS,
+): Readonly<Record<string, string>> {
   const names = hosts.map((pattern) => parseHost(pattern)?.name);
   const here = HERE.filter((name) => !names.includes(name)).map((name) => name.replace(/^\[|\]$/g, ""));
   const variables = {
-    HTTP_PROXY: ADDRESS,
-    HTTPS_PROXY: ADDRESS,
-    ALL_PROXY: ADDRESS,
+    HTTP_PROXY: address,
+    HTTPS_PROXY: address,
+    ALL_PROXY: address,
     NO_PROXY: here.join(","),
   };
   // Programs read them in one case or the other.

@@ -1,0 +1,70 @@
+/** The tool `fetch` in the engine: what is asked for, what the model reads, and what needs no second request. */
+import assert from "node:assert/strict";
+import type { FetchedContent } from "../../denops/agent/protocol/screen_requests.ts";
+import { messagesOf } from "../model/model_messages.ts";
+import { startEngine } from "../support/engine_session.ts";
+import { pngFile } from "../support/pictures.ts";
+
+const PNG = pngFile(64, 48).toBase64();
+
+const PAGES: Readonly<Record<string, Partial<FetchedContent>>> = {
+  "https://a.example/long": { body: `<main>${"<p>A sentence of the page.</p>".repeat(2_000)}</main>` },
+  "https://a.example/logo.png": { kind: "image", type: "image/png", body: PNG },
+  "https://a.example/paper": { kind: "pdf", type: "application/pdf" },
+  "https://a.example/missing": { status: 404, body: "<h1>Not found</h1>" },
+  "http://localhost:3000/": { body: "<p>mine</p>" },
+};
+
+async function play(calls: readonly Readonly<Record<string, unknown>>[]) {
+  const fetched: string[] = [];
+  await using engine = await startEngine({
+    script: [...calls.map((args) => `call fetch ${JSON.stringify(args)}`), "say Done."].join("\n---\n"),
+    config: { vision: true },
+    abilities: {
+      web: {
+        read: new Map(),
+        fetch(url) {
+          fetched.push(url);
+          const found = { status: 200, type: "text/html", kind: "text", body: "", isCut: false } as const;
+          return Promise.resolve({ ...found, url, ...PAGES[url] });
+        },
+      },
+    },
+  });
+  await engine.prompt("Go");
+  const [last] = engine.server.requests.slice(-1);
+  const images = last === undefined ? [] : messagesOf(last.wire, last.body).flatMap(({ images }) => images);
+  return { fetched, results: engine.results(), asked: engine.asked.map(({ access }) => access), images };
+}
+
+Deno.test("addresses ask in their normal form; pages of a text and the same text again need no request", async () => {
+  const { fetched, results, asked } = await play([
+    { url: "a.example/long#part" },
+    { url: "https://A.example:443/long", page: 3 },
+    { url: "https://a.example/long" },
+    { url: "https://a.example/long", page: 9 },
+    { url: "localhost:3000" },
+    { url: "http://localhost:3000/" },
+  ]);
+  assert.deepEqual(fetched, ["https://a.example/long", "http://localhost:3000/", "http://localhost:3000/"]);
+  assert.deepEqual(asked, fetched.map((url) => ({ kind: "fetch", url })));
+  assert.match(results[0] ?? "", /^https:\/\/a\.example\/long, page 1 of 3\. Strangers wrote/);
+  assert.match(results[1] ?? "", /^https:\/\/a\.example\/long, page 3 of 3\. Strangers wrote/);
+  assert.equal(results[3], "This text has no page 9; its last one is 3.");
+});
+
+Deno.test("images are shown, and what cannot be read says so", async () => {
+  const { results, images, asked } = await play([
+    { url: "https://a.example/logo.png" },
+    { url: "https://a.example/paper" },
+    { url: "https://a.example/missing" },
+    { url: "file:///etc/passwd" },
+    { url: "https://user:secret@a.example/" },
+  ]);
+  assert.deepEqual(images.map(({ type, data }) => [type, data]), [["image/png", PNG]]);
+  assert.match(results[1] ?? "", /This is a PDF, which cannot be read here\./);
+  assert.match(results[2] ?? "", /^https:\/\/a\.example\/missing, HTTP 404\. Strangers.*\n# Not found\n/s);
+  assert.match(results[3] ?? "", /fetch reads http and https only/);
+  assert.match(results[4] ?? "", /must not contain a login/);
+  assert.equal(asked.length, 3);
+});
