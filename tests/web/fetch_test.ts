@@ -261,3 +261,18 @@ Deno.test({
     assert.equal(proxy.requests.length - before, 1);
   },
 });
+
+Deno.test("without bubblewrap, Deno's permissions confine the process that reads a page", async () => {
+  await using own = server(() => new Response("hello", { headers: HTML }));
+  const rules = [`fetch(${own.host})`];
+  const path = Deno.env.get("PATH") ?? "";
+  Deno.env.set("PATH", "/nowhere");
+  try {
+    assert.equal((await fetched(`${own.url}/`, { rules })).content?.body, "hello");
+    const addresses = [["10.0.0.1"]];
+    const { error } = await fetched("https://docs.example/", { addresses });
+    assert.equal(error, "docs.example: 10.0.0.1 is an address of a private network");
+  } finally {
+    Deno.env.set("PATH", path);
+  }
+});

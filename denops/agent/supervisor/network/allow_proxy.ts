@@ -24,6 +24,8 @@ interface AllowProxyOptions extends Omit<DialOptions, "patterns"> {
   hosts(): readonly string[];
   /** A host was refused for the first time: "name:port". */
   onRefused?(host: string): void;
+  /** Listens on a port of this machine instead of a socket, which needs a forwarder. */
+  readonly isOnPort?: boolean;
   /** A request failed, also one to an allowed host. @param problem the end of a sentence */
   onProblem?(problem: string): void;
 }
@@ -40,18 +42,25 @@ const PAUSE_MS = 100;
 const LONGEST_PATH = 107;
 
 export class AllowProxy implements AsyncDisposable {
-  /** The path of the socket. */
+  /** The path of the socket; empty on a port. */
   readonly socket: string;
+  /** Its URL on a port; undefined on a socket. */
+  readonly url: string | undefined;
   readonly #options: AllowProxyOptions;
-  readonly #listener: Deno.UnixListener;
+  readonly #listener: Deno.UnixListener | Deno.TcpListener;
   readonly #open = new Set<Connection>();
   readonly #refused = new Set<string>();
   readonly #accepting: Promise<void>;
   #clients = 0;
   #isClosed = false;
 
-  private constructor(socket: string, listener: Deno.UnixListener, options: AllowProxyOptions) {
+  private constructor(
+    socket: string,
+    listener: Deno.UnixListener | Deno.TcpListener,
+    options: AllowProxyOptions,
+  ) {
     this.socket = socket;
+    this.url = "port" in listener.addr ? `http://127.0.0.1:${listener.addr.port}` : undefined;
     this.#listener = listener;
     this.#options = options;
     this.#accepting = this.#accept();
@@ -59,6 +68,9 @@ export class AllowProxy implements AsyncDisposable {
 
   /** @throws {Error} one line */
   static async open(options: AllowProxyOptions): Promise<AllowProxy> {
+    if (options.isOnPort === true) {
+      return new AllowProxy("", Deno.listen({ hostname: "127.0.0.1", port: 0 }), options);
+    }
     const path = join(await runFolder(), `proxy-${crypto.randomUUID().slice(0, 8)}`);
     if (new TextEncoder().encode(path).length > LONGEST_PATH) {
       throw new Error(
@@ -78,7 +90,7 @@ export class AllowProxy implements AsyncDisposable {
     closeQuietly(this.#listener);
     this.#open.forEach(closeQuietly);
     await this.#accepting;
-    await Deno.remove(this.socket).catch(() => {});
+    if (this.socket !== "") await Deno.remove(this.socket).catch(() => {});
   }
 
   async #accept(): Promise<void> {

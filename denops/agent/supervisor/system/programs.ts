@@ -125,7 +125,7 @@ export const PROFILES = {
     network: "the host of the page",
     unixSockets: true,
     environment: "certificates",
-    unsandboxed: "never started",
+    unsandboxed: "the same by Deno's permissions",
   },
   key_command: {
     purpose: "the user's own command for an API key (cmd:…)",

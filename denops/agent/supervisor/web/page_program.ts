@@ -10,7 +10,8 @@ import { proxied, proxyEnvironment } from "../network/proxied.ts";
 import { defined } from "../../shared/records.ts";
 import { CERTIFICATES, networkEnvironment, withRealCertificates } from "../system/network.ts";
 import { killGroup, openProgram } from "../system/programs.ts";
-import { findProgram } from "../system/sandbox.ts";
+import { runFolder } from "../system/run_folder.ts";
+import { findProgram, sandbox } from "../system/sandbox.ts";
 import type { Mount } from "../system/sandbox/mounts.ts";
 
 export interface WebPlace {
@@ -69,10 +70,11 @@ export async function requestPage(
     hosts: () => hosts,
     environment,
     isPublic,
+    isOnPort: (await sandbox(place.roots)).level !== "bubblewrap",
     ...defined({ resolve }),
     onProblem: (text) => problem ??= text,
   });
-  const process = await startReader(url, hosts, proxy.socket, place);
+  const process = await startReader(url, hosts, proxy, place);
   const stop = () => killGroup(process);
   signal.addEventListener("abort", stop, { once: true });
   try {
@@ -90,28 +92,35 @@ export async function requestPage(
   }
 }
 
+const FLAGS = ["run", "--no-prompt", "--quiet", "--no-config", "--no-lock", "--no-remote"];
+const STREAMS = { stdin: "null", stdout: "piped", stderr: "null", leadsGroup: true } as const;
+
 /** @throws {Error} half a sentence */
 async function startReader(
   url: URL,
   hosts: readonly string[],
-  socket: string,
+  proxy: AllowProxy,
   place: WebPlace,
 ): Promise<Deno.ChildProcess> {
-  const { roots, environment } = place;
-  const bash = await findProgram("bash", roots);
+  const { environment: all, files } = await withRealCertificates(place.environment);
+  const certificates = Object.entries(networkEnvironment(all)).filter(([name]) =>
+    [...CERTIFICATES, "DENO_TLS_CA_STORE"].includes(name)
+  );
+  const env = {
+    DENO_NO_UPDATE_CHECK: "1",
+    NO_COLOR: "1",
+    ...Object.fromEntries(certificates),
+    ...proxyEnvironment(hosts, proxy.url),
+  };
+  if (proxy.url !== undefined) {
+    // Only Deno's permissions confine it.
+    const args = [...FLAGS, `--allow-net=${hosts.join(",")}`, READER_FILE, url.href];
+    const own = { ...env, DENO_DIR: join(await runFolder(), "web-deno") };
+    return openProgram("web_page", Deno.execPath(), { args, env: own, cwd: "/", ...STREAMS }).spawn();
+  }
+  const bash = await findProgram("bash", place.roots);
   if (bash === undefined) throw new Error("bash was not found on the PATH outside of the project");
-  const deno = [
-    DENO,
-    "run",
-    "--no-prompt",
-    "--quiet",
-    "--no-config",
-    "--no-lock",
-    "--no-remote",
-    "--allow-net",
-  ];
-  const behind = proxied([...deno, READER, url.href], socket, bash);
-  const { environment: all, files } = await withRealCertificates(environment);
+  const behind = proxied([DENO, ...FLAGS, "--allow-net", READER, url.href], proxy.socket, bash);
   const mounts: readonly Mount[] = [
     ...[...STORES.filter(exists), ...files].map((path): Mount => ({ kind: "read", path })),
     { kind: "read", path: DENO, source: Deno.execPath() },
@@ -119,18 +128,8 @@ async function startReader(
     ...behind.mounts,
   ];
   const { program, args } = await isolatedProgram(behind.arguments, place, mounts);
-  const certificates = Object.entries(networkEnvironment(all)).filter(([name]) =>
-    [...CERTIFICATES, "DENO_TLS_CA_STORE"].includes(name)
-  );
-  const env = {
-    DENO_DIR: "/tmp/deno",
-    DENO_NO_UPDATE_CHECK: "1",
-    NO_COLOR: "1",
-    ...Object.fromEntries(certificates),
-    ...proxyEnvironment(hosts),
-  };
-  const streams = { stdin: "null", stdout: "piped", stderr: "null", leadsGroup: true } as const;
-  return openProgram("web_page", program, { args: [...args], env, cwd: "/", ...streams }).spawn();
+  const own = { ...env, DENO_DIR: "/tmp/deno" };
+  return openProgram("web_page", program, { args: [...args], env: own, cwd: "/", ...STREAMS }).spawn();
 }
 
 /** @throws {Error} half a sentence */

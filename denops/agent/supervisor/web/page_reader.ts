@@ -9,6 +9,7 @@ const [url = ""] = Deno.args;
 const MOST_BYTES = 10_000_000;
 /** Bytes that are searched for a zero and for the encoding. */
 const START_BYTES = 4_096;
+const LONGEST_MS = 60_000;
 const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 const HEADERS = {
@@ -18,6 +19,8 @@ const HEADERS = {
   "Accept-Language": "en, *;q=0.5",
 };
 
+// Nobody waits for longer.
+setTimeout(() => Deno.exit(1), LONGEST_MS);
 try {
   const response = await fetch(url, { redirect: "manual", headers: HEADERS, credentials: "omit" });
   const { status, headers } = response;
