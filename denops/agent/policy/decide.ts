@@ -94,7 +94,7 @@ function judge(access: Access, circumstances: Circumstances): AccessDecision {
       return askAgain(found, fetchRisk(rules, access.url), circumstances);
     }
     case "mcp":
-      return accessDecision(byRule(mcpRule(rules, access.server, access.tool)) ?? askBecause(reason));
+      return judgeTool(access, rules, reason);
     case "ask":
       return { ...accessDecision(askBecause(access.text)), always: true };
     case "effects":
@@ -141,6 +141,18 @@ function askAgain<Found extends AccessDecision>(
   const { rule, reason } = decision.verdict === "ask" ? decision : { rule: "foreign text", reason: risk };
   const why = [reason, foreignReason(foreign)].filter((part) => part !== "").join("; ");
   return { ...found, always: true, suggestion: undefined, decision: { verdict: "ask", rule, reason: why } };
+}
+
+function judgeTool(
+  { server, tool }: AccessOf<"mcp">,
+  rules: readonly Rule[],
+  reason: string,
+): AccessDecision {
+  const decision = byRule(mcpRule(rules, server, tool)) ?? askBecause(reason);
+  // Other characters could mean more than this tool.
+  const isPlain = [server, tool].every((name) => /^[\w.-]+$/.test(name));
+  const suggestion = isPlain ? ruleText({ kind: "mcp", pattern: `${server}/${tool}` }) : undefined;
+  return accessDecision(decision, decision.verdict === "ask" ? suggestion : undefined);
 }
 
 function accessDecision(decision: FileDecision, suggestion?: string): AccessDecision {

@@ -143,6 +143,16 @@ function circumstances(allow: readonly string[], deny: readonly string[]): Circu
   };
 }
 
+Deno.test("a call of an MCP tool suggests the rule for exactly this tool", () => {
+  const suggestionOf = (server: string, tool: string, allow: readonly string[] = []) =>
+    decide({ kind: "mcp", server, tool }, circumstances(allow, [])).suggestion;
+  assert.equal(suggestionOf("git", "log"), "mcp(git/log)");
+  assert.equal(suggestionOf("git", "log", ["mcp(git/*)"]), undefined);
+  for (const tool of ["*", "a*", "a/b", "a), run(*", "", "a b"]) {
+    assert.equal(suggestionOf("git", tool), undefined);
+  }
+});
+
 Deno.test("the gate's word on each kind of access is the rules' of that kind; without one it asks", () => {
   const given = circumstances(
     ["fetch(a.example)", "mcp(git/*)", "write(a.ts)", "run(*)"],
