@@ -56,7 +56,9 @@ test("a client's MCP servers are named as unserved", async (acp) => {
     "the warning",
     () =>
       acp.seen.some(({ update }) =>
-        update.sessionUpdate === "notice" && update.title === "MCP servers are not supported yet: tick␛ets."
+        update.sessionUpdate === "notice" &&
+        update.title ===
+          "Cannot use MCP servers of this client (tick␛ets). Name them in the option mcp.servers."
       ),
   );
 });

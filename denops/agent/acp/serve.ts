@@ -215,7 +215,9 @@ function unknownSession(id: string): RequestError {
 function unserved({ additionalDirectories = [], mcpServers = [] }: SessionPlace): readonly string[] {
   const servers = visible(mcpServers.map(({ name }) => name).join(", "));
   return [
-    ...mcpServers.length === 0 ? [] : [`MCP servers are not supported yet: ${servers}.`],
+    ...mcpServers.length === 0
+      ? []
+      : [`Cannot use MCP servers of this client (${servers}). Name them in the option mcp.servers.`],
     ...additionalDirectories.length === 0
       ? []
       : ["Further folders of a session are not supported. Use the option roots of agent.nvim."],
