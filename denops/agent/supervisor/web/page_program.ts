@@ -160,7 +160,8 @@ function parsed(text: string): unknown {
 }
 
 function plainReason(text: string): string {
-  return text.replace(/[^ -~]+/g, " ").replace(/\.+$/, "").slice(0, LONGEST_REASON);
+  const reason = text.replace(/^error sending request for url \(.*?\): (?:client error \(\w+\): )?/, "");
+  return reason.replace(/[^ -~]+/g, " ").replace(/\.+$/, "").slice(0, LONGEST_REASON);
 }
 
 function exists(path: string): boolean {
