@@ -14,17 +14,21 @@ interface WebOptions {
   /** The addresses of every name, for each time that it is looked up. */
   readonly addresses?: readonly (readonly string[])[];
   readonly patienceMs?: number;
+  /** With bubblewrap, where there is one. Without it Deno's permissions confine the reading process, which is cheaper. */
+  readonly isInSandbox?: boolean;
 }
 
 /** What a fetch of this address gives: the content, or the error. @returns also the names that were looked up */
 async function fetched(url: string, options: WebOptions = {}) {
   await using state = await scratch();
-  const { rules = [], environment = {}, addresses = [], patienceMs = DEFAULT_TIMEOUT } = options;
+  const { rules = [], environment = {}, addresses = [], patienceMs = DEFAULT_TIMEOUT, isInSandbox } = options;
+  const path = Deno.env.get("PATH") ?? "";
+  if (isInSandbox !== true) Deno.env.set("PATH", "/nowhere");
   const lookups: string[] = [];
   const place = {
     roots: [state.path("project")],
     stateDir: state.root,
-    environment: { PATH: Deno.env.get("PATH") ?? "", ...environment },
+    environment: { PATH: path, ...environment },
     patienceMs,
     resolve(name: string) {
       lookups.push(name);
@@ -38,6 +42,8 @@ async function fetched(url: string, options: WebOptions = {}) {
     return { content, error: "", lookups };
   } catch (error) {
     return { content: undefined, error: error instanceof Error ? error.message : String(error), lookups };
+  } finally {
+    Deno.env.set("PATH", path);
   }
 }
 
@@ -114,7 +120,7 @@ Deno.test({
       });
     });
     const rules = [`fetch(${own.host})`];
-    const { content } = await fetched(`${own.url}/self`, { rules });
+    const { content } = await fetched(`${own.url}/self`, { rules, isInSandbox: true });
     assert.deepEqual([content?.url, content?.status, content?.kind], [`${own.url}/page?x=1`, 200, "text"]);
     assert.equal(content?.body, "accept accept-encoding accept-language connection host user-agent");
     const away = await fetched(`${own.url}/other`, { rules });
@@ -135,7 +141,7 @@ Deno.test({
   name: "endless, slow, packed and broken answers end",
   ignore,
   async fn() {
-    const bomb = new Uint8Array(gzipSync(new Uint8Array(60_000_000).fill(97)));
+    const bomb = new Uint8Array(gzipSync(new Uint8Array(20_000_000).fill(97)));
     await using own = server(({ url }) => {
       const { pathname } = new URL(url);
       if (pathname === "/bomb") {
@@ -227,7 +233,7 @@ Deno.test({
     await using right = server(() => new Response("hello"), await pair("right"));
     await using wrong = server(() => new Response("hello"), await pair("wrong"));
     const open = (host: string, environment: Record<string, string>) =>
-      fetched(`https://${host}/`, { rules: [`fetch(${host})`], environment });
+      fetched(`https://${host}/`, { rules: [`fetch(${host})`], environment, isInSandbox: true });
     const trusts = { DENO_CERT: folder.path("ca.pem") };
     assert.equal((await open(right.host, trusts)).content?.body, "hello");
     assert.match((await open(wrong.host, trusts)).error, /certificate/i);
@@ -260,19 +266,4 @@ Deno.test({
     );
     assert.equal(proxy.requests.length - before, 1);
   },
-});
-
-Deno.test("without bubblewrap, Deno's permissions confine the process that reads a page", async () => {
-  await using own = server(() => new Response("hello", { headers: HTML }));
-  const rules = [`fetch(${own.host})`];
-  const path = Deno.env.get("PATH") ?? "";
-  Deno.env.set("PATH", "/nowhere");
-  try {
-    assert.equal((await fetched(`${own.url}/`, { rules })).content?.body, "hello");
-    const addresses = [["10.0.0.1"]];
-    const { error } = await fetched("https://docs.example/", { addresses });
-    assert.equal(error, "docs.example: 10.0.0.1 is an address of a private network");
-  } finally {
-    Deno.env.set("PATH", path);
-  }
 });
