@@ -98,11 +98,12 @@ test("servers start after approval, calls ask, forms are answered, and a list of
   const tools = ["ask", "die", "echo", "look", "slow"].map((name) => `paper__${name}`);
   assert.deepEqual(offered(agent).filter((name) => name.includes("__")).sort(), tools);
   const [died, , again] = results(agent);
-  assert.match(died ?? "", /The MCP server paper/);
+  assert.match(died ?? "", /The MCP server paper ended during the call: exit code 3: out of paper/);
   assert.match(again ?? "", /You said again/);
 
   server.play("say Good day.");
-  await nvim.command("Agent /paper:greet Ada with @paper:note:1 and @paper:none:of:this");
+  await nvim.command("Agent open");
+  await nvim.keys("/paper:greet Ada with @paper:note:1<Esc><CR>");
   await nvim.waitForScreen("Good day.");
   const request = JSON.stringify(server.requests.at(-1)?.body.messages);
   assert.match(request, /Greet Ada with .* politely\./);

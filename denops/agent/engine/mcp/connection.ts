@@ -30,6 +30,7 @@ const PROGRESS_MS = 250;
 const LONGEST_PROGRESS = 120;
 const LONGEST_INSTRUCTIONS = 2_000;
 const LONGEST_TITLE = 100;
+const LONGEST_ERROR = 1_000;
 
 export interface ConnectionOptions {
   readonly server: string;
@@ -56,12 +57,14 @@ interface OpenCall {
 
 export class McpConnection {
   readonly #client: Client;
+  readonly #transport: PipeTransport;
   readonly #options: ConnectionOptions;
   readonly #calls = new Set<OpenCall>();
   #asking = false;
 
-  private constructor(client: Client, options: ConnectionOptions) {
+  private constructor(client: Client, transport: PipeTransport, options: ConnectionOptions) {
     this.#client = client;
+    this.#transport = transport;
     this.#options = options;
   }
 
@@ -73,7 +76,7 @@ export class McpConnection {
   ): Promise<McpConnection> {
     const { Client } = await import("../../deps/mcp.ts");
     const client = new Client({ name: "agent.nvim", version: VERSION }, clientOptions(options));
-    const connection = new McpConnection(client, options);
+    const connection = new McpConnection(client, transport, options);
     connection.#handle();
     await client.connect(transport, { signal, timeout: options.patience });
     return connection;
@@ -136,7 +139,14 @@ export class McpConnection {
       if (watch.signal.aborted) {
         throw new ToolError(`The MCP server ${server} did not answer in time. The call was cancelled.`);
       }
-      throw new ToolError(`The MCP server ${server} reports: ${cleanLine(messageOf(error), 1_000)}`);
+      const { ended } = this.#transport;
+      if (ended !== undefined) {
+        const how = cleanLine(ended, LONGEST_ERROR);
+        throw new ToolError(
+          `The MCP server ${server} ended during the call: ${how}. It may have done a part.`,
+        );
+      }
+      throw new ToolError(`The MCP server ${server} reports: ${cleanLine(messageOf(error), LONGEST_ERROR)}`);
     } finally {
       this.#calls.delete(open);
       watch[Symbol.dispose]();

@@ -453,7 +453,8 @@ const PLAYS: readonly HostilePlay[] = [
   {
     name: "it dies while it is called",
     script: onCall((_, server) => server.end("signal SIGKILL")),
-    check: async ({ call }) => assert.match(String(await call()), /MCP server fs reports/),
+    check: async ({ call }) =>
+      assert.match(String(await call()), /MCP server fs ended during the call: signal SIGKILL/),
   },
 ];
 
