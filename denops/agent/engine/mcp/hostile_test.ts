@@ -100,6 +100,7 @@ const PLAYS: readonly HostilePlay[] = [
   {
     name: "it answers requests that nobody made",
     script: { begin: (server) => server.send({ jsonrpc: "2.0", id: 4_711, result: {} }) },
+    check: offers(["fs__echo"], /It sent an answer to no request\./),
   },
   {
     name: "it answers twice",
@@ -212,16 +213,21 @@ const PLAYS: readonly HostilePlay[] = [
   },
   // Forms.
   {
-    name: "it asks a hundred forms in a call",
-    script: onCall((message, server) => {
-      for (let count = 0; count < 100; count++) {
-        server.send({ ...form({ name: { type: "string" } }), id: 900 + count });
-      }
-      setTimeout(() => server.result(message, { content: [] }), 20);
-    }),
+    name: "it asks form after form in a call",
+    script: {
+      play: (message, server) => {
+        const { id = 0, method, params } = message;
+        if (method === "tools/call") server.send({ ...form({ name: { type: "string" } }), id: 1_000 + id });
+        else if (method !== undefined || params !== undefined || id < 1_000) return false;
+        // An answer to a form is followed by the next one, and at last by the call's result.
+        else if (id < 1_900) server.send({ ...form({ name: { type: "string" } }), id: id + 100 });
+        else server.result({ id: id % 100 }, { content: [] });
+        return true;
+      },
+    },
     check: async (played) => {
       await answered(played);
-      assert.ok(played.questions.length <= 5);
+      assert.equal(played.questions.length, 5);
     },
   },
   {

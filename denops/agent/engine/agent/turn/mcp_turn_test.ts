@@ -186,3 +186,22 @@ Deno.test("images of results are seen, and progress is shown", async () => {
   assert.match(result, /the image is a PNG image \(1×1[^)]*\)/);
   assert.match(result, /\[the image is no image that can be shown\]/);
 });
+
+Deno.test("a sub-agent calls servers for its parent's session, unless its mode only reads", async () => {
+  const task = (mode: string) => `call subagent ${JSON.stringify({ title: "A part", task: "Do it", mode })}`;
+  await using play = await start([
+    task("agent"),
+    `new-history\n${ECHO}`,
+    "new-history\nsay Done by it.",
+    task("explore"),
+    `new-history\n${ECHO}`,
+    "new-history\nsay Not done.",
+    "say Done.",
+  ]);
+  await play.engine.prompt("Go");
+  assert.deepEqual(play.last().calls().map(({ session }) => session), ["s1"]);
+  assert.deepEqual(play.engine.asked.map(({ access, agent }) => [access.kind, agent?.title]).slice(-2), [
+    ["mcp", "A part"],
+    ["agent", undefined],
+  ]);
+});
