@@ -17,7 +17,7 @@ local TABLE = {
   { "mode effort model provider permissions", "hold now now now refuse" },
   { "stop", "give_up nothing stop nothing nothing" },
   {
-    "start fork undo redo restore compact rename archive delete export changes pause tools agents jobs context trace",
+    "start fork undo redo restore compact rename archive delete export changes pause tools agents jobs mcp context trace",
     "refuse now now now refuse",
   },
   { "rewind", "refuse now refuse refuse refuse" },
