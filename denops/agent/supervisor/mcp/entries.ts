@@ -1,13 +1,13 @@
 /** The MCP servers of a project: those of the option `mcp.servers`, then those that its files name. */
 import { join, relative } from "node:path";
 import { z } from "../../deps/zod.ts";
-import { hostProblem } from "../../policy/hosts.ts";
 import { isInside } from "../../policy/path.ts";
 import { list, map, McpEntry, McpName } from "../../protocol/options/shapes.ts";
 import { firstProblem } from "../../protocol/options/problems.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { defined, isRecord } from "../../shared/records.ts";
 import { ifThere, oneFile } from "../system/one_file.ts";
+import { type EntryPlace, entryProblem } from "./entry_problem.ts";
 
 export interface McpServer {
   readonly name: string;
@@ -49,11 +49,11 @@ const FileEntry = z.looseObject({
   sandbox: z.boolean().optional(),
 });
 
-/** @param root real path of the project */
 export async function mcpServers(
-  root: string,
   own: Readonly<Record<string, McpEntry>>,
+  place: EntryPlace,
 ): Promise<McpServers> {
+  const [root = ""] = place.roots;
   const servers = new Map<string, McpServer>();
   const problems: string[] = [];
   const add = (name: string, file: string | undefined, entryOf: () => McpEntry) => {
@@ -63,8 +63,8 @@ export async function mcpServers(
       const known = McpName.safeParse(name);
       if (!known.success) throw new Error(`its name ${firstProblem(known.error).replace(/^[^:]*: /, "")}`);
       const entry = entryOf();
-      const wrong = (entry.hosts ?? []).flatMap((host) => hostProblem(host) ?? [])[0];
-      if (wrong !== undefined) throw new Error(wrong);
+      const problem = entryProblem(entry, place);
+      if (problem !== undefined) throw new Error(problem);
       servers.set(name, { name, entry, file });
     } catch (error) {
       problems.push(`Cannot use the MCP server ${name} of ${label}: ${messageOf(error)}. Correct its entry.`);
@@ -91,24 +91,23 @@ async function entriesOf(root: string, file: string, key: string): Promise<Recor
   const { real, text } = await oneFile(path, MOST_BYTES);
   if (!isInside(real, root)) throw new Error("it leads out of the project");
   if (relative(root, real).split("/").includes(".git")) throw new Error("it leads to a file of git");
-  const parsed = await jsonWithComments(text);
+  const parsed = jsonWithComments(text);
   const entries = isRecord(parsed) ? parsed[key] : undefined;
   if (entries === undefined) return {};
   if (!isRecord(entries)) throw new Error(`its "${key}" is not an object`);
   return entries;
 }
 
-/** VS Code's file may have comments. @throws {Error} one line */
-async function jsonWithComments(text: string): Promise<unknown> {
+/** A text, a comment, or a comma before the end of a list. */
+const PIECE = /"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[^]*?\*\/|,(?=\s*[}\]])/g;
+
+/** VS Code's file may have comments and commas at the end. Nothing else is repaired. @throws {Error} one line */
+function jsonWithComments(text: string): unknown {
+  const withoutComments = text.replace(PIECE, (piece) => /^\/[/*]/.test(piece) ? "" : piece);
   try {
-    return JSON.parse(text);
+    return JSON.parse(withoutComments.replace(PIECE, (piece) => piece === "," ? "" : piece));
   } catch {
-    const { jsonrepair } = await import("../../deps/jsonrepair.ts");
-    try {
-      return JSON.parse(jsonrepair(text));
-    } catch {
-      throw new Error("it is not JSON");
-    }
+    throw new Error("it is not JSON");
   }
 }
 

@@ -18,6 +18,8 @@ interface HostOptions extends ProgramPlace {
 /** The engine names the server. */
 const NOT_APPROVED = "you have not approved it. Start it with :Agent mcp";
 
+const NOT_APPROVED_HERE = "it is not approved. Name it after --mcp, or approve it in Neovim";
+
 /** Whether the user approves a server; undefined if the turn was stopped. */
 type ConfirmServer = (server: McpServer) => Promise<boolean | undefined>;
 
@@ -41,8 +43,8 @@ export class McpHost {
 
   /** The servers as the options and the project's files name them now. */
   async servers(): Promise<McpServers> {
-    const [root = ""] = this.#options.roots;
-    return await mcpServers(root, this.#options.user.mcp_servers);
+    const { roots, environment, user: { mcp_servers: own, state_dir: stateDir } } = this.#options;
+    return await mcpServers(own, { roots, environment, stateDir });
   }
 
   /** The last lines of a server's error output. */
@@ -97,7 +99,11 @@ export class McpHost {
     const { approved_mcp = [] } = this.#options.user;
     const isApproved = server.file === undefined && approved_mcp.includes(name);
     const added = await this.#trust.hostsOf(server);
-    if (added === undefined && !isApproved) await this.#ask(server, confirm);
+    if (added === undefined && !isApproved) {
+      // Nobody is there to be asked.
+      if (this.#options.user.approved_mcp !== undefined) throw new Error(NOT_APPROVED_HERE);
+      await this.#ask(server, confirm);
+    }
     this.#added.set(name, added ?? []);
     const refused = new Set<string>();
     this.#refusedHosts.set(name, refused);

@@ -15,6 +15,7 @@ import { commandEnvironment } from "../system/environment.ts";
 import { openProgram } from "../system/programs.ts";
 import { findProgram } from "../system/sandbox.ts";
 import type { Mount } from "../system/sandbox/mounts.ts";
+import { cacheFolder } from "./entry_problem.ts";
 import { filledIn, type TemplateValues } from "./templates.ts";
 
 export interface ProgramPlace {
@@ -56,7 +57,7 @@ export async function startServerProgram(
   if (path === undefined) throw new Error(`${program} was not found on the PATH outside of the project`);
   const command = { path, args, own: ownVariables(entry, values) };
   if (entry.sandbox === false) return await startFree(command, place);
-  const cache = entry.cache === undefined ? [] : [await cacheMount(filledIn(entry.cache, values), place)];
+  const cache = entry.cache === undefined ? [] : [await cacheMount(entry.cache, place)];
   return await startConfined(command, cache, place, ports);
 }
 
@@ -160,20 +161,10 @@ function withHome(path: string, { HOME = "/" }: ProgramPlace["environment"]): st
 }
 
 /** Creates the folder. @throws {Error} one line, if the program must not write it */
-async function cacheMount(folder: string, { roots, user, environment }: ProgramPlace): Promise<Mount> {
-  const path = withHome(folder, environment);
-  if (!path.startsWith("/")) throw new Error(`its cache ${folder} must begin with / or ~/`);
+async function cacheMount(cache: string, { roots, user, environment }: ProgramPlace): Promise<Mount> {
+  const place = { roots, stateDir: user.state_dir, environment };
+  const path = cacheFolder(cache, place);
   await Deno.mkdir(path, { recursive: true, mode: 0o700 });
-  const real = await Deno.realPath(path);
-  const closed = [
-    await Deno.realPath(environment.HOME ?? "/"),
-    await Deno.realPath(user.state_dir),
-    ...roots,
-  ];
-  const isClosed = closed.some((other) => isInside(other, real)) ||
-    closed.slice(1).some((other) => isInside(real, other));
-  if (isClosed) {
-    throw new Error(`its cache ${folder} must not be the home folder, the project or a folder of the agent`);
-  }
-  return { kind: "write", path: real };
+  cacheFolder(cache, place);
+  return { kind: "write", path: await Deno.realPath(path) };
 }

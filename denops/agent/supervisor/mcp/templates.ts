@@ -21,6 +21,11 @@ export function filledIn(text: string, { environment, root }: TemplateValues): s
   });
 }
 
+/** A variable that is none of Neovim's, such as VS Code's ${input:token}. */
+export function unknownVariable(text: string): string | undefined {
+  return /\$\{[^}]*\}?/.exec(text.replace(VARIABLE, ""))?.[0];
+}
+
 /** Names of all of Neovim's variables that the server gets, or that its texts contain. */
 export function variablesOf({ cmd = [], env = {}, url = "", headers = {} }: McpEntry): readonly string[] {
   const passed = Array.isArray(env) ? env : [];

@@ -53,11 +53,16 @@ export function describeServer({ entry, file }: McpServer): readonly string[] {
   const variables = variablesOf(entry);
   const values = Array.isArray(env) ? [] : Object.entries(env);
   const isFree = sandbox === false && url === undefined;
+  const gets = file === undefined ? "It gets your variables" : "IT GETS YOUR VARIABLES";
   const lines = [
     url ?? cmd.map(word).join(" "),
     `From ${file ?? "your options"}.`,
+    ...variables.length === 0 ? [] : [`${gets} ${variables.join(", ")}.`],
     ...isFree
-      ? ["It runs WITHOUT a sandbox: it can read, change and send everything that you can."]
+      ? [
+        "It runs WITHOUT a sandbox: it can read, change and send everything that you can.",
+        "It may run files of this project.",
+      ]
       : url === undefined
       ? [
         "It runs in a sandbox: it reads the project and writes nothing there.",
@@ -65,7 +70,6 @@ export function describeServer({ entry, file }: McpServer): readonly string[] {
         ...cache === undefined ? [] : [`It reads and writes ${cache}.`],
       ]
       : ["It gets the arguments of its tools over the network."],
-    ...variables.length === 0 ? [] : [`It gets your variables ${variables.join(", ")}.`],
     ...[...values, ...Object.entries(headers)].map(([name, value]) => `${name}=${value}`),
   ];
   return lines.map((line) => visible(line).replaceAll("\n", "⏎"));

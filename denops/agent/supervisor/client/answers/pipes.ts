@@ -37,7 +37,7 @@ export function pipeAnswers(
         const chat = chatOf(sessionId);
         if (chat === undefined) return undefined;
         const context = await client.gateContext(chat, sessionId);
-        const reason = "the model can use its tools; this approves exactly this entry";
+        const reason = "the model can use its tools; this approves exactly this entry, until it changes";
         const detail = describeServer(server).join("\n");
         return await gate.confirm(`start the MCP server ${name}`, reason, context, detail);
       });

@@ -34,6 +34,8 @@ export class McpLogins {
   readonly #book: SessionBook<Login>;
   /** By the server's address. */
   readonly #refreshing = new Map<string, Promise<string | undefined>>();
+  /** By the server's address: what it said when it refused the last request. */
+  readonly #refusals = new Map<string, Unauthorized>();
   #current: AbortController | undefined;
 
   constructor(stateDir: string) {
@@ -47,6 +49,7 @@ export class McpLogins {
       const stored = await this.#book.of(url).catch(() => undefined);
       return (stored?.tokens as Tokens)?.access_token;
     }
+    this.#refusals.set(url, refused);
     // A refresh token may be valid once.
     const refreshing = this.#refreshing.get(url) ??
       this.#refresh(url, refused).finally(() => this.#refreshing.delete(url));
@@ -78,7 +81,8 @@ export class McpLogins {
     await using callback = new Callback(signal);
     const login = new LoginProvider({}, callback.address, (page) => open(pageAddress(page, url)));
     try {
-      if (await this.#authorize(login, url, {}, signal) === "REDIRECT") {
+      const context = contextOf(this.#refusals.get(url) ?? {});
+      if (await this.#authorize(login, url, context, signal) === "REDIRECT") {
         const answer = await callback.answer;
         if (answer.get("state") !== login.stateText) {
           throw new Error("the page's answer is for another login");
@@ -87,7 +91,7 @@ export class McpLogins {
         if (denial !== null) throw new Error(answer.get("error_description") ?? denial);
         const iss = answer.get("iss") ?? undefined;
         const authorizationCode = answer.get("code") ?? "";
-        await this.#authorize(login, url, { authorizationCode, ...defined({ iss }) }, signal);
+        await this.#authorize(login, url, { ...context, authorizationCode, ...defined({ iss }) }, signal);
       }
     } catch (error) {
       if (stop.signal.aborted) throw new Error("The login was stopped.");
@@ -117,7 +121,9 @@ function contextOf({ metadata, scope }: Unauthorized): Partial<Context> {
 /** A page that a browser may open. @throws {Error} one line */
 function pageAddress(page: URL, server: string): string {
   const isOwn = page.protocol === "http:" && page.hostname === new URL(server).hostname;
-  if (page.protocol !== "https:" && !isOwn) throw new Error(`its page ${page.origin} is not https`);
+  if (page.protocol !== "https:" && !isOwn) {
+    throw new Error(`its page has the address ${page.protocol}, not https`);
+  }
   return page.href;
 }
 
