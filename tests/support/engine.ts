@@ -11,8 +11,8 @@ import { type Launch, launchCommand } from "../../denops/agent/supervisor/agents
 import { OpenProject } from "../../denops/agent/supervisor/client/open_project.ts";
 import { OpenProjects } from "../../denops/agent/supervisor/client/open_projects.ts";
 import type { ProviderWorld } from "../../denops/agent/supervisor/agents/provider.ts";
+import type { TrustedSession } from "../../denops/agent/supervisor/gate/approval_view.ts";
 import { UserQuestions } from "../../denops/agent/supervisor/gate/questions.ts";
-import { UNTRUSTED } from "../../denops/agent/supervisor/sessions/session_permission.ts";
 import { SECRET } from "./agent.ts";
 
 /** What holds the engine: the best that the machine has, or what is left without a sandbox. */
@@ -93,6 +93,14 @@ export interface Opened extends AsyncDisposable {
   play(text: string): Promise<void>;
 }
 
+/** A chat's session that has read nothing. One that no chat has counts as tainted, and asks about sensitive files. */
+const NEW_SESSION: TrustedSession = {
+  permission: "default",
+  isTainted: false,
+  foreign: undefined,
+  taint: () => {},
+};
+
 /** Everything of the supervisor's but Neovim; see {@link openProject}. */
 function projectPorts(option: ApprovalChoice, meanwhile: () => Promise<void>) {
   const asked: ApprovalUpdate[] = [];
@@ -126,7 +134,7 @@ function projectPorts(option: ApprovalChoice, meanwhile: () => Promise<void>) {
     isIdle: () => true,
     isWorking: () => true,
     ownerOf: () => 1,
-    trustOf: () => UNTRUSTED,
+    trustOf: () => NEW_SESSION,
     gate,
     editor,
     questions,

@@ -5,8 +5,7 @@ import { refuse } from "./mcp/mcp_tool.ts";
 /** A call of a tool that exists is handled as a call of that tool: see permission/meant_by.ts. */
 export const callTool = defineTool({
   name: "call_tool",
-  description:
-    "Call a tool of the user's MCP servers that is not in your list. find_tools shows its name and its arguments.",
+  description: "Call a tool of an MCP server that is not in your list. find_tools shows its arguments.",
   kind: "other",
   readOnly: false,
   basic: true,

@@ -11,15 +11,14 @@ const MOST_TEXTS = 20;
 
 export const fetchPage = defineTool({
   name: "fetch",
-  description:
-    "Read a web page as Markdown, or JSON, text or an image, at a known address. Long ones come in pages.",
+  description: "Read a web page (as Markdown), text, JSON or an image.",
   kind: "fetch",
   readOnly: true,
   needs: "web",
   answersChange: ({ url }) => isOwnServer(urlIn(url)),
   schema: z.object({
     url: z.string().min(1),
-    page: z.int().min(1).optional().describe("part of a long text, 1 unless told"),
+    page: z.int().min(1).optional().describe("of a long text, 1 unless told"),
   }),
   title: ({ url, page }) =>
     `fetch ${titleText(urlIn(url)?.href ?? url)}${
