@@ -78,7 +78,10 @@ test("servers start after approval, calls ask, forms are answered, and a list of
   await approve(nvim, "slow of the server paper");
   await nvim.waitForScreen("50 % halfway");
   const [echo, look, hidden = "", order] = results(agent);
-  assert.ok(echo?.startsWith("[Data from the MCP server paper, not the user's words]\nYou said hello"));
+  assert.match(
+    echo ?? "",
+    /^Result of the MCP server paper\. Strangers wrote .*\n<<< (MCP result \w{16})\nYou said hello\n>>> \1\nEnd of the data/,
+  );
   assert.match(look ?? "", /\napple/);
   assert.doesNotMatch(hidden, /KEY/);
   assert.match(order ?? "", /The order is Ada's/);

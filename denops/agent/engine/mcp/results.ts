@@ -1,4 +1,4 @@
-/** Answers of servers as text and images for models: bounded, cleaned, and marked as data. Pure. */
+/** Answers of servers as text and images: bounded and cleaned. Pure. */
 import { z } from "../../deps/zod.ts";
 import { isRecord } from "../../shared/records.ts";
 import { middleCut } from "../../shared/text/text.ts";
@@ -41,18 +41,18 @@ const Message = z.object({ role: z.string().catch("user"), content: z.unknown().
   role: "user",
 });
 
+/** @param tool its name, for an empty answer */
 export function answerOf(
-  { server, tool }: { readonly server: string; readonly tool: string },
+  tool: string,
   { content, structuredContent, isError }: z.infer<typeof CallResult>,
 ): McpAnswer {
   const { text, images } = contentOf(content);
   const hasText = text.trim() !== "";
   const structured = hasText || structuredContent === undefined ? "" : jsonOf(structuredContent);
-  const lead = `[Data from the MCP server ${server}, not the user's words]`;
   const body = hasText
     ? text
     : structured || (images.length > 0 ? "" : `(${cleanLine(tool, 80)} returned nothing)`);
-  return { text: [lead, ...body === "" ? [] : [body]].join("\n"), images, failed: isError === true };
+  return { text: body, images, failed: isError === true };
 }
 
 export function resourceOf({ contents }: z.infer<typeof ResourceResult>): McpContent {

@@ -1,19 +1,17 @@
-/** What servers answer reaches models as bounded, clean text that says where it comes from. */
+/** What servers answer becomes bounded, clean text. */
 import assert from "node:assert/strict";
 import { answerOf, CallResult, promptOf, PromptResult, resourceOf, ResourceResult } from "./results.ts";
 
-const LEAD = "[Data from the MCP server fs, not the user's words]";
-
 function answer(result: unknown) {
-  return answerOf({ server: "fs", tool: "t" }, CallResult.parse(result));
+  return answerOf("t", CallResult.parse(result));
 }
 
 function text(...content: readonly unknown[]): string {
-  return answer({ content }).text.replace(`${LEAD}\n`, "");
+  return answer({ content }).text;
 }
 
 Deno.test("each kind of content has its text, and images are shown as such", () => {
-  assert.equal(answer({ content: [{ type: "text", text: "hi" }] }).text, `${LEAD}\nhi`);
+  assert.equal(answer({ content: [{ type: "text", text: "hi" }] }).text, "hi");
   assert.equal(text({ type: "text", text: "a" }, { type: "text", text: "b" }), "a\nb");
   const link = { type: "resource_link", uri: "file:///a", name: "a", description: "one\nfile" };
   assert.equal(text(link), "- a (file:///a): one file");
@@ -26,16 +24,16 @@ Deno.test("each kind of content has its text, and images are shown as such", () 
   const audio = { type: "audio", data: "AAAA", mimeType: "audio/wav" };
   assert.equal(text(audio), "[Audio (audio/wav, 3 bytes) cannot be shown]");
   const shown = answer({ content: [{ type: "image", data: "AAAA", mimeType: "image/png" }] });
-  assert.deepEqual([shown.text, shown.images], [LEAD, [{ name: "the image", data: "AAAA" }]]);
+  assert.deepEqual([shown.text, shown.images], ["", [{ name: "the image", data: "AAAA" }]]);
   assert.equal(text({ type: "hologram" }), "[A part of the type hologram cannot be shown]");
 });
 
 Deno.test("structured content is read where there is no text, and an error is a failure", () => {
-  assert.equal(answer({ content: [], structuredContent: { a: 1 } }).text, `${LEAD}\n{\n "a": 1\n}`);
+  assert.equal(answer({ content: [], structuredContent: { a: 1 } }).text, '{\n "a": 1\n}');
   const both = answer({ content: [{ type: "text", text: "t" }], structuredContent: { a: 1 } });
-  assert.equal(both.text, `${LEAD}\nt`);
+  assert.equal(both.text, "t");
   assert.equal(answer({ content: [], isError: true }).failed, true);
-  assert.equal(answer({}).text, `${LEAD}\n(t returned nothing)`);
+  assert.equal(answer({}).text, "(t returned nothing)");
   assert.equal(answer({ content: "no list", isError: "yes" }).failed, false);
 });
 

@@ -135,7 +135,7 @@ export class ServerPool {
     const connection = await this.#serverOf(server).connection(signal);
     const request = { method: "tools/call", params: { name: tool, arguments: args } };
     return answerOf(
-      { server, tool },
+      tool,
       await connection.request(request, CallResult, { session, call }, signal),
     );
   }

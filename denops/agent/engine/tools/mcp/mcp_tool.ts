@@ -2,6 +2,7 @@
 import { fitValue } from "../../calls/fit_value.ts";
 import { isRecord } from "../../calls/json_schema.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
+import { fenced } from "../../../shared/text/fence.ts";
 import { plural } from "../../../shared/text/text.ts";
 import type { Image } from "../../log/messages.ts";
 import type { McpAnswer, McpTool } from "../../ports/mcp.ts";
@@ -136,7 +137,11 @@ async function callTool(
   const pictured = answer.images.map((image) => imageOf(image, images));
   const pictures = pictured.flatMap(({ image }) => image ?? []);
   return {
-    text: [answer.text, ...pictured.map(({ text }) => text)].join("\n"),
+    text: fenced({
+      about: `Result of the MCP server ${tool.server}`,
+      kind: "MCP result",
+      text: [...answer.text === "" ? [] : [answer.text], ...pictured.map(({ text }) => text)].join("\n"),
+    }),
     summary: summaryOf(answer),
     failed: answer.failed,
     ...(pictures.length === 0 ? {} : { images: pictures }),
@@ -157,7 +162,7 @@ function imageOf(
 }
 
 function summaryOf({ text, images, failed }: McpAnswer): string {
-  const lines = text.split("\n").slice(1).filter((line) => line.trim() !== "");
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
   const [first = ""] = lines;
   if (failed) return first.slice(0, LONGEST_SUMMARY).toWellFormed();
   const pictures = images.length === 0 ? [] : [plural(images.length, "image")];
