@@ -1,11 +1,13 @@
 /** Finds the offered tool of a call and the arguments that the tool accepts. Pure. */
 import { isRecord } from "../../calls/json_schema.ts";
 import { ruleNames } from "../../calls/old_names.ts";
+import { bareName } from "../../calls/tool_names.ts";
 import type { ToolCall } from "../../log/messages.ts";
 import { parseArguments, type ParsedArguments } from "../../llm/arguments.ts";
 import { meantCall } from "../../tools/calls/meant_call.ts";
 import { callTool } from "../../tools/call_tool.ts";
 import type { Tool } from "../../tools/define.ts";
+import { goneTool } from "../../tools/mcp/mcp_tool.ts";
 
 export interface Meaning {
   /** Undefined if no such tool exists. */
@@ -20,13 +22,24 @@ export interface Meaning {
   readonly advice: string | undefined;
 }
 
-export function meantBy(call: Pick<ToolCall, "name" | "arguments">, tools: readonly Tool[]): Meaning {
+/** @param servers names of the MCP servers: a call of a tool that one lacks, or does not have yet, is told so */
+export function meantBy(
+  call: Pick<ToolCall, "name" | "arguments">,
+  tools: readonly Tool[],
+  servers: readonly string[] = [],
+): Meaning {
   const meaning = directlyMeantBy(call, tools);
+  const name = bareName(call.name);
+  if (meaning.tool === undefined && servers.some((server) => name.startsWith(`${server}__`))) {
+    return directlyMeantBy({ ...call, name }, [
+      goneTool({ name, description: "", parameters: { type: "object" } }),
+    ]);
+  }
   const { tool, fitted } = meaning;
   if (tool?.name !== callTool.name || !fitted.ok || !isRecord(fitted.value)) return meaning;
   // Rules, modes and approvals are those of the tool that is called.
-  const { name, arguments: args = {} } = fitted.value;
-  const inner = typeof name === "string" ? tools.find((one) => one.name === name.trim()) : undefined;
+  const { name: called, arguments: args = {} } = fitted.value;
+  const inner = typeof called === "string" ? tools.find((one) => one.name === called.trim()) : undefined;
   if (inner === undefined || inner.name === callTool.name) return meaning;
   const direct = directlyMeantBy({ name: inner.name, arguments: JSON.stringify(args) }, tools);
   return { ...direct, names: [...direct.names, ...meaning.names] };

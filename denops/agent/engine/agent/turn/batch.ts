@@ -78,7 +78,8 @@ export async function runBatch(
     emit: cutOff(signal, inOrder(calls, memory.iteration, base.emit)),
   };
   const results: ResultEntry[] = [];
-  const read = calls.map((call) => readCall(call, ports.tools));
+  const servers = ports.context.mcp?.servers.map(({ name }) => name);
+  const read = calls.map((call) => readCall(call, ports.tools, servers));
   const running = read.slice(0, MOST_CALLS);
   for (let at = 0; at < running.length;) {
     const group = running.slice(at, at + Math.max(1, atOnce(running.slice(at))));
@@ -101,8 +102,8 @@ export async function runBatch(
 }
 
 /** Parses a call once. */
-function readCall(call: ToolCall, tools: readonly Tool[]): ReadCall {
-  const { tool, names, args, fitted, advice } = meantBy(call, tools);
+function readCall(call: ToolCall, tools: readonly Tool[], servers?: readonly string[]): ReadCall {
+  const { tool, names, args, fitted, advice } = meantBy(call, tools, servers);
   return {
     ...call,
     tool,
