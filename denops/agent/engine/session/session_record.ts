@@ -6,7 +6,7 @@
 import { HistoryWindow } from "../context/folding/window.ts";
 import { withoutRepeats } from "../context/repeats.ts";
 import { attachmentNames, type FoldEntry, type LogEntry } from "../log/entries.ts";
-import { mcpNote } from "../agent/gather/mcp_notes.ts";
+import { mcpNote, type McpNoteFacts } from "../agent/gather/mcp_notes.ts";
 import type { McpPort } from "../ports/mcp.ts";
 import { callIds } from "../agent/turn/call_ids.ts";
 import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } from "../log/events.ts";
@@ -184,10 +184,10 @@ export class SessionRecord {
    * Tells the model about tools of MCP servers. The first request of a session waits shortly for them: tools that come
    * later are not in its list.
    */
-  async noteMcp(mcp: McpPort | undefined, isSmall: boolean, signal: AbortSignal): Promise<void> {
+  async noteMcp(mcp: McpPort | undefined, facts: McpNoteFacts, signal: AbortSignal): Promise<void> {
     if (mcp === undefined) return;
     if (this.memory.offered.size === 0) await mcp.settled(MCP_MS, signal);
-    const text = mcpNote(mcp, this.memory, isSmall);
+    const text = mcpNote(mcp, this.memory, facts);
     if (text !== undefined) this.append([{ type: "control_note", reason: "context", text }]);
   }
 

@@ -144,7 +144,9 @@ export class Turns {
     this.#note("agents", agents.news());
     this.#hasServers = view?.servers ?? this.#hasServers;
     this.#note("context", await surroundings?.begin(view, signal));
-    if (instead === undefined) await record.noteMcp(mcp, model().small === true, signal);
+    if (instead === undefined) {
+      await record.noteMcp(mcp, { isSmall: model().small === true, switches: this.#parts.tools }, signal);
+    }
     // The description of the project has read the rules.
     for (const text of files.access.unknownRules(runner.tools, config.mcp)) record.warn(text);
     meter.spending.beginTurn();

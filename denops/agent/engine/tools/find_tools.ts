@@ -10,6 +10,7 @@ const MOST_FOUND = 10;
 const LONGEST_ANSWER = 24_000;
 /** Characters of a line about a tool. */
 const LONGEST_LINE = 120;
+const NOTHING_FOUND = "No tool was found. Without a query, find_tools lists all names.";
 
 export const findTools = defineTool({
   name: "find_tools",
@@ -34,7 +35,7 @@ export const findTools = defineTool({
         const texts = isFull ? found.slice(0, MOST_FOUND).map(fullText) : found.map(toolLine);
         const text = [...fitting(texts, found.length), ...serverLines(mcp.servers)].join("\n");
         return Promise.resolve({
-          text: text || "No MCP server has tools.",
+          text: text || (mcp.tools.length === 0 ? "No MCP server has tools." : NOTHING_FOUND),
           summary: plural(found.length, "tool"),
         });
       },

@@ -4,23 +4,30 @@ import { type KnownMcp, mcpNews, NOTHING_KNOWN } from "../../context/mcp_news.ts
 import type { McpPort } from "../../ports/mcp.ts";
 import { toolLine } from "../../tools/find_tools.ts";
 import type { Memory } from "../permission/memory.ts";
+import type { SessionTools } from "../settings/session_tools.ts";
 
 /** The fact's name in the session's memory; it is forgotten with the others. */
 const FACT = "mcp";
 
 const Known = z.object({ tools: z.record(z.string(), z.string()), servers: z.array(z.string()) });
 
-/** @param isSmall the model gets no tools of servers in its list */
+export interface McpNoteFacts {
+  /** The model gets no tools of servers in its list. */
+  readonly isSmall: boolean;
+  readonly switches: Pick<SessionTools, "isOff">;
+}
+
 export function mcpNote(
   mcp: McpPort,
   { offered, lastFacts }: Pick<Memory, "offered" | "lastFacts">,
-  isSmall: boolean,
+  { isSmall, switches }: McpNoteFacts,
 ): string | undefined {
+  const tools = mcp.tools.filter((tool) => !switches.isOff(tool));
   const sent = [...offered.values()].flat().map(({ name }) => name);
-  const willBeSent = mcp.tools.flatMap(({ name, isListed }) => isListed && !isSmall ? [name] : []);
+  const willBeSent = tools.flatMap(({ name, isListed }) => isListed && !isSmall ? [name] : []);
   const listed = new Set(offered.size > 0 ? sent : willBeSent);
   const { text, known } = mcpNews(knownIn(lastFacts), {
-    tools: mcp.tools,
+    tools,
     servers: mcp.servers,
     listed,
     line: toolLine,

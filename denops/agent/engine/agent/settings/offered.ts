@@ -8,6 +8,7 @@ import { hasPart, type Mode } from "../../context/modes.ts";
 import type { EditForm } from "../../../protocol/options/efforts.ts";
 import { partsIn, partsOf, type ToolPart } from "../../calls/old_names.ts";
 import type { ToolSpec } from "../../log/model_request.ts";
+import type { McpPort } from "../../ports/mcp.ts";
 import { ToolNames } from "../../calls/tool_names.ts";
 import { meantTool } from "../../tools/calls/meant_call.ts";
 import type { Tool } from "../../tools/define.ts";
@@ -84,6 +85,23 @@ export function listNow(
 export function goneTools(list: readonly ToolSpec[], tools: readonly Tool[]): readonly Tool[] {
   const names = new Set(tools.map(({ name }) => name));
   return list.flatMap((spec) => isMcpName(spec.name) && !names.has(spec.name) ? [goneTool(spec)] : []);
+}
+
+/** The session's servers without the tools that are switched off. */
+export function enabledMcp(mcp: McpPort, switches: Pick<SessionTools, "isOff">): McpPort {
+  return {
+    get servers() {
+      return mcp.servers;
+    },
+    get tools() {
+      return mcp.tools.filter((tool) => !switches.isOff(tool));
+    },
+    start: () => mcp.start(),
+    settled: (milliseconds, signal) => mcp.settled(milliseconds, signal),
+    call: (tool, args, call, signal) => mcp.call(tool, args, call, signal),
+    resource: (server, uri, signal) => mcp.resource(server, uri, signal),
+    prompt: (server, name, words, signal) => mcp.prompt(server, name, words, signal),
+  };
 }
 
 /** Names of the mode's tools that the list lacks. */

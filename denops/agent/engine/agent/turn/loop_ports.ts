@@ -10,6 +10,7 @@ import { causesOf, contextPage } from "../gather/context_page.ts";
 import { Prefix } from "../gather/prefix.ts";
 import { Room } from "../gather/room.ts";
 import {
+  enabledMcp,
   goneTools,
   hasTools,
   listNow,
@@ -18,6 +19,7 @@ import {
   refusalOf,
   toolList,
 } from "../settings/offered.ts";
+import { isMcpName } from "../../tools/mcp/mcp_tool.ts";
 import type { LoopModels, LoopOptions } from "./loop_models.ts";
 import type { Measured } from "./meter.ts";
 import { claimsChange } from "./policies/claims.ts";
@@ -87,7 +89,7 @@ export class LoopPorts {
   /** Tools that are switched off apply from the next turn on. */
   of(ports: RunnerPorts): TurnPorts {
     const { config, summarizer, abilities } = this.#options;
-    const { mode, workspace } = ports;
+    const { mode, workspace, switches } = ports;
     const { model } = this.#models.of(mode);
     return {
       ...ports,
@@ -106,6 +108,7 @@ export class LoopPorts {
         session: ports.state,
         access: mode.access,
         ...abilities,
+        ...(abilities.mcp === undefined ? {} : { mcp: enabledMcp(abilities.mcp, switches) }),
         agents: ports.agents,
       },
       tried: (edit) => ports.meter.tried(edit, model),
@@ -128,9 +131,12 @@ export class LoopPorts {
     const callable = () => {
       const { tools, brief } = this.#models.of(mode);
       const now = inputs.small ? brief : tools;
-      return [...now, ...goneTools(inputs.tools, now)].filter((tool) => !switches.isOff(tool));
+      // A call of a server's tool that is off is refused as such: the model may know its name from earlier notes.
+      return [...now, ...goneTools(inputs.tools, now)].filter((tool) =>
+        isMcpName(tool.name) || !switches.isOff(tool)
+      );
     };
-    const tools = callable();
+    const tools = callable().filter((tool) => !switches.isOff(tool));
     const now = () => ({ ...inputs, project: ports.project() });
     return {
       tools,
