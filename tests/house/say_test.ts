@@ -99,3 +99,19 @@ Deno.test("a long message takes no focus, goes with a key, and several stand bel
   // In lines: its box may be cut at the edge of the screen.
   assert.ok(told.split("\n").every((line) => line.length <= 32), told);
 });
+
+Deno.test("a message is shown in the tab page that the user is in, while another one is shown elsewhere", async () => {
+  await using nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: 40, lines: 15 });
+  const say = async (text: string) => {
+    await nvim.lua(`require("agent.ui.say").info(...)`, text);
+    await nvim.waitFor(`vim.fn.execute("messages"):gsub("\\n", ""):find("${text}", 1, true)`);
+    // The last line may have shown it for a moment.
+    await nvim.command("mode");
+    await nvim.waitForScreen(() => joined(nvim.screen()).includes(text.replaceAll(" ", "")));
+  };
+  await say("the first one is so long that the last line has no room");
+  await nvim.command("tabnew");
+  await say("the second one is so long that the last line has no room");
+  await nvim.command("tabprevious | redraw");
+  await nvim.waitForScreen((screen) => !screen.includes("the first one"));
+});

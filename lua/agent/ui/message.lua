@@ -111,6 +111,13 @@ local function draw(line, level)
   make_room(current, at)
 end
 
+--- A float stays in the tab page that it opened in.
+---@param window integer
+---@return boolean
+local function is_on_screen(window)
+  return api.nvim_win_is_valid(window) and api.nvim_win_get_tabpage(window) == api.nvim_get_current_tabpage()
+end
+
 --- Shows lines, below those on the screen.
 ---@param lines agent.MessageLine[]
 ---@param kept? string  further text for `:messages`
@@ -118,7 +125,7 @@ function M.show(lines, kept)
   if kept then
     remember(kept)
   end
-  if current and not api.nvim_win_is_valid(current.window) then
+  if current and not is_on_screen(current.window) then
     close()
   end
   for _, message in ipairs(lines) do
