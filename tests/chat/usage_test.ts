@@ -49,6 +49,8 @@ function masked(screen: string): string {
       /(?<=a\/\/chat-)(\d+)(-input +a\/\/usage)/,
       (_, id, name) => `1${name}${" ".repeat(id.length - 1)}`,
     )
+    // Its estimate depends on the length of the project's path.
+    .replaceAll(/(?<=^ {2}Thanks .*)(?:3\.\dk|\$0\.01\d)/gm, (text) => "N".padStart(text.length))
     .replaceAll(/\d+ tools/g, "N tools");
 }
 
