@@ -225,7 +225,7 @@ Deno.test("a session that asks about everything allows no command and no write, 
   const asks = { ...BASE, permission: "ask" as const, rules };
   const verdict = (access: Access) => decide(access, asks).decision.verdict;
   assert.equal(verdict({ kind: "file", files: [{ access: "write", path: pathOf("src/a.ts") }] }), "ask");
-  assert.equal(verdict({ kind: "fetch", url: "https://a.example" }), "ask");
+  assert.equal(verdict({ kind: "fetch", url: "https://a.example/" }), "ask");
   assert.equal(verdict({ kind: "mcp", server: "a", tool: "b" }), "ask");
   assert.equal(verdict({ kind: "agent", name: "explore", task: "x", access: "read" }), "allow");
 });

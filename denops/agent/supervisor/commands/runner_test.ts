@@ -27,5 +27,6 @@ Deno.test("showing what a command prints costs little beside reading it, however
   let longest = 0;
   const showing = await cpuOf(({ newestOutput }) => longest = Math.max(longest, newestOutput.length));
   assert.ok(longest > 1_000 && longest <= 32_000, `${longest} characters`);
-  assert.ok(showing < 6 * reading + 500, `reading ${reading} ms, showing ${showing} ms`);
+  // Converting all of it for each read took 9 s. The process also collects the garbage of other tests.
+  assert.ok(showing < 6 * reading + 3_000, `reading ${reading} ms, showing ${showing} ms`);
 });
