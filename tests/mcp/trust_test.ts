@@ -50,6 +50,11 @@ test("nothing runs before the answer, and a refused entry is not asked about aga
   await nvim.waitForScreen((screen) => screen.includes(QUESTION) && screen.includes("From .mcp.json"));
   assert.deepEqual(await marked("first-mark"), []);
   assert.equal(server.requests.length, before, "the message waits for the user, not for a server");
+  await nvim.command("Agent stop");
+  await nvim.waitForScreenGone(QUESTION);
+  await nvim.waitForScreen("· ready");
+  await send(agent, "Once more");
+  await nvim.waitForScreen(QUESTION);
   await answer(nvim, "r");
   await nvim.waitForScreen("Done.");
   assert.deepEqual(await marked("first-mark"), []);

@@ -135,11 +135,12 @@ export const SCREEN_REQUESTS = {
   },
   /**
    * Starts a program of the user's configuration in a sandbox, and returns an id for its standard streams. The name
-   * is looked up in the configuration; the user is asked about an entry that is new or has changed.
+   * is looked up in the configuration; the user is asked about an entry that is new or has changed. No pipe: the user has
+   * stopped the turn instead of answering.
    */
   pipe_open: {
     params: z.object({ kind: z.enum(["mcp"]), name: z.string().max(100) }),
-    result: z.object({ pipe: z.string() }),
+    result: z.object({ pipe: z.string().optional() }),
   },
   /** Writes to the program. A tool call of MCP needs an approval for exactly this session, tool and arguments. */
   pipe_write: { params: z.object({ pipe, text: z.string().max(LONGEST_PIPE_TEXT) }), result: nothing },

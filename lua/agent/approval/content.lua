@@ -143,10 +143,11 @@ end
 
 ---@param approval agent.Approval
 ---@param own? string the key of this kind alone
+---@param is_single? boolean  the answer is for this request alone
 ---@return string[]
-local function allow_keys(approval, own)
-  local always = approval.suggestion and { "A always" } or {}
-  local keys = vim.list_extend({ "a once", "s session" }, always)
+local function allow_keys(approval, own, is_single)
+  local keys = is_single and { "a once" } or { "a once", "s session" }
+  vim.list_extend(keys, approval.suggestion and { "A always" } or {})
   return vim.list_extend(keys, { "r reject", "R with reason", own })
 end
 
@@ -195,7 +196,9 @@ M.KINDS = {
   },
   other = {
     answer = "allow",
-    keys = allow_keys,
+    keys = function(approval)
+      return allow_keys(approval, nil, true)
+    end,
     lines = function(approval)
       return titled(approval, approval.detail)
     end,

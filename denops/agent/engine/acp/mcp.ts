@@ -52,9 +52,9 @@ export class AcpMcp {
 function mcpClient(client: AgentContext, can: Capabilities, open: () => string): McpClient {
   const screenOf = (session: string) => new Screen(client, session, can.extensions);
   return {
-    async open(name, session, signal): Promise<Pipe> {
+    async open(name, session, signal): Promise<Pipe | undefined> {
       const { pipe } = await screenOf(session).ask("pipe_open", { kind: "mcp", name }, signal);
-      return {
+      return pipe === undefined ? undefined : {
         async write(text, session = open()) {
           await screenOf(session).ask("pipe_write", { pipe, text });
         },

@@ -25,8 +25,11 @@ const LONGEST_PROBLEM = 300;
 export interface RestartPorts {
   /** Folders of the project, absolute. */
   readonly roots: readonly string[];
-  /** Starts the server's process. @throws {Error} one line, if it cannot or must not start */
-  open(signal: AbortSignal): Promise<Pipe>;
+  /**
+   * Starts the server's process. @returns undefined if the user has not answered the question about it
+   * @throws {Error} one line, if it cannot or must not start
+   */
+  open(signal: AbortSignal): Promise<Pipe | undefined>;
   /** The server's state or lists have changed. */
   changed(): void;
   /** A line for the user. */
@@ -113,13 +116,18 @@ export class RestartingServer {
     this.#settled = Promise.withResolvers();
     this.#problem = undefined;
     this.#set("starting");
-    this.#live(life.signal).catch((error) => this.#fail(messageOf(error))).finally(() => {
-      if (this.#life === life) this.#life = undefined;
+    this.#live(life.signal).catch((error) => {
+      if (this.#life === life) this.#fail(messageOf(error));
+    }).finally(() => {
+      // It was stopped, and may have been started again.
+      if (this.#life !== life) return;
+      this.#life = undefined;
       this.#opened.resolve();
       this.#settled.resolve();
     });
   }
 
+  /** From here on it starts only when the user starts it. */
   stop(): void {
     this.#life?.abort();
     this.#life = undefined;
@@ -127,7 +135,7 @@ export class RestartingServer {
     this.#lists = NO_LISTS;
     this.#opened.resolve();
     this.#settled.resolve();
-    this.#set("stopped");
+    this.#set("off");
   }
 
   /** Resolves when nobody is asked about its start any more. */
@@ -156,8 +164,10 @@ export class RestartingServer {
     let mode: "auto" | "legacy" = "auto";
     for (let starts = 0;;) {
       const pipe = await this.#ports.open(signal);
+      if (signal.aborted) return pipe?.close();
+      // The user has stopped the turn: the next one asks again.
+      if (pipe === undefined) return this.#set("stopped");
       this.#opened.resolve();
-      if (signal.aborted) return pipe.close();
       const since = performance.now();
       const { ended, hasAnswered } = await this.#run(pipe, mode, signal);
       if (signal.aborted) return;

@@ -12,8 +12,8 @@ import { RestartingServer } from "./server.ts";
 import { namedTools } from "./tool_list.ts";
 
 export interface McpClient {
-  /** Starts a server for this session. @throws {Error} one line */
-  open(name: string, session: string, signal: AbortSignal): Promise<Pipe>;
+  /** Starts a server for this session, as the port of a server says. @throws {Error} one line */
+  open(name: string, session: string, signal: AbortSignal): Promise<Pipe | undefined>;
   notice(session: string, text: string): void;
 }
 
@@ -26,7 +26,6 @@ export class ServerPool {
   #lastSession = "";
   /** The session whose turn or user started servers last: its user is asked about them. */
   #starter = "";
-  #hasStarted = false;
   #tools: readonly McpTool[] | undefined;
 
   constructor(entries: EngineConfig["mcp"], roots: readonly string[], client: McpClient) {
@@ -100,10 +99,9 @@ export class ServerPool {
   }
 
   #start(session: string): void {
-    if (this.#hasStarted) return;
-    this.#starter = session;
-    this.#hasStarted = true;
-    for (const server of this.#servers) if (server.state === "stopped") server.start();
+    const stopped = this.#servers.filter(({ state }) => state === "stopped");
+    if (stopped.length > 0) this.#starter = session;
+    for (const server of stopped) server.start();
   }
 
   async #settled(milliseconds: number, signal: AbortSignal): Promise<void> {

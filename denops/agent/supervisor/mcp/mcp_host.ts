@@ -92,8 +92,8 @@ export class McpHost {
     this.#refusedHosts.get(name)?.delete(host);
   }
 
-  /** @throws {Error} one line */
-  async start(name: string, confirm: ConfirmServer): Promise<PipeProgram> {
+  /** @returns undefined if the user has not answered @throws {Error} one line */
+  async start(name: string, confirm: ConfirmServer): Promise<PipeProgram | undefined> {
     const server = (await this.servers()).servers.get(name);
     if (server === undefined) throw new Error("it is no longer configured");
     const { approved_mcp = [] } = this.#options.user;
@@ -102,7 +102,7 @@ export class McpHost {
     if (added === undefined && !isApproved) {
       // Nobody is there to be asked.
       if (this.#options.user.approved_mcp !== undefined) throw new Error(NOT_APPROVED_HERE);
-      await this.#ask(server, confirm);
+      if (!await this.#ask(server, confirm)) return undefined;
     }
     this.#added.set(name, added ?? []);
     const refused = new Set<string>();
@@ -121,13 +121,17 @@ export class McpHost {
     return await startServerProgram(server.entry, this.#options, ports);
   }
 
-  /** Approves exactly the entry that is shown. @throws {Error} one line, if the user does not */
-  async #ask(server: McpServer, confirm: ConfirmServer): Promise<void> {
+  /** Approves exactly the entry that is shown. @returns false without an answer @throws {Error} one line, if the user refuses */
+  async #ask(server: McpServer, confirm: ConfirmServer): Promise<boolean> {
     const { name } = server;
     if (JSON.stringify(this.#refused.get(name)) === JSON.stringify(server)) throw new Error(NOT_APPROVED);
     const answer = await confirm(server);
-    if (answer === false) this.#refused.set(name, server);
-    if (answer !== true) throw new Error(NOT_APPROVED);
+    if (answer === undefined) return false;
+    if (!answer) {
+      this.#refused.set(name, server);
+      throw new Error(NOT_APPROVED);
+    }
     await this.#trust.approve(server);
+    return true;
   }
 }

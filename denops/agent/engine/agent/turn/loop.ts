@@ -33,6 +33,8 @@ export async function runTurn(message: UserMessage, ports: TurnPorts, signal: Ab
   for (;; turn.iteration++) {
     const early = await first(policies, (policy) => policy.beforeRequest?.());
     if (early !== undefined) return early;
+    // A list of tools that was not sent can still change.
+    if (signal.aborted) return turn.interrupted("cancelled");
     const answer = await turn.ask();
     if (answer.type !== "answered" || answer.finish === "refused") {
       const verdict = await first(policies, (policy) => policy.afterFailure?.(answer));

@@ -93,7 +93,7 @@ Deno.test("the list stays as it began: later tools are told once and called by n
   assert.deepEqual(notes(), ["for find_tools and call_tool: fs__late"]);
   servers.states("s1", { name: "fs", to: "stop" });
   await engine.prompt("Three");
-  assert.match(engine.results().at(-1) ?? "", /Not run: the MCP server fs is not running/);
+  assert.match(engine.results().at(-1) ?? "", /Not run: the MCP server fs is off/);
   await engine.prompt("Four");
   assert.deepEqual(listed(engine), list);
   assert.equal(notes()?.length, 1);

@@ -41,6 +41,7 @@ export function pipeAnswers(
         const detail = describeServer(server).join("\n");
         return await gate.confirm(`start the MCP server ${name}`, reason, context, detail);
       });
+      if (program === undefined) return {};
       const pipe = pipes.add(program, mcp.errorsOf(name));
       open.set(pipe, { server: name, calls: new CallCheck() });
       return { pipe };
