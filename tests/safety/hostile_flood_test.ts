@@ -1,7 +1,7 @@
 /** An engine that has been taken over floods the editor: it is ended, one line says why, and nobody waits for a key. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { method } from "../../denops/agent/protocol/extensions.ts";
+import { META, method } from "../../denops/agent/protocol/extensions.ts";
 import type { Order } from "../attacks/hostile_questions.ts";
 import { watchFrames, worst } from "../support/frames.ts";
 import { scratch, waitUntil } from "../support/project.ts";
@@ -50,6 +50,9 @@ function text(letters: number, times: number): Order {
 const STOPPED = /The engine stopped \(/;
 const ENDED = (why: string) =>
   new RegExp(`The engine stopped \\(it ${why}.*\\)\\. The next message continues`);
+
+/** An approval that no rule answers, so that all of them wait. */
+const FOR_USER = { reason: "", force: false, access: { kind: "ask", about: "question", text: "Go on?" } };
 
 const FLOODS: readonly Flood[] = [
   {
@@ -131,7 +134,7 @@ const FLOODS: readonly Flood[] = [
     orders: () => [{
       method: "session/request_permission",
       request: true,
-      params: { toolCall: { toolCallId: "#", title: "write #" }, options: [] },
+      params: { toolCall: { toolCallId: "#", title: "write #" }, options: [], _meta: { [META]: FOR_USER } },
       times: many(100_000, 400),
       unanswered: true,
     }],
