@@ -2,10 +2,19 @@
 import type { Access, AccessOf, FileAccess } from "../protocol/access.ts";
 import type { FileRules } from "../protocol/config.ts";
 import { type CommandCircumstances, type CommandDecision, decideCommand } from "./decide_command.ts";
+import { judgeCommand } from "./command.ts";
 import { againstTool } from "./decide_tools.ts";
 import { type FileDecision, isInGit } from "./file_access.ts";
 import { type Rule, ruleText, toolRules } from "./rules.ts";
-import { agentRule, fetchRule, fileRule, mcpRule, opensHost } from "./matching_rules.ts";
+import {
+  agentRule,
+  fetchRule,
+  fileRule,
+  lineRules,
+  mcpRule,
+  opensHost,
+  suggestRules,
+} from "./matching_rules.ts";
 import { isPublicHost } from "./remote_rules.ts";
 import { commandRisk, fetchRisk, foreignReason, writeRisk } from "./foreign.ts";
 import { beyondSensitive, passesUnasked, type SessionTrust, UNASKED } from "./session_permission.ts";
@@ -70,6 +79,9 @@ function changesSomething(access: Access): boolean {
       return access.files.some((file) => file.access === "write");
     case "agent":
       return access.access === undefined;
+    case "foreign":
+      return access.command !== undefined || access.mcp !== undefined ||
+        access.files?.some((file) => file.access === "write") !== false;
     case "nothing":
     case "ask":
       return false;
@@ -105,6 +117,8 @@ function judge(access: Access, circumstances: Circumstances): AccessDecision {
       const unruled = access.access === undefined ? askBecause(reason) : SUBAGENT;
       return accessDecision(byRule(agentRule(rules, access.name)) ?? unruled);
     }
+    case "foreign":
+      return judgeForeign(access, circumstances);
     case "nothing":
       return accessDecision(askBecause(reason));
     default:
@@ -153,6 +167,34 @@ function judgeTool(
   const isPlain = [server, tool].every((name) => /^[\w.-]+$/.test(name));
   const suggestion = isPlain ? ruleText({ kind: "mcp", pattern: `${server}/${tool}` }) : undefined;
   return accessDecision(decision, decision.verdict === "ask" ? suggestion : undefined);
+}
+
+const SANDBOXED: FileDecision = { verdict: "allow", rule: "held by the sandbox" };
+
+/**
+ * The agent's sandbox and the gate's look at its changes hold it, whatever it says here. So only a rule refuses or asks,
+ * or the option that asks about every command.
+ */
+function judgeForeign(
+  { agent, command, files = [], mcp }: AccessOf<"foreign">,
+  { rules, commands }: Circumstances,
+): AccessDecision {
+  const line = command === undefined ? undefined : judgeCommand(command);
+  const run = line && lineRules(rules, "run", line);
+  const found = [
+    agentRule(rules, agent),
+    ...(line === undefined ? [] : (["run", "git", "network"] as const).map((kind) => {
+      const against = lineRules(rules, kind, line);
+      return against?.verdict === "allow" ? undefined : against?.rule;
+    })),
+    ...files.map(({ access, path }) => fileRule(rules, access === "write" ? "write" : "read", path)),
+    mcp && mcpRule(rules, mcp.server, mcp.tool),
+  ];
+  const ruled = (verdict: Rule["verdict"]) => byRule(found.find((rule) => rule?.verdict === verdict));
+  const against = ruled("deny") ?? ruled("ask");
+  if (against !== undefined) return accessDecision(against);
+  if (line === undefined || commands !== "ask" || run?.verdict === "allow") return accessDecision(SANDBOXED);
+  return accessDecision(askBecause("every command needs approval"), suggestRules(line, "run")?.join(", "));
 }
 
 function accessDecision(decision: FileDecision, suggestion?: string): AccessDecision {

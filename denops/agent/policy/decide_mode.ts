@@ -2,7 +2,7 @@
  * Enforces modes, regardless of rules and approvals: a read-only mode runs nothing that could change files.
  * Both engine and gate check it. Pure.
  */
-import type { Access } from "../protocol/access.ts";
+import type { Access, AccessOf } from "../protocol/access.ts";
 import { TOOL_SETS, type TurnLimits } from "../protocol/modes.ts";
 import { type FileDecision, type NamedPath, namesOf } from "./file_access.ts";
 import { matchesGlob } from "./glob.ts";
@@ -28,6 +28,7 @@ function againstToolSet(access: Access, set: TurnLimits["toolSet"]): FileDecisio
     case "agent":
     case "fetch":
     case "mcp":
+    case "foreign":
       return denied(`this turn ${TOOL_SETS[set].does}`);
     default:
       access satisfies never;
@@ -38,14 +39,11 @@ function againstToolSet(access: Access, set: TurnLimits["toolSet"]): FileDecisio
 function againstAccess(access: Access, mode: TurnLimits["access"]): FileDecision | undefined {
   if (mode === "write") return undefined;
   switch (access.kind) {
-    case "file": {
-      const written = access.files.filter((file) => file.access === "write").map(({ path }) => path);
-      if (mode === "docs") {
-        const other = written.find((path) => !isDocs(path));
-        return other && denied(`this mode writes docs/ and Markdown files only, not ${other.named}`);
-      }
-      return written.length === 0 ? undefined : denied("this mode changes no files");
-    }
+    case "file":
+      return againstFiles(access.files, mode);
+    // Changes of its commands are denied at the end, as effects.
+    case "foreign":
+      return againstFiles(access.files ?? [], mode);
     case "command":
       return access.access === "look" ? undefined : denied("this mode runs commands with access look only");
     case "effects":
@@ -63,6 +61,18 @@ function againstAccess(access: Access, mode: TurnLimits["access"]): FileDecision
       access satisfies never;
       return denied("it asks for an access of an unknown kind");
   }
+}
+
+function againstFiles(
+  files: AccessOf<"file">["files"],
+  mode: Exclude<TurnLimits["access"], "write">,
+): FileDecision | undefined {
+  const written = files.filter((file) => file.access === "write").map(({ path }) => path);
+  if (mode === "docs") {
+    const other = written.find((path) => !isDocs(path));
+    return other && denied(`this mode writes docs/ and Markdown files only, not ${other.named}`);
+  }
+  return written.length === 0 ? undefined : denied("this mode changes no files");
 }
 
 /** Files of programs in hidden folders are not documentation. */

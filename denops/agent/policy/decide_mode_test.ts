@@ -20,6 +20,11 @@ Deno.test("a mode that changes nothing denies every write", () => {
     assert.equal(againstMode({ kind: "ask", about: "server", text: "x" }, { access: mode })?.verdict, "deny");
   }
   assert.equal(againstMode(write("docs/a.md"), { access: "read" })?.verdict, "deny");
+  const foreign = { kind: "foreign", agent: "a", tool: "edit", title: "Edit" } as const;
+  const edit = write("src/a.ts");
+  const files = edit.kind === "file" ? edit.files : [];
+  assert.equal(againstMode({ ...foreign, files }, { access: "read" })?.verdict, "deny");
+  assert.equal(againstMode({ ...foreign, command: "ls" }, { access: "read" }), undefined);
 });
 
 Deno.test("documentation is docs/ and Markdown, by the real name and by the link's, and nothing hidden", () => {

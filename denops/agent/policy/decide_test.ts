@@ -188,3 +188,33 @@ Deno.test("the gate's word on each kind of access is the rules' of that kind; wi
   const unknown: Access = JSON.parse('{"kind": "device"}');
   assert.equal(decide(unknown, given).decision.verdict, "deny");
 });
+
+Deno.test("a call of an agent from elsewhere passes, unless a rule or an option is against it", () => {
+  const call = { kind: "foreign", agent: "claude", tool: "execute", title: "Run it" } as const;
+  const push = { ...call, command: "make && git push origin main" };
+  const edit = { ...call, files: [write("src/a.ts")] };
+  const look = { ...call, files: [read("closed/a")] };
+  const tool = { ...call, mcp: { server: "notes", tool: "add" } };
+  const judged = (access: Access, more: Partial<Circumstances> = {}) => {
+    const { decision } = decide(access, { ...circumstances([], []), ...more });
+    return decision.verdict;
+  };
+  const ruled = (access: Access, text: string, verdict: "ask" | "deny" = "deny") =>
+    judged(access, { rules: [parseRule(text, verdict, "user")] });
+  for (const access of [call, push, edit, look, tool]) assert.equal(judged(access), "allow");
+  assert.equal(ruled(push, "run(git push *)"), "deny");
+  assert.equal(ruled(push, "run(make)", "ask"), "ask");
+  assert.equal(ruled(push, "run(npm *)"), "allow");
+  assert.equal(ruled(edit, "write(src/**)", "ask"), "ask");
+  assert.equal(ruled(edit, "read(src/**)"), "allow");
+  assert.equal(ruled(look, "read(closed/**)"), "deny");
+  assert.equal(ruled(tool, "mcp(notes/*)"), "deny");
+  assert.equal(ruled(call, "agent(claude)"), "deny");
+  assert.equal(ruled(call, "agent(codex)"), "allow");
+  assert.equal(judged(push, { commands: "ask" }), "ask");
+  assert.equal(judged(edit, { commands: "ask" }), "allow");
+  assert.equal(judged(edit, { permission: "ask" }), "ask");
+  assert.equal(judged(look, { permission: "ask" }), "allow");
+  const allowed = [parseRule("run(make)", "allow", "user"), parseRule("run(git push *)", "allow", "user")];
+  assert.equal(judged(push, { commands: "ask", rules: allowed }), "allow");
+});

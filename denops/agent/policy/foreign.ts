@@ -36,6 +36,8 @@ export function foreignSource(access: Access): ForeignSource | undefined {
       return "web";
     case "agent":
       return access.access === undefined ? "agent" : undefined;
+    case "foreign":
+      return "agent";
     default:
       return undefined;
   }

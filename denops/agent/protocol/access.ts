@@ -57,6 +57,22 @@ export const Access = z.discriminatedUnion("kind", [
     task: z.string(),
     access: z.enum(MODE_ACCESSES).optional(),
   }),
+  /**
+   * A tool call of an agent from elsewhere, as it describes the call. Its sandbox holds whatever it does, so this only
+   * matters for rules. `agent`: its name. `tool`: a name or a kind.
+   */
+  z.object({
+    kind: z.literal("foreign"),
+    agent: z.string(),
+    tool: z.string(),
+    title: z.string(),
+    /** The line that it wants to run. */
+    command: z.string().optional(),
+    /** The files of the workspace that it names. */
+    files: z.array(FileAccess).readonly().optional(),
+    /** A tool of its own MCP server. */
+    mcp: z.object({ server: z.string(), tool: z.string() }).optional(),
+  }),
   /** Only the user may answer: a question of the model, a reached limit, or the start of a language server. */
   z.object({ kind: z.literal("ask"), about: z.enum(["question", "limit", "server"]), text: z.string() }),
   z.object({ kind: z.literal("nothing") }),

@@ -98,6 +98,13 @@ export const EngineConfig = z.object({
   modes: list(OwnMode).default([]),
   /** Names of MCP servers. `off`: the user starts it. */
   mcp: list(z.object({ name: McpName, off: z.boolean().optional() })).default([]),
+  /** The agent that runs this engine's turns, instead of a model. */
+  agent: z.object({
+    name: z.string().min(1),
+    title: z.string().min(1),
+    /** The id of its mode that asks before it acts; undefined: it has none. */
+    asking_mode: z.string().optional(),
+  }).optional(),
   /** Other models in the user's options. */
   models: list(ListedModel).default([]),
   /** Money that this project's sessions have spent on `date` (YYYY-MM-DD). */

@@ -4,6 +4,7 @@
  * `sessionId` beside the row's fields. Paths are absolute and real.
  */
 import { z } from "../deps/zod.ts";
+import { CommandEffects } from "./commands.ts";
 import { FileRules } from "./config.ts";
 import { LspQuestion, LspResponse } from "./lsp.ts";
 import { changeKind, TurnFile } from "./requests.ts";
@@ -135,12 +136,28 @@ export const SCREEN_REQUESTS = {
   },
   /**
    * Starts a program of the user's configuration in a sandbox, and returns an id for its standard streams. The name
-   * is looked up in the configuration; the user is asked about an entry that is new or has changed. No pipe: the user has
-   * stopped the turn instead of answering.
+   * is looked up in the configuration; the user is asked about an MCP server that is new or has changed. No pipe: the user
+   * has stopped the turn instead of answering. An agent ("agent") starts over a read-only view of the workspace.
    */
   pipe_open: {
-    params: z.object({ kind: z.enum(["mcp"]), name: z.string().max(100) }),
+    params: z.object({ kind: z.enum(["mcp", "agent"]), name: z.string().max(100) }),
     result: z.object({ pipe: z.string().optional() }),
+  },
+  /** A turn of the agent begins: it can write to an overlay of the workspace as it is now. */
+  agent_begin: { params: z.object({ pipe }), result: nothing },
+  /**
+   * The turn has ended: its overlay is read-only. `terminal` stands for it in the access "effects", in kept_changes and
+   * in kept_contents, until the next turn begins or the pipe is closed. `effects` is absent if it changed nothing.
+   * `complete`: false if the turn was stopped or failed; then the user is asked about everything. `notes`: for the model
+   * and the user, a line each.
+   */
+  agent_end: {
+    params: z.object({ pipe, complete: z.boolean() }),
+    result: z.object({
+      terminal: z.string(),
+      effects: CommandEffects.optional(),
+      notes: z.array(z.string()),
+    }),
   },
   /** Writes to the program. A tool call of MCP needs an approval for exactly this session, tool and arguments. */
   pipe_write: { params: z.object({ pipe, text: z.string().max(LONGEST_PIPE_TEXT) }), result: nothing },

@@ -1,6 +1,15 @@
 // Generated from options.json by `deno task docs`. Edit options.json instead.
 import { z } from "../../deps/zod.ts";
-import { BranchPrefix, list, map, McpEntry, Price, ProviderOptions, SafeToWrite } from "./shapes.ts";
+import {
+  AgentOptions,
+  BranchPrefix,
+  list,
+  map,
+  McpEntry,
+  Price,
+  ProviderOptions,
+  SafeToWrite,
+} from "./shapes.ts";
 
 /** Options that the supervisor passes on to the engine. */
 export const ENGINE_OPTIONS = {
@@ -65,6 +74,10 @@ export const SUPERVISOR_OPTIONS = {
   provider: z.string().min(1).optional(),
   /** Your own providers, or changes to known ones: wire, base_url, api_key, headers. */
   providers: map(ProviderOptions).default({}),
+  /** The agent that runs new sessions instead of a model: claude, codex, gemini, opencode, qwen, kimi, copilot or one of agents. Default: our own. See |agent-other-agents|. */
+  agent: z.string().min(1).optional(),
+  /** Your own agents that speak ACP, or changes to known ones: title, cmd, config, hosts, env, set, asking_mode, own_sandbox, login, install. See |agent-other-agents|. */
+  agents: map(AgentOptions).default({}),
   /** Additional folders of the workspace, absolute or relative to the project. */
   roots: list(z.string()).default([]),
   /** look: commands run without approval, but only in a sandbox; you approve their changes. project: changes of ordinary files need no approval. ask: every command needs approval. */

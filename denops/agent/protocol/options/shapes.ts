@@ -107,3 +107,35 @@ export const McpEntry = z.strictObject(entry, {
       : undefined,
 }).refine(({ cmd, url }) => ((cmd ?? []).length > 0) !== (url !== undefined), "must have either cmd or url");
 export type McpEntry = z.infer<typeof McpEntry>;
+
+const agentEntry = {
+  /** Its name on screen. */
+  title: z.string().min(1).optional(),
+  /** A program and its arguments; it speaks ACP on its standard streams. */
+  cmd: list(z.string()).optional(),
+  /** Files and folders of its own that it can read and write, such as "~/.claude"; "~/" is the home folder. */
+  config: list(z.string()).optional(),
+  /** Hosts that it can reach: see policy/hosts.ts. */
+  hosts: list(z.string()).optional(),
+  /** Names of Neovim's variables that it gets. */
+  env: list(z.string()).optional(),
+  /** Further variables and their values. */
+  set: map(z.string()).optional(),
+  /** The id of its mode that asks before it acts. */
+  asking_mode: z.string().min(1).optional(),
+  /** It creates sandboxes for its own commands. */
+  own_sandbox: z.boolean().optional(),
+  /** The command that logs the user in, in a terminal. */
+  login: list(z.string()).optional(),
+  /** The command that installs it, for messages. */
+  install: z.string().min(1).optional(),
+};
+
+/** The user's own agent, or changes to a known one. */
+export const AgentOptions = z.strictObject(agentEntry, {
+  error: ({ code, keys }) =>
+    code === "unrecognized_keys"
+      ? `unknown option ${keys}. Known are ${Object.keys(agentEntry).join(", ")}`
+      : undefined,
+});
+export type AgentOptions = z.infer<typeof AgentOptions>;

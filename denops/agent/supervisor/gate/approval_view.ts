@@ -130,9 +130,16 @@ function subjectOf(access: PlainAccess, content: Content, root: string): Approva
       return { kind: "other", detail: mcpDetail(access) };
     case "agent":
       return { kind: "other", detail: `${oneLine(access.name)}: ${visible(access.task)}` };
+    case "foreign":
+      return { kind: "other", detail: foreignDetail(access) };
     case "ask":
       return { kind: "other", about: access.about };
   }
+}
+
+function foreignDetail({ agent, tool, title, command, files = [] }: AccessOf<"foreign">): string {
+  const names = files.map(({ access, path }) => `${access} ${visible(path.named)}`);
+  return [`${oneLine(agent)}: ${oneLine(tool)}`, visible(command ?? title), ...names].join("\n");
 }
 
 /** All of the arguments: what is approved is what is sent. */

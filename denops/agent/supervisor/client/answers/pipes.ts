@@ -2,6 +2,7 @@
 import type { EngineAnswers } from "../../agents/engine.ts";
 import { pluginModules } from "../../agents/launch.ts";
 import { hiddenFiles } from "../../../policy/rules.ts";
+import { agentProgram, agentRow } from "../../foreign/program.ts";
 import { McpHost } from "../../mcp/mcp_host.ts";
 import { neovimEnvironment } from "../../system/neovim_environment.ts";
 import { NO_CHAT, type ProjectPermissions } from "../permissions.ts";
@@ -27,12 +28,21 @@ export function projectMcp(permissions: ProjectPermissions): McpHost {
 
 export function pipeAnswers(
   client: ClientContext,
-): Pick<EngineAnswers, "pipe_open" | "pipe_write" | "pipe_read" | "pipe_close"> {
+): Pick<
+  EngineAnswers,
+  "pipe_open" | "pipe_write" | "pipe_read" | "pipe_close" | "agent_begin" | "agent_end"
+> {
   const { ports: { chatOf, ownerOf, gate, trustOf }, pipes, mcp } = client;
   const open = new Map<string, { readonly server: string; readonly calls: CallCheck }>();
   return {
-    async pipe_open(sessionId, { name }) {
+    async pipe_open(sessionId, { kind, name }) {
       pipes.assertRoom();
+      if (kind === "agent") {
+        const { roots, user } = client.permissions;
+        const row = agentRow(name, user);
+        await agentProgram(row, roots);
+        throw new Error(`Cannot start ${row.title}: this version cannot run other agents yet.`);
+      }
       const program = await mcp.start(name, async (server) => {
         const chat = chatOf(sessionId);
         if (chat === undefined) return undefined;
@@ -64,6 +74,8 @@ export function pipeAnswers(
       );
       return {};
     },
+    agent_begin: () => Promise.reject(new Error("no agent runs behind this pipe")),
+    agent_end: () => Promise.reject(new Error("no agent runs behind this pipe")),
     pipe_read: (_, { pipe }) => pipes.read(pipe),
     pipe_close(_, { pipe }) {
       open.delete(pipe);
