@@ -303,6 +303,7 @@ local ANSWERS = {
   sessions = true,
   login = true,
   quota = true,
+  index = true,
   jobs = true,
   mcp = true,
   engine_answer = true,

@@ -13,6 +13,7 @@ const never = () => Promise.reject(new Error("nobody asks"));
 const ABILITIES: Omit<ClientAbilities, "mcp"> = {
   commands: { run: never, startInBackground: never, output: never, stop: never, isRunning: () => false },
   search: { grep: never, files: never, changes: never },
+  index: { ask: never, state: never, changed() {} },
   questions: { ask: never },
   languages: { ask: () => Promise.resolve({ kind: "nothing", reason: "nobody" }) },
   web: { read: new Map(), fetch: never },

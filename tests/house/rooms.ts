@@ -126,6 +126,7 @@ export const RULES: readonly (readonly [from: string, to: readonly string[]])[] 
   ["engine/llm", ["engine/ports", "engine/calls", "engine/log", "models", "shared", "protocol"]],
   ["engine/context", ["engine/ports", "engine/calls", "engine/log", "models", "shared", "protocol"]],
   ["engine/mcp", ["engine/ports", "engine/calls", "policy", "shared", "protocol"]],
+  ["engine/index", ["engine/ports", "engine/files", "policy", "shared", "protocol"]],
   ["engine/store", ["engine/ports", "engine/files", "engine/calls", "engine/log", "shared", "protocol"]],
   ["engine/checkpoint", ["engine/ports", "engine/files", "engine/log", "shared", "protocol"]],
   // The path function is the policy's: tools resolve where the gate resolves.
@@ -175,7 +176,7 @@ export const RULES: readonly (readonly [from: string, to: readonly string[]])[] 
     "shared",
     "protocol",
   ]],
-  ["engine/storage.ts", ["engine/store", "engine/checkpoint", "shared"]],
+  ["engine/storage.ts", ["engine/store", "engine/checkpoint", "engine/index", "shared"]],
   ["engine/main.ts", ["engine", "policy", "models", "shared", "protocol"]],
   ["scripted_model", []],
   ["headless", ["supervisor", "policy", "shared", "protocol"]],

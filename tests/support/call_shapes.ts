@@ -102,6 +102,13 @@ export const LISTED: readonly CallShape[] = [
   shape("Claude Code", "Bash", { command: "make test" }, run()),
   shape("any", "bash", { command: "make test" }, run()),
   shape("any", "shell", { command: "make test" }, run()),
+  shape("VS Code", "semantic_search", { query: "beta" }, search({ kind: "meaning" })),
+  shape(
+    "Cursor",
+    "codebase_search",
+    { query: "beta", explanation: "To find it", target_directories: [] },
+    search({ kind: "meaning" }),
+  ),
   shape("opencode", "grep", { pattern: "beta" }, search({ is_regex: true })),
   shape("Codex", "apply_patch", { input: PATCH }, patch),
   shape("Codex", "apply_patch", { patch: PATCH }, patch),

@@ -47,7 +47,7 @@ const state = Deno.args[0]?.startsWith("--state=") ? Deno.args[0].slice("--state
 const args = state === undefined ? Deno.args : Deno.args.slice(1);
 const folders = args.length > 0 ? args : [Deno.cwd()];
 const roots = await Promise.all(folders.map((folder) => Deno.realPath(folder)));
-const { database, archive, usage, reviews, facts } = await openStorage(state, roots);
+const { database, archive, usage, reviews, index, facts } = await openStorage(state, roots);
 const lists = new ModelLists(fetch);
 const environment = { roots, os: Deno.build.os };
 
@@ -67,6 +67,7 @@ const connection = serveAcp(messageStream(standardPipe()), {
   roots,
   version: VERSION,
   usage,
+  index,
   notice: () => database.notice,
   review: { reviews, store: archive.store },
   archive,

@@ -1,5 +1,6 @@
 /** Opens the engine's storage: sessions, usage, reviews and facts about models. */
 import { messageOf } from "../shared/errors.ts";
+import { LazyIndex } from "./index/lazy.ts";
 import { EditQuality } from "./checkpoint/edit_quality.ts";
 import { Reviews } from "./checkpoint/review/reviews.ts";
 import { Database } from "./store/database.ts";
@@ -25,7 +26,8 @@ export async function openStorage(state: string | undefined, roots: readonly str
   const list = new SessionList(sessions, store.writes, state, roots[0] ?? "");
   list.note();
   const archive = { store, sessions, locks: new SessionLocks(state), list };
-  return { database, archive, usage, reviews, facts: new SqliteModelFacts(database) };
+  const index = new LazyIndex(state, roots);
+  return { database, archive, usage, reviews, index, facts: new SqliteModelFacts(database) };
 }
 
 /** Sessions and usage that end with it. */

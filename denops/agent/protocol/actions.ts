@@ -7,6 +7,7 @@ import { EditPlace } from "./edit_place.ts";
 import { MessageId, OPTION } from "./extensions.ts";
 import { Attachment } from "./attachments.ts";
 import { REQUEST_NAMES } from "./requests.ts";
+import { IndexChange } from "./results/index.ts";
 import { McpChange } from "./results/mcp.ts";
 import { Shown } from "./surroundings.ts";
 import { WORKTREE_TASK } from "./worktrees.ts";
@@ -172,6 +173,8 @@ export const Action = z.discriminatedUnion("type", [
     session,
     ...place,
   }),
+  /** The state of the index for searches by meaning. `change` first builds, rebuilds or deletes it. */
+  z.object({ type: z.literal("index"), request, chat, change: IndexChange.optional(), session, ...place }),
   z.object({ type: z.literal("jobs"), request, chat, stop: z.string().optional(), session, ...place }),
   /** The remaining quota of the account that pays for the chat's model. */
   z.object({ type: z.literal("quota"), request, chat, session, ...place }),

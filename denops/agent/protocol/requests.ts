@@ -9,6 +9,7 @@ import { z } from "../deps/zod.ts";
 import { MessageId } from "./extensions.ts";
 import { PromptBlock } from "./attachments.ts";
 import { OwnMode } from "./modes.ts";
+import { IndexChange, IndexState } from "./results/index.ts";
 import { McpChange, McpServerState } from "./results/mcp.ts";
 import { UsageTables } from "./results/usage.ts";
 import { LONGEST_CALL_ID } from "./update_meta.ts";
@@ -188,6 +189,8 @@ export const REQUESTS = {
     params: z.object({ sessionId, change: McpChange.optional() }),
     result: z.object({ servers: z.array(McpServerState) }),
   },
+  /** The index for searches by meaning. `change` first builds, rebuilds or deletes it. */
+  index: { params: z.object({ sessionId, change: IndexChange.optional() }), result: IndexState },
   /** Sets the modes from files, for all sessions. */
   modes: { params: z.object({ modes: z.array(OwnMode) }), result: nothing },
   /** The content of the next request. `change` first drops or pins a part, or does neither any more. */

@@ -1,4 +1,5 @@
 /** Messages from the supervisor to Lua: updates. `actions.ts` has those in the other direction. */
+import type { IndexState } from "./results/index.ts";
 import type { AccessOf, SessionPermission } from "./access.ts";
 import type { CommandAccess } from "./commands.ts";
 import type { ShownJob } from "./jobs.ts";
@@ -207,6 +208,7 @@ export type Update =
     /** The page of a login. */
     readonly url?: string;
   }
+  | { readonly type: "index"; readonly request: number; readonly index: IndexState }
   | { readonly type: "jobs"; readonly request: number; readonly jobs: readonly ShownJob[] }
   /** Number of running background commands. */
   | { readonly type: "running"; readonly chat: number; readonly count: number }

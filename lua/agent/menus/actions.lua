@@ -76,6 +76,17 @@ return {
     end,
   },
   {
+    name = "index",
+    args = "[what]",
+    words = { "rebuild", "delete" },
+    is_strict = true,
+    plug = "AgentIndex",
+    doc = "Show the state of the index for searches by meaning; build, rebuild or delete it.",
+    run = function(chats, what)
+      require("agent.menus.index").show(chats.get(), what)
+    end,
+  },
+  {
     name = "permissions",
     args = "[level]",
     words = require("agent.menus.permissions").names(),

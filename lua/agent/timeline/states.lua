@@ -66,6 +66,7 @@ M.KINDS = {
   agents = "change",
   jobs = "change",
   mcp = "change",
+  index = "other",
   context = "change",
   trace = "change",
   rewind = "rewind",

@@ -3,6 +3,7 @@ import type { AgentContext } from "../../deps/acp_sdk.ts";
 import type { McpPort } from "../ports/mcp.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
 import type { Web } from "../ports/web.ts";
+import type { ProjectIndexes } from "../ports/code_index.ts";
 import type { ClientAbilities } from "../ports/abilities.ts";
 import { AcpCommands } from "./commands.ts";
 import { screenServers } from "./editor.ts";
@@ -12,20 +13,38 @@ import type { Screen } from "./screen.ts";
 import { acpSearch } from "./search.ts";
 import type { Capabilities } from "./updates.ts";
 
+export interface IndexOptions {
+  readonly index: ProjectIndexes;
+}
+
 export function clientAbilities(
   client: AgentContext,
   screen: Screen,
   moment: Moment,
-  { id, can, mcp }: { readonly id: string; readonly can: Capabilities; readonly mcp: McpPort | undefined },
+  { id, can, mcp, index }: IndexOptions & {
+    readonly id: string;
+    readonly can: Capabilities;
+    readonly mcp: McpPort | undefined;
+  },
 ): Partial<ClientAbilities> {
   return {
     ...(can.terminals ? { commands: new AcpCommands(client, screen, id) } : {}),
     ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
-    ...(screen.has("search") ? { search: acpSearch(screen) } : {}),
+    ...searchAbilities(screen, index),
     ...(mcp === undefined ? {} : { mcp }),
     ...(screen.has("lsp") ? { languages: screenServers(screen, moment) } : {}),
     ...(screen.has("fetch") ? { web: screenWeb(screen) } : {}),
   };
+}
+
+/** The client lists the files that are indexed. */
+function searchAbilities(
+  screen: Screen,
+  index: ProjectIndexes,
+): Partial<Pick<ClientAbilities, "search" | "index">> {
+  if (!screen.has("search")) return {};
+  const search = acpSearch(screen);
+  return { search, index: index.of(search) };
 }
 
 function screenWeb(screen: Screen): Web {

@@ -9,7 +9,7 @@ import type { AgentEvent } from "../log/events.ts";
 import type { UsageLog } from "../ports/usage.ts";
 import { Session } from "../session/session.ts";
 import type { ClientAbilities } from "../ports/abilities.ts";
-import { clientAbilities } from "./abilities.ts";
+import { clientAbilities, type IndexOptions } from "./abilities.ts";
 import { linkMaker } from "./checkpoints.ts";
 import type { ConnectedClient } from "./connected_client.ts";
 import type { AcpMcp } from "./mcp.ts";
@@ -28,7 +28,7 @@ const LISTED: ReadonlySet<AgentEvent["type"]> = new Set([
   "title",
 ]);
 
-export interface SessionOptions {
+export interface SessionOptions extends IndexOptions {
   readonly usage: UsageLog;
   readonly archive: Archive;
   /** One line for the user about the state folder; the next turn reports it. */
@@ -68,14 +68,11 @@ export function openSession(
   const ask = permissionAsker(client, id);
   if (screen.has("trace")) startTrace((spans) => screen.tell("trace", { spans }));
   const mcp = options.mcp.join(id, client);
-  const abilities = clientAbilities(client, screen, moment, { id, can, mcp });
-  const renew = screen.has("provider_key")
-    ? (refused: boolean, signal: AbortSignal) => screen.ask("provider_key", { refused }, signal)
-    : undefined;
+  const abilities = clientAbilities(client, screen, moment, { id, can, mcp, index: options.index });
   let early: string | undefined;
   const session = new Session(id, roots, {
     config,
-    runner: options.runner(config, abilities, renew),
+    runner: options.runner(config, abilities, keyRenewal(screen)),
     store,
     usage: options.usage,
     editor: connected.editorOf(client, id),
@@ -89,6 +86,7 @@ export function openSession(
     commands: abilities.commands,
     attachments: { abilities, earlier: (word) => earlierSession(options.archive, id, word) },
     publish(event) {
+      if (event.type === "file_modified") abilities.index?.changed();
       // At once, and first: who sees the end of a turn finds it in the list.
       if (LISTED.has(event.type)) void list.write();
       if (event.type !== "notice" || event.text !== early) sender.send(event);
@@ -112,7 +110,13 @@ export function openSession(
     // Our own client requests the list when it shows it.
     if (can.extensions.size === 0) offerModels(session.modes, options.models(config), sender);
   }, 0);
-  return { session, sender, reportTools, left: () => options.mcp.leave(id) };
+  return { session, sender, index: abilities.index, reportTools, left: () => options.mcp.leave(id) };
+}
+
+/** Undefined if the client renews no keys. */
+function keyRenewal(screen: Screen): Parameters<SessionOptions["runner"]>[2] {
+  if (!screen.has("provider_key")) return undefined;
+  return (refused, signal) => screen.ask("provider_key", { refused }, signal);
 }
 
 /** Tells the client whether the next turn has tools, if that has changed. */

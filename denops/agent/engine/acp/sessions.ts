@@ -16,6 +16,7 @@ import type { Capabilities, UpdateSender } from "./updates.ts";
 import type { SessionModes } from "../agent/settings/session_modes.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
+import type { CodeIndex } from "../ports/code_index.ts";
 import type { Store } from "../ports/store.ts";
 import type { Session } from "../session/session.ts";
 import { Scratch } from "../tools/files/scratch.ts";
@@ -44,6 +45,8 @@ export interface Archive {
 export interface AcpSession {
   readonly session: Session;
   readonly sender: UpdateSender;
+  /** Undefined: the client does not list files. */
+  readonly index: CodeIndex | undefined;
   /** Tells the client whether the next turn has tools, if that has changed. */
   reportTools(): void;
   /** Called when the session is closed. */
@@ -120,6 +123,13 @@ export class AcpSessions {
       throw RequestError.invalidParams(undefined, "no such session is open; it may have been deleted");
     }
     return open.session;
+  }
+
+  /** @throws {ToolError} one line */
+  indexOf(id: string): CodeIndex {
+    const index = this.#open.get(id)?.index;
+    if (index === undefined) throw new ToolError("This client lists no files, so nothing can be indexed.");
+    return index;
   }
 
   get isBusy(): boolean {

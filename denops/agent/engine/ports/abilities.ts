@@ -1,5 +1,6 @@
 /** All services of clients for tools. */
 import type { Questions } from "./approvals.ts";
+import type { CodeIndex } from "./code_index.ts";
 import type { Commands } from "./commands.ts";
 import type { LanguageServers } from "./editor.ts";
 import type { McpPort } from "./mcp.ts";
@@ -10,6 +11,7 @@ import type { Web } from "./web.ts";
 export interface ClientAbilities {
   readonly commands: Commands;
   readonly search: Search;
+  readonly index: CodeIndex;
   readonly questions: Questions;
   readonly languages: LanguageServers;
   readonly mcp: McpPort;

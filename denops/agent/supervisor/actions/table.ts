@@ -3,6 +3,7 @@ import type { Action } from "../../protocol/actions.ts";
 import type { ActionContext, Handlers } from "./action.ts";
 import { approvalActions, ruleActions } from "./approvals.ts";
 import { healthAction } from "./health.ts";
+import { indexActions } from "./code_index.ts";
 import { listActions } from "./lists.ts";
 import { loginActions } from "./logins.ts";
 import { mcpActions } from "./mcp.ts";
@@ -21,6 +22,7 @@ export function actionTable(context: ActionContext): Handlers<Action["type"]> {
     ...sideQuestionActions(context),
     ...approvalActions(context),
     ...ruleActions(context),
+    ...indexActions(context),
     ...listActions(context),
     ...mcpActions(context),
     ...modeActions(context),

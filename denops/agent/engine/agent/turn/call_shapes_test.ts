@@ -61,6 +61,11 @@ async function startPlayer() {
       files: note({ paths: [], more: false }),
       changes: note({ text: "" }),
     },
+    index: {
+      ask: ({ question }) => note({ hits: [], notes: [] })(question),
+      state: () => Promise.reject(new Error("nobody asks")),
+      changed() {},
+    },
     // Each call has another id.
     questions: { ask: (question, options) => note("A")(question, options) },
     languages: { ask: note({ kind: "nothing", reason: "none" } as const) },

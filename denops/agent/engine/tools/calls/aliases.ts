@@ -17,7 +17,7 @@ const TOOLS: Readonly<Record<string, string>> = {
   find_files: "glob glob_files glob_search file_search find_file find_path find_by_name",
   search:
     "grep grep_search grep_tool rg ripgrep search_files search_file_content search_code search_text find_in_files " +
-    "codebase_search ripgrep_search",
+    "ripgrep_search",
   write: "write_to_file file_write fs_write",
   edit:
     "multi_edit str_replace search_replace replace replace_in_file replace_string_in_file search_and_replace " +
@@ -55,6 +55,11 @@ const INSTEAD: Readonly<Record<string, string>> = {
 /** Their text is a regular expression by default. */
 const GREPS = "grep grep_search grep_tool rg ripgrep ripgrep_search search_file_content";
 
+/** They search by meaning. */
+const MEANING =
+  "semantic_search codebase_search search_codebase semantic_code_search search_by_meaning codebase_retrieval " +
+  "semantic_search_codebase";
+
 /** Anthropic's and OpenHands' editors are one tool with commands. */
 const EDITORS = "str_replace_editor str_replace_based_edit_tool text_editor file_editor";
 export const EDITOR_COMMANDS = new Map([["view", "read"], ["str_replace", "edit"]]);
@@ -87,7 +92,7 @@ const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "@recursive": "recursive",
   },
   search: {
-    query: "text search search_term search_query search_string keyword q term",
+    query: "text search search_term search_query search_string keyword q term question information_request",
     path: `file file_path ${FOLDER}`,
     glob: "include include_pattern file_pattern glob_pattern globs file_glob",
     is_regex: "is_regexp use_regex",
@@ -163,6 +168,7 @@ const ARGUMENT_OF = new Map(Object.entries(ARGUMENTS).map(([of, table]) => [of, 
 const IS_HARMLESS = new Set(words(HARMLESS));
 const IS_HARMLESS_IF_FALSE = new Set(words(HARMLESS_IF_FALSE));
 const IS_GREP = new Set(words(GREPS));
+const IS_MEANING = new Set(words(MEANING));
 const IS_EDITOR = new Set(words(EDITORS));
 
 /** Whether a search text is a regular expression. */
@@ -182,6 +188,7 @@ interface MeantTool {
 
 /** Our tool and its arguments for another name; undefined: we have none. */
 export function toolOf(name: string): MeantTool | undefined {
+  if (IS_MEANING.has(plain(name))) return { name: "search", args: { kind: "meaning" } };
   const own = TOOL_OF.get(plain(name)) ?? OLD_NAME_OF.get(plain(name));
   if (own === undefined) return undefined;
   const { tool, args, defaults } = oldTool(own) ?? { tool: own };

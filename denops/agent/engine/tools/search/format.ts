@@ -8,18 +8,21 @@ export function grepText({ lines, total, more }: GrepResult, most: number): stri
   if (total === 0) return "Nothing was found.";
   const files = new Map<string, FoundLine[]>();
   for (const line of lines) files.set(line.path, [...files.get(line.path) ?? [], line]);
-  const sections = [...files].sort(([a], [b]) => a < b ? -1 : 1).map(([path, found]) => {
-    const width = String(found.at(-1)?.line ?? 0).length;
-    const rows = found.map(({ line, text, isMatch }, index) => {
-      const previous = found[index - 1];
-      const gap = previous !== undefined && line > previous.line + 1 ? "  ⋮\n" : "";
-      return `${gap}${isMatch ? "→" : " "} ${String(line).padStart(width)}: ${text}`;
-    });
-    return `── ${path} ──\n${rows.join("\n")}`;
-  });
+  const sections = [...files].sort(([a], [b]) => a < b ? -1 : 1)
+    .map(([path, found]) => `── ${path} ──\n${rowsOf(found)}`);
   const left = total - Math.min(total, most);
   const note = left > 0 ? [`[${more ? "at least " : ""}${left} more matches; narrow the search]`] : [];
   return [...sections, ...note].join("\n\n");
+}
+
+/** Lines with their numbers, matches with an arrow. */
+export function rowsOf(found: readonly Omit<FoundLine, "path">[]): string {
+  const width = String(found.at(-1)?.line ?? 0).length;
+  return found.map(({ line, text, isMatch }, index) => {
+    const previous = found[index - 1];
+    const gap = previous !== undefined && line > previous.line + 1 ? "  ⋮\n" : "";
+    return `${gap}${isMatch ? "→" : " "} ${String(line).padStart(width)}: ${text}`;
+  }).join("\n");
 }
 
 /** A line about omitted files and the reason; empty if nothing was omitted. */
