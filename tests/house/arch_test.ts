@@ -1,6 +1,6 @@
 /** The architecture holds itself: who may import whom, no cycles, no file over 500 lines, nothing for tests alone. */
 import assert from "node:assert/strict";
-import { dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Prompt } from "../../denops/agent/engine/log/model_request.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
@@ -152,6 +152,19 @@ Deno.test("an engine without MCP servers never loads their client", async () => 
     if (/from ".*deps\/mcp\.ts"/.test(text)) eager.push(name(file));
   }
   assert.deepEqual(eager, []);
+});
+
+Deno.test("an engine without another agent loads no more of it than its runner", async () => {
+  const loaded: string[] = [];
+  for (const { path, imports } of await modules()) {
+    const isRunner = path === "engine/foreign/runner.ts";
+    if (!isRunner && (isOf(path, "engine/foreign") || !isOf(path, "engine"))) continue;
+    const text = (await Deno.readTextFile(join(AGENT, path))).replace(/^import type [^]*?;$/gm, "");
+    loaded.push(
+      ...imports.filter((one) => isOf(one, "engine/foreign") && text.includes(`/${basename(one)}";`)),
+    );
+  }
+  assert.deepEqual(loaded, ["engine/foreign/runner.ts"]);
 });
 
 Deno.test("processes start in one file", async () => {

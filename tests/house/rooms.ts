@@ -163,6 +163,16 @@ export const RULES: readonly (readonly [from: string, to: readonly string[]])[] 
     "shared",
     "protocol",
   ]],
+  ["engine/foreign", [
+    "engine/agent",
+    "engine/context",
+    "engine/mcp",
+    "engine/ports",
+    "engine/log",
+    "policy",
+    "shared",
+    "protocol",
+  ]],
   ["engine/acp", [
     "engine/session",
     "engine/agent",

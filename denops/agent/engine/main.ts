@@ -16,6 +16,7 @@ import { serveAcp } from "./acp/serve.ts";
 import { loopRunner } from "./agent/turn/loop_runner.ts";
 import type { LoopOptions } from "./agent/turn/loop_models.ts";
 import { NO_RUNNER, type Runner } from "./agent/turn/runner.ts";
+import { foreignRunner } from "./foreign/runner.ts";
 import { WireLog } from "./llm/wire_log.ts";
 import { createModel, createSummarizer, type ModelPorts, otherModel } from "./llm/model.ts";
 import { WarmUp } from "./session/warm_up.ts";
@@ -53,6 +54,10 @@ const environment = { roots, os: Deno.build.os };
 
 const warmUp = new WarmUp();
 function runnerOf(config: EngineConfig, abilities: LoopOptions["abilities"], ports: ModelPorts): Runner {
+  const { agent } = abilities;
+  if (config.agent !== undefined && agent !== undefined) {
+    return foreignRunner(config.agent, { ...abilities, agent });
+  }
   if (!hasModel(config)) return { ...NO_RUNNER, tools: TOOLS };
   const { wireLog } = ports;
   return loopRunner({

@@ -104,6 +104,8 @@ export const EngineConfig = z.object({
     title: z.string().min(1),
     /** The id of its mode that asks before it acts; undefined: it has none. */
     asking_mode: z.string().optional(),
+    /** The command that logs the user in, for messages. */
+    login: z.string().optional(),
   }).optional(),
   /** Other models in the user's options. */
   models: list(ListedModel).default([]),

@@ -7,6 +7,7 @@ import type { ProjectIndexes } from "../ports/code_index.ts";
 import type { ClientAbilities } from "../ports/abilities.ts";
 import { AcpCommands } from "./commands.ts";
 import { screenServers } from "./editor.ts";
+import { foreignPort } from "./pipes/foreign.ts";
 import type { Moment } from "./moment.ts";
 import { acpQuestions } from "./questions.ts";
 import type { Screen } from "./screen.ts";
@@ -21,13 +22,16 @@ export function clientAbilities(
   client: AgentContext,
   screen: Screen,
   moment: Moment,
-  { id, can, mcp, index }: IndexOptions & {
+  { id, can, mcp, agent, index }: IndexOptions & {
     readonly id: string;
     readonly can: Capabilities;
     readonly mcp: McpPort | undefined;
+    /** The agent that runs the session. */
+    readonly agent: string | undefined;
   },
 ): Partial<ClientAbilities> {
   return {
+    ...(agent !== undefined && screen.has("agent_begin") ? { agent: foreignPort(screen, agent) } : {}),
     ...(can.terminals ? { commands: new AcpCommands(client, screen, id) } : {}),
     ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
     ...searchAbilities(screen, index),

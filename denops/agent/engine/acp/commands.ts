@@ -114,17 +114,11 @@ export class AcpCommands implements Commands {
       output,
       end: text ?? (code === undefined ? `ended by ${exitStatus.signal}` : `exit code ${code}`),
       failed: code !== 0,
-      ...defined({ folder, shell, effects: effects && this.#effectsOf(terminalId, effects) }),
-    };
-  }
-
-  #effectsOf(terminal: string, effects: CommandEffects): Effects {
-    return {
-      ...effects,
-      terminal,
-      agreed: (from, signal) => this.#screen.ask("kept_changes", { terminalId: terminal, from }, signal),
-      contents: (from, signal) => this.#screen.ask("kept_contents", { terminalId: terminal, from }, signal),
-      [Symbol.dispose]: () => this.#release(terminal),
+      ...defined({
+        folder,
+        shell,
+        effects: effects && effectsOf(this.#screen, terminalId, effects, () => this.#release(terminalId)),
+      }),
     };
   }
 
@@ -137,6 +131,22 @@ export class AcpCommands implements Commands {
       `Unknown command id ${id}. ${known === "" ? "None was started." : `Known ids: ${known}.`}`,
     );
   }
+}
+
+/** The changes that the client holds under this terminal. @param release lets go of them */
+export function effectsOf(
+  screen: Screen,
+  terminal: string,
+  effects: CommandEffects,
+  release: () => void,
+): Effects {
+  return {
+    ...effects,
+    terminal,
+    agreed: (from, signal) => screen.ask("kept_changes", { terminalId: terminal, from }, signal),
+    contents: (from, signal) => screen.ask("kept_contents", { terminalId: terminal, from }, signal),
+    [Symbol.dispose]: release,
+  };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

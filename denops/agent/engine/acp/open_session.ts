@@ -12,7 +12,7 @@ import type { ClientAbilities } from "../ports/abilities.ts";
 import { clientAbilities, type IndexOptions } from "./abilities.ts";
 import { linkMaker } from "./checkpoints.ts";
 import type { ConnectedClient } from "./connected_client.ts";
-import type { AcpMcp } from "./mcp.ts";
+import type { AcpMcp } from "./pipes/mcp.ts";
 import { offerModels } from "./modes.ts";
 import { Moment } from "./moment.ts";
 import { permissionAsker } from "./permissions.ts";
@@ -67,8 +67,11 @@ export function openSession(
   const moment = new Moment(screen);
   const ask = permissionAsker(client, id);
   if (screen.has("trace")) startTrace((spans) => screen.tell("trace", { spans }));
-  const mcp = options.mcp.join(id, client);
-  const abilities = clientAbilities(client, screen, moment, { id, can, mcp, index: options.index });
+  const agent = config.agent?.name;
+  // Another agent has servers of its own.
+  const mcp = agent === undefined ? options.mcp.join(id, client) : undefined;
+  const { index } = options;
+  const abilities = clientAbilities(client, screen, moment, { id, can, mcp, agent, index });
   let early: string | undefined;
   const session = new Session(id, roots, {
     config,
@@ -99,13 +102,12 @@ export function openSession(
     early = options.notice();
     if (early !== undefined) sender.send({ type: "notice", severity: "warning", text: early });
     session.prepare();
-    if (can.extensions.size > 0) {
-      // Our own client ignores updates of unknown sessions.
-      const send = (id: string, event: AgentEvent) => new UpdateSender(client, id, can).send(event);
-      // No server starts before the user's first turn.
-      const { mcp: _, ...others } = abilities;
-      options.warmUp(config, others, send, () => session.isBusy);
-    }
+    // Our own client ignores updates of unknown sessions.
+    const send = (id: string, event: AgentEvent) => new UpdateSender(client, id, can).send(event);
+    // No server starts before the user's first turn.
+    const { mcp: _, ...others } = abilities;
+    const isOwn = can.extensions.size > 0 && agent === undefined;
+    if (isOwn) options.warmUp(config, others, send, () => session.isBusy);
     session.checkpoints.recover().catch(() => {});
     // Our own client requests the list when it shows it.
     if (can.extensions.size === 0) offerModels(session.modes, options.models(config), sender);

@@ -8,7 +8,7 @@ import { SessionAccess } from "../session/session_access.ts";
 import { checkpointAnswers } from "./checkpoints.ts";
 import { ConnectedClient } from "./connected_client.ts";
 import { promptPart } from "./prompt_parts.ts";
-import { AcpMcp } from "./mcp.ts";
+import { AcpMcp } from "./pipes/mcp.ts";
 import { modesOf, serveModes } from "./modes.ts";
 import { openSession, type SessionOptions } from "./open_session.ts";
 import type { Withheld } from "./export/recording.ts";

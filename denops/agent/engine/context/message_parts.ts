@@ -1,5 +1,5 @@
 /** The parts of a view's messages: which can be dropped or pinned, and which are folded first. Pure. */
-import type { ContextPart } from "../../protocol/requests.ts";
+import type { ContextPart, RequestResult } from "../../protocol/requests.ts";
 import type { Compaction, MessageEntry, ResultEntry } from "../log/entries.ts";
 import type { ToolCall } from "../log/messages.ts";
 import { fileId, givenId, resultId, rulesId, withoutDropped } from "./chosen.ts";
@@ -16,6 +16,13 @@ interface Parted extends Foldable {
 export interface MessagePart extends SentPart {
   /** Id of a dropped message → its line. */
   readonly lines: ReadonlyMap<string, string>;
+}
+
+/** The content of a request, the text of each part, and how to drop it. */
+export interface ContextPage extends RequestResult<"context"> {
+  readonly lines: ReadonlyMap<string, MessagePart["lines"]>;
+  /** The texts of each part. */
+  readonly texts: readonly (readonly string[])[];
 }
 
 const DROPPED = "dropped by the user";

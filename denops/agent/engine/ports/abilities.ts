@@ -1,8 +1,9 @@
-/** All services of clients for tools. */
+/** All services of clients for tools and runners. */
 import type { Questions } from "./approvals.ts";
 import type { CodeIndex } from "./code_index.ts";
 import type { Commands } from "./commands.ts";
 import type { LanguageServers } from "./editor.ts";
+import type { ForeignPort } from "./foreign.ts";
 import type { McpPort } from "./mcp.ts";
 import type { Search } from "./search.ts";
 import type { Web } from "./web.ts";
@@ -16,4 +17,6 @@ export interface ClientAbilities {
   readonly languages: LanguageServers;
   readonly mcp: McpPort;
   readonly web: Web;
+  /** The other agent that runs the session's turns. */
+  readonly agent: ForeignPort;
 }

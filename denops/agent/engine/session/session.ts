@@ -11,7 +11,7 @@ import { Asides } from "../agent/side/aside.ts";
 import { Subagents } from "../agent/subagents/subagents.ts";
 import { spendingOf } from "../agent/turn/budget.ts";
 import { Meter, type MeteredModel } from "../agent/turn/meter.ts";
-import type { ContextPage, Runner, TurnEnd } from "../agent/turn/runner.ts";
+import type { Runner, TurnEnd } from "../agent/turn/runner.ts";
 import { Steering } from "../agent/turn/steering.ts";
 import type { SessionCheckpoints } from "../checkpoint/session_checkpoints.ts";
 import { SessionFiles } from "./session_files.ts";
@@ -193,7 +193,7 @@ export class Session {
     return partText(this.#contextPage(), at, name);
   }
 
-  #contextPage(): ContextPage {
+  #contextPage(): ReturnType<NonNullable<Runner["context"]>> {
     const { context } = this.#ports.runner;
     if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");
     return context(this.#turns.ports(this.modes.current));
@@ -223,6 +223,7 @@ export class Session {
   async close(): Promise<void> {
     this.cancel();
     this.#closing.abort();
+    this.#ports.runner.close?.();
     this.#titling.stop();
     await this.agents.close();
     await this.#queue;

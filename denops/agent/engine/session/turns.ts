@@ -52,6 +52,8 @@ export class Turns {
   readonly #unpriced = new Unpriced();
   /** Whether a language server may answer; true until Neovim reports otherwise. */
   #hasServers = true;
+  /** The user's screen when the last turn began. */
+  #screen: Shown | undefined;
 
   constructor(parts: TurnParts, ports: SessionPorts) {
     this.#parts = parts;
@@ -103,6 +105,8 @@ export class Turns {
       switches: tools,
       offered: memory.offered,
       hasServers: this.#hasServers,
+      screen: this.#screen,
+      agentSessions: memory.agentSessions,
       oldModel: record.oldModel,
       messages: () => history.seen,
       history,
@@ -143,6 +147,7 @@ export class Turns {
     for (const text of await files.begin(signal)) this.#note("files", text);
     this.#note("agents", agents.news());
     this.#hasServers = view?.servers ?? this.#hasServers;
+    this.#screen = view;
     this.#note("context", await surroundings?.begin(view, signal));
     if (instead === undefined) {
       await record.noteMcp(mcp, { isSmall: model().small === true, switches: this.#parts.tools }, signal);

@@ -1,14 +1,14 @@
 /** The content of `:Agent context`, and the user's choices there. */
 import type { RequestParams } from "../../../protocol/requests.ts";
 import { rulesId } from "../../context/chosen.ts";
-import { messageParts } from "../../context/message_parts.ts";
+import { type ContextPage, messageParts } from "../../context/message_parts.ts";
 import type { SentPart } from "../../context/outline.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import type { Tool } from "../../tools/define.ts";
 import type { Memory } from "../permission/memory.ts";
 import type { Causes } from "./prefix.ts";
 import { callFacts } from "./room.ts";
-import type { ContextPage, ContextPorts } from "../turn/runner.ts";
+import type { ContextPorts } from "../turn/runner.ts";
 
 export type ContextChange = NonNullable<RequestParams<"context">["change"]>;
 

@@ -15,6 +15,14 @@ interface EffectsPorts extends Pick<CheckpointPorts, "emit" | "traps"> {
   readonly roots: readonly string[];
 }
 
+/** Whose changes they are, and how they are asked about. */
+interface EffectsOptions {
+  /** "the command" */
+  readonly author?: string;
+  /** The user must answer; no rule may. */
+  readonly isForced?: boolean;
+}
+
 /** Files that the message lists by name. */
 const MOST_NAMES = 10;
 
@@ -27,26 +35,27 @@ export async function settleEffects(
   permissions: Permissions,
   ports: EffectsPorts,
   signal: AbortSignal,
+  { author = "the command", isForced = false }: EffectsOptions = {},
 ): Promise<ToolResult> {
   if (found === undefined) return result;
   using effects = found;
   const changes = plural(effects.changes, "change");
   const answer = await permissions.ask(
     { access: { kind: "effects", terminal: effects.terminal } },
-    `the command would make ${changes}`,
-    false,
+    `${author} would make ${changes}`,
+    isForced,
   );
-  const refusal = refusalOf(answer, changes);
+  const refusal = refusalOf(answer, changes, author);
   if (refusal !== undefined) return notKept(result, refusal, answer.answer === "cancelled");
   ports.emit({ type: "tool_running", id, rule: ruleOf(answer) ?? "asked" });
-  return await keep(id, effects, result, ports, signal);
+  return await keep(id, effects, result, { ...ports, author }, signal);
 }
 
 async function keep(
   id: string,
   effects: Effects,
   result: ToolResult,
-  { checkpoints, emit, traps, roots }: EffectsPorts,
+  { checkpoints, emit, traps, roots, author }: EffectsPorts & { readonly author: string },
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const since = Date.now();
@@ -56,7 +65,7 @@ async function keep(
   } catch (error) {
     if (error instanceof ToolError) return notKept(result, error.message, true);
     const why = signal.aborted ? "the turn was stopped" : messageOf(error);
-    return notKept(result, `What the command changed was not kept: ${why}. ${AS_BEFORE}`, true);
+    return notKept(result, `What ${author} changed was not kept: ${why}. ${AS_BEFORE}`, true);
   }
   const pause = pauses();
   for (const change of kept.changes) {
@@ -66,7 +75,7 @@ async function keep(
   const changed = kept.left.flatMap(({ path, why }) =>
     why === CHANGED_MEANWHILE ? [nameInRoots(path, roots) ?? path] : []
   );
-  if (changed.length > 0) emit({ type: "notice", severity: "warning", text: changedNotice(changed) });
+  if (changed.length > 0) emit({ type: "notice", severity: "warning", text: changedNotice(changed, author) });
   const left = kept.left.length + kept.leftMore;
   const lines = [...keptLines(kept, roots), ...traps.listed(kept.changes)];
   return {
@@ -79,10 +88,10 @@ async function keep(
 }
 
 /** The user may not expect the result: of a moved file, for example, both names exist now. */
-function changedNotice(names: readonly string[]): string {
+function changedNotice(names: readonly string[], author: string): string {
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
   const listed = names.slice(0, MOST_NAMES).join(", ");
-  return `Changed meanwhile, so the command's result was not kept: ${listed}${more}.`;
+  return `Changed meanwhile, so ${author}'s result was not kept: ${listed}${more}.`;
 }
 
 function notKept(result: ToolResult, why: string, failed: boolean): ToolResult {
@@ -95,16 +104,16 @@ function notKept(result: ToolResult, why: string, failed: boolean): ToolResult {
 }
 
 /** Undefined if the user allowed it. @param changes number of changes */
-function refusalOf(answer: ApprovalAnswer, changes: string): string | undefined {
+function refusalOf(answer: ApprovalAnswer, changes: string, author: string): string | undefined {
   if (answer.answer === "cancelled") {
-    return `What the command changed (${changes}) was not kept: the turn was stopped. ${AS_BEFORE}`;
+    return `What ${author} changed (${changes}) was not kept: the turn was stopped. ${AS_BEFORE}`;
   }
   if (answer.answer !== "reject") return undefined;
   const { reason, rule } = answer;
   const because = (reason ?? rule)?.replace(/\.$/, "");
   const who = rule === undefined
-    ? `The user did not keep what the command changed (${changes})`
-    : `What the command changed (${changes}) was not kept`;
+    ? `The user did not keep what ${author} changed (${changes})`
+    : `What ${author} changed (${changes}) was not kept`;
   return `${because === undefined ? who : `${who}: ${because}`}. ${AS_BEFORE}`;
 }
 

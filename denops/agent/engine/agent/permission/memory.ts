@@ -5,6 +5,7 @@ import { Note } from "../../context/notes.ts";
 import { Project } from "../../context/project.ts";
 import { Plan } from "../../log/events.ts";
 import type { ToolSpec } from "../../log/model_request.ts";
+import type { AgentSession } from "../../ports/foreign.ts";
 import type { Remembered } from "../../ports/store.ts";
 
 /** Facts with one value each, and their defaults. */
@@ -34,6 +35,8 @@ export type Facts = z.infer<typeof Facts>;
 /** The file's name in the prompt, and its size in bytes. */
 const FolderRules = z.object({ path: z.string(), bytes: z.number() });
 export type FolderRules = Readonly<z.infer<typeof FolderRules>>;
+
+const AgentSessionRow = z.object({ session: z.string(), turn: z.int() });
 
 const Specs = z.array(z.object({
   name: z.string(),
@@ -87,6 +90,8 @@ export class Memory {
   readonly folderRules: RememberedMap<FolderRules>;
   /** Background sub-agents that the model has not heard of, with their titles. */
   readonly agents: RememberedMap<string>;
+  /** By the agents' names. */
+  readonly agentSessions: RememberedMap<AgentSession>;
   /** Ids of the user's messages in the log. */
   readonly messages: RememberedMap<boolean>;
   /** The last values of changing facts that the model has seen. */
@@ -120,6 +125,10 @@ export class Memory {
     this.folderRules = map(
       "folder_rules",
       (value): value is FolderRules => FolderRules.safeParse(value).success,
+    );
+    this.agentSessions = map(
+      "agent_session",
+      (value): value is AgentSession => AgentSessionRow.safeParse(value).success,
     );
     this.messages = map("message", (value) => value === true);
     this.lastFacts = map("told", isText);
@@ -161,6 +170,7 @@ export class Memory {
       this.dropped,
       this.pinned,
       this.agents,
+      this.agentSessions,
     ];
   }
 }

@@ -4,6 +4,7 @@ import { narrowed } from "../../../protocol/modes.ts";
 import { familyOf, thinksNever } from "../../../models/families.ts";
 import { defined } from "../../../shared/records.ts";
 import { MODES, within } from "../../context/modes.ts";
+import type { ContextPage } from "../../context/message_parts.ts";
 import { outline } from "../../context/outline.ts";
 import { modeText, view } from "../../context/view.ts";
 import { causesOf, contextPage } from "../gather/context_page.ts";
@@ -25,7 +26,7 @@ import type { Measured } from "./meter.ts";
 import { claimsChange } from "./policies/claims.ts";
 import { TextCalls } from "./policies/text_calls.ts";
 import { WriteChecks } from "./policies/write_checks.ts";
-import type { ContextPage, ContextPorts, RunnerPorts } from "./runner.ts";
+import type { ContextPorts, RunnerPorts } from "./runner.ts";
 import type { TurnPorts } from "./turn_ports.ts";
 
 type InputPorts = Omit<ContextPorts, "messages" | "history" | "chosen"> & Pick<RunnerPorts, "unattended">;

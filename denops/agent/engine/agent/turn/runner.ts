@@ -1,14 +1,14 @@
 /** Runs a session's turns: our loop or another agent. The session keeps log, checkpoints, access and queue. */
 import type { Chosen } from "../../context/chosen.ts";
-import type { MessagePart } from "../../context/message_parts.ts";
+import type { ContextPage } from "../../context/message_parts.ts";
 import type { Mode } from "../../context/modes.ts";
 import type { Project } from "../../context/project.ts";
 import { TurnError } from "../../../shared/errors.ts";
 import type { ControlNote, FoldEntry, MessageEntry } from "../../log/entries.ts";
 import type { StopReason, UserMessage } from "../../log/events.ts";
+import type { ForeignTurnPorts } from "../../ports/foreign.ts";
 import type { SubagentPort } from "../../ports/subagents.ts";
 import type { SessionMeta } from "../../../protocol/extensions.ts";
-import type { RequestResult } from "../../../protocol/requests.ts";
 import type { HttpExchange } from "../../log/http_exchange.ts";
 import type { ToolSpec } from "../../log/model_request.ts";
 import type { Tool, ToolMemory } from "../../tools/define.ts";
@@ -26,7 +26,7 @@ export type TurnEnd =
   | { readonly type: "failed"; readonly error: TurnError };
 
 /** The parts of a session that a turn may use. */
-export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
+export interface RunnerPorts extends PermissionPorts, CheckpointPorts, ForeignTurnPorts {
   /** The session's mode. */
   readonly mode: Mode;
   readonly workspace: Workspace;
@@ -115,6 +115,8 @@ export interface Runner {
     count: (measured: Measured) => void,
     signal: AbortSignal,
   ): Promise<string | undefined>;
+  /** Ends what a turn has left behind: the session is closed. Absent: nothing. */
+  close?(): void;
 }
 
 export type ContextPorts = Pick<
@@ -130,13 +132,6 @@ export type ContextPorts = Pick<
   | "chosen"
   | "scratch"
 >;
-
-/** The content of a request, the text of each part, and how to drop it. */
-export interface ContextPage extends RequestResult<"context"> {
-  readonly lines: ReadonlyMap<string, MessagePart["lines"]>;
-  /** The texts of each part. */
-  readonly texts: readonly (readonly string[])[];
-}
 
 /** The runner without a model. */
 export const NO_RUNNER: Runner = {

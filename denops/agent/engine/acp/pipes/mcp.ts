@@ -1,13 +1,13 @@
 /** The engine's MCP servers over the screen's requests for pipes, and the answers about them. */
-import type { AgentContext } from "../../deps/acp_sdk.ts";
-import { method } from "../../protocol/extensions.ts";
-import { type McpClient, ServerPool } from "../mcp/server_pool.ts";
-import type { Pipe } from "../mcp/pipe_transport.ts";
-import type { McpPort } from "../ports/mcp.ts";
-import type { ConnectedClient } from "./connected_client.ts";
-import type { Answers } from "./requests.ts";
-import { Screen } from "./screen.ts";
-import { type Capabilities, UpdateSender } from "./updates.ts";
+import type { AgentContext } from "../../../deps/acp_sdk.ts";
+import { method } from "../../../protocol/extensions.ts";
+import { type McpClient, ServerPool } from "../../mcp/server_pool.ts";
+import type { Pipe } from "../../mcp/pipe_transport.ts";
+import type { McpPort } from "../../ports/mcp.ts";
+import type { ConnectedClient } from "../connected_client.ts";
+import type { Answers } from "../requests.ts";
+import { Screen } from "../screen.ts";
+import { type Capabilities, UpdateSender } from "../updates.ts";
 
 export class AcpMcp {
   readonly #roots: readonly string[];

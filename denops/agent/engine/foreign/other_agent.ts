@@ -1,0 +1,341 @@
+/** Another agent's process, and its session of the protocol. */
+import {
+  client,
+  type ClientConnection,
+  type ContentBlock,
+  methods,
+  RequestError,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+} from "../../deps/acp_sdk.ts";
+import type { EngineConfig } from "../../protocol/config.ts";
+import { VERSION } from "../../protocol/version.ts";
+import { messageOf, TurnError } from "../../shared/errors.ts";
+import { isRecord } from "../../shared/records.ts";
+import { cleanLine } from "../mcp/clean.ts";
+import type { ForeignPipe } from "../ports/foreign.ts";
+import { AgentStream } from "./agent_stream.ts";
+import { type AgentChoice, modeIn, optionIn } from "./choices.ts";
+import type { PromptAbilities } from "./prompt.ts";
+import { type AgentUpdate, type OfferedCommand, readUpdate } from "./updates.ts";
+
+export type AgentConfig = NonNullable<EngineConfig["agent"]>;
+
+/** The first answers of a program that has to load. */
+const START_MS = 60_000;
+/** A stopped agent has this time to say so. */
+const STOP_MS = 5_000;
+/** Updates between two turns. */
+const MOST_EARLY = 500;
+const LONGEST_ERROR = 500;
+/** The protocol's error for a missing login. */
+const AUTH_REQUIRED = -32000;
+
+export type PromptEnd =
+  | { readonly type: "ended"; readonly reason: string }
+  | { readonly type: "stopped" }
+  | { readonly type: "failed"; readonly error: TurnError };
+
+/** Hears a turn. */
+interface TurnListener {
+  /** @throws {TurnError} if storing fails */
+  hear(update: AgentUpdate): void;
+  flush(): void;
+  permit(request: RequestPermissionRequest): Promise<RequestPermissionResponse["outcome"]>;
+}
+
+export interface OpenOptions {
+  readonly roots: readonly string[];
+  /** The agent's own id of the session that it continues, if it can. */
+  readonly earlier: string | undefined;
+}
+
+export class OtherAgent {
+  readonly pipe: ForeignPipe;
+  readonly #config: AgentConfig;
+  readonly #stream: AgentStream;
+  readonly #connection: ClientConnection;
+  /** The agent's id of the session; undefined until it is open. */
+  #session: string | undefined;
+  #abilities: PromptAbilities = { image: false, embeddedContext: false };
+  #mode: AgentChoice | undefined;
+  #model: AgentChoice | undefined;
+  #commands: readonly OfferedCommand[] = [];
+  #title: string | undefined;
+  #isReplaying = false;
+  #listener: TurnListener | undefined;
+  /** Called when storing fails. */
+  #fail: (error: unknown) => void = () => {};
+  readonly #early: AgentUpdate[] = [];
+
+  constructor(config: AgentConfig, pipe: ForeignPipe) {
+    this.#config = config;
+    this.pipe = pipe;
+    this.#stream = new AgentStream(pipe, {
+      update: (params) => this.#hear(params),
+      read: () => this.#guarded(() => this.#listener?.flush()),
+    });
+    this.#connection = client({ name: "agent.nvim" })
+      .onRequest(methods.client.session.requestPermission, async ({ params }) => {
+        if (params.sessionId !== this.#session) {
+          throw RequestError.invalidParams(undefined, "unknown session");
+        }
+        return { outcome: await this.#listener?.permit(params) ?? { outcome: "cancelled" } };
+      })
+      .connect(this.#stream.stream());
+  }
+
+  /** Its program has ended. */
+  get hasEnded(): boolean {
+    return this.#stream.ended !== undefined;
+  }
+
+  get session(): string | undefined {
+    return this.#session;
+  }
+
+  /** The title that it has given the session. */
+  get title(): string | undefined {
+    return this.#title;
+  }
+
+  get abilities(): PromptAbilities {
+    return this.#abilities;
+  }
+
+  get commands(): readonly OfferedCommand[] {
+    return this.#commands;
+  }
+
+  get mode(): AgentChoice | undefined {
+    return this.#mode;
+  }
+
+  get model(): AgentChoice | undefined {
+    return this.#model;
+  }
+
+  /**
+   * Begins to speak with the program and opens a session. @returns whether the agent knows the earlier session
+   * @throws {TurnError}
+   */
+  async open({ roots, earlier }: OpenOptions, signal: AbortSignal): Promise<boolean> {
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(START_MS)]);
+    const ask = <Answer>(method: string, params: unknown) => this.#ask<Answer>(method, params, inTime);
+    const { agentCapabilities = {} } = await ask<{ readonly agentCapabilities?: unknown }>(
+      methods.agent.initialize,
+      {
+        protocolVersion: 1,
+        clientInfo: { name: "agent.nvim", version: VERSION },
+        // Files are read and written in its sandbox, where its own commands see them too.
+        clientCapabilities: {
+          fs: { readTextFile: false, writeTextFile: false },
+          terminal: false,
+          session: { notices: {} },
+          _meta: { terminal_output: true },
+        },
+      },
+    );
+    const can = fieldsOf(agentCapabilities);
+    const prompt = fieldsOf(can.promptCapabilities);
+    this.#abilities = { image: prompt.image === true, embeddedContext: prompt.embeddedContext === true };
+    const [cwd = "", ...others] = roots;
+    const sessions = fieldsOf(can.sessionCapabilities);
+    const further = others.length > 0 && sessions.additionalDirectories !== undefined
+      ? { additionalDirectories: others }
+      : {};
+    const place = { cwd, ...further, mcpServers: [] };
+    const method = isRecord(sessions.resume)
+      ? methods.agent.session.resume
+      : can.loadSession === true
+      ? methods.agent.session.load
+      : undefined;
+    if (earlier !== undefined && method !== undefined && await this.#reopen(method, earlier, place, inTime)) {
+      return true;
+    }
+    const answer = await ask<{ readonly sessionId?: unknown }>(methods.agent.session.new, place);
+    if (typeof answer.sessionId !== "string") throw this.#error("it opened no session");
+    this.#session = answer.sessionId;
+    this.#learn(answer);
+    return false;
+  }
+
+  /** The agent sends the earlier turns again, which the log has already. */
+  async #reopen(method: string, sessionId: string, place: object, signal: AbortSignal): Promise<boolean> {
+    this.#session = sessionId;
+    this.#isReplaying = true;
+    try {
+      this.#learn(await this.#ask(method, { sessionId, ...place }, signal));
+      return true;
+    } catch (error) {
+      if (signal.aborted || this.hasEnded || (error instanceof TurnError && error.kind === "auth")) {
+        throw error;
+      }
+      this.#session = undefined;
+      return false;
+    } finally {
+      this.#isReplaying = false;
+    }
+  }
+
+  #learn(answer: unknown): void {
+    const { modes, configOptions } = fieldsOf(answer);
+    this.#mode = modeIn(modes, configOptions);
+    this.#model = optionIn(configOptions, "model");
+  }
+
+  /** @returns whether the agent is in this mode now, as far as it says */
+  async setMode(mode: string, signal: AbortSignal): Promise<boolean> {
+    const choice = this.#mode;
+    if (choice === undefined || !choice.values.includes(mode)) return false;
+    if (choice.current !== mode) await this.#choose(choice, mode, signal);
+    return this.#mode?.current === mode;
+  }
+
+  /** @returns whether the agent uses this model now, as far as it says */
+  async setModel(model: string, signal: AbortSignal): Promise<boolean> {
+    const choice = this.#model;
+    if (choice === undefined || !choice.values.includes(model)) return false;
+    if (choice.current !== model) await this.#choose(choice, model, signal);
+    return this.#model?.current === model;
+  }
+
+  async #choose({ option, values }: AgentChoice, value: string, signal: AbortSignal): Promise<void> {
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(START_MS)]);
+    const { setMode, setConfigOption } = methods.agent.session;
+    const sessionId = this.#session;
+    if (option === undefined) {
+      // An update that arrives meanwhile counts: it may tell another mode.
+      this.#mode = { current: value, values };
+      await this.#ask(setMode, { sessionId, modeId: value }, inTime);
+      return;
+    }
+    const answer = await this.#ask(setConfigOption, { sessionId, configId: option, value }, inTime);
+    this.#options(fieldsOf(answer).configOptions);
+  }
+
+  /** Sends a message and waits for the end of the turn. @param listener hears its updates */
+  async prompt(blocks: ContentBlock[], listener: TurnListener, signal: AbortSignal): Promise<PromptEnd> {
+    const failed = Promise.withResolvers<never>();
+    failed.promise.catch(() => {});
+    this.#fail = failed.reject;
+    this.#listener = listener;
+    let late: ReturnType<typeof setTimeout> | undefined;
+    const cancel = () => {
+      const { cancel } = methods.agent.session;
+      this.#connection.agent.notify(cancel, { sessionId: this.#session ?? "" }).catch(() => {});
+      late = setTimeout(() => this.#hangUp("it did not stop"), STOP_MS);
+    };
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      for (const update of this.#early.splice(0)) this.#guarded(() => listener.hear(update));
+      const request = this.#ask<{ readonly stopReason?: unknown }>(methods.agent.session.prompt, {
+        sessionId: this.#session,
+        prompt: blocks,
+      });
+      if (signal.aborted) cancel();
+      const { stopReason } = await Promise.race([request, failed.promise]);
+      if (signal.aborted) return { type: "stopped" };
+      return { type: "ended", reason: typeof stopReason === "string" ? stopReason : "" };
+    } catch (error) {
+      if (signal.aborted && !(error instanceof TurnError && error.kind === "store")) {
+        return { type: "stopped" };
+      }
+      return { type: "failed", error: error instanceof TurnError ? error : this.#error(messageOf(error)) };
+    } finally {
+      clearTimeout(late);
+      signal.removeEventListener("abort", cancel);
+      this.#listener = undefined;
+      this.#fail = () => {};
+    }
+  }
+
+  /** Ends the program. Changes of its turn are lost unless the turn was ended before. @param reason half a sentence */
+  close(reason: string): void {
+    this.#hangUp(reason);
+    this.pipe.close();
+  }
+
+  /** Listens no longer. */
+  #hangUp(reason: string): void {
+    this.#stream.close(reason);
+    this.#connection.close();
+  }
+
+  #guarded(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #hear({ sessionId, update }: Readonly<Record<string, unknown>>): void {
+    if (this.#session !== undefined && sessionId !== this.#session) return;
+    const read = readUpdate(update);
+    if (read === undefined) return;
+    switch (read.type) {
+      case "commands":
+        this.#commands = read.commands;
+        return;
+      case "mode":
+        if (this.#mode !== undefined) this.#mode = { ...this.#mode, current: read.mode };
+        return;
+      case "options":
+        return this.#options(read.options);
+      case "title":
+        this.#title = read.title;
+        return;
+      default:
+        if (this.#isReplaying || this.#session === undefined) return;
+        if (this.#listener !== undefined) this.#guarded(() => this.#listener?.hear(read));
+        else if (this.#early.length < MOST_EARLY) this.#early.push(read);
+    }
+  }
+
+  #options(options: unknown): void {
+    this.#model = optionIn(options, "model") ?? this.#model;
+    if (this.#mode?.option !== undefined) this.#mode = optionIn(options, "mode") ?? this.#mode;
+  }
+
+  /** @throws {TurnError} */
+  async #ask<Answer>(method: string, params: unknown, signal?: AbortSignal): Promise<Answer> {
+    const options = signal === undefined ? {} : { cancellationSignal: signal, stopWaitingOnCancel: true };
+    try {
+      const ended = this.#stream.end.then((reason) => Promise.reject(new Error(reason)));
+      const answer = this.#connection.agent.request<unknown, unknown>(method, params, options);
+      answer.catch(() => {});
+      return await Promise.race([answer, ended]) as Answer;
+    } catch (error) {
+      if (error instanceof RequestError && error.code === AUTH_REQUIRED) throw this.#needsLogin();
+      if (signal?.aborted) throw this.#error(`it did not answer ${method}`);
+      throw this.#error(error instanceof RequestError ? refusalOf(error) : messageOf(error));
+    }
+  }
+
+  #needsLogin(): TurnError {
+    const { title, login } = this.#config;
+    const how = login === undefined ? "Log in with its own program" : `Run "${login}" in a terminal`;
+    return new TurnError("auth", `${title} needs a login.`, `${how}, then send the message again.`);
+  }
+
+  #error(reason: string): TurnError {
+    const { title } = this.#config;
+    const { ended } = this.#stream;
+    const why = cleanLine(ended ?? reason, LONGEST_ERROR).replace(/\.$/, "");
+    if (ended === undefined) return new TurnError("bad_answer", `${title} failed: ${why}.`);
+    return new TurnError("bad_answer", `${title} has ended: ${why}.`, "Your next message starts it again.");
+  }
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {};
+}
+
+/** Some agents put the reason into the error's data. */
+function refusalOf({ message, data }: RequestError): string {
+  const details = isRecord(data) ? [data.details, data.message].find((one) => typeof one === "string") : data;
+  return typeof details === "string" && details !== "" && details !== message
+    ? `${message}: ${details}`
+    : message;
+}

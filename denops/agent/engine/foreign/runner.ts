@@ -1,0 +1,28 @@
+/** Another agent as the runner of a session. Its parts are loaded with the first turn. */
+import type { EngineConfig } from "../../protocol/config.ts";
+import type { Runner } from "../agent/turn/runner.ts";
+import type { ClientAbilities } from "../ports/abilities.ts";
+import type { ForeignWork } from "./work.ts";
+
+export function foreignRunner(
+  config: NonNullable<EngineConfig["agent"]>,
+  { agent: port, questions }: Pick<ClientAbilities, "agent"> & Partial<Pick<ClientAbilities, "questions">>,
+): Runner {
+  let work: ForeignWork | undefined;
+  let isClosed = false;
+  return {
+    // The agent knows the size of its own window.
+    model: { provider: config.name, name: config.title, contextWindow: Infinity },
+    tools: [],
+    async runTurn(message, ports, signal) {
+      const { ForeignWork } = await import("./work.ts");
+      if (!isClosed) work ??= new ForeignWork({ config, port, questions });
+      return await work?.runTurn(message, ports, signal) ?? { type: "stopped", reason: "cancelled" };
+    },
+    title: () => Promise.resolve(work?.title),
+    close() {
+      isClosed = true;
+      work?.close();
+    },
+  };
+}

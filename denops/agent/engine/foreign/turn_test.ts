@@ -1,0 +1,303 @@
+/** Turns of another agent, in a session of the real engine; the agent speaks the protocol in memory. */
+import assert from "node:assert/strict";
+import { CANCELLED, checkEvents, END_TURN } from "../../../../tests/support/engine_session.ts";
+import { AgentError, type AgentHand, OPTIONS } from "../../../../tests/support/foreign/in_memory.ts";
+import { foreignSession, linesOf } from "../../../../tests/support/foreign/session.ts";
+
+Deno.test("what the agent says and does is stored and shown, and what it changed is kept, undone and known", async () => {
+  await using session = await foreignSession({
+    async turn(_text, hand) {
+      hand.think("I ponder.");
+      hand.say("Reading. ");
+      hand.call("c1", { title: "Read a.txt", kind: "read", rawInput: {}, status: "pending" });
+      hand.more("c1", {
+        rawInput: { path: "a.txt" },
+        locations: [{ path: "a.txt", line: 1 }],
+        status: "in_progress",
+      });
+      hand.more("c1", {
+        status: "completed",
+        content: [{ type: "content", content: { type: "text", text: "one\ntwo\n" } }],
+      });
+      await hand.change("sed -i s/one/ONE/ a.txt; echo n > new.txt");
+      hand.say("Done");
+      hand.say(" it.");
+    },
+  });
+  assert.deepEqual(await session.prompt("Change it"), END_TURN);
+  checkEvents(session.events);
+  assert.deepEqual(linesOf(session.events, session.project.root), [
+    "think I ponder.",
+    "say Reading. ",
+    "start read: Read a.txt",
+    "run: held by the sandbox",
+    "completed: 2 lines",
+    "say Done it.",
+    "start edit: changes of Claude",
+    "ask: Claude would make 2 changes",
+    "answer: allow_once (asked)",
+    "run: asked",
+    "modified a.txt",
+    "created new.txt",
+    "completed: 2 files kept",
+    "done: end_turn",
+  ]);
+  assert.equal(await session.project.read("a.txt"), "ONE\ntwo\n");
+  assert.deepEqual(session.agent.steps, ["open", "begin", "end complete"]);
+  await session.session.takeBack({ kind: "undo", turn: undefined });
+  assert.equal(await session.project.read("a.txt"), "one\ntwo\n");
+  const said = session.messages().filter(({ role }) => role === "assistant");
+  assert.deepEqual(said.map(({ text }) => text), ["Reading. ", "", "Done it."]);
+});
+
+Deno.test("a permission is answered by the rules' word, with the agent's own option, and never with always", async () => {
+  const answers: string[] = [];
+  await using session = await foreignSession({
+    async turn(_text, hand) {
+      // A permission may come before its call.
+      answers.push(
+        await hand.permit({
+          toolCallId: "p1",
+          title: "Run make",
+          kind: "execute",
+          rawInput: { command: "make" },
+        }),
+      );
+      hand.more("p1", { status: "completed", rawOutput: { output: "built\n", exit_code: 0 } });
+      answers.push(
+        await hand.permit({
+          toolCallId: "p2",
+          title: "Run rm",
+          kind: "execute",
+          rawInput: { command: ["bash", "-lc", "rm -r x"] },
+        }),
+      );
+      hand.more("p2", { status: "failed" });
+      answers.push(
+        await hand.permit({ toolCallId: "p3", title: "Edit", kind: "edit", locations: [{ path: "a.txt" }] }),
+      );
+      answers.push(await hand.permit({ toolCallId: "p4", title: "Odd" }, [OPTIONS[0], OPTIONS[2]]));
+    },
+  }, {
+    ask({ access }) {
+      assert.ok(access.kind === "foreign");
+      if (access.command === "rm -r x") return { answer: "reject", rule: "run(rm *)", reason: "no" };
+      if (access.files !== undefined) return { answer: "allow_session" };
+      return { answer: "allow_once", rule: "held by the sandbox" };
+    },
+  });
+  assert.deepEqual(await session.prompt("Go"), END_TURN);
+  checkEvents(session.events);
+  assert.deepEqual(answers, ["yes", "no", "always", "cancelled"]);
+  assert.deepEqual(
+    session.asked.map(({ access }) =>
+      access.kind === "foreign"
+        ? [access.tool, access.command, access.files?.map(({ access, path }) => `${access} ${path.relative}`)]
+        : []
+    ),
+    [
+      ["execute", "make", undefined],
+      ["execute", "rm -r x", undefined],
+      ["edit", undefined, ["write a.txt"]],
+      [
+        "other",
+        undefined,
+        undefined,
+      ],
+    ],
+  );
+  const lines = linesOf(session.events);
+  assert.ok(lines.includes("completed: exit code 0"));
+  assert.ok(lines.includes("failed: failed"));
+});
+
+Deno.test("a plan's approval is a question with the agent's own options", async () => {
+  const answers: string[] = [];
+  const asked: unknown[] = [];
+  const options = [
+    { optionId: "auto", name: "Yes, and accept edits", kind: "allow_always" },
+    { optionId: "manual", name: "Yes", kind: "allow_once" },
+    { optionId: "plan", name: "No, keep planning", kind: "reject_once" },
+  ];
+  const call = {
+    toolCallId: "plan",
+    title: "Ready to code?",
+    kind: "switch_mode",
+    content: [{ type: "content", content: { type: "text", text: "1. Do it" } }],
+  };
+  await using session = await foreignSession({
+    async turn(text, hand) {
+      answers.push(await hand.permit({ ...call, toolCallId: text }, options));
+    },
+  }, {
+    questions: {
+      ask(question, names) {
+        asked.push([question, names]);
+        return Promise.resolve(
+          asked.length === 1 ? "Yes" : asked.length === 2 ? "Something else" : undefined,
+        );
+      },
+    },
+  });
+  for (const text of ["one", "two", "three"]) assert.deepEqual(await session.prompt(text), END_TURN);
+  assert.deepEqual(answers, ["manual", "plan", "plan"]);
+  assert.deepEqual(asked[0], ["Ready to code?\n\n1. Do it", [
+    "Yes, and accept edits",
+    "Yes",
+    "No, keep planning",
+  ]]);
+  assert.deepEqual(session.asked, []);
+});
+
+Deno.test("in a mode that changes nothing a write is refused, and what was changed all the same is not kept", async () => {
+  const answers: string[] = [];
+  await using session = await foreignSession({
+    async turn(_text, hand) {
+      answers.push(
+        await hand.permit({ toolCallId: "w", title: "Edit", kind: "edit", locations: [{ path: "a.txt" }] }),
+      );
+      await hand.change("echo evil > a.txt");
+    },
+  }, {
+    ask: ({ access }) =>
+      access.kind === "effects" ? { answer: "reject", rule: "mode" } : { answer: "allow_once" },
+  });
+  session.session.modes.choose({ mode: "ask" });
+  assert.deepEqual(await session.prompt("Look"), END_TURN);
+  assert.deepEqual(answers, ["no"]);
+  assert.equal(await session.project.read("a.txt"), "one\ntwo\n");
+});
+
+Deno.test("a stopped turn is cancelled, and the user is asked about what it had changed", async () => {
+  const begun = Promise.withResolvers<void>();
+  await using session = await foreignSession({
+    async turn(_text, hand) {
+      hand.say("Half");
+      hand.call("c1", { title: "Run", kind: "execute", status: "in_progress" });
+      await hand.change("echo half > a.txt");
+      begun.resolve();
+      await hand.cancelled;
+      return "cancelled";
+    },
+  }, { ask: ({ force }) => force ? { answer: "allow_once" } : { answer: "reject" } });
+  const turn = session.prompt("Go");
+  await begun.promise;
+  session.session.cancel();
+  assert.deepEqual(await turn, CANCELLED);
+  checkEvents(session.events);
+  assert.deepEqual(session.agent.steps, ["open", "begin", "end"]);
+  assert.equal(await session.project.read("a.txt"), "half\n");
+  assert.ok(linesOf(session.events).includes("failed: stopped"));
+});
+
+Deno.test("an agent that does not stop is ended, and the next message starts it again with its own session", async () => {
+  const begun = Promise.withResolvers<void>();
+  const loaded: unknown[] = [];
+  await using session = await foreignSession([
+    {
+      turn(_text, hand) {
+        hand.say("No end");
+        begun.resolve();
+        return new Promise<string>(() => {});
+      },
+    },
+    {
+      capabilities: { loadSession: true },
+      answer(method, params, hand) {
+        if (method !== "session/load") return;
+        loaded.push(params.sessionId);
+        hand.update(
+          { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "Old words" } },
+          String(params.sessionId),
+        );
+      },
+      turn: (text, hand) => hand.say(`Again: ${text}`),
+    },
+  ]);
+  const turn = session.prompt("Go");
+  await begun.promise;
+  session.session.cancel();
+  assert.deepEqual(await turn, CANCELLED);
+  assert.deepEqual(session.agent.steps, ["open", "begin", "end", "close"]);
+  assert.deepEqual(await session.prompt("More"), END_TURN);
+  assert.deepEqual(loaded, ["theirs-1"]);
+  assert.ok(linesOf(session.events).includes("say Again: More"));
+  assert.ok(!linesOf(session.events).includes("say Old words"));
+});
+
+Deno.test("an agent that ends in a turn fails it with its last words; without its own session it gets the text", async () => {
+  const prompts: string[] = [];
+  await using session = await foreignSession([
+    {
+      async turn(_text, hand) {
+        hand.say("Working");
+        await hand.change("echo half > a.txt");
+        hand.exit("exit code 1: out of memory");
+        return await new Promise<string>(() => {});
+      },
+    },
+    {
+      turn(text) {
+        prompts.push(text);
+      },
+    },
+  ], { ask: () => ({ answer: "reject" }) });
+  const end = await session.prompt("Go");
+  assert.equal(
+    end.type === "failed" ? end.error.message : "",
+    "Claude has ended: exit code 1: out of memory. Your next message starts it again.",
+  );
+  checkEvents(session.events);
+  assert.equal(await session.project.read("a.txt"), "one\ntwo\n");
+  assert.deepEqual(await session.prompt("More"), END_TURN);
+  const [prompt = ""] = prompts;
+  assert.ok(prompt.startsWith("More\n"), prompt);
+  assert.ok(prompt.includes("User: Go") && prompt.includes("Assistant: Working"), prompt);
+});
+
+Deno.test("an agent without a login says so in one line, with the command", async () => {
+  await using session = await foreignSession({
+    answer(method) {
+      if (method === "session/new") throw new AgentError(-32000, "Authentication required");
+    },
+  }, { agent: { login: "claude /login" } });
+  const end = await session.prompt("Go");
+  assert.equal(
+    end.type === "failed" ? end.error.message : "",
+    'Claude needs a login. Run "claude /login" in a terminal, then send the message again.',
+  );
+  assert.deepEqual(session.agent.steps, ["open", "close"]);
+});
+
+Deno.test("the asking mode is set before each turn, whatever the agent does; without one the user hears of it", async () => {
+  const modes = {
+    currentModeId: "auto",
+    availableModes: [{ id: "auto", name: "Auto" }, { id: "default", name: "Ask" }, {
+      id: "plan",
+      name: "Plan",
+    }],
+  };
+  const turn = (_text: string, hand: AgentHand) =>
+    hand.update({ sessionUpdate: "current_mode_update", currentModeId: "auto" });
+  await using session = await foreignSession({ opened: { modes }, turn }, {
+    agent: { asking_mode: "default" },
+  });
+  const set = () =>
+    session.agent.received.flatMap(({ method, params }) => method === "session/set_mode" ? [params] : []);
+  await session.prompt("one");
+  await session.prompt("two");
+  session.session.modes.choose({ mode: "plan" });
+  await session.prompt("three");
+  assert.deepEqual(
+    set(),
+    ["default", "default", "plan"].map((modeId) => ({ sessionId: "theirs-1", modeId })),
+  );
+  assert.ok(!linesOf(session.events).some((line) => line.startsWith("warning")));
+  await using other = await foreignSession({}, { agent: { asking_mode: "default" } });
+  await other.prompt("one");
+  await other.prompt("two");
+  assert.equal(
+    linesOf(other.events).filter((line) => line.startsWith("warning: Claude does not ask")).length,
+    1,
+  );
+});
