@@ -1,0 +1,179 @@
+/**
+ * Another agent as a program: it speaks ACP and does what the user's message says between "@@" and "@@": a JSON list of
+ * steps, each an object with one of the keys of STEPS. Without a list it answers "You said: …". It needs no module.
+ * Options are words of its command line, such as `load`, `modes=auto,default`, `title=A title`, `login`, `deaf`.
+ */
+
+type Fields = Record<string, unknown>;
+
+const OPTIONS = new Map(
+  Deno.args.map((word) => [word.split("=")[0] ?? "", word.slice(word.indexOf("=") + 1)]),
+);
+const PERMISSION_OPTIONS = [
+  { optionId: "always", name: "Always allow", kind: "allow_always" },
+  { optionId: "yes", name: "Allow", kind: "allow_once" },
+  { optionId: "no", name: "Reject", kind: "reject_once" },
+];
+
+let session = "";
+let cwd = "";
+let asked = 0;
+let cancel = Promise.withResolvers<void>();
+const answers = new Map<unknown, (answer: Fields) => void>();
+const held: Deno.FsFile[] = [];
+
+function raw(text: string): void {
+  const bytes = new TextEncoder().encode(text);
+  for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
+}
+
+const send = (message: Fields) => raw(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const update = (fields: Fields) =>
+  send({ method: "session/update", params: { sessionId: session, update: fields } });
+const say = (text: string) =>
+  update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+
+function ask(method: string, params: Fields): Promise<Fields> {
+  const id = `theirs-${++asked}`;
+  const answer = new Promise<Fields>((resolve) => answers.set(id, resolve));
+  send({ id, method, params: { sessionId: session, ...params } });
+  return answer;
+}
+
+async function shell(line: string): Promise<string> {
+  const command = new Deno.Command("sh", { args: ["-c", line], cwd, stdout: "piped", stderr: "piped" });
+  const { stdout, stderr } = await command.output();
+  return new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+}
+
+/** Key of a step → what it does; a string is the reason why the turn stops. */
+const STEPS: Record<string, (value: never, step: Fields) => unknown> = {
+  say: (text: string) => say(text),
+  think: (text: string) => update({ sessionUpdate: "agent_thought_chunk", content: { type: "text", text } }),
+  update: (fields: Fields) => update(fields),
+  send: (message: Fields) => send(message),
+  raw: (text: string) => raw(text),
+  plan: (entries: unknown) => update({ sessionUpdate: "plan", entries }),
+  usage: ([used, size, amount]: number[]) =>
+    update({ sessionUpdate: "usage_update", used, size, cost: { amount, currency: "USD" } }),
+  mode: (currentModeId: string) => update({ sessionUpdate: "current_mode_update", currentModeId }),
+  call: (toolCallId: string, { call: _, ...fields }) =>
+    update({ sessionUpdate: "tool_call", toolCallId, title: toolCallId, ...fields }),
+  more: (toolCallId: string, { more: _, ...fields }) =>
+    update({ sessionUpdate: "tool_call_update", toolCallId, ...fields }),
+  /** Says the option that was chosen. */
+  async permit(toolCall: Fields, { options = PERMISSION_OPTIONS }) {
+    const { result } = await ask("session/request_permission", { toolCall, options });
+    const { outcome } = (result ?? {}) as { outcome?: { optionId?: string; outcome?: string } };
+    say(`[${outcome?.optionId ?? outcome?.outcome}]`);
+  },
+  /** Runs it without a permission. */
+  sh: (line: string) => shell(line),
+  /** Says its output. */
+  async show(line: string) {
+    say(await shell(line));
+  },
+  write: (path: string, { text }) =>
+    Deno.writeTextFile(path.startsWith("/") ? path : `${cwd}/${path}`, String(text)),
+  /** Keeps a file open for writing, also after the turn. */
+  async hold(path: string) {
+    held.push(await Deno.open(`${cwd}/${path}`, { write: true, create: true }));
+  },
+  wait: (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  /** Waits until a file exists; tests of the whole program decide when. */
+  async until(path: string) {
+    while (!await Deno.stat(path).then(() => true, () => false)) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  },
+  /** Waits until the turn is cancelled. */
+  async cancelled() {
+    await cancel.promise;
+    return "cancelled";
+  },
+  never: () => new Promise(() => {}),
+  flood(count: number, { text = "x" }) {
+    for (let at = 0; at < count; at++) say(String(text));
+  },
+  stop: (reason: string) => reason,
+  exit(code: number, { stderr = "" }) {
+    Deno.stderr.writeSync(new TextEncoder().encode(String(stderr)));
+    Deno.exit(code);
+  },
+};
+
+async function turn(text: string): Promise<string> {
+  const steps: unknown = JSON.parse(
+    /@@([^]*)@@/.exec(text)?.[1] ?? JSON.stringify([{ say: `You said: ${text}` }]),
+  );
+  for (const step of Array.isArray(steps) ? steps as Fields[] : []) {
+    const key = Object.keys(step).find((one) => one in STEPS) ?? "";
+    const end = await STEPS[key]?.(step[key] as never, step);
+    if (typeof end === "string" && (key === "stop" || key === "cancelled")) return end;
+  }
+  return "end_turn";
+}
+
+function opened(): Fields {
+  const [currentModeId, ...others] = OPTIONS.get("modes")?.split(",") ?? [];
+  if (currentModeId === undefined) return {};
+  const availableModes = [currentModeId, ...others].map((id) => ({ id, name: id }));
+  return { modes: { currentModeId, availableModes } };
+}
+
+async function answer(method: string, params: Fields): Promise<Fields> {
+  switch (method) {
+    case "initialize":
+      return {
+        protocolVersion: 1,
+        agentInfo: { name: "scripted", version: "1" },
+        agentCapabilities: {
+          loadSession: OPTIONS.has("load"),
+          promptCapabilities: { embeddedContext: true },
+        },
+        authMethods: [],
+      };
+    case "session/new":
+      if (OPTIONS.has("login")) throw Object.assign(new Error("Authentication required"), { code: -32000 });
+      session = crypto.randomUUID();
+      cwd = String(params.cwd);
+      return { sessionId: session, ...opened() };
+    case "session/load":
+      session = String(params.sessionId);
+      cwd = String(params.cwd);
+      return opened();
+    case "session/set_mode":
+      update({ sessionUpdate: "current_mode_update", currentModeId: params.modeId });
+      return {};
+    case "session/prompt": {
+      cancel = Promise.withResolvers();
+      const title = OPTIONS.get("title");
+      if (title !== undefined) update({ sessionUpdate: "session_info_update", title });
+      const blocks = params.prompt as { text?: string }[];
+      return { stopReason: await turn(blocks.map(({ text = "" }) => text).join("\n\n")) };
+    }
+    default:
+      throw Object.assign(new Error(`"Method not found": ${method}`), { code: -32601 });
+  }
+}
+
+function take(message: Fields): void {
+  const { id, method, params } = message;
+  if (typeof method !== "string") return answers.get(id)?.(message);
+  if (method === "session/cancel") return cancel.resolve();
+  if (id === undefined) return;
+  answer(method, (params ?? {}) as Fields).then(
+    (result) => send({ id, result }),
+    (error) => send({ id, error: { code: error.code ?? -32603, message: error.message } }),
+  );
+}
+
+let rest = "";
+for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+  const lines = (rest + text).split("\n");
+  rest = lines.pop() ?? "";
+  for (const line of lines.filter((one) => one.trim() !== "")) take(JSON.parse(line));
+}
+// Some agents ignore the end of their input.
+if (OPTIONS.has("deaf")) await new Promise((resolve) => setTimeout(resolve, 600_000));
+Deno.exit(0);
