@@ -17,6 +17,7 @@ const ABILITIES: Omit<ClientAbilities, "mcp" | "agent"> = {
   questions: { ask: never },
   languages: { ask: () => Promise.resolve({ kind: "nothing", reason: "nobody" }) },
   web: { read: new Map(), fetch: never },
+  webSearch: { engine: "brave", search: () => Promise.reject(new Error("no")) },
 };
 
 const FILES = { "src/greet.ts": 'export const greeting = "Hello";\n', "AGENTS.md": "Use tabs.\n" };

@@ -1,6 +1,7 @@
-/** The approval of an address is for one session, one address and one request, whatever an engine sends. */
+/** The approval of an address or a query is for one session and one request of it, whatever an engine sends. */
 import assert from "node:assert/strict";
 import type { RequestPermissionRequest } from "../../denops/agent/deps/acp_sdk.ts";
+import type { Access } from "../../denops/agent/protocol/access.ts";
 import { META, PERMISSION_OPTIONS } from "../../denops/agent/protocol/extensions.ts";
 import { webAnswers } from "../../denops/agent/supervisor/client/answers/web.ts";
 import type { ClientContext } from "../../denops/agent/supervisor/client/context.ts";
@@ -9,18 +10,20 @@ import { setUpGate } from "../support/gate.ts";
 // Nobody listens there.
 const URL_OF_RULE = "http://localhost:1/page";
 
-function request(url: string): RequestPermissionRequest {
+const request = (url: string) => requestOf({ kind: "fetch", url });
+
+function requestOf(access: Access): RequestPermissionRequest {
   return {
     sessionId: "s",
     toolCall: { toolCallId: "call", title: "fetch", kind: "fetch" },
     options: [...PERMISSION_OPTIONS],
-    _meta: { [META]: { reason: "", force: false, access: { kind: "fetch", url } } },
+    _meta: { [META]: { reason: "", force: false, access } },
   };
 }
 
 Deno.test("an engine fetches only what the gate has allowed, once, and every fetch taints the session", async () => {
   await using setup = await setUpGate({
-    allow: ["fetch(localhost:1)"],
+    allow: ["fetch(localhost:1)", "search_web(*)"],
     ask: [],
     deny: ["fetch(denied.example)"],
   });
@@ -29,10 +32,19 @@ Deno.test("an engine fetches only what the gate has allowed, once, and every fet
   const trust = { ...setup.context.trust, taint: (source?: string) => void tainted.push(source) };
   const context = { ...setup.context, session: "s", trust };
   const client = {
-    ports: { ownerOf: (session: string) => session === "gone" ? undefined : 1, gate, trustOf: () => trust },
-    permissions: { roots: [state.root], user: { state_dir: state.root }, rules: context.rules },
+    ports: {
+      ownerOf: (session: string) => session === "gone" ? undefined : 1,
+      gate,
+      trustOf: () => trust,
+      world: { env: () => undefined },
+    },
+    permissions: {
+      roots: [state.root],
+      user: { state_dir: state.root, web_search: { engine: "searxng", url: "http://localhost:1" } },
+      rules: context.rules,
+    },
   } as unknown as ClientContext;
-  const { fetch } = webAnswers(client);
+  const { fetch, search_web: search } = webAnswers(client);
   const open = (session: string, url: string) => fetch(session, { url }, new AbortController().signal);
   const refused = (session: string, url: string) => assert.rejects(open(session, url), /was not approved/);
   await refused("s", URL_OF_RULE);
@@ -62,5 +74,17 @@ Deno.test("an engine fetches only what the gate has allowed, once, and every fet
     await gate.permission(request(url), context);
     await refused("s", url);
   }
+  const find = (session: string, query: string) =>
+    search(session, { query, count: 1 }, new AbortController().signal);
+  const approve = (engine: "searxng" | "brave", query: string) =>
+    gate.permission(requestOf({ kind: "search_web", engine, query }), context);
+  await assert.rejects(find("s", "mine"), /this query was not approved/);
+  // Another engine than the user's.
+  await approve("brave", "mine");
+  await assert.rejects(find("s", "mine"), /this query was not approved/);
+  await approve("searxng", "mine");
+  await assert.rejects(find("s", "other"), /this query was not approved/);
+  await assert.rejects(find("s", "mine"), /^Error: SearXNG \(localhost:1\) did not answer: /);
+  await assert.rejects(find("s", "mine"), /this query was not approved/);
   assert.deepEqual(setup.updates.filter(({ type }) => type === "approval"), []);
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { parseRule } from "../../denops/agent/policy/rules.ts";
-import type { FetchedContent } from "../../denops/agent/protocol/screen_requests.ts";
+import type { FetchedContent } from "../../denops/agent/protocol/results/web.ts";
 import { fetchPage } from "../../denops/agent/supervisor/web/fetch_page.ts";
 import { DEFAULT_TIMEOUT, scratch } from "../support/project.ts";
 

@@ -1,6 +1,6 @@
 /** Pages that want to be more than data: nothing leaves the fence, nobody reads what nobody sees, and all take linear time. */
 import assert from "node:assert/strict";
-import type { FetchedContent } from "../../denops/agent/protocol/screen_requests.ts";
+import type { FetchedContent } from "../../denops/agent/protocol/results/web.ts";
 import { fencedPart, webText } from "../../denops/agent/engine/tools/web/show.ts";
 import { assertEachLinear } from "../support/growth.ts";
 

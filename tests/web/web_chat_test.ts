@@ -18,6 +18,9 @@ Deno.test({
     // All names are reached through it, so none has to exist.
     await using proxy = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ url }) => {
       requests.push(url);
+      if (url.startsWith("http://search.example/")) {
+        return Response.json({ results: [{ url: "https://a.example/", title: "Found", content: "Here." }] });
+      }
       if (url.endsWith("/moved")) return Response.redirect("http://elsewhere.example/", 302);
       return new Response(PAGE, { headers: { "content-type": "text/html" } });
     });
@@ -25,7 +28,8 @@ Deno.test({
       script: [call("http://docs.example/guide"), call("http://docs.example/guide", 2), "say Read."].join(
         "\n---\n",
       ),
-      options: `sessions = { title = false }, rules = { allow = { "fetch(allowed.example)" } }`,
+      options: `sessions = { title = false }, rules = { allow = { "fetch(allowed.example)" } },
+        web = { search = { engine = "searxng", url = "http://search.example" } }`,
       env: { HTTP_PROXY: `http://127.0.0.1:${proxy.addr.port}` },
       columns: 100,
     });
@@ -76,5 +80,22 @@ Deno.test({
       refused.join("\n"),
       /its host is not public; only a rule of the user such as fetch\(localhost:1\) opens it/,
     );
+
+    await play("Search", 'call search_web {"query": "greet in deno"}');
+    await nvim.waitForScreen("searxng gets: greet in deno");
+    assert.match(
+      `${await nvim.lua(`return ${first}.reason`)}`,
+      /^needs your approval; this session has read web pages$/,
+    );
+    assert.equal(requests.length, 2);
+    await nvim.command("Agent approve");
+    await waitForTurn(nvim);
+    assert.deepEqual(requests.slice(2), ["http://search.example/search?q=greet+in+deno&format=json"]);
+    const results = server.requests.at(-1)?.text ?? "";
+    assert.match(
+      results,
+      /^SearXNG, 1 result for "greet in deno", through the proxy 127\.0\.0\.1:\d+\. Strangers/,
+    );
+    assert.ok(results.includes("1. Found\n   https://a.example/\n   Here."), results);
   },
 });

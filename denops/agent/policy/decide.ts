@@ -13,10 +13,11 @@ import {
   lineRules,
   mcpRule,
   opensHost,
+  searchRule,
   suggestRules,
 } from "./matching_rules.ts";
 import { isPublicHost } from "./remote_rules.ts";
-import { commandRisk, fetchRisk, foreignReason, writeRisk } from "./foreign.ts";
+import { commandRisk, fetchRisk, foreignReason, searchRisk, writeRisk } from "./foreign.ts";
 import { beyondSensitive, passesUnasked, type SessionTrust, UNASKED } from "./session_permission.ts";
 
 /** The gate's knowledge when it decides. */
@@ -104,6 +105,11 @@ function judge(access: Access, circumstances: Circumstances): AccessDecision {
     case "fetch": {
       const found = judgeFetch(access.url, rules, reason);
       return askAgain(found, fetchRisk(rules, access.url), circumstances);
+    }
+    case "search_web": {
+      const found = byRule(searchRule(rules, access.engine)) ?? askBecause(reason);
+      const suggestion = ruleText({ kind: "search_web", pattern: access.engine });
+      return askAgain(accessDecision(found, suggestion), searchRisk(rules, access.engine), circumstances);
     }
     case "mcp":
       return judgeTool(access, rules, reason);

@@ -27,6 +27,7 @@ function againstToolSet(access: Access, set: TurnLimits["toolSet"]): FileDecisio
     case "command":
     case "agent":
     case "fetch":
+    case "search_web":
     case "mcp":
     case "foreign":
       return denied(`this turn ${TOOL_SETS[set].does}`);
@@ -55,6 +56,7 @@ function againstAccess(access: Access, mode: TurnLimits["access"]): FileDecision
     // A started agent is bound to the mode of its parent.
     case "agent":
     case "fetch":
+    case "search_web":
     case "nothing":
       return undefined;
     default:

@@ -155,8 +155,8 @@ Deno.test("a call of an MCP tool suggests the rule for exactly this tool", () =>
 
 Deno.test("the gate's word on each kind of access is the rules' of that kind; without one it asks", () => {
   const given = circumstances(
-    ["fetch(a.example)", "mcp(git/*)", "write(a.ts)", "run(*)"],
-    ["fetch(b.example)", "mcp(git/drop)", "read(b.ts)", "agent(deep-*)"],
+    ["fetch(a.example)", "search_web(brave)", "mcp(git/*)", "write(a.ts)", "run(*)"],
+    ["fetch(b.example)", "search_web(e*)", "mcp(git/drop)", "read(b.ts)", "agent(deep-*)"],
   );
   const line = { kind: "command", cwd: "/p", timeout: 1, background: false } as const;
   const cases: readonly (readonly [Access, string])[] = [
@@ -167,6 +167,9 @@ Deno.test("the gate's word on each kind of access is the rules' of that kind; wi
     [{ kind: "fetch", url: "https://\u0430.example/" }, "deny address"],
     [{ kind: "fetch", url: "http://localhost:3000/" }, "deny private host"],
     [{ kind: "fetch", url: "http://[::ffff:a01:203]/" }, "deny private host"],
+    [{ kind: "search_web", engine: "brave", query: "x" }, "allow search_web(brave)"],
+    [{ kind: "search_web", engine: "exa", query: "x" }, "deny search_web(e*)"],
+    [{ kind: "search_web", engine: "kagi", query: "x" }, "ask asked"],
     [{ kind: "mcp", server: "git", tool: "log" }, "allow mcp(git/*)"],
     [{ kind: "mcp", server: "git", tool: "drop" }, "deny mcp(git/drop)"],
     [{ kind: "mcp", server: "a", tool: "log" }, "ask asked"],
@@ -185,6 +188,8 @@ Deno.test("the gate's word on each kind of access is the rules' of that kind; wi
     const said = `${decision.verdict} ${decision.rule}${always ? " always" : ""}`;
     assert.equal(said, expected, JSON.stringify(access));
   }
+  const search = decide({ kind: "search_web", engine: "kagi", query: "x" }, given);
+  assert.equal(search.suggestion, "search_web(kagi)");
   const unknown: Access = JSON.parse('{"kind": "device"}');
   assert.equal(decide(unknown, given).decision.verdict, "deny");
 });

@@ -6,7 +6,7 @@ import type { Access, FileAccess } from "../protocol/access.ts";
 import { type CommandAccess, hasNetwork, levelOf } from "../protocol/commands.ts";
 import type { FileRules } from "../protocol/config.ts";
 import { type FileDecision, mayWrite } from "./file_access.ts";
-import { fetchRule } from "./matching_rules.ts";
+import { fetchRule, searchRule } from "./matching_rules.ts";
 import { namesHost } from "./remote_rules.ts";
 import type { Rule } from "./rules.ts";
 
@@ -33,6 +33,7 @@ export function foreignSource(access: Access): ForeignSource | undefined {
     case "mcp":
       return "mcp";
     case "fetch":
+    case "search_web":
       return "web";
     case "agent":
       return access.access === undefined ? "agent" : undefined;
@@ -74,4 +75,10 @@ export function writeRisk(files: readonly FileAccess[], { safe_to_write }: FileR
 export function fetchRisk(rules: readonly Rule[], url: string): string | undefined {
   const naming = rules.filter(({ kind, pattern }) => kind === "fetch" && namesHost(pattern));
   return fetchRule(naming, url)?.verdict === "allow" ? undefined : "needs network access";
+}
+
+/** The same for a query, unless a rule names its search engine. */
+export function searchRisk(rules: readonly Rule[], engine: string): string | undefined {
+  const naming = rules.filter(({ pattern }) => pattern === engine);
+  return searchRule(naming, engine)?.verdict === "allow" ? undefined : "needs network access";
 }

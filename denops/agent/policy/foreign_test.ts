@@ -31,7 +31,16 @@ const BASE: Circumstances = {
 };
 
 const allow = (...texts: readonly string[]) => texts.map((text) => parseRule(text, "allow", "user"));
-const ALL = allow("run(*)", "git(*)", "network(*)", "write(**)", "fetch(*)", "mcp(*/*)", "agent(*)");
+const ALL = allow(
+  "run(*)",
+  "git(*)",
+  "network(*)",
+  "write(**)",
+  "fetch(*)",
+  "search_web(*)",
+  "mcp(*/*)",
+  "agent(*)",
+);
 
 const PATTERNS = [
   ...["host(a.example)", "host(*.example)", "host(registry.npmjs.org)"],
@@ -203,6 +212,9 @@ Deno.test("rules on servers and agents still answer, and those on hosts if they 
     assert.equal(verdict(fetching, `fetch(${host})`).verdict, "allow", host);
     assert.equal(verdict(fetching, "fetch(*)", `fetch(${host})`).verdict, "allow", host);
   }
+  const searching = { kind: "search_web", engine: "brave", query: "x" } as const;
+  assert.equal(verdict(searching, "search_web(*)", "search_web(brave)").verdict, "allow");
+  assert.equal(verdict(searching, "search_web(*)").verdict, "ask");
   for (const host of ["*", "*:443", "*.org"]) {
     assert.deepEqual(verdict(fetching, `fetch(${host})`), {
       verdict: "ask",
@@ -234,6 +246,7 @@ Deno.test("results of servers, pages and other agents are foreign, those of our 
   const sources: readonly (readonly [Access, string | undefined])[] = [
     [{ kind: "mcp", server: "a", tool: "b" }, "mcp"],
     [{ kind: "fetch", url: "https://a.example" }, "web"],
+    [{ kind: "search_web", engine: "exa", query: "x" }, "web"],
     [{ kind: "agent", name: "codex", task: "x" }, "agent"],
     [{ kind: "agent", name: "explore", task: "x", access: "read" }, undefined],
     [{ kind: "command", command: "curl x", cwd: "/p", timeout: 1, background: false }, undefined],

@@ -94,6 +94,11 @@ export function opensHost(rules: readonly Rule[], url: string): boolean {
   );
 }
 
+/** The rule that decides on searching with an engine; undefined if none matches. */
+export function searchRule(rules: readonly Rule[], engine: string): Rule | undefined {
+  return deciding(rules, "search_web", (pattern) => nameMatches(pattern, engine));
+}
+
 /**
  * The hosts that commands without network can reach, as policy/hosts.ts reads them. Hosts that a rule denies or asks about
  * are excluded. Empty if no host is left.

@@ -1,6 +1,6 @@
 /**
- * Patterns of rules on names: the hosts of `fetch(*.python.org)`, the tools of `mcp(server/tool)`, the agents
- * of `agent(explore)`, and our own tools of `tool(refactor)`. Pure.
+ * Patterns of rules on names: the hosts of `fetch(*.python.org)`, the engine of `search_web(brave)`, the tools of
+ * `mcp(server/tool)`, the agents of `agent(explore)`, and our own tools of `tool(refactor)`. Pure.
  */
 
 import { addressProblem, normalName, parseHost } from "./hosts.ts";
@@ -71,6 +71,11 @@ export function toolMatches(pattern: string, server: string, tool: string): bool
   return more === undefined && covers(wantedServer, server) && covers(wantedTool, tool);
 }
 
+/** The problem of a pattern of search engines, as the end of a sentence; undefined if it is valid. */
+export function engineProblem(pattern: string): string | undefined {
+  return /^[^\s/()]+$/.test(pattern) ? undefined : "must be a search engine's name, where * is any text";
+}
+
 /** The problem of a pattern of agents, as the end of a sentence; undefined if it is valid. */
 export function agentProblem(pattern: string): string | undefined {
   return /^[^\s/()]+$/.test(pattern) ? undefined : "must be a mode's or an agent's name, where * is any text";
@@ -81,7 +86,7 @@ export function ownToolProblem(pattern: string): string | undefined {
   return /^[^\s/()]+$/.test(pattern) ? undefined : "must be a tool's name, where * is any text";
 }
 
-/** Whether a pattern matches the name of an agent or a tool. Case matters, because it does in names. */
+/** Whether a pattern matches the name of a search engine, an agent or a tool. Case matters, because it does in names. */
 export function nameMatches(pattern: string, name: string): boolean {
   return covers(pattern, name);
 }

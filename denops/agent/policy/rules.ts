@@ -1,7 +1,7 @@
 /**
  * The user's own rules: allow, ask and deny lists of patterns such as `run(git diff *)`, `write(src/**)`,
- * `read(.env)`, `network(npm install *)`, `host(registry.npmjs.org)`, `fetch(docs.python.org)`, `mcp(server/tool)`, `agent(explore)`,
- * `tool(refactor)`. Pure.
+ * `read(.env)`, `network(npm install *)`, `host(registry.npmjs.org)`, `fetch(docs.python.org)`, `search_web(brave)`,
+ * `mcp(server/tool)`, `agent(explore)`, `tool(refactor)`. Pure.
  */
 import { messageOf } from "../shared/errors.ts";
 import { patternProblem } from "./command/rules.ts";
@@ -9,7 +9,7 @@ import { RULE_KINDS, type RuleKind, rulesIn } from "../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../protocol/config.ts";
 import { hostProblem } from "./hosts.ts";
 import { globProblem } from "./glob.ts";
-import { agentProblem, fetchProblem, ownToolProblem, toolProblem } from "./remote_rules.ts";
+import { agentProblem, engineProblem, fetchProblem, ownToolProblem, toolProblem } from "./remote_rules.ts";
 
 /** Strongest first. */
 export const RULE_SOURCES = ["session", "project", "user"] as const;
@@ -23,8 +23,8 @@ export interface Rule {
   readonly verdict: RuleVerdict;
   readonly kind: RuleKind;
   /**
-   * A glob of paths, a pattern of one simple command, a host, server/tool, or the name of a mode, agent or
-   * tool.
+   * A glob of paths, a pattern of one simple command, a host, server/tool, or the name of a search engine, mode, agent
+   * or tool.
    */
   readonly pattern: string;
   readonly source: RuleSource;
@@ -74,6 +74,7 @@ const PROBLEMS: Readonly<Record<RuleKind, (pattern: string) => string | undefine
   read: globProblem,
   write: globProblem,
   fetch: fetchProblem,
+  search_web: engineProblem,
   mcp: toolProblem,
   agent: agentProblem,
   tool: ownToolProblem,

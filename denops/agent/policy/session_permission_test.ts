@@ -194,6 +194,7 @@ Deno.test("an explicit rule is stronger than what the session may do unasked", (
 Deno.test("other kinds of access are as before in a loosened session", () => {
   const others: readonly Access[] = [
     { kind: "fetch", url: "https://a.example" },
+    { kind: "search_web", engine: "exa", query: "x" },
     { kind: "mcp", server: "a", tool: "b" },
     { kind: "agent", name: "codex", task: "x" },
     { kind: "ask", about: "server", text: "x" },

@@ -5,6 +5,7 @@
 import { z } from "../deps/zod.ts";
 import { CommandInput } from "./commands.ts";
 import { MODE_ACCESSES } from "./modes.ts";
+import { SEARCH_ENGINES } from "./options/shapes.ts";
 
 const AccessPath = z.object({
   /** Absolute real path. */
@@ -45,6 +46,8 @@ export const Access = z.discriminatedUnion("kind", [
   /** The changes of an ended command, which the supervisor lists. `terminal`: its ACP id. */
   z.object({ kind: z.literal("effects"), terminal: z.string() }),
   z.object({ kind: z.literal("fetch"), url: z.string() }),
+  /** A query for the user's search engine. */
+  z.object({ kind: z.literal("search_web"), engine: z.enum(SEARCH_ENGINES), query: z.string() }),
   /** A tool of an MCP server. `input`: its arguments as JSON, exactly as they are sent. */
   z.object({ kind: z.literal("mcp"), server: z.string(), tool: z.string(), input: z.string().optional() }),
   /**
@@ -98,6 +101,7 @@ export const RULE_KINDS = [
   "read",
   "write",
   "fetch",
+  "search_web",
   "mcp",
   "agent",
 ] as const satisfies readonly (

@@ -1,11 +1,11 @@
 /** The configurations of the supervisor and the engine. Lua sends the first, the supervisor the second. */
 import { z } from "../deps/zod.ts";
 import { OwnMode } from "./modes.ts";
-import { httpUrl, list, map, McpName, Price } from "./options/shapes.ts";
+import { httpUrl, list, map, McpName, Price, SEARCH_ENGINES } from "./options/shapes.ts";
 import { ENGINE_OPTIONS, MODEL_OPTIONS, RULE_OPTIONS, SUPERVISOR_OPTIONS } from "./options/options.ts";
 import { WIRES } from "./providers.ts";
 
-export type { Price, ProviderOptions, SafeToWrite } from "./options/shapes.ts";
+export type { Price, ProviderOptions, SafeToWrite, WebSearch } from "./options/shapes.ts";
 
 /** Globs for reading, in addition to `deny_read`, or names of tools; deny wins. */
 const Patterns = z.object({ deny: list(z.string()).default([]), ask: list(z.string()).default([]) });
@@ -107,6 +107,8 @@ export const EngineConfig = z.object({
     /** The command that logs the user in, for messages. */
     login: z.string().optional(),
   }).optional(),
+  /** The search engine of the tool search_web. */
+  search_engine: z.enum(SEARCH_ENGINES).optional(),
   /** Other models in the user's options. */
   models: list(ListedModel).default([]),
   /** Money that this project's sessions have spent on `date` (YYYY-MM-DD). */

@@ -8,6 +8,7 @@ import { CommandEffects } from "./commands.ts";
 import { FileRules } from "./config.ts";
 import { LspQuestion, LspResponse } from "./lsp.ts";
 import { changeKind, TurnFile } from "./requests.ts";
+import { FetchedContent, FoundPages, MOST_FOUND_PAGES, WebQuery, WebUrl } from "./results/web.ts";
 import { Surroundings, SurroundingsWanted } from "./surroundings.ts";
 import { TraceSpan } from "./trace.ts";
 import { SearchRequest, SearchResponse } from "./search.ts";
@@ -36,29 +37,6 @@ const nothing = z.object({});
 const pipe = z.string().max(100);
 /** Characters of one write. */
 const LONGEST_PIPE_TEXT = 16_000_000;
-
-/** Characters of an address of the web. */
-export const LONGEST_URL = 4_000;
-
-/** The content at an address of the web. */
-export const FetchedContent = z.object({
-  /** The last address, after redirects. */
-  url: z.string(),
-  /** Another host that the last answer redirects to; nothing was fetched from there. */
-  elsewhere: z.string().optional(),
-  /** Of HTTP. */
-  status: z.int(),
-  /** The media type without parameters; empty if unknown. */
-  type: z.string(),
-  kind: z.enum(["text", "image", "pdf", "binary"]),
-  /** Text, an image as base64, or nothing. */
-  body: z.string(),
-  /** The body is the beginning of a longer one. */
-  isCut: z.boolean(),
-  /** The user's own proxy that was used. */
-  proxy: z.string().optional(),
-});
-export type FetchedContent = z.infer<typeof FetchedContent>;
 
 /** Name → parameters and result. */
 export const SCREEN_REQUESTS = {
@@ -169,7 +147,12 @@ export const SCREEN_REQUESTS = {
   /** Ends the program. */
   pipe_close: { params: z.object({ pipe }), result: nothing },
   /** The content at an address; needs an approval for exactly this session and address. */
-  fetch: { params: z.object({ url: z.string().max(LONGEST_URL) }), result: FetchedContent },
+  fetch: { params: z.object({ url: WebUrl }), result: FetchedContent },
+  /** Searches with the user's search engine; needs an approval for exactly this session and query. */
+  search_web: {
+    params: z.object({ query: WebQuery, count: z.int().min(1).max(MOST_FOUND_PAGES) }),
+    result: FoundPages,
+  },
 } as const;
 
 /** Name → parameters. */

@@ -1,8 +1,9 @@
 /** The services of a session's client for tools. */
 import type { AgentContext } from "../../deps/acp_sdk.ts";
+import type { EngineConfig } from "../../protocol/config.ts";
 import type { McpPort } from "../ports/mcp.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
-import type { Web } from "../ports/web.ts";
+import type { Web, WebSearchPort } from "../ports/web.ts";
 import type { ProjectIndexes } from "../ports/code_index.ts";
 import type { ClientAbilities } from "../ports/abilities.ts";
 import { AcpCommands } from "./commands.ts";
@@ -22,14 +23,15 @@ export function clientAbilities(
   client: AgentContext,
   screen: Screen,
   moment: Moment,
-  { id, can, mcp, agent, index }: IndexOptions & {
+  { id, can, mcp, index, config }: IndexOptions & {
     readonly id: string;
     readonly can: Capabilities;
     readonly mcp: McpPort | undefined;
-    /** The agent that runs the session. */
-    readonly agent: string | undefined;
+    readonly config: Pick<EngineConfig, "agent" | "search_engine">;
   },
 ): Partial<ClientAbilities> {
+  const { search_engine: searchEngine } = config;
+  const agent = config.agent?.name;
   return {
     ...(agent !== undefined && screen.has("agent_begin") ? { agent: foreignPort(screen, agent) } : {}),
     ...(can.terminals ? { commands: new AcpCommands(client, screen, id) } : {}),
@@ -38,6 +40,9 @@ export function clientAbilities(
     ...(mcp === undefined ? {} : { mcp }),
     ...(screen.has("lsp") ? { languages: screenServers(screen, moment) } : {}),
     ...(screen.has("fetch") ? { web: screenWeb(screen) } : {}),
+    ...(screen.has("search_web") && searchEngine !== undefined
+      ? { webSearch: screenSearch(screen, searchEngine) }
+      : {}),
   };
 }
 
@@ -58,6 +63,17 @@ function screenWeb(screen: Screen): Web {
       screen.ask("fetch", { url }, signal).catch((error) => {
         signal.throwIfAborted();
         throw new ToolError(`Cannot fetch ${messageOf(error)}.`);
+      }),
+  };
+}
+
+function screenSearch(screen: Screen, engine: WebSearchPort["engine"]): WebSearchPort {
+  return {
+    engine,
+    search: (query, count, signal) =>
+      screen.ask("search_web", { query, count }, signal).catch((error) => {
+        signal.throwIfAborted();
+        throw new ToolError(`Cannot search the web: ${messageOf(error)}`);
       }),
   };
 }

@@ -67,11 +67,10 @@ export function openSession(
   const moment = new Moment(screen);
   const ask = permissionAsker(client, id);
   if (screen.has("trace")) startTrace((spans) => screen.tell("trace", { spans }));
-  const agent = config.agent?.name;
   // Another agent has servers of its own.
-  const mcp = agent === undefined ? options.mcp.join(id, client) : undefined;
+  const mcp = config.agent === undefined ? options.mcp.join(id, client) : undefined;
   const { index } = options;
-  const abilities = clientAbilities(client, screen, moment, { id, can, mcp, agent, index });
+  const abilities = clientAbilities(client, screen, moment, { id, can, mcp, index, config });
   let early: string | undefined;
   const session = new Session(id, roots, {
     config,
@@ -106,7 +105,7 @@ export function openSession(
     const send = (id: string, event: AgentEvent) => new UpdateSender(client, id, can).send(event);
     // No server starts before the user's first turn.
     const { mcp: _, ...others } = abilities;
-    const isOwn = can.extensions.size > 0 && agent === undefined;
+    const isOwn = can.extensions.size > 0 && config.agent === undefined;
     if (isOwn) options.warmUp(config, others, send, () => session.isBusy);
     session.checkpoints.recover().catch(() => {});
     // Our own client requests the list when it shows it.

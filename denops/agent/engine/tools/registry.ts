@@ -4,7 +4,6 @@ import { callTool } from "./call_tool.ts";
 import { changes } from "./changes.ts";
 import { remove } from "./delete.ts";
 import { edit } from "./edit.ts";
-import { fetchPage } from "./fetch.ts";
 import { findTools } from "./find_tools.ts";
 import { job } from "./job.ts";
 import { list } from "./list.ts";
@@ -18,6 +17,7 @@ import { search } from "./search.ts";
 import { subagent } from "./subagent.ts";
 import { symbols } from "./symbols.ts";
 import { think } from "./think.ts";
+import { WEB_TOOLS } from "./web/web_tools.ts";
 import { write } from "./write.ts";
 
 export const TOOLS: readonly (typeof read)[] = [
@@ -33,7 +33,7 @@ export const TOOLS: readonly (typeof read)[] = [
   refactor,
   run,
   job,
-  fetchPage,
+  ...WEB_TOOLS,
   plan,
   think,
   research,

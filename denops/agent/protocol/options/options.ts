@@ -9,6 +9,7 @@ import {
   Price,
   ProviderOptions,
   SafeToWrite,
+  WebSearch,
 } from "./shapes.ts";
 
 /** Options that the supervisor passes on to the engine. */
@@ -92,6 +93,8 @@ export const SUPERVISOR_OPTIONS = {
   lsp_start: z.enum(["ask", "always", "never"]).default("ask"),
   /** MCP servers by name: { cmd = { "npx", "-y", "a-server" }, hosts = { "registry.npmjs.org" } } or { url = "https://…" }. See |agent-mcp|. */
   mcp_servers: map(McpEntry).default({}),
+  /** The search engine of the tool search_web: { engine = "searxng", url = "https://…" } or { engine = "brave", api_key = "env:BRAVE_API_KEY" }. Default: none. See |agent-web-search|. */
+  web_search: WebSearch.optional(),
   /** Prefix of the git branch that each new session gets, such as "agent/". Default: no branch. */
   git_branch: BranchPrefix.optional(),
   /** auto: bubblewrap if it works. off: only Deno's permissions. */
@@ -142,6 +145,7 @@ export const OPTION_NAMES: Readonly<Record<string, string>> = {
   "tools_off": "tools.off",
   "lsp_start": "tools.lsp_start",
   "mcp_servers": "mcp.servers",
+  "web_search": "web.search",
   "title": "sessions.title",
   "keep_sessions_days": "sessions.keep_days",
   "compaction": "sessions.compaction",

@@ -21,11 +21,23 @@ function isEmptyRecord(value: unknown): boolean {
 
 export const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 
+/** An object without other keys. */
+function strict<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape, {
+    error: ({ code, keys }) =>
+      code === "unrecognized_keys"
+        ? `unknown option ${keys}. Known are ${Object.keys(shape).join(", ")}`
+        : undefined,
+  });
+}
+
+/** "env:NAME" or "cmd:a command that prints the key". */
+const apiKey = z.string().regex(/^(env|cmd):.+/s, 'must be "env:NAME" or "cmd:COMMAND"');
+
 const providerOptions = {
   wire: z.enum(WIRES).optional(),
   base_url: httpUrl.optional(),
-  /** "env:NAME" or "cmd:a command that prints the key". */
-  api_key: z.string().regex(/^(env|cmd):.+/s, 'must be "env:NAME" or "cmd:COMMAND"').optional(),
+  api_key: apiKey.optional(),
   headers: map(z.string()).optional(),
   /** For copilot: a company's own GitHub, and its API if that is not at "api." of it. */
   github_url: httpUrl.optional(),
@@ -33,12 +45,7 @@ const providerOptions = {
 };
 
 /** The user's own provider, or changes to a known one. */
-export const ProviderOptions = z.strictObject(providerOptions, {
-  error: ({ code, keys }) =>
-    code === "unrecognized_keys"
-      ? `unknown option ${keys}. Known are ${Object.keys(providerOptions).join(", ")}`
-      : undefined,
-});
+export const ProviderOptions = strict(providerOptions);
 export type ProviderOptions = z.infer<typeof ProviderOptions>;
 
 /** One entry of `safe_to_write`: true may be written without asking, false asks. */
@@ -100,12 +107,10 @@ const entry = {
   off: z.boolean().optional(),
 };
 
-export const McpEntry = z.strictObject(entry, {
-  error: ({ code, keys }) =>
-    code === "unrecognized_keys"
-      ? `unknown option ${keys}. Known are ${Object.keys(entry).join(", ")}`
-      : undefined,
-}).refine(({ cmd, url }) => ((cmd ?? []).length > 0) !== (url !== undefined), "must have either cmd or url");
+export const McpEntry = strict(entry).refine(
+  ({ cmd, url }) => ((cmd ?? []).length > 0) !== (url !== undefined),
+  "must have either cmd or url",
+);
 export type McpEntry = z.infer<typeof McpEntry>;
 
 const agentEntry = {
@@ -132,10 +137,26 @@ const agentEntry = {
 };
 
 /** The user's own agent, or changes to a known one. */
-export const AgentOptions = z.strictObject(agentEntry, {
-  error: ({ code, keys }) =>
-    code === "unrecognized_keys"
-      ? `unknown option ${keys}. Known are ${Object.keys(agentEntry).join(", ")}`
-      : undefined,
-});
+export const AgentOptions = strict(agentEntry);
 export type AgentOptions = z.infer<typeof AgentOptions>;
+
+export const SEARCH_ENGINES = ["searxng", "brave", "tavily", "exa", "kagi"] as const;
+
+/** The engine of the tool search_web. */
+export const WebSearch = strict({
+  engine: z.enum(SEARCH_ENGINES),
+  api_key: apiKey.optional(),
+  /** An instance of SearXNG, or another address of an engine's API. */
+  url: httpUrl.refine((url) => URL.parse(url)?.username === "", "must not contain a login").optional(),
+})
+  .refine(({ engine, url }) => engine !== "searxng" || url !== undefined, "needs url: your SearXNG instance")
+  .refine(({ engine, api_key }) => engine !== "searxng" || api_key === undefined, "searxng has no api_key")
+  .refine(({ engine, url }) => engine === "searxng" || url === undefined || isSecure(url), {
+    error: "its url must be https, because the key is sent there",
+  });
+export type WebSearch = z.infer<typeof WebSearch>;
+
+function isSecure(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === "https:" || /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
+}

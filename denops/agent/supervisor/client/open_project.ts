@@ -109,6 +109,7 @@ export class OpenProject implements AsyncDisposable {
         ...engineOptions(client, model, options),
         spent,
         mcp: await serversOf(client, notice),
+        ...defined({ search_engine: user.web_search?.engine }),
       };
       const key = (refused: boolean) => keyOf(model, refused, user, world);
       const events = confined(client.events(launch.isConfined, key), roots);

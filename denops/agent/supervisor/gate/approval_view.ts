@@ -126,6 +126,8 @@ function subjectOf(access: PlainAccess, content: Content, root: string): Approva
       return { kind: "file", ...diffsOf(content, root) };
     case "fetch":
       return { kind: "other", detail: visible(access.url) };
+    case "search_web":
+      return { kind: "other", detail: `${oneLine(access.engine)} gets: ${visible(access.query)}` };
     case "mcp":
       return { kind: "other", detail: mcpDetail(access) };
     case "agent":

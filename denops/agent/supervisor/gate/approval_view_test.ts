@@ -15,6 +15,7 @@ Deno.test("an approval shows the whole access, and nothing that hides", () => {
   const other = { kind: "other", reason: "so" } as const;
   const cases = [
     [{ kind: "fetch", url: "https://a.example/\u202ex" }, "https://a.example/<U+202E>x"],
+    [{ kind: "search_web", engine: "exa", query: "a\u202ex" }, "exa gets: a<U+202E>x"],
     [{ kind: "mcp", server: "git\nhub", tool: "log" }, "log of the server git hub"],
     [{ kind: "agent", name: "review", task: "look\nat \u200ball" }, "review: look\nat <U+200B>all"],
   ] as const;

@@ -1,4 +1,4 @@
-/** The writes of files, calls of MCP tools and fetched addresses that the gate has allowed in the running turn of each chat. */
+/** The writes of files, calls of MCP tools, searches and fetched addresses that the gate has allowed in the running turn of each chat. */
 import type { Access, AccessOf } from "../../protocol/access.ts";
 
 interface TurnApprovals {
@@ -39,13 +39,23 @@ export class ApprovedAccess {
 }
 
 /** Each approval allows one call. */
-type SpentAccess = AccessOf<"mcp" | "fetch">;
+type SpentAccess = AccessOf<"mcp" | "fetch" | "search_web">;
 
 function isSpent(access: Access): access is SpentAccess {
-  return access.kind === "mcp" || access.kind === "fetch";
+  return access.kind === "mcp" || access.kind === "fetch" || access.kind === "search_web";
 }
 
 function callKey(session: string | undefined, access: SpentAccess): string {
-  const call = access.kind === "fetch" ? [access.url] : [access.server, access.tool, access.input];
-  return JSON.stringify([session, access.kind, ...call]);
+  return JSON.stringify([session, access.kind, ...partsOf(access)]);
+}
+
+function partsOf(access: SpentAccess): readonly (string | undefined)[] {
+  switch (access.kind) {
+    case "mcp":
+      return [access.server, access.tool, access.input];
+    case "fetch":
+      return [access.url];
+    case "search_web":
+      return [access.engine, access.query];
+  }
 }

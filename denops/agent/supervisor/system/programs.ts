@@ -119,10 +119,10 @@ export const PROFILES = {
     unsandboxed: "the same",
   },
   web_page: {
-    purpose: "Deno: reads a web page that you approved",
+    purpose: "Deno: reads a web page that you approved, or asks your search engine",
     reads: "system programs, one script",
     writes: "nothing",
-    network: "the host of the page",
+    network: "that host",
     unixSockets: true,
     environment: "certificates",
     unsandboxed: "the same by Deno's permissions",

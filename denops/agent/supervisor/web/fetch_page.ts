@@ -1,10 +1,9 @@
 /** Fetches what an address leads to. Each address is judged before anything connects to its host. */
-import { type HostTarget, normalName } from "../../policy/hosts.ts";
 import { fetchRule, opensHost } from "../../policy/matching_rules.ts";
 import { isPublicHost } from "../../policy/remote_rules.ts";
 import { fetchRisk } from "../../policy/foreign.ts";
 import type { Rule } from "../../policy/rules.ts";
-import { type FetchedContent, LONGEST_URL } from "../../protocol/screen_requests.ts";
+import { type FetchedContent, LONGEST_URL } from "../../protocol/results/web.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
 import { proxyFor } from "../system/network.ts";
@@ -34,7 +33,7 @@ export async function fetchPage(
       const url = checkedUrl(last, rules);
       last = url.href;
       const isPublic = !opensHost(rules, url.href);
-      const { location, ...answer } = await requestPage({ url, host: hostOf(url), isPublic }, place, either);
+      const { location, ...answer } = await requestPage({ url, isPublic }, place, either);
       const proxy = proxyFor(url.href, place.environment);
       const content = { ...answer, url: url.href, body: plain(answer.body), ...defined({ proxy }) };
       if (location === undefined) return content;
@@ -76,13 +75,8 @@ function followsTo(from: URL, to: URL, rules: readonly Rule[]): boolean {
   return isSafe && (isSame || isAllowed);
 }
 
-function hostOf({ hostname, port, protocol }: URL): HostTarget {
-  const name = normalName(hostname) ?? hostname;
-  return { name, port: Number(port || (protocol === "https:" ? 443 : 80)) };
-}
-
 /** Control characters would grow six times as JSON. */
-function plain(body: string): string {
+export function plain(body: string): string {
   // deno-lint-ignore no-control-regex -- they are what is removed
   return body.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, "");
 }

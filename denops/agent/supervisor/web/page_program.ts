@@ -1,8 +1,8 @@
-/** Requests one address in a process of its own, in a sandbox whose only network is that address's host. */
+/** Sends one request in a process of its own, in a sandbox whose only network is the host of its address. */
 import { join } from "node:path";
-import type { HostTarget } from "../../policy/hosts.ts";
+import { type HostTarget, normalName } from "../../policy/hosts.ts";
 import { z } from "../../deps/zod.ts";
-import { LONGEST_URL } from "../../protocol/screen_requests.ts";
+import { LONGEST_URL } from "../../protocol/results/web.ts";
 import { isolatedProgram } from "../commands/bubblewrap.ts";
 import { AllowProxy } from "../network/allow_proxy.ts";
 import type { DialOptions } from "../network/dial.ts";
@@ -50,20 +50,31 @@ const LONGEST_REASON = 200;
 /** Folders and files with the system's certificates. */
 const STORES = ["/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/ld.so.cache", "/etc/ld.so.conf"];
 
-/** A request: its host, and whether that must have public addresses. */
+/** Bytes of the content, after decompression. */
+const MOST_BYTES = 10_000_000;
+
+/** A request without its host. */
 interface PageRequest {
   readonly url: URL;
-  readonly host: HostTarget;
+  /** Whether the host must have public addresses. */
   readonly isPublic: boolean;
+  /** By default GET. */
+  readonly method?: "POST";
+  /** In addition to those of pages. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Bytes of the content that are read. */
+  readonly most?: number;
 }
 
 /** @param signal ends the process @throws {Error} half a sentence */
 export async function requestPage(
-  { url, host: { name, port }, isPublic }: PageRequest,
+  { url, isPublic, most = MOST_BYTES, ...rest }: PageRequest,
   place: WebPlace,
   signal: AbortSignal,
 ): Promise<PageAnswer> {
   const { environment, resolve } = place;
+  const { name, port } = hostOf(url);
   const hosts = [`${name}:${port}`];
   let problem: string | undefined;
   await using proxy = await AllowProxy.open({
@@ -74,11 +85,12 @@ export async function requestPage(
     ...defined({ resolve }),
     onProblem: (text) => problem ??= text,
   });
-  const process = await startReader(url, hosts, proxy, place);
+  const process = await startReader(hosts, proxy, place);
   const stop = () => killGroup(process);
   signal.addEventListener("abort", stop, { once: true });
   try {
     signal.throwIfAborted();
+    await sendRequest(process, { url: url.href, most, ...rest });
     const answer = await readAnswer(process.stdout);
     signal.throwIfAborted();
     // The proxy's own answer looks like one of the server.
@@ -93,11 +105,23 @@ export async function requestPage(
 }
 
 const FLAGS = ["run", "--no-prompt", "--quiet", "--no-config", "--no-lock", "--no-remote"];
-const STREAMS = { stdin: "null", stdout: "piped", stderr: "null", leadsGroup: true } as const;
+const STREAMS = { stdin: "piped", stdout: "piped", stderr: "null", leadsGroup: true } as const;
+
+async function sendRequest({ stdin }: Deno.ChildProcess, request: object): Promise<void> {
+  try {
+    await new Response(JSON.stringify(request)).body?.pipeTo(stdin);
+  } catch {
+    // The process has ended, and its output says how.
+  }
+}
+
+function hostOf({ hostname, port, protocol }: URL): HostTarget {
+  const name = normalName(hostname) ?? hostname;
+  return { name, port: Number(port || (protocol === "https:" ? 443 : 80)) };
+}
 
 /** @throws {Error} half a sentence */
 async function startReader(
-  url: URL,
   hosts: readonly string[],
   proxy: AllowProxy,
   place: WebPlace,
@@ -114,13 +138,13 @@ async function startReader(
   };
   if (proxy.url !== undefined) {
     // Only Deno's permissions confine it.
-    const args = [...FLAGS, `--allow-net=${hosts.join(",")}`, READER_FILE, url.href];
+    const args = [...FLAGS, `--allow-net=${hosts.join(",")}`, READER_FILE];
     const own = { ...env, DENO_DIR: join(await runFolder(), "web-deno") };
     return openProgram("web_page", Deno.execPath(), { args, env: own, cwd: "/", ...STREAMS }).spawn();
   }
   const bash = await findProgram("bash", place.roots);
   if (bash === undefined) throw new Error("bash was not found on the PATH outside of the project");
-  const behind = proxied([DENO, ...FLAGS, "--allow-net", READER, url.href], proxy.socket, bash);
+  const behind = proxied([DENO, ...FLAGS, "--allow-net", READER], proxy.socket, bash);
   const mounts: readonly Mount[] = [
     ...[...STORES.filter(exists), ...files].map((path): Mount => ({ kind: "read", path })),
     { kind: "read", path: DENO, source: Deno.execPath() },

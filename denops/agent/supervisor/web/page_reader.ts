@@ -1,12 +1,8 @@
 /**
- * A program for a sandbox that reaches one host: requests one address and writes a line about the answer, then its content.
- * The server may be hostile, so nothing else runs in this process. It imports nothing.
+ * A program for a sandbox that reaches one host: reads a request as JSON, sends it, and writes a line about the answer, then
+ * its content. The server may be hostile, so nothing else runs in this process. It imports nothing.
  * @see page_program.ts
  */
-const [url = ""] = Deno.args;
-
-/** Bytes of the content, after decompression. */
-const MOST_BYTES = 10_000_000;
 /** Bytes that are searched for a zero and for the encoding. */
 const START_BYTES = 4_096;
 const LONGEST_MS = 60_000;
@@ -22,14 +18,17 @@ const HEADERS = {
 // Nobody waits for longer.
 setTimeout(() => Deno.exit(1), LONGEST_MS);
 try {
-  const response = await fetch(url, { redirect: "manual", headers: HEADERS, credentials: "omit" });
+  // Other users see the arguments and the environment of a process. `most`: bytes of the content, after decompression.
+  const { url, most, headers: more, ...init } = await new Response(Deno.stdin.readable).json();
+  const own = { ...HEADERS, ...more };
+  const response = await fetch(url, { ...init, headers: own, redirect: "manual", credentials: "omit" });
   const { status, headers } = response;
   const type = (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   const location = headers.get("location");
   if (status >= 300 && status < 400 && location !== null) {
     await write({ status, type, kind: "binary", isCut: false, location }, "");
   } else {
-    const { bytes, isCut } = await contentOf(response);
+    const { bytes, isCut } = await contentOf(response, most);
     const kind = kindOf(type, bytes);
     const body = kind === "text"
       ? decoded(bytes, headers.get("content-type") ?? "")
@@ -43,11 +42,14 @@ try {
 }
 Deno.exit(0);
 
-async function contentOf(response: Response): Promise<{ bytes: Uint8Array; isCut: boolean }> {
+async function contentOf(
+  response: Response,
+  most: number,
+): Promise<{ bytes: Uint8Array; isCut: boolean }> {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of response.body ?? []) {
-    const room = MOST_BYTES - length;
+    const room = most - length;
     parts.push(part.subarray(0, room));
     length += Math.min(room, part.length);
     if (part.length > room) return { bytes: joined(parts, length), isCut: true };

@@ -70,6 +70,7 @@ async function startPlayer() {
     questions: { ask: (question, options) => note("A")(question, options) },
     languages: { ask: note({ kind: "nothing", reason: "none" } as const) },
     web: { read: new Map(), fetch: () => Promise.reject(new Error("nobody allows it")) },
+    webSearch: { engine: "brave", search: () => Promise.reject(new Error("nobody allows it")) },
   };
   const engine = await startEngine({
     // A file is read before it is written.

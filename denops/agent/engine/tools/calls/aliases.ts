@@ -32,6 +32,8 @@ const TOOLS: Readonly<Record<string, string>> = {
   fetch:
     "web_fetch fetch_url fetch_web_page fetch_webpage read_url read_url_content open_url get_url browse url_fetch " +
     "fetch_content read_web_page visit_url visit_page",
+  search_web:
+    "web_search google_search search_internet internet_search search_the_web brave_web_search tavily_search",
   stop_command: "kill_shell kill_bash kill_terminal kill_command",
   plan: "todo_write write_todos update_todo_list manage_todo_list update_todos",
   ask_user: "ask_followup_question ask_user_question ask_question",
@@ -127,6 +129,7 @@ const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "@shell": "shell",
   },
   fetch: { url: "uri link address href web_url", page: "part page_number" },
+  search_web: { query: "q search_query search_term text", count: "max_results num_results numResults limit" },
   job: { id: "bash_id shell_id task_id terminal_id command_id job_id process_id session_id" },
   plan: { steps: "todos plan todo_list tasks items todo" },
   "plan.steps": { step: "content title task text description name", status: "state" },

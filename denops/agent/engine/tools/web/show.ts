@@ -1,6 +1,6 @@
 /** Text of the web as models see it: in parts, and fenced, because strangers have written it. */
 import type { WebText } from "../../ports/web.ts";
-import type { FetchedContent } from "../../../protocol/screen_requests.ts";
+import type { FetchedContent } from "../../../protocol/results/web.ts";
 import { fenced } from "../../../shared/text/fence.ts";
 import { toMarkdown } from "./markdown.ts";
 
@@ -75,7 +75,7 @@ function plainText({ type, body }: FetchedContent): string {
 }
 
 /** Without characters that nobody sees: they can carry text that only a model reads. */
-function clean(text: string): string {
+export function clean(text: string): string {
   return text
     // deno-lint-ignore no-control-regex -- they are what is removed
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, "")
@@ -84,7 +84,7 @@ function clean(text: string): string {
     .toWellFormed();
 }
 
-function oneLine(text: string): string {
+export function oneLine(text: string): string {
   return clean(text).replace(/\s+/g, " ").trim();
 }
 

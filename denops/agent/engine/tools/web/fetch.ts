@@ -1,10 +1,10 @@
-import { z } from "../../deps/zod.ts";
-import type { Access } from "../../protocol/access.ts";
-import { ToolError } from "../../shared/errors.ts";
-import type { Web, WebText } from "../ports/web.ts";
-import { defineTool, NOTHING, titleText, type ToolResult } from "./define.ts";
-import type { ImageRoom } from "./files/image_room.ts";
-import { fencedPart, webText } from "./web/show.ts";
+import { z } from "../../../deps/zod.ts";
+import type { Access } from "../../../protocol/access.ts";
+import { ToolError } from "../../../shared/errors.ts";
+import type { Web, WebText } from "../../ports/web.ts";
+import { defineTool, NOTHING, titleText, type ToolResult } from "../define.ts";
+import type { ImageRoom } from "../files/image_room.ts";
+import { fencedPart, webText } from "./show.ts";
 
 /** Texts that a session keeps, so that their later parts need no second request. */
 const MOST_TEXTS = 20;
