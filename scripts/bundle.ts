@@ -48,7 +48,8 @@ async function bundle(name: BundleName, folder: string): Promise<void> {
   const sources = await modules(name);
   await untilOldEnough(sources);
   const before = recordOf(AGENT, sources);
-  const options = ["--frozen", `--config=${CONFIG}`, "--platform=deno", "--minify", "--code-splitting"];
+  // No --minify: esbuild drops a `using` declaration that is read once, and what it opened stays open.
+  const options = ["--frozen", `--config=${CONFIG}`, "--platform=deno", "--code-splitting"];
   const entries = ENTRIES[name].map((entry) => join(AGENT, entry));
   const outdir = join(folder, dirname(ENTRIES[name][0]));
   const code = await deno(["bundle", "--quiet", ...options, `--outdir=${outdir}`, ...entries]);

@@ -57,6 +57,29 @@ async function engineFile(plugin: Scratch, health: string): Promise<string> {
   return file?.slice(folder.length) ?? "";
 }
 
+/** What the supervisor opens to look at sessions is closed again: a lock that stays keeps engines out. */
+async function assertClosesLocks(plugin: Scratch): Promise<void> {
+  await using agent = await startAgent({ script: "say Hello.", plugin: plugin.root });
+  await agent.nvim.command("Agent hello");
+  await waitForChat(agent.nvim, "Hello.");
+  await agent.nvim.command("Agent sessions");
+  await agent.nvim.waitForScreen("1 turn");
+  const [supervisor] = await marked(plugin.path("denops/agent/standalone.ts"));
+  assert.ok(supervisor !== undefined);
+  const folder = `/proc/${supervisor.pid}/fd`;
+  const open = Array.from(Deno.readDirSync(folder), ({ name }) => readlink(join(folder, name)));
+  assert.deepEqual(open.filter((path) => path.includes("/locks/")), []);
+}
+
+/** Empty if it is closed meanwhile. */
+function readlink(path: string): string {
+  try {
+    return Deno.readLinkSync(path);
+  } catch {
+    return "";
+  }
+}
+
 Deno.test({
   name: "the engine's bundle is used; where the supervisor's does not load, its modules are",
   ignore: Deno.build.os !== "linux",
@@ -89,5 +112,6 @@ Deno.test({
     assert.deepEqual(names.filter((name) => name.startsWith("dist")), ["dist"]);
     assert.ok(!existsSync(plugin.path("denops/agent/dist/engine/old.js")));
     assert.equal(await engineFile(plugin, "OK The plugin's modules are bundled"), "dist/engine/main.js");
+    await assertClosesLocks(plugin);
   },
 });
