@@ -1,20 +1,15 @@
 /**
  * An overlay of each root for one command: its writes go to a folder of the supervisor, and the roots stay
- * unchanged. The overlays are mounted in a namespace that bubblewrap holds; the command's own sandbox is
- * created inside of it, as it would be outside.
+ * unchanged.
  *
- * Sources: Documentation/filesystems/overlayfs.rst of Linux, bwrap(1), nsenter(1), mount(8), setns(2).
+ * Sources: Documentation/filesystems/overlayfs.rst of Linux, mount(8).
  */
-import { join } from "node:path";
 import { type Limits, listChanges, type OverlayChanges } from "./changes.ts";
-import { isInside } from "../../../policy/path.ts";
-import { findTools, firstLine, Holder, isRoot, type Tools } from "./holder.ts";
-import { openProgram } from "../../system/programs.ts";
-import { RunFolder } from "./run_folder.ts";
+import { likeRoot, OverlayNamespace } from "./namespace.ts";
 import { OverlayUsage } from "./usage.ts";
 
 /** Limits for the writes of one command. */
-const LIMITS: Limits = { bytes: 2 * 1024 ** 3, files: 200_000 };
+export const LIMITS: Limits = { bytes: 2 * 1024 ** 3, files: 200_000 };
 
 export interface OverlayOptions {
   /** Real paths. */
@@ -30,48 +25,31 @@ export interface OverlayOptions {
 }
 
 export class Overlay implements AsyncDisposable {
-  /**
-   * The command line that starts a program with the overlays in place of the roots. The program starts in
-   * `/`, with all capabilities of the namespace; without the overlays it does not start.
-   */
+  /** Starts a program in the namespace, see {@link OverlayNamespace}. */
   readonly enter: readonly string[];
   /** Creation time by the file system's clock: milliseconds since 1970. */
   readonly started: number;
   readonly #options: OverlayOptions;
-  readonly #tools: Tools;
-  readonly #folder: RunFolder;
-  readonly #holder: Holder;
+  readonly #namespace: OverlayNamespace;
   readonly #usages: readonly OverlayUsage[];
 
-  private constructor(options: OverlayOptions, tools: Tools, folder: RunFolder, holder: Holder) {
+  private constructor(options: OverlayOptions, namespace: OverlayNamespace) {
     this.#options = options;
-    this.#tools = tools;
-    this.#folder = folder;
-    this.#holder = holder;
-    const spaces = isRoot() ? ["-m"] : ["-U", "-m", "--preserve-credentials"];
+    this.#namespace = namespace;
+    this.enter = namespace.enter;
+    this.started = namespace.started;
     // The kernel limits memory.
     this.#usages = options.store === "memory"
       ? []
       : options.roots.map((_, index) => new OverlayUsage(this.upper(index), this.#limits));
-    this.started = folder.made;
-    const before = [tools.nsenter, "-t", String(holder.pid), ...spaces, "--"];
-    this.enter = [...before, tools.sh, "-c", ENTER, folder.path];
   }
 
   /** @throws {Error} one line, after removing everything */
   static async start(options: OverlayOptions): Promise<Overlay> {
     await using stack = new AsyncDisposableStack();
-    const tools = await findTools(options.roots);
-    const holding = options.roots.find((root) => isInside(options.state, root));
-    if (holding !== undefined) throw new Error(`the state folder is in ${holding}`);
-    const inside = await mountedIn(options.roots);
-    if (inside !== undefined) throw new Error(`another file system is mounted at ${inside}`);
-    const folder = stack.use(await RunFolder.create(options.state));
-    await Deno.mkdir(join(folder.path, "mem"));
-    await Deno.mkdir(join(folder.path, "disk"));
-    const holder = stack.use(await Holder.start(tools, MOUNT, mountWords(options, folder.path)));
-    const overlay = new Overlay(options, tools, folder, holder);
-    await overlay.#likeRoots();
+    const namespace = stack.use(await OverlayNamespace.open(options, MOUNT, mountWords(options)));
+    const overlay = new Overlay(options, namespace);
+    for (const [index, root] of options.roots.entries()) await likeRoot(root, overlay.upper(index));
     stack.move();
     return overlay;
   }
@@ -83,7 +61,7 @@ export class Overlay implements AsyncDisposable {
    */
   async list(signal: AbortSignal): Promise<readonly OverlayChanges[]> {
     const { roots } = this.#options;
-    const look = () => this.run(LOOK, [this.#folder.path, this.#uppers, ...roots]);
+    const look = () => this.run(LOOK, [this.#namespace.folder, this.#uppers, ...roots]);
     let failed = await look();
     for (; failed === BUSY; failed = await look()) {
       signal.throwIfAborted();
@@ -95,17 +73,16 @@ export class Overlay implements AsyncDisposable {
       const layers = {
         upper: this.upper(index),
         lower: this.lower(index),
-        view: this.#inside("mem", String(index), "view"),
+        view: this.#namespace.path("mem", String(index), "view"),
       };
       all.push(await listChanges(layers, this.#limits, signal));
     }
-    if (this.#holder.hasEnded) throw new Error("the sandbox is gone");
+    if (this.#namespace.hasEnded) throw new Error("the sandbox is gone");
     return all;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#holder[Symbol.asyncDispose]();
-    await this.#folder[Symbol.asyncDispose]();
+    await this.#namespace[Symbol.asyncDispose]();
   }
 
   /** Whether the running command has exceeded its limits on disk. In memory its writes fail instead. */
@@ -115,12 +92,12 @@ export class Overlay implements AsyncDisposable {
 
   /** The folder with the writes to a root. */
   upper(index: number): string {
-    return this.#inside(this.#uppers, String(index), "upper");
+    return this.#namespace.path(this.#uppers, String(index), "upper");
   }
 
   /** The original root. */
   lower(index: number): string {
-    return this.#inside("mem", String(index), "lower");
+    return this.#namespace.path("mem", String(index), "lower");
   }
 
   /** Whether nothing was written or deleted. */
@@ -130,21 +107,9 @@ export class Overlay implements AsyncDisposable {
     );
   }
 
-  /**
-   * Runs a script with the overlays in place of the roots.
-   * @returns undefined, or the error
-   */
-  async run(script: string, args: readonly string[]): Promise<string | undefined> {
-    const [program = "", ...rest] = this.enter;
-    const { success, stderr } = await openProgram("overlay", program, {
-      args: [...rest, this.#tools.sh, "-euc", script, "sh", ...args],
-      env: this.#tools.env,
-      leadsGroup: true,
-      stdin: "null",
-      stdout: "null",
-      stderr: "piped",
-    }).output();
-    return success ? undefined : firstLine(stderr, "it failed");
+  /** @see OverlayNamespace.run */
+  run(script: string, args: readonly string[]): Promise<string | undefined> {
+    return this.#namespace.run(script, args);
   }
 
   get #limits(): Limits {
@@ -154,22 +119,6 @@ export class Overlay implements AsyncDisposable {
   get #uppers(): "mem" | "disk" {
     return uppers(this.#options);
   }
-
-  /** A path of the run's folder inside of the namespace. */
-  #inside(...parts: readonly string[]): string {
-    return join(`/proc/${this.#holder.pid}/root`, this.#folder.path, ...parts);
-  }
-
-  /** The top folder of the overlay is the upper one, which we created: copy the root's attributes to it. */
-  async #likeRoots(): Promise<void> {
-    for (const [index, root] of this.#options.roots.entries()) {
-      const upper = this.upper(index);
-      const info = await Deno.stat(root);
-      if (isRoot()) await Deno.chown(upper, info.uid, info.gid);
-      if (info.mode !== null) await Deno.chmod(upper, info.mode & 0o7777);
-      if (info.mtime !== null) await Deno.utime(upper, info.atime ?? info.mtime, info.mtime);
-    }
-  }
 }
 
 function uppers({ store }: OverlayOptions): "mem" | "disk" {
@@ -178,9 +127,6 @@ function uppers({ store }: OverlayOptions): "mem" | "disk" {
 
 const BUSY = "busy";
 const BUSY_PAUSE_MS = 10;
-
-/** The folder exists only in the namespace, so that nothing starts on the real roots. */
-const ENTER = `[ -d "$0/mem/0/lower" ] || exit 97; exec "$@"`;
 
 /**
  * Mount options contain only our own paths, so that special characters in a root's path do not matter. A
@@ -213,11 +159,11 @@ for root; do
   index=$((index + 1))
 done`;
 
-function mountWords(options: OverlayOptions, run: string): readonly string[] {
+function mountWords(options: OverlayOptions): readonly string[] {
   const { roots, caches = [], store, limits: { bytes, files } = LIMITS } = options;
   const size = `size=${bytes},nr_inodes=${files}`;
   const more = store === "disk" ? ",volatile" : "";
-  return [run, size, uppers(options), more, String(roots.length), ...roots, ...caches];
+  return [size, uppers(options), more, String(roots.length), ...roots, ...caches];
 }
 
 /**
@@ -233,14 +179,3 @@ for root; do
   mount -t overlay -o "ro,lowerdir=$uppers/$index/upper:mem/$index/lower,userxattr,index=off" overlay "mem/$index/view"
   index=$((index + 1))
 done`;
-
-/** An overlay hides other mounts below its root. Source: proc_pid_mountinfo(5). */
-async function mountedIn(roots: readonly string[]): Promise<string | undefined> {
-  const text = await Deno.readTextFile("/proc/self/mountinfo");
-  const places = text.split("\n").map((line) => unescaped(line.split(" ")[4] ?? ""));
-  return places.find((place) => roots.some((root) => place.startsWith(root === "/" ? root : `${root}/`)));
-}
-
-function unescaped(path: string): string {
-  return path.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
-}

@@ -58,7 +58,7 @@ async function alone(all: string): Promise<Disposable> {
 }
 
 /** Commands and the kernel leave folders that even their owner cannot list. */
-async function removeTree(path: string): Promise<void> {
+export async function removeTree(path: string): Promise<void> {
   try {
     await Deno.remove(path, { recursive: true });
   } catch (error) {
