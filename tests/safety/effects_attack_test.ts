@@ -40,10 +40,10 @@ Deno.test("the engine gets what was agreed to, of its own commands alone", async
   await using place = await rehearsedProject({ "a.txt": "a\n" });
   const id = await place.run("echo b > a.txt; echo n > new.txt; echo x > .envrc");
   assert.deepEqual(place.kept(id), [], "nothing before the answer");
-  assert.deepEqual(place.terminals.rehearsal(SESSION, id).contents({ change: 0, offset: 0 }).parts, []);
+  assert.deepEqual(place.terminals.changes(SESSION, id).contents({ change: 0, offset: 0 }).parts, []);
   assert.equal(await place.ask(id, ONCE, "another session"), false);
   assert.equal(await place.ask("no such id", ONCE), false);
-  assert.throws(() => place.terminals.rehearsal("another session", id));
+  assert.throws(() => place.terminals.changes("another session", id));
   assert.equal(place.asked.length, 0, "nobody is asked about what is not there");
   assert.equal(await place.ask(await place.run("touch made"), { option: "reject" }), false);
   assert.equal(place.asked.at(-1)?.suggestion, "run(touch *)");
@@ -52,7 +52,7 @@ Deno.test("the engine gets what was agreed to, of its own commands alone", async
   const number = (path: string) => place.rows().find((row) => row.path === path)?.number ?? 0;
   assert.ok(await place.ask(id, { option: "allow_once", kept: [number("new.txt"), number(".envrc"), 99] }));
   assert.deepEqual(place.kept(id).sort(), [".envrc", "new.txt"]);
-  const { left } = place.terminals.rehearsal(SESSION, id).kept(0);
+  const { left } = place.terminals.changes(SESSION, id).kept(0);
   assert.deepEqual(left, [{ path: place.project.path("a.txt"), why: "the user left it out" }]);
   place.terminals.release(id);
   assert.throws(() => place.kept(id));

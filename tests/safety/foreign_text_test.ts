@@ -311,6 +311,7 @@ Deno.test("Neovim writes a sensitive file for the engine of such a session only 
     permissions: { roots: ["/p"] },
     rulesOf: () => FILES,
     terminals: { keeps: () => false },
+    agents: { keeps: () => false },
     userWrites: { isRunning: () => false },
     ports: {
       editor: { ask: () => Promise.resolve({ status: "not_open" }) },

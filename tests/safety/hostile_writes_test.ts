@@ -69,6 +69,7 @@ Deno.test("without a turn an engine writes only while the user's undo runs, for 
   const client = {
     permissions: { roots: ["/p"] },
     terminals: {},
+    agents: {},
     userWrites,
     ports: {
       editor: { ask: () => Promise.resolve({ status: "not_open" }) },

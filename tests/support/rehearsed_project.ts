@@ -95,7 +95,7 @@ export async function rehearsedProject(
       return shown?.kind === "effects" ? shown.effects : [];
     },
     kept: (terminal: string) =>
-      terminals.rehearsal(SESSION, terminal).kept(0).changes.map(({ path }) =>
+      terminals.changes(SESSION, terminal).kept(0).changes.map(({ path }) =>
         path.slice(project.root.length + 1)
       ),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

@@ -146,6 +146,14 @@ export type Update =
   /** How much of these calls' changes the user undid; only in a stored session. */
   | { readonly type: "undone"; readonly chat: number; readonly calls: RequestResult<"undo">["calls"] }
   /** `session`: of the engine that asks. */
+  /** While it is active, Neovim copies files of the roots to the folder before it writes them. */
+  | {
+    readonly type: "spool";
+    readonly folder: string;
+    readonly active: boolean;
+    /** Real paths. */
+    readonly roots: readonly string[];
+  }
   | ({ readonly type: "ask_editor"; readonly request: number; readonly session?: string } & EditorQuestion)
   /** More of the answer to an `aside`; its `engine_answer` has all of it. */
   | { readonly type: "aside_text"; readonly chat: number; readonly request: number; readonly text: string }

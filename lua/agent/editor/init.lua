@@ -5,6 +5,7 @@ local events = require("agent.events")
 local find = require("agent.reload.find")
 local lsp = require("agent.editor.lsp")
 local reload = require("agent.reload")
+local spool = require("agent.reload.spool")
 
 local M = {}
 
@@ -109,6 +110,8 @@ client.listen(function(batch)
   for _, update in ipairs(batch) do
     if update.type == "ask_editor" then
       answer(update)
+    elseif update.type == "spool" then
+      spool.follow(update)
     elseif update.type == "file_modified" then
       follow(update)
     end

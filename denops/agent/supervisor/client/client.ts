@@ -12,6 +12,7 @@ import { Ledger } from "../gate/ledger.ts";
 import { answers, listeners } from "./answers/answers.ts";
 import { approvals } from "./answers/approvals.ts";
 import { clientTerminals } from "./answers/commands.ts";
+import { projectAgents } from "./answers/agents.ts";
 import { projectMcp } from "./answers/pipes.ts";
 import { sessionUpdates } from "./answers/updates.ts";
 import type { ClientContext, ClientPorts } from "./context.ts";
@@ -28,6 +29,7 @@ export class EngineClient implements ClientContext {
   readonly terminals: Terminals;
   readonly pipes = new Pipes();
   readonly mcp: ClientContext["mcp"];
+  readonly agents: ClientContext["agents"];
   readonly userWrites = new UserWrites();
 
   private constructor(permissions: ProjectPermissions, ledger: Ledger, ports: ClientPorts) {
@@ -41,6 +43,7 @@ export class EngineClient implements ClientContext {
     );
     this.terminals = clientTerminals(this);
     this.mcp = projectMcp(permissions);
+    this.agents = projectAgents(permissions, ports.push);
   }
 
   static async open(roots: readonly string[], user: UserConfig, ports: ClientPorts): Promise<EngineClient> {
@@ -124,7 +127,8 @@ export class EngineClient implements ClientContext {
       view,
       rehearses,
       opensHosts: hold === "bubblewrap",
-      ended: (sessionId, terminal) => this.terminals.endedCommand(sessionId, terminal),
+      ended: (sessionId, terminal) =>
+        this.terminals.endedCommand(sessionId, terminal) ?? this.agents.ended(sessionId, terminal),
     };
   }
 }

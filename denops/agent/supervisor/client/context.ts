@@ -6,6 +6,7 @@ import type { KeyWorld } from "../agents/provider_key.ts";
 import type { UserWrites } from "../agents/user_writes.ts";
 import type { Terminals } from "../commands/terminals.ts";
 import type { TrustedSession } from "../gate/approval_view.ts";
+import type { AgentHost } from "../foreign/agent_host.ts";
 import type { Gate, GateContext } from "../gate/gate.ts";
 import type { Ledger } from "../gate/ledger.ts";
 import type { UserQuestions } from "../gate/questions.ts";
@@ -41,6 +42,7 @@ export interface ClientContext {
   readonly terminals: Terminals;
   readonly pipes: Pipes;
   readonly mcp: McpHost;
+  readonly agents: AgentHost;
   readonly userWrites: UserWrites;
   /** The rules for a session's files. @throws {Error} if the rules cannot be read */
   rulesOf(sessionId: string): FileRules;

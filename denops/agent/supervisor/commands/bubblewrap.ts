@@ -122,18 +122,41 @@ export async function isolatedProgram(
   return await enterOpen(words, roots, stateDir, bwrapArguments({ network: false, cwd: "/", mounts }));
 }
 
+/**
+ * The same for a program whose writes to the roots go to overlays.
+ * @param ownSandbox it creates sandboxes for its own commands
+ * @throws {Error} one line
+ */
+export async function overlaidProgram(
+  words: readonly string[],
+  cwd: string,
+  options: BubblewrapOptions,
+  { more, ownSandbox }: { readonly more: readonly Mount[]; readonly ownSandbox: boolean },
+): Promise<Pick<StartedCommand, "program" | "args">> {
+  const { roots, user, enter } = options;
+  const found = await sandbox(roots);
+  if (found.level !== "bubblewrap") throw new Error(found.reason);
+  const plan = await mountPlan({ access: "try", cwd, rehearsed: true }, options, found.system);
+  const all = bwrapArguments({ ...plan, mounts: [...plan.mounts, ...more] });
+  const inner = ownSandbox ? all.filter((word) => word !== "--disable-userns") : all;
+  const start = await enterOpen(words, roots, user.state_dir, inner, ownSandbox);
+  const [program = "", ...args] = [...enter, start.program, ...start.args];
+  return { program, args };
+}
+
 async function enterOpen(
   words: readonly string[],
   roots: readonly string[],
   stateDir: string,
   inner: readonly string[],
+  mounts = false,
 ): Promise<Pick<StartedCommand, "program" | "args">> {
   const found = await sandbox(roots);
   if (found.level !== "bubblewrap") throw new Error(found.reason);
   const sh = await findProgram("sh", roots);
   if (sh === undefined) throw new Error("no shell was found on the PATH outside of the project");
   // In a network name space of its own, Unix sockets reach nothing but the mounted ones.
-  const filter = await seccompFile("write", stateDir);
+  const filter = await seccompFile("write", stateDir, mounts);
   const start = ["-c", ENTER_OPEN, "sh", filter, found.bwrap, "--seccomp", "3"];
   return { program: sh, args: [...start, ...userIds(), ...inner, "--", ...words] };
 }
@@ -153,9 +176,7 @@ async function mountPlan(
 ): Promise<MountPlan> {
   const level = levelOf(access);
   const { state_dir, socket, command_read, command_write } = user;
-  const hidesHistory = (level === "look" || rehearsed) && tracked !== undefined;
-  const repositories = [...roots.map((root) => join(root, ".git")), ...git.bound, ...git.guarded];
-  const objects = hidesHistory ? repositories.map((path) => join(path, "objects")) : [];
+  const hidesHistory = (level === "look" || rehearsed === true) && tracked !== undefined;
   const mounts = commandMounts({
     level,
     roots,
@@ -163,7 +184,7 @@ async function mountPlan(
     system,
     git,
     masks,
-    hidden: [...objects, ...roots.map((root) => join(root, ".git", "fsmonitor--daemon.ipc"))],
+    hidden: hiddenInGit(roots, git, hidesHistory),
     read: [...command_read, ...command_write],
     write,
     own: [state_dir, ...(socket === undefined ? [] : [socket])],
@@ -176,14 +197,26 @@ async function mountPlan(
   return { network: hasNetwork(access), cwd, mounts };
 }
 
+/** Paths of git that commands do not see. @param hidesHistory its history contains an unreadable file */
+export function hiddenInGit(
+  roots: readonly string[],
+  { bound, guarded }: GitMounts,
+  hidesHistory: boolean,
+): readonly string[] {
+  const repositories = [...roots.map((root) => join(root, ".git")), ...bound, ...guarded];
+  const objects = hidesHistory ? repositories.map((path) => join(path, "objects")) : [];
+  return [...objects, ...roots.map((root) => join(root, ".git", "fsmonitor--daemon.ipc"))];
+}
+
 /** The file with the system call filter, which a shell passes on as a descriptor. */
-async function seccompFile(access: CommandAccess, stateDir: string): Promise<string> {
+async function seccompFile(access: CommandAccess, stateDir: string, mounts = false): Promise<string> {
   const machine = architecture();
   if (machine === undefined) throw new Error("system calls cannot be filtered on this machine");
   // The network includes the abstract sockets of the whole machine.
   const unixSockets = levelOf(access) !== "look" && !hasNetwork(access);
-  const path = join(stateDir, `seccomp-${machine}-${unixSockets ? "unix" : "no-unix"}.bpf`);
-  return await wholeFile(path, seccompFilter({ architecture: machine, unixSockets }));
+  const name = [machine, unixSockets ? "unix" : "no-unix", ...mounts ? ["mounts"] : []].join("-");
+  const path = join(stateDir, `seccomp-${name}.bpf`);
+  return await wholeFile(path, seccompFilter({ architecture: machine, unixSockets, mounts }));
 }
 
 /**

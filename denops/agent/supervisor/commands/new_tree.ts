@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import type { OverlayEntry } from "./overlay/changes.ts";
 import { infoAt, kindOf } from "./overlay/layer.ts";
-import type { Effect } from "./rehearsal.ts";
+import type { Effect } from "./listed_changes.ts";
 
 /** The limit of Linux. */
 const MOST_HOPS = 40;

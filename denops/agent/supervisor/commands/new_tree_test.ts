@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { assertEachLinear } from "../../../../tests/support/growth.ts";
 import { scratch } from "../../../../tests/support/project.ts";
 import { NewTree } from "./new_tree.ts";
-import type { Effect } from "./rehearsal.ts";
+import type { Effect } from "./listed_changes.ts";
 
 const link = (root: string, inRoot: string, target: string): Effect => ({
   ...{ path: `${root}/${inRoot}`, root: 0, inRoot },

@@ -5,7 +5,7 @@ import { isInside } from "../../policy/path.ts";
 import { OBEYED } from "../git/folders.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
 import type { NewTree } from "./new_tree.ts";
-import type { Effect } from "./rehearsal.ts";
+import type { Effect } from "./listed_changes.ts";
 import { SHOWN } from "../system/sandbox/visible_places.ts";
 
 /** The system's folders with programs. Projects have no need for links to its settings. */

@@ -5,6 +5,7 @@ import { resolveInRoots } from "../../policy/roots.ts";
 import { type TerminalEnd, TerminalMeta } from "../../protocol/commands.ts";
 import { META, ours } from "../../protocol/extensions.ts";
 import { defined } from "../../shared/records.ts";
+import type { ListedChanges } from "./listed_changes.ts";
 import type { Rehearsal } from "./rehearsal.ts";
 import { shortened } from "../system/output.ts";
 import type { AllowProxy } from "../network/allow_proxy.ts";
@@ -73,10 +74,20 @@ interface Terminal {
 
 /** A finished command with its changes. */
 export interface EndedCommand extends Pick<Terminal, "input" | "grant"> {
-  readonly rehearsal: Rehearsal;
+  readonly changes: ListedChanges;
   /** One line. */
   readonly end: string;
 }
+
+/** The ended turn of an agent from elsewhere, with its changes. */
+export interface EndedTurn extends Pick<EndedCommand, "changes" | "end"> {
+  /** The agent's title. */
+  readonly agent: string;
+  /** False: it was stopped or failed, so the user is asked about each change. */
+  readonly isComplete: boolean;
+}
+
+export type EndedWork = EndedCommand | EndedTurn;
 
 export class Terminals implements AsyncDisposable {
   readonly #roots: readonly string[];
@@ -194,21 +205,21 @@ export class Terminals implements AsyncDisposable {
   /** Whether a command of this session has made such a link and it was approved. */
   keepsLink(sessionId: string, folder: string, target: string): boolean {
     return [...this.#open.values()].some((terminal) =>
-      terminal.sessionId === sessionId && terminal.rehearsal?.keepsLink(folder, target)
+      terminal.sessionId === sessionId && terminal.rehearsal?.changes?.keepsLink(folder, target)
     );
   }
 
   /** Whether the user kept a command's change of this file. */
   keeps(sessionId: string, path: string): boolean {
     return [...this.#open.values()].some((terminal) =>
-      terminal.sessionId === sessionId && terminal.rehearsal?.keeps(path)
+      terminal.sessionId === sessionId && terminal.rehearsal?.changes?.keeps(path)
     );
   }
 
   /** @throws {RequestError} if it has no changes */
-  rehearsal(sessionId: string, id: string): Rehearsal {
+  changes(sessionId: string, id: string): ListedChanges {
     const ended = this.endedCommand(sessionId, id);
-    if (ended !== undefined) return ended.rehearsal;
+    if (ended !== undefined) return ended.changes;
     throw RequestError.invalidParams(undefined, `nothing is to be kept of ${id}`);
   }
 
@@ -217,8 +228,10 @@ export class Terminals implements AsyncDisposable {
     const terminal = this.#open.get(id);
     if (terminal?.sessionId !== sessionId) return undefined;
     const { rehearsal, end, input, grant } = terminal;
-    if (end === undefined || rehearsal?.summary === undefined) return undefined;
-    return { rehearsal, input, grant, end: endText(end) };
+    const changes = rehearsal?.changes;
+    return end === undefined || changes === undefined
+      ? undefined
+      : { changes, input, grant, end: endText(end) };
   }
 
   async #checkFolder(cwd: string): Promise<void> {
@@ -234,7 +247,7 @@ export class Terminals implements AsyncDisposable {
       lines.length === 0 ? command.output : [command.output.trimEnd(), ...lines].join("\n").trimStart(),
     );
     if (end === undefined) return { output, truncated: false };
-    const effects = rehearsal?.summary;
+    const effects = rehearsal?.changes?.summary;
     const meta: TerminalEnd = {
       text: endText(end),
       ...await this.#folder(command),

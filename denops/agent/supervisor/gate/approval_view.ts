@@ -12,7 +12,7 @@ import type { FileRules, UserConfig } from "../../protocol/config.ts";
 import type { ModeAccess, TurnLimits } from "../../protocol/modes.ts";
 import type { ApprovalSubject, ApprovalUpdate, EffectRow } from "../../protocol/ui.ts";
 import type { CommandView } from "../commands/command_place.ts";
-import type { EndedCommand } from "../commands/terminals.ts";
+import type { EndedWork } from "../commands/terminals.ts";
 import { diffsOf } from "../screen/tool_update.ts";
 import { LONGEST_FOLDER, middleCut, oneLine, visible } from "../screen/visible.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
@@ -52,8 +52,8 @@ export interface GateContext {
   readonly rehearses: boolean;
   /** Whether commands without network can reach single hosts. */
   readonly opensHosts?: boolean;
-  /** A session's ended command and its changes, by the id of its terminal. */
-  ended(sessionId: string, terminal: string): EndedCommand | undefined;
+  /** A session's ended command or turn and its changes, by the id of its terminal. */
+  ended(sessionId: string, terminal: string): EndedWork | undefined;
   /** The files that commands see; undefined without a sandbox. */
   readonly view: CommandView | undefined;
   /** Whether the turn has ended since this context was requested. */
@@ -199,12 +199,24 @@ function hostsText(hosts: readonly string[]): string {
 }
 
 export function shownEffects(
-  { input: { command, cwd, activation }, end }: EndedCommand,
+  work: EndedWork,
   effects: readonly EffectRow[],
   reason: string,
   suggestion: string | undefined,
   { root, roots }: GateContext,
 ): ApprovalView {
+  const { end } = work;
+  if ("agent" in work) {
+    return {
+      kind: "effects",
+      reason,
+      command: `changes of ${oneLine(work.agent)}`,
+      folder: ".",
+      end,
+      effects,
+    };
+  }
+  const { command, cwd, activation } = work.input;
   return {
     kind: "effects",
     reason,

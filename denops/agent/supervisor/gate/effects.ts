@@ -17,8 +17,8 @@ import type { SessionTrust } from "../../policy/session_permission.ts";
 import type { UserConfig } from "../../protocol/config.ts";
 import type { EffectRow } from "../../protocol/ui.ts";
 import { NewTree } from "../commands/new_tree.ts";
-import type { EndedCommand } from "../commands/terminals.ts";
-import type { Effect } from "../commands/rehearsal.ts";
+import type { EndedWork } from "../commands/terminals.ts";
+import type { Effect } from "../commands/listed_changes.ts";
 import { risks } from "../commands/risks.ts";
 import { middleCut, visible } from "../screen/visible.ts";
 
@@ -48,31 +48,33 @@ const LONGEST_DIFF_MS = 50;
 /** Time limit, because the screen waits. */
 const MOST_TIME_MS = 200;
 
+const NOT_AGREED = { agreed: false, byUser: false };
+
 const LEFT_OUT = "the user left it out";
 
 export class EffectsReview {
   #parts: readonly JudgedPart[];
-  readonly #command: EndedCommand;
+  readonly #work: EndedWork;
   readonly #trust: SessionTrust;
   #rows: readonly Row[] | undefined;
 
   /** @param roots real paths */
   constructor(
-    command: EndedCommand,
+    work: EndedWork,
     roots: readonly string[],
     { rules: all, safe_to_write }: EffectRules,
     trust: SessionTrust,
   ) {
-    this.#command = command;
+    this.#work = work;
     this.#trust = trust;
     const rules = { rules: rulesOnChanges(all, trust), safe_to_write };
-    const { effects } = command.rehearsal;
+    const { effects } = work.changes;
     const tree = new NewTree(effects, roots);
     const risk = risks(effects, tree, roots);
     const nameOf = (path: string) => nameInRoots(path, roots) ?? path;
     const judgeName = (path: string, part?: Effect) => {
       const name = nameOf(path);
-      const texts = () => part?.after === undefined ? {} : command.rehearsal.texts(part);
+      const texts = () => part?.after === undefined ? {} : work.changes.texts(part);
       return judgeEffect(
         { relative: name, named: name },
         rules,
@@ -95,7 +97,11 @@ export class EffectsReview {
 
   /** Whether the user is asked. */
   decide(commands: UserConfig["commands"]): FileDecision {
-    return decideEffects(this.#parts, this.#command.grant, commands, this.#trust);
+    const work = this.#work;
+    if ("grant" in work) return decideEffects(this.#parts, work.grant, commands, this.#trust);
+    // Ordinary files are kept unasked, as those that our own tools write.
+    const option = work.isComplete ? "project" : "ask";
+    return decideEffects(this.#parts, NOT_AGREED, option, this.#trust);
   }
 
   /** Whether it asks about changes that no rule can answer for. */
@@ -134,7 +140,7 @@ export class EffectsReview {
     const reasons = new Map(
       this.#parts.map(({ effect, state, why }) => [effect, state === "refused" ? why : undefined]),
     );
-    this.#command.rehearsal.keep((effect) => kept.has(effect) ? undefined : reasons.get(effect) ?? LEFT_OUT);
+    this.#work.changes.keep((effect) => kept.has(effect) ? undefined : reasons.get(effect) ?? LEFT_OUT);
   }
 
   /** Without folders that only contain other changes. */
@@ -146,7 +152,7 @@ export class EffectsReview {
   #grouped(): readonly Row[] {
     if (this.#rows !== undefined) return this.#rows;
     const parts = this.#rowed();
-    const texts = new Texts(this.#command);
+    const texts = new Texts(this.#work);
     const states: readonly EffectState[] = ["left", "kept", "refused"];
     this.#rows = states.flatMap((state) => grouped(parts.filter((one) => one.state === state)))
       .map((group, index) => ({
@@ -345,18 +351,18 @@ function modeNote({ before, after }: Effect, isSame: boolean): string {
 
 /** The texts of files, up to a total size. */
 class Texts {
-  readonly #command: EndedCommand;
+  readonly #work: EndedWork;
   #left = MOST_TEXT;
   /** Milliseconds for counting lines. */
   #time = MOST_TIME_MS;
 
-  constructor(command: EndedCommand) {
-    this.#command = command;
+  constructor(work: EndedWork) {
+    this.#work = work;
   }
 
   of(effect: Effect): Pick<EffectRow, "before" | "after" | "added" | "removed"> | undefined {
     if (this.#left <= 0) return undefined;
-    const texts = this.#command.rehearsal.texts(effect);
+    const texts = this.#work.changes.texts(effect);
     if (texts === undefined) return undefined;
     const { before, after } = texts;
     this.#left -= (before?.length ?? 0) + after.length;

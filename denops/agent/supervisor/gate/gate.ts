@@ -2,7 +2,7 @@
  * The gate: judges an engine's requests again, by the current rules, right before they take effect. An
  * approval of a command is bound to exactly that command, and running it uses the approval up.
  */
-import type { Grant } from "../commands/terminals.ts";
+import type { EndedCommand, Grant } from "../commands/terminals.ts";
 import type { RequestPermissionRequest, RequestPermissionResponse } from "../../deps/acp_sdk.ts";
 import { type Circumstances, decide, UNKNOWN } from "../../policy/decide.ts";
 import type { CommandDecision } from "../../policy/decide_command.ts";
@@ -270,15 +270,13 @@ export class Gate {
       return this.#automatic(request, decision, access, context);
     }
     const reason = decision.verdict === "ask" ? decision.reason : "";
-    // The rule that would have allowed the command.
-    const asking: Circumstances = { ...circumstancesOf(context, reason), commands: "ask" };
-    const { suggestion } = decide({ kind: "command", ...ended.input }, asking);
+    const suggestion = "input" in ended ? suggestionFor(ended, reason, context) : undefined;
     const rule = effects.isRisky ? undefined : suggestion;
     const view = shownEffects(ended, effects.rows(), reason, rule, context);
     const answer = await this.#ask(toolCall, access, view, context);
     if (answer === undefined) return CANCELLED;
     if (answer.option !== OPTION.reject) effects.keep(answer.kept);
-    if (answer.option === OPTION.allowSession) {
+    if (answer.option === OPTION.allowSession && "input" in ended) {
       this.#session.add(sessionKey(context.chat, { ...ended.input, hosts: ended.grant.hosts }));
     }
     return response(answer);
@@ -430,6 +428,12 @@ function withinMode(
   const [against] = [judgement.requestedAccess, judgement.access]
     .flatMap((commandAccess) => againstMode({ ...access, access: commandAccess }, limits) ?? []);
   return against === undefined ? judgement : { ...judgement, decision: against, rehearsed: false };
+}
+
+/** The rule that would have allowed the command. */
+function suggestionFor({ input }: EndedCommand, reason: string, context: GateContext): string | undefined {
+  const asking: Circumstances = { ...circumstancesOf(context, reason), commands: "ask" };
+  return decide({ kind: "command", ...input }, asking).suggestion;
 }
 
 /** Undefined for an unknown kind of access. */

@@ -118,6 +118,15 @@ export const PROFILES = {
     environment: `${PLAIN}, the variables of its entry`,
     unsandboxed: "the same",
   },
+  agent: {
+    purpose: "another agent, such as Claude or Codex: |agent-other-agents|",
+    reads: "as a read-only command, its own files, and the folder of its program",
+    writes: "an overlay of the project during its turns, its own files",
+    network: "the hosts of its entry",
+    unixSockets: true,
+    environment: `${PLAIN}, the variables of its entry`,
+    unsandboxed: "never started",
+  },
   web_page: {
     purpose: "Deno: reads a web page that you approved, or asks your search engine",
     reads: "system programs, one script",

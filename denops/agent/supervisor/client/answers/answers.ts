@@ -1,6 +1,7 @@
 /** The answers to an engine's requests, and the listeners for its notifications. */
 import type { EngineAnswers, EngineListeners } from "../../agents/engine.ts";
 import type { ClientContext } from "../context.ts";
+import { agentAnswers } from "./agents.ts";
 import { commandAnswers } from "./commands.ts";
 import { fileAnswers, fileListeners } from "./files.ts";
 import { languageServerAnswers } from "./language_servers.ts";
@@ -17,6 +18,7 @@ export function answers(client: ClientContext, isConfined: boolean): Omit<Engine
     ...lookupAnswers(client),
     ...languageServerAnswers(client),
     ...pipeAnswers(client),
+    ...agentAnswers(client),
     ...webAnswers(client),
   };
 }

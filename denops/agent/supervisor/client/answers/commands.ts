@@ -29,14 +29,16 @@ export function clientTerminals(client: Omit<ClientContext, "terminals">): Termi
 }
 
 export function commandAnswers(
-  { terminals }: ClientContext,
+  { terminals, agents }: ClientContext,
 ): Pick<EngineAnswers, "kept_changes" | "kept_contents"> {
+  const changesOf = (sessionId: string, terminal: string) =>
+    agents.ended(sessionId, terminal)?.changes ?? terminals.changes(sessionId, terminal);
   return {
     async kept_changes(sessionId, { terminalId, from }) {
-      return await terminals.rehearsal(sessionId, terminalId).kept(from);
+      return await changesOf(sessionId, terminalId).kept(from);
     },
     async kept_contents(sessionId, { terminalId, from }) {
-      return await terminals.rehearsal(sessionId, terminalId).contents(from);
+      return await changesOf(sessionId, terminalId).contents(from);
     },
   };
 }

@@ -19,11 +19,18 @@ export function fileAnswers(
   client: ClientContext,
   isConfined: boolean,
 ): Pick<EngineAnswers, "make_link" | "unsaved_text" | "write_unsaved" | "written_since"> {
-  const { ports: { chatOf, ownerOf, editor, limitsOf }, permissions: { roots }, terminals, userWrites } =
-    client;
+  const {
+    ports: { chatOf, ownerOf, editor, limitsOf },
+    permissions: { roots },
+    terminals,
+    agents,
+    userWrites,
+  } = client;
   return {
     async make_link(sessionId, { path, target }) {
-      const agreed = terminals.keepsLink(sessionId, dirname(path), target);
+      const folder = dirname(path);
+      const agreed = terminals.keepsLink(sessionId, folder, target) ||
+        agents.keepsLink(sessionId, folder, target);
       if (!agreed && !userWrites.isRunning(sessionId)) {
         checkWrite(client, sessionId, path);
         // No tool of a set makes links.
@@ -59,15 +66,20 @@ export function fileAnswers(
 
 /** @throws {Error} one line, unless the running turn may write this file @param change undefined: a link */
 function checkWrite(client: ClientContext, sessionId: string, path: string, change?: TextChange): void {
-  const { ports: { ownerOf, isWorking, limitsOf, trustOf, gate }, permissions: { roots }, terminals } =
-    client;
+  const {
+    ports: { ownerOf, isWorking, limitsOf, trustOf, gate },
+    permissions: { roots },
+    terminals,
+    agents,
+  } = client;
   const chat = ownerOf(sessionId) ?? NO_CHAT;
   if (!isWorking(chat)) throw new Error("no turn is running");
   const name = nameInRoots(path, roots) ?? path;
   const file = { path, link: path, relative: name, named: name, exists: true };
   const decision = againstMode({ kind: "file", files: [{ access: "write", path: file }] }, limitsOf(chat));
   if (decision?.verdict === "deny") throw new Error(decision.reason);
-  if (gate.approved.hasWrite(chat, path) || terminals.keeps(sessionId, path)) return;
+  if (gate.approved.hasWrite(chat, path)) return;
+  if (terminals.keeps(sessionId, path) || agents.keeps(sessionId, path)) return;
   const { permission, foreign } = trustOf(client, chat, sessionId);
   if (permission === "ask") {
     throw new Error("this session asks about every write, and this one was not approved");

@@ -2,12 +2,12 @@
 import type { EngineAnswers } from "../../agents/engine.ts";
 import { pluginModules } from "../../agents/launch.ts";
 import { hiddenFiles } from "../../../policy/rules.ts";
-import { agentProgram, agentRow } from "../../foreign/program.ts";
 import { McpHost } from "../../mcp/mcp_host.ts";
 import { neovimEnvironment } from "../../system/neovim_environment.ts";
 import { NO_CHAT, type ProjectPermissions } from "../permissions.ts";
 import { CallCheck } from "../../mcp/call_check.ts";
 import { describeServer } from "../../mcp/trust.ts";
+import { startAgent } from "./agents.ts";
 import type { ClientContext } from "../context.ts";
 
 export function projectMcp(permissions: ProjectPermissions): McpHost {
@@ -30,19 +30,14 @@ export function pipeAnswers(
   client: ClientContext,
 ): Pick<
   EngineAnswers,
-  "pipe_open" | "pipe_write" | "pipe_read" | "pipe_close" | "agent_begin" | "agent_end"
+  "pipe_open" | "pipe_write" | "pipe_read" | "pipe_close"
 > {
-  const { ports: { chatOf, ownerOf, gate, trustOf }, pipes, mcp } = client;
+  const { ports: { chatOf, ownerOf, gate, trustOf }, pipes, mcp, agents } = client;
   const open = new Map<string, { readonly server: string; readonly calls: CallCheck }>();
   return {
     async pipe_open(sessionId, { kind, name }) {
       pipes.assertRoom();
-      if (kind === "agent") {
-        const { roots, user } = client.permissions;
-        const row = agentRow(name, user);
-        await agentProgram(row, roots);
-        throw new Error(`Cannot start ${row.title}: this version cannot run other agents yet.`);
-      }
+      if (kind === "agent") return { pipe: await startAgent(client, sessionId, name) };
       const program = await mcp.start(name, async (server) => {
         const chat = chatOf(sessionId);
         if (chat === undefined) return undefined;
@@ -57,6 +52,11 @@ export function pipeAnswers(
       return { pipe };
     },
     async pipe_write(sessionId, { pipe, text }) {
+      // The sandbox of an agent holds it, whatever it is told.
+      if (agents.isAgent(pipe)) {
+        await pipes.write(pipe, text);
+        return {};
+      }
       const { server, calls } = open.get(pipe) ?? { server: "", calls: new CallCheck() };
       const chat = ownerOf(sessionId);
       await pipes.write(
@@ -74,11 +74,10 @@ export function pipeAnswers(
       );
       return {};
     },
-    agent_begin: () => Promise.reject(new Error("no agent runs behind this pipe")),
-    agent_end: () => Promise.reject(new Error("no agent runs behind this pipe")),
     pipe_read: (_, { pipe }) => pipes.read(pipe),
     pipe_close(_, { pipe }) {
       open.delete(pipe);
+      agents.close(pipe);
       pipes.close(pipe);
       return Promise.resolve({});
     },

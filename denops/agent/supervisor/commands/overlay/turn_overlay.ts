@@ -8,7 +8,7 @@
  */
 import { join } from "node:path";
 import { isInside } from "../../../policy/path.ts";
-import { type Limits, listChanges, type OverlayChanges } from "./changes.ts";
+import { listChanges, type OverlayChanges } from "./changes.ts";
 import { namesIn, openFolder } from "./layer.ts";
 import { likeRoot, OverlayNamespace } from "./namespace.ts";
 import { LIMITS, type OverlayOptions } from "./overlay.ts";

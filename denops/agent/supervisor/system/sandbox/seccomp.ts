@@ -8,7 +8,7 @@
  * asm-generic/unistd.h for arm64.
  */
 
-import { REFUSED } from "./refused_calls.ts";
+import { MOUNT_CALLS, REFUSED } from "./refused_calls.ts";
 
 export type Architecture = "x86_64" | "aarch64";
 
@@ -16,6 +16,8 @@ interface FilterOptions {
   readonly architecture: Architecture;
   /** Allows Unix sockets; connected pairs are always allowed. */
   readonly unixSockets: boolean;
+  /** Allows mounts in user namespaces of its own. */
+  readonly mounts?: boolean;
 }
 
 const NUMBERS = {
@@ -45,7 +47,9 @@ const argument = (index: number) => 16 + 8 * index;
 
 type Instruction = readonly [code: number, yes: number, no: number, value: number];
 
-export function seccompFilter({ architecture, unixSockets }: FilterOptions): Uint8Array<ArrayBuffer> {
+export function seccompFilter(
+  { architecture, unixSockets, mounts = false }: FilterOptions,
+): Uint8Array<ArrayBuffer> {
   const { audit, socket, ioctl } = NUMBERS[architecture];
   const allow: Instruction = [RETURN, 0, 0, ALLOW];
   const refuse: Instruction = [RETURN, 0, 0, EPERM];
@@ -61,7 +65,9 @@ export function seccompFilter({ architecture, unixSockets }: FilterOptions): Uin
     refuse,
     [LOAD, 0, 0, NUMBER],
     ...(architecture === "x86_64" ? [[AT_LEAST, 0, 1, X32] as const, refuse] : []),
-    ...REFUSED.flatMap(([, x86, arm]) => refuseIf(architecture === "x86_64" ? x86 : arm)),
+    ...REFUSED.filter((call) => !mounts || !MOUNT_CALLS.includes(call)).flatMap(([, x86, arm]) =>
+      refuseIf(architecture === "x86_64" ? x86 : arm)
+    ),
     ...refuseArgument(socket, 0, unixSockets ? [AF_VSOCK] : [AF_VSOCK, AF_UNIX]),
     ...refuseArgument(ioctl, 1, TERMINAL_INPUT),
     allow,

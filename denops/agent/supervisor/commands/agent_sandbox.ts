@@ -1,0 +1,88 @@
+/** The sandbox of programs that live over overlays of a workspace for several turns: agents from elsewhere. */
+import type { UserConfig } from "../../protocol/config.ts";
+import { gitOverlaid } from "../git/guard.ts";
+import { neovimEnvironment } from "../system/neovim_environment.ts";
+import type { Mount } from "../system/sandbox/mounts.ts";
+import { hiddenInGit, overlaidProgram, type StartedCommand } from "./bubblewrap.ts";
+import type { CommandView } from "./command_place.ts";
+import { overlaySupport } from "./overlay/probe.ts";
+import { type HiddenPaths, TurnOverlay } from "./overlay/turn_overlay.ts";
+import type { CommandSandbox } from "./sandbox.ts";
+
+interface AgentSandboxOptions {
+  /** Real paths, the project first. */
+  readonly roots: readonly string[];
+  readonly user: Pick<UserConfig, "command_read" | "command_write" | "socket" | "state_dir">;
+  readonly sandbox: Pick<CommandSandbox, "rehearses" | "view">;
+  /** Neovim's own. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+interface OverlaidOptions {
+  readonly overlay: TurnOverlay;
+  /** Mounts beside those of a command. */
+  readonly more: readonly Mount[];
+  /** It creates sandboxes for its own commands. */
+  readonly ownSandbox: boolean;
+}
+
+export class AgentSandbox {
+  readonly #options: AgentSandboxOptions;
+
+  constructor(options: AgentSandboxOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Starts overlays of the roots, which git's folders outside of them follow.
+   * @param denied globs of unreadable files
+   * @throws {Error} half a sentence
+   */
+  async overlay(denied: readonly string[]): Promise<TurnOverlay> {
+    const { roots, user: { state_dir: state }, sandbox } = this.#options;
+    const found = await sandbox.rehearses();
+    if (!found.works) throw new Error(found.reason);
+    const all = [...roots, ...this.#git.bound];
+    const disk = await overlaySupport({ roots: all, state, store: "disk" });
+    const options = { roots: all, state, store: disk.works ? "disk" : found.store } as const;
+    return await TurnOverlay.start(options, await this.hiddenPaths(denied));
+  }
+
+  /** The paths that no turn sees. @throws {Error} half a sentence, if they cannot be hidden */
+  async hiddenPaths(denied: readonly string[]): Promise<HiddenPaths> {
+    const { masks, tracked } = await this.#view(denied);
+    const inGit = hiddenInGit(this.#options.roots, this.#git, tracked !== undefined);
+    const isFolder = (path: string) => path.endsWith("/objects");
+    return {
+      folders: [...masks.folders, ...inGit.filter(isFolder)],
+      files: [...masks.files, ...inGit.filter((path) => !isFolder(path))],
+    };
+  }
+
+  /**
+   * The command line of a program over overlays. It has no network.
+   * @param words the program and its arguments
+   * @throws {Error} half a sentence
+   */
+  async program(
+    words: readonly string[],
+    denied: readonly string[],
+    { overlay, more, ownSandbox }: OverlaidOptions,
+  ): Promise<Pick<StartedCommand, "program" | "args">> {
+    const { roots, user, environment = neovimEnvironment() } = this.#options;
+    const [cwd = ""] = roots;
+    const view = await this.#view(denied);
+    const places = { roots, user, environment, view, git: this.#git, write: [], scratch: undefined };
+    return await overlaidProgram(words, cwd, { ...places, enter: overlay.enter }, { more, ownSandbox });
+  }
+
+  get #git() {
+    return gitOverlaid(this.#options.roots, "try");
+  }
+
+  async #view(denied: readonly string[]): Promise<CommandView> {
+    const view = await this.#options.sandbox.view(denied);
+    if (!view.masks.complete) throw new Error(`some files cannot be hidden from it: ${view.masks.reason}`);
+    return view;
+  }
+}

@@ -1,0 +1,139 @@
+/** Starts agents from elsewhere for a project's engine, and runs their turns. */
+import { join } from "node:path";
+import type { UserConfig } from "../../protocol/config.ts";
+import type { ScreenResult } from "../../protocol/screen_requests.ts";
+import { AgentSandbox } from "../commands/agent_sandbox.ts";
+import type { CommandSandbox } from "../commands/sandbox.ts";
+import type { EndedTurn } from "../commands/terminals.ts";
+import { ErrorLines, type PipeProgram } from "../pipes/pipes.ts";
+import { projectState, scratchFolder } from "../system/project_state.ts";
+import { runFolder } from "../system/run_folder.ts";
+import { AgentTurns, conflictFolder } from "./agent_turns.ts";
+import { agentRow, startAgentProgram } from "./program.ts";
+
+interface AgentHostOptions {
+  /** Real paths, the project first. */
+  readonly roots: readonly string[];
+  readonly user: Pick<UserConfig, "state_dir" | "agents" | "command_read" | "command_write" | "socket">;
+  readonly sandbox: CommandSandbox;
+  /** Neovim's own. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Globs of files that no agent reads, by any rules. */
+  denied(): readonly string[];
+  /** Patterns of hosts that rules allow or, with "!", deny. */
+  hosts(): readonly string[];
+  /** While it is active, the editor copies the project's files to this folder before it writes them. */
+  spool(folder: string, isActive: boolean): void;
+}
+
+export class AgentHost {
+  readonly #options: AgentHostOptions;
+  readonly #sandbox: AgentSandbox;
+  /** By pipe. */
+  readonly #agents = new Map<string, AgentTurns>();
+  readonly #errors = new Map<string, ErrorLines>();
+  /** Pipes whose turn is running. */
+  readonly #working = new Set<string>();
+  #spool: string | undefined;
+
+  constructor(options: AgentHostOptions) {
+    this.#options = options;
+    const { roots, user, sandbox, environment } = options;
+    this.#sandbox = new AgentSandbox({ roots, user, sandbox, environment });
+  }
+
+  /** The last lines of an agent's error output. */
+  errorsOf(name: string): ErrorLines {
+    return this.#errors.getOrInsertComputed(name, () => new ErrorLines());
+  }
+
+  /**
+   * @param add takes the program and returns its pipe
+   * @throws {Error} one line
+   */
+  async start(name: string, add: (program: PipeProgram) => string): Promise<string> {
+    const { roots, user, environment, denied, hosts } = this.#options;
+    const row = agentRow(name, user);
+    await using stack = new AsyncDisposableStack();
+    const overlay = stack.use(
+      await this.#sandbox.overlay(denied()).catch((error) => {
+        throw new Error(`Cannot start ${row.title}: agents run over overlays only, and ${error.message}.`);
+      }),
+    );
+    const place = { roots, user, environment, denied, hosts, sandbox: this.#sandbox };
+    const { program, proxy } = await startAgentProgram(row, overlay, place);
+    const hiddenPaths = (globs: readonly string[]) => this.#sandbox.hiddenPaths(globs);
+    const turns = new AgentTurns({ row, overlay, program, proxy, hiddenPaths });
+    stack.move();
+    const ended = async () => {
+      await program.ended?.();
+      await turns[Symbol.asyncDispose]();
+    };
+    const pipe = add({ ...program, ended });
+    this.#agents.set(pipe, turns);
+    return pipe;
+  }
+
+  /** @param denied globs of files that the session's turn must not read @throws {Error} one line */
+  async begin(pipe: string, session: string, denied: readonly string[]): Promise<void> {
+    const { roots, user: { state_dir } } = this.#options;
+    const [root = ""] = roots;
+    const state = await projectState(root, state_dir);
+    const conflicts = conflictFolder(await scratchFolder(state), session);
+    const turns = this.#of(pipe);
+    const spool = this.#spool ??= join(await runFolder(), `spool-${crypto.randomUUID().slice(0, 8)}`);
+    // Older copies of another session's turn are bases too, but of this one they are not the best.
+    if (this.#working.size === 0) await Deno.remove(spool, { recursive: true }).catch(() => {});
+    await Deno.mkdir(spool, { recursive: true, mode: 0o700 });
+    // Before the turn can write anything.
+    this.#working.add(pipe);
+    this.#options.spool(spool, true);
+    await turns.begin(session, { roots, denied, spool, conflicts });
+  }
+
+  /** @throws {Error} one line */
+  async end(pipe: string, session: string, isComplete: boolean): Promise<ScreenResult<"agent_end">> {
+    const ended = await this.#of(pipe).end(session, isComplete);
+    this.#settle(pipe);
+    return ended;
+  }
+
+  /** The program is being ended; then its overlay goes too. */
+  close(pipe: string): void {
+    this.#agents.delete(pipe);
+    this.#settle(pipe);
+  }
+
+  isAgent(pipe: string): boolean {
+    return this.#agents.has(pipe);
+  }
+
+  /** Undefined unless it is an ended turn of this session with changes. */
+  ended(session: string, terminal: string): EndedTurn | undefined {
+    return [...this.#agents.values()].map((turns) => turns.ended(session, terminal)).find((one) =>
+      one !== undefined
+    );
+  }
+
+  /** Whether a change of this file was approved. */
+  keeps(session: string, path: string): boolean {
+    return [...this.#agents.values()].some((turns) => turns.changes(session)?.keeps(path));
+  }
+
+  /** Whether such a link was approved. */
+  keepsLink(session: string, folder: string, target: string): boolean {
+    return [...this.#agents.values()].some((turns) => turns.changes(session)?.keepsLink(folder, target));
+  }
+
+  #settle(pipe: string): void {
+    const wasWorking = this.#working.delete(pipe);
+    if (!wasWorking || this.#working.size > 0 || this.#spool === undefined) return;
+    this.#options.spool(this.#spool, false);
+  }
+
+  #of(pipe: string): AgentTurns {
+    const turns = this.#agents.get(pipe);
+    if (turns === undefined) throw new Error("no agent runs behind this pipe");
+    return turns;
+  }
+}

@@ -1,0 +1,64 @@
+/** The files and folders of an agent's own, which it reads and writes outside of the project. */
+import { dirname, extname, join, normalize } from "node:path";
+import { isInside } from "../../policy/path.ts";
+import type { ForeignAgent } from "../../protocol/options/foreign_agents.ts";
+import type { Mount } from "../system/sandbox/mounts.ts";
+
+interface ConfigPlace {
+  /** Real paths. */
+  readonly roots: readonly string[];
+  readonly stateDir: string;
+  /** Neovim's own. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * Creates missing ones, because a bound folder must exist: what the agent stores elsewhere vanishes with its sandbox.
+ * @throws {Error} one line, if one of them would open more than the agent's own
+ */
+export async function configMounts(
+  { title, config }: Pick<ForeignAgent, "title" | "config">,
+  place: ConfigPlace,
+): Promise<readonly Mount[]> {
+  const { HOME: home = "/" } = place.environment;
+  const mounts: Mount[] = [];
+  for (const entry of config) {
+    const path = normalize(entry.startsWith("~/") ? join(home, entry.slice(2)) : entry).replace(/\/$/, "");
+    const problem = problemOf(path, place);
+    if (problem !== undefined) throw new Error(`Cannot start ${title}: its config ${entry} ${problem}.`);
+    await make(path);
+    const real = await Deno.realPath(path);
+    const again = problemOf(real, place);
+    if (again !== undefined) throw new Error(`Cannot start ${title}: its config ${entry} ${again}.`);
+    mounts.push({ kind: "write", path: real });
+    const own = join(await Deno.realPath(dirname(path)), path.slice(path.lastIndexOf("/") + 1));
+    if (own !== real) mounts.push({ kind: "write", path: own, source: real });
+  }
+  return mounts;
+}
+
+/** The end of a sentence. */
+function problemOf(path: string, { roots, stateDir, environment }: ConfigPlace): string | undefined {
+  if (!path.startsWith("/")) return 'must be absolute or begin with "~/"';
+  const { HOME: home = "/" } = environment;
+  const closed = [home, stateDir, ...roots].map((other) => realPath(other) ?? other);
+  const [, ...others] = closed;
+  const isClosed = closed.some((other) => isInside(other, path)) ||
+    others.some((other) => isInside(path, other));
+  return isClosed ? "contains the project, your home folder or a folder of this plugin" : undefined;
+}
+
+async function make(path: string): Promise<void> {
+  if (realPath(path) !== undefined) return;
+  if (extname(path) !== ".json") return await Deno.mkdir(path, { recursive: true, mode: 0o700 });
+  await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await Deno.writeTextFile(path, "{}\n", { createNew: true, mode: 0o600 });
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,53 @@
+/** Stops all processes of a program for a moment. Source: signal(7), proc_pid_stat(5). */
+import { processTree, signalAll } from "../commands/process_tree.ts";
+
+const LONGEST_MS = 5_000;
+const PAUSE_MS = 5;
+
+/** Stopped, traced, ended: none of these runs. */
+const STILL = /^[TtZX]$/;
+
+/** Runs the work while none of the program's processes does. @throws {Error} one line, if they cannot be stopped */
+export async function whileStopped<T>({ pid }: Deno.ChildProcess, work: () => Promise<T>): Promise<T> {
+  const stopped = new Set<number>();
+  try {
+    await stop(pid, stopped);
+    return await work();
+  } finally {
+    signalAll([...stopped], "SIGCONT");
+  }
+}
+
+async function stop(pid: number, stopped: Set<number>): Promise<void> {
+  const until = performance.now() + LONGEST_MS;
+  // A process that ran while the tree was read may have started another one.
+  for (let quiet = 0; quiet < 2;) {
+    const tree = await processTree(pid);
+    const running = tree.filter((one) => !isStill(one));
+    quiet = running.length === 0 ? quiet + 1 : 0;
+    for (const one of running) stopped.add(one);
+    signalAll(running, "SIGSTOP");
+    if (performance.now() > until) throw new Error("its processes cannot be stopped");
+    if (running.length > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
+
+function isStill(pid: number): boolean {
+  try {
+    return Array.from(Deno.readDirSync(`/proc/${pid}/task`), ({ name }) => name)
+      .every((task) => STILL.test(stateOf(`/proc/${pid}/task/${task}/stat`)));
+  } catch {
+    // It has ended.
+    return true;
+  }
+}
+
+/** The program's name, between parentheses, may contain any character. */
+function stateOf(file: string): string {
+  try {
+    const text = Deno.readTextFileSync(file);
+    return text.slice(text.lastIndexOf(")") + 2, text.lastIndexOf(")") + 3);
+  } catch {
+    return "X";
+  }
+}

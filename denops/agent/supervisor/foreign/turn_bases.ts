@@ -1,0 +1,148 @@
+/**
+ * Old contents of the files that an agent changes in its turn: the bases of merges with what the user saves meanwhile. A
+ * file's base is what the agent's first write to it has copied, or anything older.
+ */
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { isChangedSince } from "../../protocol/commands.ts";
+import { infoAt, kindOf, readable } from "../commands/overlay/layer.ts";
+import type { TurnOverlay } from "../commands/overlay/turn_overlay.ts";
+
+/** The state of a path before the agent changed it. */
+export type Base =
+  | { readonly type: "absent" }
+  /** `copy`: path of the content. */
+  | { readonly type: "file"; readonly copy: string }
+  /** It existed, but its content is unknown. */
+  | { readonly type: "unknown" };
+
+/** Between two looks; longer if a look takes long. */
+const PAUSE_MS = 1_000;
+const PAUSE_SHARE = 20;
+/** Larger files are not merged. */
+export const LARGEST_MERGED = 2 * 1024 ** 2;
+/** Bytes of all copies, and entries of a look. */
+const MOST_BYTES = 256 * 1024 ** 2;
+const MOST_ENTRIES = 50_000;
+/** Yields to other work after this time. */
+const SLICE_MS = 8;
+
+export class TurnBases {
+  readonly #overlay: TurnOverlay;
+  readonly #roots: readonly string[];
+  readonly #spool: string;
+  readonly #bases = new Map<string, Base>();
+  #bytes = 0;
+  #copies = 0;
+  /** A file that is not in the layer now is changed later than this. */
+  #since: number;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #looking: Promise<void> = Promise.resolve();
+
+  /**
+   * @param roots the first ones of the overlay
+   * @param spool a folder with copies that the editor makes before it writes, as lua/agent/reload/spool.lua does
+   */
+  constructor(overlay: TurnOverlay, roots: readonly string[], spool: string) {
+    this.#overlay = overlay;
+    this.#roots = roots;
+    this.#spool = spool;
+    this.#since = overlay.started;
+  }
+
+  /** Looks repeatedly, until it is stopped. */
+  watch(pause = PAUSE_MS): void {
+    this.#timer = setTimeout(async () => {
+      const start = performance.now();
+      await this.look().catch(() => {});
+      if (this.#timer !== undefined) {
+        this.watch(Math.max(PAUSE_MS, (performance.now() - start) * PAUSE_SHARE));
+      }
+    }, pause);
+    Deno.unrefTimer(Number(this.#timer));
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await this.#looking.catch(() => {});
+  }
+
+  /** Finds the bases of the files that were changed since the last look. */
+  look(): Promise<void> {
+    this.#looking = this.#looking.catch(() => {}).then(() => this.#look());
+    return this.#looking;
+  }
+
+  /** Undefined: the last look did not see it. */
+  of(root: number, inRoot: string): Base | undefined {
+    const base = this.#bases.get(join(this.#roots[root] ?? "", inRoot));
+    if (base?.type === "file") return base;
+    const copy = join(this.#spool, spoolName(join(this.#roots[root] ?? "", inRoot)));
+    return infoAt(copy)?.isFile ? { type: "file", copy } : base;
+  }
+
+  async #look(): Promise<void> {
+    const now = await this.#overlay.now();
+    let entries = 0;
+    let since = performance.now();
+    for (const root of this.#roots.keys()) {
+      const folders = [""];
+      for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+        const names = readable(() =>
+          Array.from(Deno.readDirSync(join(this.#overlay.upper(root), folder ?? "")))
+        );
+        for (const { name, isDirectory } of names ?? []) {
+          // The next look takes the same time for the rest.
+          if (++entries > MOST_ENTRIES) return;
+          const path = join(folder, name);
+          if (isDirectory) folders.push(path);
+          else await this.#note(root, path);
+          if (performance.now() - since > SLICE_MS) {
+            await new Promise((resolve) => setTimeout(resolve));
+            since = performance.now();
+          }
+        }
+      }
+    }
+    this.#since = now;
+  }
+
+  async #note(root: number, inRoot: string): Promise<void> {
+    const key = join(this.#roots[root] ?? "", inRoot);
+    if (this.#bases.has(key)) return;
+    const path = join(this.#overlay.lower(root), inRoot);
+    const info = infoAt(path);
+    const kind = kindOf(info);
+    if (info === undefined) this.#bases.set(key, { type: "absent" });
+    else if (kind !== "file" || info.size > LARGEST_MERGED || this.#bytes + info.size > MOST_BYTES) {
+      this.#bases.set(key, { type: "unknown" });
+    } else this.#bases.set(key, await this.#copy(path, info));
+  }
+
+  async #copy(path: string, info: Deno.FileInfo): Promise<Base> {
+    const unknown = { type: "unknown" } as const;
+    // Nobody knows whether the agent has copied the file before or after this change.
+    if (isChangedSince(info, this.#since)) return unknown;
+    const folder = join(this.#overlay.copies, "bases");
+    await Deno.mkdir(folder, { recursive: true });
+    const copy = join(folder, String(this.#copies++));
+    try {
+      await Deno.copyFile(path, copy);
+      await Deno.chmod(copy, 0o600);
+    } catch {
+      return unknown;
+    }
+    const after = infoAt(path);
+    const isSame = after !== undefined && after.ino === info.ino && after.size === info.size &&
+      after.mtime?.getTime() === info.mtime?.getTime() && !isChangedSince(after, this.#since);
+    if (!isSame) return unknown;
+    this.#bytes += info.size;
+    return { type: "file", copy };
+  }
+}
+
+/** The name of a path's copy in the spool, as lua/agent/reload/spool.lua makes it. */
+function spoolName(path: string): string {
+  return createHash("sha256").update(path).digest("hex");
+}

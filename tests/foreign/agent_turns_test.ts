@@ -1,0 +1,123 @@
+/** The turns of agents from elsewhere: their changes are listed exactly, and merged with what the user saves. */
+import assert from "node:assert/strict";
+import { hostedShell, spoolName } from "../support/foreign/hosted_shell.ts";
+import { leftovers } from "../support/rehearsal.ts";
+import { waitUntil } from "../support/project.ts";
+
+const ignore = Deno.build.os !== "linux";
+const LINES = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
+
+/** As Neovim does before it writes. */
+async function save(agent: Awaited<ReturnType<typeof hostedShell>>, name: string, text: string) {
+  const path = agent.project.path(name);
+  const { folder = "", isActive } = agent.spools.at(-1) ?? {};
+  const copy = `${folder}/${spoolName(path)}`;
+  if (isActive) await Deno.copyFile(path, copy).catch(() => {});
+  await agent.project.write(name, text);
+}
+
+/** Number of files whose bases are known. */
+function copiesOf(state: string): number {
+  const runs = Array.from(Deno.readDirSync(`${state}/overlays`), ({ name }) => name);
+  return runs.flatMap((run) => {
+    try {
+      return Array.from(Deno.readDirSync(`${state}/overlays/${run}/disk/turns/1/copies/bases`));
+    } catch {
+      return [];
+    }
+  }).length;
+}
+
+Deno.test({
+  name: "an agent writes only during its turns, and its changes are those of the turn",
+  ignore,
+  async fn() {
+    await using agent = await hostedShell({ "a.txt": LINES, "gone.txt": "g\n" });
+    assert.match(
+      await agent.run("echo x > a.txt; echo x > ~/x && cat ~/x; cat a.txt"),
+      /Read-only[^]*x\none/,
+    );
+    await agent.begin();
+    const { root } = agent.project;
+    await agent.run(`cd ${root}; sed -i s/two/2/ a.txt; echo n > new.txt; rm gone.txt`);
+    const { effects, notes } = await agent.end();
+    assert.equal(effects?.changes, 3);
+    assert.deepEqual(notes, []);
+    assert.deepEqual(agent.changes(), ["a.txt: file", "gone.txt: deleted", "new.txt: file"]);
+    assert.equal(await agent.project.read("a.txt"), LINES);
+    const kept = agent.kept().map((
+      { change, bytes },
+    ) => [change.path.slice(root.length + 1), new TextDecoder().decode(bytes)]);
+    assert.deepEqual(Object.fromEntries(kept), {
+      "a.txt": LINES.replace("two", "2"),
+      "gone.txt": "",
+      "new.txt": "n\n",
+    });
+    await agent.begin();
+    assert.equal((await agent.end()).effects, undefined);
+    assert.match(await agent.run(`cat ${root}/new.txt; echo x > ${root}/late`), /No such file[^]*Read-only/);
+    agent.host.close(agent.pipe);
+    agent.pipes.close(agent.pipe);
+    await waitUntil("the overlay to be gone", () => leftovers(agent.state.root).length === 0);
+  },
+});
+
+Deno.test({
+  name:
+    "what the user saves during a turn is merged; where both changed the same lines, the user's file stays",
+  ignore,
+  async fn() {
+    await using agent = await hostedShell({
+      "a.txt": LINES,
+      "b.txt": LINES,
+      "c.txt": LINES,
+      "d.txt": LINES,
+      "e/f": "f\n",
+    });
+    await agent.begin();
+    const { root } = agent.project;
+    await agent.run(
+      `cd ${root}; sed -i s/six/6/ a.txt; sed -i s/two/2/ b.txt; rm c.txt; echo n > new.txt; rm -r e; echo x >> d.txt`,
+    );
+    await save(agent, "a.txt", LINES.replace("two", "user"));
+    await save(agent, "b.txt", LINES.replace("two", "user"));
+    await waitUntil("a look at the changes", () => copiesOf(agent.state.root) > 0);
+    await save(agent, "c.txt", LINES.replace("two", "user"));
+    await save(agent, "new.txt", "the user's\n");
+    await save(agent, "e/f", "the user's\n");
+    await Deno.remove(agent.project.path("d.txt"));
+    const { notes } = await agent.end();
+    assert.deepEqual(agent.changes(), [
+      "a.txt: file",
+      "b.txt: you changed the same lines meanwhile (line 2)",
+      "c.txt: you changed it meanwhile",
+      "d.txt: you deleted it meanwhile",
+      "e: you changed e/f in it meanwhile",
+      "new.txt: you have made a file of this name",
+    ]);
+    const [{ bytes } = { bytes: new Uint8Array() }] = agent.kept();
+    assert.equal(new TextDecoder().decode(bytes), LINES.replace("two", "user").replace("six", "6"));
+    const note = notes.find((line) => line.startsWith("b.txt")) ?? "";
+    const [copy = ""] = /\/\S+b\.txt/.exec(note) ?? [];
+    assert.equal(await Deno.readTextFile(copy), LINES.replace("two", "2"), note);
+    assert.equal(await agent.project.read("b.txt"), LINES.replace("two", "user"));
+  },
+});
+
+Deno.test({
+  name: "changes that could not be kept, because the user saved once more, are merged again",
+  ignore,
+  async fn() {
+    await using agent = await hostedShell({ "a.txt": LINES, "b.txt": LINES });
+    await agent.begin();
+    await agent.run(`cd ${agent.project.root}; sed -i s/six/6/ a.txt; sed -i s/six/6/ b.txt`);
+    await agent.end();
+    assert.equal(agent.kept().length, 2);
+    await agent.project.write("b.txt", LINES.replace("six", "6"));
+    await save(agent, "a.txt", LINES.replace("one", "user"));
+    await agent.end();
+    assert.deepEqual(agent.changes(), ["a.txt: file"]);
+    const [{ bytes } = { bytes: new Uint8Array() }] = agent.kept();
+    assert.equal(new TextDecoder().decode(bytes), LINES.replace("one", "user").replace("six", "6"));
+  },
+});
