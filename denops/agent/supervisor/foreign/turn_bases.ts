@@ -1,6 +1,7 @@
 /**
  * Old contents of the files that an agent changes in its turn: the bases of merges with what the user saves meanwhile. A
- * file's base is what the agent's first write to it has copied, or anything older.
+ * base is what the agent began from, or older. A newer one would undo the user's changes: an overlay may still show, and
+ * copy, a file as it was when the turn began, so only contents from then are bases.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -34,8 +35,6 @@ export class TurnBases {
   readonly #bases = new Map<string, Base>();
   #bytes = 0;
   #copies = 0;
-  /** A file that is not in the layer now is changed later than this. */
-  #since: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #looking: Promise<void> = Promise.resolve();
 
@@ -47,7 +46,6 @@ export class TurnBases {
     this.#overlay = overlay;
     this.#roots = roots;
     this.#spool = spool;
-    this.#since = overlay.started;
   }
 
   /** Looks repeatedly, until it is stopped. */
@@ -83,7 +81,6 @@ export class TurnBases {
   }
 
   async #look(): Promise<void> {
-    const now = await this.#overlay.now();
     let entries = 0;
     let since = performance.now();
     for (const root of this.#roots.keys()) {
@@ -93,7 +90,6 @@ export class TurnBases {
           Array.from(Deno.readDirSync(join(this.#overlay.upper(root), folder ?? "")))
         );
         for (const { name, isDirectory } of names ?? []) {
-          // The next look takes the same time for the rest.
           if (++entries > MOST_ENTRIES) return;
           const path = join(folder, name);
           if (isDirectory) folders.push(path);
@@ -105,7 +101,6 @@ export class TurnBases {
         }
       }
     }
-    this.#since = now;
   }
 
   async #note(root: number, inRoot: string): Promise<void> {
@@ -122,8 +117,8 @@ export class TurnBases {
 
   async #copy(path: string, info: Deno.FileInfo): Promise<Base> {
     const unknown = { type: "unknown" } as const;
-    // Nobody knows whether the agent has copied the file before or after this change.
-    if (isChangedSince(info, this.#since)) return unknown;
+    const { started } = this.#overlay;
+    if (isChangedSince(info, started)) return unknown;
     const folder = join(this.#overlay.copies, "bases");
     await Deno.mkdir(folder, { recursive: true });
     const copy = join(folder, String(this.#copies++));
@@ -135,7 +130,7 @@ export class TurnBases {
     }
     const after = infoAt(path);
     const isSame = after !== undefined && after.ino === info.ino && after.size === info.size &&
-      after.mtime?.getTime() === info.mtime?.getTime() && !isChangedSince(after, this.#since);
+      after.mtime?.getTime() === info.mtime?.getTime() && !isChangedSince(after, started);
     if (!isSame) return unknown;
     this.#bytes += info.size;
     return { type: "file", copy };

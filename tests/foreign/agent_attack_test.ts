@@ -1,0 +1,142 @@
+/** Promises about agents from elsewhere, attacked: nothing but their overlay and their own files is ever written. */
+import assert from "node:assert/strict";
+import { hostedShell } from "../support/foreign/hosted_shell.ts";
+import { waitUntil } from "../support/project.ts";
+import { IS_FULL } from "../support/sample.ts";
+import { treeOf } from "../support/trees.ts";
+
+const ignore = Deno.build.os !== "linux";
+const SECRET = "hush-8213";
+
+Deno.test({
+  name: "an agent sees no secret and reaches nothing but its overlay, its own files and its hosts",
+  ignore,
+  async fn() {
+    await using agent = await hostedShell(
+      { "a.txt": "a\n", ".env": SECRET, "deep/.env": SECRET },
+      {
+        denied: ["**/.env"],
+        home: { ".ssh/id": SECRET, "notes": SECRET, ".shell/own": "own\n", ".shell.json": "{}" },
+        row: { config: ["~/.shell", "~/.shell.json", "~/.new/deep"], env: ["OWN"], set: { SET: "s" } },
+        variables: { OWN: "o", OTHER: SECRET },
+      },
+    );
+    const { root } = agent.project;
+    const outside = treeOf(agent.state.root, { exact: true });
+    await agent.begin();
+    const output = await agent.run(`cd ${root}
+cat .env deep/.env ~/.ssh/id ~/notes; ls -A ~; env; cat /proc/*/environ | tr '\\0' '\\n'
+ls ${agent.state.root} ${agent.home.root}/.ssh; find / -name '.env' -not -path '/proc/*' -exec cat {} +
+mount --bind /tmp ${root}; umount ${root}; mount -o remount,rw /; unshare -Um true; nsenter -t 1 -m true
+echo x > ${root}/../beside; echo x > /usr/x; echo x > /etc/x; grep CapEff /proc/self/status
+exec 3<>/dev/tcp/1.1.1.1/80; curl -sm 5 http://example.com/; echo "code $?"`);
+    assert.doesNotMatch(output, new RegExp(SECRET), output);
+    assert.match(output, /^OWN=o$/m);
+    assert.match(output, /^SET=s$/m);
+    assert.match(output, /CapEff:\s0{16}$/m);
+    assert.match(output, /Network is unreachable|connect: /);
+    await agent.run(
+      `cat ~/.shell/own; echo mine >> ~/.shell/own; echo '{"a":1}' > ~/.shell.json; echo n > ~/.new/deep/f`,
+    );
+    const { effects, notes } = await agent.end();
+    assert.equal(effects, undefined, agent.changes().join());
+    assert.deepEqual(notes.map((note) => note.slice(0, 28)), ["Refused hosts: example.com:8"]);
+    assert.equal(await agent.home.read(".shell/own"), "own\nmine\n");
+    assert.equal(await agent.home.read(".shell.json"), '{"a":1}\n');
+    assert.equal(await agent.home.read(".new/deep/f"), "n\n");
+    assert.equal(await agent.home.read("notes"), SECRET);
+    for (const path of Object.keys(outside)) {
+      assert.ok(path in treeOf(agent.state.root, { exact: true }), path);
+    }
+  },
+});
+
+Deno.test({
+  name:
+    "processes that an agent leaves behind write nowhere between turns: by path, old folder, or open file",
+  ignore,
+  async fn() {
+    await using agent = await hostedShell({ "a.txt": "a\n", "d/b.txt": "b\n" });
+    const { root } = agent.project;
+    const before = treeOf(root, { exact: true });
+    await agent.begin();
+    await agent.run(`cd ${root}; echo n > new.txt
+for place in ${root} . /proc/self/cwd d; do
+  ( cd $place; while :; do echo x >> left; echo x > ${root}/a.txt; mkdir $RANDOM; sleep 0.02; done ) >/dev/null 2>&1 &
+done; ( exec 9<d; cd /; while :; do echo x > /proc/self/fd/9/late; sleep 0.02; done ) >/dev/null 2>&1 &`);
+    await agent.end();
+    const kept = () =>
+      agent.kept().map(({ change, bytes }) => [change.path, new TextDecoder().decode(bytes)]);
+    const first = kept();
+    assert.ok(first.some(([path]) => path === `${root}/new.txt`), JSON.stringify(first));
+    await agent.run("sleep 0.2");
+    assert.deepEqual(kept(), first);
+    assert.deepEqual(treeOf(root, { exact: true }), before);
+    await agent.begin();
+    await agent.run("sleep 0.1");
+    await agent.end();
+    const second = agent.kept().map(({ change }) => change.path);
+    assert.ok(!second.includes(`${root}/late`), second.join());
+    assert.deepEqual(treeOf(root, { exact: true }), before);
+  },
+});
+
+Deno.test({
+  name:
+    "an agent that holds a file open, and swaps folders for links while it is listed, learns no secret by that",
+  ignore,
+  async fn() {
+    await using agent = await hostedShell({ "a.txt": "a\n" }, { home: { "s/x": SECRET, "s/y": SECRET } });
+    const { root } = agent.project;
+    const secret = `${agent.home.root}/s`;
+    for (let turn = 0; turn < (IS_FULL ? 20 : 1); turn++) {
+      await agent.begin();
+      await agent.run(`cd ${root}; exec 7>>log; mkdir -p d; echo x > d/x; echo y > d/y
+( while :; do mv d e; ln -s ${secret} d; rm d; mv e d; echo late >> a.txt; done ) >/dev/null 2>&1 & worker=$!`);
+      const { notes } = await agent.end();
+      assert.ok(notes.some((note) => note.includes("open for writing")), notes.join());
+      const listed = agent.kept();
+      const texts = listed.map(({ bytes }) => new TextDecoder().decode(bytes)).join();
+      assert.doesNotMatch(texts, new RegExp(SECRET));
+      await agent.run("sleep 0.1");
+      assert.deepEqual(agent.kept(), listed);
+      await agent.run("kill -9 $worker; exec 7>&-");
+    }
+    assert.equal(await agent.project.read("a.txt"), "a\n");
+  },
+});
+
+Deno.test({
+  name: "an agent that starts more processes than its limit is ended, and nothing of its turn is kept",
+  ignore: ignore || !IS_FULL,
+  async fn() {
+    await using agent = await hostedShell({ "a.txt": "a\n" });
+    await agent.begin();
+    await assert.rejects(
+      agent.run(`for n in $(seq 2100); do sleep 100 & done; sleep 60`),
+      /has ended|closed/,
+    );
+    const { effects, notes } = await agent.end(false);
+    assert.equal(effects, undefined);
+    assert.match(notes.join(), /^Nothing was kept: it started more than 2048 processes\.$/);
+    await waitUntil("the project to be as before", async () => await agent.project.read("a.txt") === "a\n");
+  },
+});
+
+Deno.test({
+  name: "what git obeys is sensitive in a turn too",
+  ignore,
+  async fn() {
+    await using agent = await hostedShell({ "a.txt": "a\n" });
+    await agent.begin();
+    await agent.run(
+      `cd ${agent.project.root}; git config core.fsmonitor evil; echo evil > .git/hooks/pre-commit
+chmod +x .git/hooks/pre-commit; git add a.txt; git -c user.name=n -c user.email=e commit -qm m; git log --oneline`,
+    );
+    await agent.end();
+    const changes = agent.changes().filter((line) => !line.startsWith(".git/objects/"));
+    for (const name of [".git/config", ".git/hooks/pre-commit", ".git/HEAD", ".git/index"]) {
+      assert.equal(changes.includes(`${name}: file`), name !== ".git/HEAD", changes.join());
+    }
+  },
+});
