@@ -7,6 +7,7 @@
 ---@field range? { first: integer, last: integer }
 ---@field open? boolean     false leaves the chat hidden
 ---@field steer? boolean    sends the text into the running turn
+---@field typed? boolean    the user has typed the argument here
 ---@field toggle? string    name of a tool
 
 ---@class agent.Action

@@ -19,6 +19,7 @@ function M.run(command)
       return agent[row.name](argument, {
         context = context,
         bang = command.bang,
+        typed = true,
         range = context and { first = command.line1, last = command.line2 },
       })
     end
@@ -42,7 +43,7 @@ function M.run(command)
     local text = "did you mean :Agent %s? To send the word as a message: :Agent send %s"
     return require("agent.ui.say").error(text:format(meant, command.args))
   end
-  agent.send(command.args, { context = context, open = not command.bang, steer = command.bang })
+  agent.send(command.args, { context = context, open = not command.bang, steer = command.bang, typed = true })
 end
 
 ---@param lead string

@@ -32,7 +32,9 @@ say \x1b[31mFixed\x1b[0m: add.sh subtracted.
 
 Deno.test("a script fixes a failing test: the text comes from a pipe, the answer goes to standard output", async () => {
   await using place = await runPlace({ script: FIX, project: BROKEN });
-  const { code, stdout, stderr } = await run(place, ["run", "--max-turns", "9"], { stdin: "Fix @add.sh\n" });
+  // Nobody has typed the address, so it stays text.
+  const stdin = "Fix @add.sh, see @http://10.0.0.1/\n";
+  const { code, stdout, stderr } = await run(place, ["run", "--max-turns", "9"], { stdin });
   assert.equal(code, 0, stderr);
   assert.deepEqual(place.server.problems, []);
   // Control characters of the model are displayed, never interpreted.

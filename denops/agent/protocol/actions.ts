@@ -22,7 +22,12 @@ const place = { root: z.string() };
 /** A request about a chat's session. */
 const sessionRequest = { request, chat, session, ...place };
 /** A message and its attachments, in order. */
-const message = { text: z.string().min(1), given: z.array(Attachment).max(1_000).default([]) };
+const message = {
+  text: z.string().min(1),
+  given: z.array(Attachment).max(1_000).default([]),
+  /** The user has typed all of the text here: a page that it mentions is fetched without another approval. */
+  typed: z.boolean().default(false),
+};
 
 export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("configure"), config: UserConfig }),

@@ -10,6 +10,7 @@ import { CommandAccess } from "./commands.ts";
 import { EngineConfig, ListedModel } from "./config.ts";
 import { MODE_ACCESSES } from "./modes.ts";
 import { EditPlace } from "./edit_place.ts";
+import { WebUrl } from "./results/web.ts";
 import { Shown } from "./surroundings.ts";
 import { Merge } from "./worktrees.ts";
 
@@ -55,6 +56,8 @@ export const SessionMeta = z.object({
   edit: EditPlace.optional(),
   /** Merge these files of a worktree into the project instead of running the model. */
   merge: Merge.optional(),
+  /** Addresses of pages that the user attaches to the message; the client lets each be fetched once. */
+  pages: z.array(WebUrl).readonly().optional(),
   /** Number of turns of the resumed session. */
   turns: z.int().min(0).optional(),
 });

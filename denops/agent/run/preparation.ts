@@ -22,6 +22,8 @@ export class UsageError extends Error {}
 
 export interface Preparation {
   readonly text: string;
+  /** All of it stands on the command line: it has no standard input. */
+  readonly typed: boolean;
   readonly config: UserConfig;
   readonly root: string;
   /** Id of the session that continues. */
@@ -51,7 +53,7 @@ export async function prepare(request: RunRequest, variables: Variables): Promis
     });
     await findRoot({ root }, variables.HOME);
     const session = await sessionOf(request.session, root, config);
-    return { text: await textOf(request.words), config, root, session };
+    return { ...await textOf(request.words), config, root, session };
   } catch (error) {
     throw new UsageError(messageOf(error));
   }
@@ -126,7 +128,7 @@ async function sessionOf(
 }
 
 /** @throws {Error} one line */
-async function textOf(words: readonly string[]): Promise<string> {
+async function textOf(words: readonly string[]): Promise<Pick<Preparation, "text" | "typed">> {
   const readsInput = words.includes("-") || words.length === 0;
   if (readsInput && Deno.stdin.isTerminal()) {
     throw new Error("Nothing to send: give a text. Try agent run --help.");
@@ -134,5 +136,5 @@ async function textOf(words: readonly string[]): Promise<string> {
   const input = readsInput ? await new Response(Deno.stdin.readable).text() : "";
   const text = words.length === 0 ? input : words.map((word) => word === "-" ? input : word).join(" ");
   if (text.trim() === "") throw new Error("Nothing to send: the text is empty.");
-  return text.trim();
+  return { text: text.trim(), typed: !readsInput };
 }

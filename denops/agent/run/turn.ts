@@ -24,7 +24,7 @@ const REQUEST = 1;
 
 /** @throws {Error} one line, if the turn cannot start @throws {UsageError} if a choice is invalid */
 export async function runTurn(
-  { text, config, root, session }: Preparation,
+  { text, typed, config, root, session }: Preparation,
   choices: Pick<RunRequest, "mode" | "model" | "provider" | "allow" | "unsandboxed">,
   { variables, signals, emit }: TurnWorld,
 ): Promise<EndEvent> {
@@ -58,7 +58,7 @@ export async function runTurn(
   listeners.add((update) => report.take(update));
   const done = next((update) => update.type === "turn_done" ? update : undefined);
   signals.onStop = () => act({ type: "cancel", chat: CHAT });
-  act({ type: "prompt", text, ...place });
+  act({ type: "prompt", text, typed, ...place });
   const outcome = outcomeOf(await done, report, signals.exitCode);
   signals.onStop = undefined;
   const { answer, cost, session: id } = report;

@@ -20,6 +20,7 @@ local function send(chats, text, options)
   if not text then
     return open(chats, nil, options)
   end
+  local typed = options.typed and type(context) ~= "string"
   if type(context) == "string" then
     text = text .. "\n\n" .. context
   elseif context then
@@ -29,9 +30,9 @@ local function send(chats, text, options)
     chat:open()
   end
   if options.steer then
-    return chat.queue:steer(text)
+    return chat.queue:steer(text, typed)
   end
-  chat:send(text)
+  chat:send(text, { typed = typed })
 end
 
 --- A prompt that is a sub-command too: the text is its subject.
@@ -39,7 +40,7 @@ end
 local function prompt(name)
   return function(chats, text, options)
     local message = vim.trim(("/%s %s"):format(name, text or ""))
-    send(chats, message, { context = options.context, open = not options.bang })
+    send(chats, message, { context = options.context, open = not options.bang, typed = options.typed })
   end
 end
 
@@ -148,7 +149,7 @@ return {
         local action = { type = "remember", chat = chat.id, text = rest or text, session = chat.timeline.session }
         return require("agent.client").send(vim.tbl_extend("error", action, chat:place()))
       end
-      chat:send("Remember: " .. text, text)
+      chat:send("Remember: " .. text, { remember = text })
     end,
   },
   {

@@ -286,17 +286,29 @@ function Chat:back()
   return self.windows and vim.api.nvim_win_is_valid(self.windows.back) and self.windows.back or 0
 end
 
+---@class agent.SendOptions
+---@field remember? string  a line for the project's rules; no model gets the message
+---@field id? string        of a message that could not steer
+---@field typed? boolean    the user has typed all of the text here
+
 ---@param text string
----@param remember? string  a line for the project's rules; no model gets the message
----@param id? string         of a message that could not steer
-function Chat:send(text, remember, id)
+---@param options? agent.SendOptions
+function Chat:send(text, options)
+  options = options or {}
   local since = trace.now and trace.now()
   input.remember(text)
-  id = id or self.input:sent_id()
+  local id = options.id or self.input:sent_id()
   local _, along = self.attachments:for_message(text)
   self.selections:keep_for(text)
   self.phases:act("send", function(chat)
-    chat:prompt({ id = id, text = text, given = along, shown = (chat.attachments:for_message(text)), remember = remember })
+    chat:prompt({
+      id = id,
+      text = text,
+      given = along,
+      typed = options.typed,
+      shown = (chat.attachments:for_message(text)),
+      remember = options.remember,
+    })
   end, text, id)
   if since then
     trace.span("key", since)
@@ -328,7 +340,7 @@ function Chat:submit()
     require("agent.aside").commit(self, what)
   elseif text then
     slash.call_or(self, text, function()
-      self:send(text)
+      self:send(text, { typed = true })
     end)
   end
 end
@@ -405,7 +417,7 @@ function Chat:show(context, stays_normal)
   local comes_from_elsewhere = vim.api.nvim_get_current_buf() ~= self.input.buffer
   self:open()
   if type(context) == "string" then
-    self.input:add(context .. "\n")
+    self.input:add(context .. "\n", true)
   elseif context then
     self.selections:add(context)
   end

@@ -27,9 +27,10 @@ local MOST_TEXTS, LONGEST_TEXT = 5, 60
 
 --- Sends a message into the running turn, before its next step. Without a turn it is an ordinary message.
 ---@param text string
-function Queue:steer(text)
+---@param typed? boolean the user has typed all of the text here
+function Queue:steer(text, typed)
   if states.verdict("steer", self.chat.timeline) ~= "steer" then
-    return self.chat:send(text)
+    return self.chat:send(text, { typed = typed })
   end
   input.remember(text)
   -- An earlier message with this text was taken back too late.
@@ -40,7 +41,7 @@ function Queue:steer(text)
   local stops = self.chat.stops
   local action = { type = "steer", chat = self.chat.id, session = self.chat.timeline.session, id = id, text = text }
   local _, along = self.chat.attachments:for_message(text)
-  action.given = along
+  action.given, action.typed = along, typed
   self.chat.selections:keep_for(text)
   client.ask(vim.tbl_extend("error", action, self.chat:place()), function(update, problem)
     local how = update and update.result and update.result["end"]
@@ -57,7 +58,7 @@ function Queue:steer(text)
     if is_next then
       self.chat.selections:bring_back({ text })
       -- It keeps its id, so that its draft on disk does not come back as well.
-      self.chat:send(text, nil, id)
+      self.chat:send(text, { id = id, typed = typed })
     else
       self:give_back(text)
     end
@@ -75,7 +76,7 @@ function Queue:submit_now()
   local text = self.chat.input:take()
   if text then
     return slash.call_or(self.chat, text, function()
-      self:steer(text)
+      self:steer(text, true)
     end)
   end
   local block = vim.iter(timeline.waiting(self.chat.timeline)):find(function(one)

@@ -203,7 +203,7 @@ local function open_copy(chats, from, params, message)
   local place = from:place()
   local copy, opening, before = chats.begin(true, place.root)
   if message then
-    copy.input:add(message)
+    copy.input:add(message, true)
   end
   client.request(from, "session_fork", params, function(session, problem)
     if session and copy.phases:is_opening(opening) then
@@ -352,7 +352,7 @@ function M.fork_at(chats, chat, last, message)
   if last == 0 then
     -- The copy before the first message is empty.
     copy = chats.new(chat:place().root)
-    copy.input:set(message or "")
+    copy.input:set(message or "", true)
   else
     copy = open_copy(chats, chat, { sessionId = chat.timeline.session, turn = last }, message)
   end

@@ -2,7 +2,8 @@
 import type { ContentBlock } from "../../deps/acp_sdk.ts";
 import { ours } from "../../protocol/extensions.ts";
 import { AttachmentMeta } from "../../protocol/attachments.ts";
-import { nameOf, type PromptPart } from "../agent/gather/attachments.ts";
+import type { PromptPart } from "../agent/gather/attachments.ts";
+import { nameOf } from "../agent/gather/file_place.ts";
 
 export function promptPart(block: ContentBlock): PromptPart {
   if (block.type === "text") return { type: "text", text: block.text };

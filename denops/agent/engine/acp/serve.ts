@@ -62,11 +62,11 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       return { sessionId: session.id, ...modesOf(session.modes) };
     })
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
-      const { branch, shown: view, messageId, ...others } = ours(SessionMeta, params._meta) ?? {};
+      const { branch, shown: view, messageId, pages, ...others } = ours(SessionMeta, params._meta) ?? {};
       const instead = Object.keys(others).length === 0 ? undefined : others;
       const session = open.get(params.sessionId);
       const prompt = params.prompt.map(promptPart);
-      return promptAnswer(await session.prompt(prompt, { branch, view, instead, messageId }));
+      return promptAnswer(await session.prompt(prompt, { branch, view, instead, messageId, pages }));
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const can = () => connected.can;

@@ -22,5 +22,7 @@ export interface WebText {
   /** Of the page, in one line. */
   readonly about: string;
   readonly failed: boolean;
+  /** Why it is not the page that was meant: the end of a sentence. */
+  readonly problem?: string;
   readonly parts: readonly string[];
 }

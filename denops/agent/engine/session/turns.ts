@@ -30,6 +30,8 @@ export interface TurnRequest {
   readonly instead?: Instead | undefined;
   /** The message's id in the log. */
   readonly messageId?: string | undefined;
+  /** Addresses of pages that the user attaches. */
+  readonly pages?: readonly string[] | undefined;
 }
 
 interface TurnParts {
@@ -129,7 +131,7 @@ export class Turns {
 
   async #run(
     prompt: readonly PromptPart[],
-    { branch, view, instead, messageId }: TurnRequest,
+    { branch, view, instead, messageId, pages }: TurnRequest,
     mode: Mode,
     signal: AbortSignal,
   ): Promise<TurnEnd> {
@@ -137,7 +139,10 @@ export class Turns {
     const { runner, store, config, mcp } = this.#ports;
     const notice = await store.ensure();
     await files.scratch?.make();
-    const { parts, problems, note, toolSet } = await this.#gatherMessage(prompt, mode, signal, view);
+    const { parts, problems, note, toolSet } = await this.#gatherMessage(prompt, mode, signal, {
+      view,
+      pages,
+    });
     record.noteMessage(messageId);
     const userMessage = record.begin(parts, model().name, branch);
     for (const text of [notice, this.#unpriced.notice(config, model()), ...problems]) {
@@ -181,7 +186,7 @@ export class Turns {
     prompt: readonly PromptPart[],
     mode: Mode,
     signal: AbortSignal,
-    view?: Shown,
+    { view, pages = [] }: Pick<TurnRequest, "view" | "pages"> = {},
   ): Promise<GatheredMessage> {
     const { record, files, tools, modes, model } = this.#parts;
     const hasTools = this.#ports.runner.hasTools?.(this.ports(mode)) ?? true;
@@ -192,6 +197,7 @@ export class Turns {
       workspace: files.workspace.forCall(asks),
       seen: record.history.seen,
       tools,
+      pages,
       hasTools,
       active: !hasTools && view?.current?.text === true ? view.current : undefined,
       window: model().contextWindow,

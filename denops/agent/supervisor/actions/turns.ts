@@ -1,5 +1,6 @@
 /** Messages, side questions, and stopping. */
 import { REQUESTS } from "../../protocol/requests.ts";
+import { pageMentions } from "../../shared/text/message_words.ts";
 import { UnableError } from "../agents/engine.ts";
 import { rememberForAll } from "../client/own_rules.ts";
 import { plainAnswer } from "../screen/visible.ts";
@@ -34,12 +35,13 @@ export function turnActions(
 }
 
 async function steer({ chats }: ActionContext, action: ActionOf<"steer">): Promise<Record<string, unknown>> {
-  const { chat, id, text, given: attachments } = action;
+  const { chat, id, text, given: attachments, typed } = action;
   const { session } = chats.at(action);
   const { client } = await session.project();
   const { blocks: prompt, toolSet, hasSession } = await client.composer.message(chat, text, attachments);
-  // It limits a turn or attaches a session, so it begins the next one.
-  if (toolSet !== undefined || hasSession) return { end: "ended" };
+  // It limits a turn or attaches a session or a page, so it begins the next one.
+  const hasPages = typed && pageMentions(text).length > 0;
+  if (toolSet !== undefined || hasSession || hasPages) return { end: "ended" };
   const params = (sessionId: string) => REQUESTS.steer.params.parse({ sessionId, id, prompt });
   return await session.request("steer", params).catch((error: unknown) => {
     // Agents that cannot be steered get it as the next message.

@@ -167,6 +167,7 @@ export class Engine implements AsyncDisposable {
         remember: details.remember,
         edit: details.edit,
         merge: details.merge,
+        pages: details.pages,
       }),
     };
     return await this.#agent.prompt(

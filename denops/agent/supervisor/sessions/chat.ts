@@ -7,6 +7,7 @@ import type { Action } from "../../protocol/actions.ts";
 import type { Update } from "../../protocol/ui.ts";
 import type { Merge } from "../../protocol/worktrees.ts";
 import { messageOf } from "../../shared/errors.ts";
+import { pageMentions } from "../../shared/text/message_words.ts";
 import { defined } from "../../shared/records.ts";
 import type { Engine } from "../agents/engine.ts";
 import type { OpenProject } from "../client/open_project.ts";
@@ -27,6 +28,8 @@ interface Delivery {
 }
 
 interface ChatPorts extends ChatSessionPorts {
+  /** Lets a session fetch these addresses in the running turn, each once: the user has typed them. */
+  letFetch(sessionId: string, urls: readonly string[]): void;
   /** The turn is over: closes its approvals and questions. */
   settle(): void;
 }
@@ -39,7 +42,7 @@ const STUCK_MS = 5_000;
 /** A message of the user. */
 type QueuedMessage = Pick<
   Extract<Action, { type: "prompt" }>,
-  "id" | "text" | "given" | "shown" | "remember" | "edit" | "merge"
+  "id" | "text" | "given" | "typed" | "shown" | "remember" | "edit" | "merge"
 >;
 
 /**
@@ -100,8 +103,8 @@ export class Chat {
     this.session.noteTurn(update.turn);
   }
 
-  send({ id, text, given, shown, remember, edit, merge }: QueuedMessage): void {
-    this.#queue.push({ id, text, given, shown, remember, edit, merge });
+  send({ id, text, given, typed, shown, remember, edit, merge }: QueuedMessage): void {
+    this.#queue.push({ id, text, given, typed, shown, remember, edit, merge });
     this.#runUnlessBusy();
   }
 
@@ -234,7 +237,8 @@ export class Chat {
   /** @returns the engine's reason for the turn's end, or "cancelled" if it does not end the turn soon after a stop */
   async #prompt(delivery: Delivery, message: QueuedMessage, turn: NextTurn): Promise<EngineTurnEnd> {
     const { project: { engine, client }, sessionId, branch, blocks, toolSet, merge } = delivery;
-    const { id: messageId, shown: view, remember, edit } = message;
+    const { id: messageId, shown: view, text, typed, remember, edit } = message;
+    const pages = typed ? pageMentions(text) : [];
     const details = {
       branch,
       messageId,
@@ -242,6 +246,7 @@ export class Chat {
       remember,
       edit,
       merge,
+      pages: pages.length === 0 ? undefined : pages,
     };
     const died = engine.ended.then((how): never => {
       this.forget(engine, how);
@@ -263,6 +268,7 @@ export class Chat {
     const isPlain = [remember, edit, merge].every((part) => part === undefined);
     const limits = isPlain ? narrowed(this.session.limits, toolSet) : { access: "write" } as const;
     this.#state = { phase: "running", limits, stop };
+    this.#ports.letFetch(sessionId, pages);
     const answered: Promise<PromptResponse> = Promise.race([died, engine.prompt(sessionId, blocks, details)])
       .finally(() => timers.forEach((timer) => clearTimeout(timer)));
     turn.sent();

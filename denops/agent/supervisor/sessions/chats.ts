@@ -79,6 +79,9 @@ export class Chats implements AsyncDisposable {
       projects: this.projects,
       branches: this.#branches,
       isShared: (root) => this.all.some((other) => other.id !== id && other.worksIn === root),
+      letFetch: (sessionId, urls) => {
+        for (const url of urls) this.#ports.gate.approved.add(id, sessionId, { kind: "fetch", url });
+      },
       settle: () => this.#settle(id),
     });
     this.#chats.set(id, chat);

@@ -27,7 +27,7 @@ local is_left = false
 local waiting = {}
 
 --- Descriptions of the words, besides those of attachment.lua.
-local WORDS = { "diff", "session", "symbol:" }
+local WORDS = { "diff", "https://", "session", "symbol:" }
 
 --- Sets of tools, the same as in protocol/modes.ts.
 M.tool_sets = { "look", "edits" }

@@ -88,7 +88,7 @@ function M.call_or(chat, text, send)
   if chat.phases:current() == "opening" then
     return chat.phases:act("send", function(opened)
       M.call_or(opened, text, function()
-        opened:send(text)
+        opened:send(text, { typed = true })
       end)
     end, text)
   end

@@ -3,6 +3,7 @@ local buffers = require("agent.chat.buffers")
 local complete = require("agent.chat.complete")
 local input = require("agent.chat.input")
 local keymaps = require("agent.chat.keymaps")
+local pasted = require("agent.context.pasted")
 local scratch = require("agent.ui.scratch")
 local window = require("agent.chat.window")
 
@@ -41,6 +42,9 @@ function M.make(chat)
     vim.bo[buffer].modified = false
   end
   buffers.replace(old and old.buffer, buffer)
+  pasted.watch(buffer, function()
+    return chat.input.is_writing == true
+  end)
   keymaps.map(chat, "input", buffer)
   complete.attach(buffer, chat)
   vim.api.nvim_create_autocmd("BufWriteCmd", {

@@ -1,4 +1,6 @@
 -- The input buffer: lines of text and a history.
+local pasted = require("agent.context.pasted")
+
 local M = {}
 
 --- Sent messages, oldest first; shared by all chats.
@@ -14,6 +16,7 @@ local history = {}
 ---@field lost? string   text at the time the buffer was unloaded
 ---@field seen? string   last known text
 ---@field placeholder? string
+---@field is_writing? boolean  we change the buffer, not the user
 local Input = {}
 Input.__index = Input
 
@@ -43,11 +46,15 @@ end
 ---@param lines string[]
 function Input:write(last, lines)
   vim.bo[self.buffer].modifiable = true
+  self.is_writing = true
   vim.api.nvim_buf_set_lines(self.buffer, 0, last, false, lines)
+  self.is_writing = nil
 end
 
 ---@param text string
-function Input:set(text)
+---@param is_foreign? boolean the user may not have written it
+function Input:set(text, is_foreign)
+  text = is_foreign and pasted.plain(text) or text
   local lines = vim.split(text, "\n")
   self:write(-1, lines)
   local is_here = vim.api.nvim_get_current_buf() == self.buffer and vim.api.nvim_get_mode().mode:find("^i")
@@ -62,10 +69,12 @@ end
 
 --- Puts text above the present text: a returned message, or context for the next one.
 ---@param text string
-function Input:add(text)
+---@param is_foreign? boolean the user may not have written it
+function Input:add(text, is_foreign)
   if self:is_empty() then
-    return self:set(text)
+    return self:set(text, is_foreign)
   end
+  text = is_foreign and pasted.plain(text) or text
   -- Above the line that the user may be typing.
   self:write(0, vim.split(text .. "\n", "\n"))
 end

@@ -2,8 +2,6 @@
  * The attachments of a user's message, read through the workspace before the turn begins. Attachments that cannot be
  * read stay plain text, and a notice gives the reason.
  */
-import { basename } from "node:path";
-import { fileURLToPath } from "node:url";
 import { isInGit } from "../../../policy/file_access.ts";
 import type { AttachmentMeta } from "../../../protocol/attachments.ts";
 import { imageCarriers, isKnown } from "../../context/repeats.ts";
@@ -30,6 +28,8 @@ import { ImageRoom, LARGEST_IMAGE } from "../../tools/files/image_room.ts";
 import { noText, shownPath } from "../../tools/files/text_file.ts";
 import type { Workspace } from "../../tools/files/workspace.ts";
 import { entriesOf } from "../../tools/list.ts";
+import { filePlace } from "./file_place.ts";
+import { pageText, type ReadPage, readPages } from "./pages.ts";
 import { outlineOf, symbolBodies } from "./symbol_attachments.ts";
 import type { RootedPath } from "../../../policy/roots.ts";
 
@@ -46,7 +46,9 @@ export type PromptPart =
 
 export interface AttachmentPorts {
   readonly workspace: Workspace;
-  readonly abilities: Partial<Pick<ClientAbilities, "search" | "languages" | "mcp">>;
+  readonly abilities: Partial<Pick<ClientAbilities, "search" | "languages" | "mcp" | "web">>;
+  /** Addresses that the user attaches, and has let the client fetch. */
+  readonly pages: readonly string[];
   /** The messages that the model sees. */
   readonly seen: readonly MessageEntry[];
   /** Enabled tools of the session; a mentioned tool is added. */
@@ -141,8 +143,9 @@ class MessageGatherer {
     const servers = this.#ports.abilities.mcp?.servers.map(({ name }) => name) ?? [];
     const found = mentionsIn(text, servers).slice(0, MOST_MENTIONS);
     const prompt = promptIn(text, servers);
-    const { active } = this.#ports;
-    const isPlain = found.length === 0 && prompt === undefined && words.length === this.#prompt.length &&
+    const { active, pages } = this.#ports;
+    const isPlain = found.length === 0 && pages.length === 0 && prompt === undefined &&
+      words.length === this.#prompt.length &&
       active === undefined;
     if (isPlain || !await this.#knowsRules()) return { parts: words, ...rest };
     for (const one of this.#prompt) {
@@ -151,6 +154,7 @@ class MessageGatherer {
     }
     if (prompt !== undefined) await this.#try(prompt, () => this.#serverPrompt(prompt));
     for (const one of found) await this.#try(one, () => this.#mentioned(one));
+    for (const page of await readPages(pages, this.#ports.abilities.web, this.#signal)) this.#page(page);
     // The user did not ask for it, so problems are not reported.
     if (active !== undefined) await this.#activeFile(active).catch(() => {});
     return { parts: [...words, ...this.#attachments.values()], ...rest };
@@ -431,6 +435,15 @@ class MessageGatherer {
     });
   }
 
+  /** A page of the web, or why there is none. */
+  #page(page: ReadPage): void {
+    const { url, problem } = page;
+    if (problem !== undefined) this.#problems.push(`@${url}: ${problem}.`);
+    if (page.image !== undefined) return this.#image(url, page.image);
+    const text = pageText(page, this.#share);
+    this.#attachments.set(url, { type: "given", label: url, text });
+  }
+
   /** @returns whether all of it fits @throws {ToolError} if none of it fits */
   #give(label: string, what: string, text: string, isNamed: boolean): boolean {
     if (this.#attachments.has(label)) return true;
@@ -455,24 +468,4 @@ function isRequest(one: PromptPart): one is Extract<PromptPart, { type: "text" |
 
 function noRoom(): ToolError {
   return new ToolError("what is handed over has filled its share of the model's window");
-}
-
-/** Parses a file's address; a fragment such as "L3-L9" selects lines. */
-function filePlace(uri: string): PathMention | undefined {
-  if (!URL.canParse(uri)) return undefined;
-  const url = new URL(uri);
-  if (url.protocol !== "file:") return undefined;
-  const [, from, to = from] = /^#L(\d+)(?:[-:]L?(\d+))?$/.exec(url.hash) ?? [];
-  const isPart = url.hash !== "" || url.search !== "";
-  url.hash = url.search = "";
-  const path = fileURLToPath(url);
-  if (from !== undefined && to !== undefined) {
-    return { path, lines: { first: Math.max(1, Number(from)), last: Number(to) } };
-  }
-  return { path, ...(isPart ? { lines: { first: 1, last: Infinity } } : {}) };
-}
-
-/** The name of an attachment without a label. */
-export function nameOf(uri: string | null | undefined): string {
-  return uri ? basename(uri) : "image";
 }

@@ -4,10 +4,8 @@ import { ToolError } from "../../../shared/errors.ts";
 import type { Web, WebText } from "../../ports/web.ts";
 import { defineTool, NOTHING, titleText, type ToolResult } from "../define.ts";
 import type { ImageRoom } from "../files/image_room.ts";
+import { isOwnServer, knownText, readPage } from "./read_page.ts";
 import { fencedPart, webText } from "./show.ts";
-
-/** Texts that a session keeps, so that their later parts need no second request. */
-const MOST_TEXTS = 20;
 
 export const fetchPage = defineTool({
   name: "fetch",
@@ -27,8 +25,8 @@ export const fetchPage = defineTool({
 
   prepare({ url, page = 1 }, { web, images }) {
     const address = addressOf(url);
-    const known = web.read.get(address);
-    if (known !== undefined && (page > 1 || !isOwnServer(urlIn(address)))) {
+    const known = page > 1 ? web.read.get(address) : knownText(address, web);
+    if (known !== undefined) {
       return { access: NOTHING, run: () => Promise.resolve(resultOf(known, page)) };
     }
     const access: Access = { kind: "fetch", url: address };
@@ -57,32 +55,18 @@ function addressOf(text: string): string {
   return url.href;
 }
 
-/** The user's own server, whose pages change while they are worked on. */
-function isOwnServer(url: URL | undefined): boolean {
-  const name = url?.hostname ?? "";
-  return name === "localhost" || name.endsWith(".localhost") || /^[\d.]+$|^\[/.test(name);
-}
-
 async function fetched(
   address: string,
   page: number,
   { web, images }: { readonly web: Web; readonly images: ImageRoom },
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  const content = await web.fetch(address, signal);
-  if (content.kind === "image" && content.body !== "" && content.status < 400) {
-    const bytes = Uint8Array.fromBase64(content.body);
-    const answer = images.take(titleText(content.url), bytes, bytes.length);
-    if (answer !== undefined) {
-      const { text, summary, image } = answer;
-      return { text, summary, ...(image === undefined ? {} : { images: [image] }) };
-    }
-  }
-  const text = await webText(content);
-  const [oldest] = web.read.keys();
-  if (oldest !== undefined && web.read.size >= MOST_TEXTS) web.read.delete(oldest);
-  if (!text.failed) web.read.set(address, text);
-  return resultOf(text, page);
+  const read = await readPage(address, web, signal);
+  if (!("image" in read)) return resultOf(read, page);
+  const answer = images.take(titleText(read.url), read.image, read.image.length);
+  if (answer === undefined) return resultOf(await webText({ ...read, kind: "binary" }), page);
+  const { text, summary, image } = answer;
+  return { text, summary, ...(image === undefined ? {} : { images: [image] }) };
 }
 
 function resultOf(text: WebText, page: number): ToolResult {

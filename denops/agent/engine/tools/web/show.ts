@@ -25,17 +25,18 @@ export async function webText(content: FetchedContent): Promise<WebText> {
   const about = (more: readonly string[] = []) => [oneLine(url), ...notes, ...more].join(", ");
   if (elsewhere !== undefined) {
     const advice = `It redirects to another host: ${oneLine(elsewhere)}. Fetch that address if you need it.`;
-    return { about: about(), failed, parts: [advice] };
+    return { about: about(), failed, problem: `it redirects to ${oneLine(elsewhere)}`, parts: [advice] };
   }
   if (kind === "pdf") {
     const advice = "This is a PDF, which cannot be read here. Look for the same as HTML, or ask the user.";
-    return { about: about(), failed: true, parts: [advice] };
+    return { about: about(), failed: true, problem: "it is a PDF, which cannot be read", parts: [advice] };
   }
   if (kind !== "text") {
     const advice = `This is no text (${oneLine(type) || "of an unknown type"}), and cannot be shown.`;
-    return { about: about(), failed: true, parts: [advice] };
+    return { about: about(), failed: true, problem: "it is no text", parts: [advice] };
   }
-  if (!isHtml(content)) return { about: about(), failed, parts: parts(clean(plainText(content))) };
+  const known = { about: about(), failed, ...failed ? { problem: `HTTP ${status}` } : {} };
+  if (!isHtml(content)) return { ...known, parts: parts(clean(plainText(content))) };
   const page = await toMarkdown(content.body, url);
   const title = page.title.slice(0, LONGEST_TITLE);
   const hasHeading = /^# /m.test(page.text.slice(0, LONGEST_PART));
@@ -44,19 +45,24 @@ export async function webText(content: FetchedContent): Promise<WebText> {
     const advice =
       `${text}\n\nThis page has almost no text of its own: a script makes it, and none runs here. ` +
       "Look for another page, its source or an API.";
-    return { about: about(), failed: true, parts: [advice.trim()] };
+    const problem = "a script makes this page, and none runs here";
+    return { about: about(), failed: true, problem, parts: [advice.trim()] };
   }
-  return { about: about(page.isCut ? ["the rest is nested too deep"] : []), failed, parts: parts(text) };
+  return { ...known, about: about(page.isCut ? ["the rest is nested too deep"] : []), parts: parts(text) };
 }
 
-/** @param number from 1 */
-export function fencedPart({ about, parts }: WebText, number: number): string {
+/** @param number from 1 @param after a sentence of ours behind the text */
+export function fencedPart(
+  { about, parts }: WebText,
+  number: number,
+  after = number < parts.length ? `It continues on page ${number + 1}.` : undefined,
+): string {
   const place = parts.length === 1 ? "" : `, page ${number} of ${parts.length}`;
   return fenced({
     about: `${about}${place}`,
     kind: "web page",
     text: parts[number - 1] ?? "",
-    ...(number < parts.length ? { after: `It continues on page ${number + 1}.` } : {}),
+    ...(after === undefined ? {} : { after }),
   });
 }
 
