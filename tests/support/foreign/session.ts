@@ -15,6 +15,8 @@ export type ForeignSessionOptions = Partial<Omit<EngineOptions, "script" | "runn
 
 export interface ForeignSession extends RunningEngine {
   readonly agent: PlayedAgent;
+  /** Closes the session and opens it in another engine. */
+  restart(): Promise<RunningEngine["session"]>;
 }
 
 export async function foreignSession(
@@ -40,17 +42,30 @@ export async function foreignSession(
   stack.defer(async () => await copy?.[Symbol.asyncDispose]());
   const agent = playAgent(scripts, { changes, ...(notes === undefined ? {} : { notes }) });
   const row = { name: "claude", title: "Claude", ...changed };
+  const newRunner = () =>
+    foreignRunner(row, { agent: agent.port, ...(questions === undefined ? {} : { questions }) });
+  let current = newRunner();
   const engine = stack.use(
     await startEngine({
       files: { "a.txt": "one\ntwo\n" },
       ...options,
       script: "say unused",
-      runner: foreignRunner(row, { agent: agent.port, ...(questions === undefined ? {} : { questions }) }),
+      runner: {
+        ...current,
+        runTurn: (...turn) => current.runTurn(...turn),
+        title: (...exchange) => current.title?.(...exchange) ?? Promise.resolve(undefined),
+        close: () => current.close?.(),
+      },
     }),
   );
   root = engine.project.root;
   const owned = stack.move();
-  return { ...engine, agent, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  const restart = async () => {
+    await engine.session.close();
+    current = newRunner();
+    return engine.again();
+  };
+  return { ...engine, agent, restart, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 /** The events as short lines, without those of every turn. */

@@ -1,7 +1,12 @@
 /** Turns of another agent, in a session of the real engine; the agent speaks the protocol in memory. */
 import assert from "node:assert/strict";
 import { CANCELLED, checkEvents, END_TURN } from "../../../../tests/support/engine_session.ts";
-import { AgentError, type AgentHand, OPTIONS } from "../../../../tests/support/foreign/in_memory.ts";
+import {
+  AgentError,
+  type AgentHand,
+  type AgentScript,
+  OPTIONS,
+} from "../../../../tests/support/foreign/in_memory.ts";
 import { foreignSession, linesOf } from "../../../../tests/support/foreign/session.ts";
 
 Deno.test("what the agent says and does is stored and shown, and what it changed is kept, undone and known", async () => {
@@ -300,4 +305,76 @@ Deno.test("the asking mode is set before each turn, whatever the agent does; wit
     linesOf(other.events).filter((line) => line.startsWith("warning: Claude does not ask")).length,
     1,
   );
+});
+
+Deno.test("a session that is opened again continues the agent's own, with the agent's title", async () => {
+  const prompts: string[] = [];
+  const loads: unknown[] = [];
+  const script: AgentScript = {
+    capabilities: { sessionCapabilities: { resume: {} } },
+    answer(method, params) {
+      if (method === "session/resume") loads.push(params.sessionId);
+    },
+    turn(text, hand) {
+      prompts.push(text);
+      hand.update({ sessionUpdate: "session_info_update", title: "A better title" });
+      hand.say("Yes.");
+    },
+  };
+  await using session = await foreignSession(script, { config: { title: true } });
+  await session.prompt("one");
+  const again = await session.restart();
+  assert.equal(session.store.session("s1")?.title, "A better title");
+  await again.prompt([{ type: "text", text: "two" }]);
+  await again.close();
+  assert.deepEqual(loads, ["theirs-1"]);
+  assert.ok(!prompts[1]?.includes("one"), prompts[1]);
+});
+
+Deno.test("a message during a turn waits for its end", async () => {
+  const steered = Promise.withResolvers<unknown>();
+  await using session = await foreignSession({
+    async turn(_text, hand) {
+      const { steering } = session.session;
+      steering.say("m1", [{ type: "text", text: "faster" }]).then(steered.resolve);
+      await Promise.resolve();
+      hand.say("Yes.");
+    },
+  });
+  assert.deepEqual(await session.prompt("one"), END_TURN);
+  assert.equal(await steered.promise, "ended");
+});
+
+Deno.test("our own model takes a session over with the agent's words, calls and results", async () => {
+  await using session = await foreignSession({
+    async turn(_text, hand) {
+      hand.say("I look.");
+      hand.call("c1", { title: "Read a.txt", kind: "read", status: "in_progress" });
+      hand.call("c2", { title: "ls", kind: "execute", rawInput: { command: "ls" }, status: "in_progress" });
+      hand.more("c2", {
+        status: "failed",
+        content: [{ type: "content", content: { type: "text", text: "no ls" } }],
+      });
+      hand.more("c1", {
+        status: "completed",
+        content: [{ type: "content", content: { type: "text", text: "one" } }],
+      });
+      await hand.change("rm a.txt");
+      hand.say("Gone.");
+    },
+  });
+  await session.prompt("Go");
+  const brief = session.messages().map((message) => {
+    const { role, text } = message;
+    return role === "assistant" ? [role, text, message.calls.map(({ name }) => name)] : [role, text];
+  });
+  assert.deepEqual(brief, [
+    ["user", "Go"],
+    ["assistant", "I look.", ["claude_read", "claude_execute"]],
+    ["tool", "one"],
+    ["tool", "no ls"],
+    ["assistant", "", ["claude_changes"]],
+    ["tool", "[kept: a.txt (+0 −2)]"],
+    ["assistant", "Gone.", []],
+  ]);
 });
