@@ -126,6 +126,8 @@ export const Action = z.discriminatedUnion("type", [
     type: z.literal("provider"),
     ...sessionRequest,
     provider: z.string().max(100),
+    /** Another agent instead. */
+    agent: z.string().min(1).max(100).optional(),
     model: z.string().min(1).max(200).optional(),
   }),
   z.object({ type: z.literal("files"), request, chat, session, ...place }),

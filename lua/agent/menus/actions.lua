@@ -38,7 +38,7 @@ return {
     plug = "AgentProvider",
     args = "[provider]",
     takes = "provider",
-    doc = "Switch to another provider after the running turn.",
+    doc = "Switch to another provider, or to another agent, after the running turn.",
     run = function(chats, words)
       require("agent.menus.models").choose_provider(chats.get(), words)
     end,

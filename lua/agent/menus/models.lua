@@ -22,8 +22,13 @@ M.providers = {
   "vllm",
 }
 
+--- Known agents that speak ACP, the same as in protocol/options/foreign_agents.ts.
+M.agents = { "claude", "codex", "gemini", "opencode", "qwen", "kimi", "copilot" }
+
 --- Leaves the choice to the options.
 local DEFAULT = "default"
+--- Before the name of an agent, because some providers have the same name.
+local AGENT = "agent"
 --- Columns of a name in a menu; a longer name shifts its description.
 local WIDEST = 40
 
@@ -124,21 +129,25 @@ function M.choose(chat, name)
   menu(chat, nil, set)
 end
 
+---@class agent.ModelSource
+---@field provider string  "" for that of the options
+---@field agent? string  another agent instead
+---@field model? string
+
 ---@param chat agent.Chat
 ---@param opening agent.Opening ends once the session has this provider, or has failed to get it
----@param name string
----@param model? string
-local function switch(chat, opening, name, model)
-  local action = { type = "provider", provider = name == DEFAULT and "" or name, model = model }
+---@param source agent.ModelSource
+local function switch(chat, opening, source)
+  local action = vim.tbl_extend("error", { type = "provider" }, source)
   client.ask(vim.tbl_extend("error", where(chat), action), function(update, problem)
     if update and update["end"] == "model" then
       opening.is_bound = false
-      return menu(chat, name, function(chosen)
+      return menu(chat, source.provider, function(chosen)
         if not chosen then
           return chat.phases:end_opening(opening, true)
         end
         opening.is_bound = true
-        switch(chat, opening, name, chosen)
+        switch(chat, opening, vim.tbl_extend("force", source, { model = chosen }))
       end)
     end
     chat.phases:end_opening(opening, not update or update["end"] == "failed")
@@ -149,21 +158,26 @@ local function switch(chat, opening, name, model)
 end
 
 ---@param chat agent.Chat
----@param name string
----@param model? string
-local function set_provider(chat, name, model)
+---@param words string  "NAME", "NAME MODEL", "agent NAME"
+local function set_provider(chat, words)
+  local agent, name, model = nil, words:match("^(%S+)%s*(%S*)$")
+  if vim.startswith(words, AGENT .. " ") then
+    agent, model = words:match("^%S+%s+(%S+)%s*(%S*)$")
+    name = DEFAULT
+  end
+  local source = { provider = name == DEFAULT and "" or name, agent = agent, model = model ~= "" and model or nil }
   chat.phases:act("provider", function(opened)
-    switch(opened, opened.phases:begin_opening(true), name, model)
+    switch(opened, opened.phases:begin_opening(true), source)
   end)
 end
 
 --- Changes the provider after the running turn.
 ---@param chat agent.Chat
----@param words? string  a name, and optionally a model; nil asks
+---@param words? string  a provider or "agent" and an agent, and optionally a model; nil asks
 function M.choose_provider(chat, words)
-  local name, model = (words or ""):match("^(%S+)%s*(%S*)$")
-  if name then
-    return set_provider(chat, name, model ~= "" and model or nil)
+  local text = vim.trim(words or "")
+  if text ~= "" and text ~= AGENT then
+    return set_provider(chat, text)
   end
   client.ask(vim.tbl_extend("error", where(chat), { type = "providers" }), function(update, problem)
     if not update then
@@ -194,10 +208,22 @@ local function provider_names()
   return names
 end
 
+---@return string[]
+local function agent_names()
+  local names = vim.tbl_keys(config.get().agents)
+  table.sort(names)
+  return vim.list_extend(
+    names,
+    vim.tbl_filter(function(name)
+      return not vim.list_contains(names, name)
+    end, M.agents)
+  )
+end
+
 ---@param name string
 ---@return boolean
 function M.is_provider(name)
-  return name == DEFAULT or vim.list_contains(provider_names(), name)
+  return name == DEFAULT or name == AGENT or vim.list_contains(provider_names(), name)
 end
 
 --- The names of the last list; requests a new one for the next time.
@@ -235,10 +261,12 @@ end
 ---@return string[]
 function M.complete_provider(lead, rest)
   local provider = rest:match("^(%S+)%s")
-  if provider then
+  if provider == AGENT then
+    return rest:find("^%S+%s+%S+%s") and {} or beginning(agent_names(), lead)
+  elseif provider then
     return beginning(model_names(provider), lead)
   end
-  return beginning(vim.list_extend({ DEFAULT }, provider_names()), lead)
+  return beginning(vim.list_extend({ DEFAULT, AGENT }, provider_names()), lead)
 end
 
 return M

@@ -3,6 +3,7 @@ import { factsLine } from "../../models/model_list.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
 import { LONGEST_NAME, LONGEST_NOTICE, oneLine } from "../screen/visible.ts";
+import { agentOf, type EngineModel, namesOf } from "../agents/models/engine_model.ts";
 import type { ActionContext, ActionOf, Handlers } from "./action.ts";
 
 export function modelActions(
@@ -17,7 +18,7 @@ export function modelActions(
       const [providers, current] = await Promise.all([
         chats.projects.providers(),
         session.model().then(
-          ({ project: { model } }) => "problem" in model ? "" : model.provider.name,
+          ({ project: { model } }) => sourceName(model),
           () => "",
         ),
       ]);
@@ -41,8 +42,12 @@ async function showModels({ chats, push }: ActionContext, action: ActionOf<"mode
   try {
     const { project, current } = await chats.at(action).session.model();
     const { model: own, user, roots } = project;
-    const isCurrent = !("problem" in own) && (name === undefined || name === own.provider.name);
+    const isCurrent = "provider" in own && (name === undefined || name === own.provider.name);
     if (name === undefined && "problem" in own) throw new Error(own.problem);
+    const agent = agentOf(own);
+    if (name === undefined && agent !== undefined) {
+      throw new Error(`${agent.title} lists no models here. Name one: \`:Agent model NAME\`.`);
+    }
     const provider = isCurrent ? own.provider : await chats.projects.provider(name ?? "", roots);
     const models = (await chats.projects.offers.models(provider, user) ?? [])
       .map((model) => ({ name: oneLine(model.name, LONGEST_NAME), text: factsLine(model) }));
@@ -67,17 +72,21 @@ async function chooseProvider(
   { chats, push, notice }: ActionContext,
   action: ActionOf<"provider">,
 ): Promise<void> {
-  const { request, chat: id, model } = action;
+  const { request, chat: id, model, agent } = action;
   const provider = action.provider === "" ? undefined : action.provider;
+  const source = agent === undefined ? defined({ provider }) : { agent };
   const chat = chats.at(action);
   const answer = (end: "done" | "failed" | "model") => push({ type: "provider", request, end });
   try {
-    if (provider !== undefined && model === undefined && !chats.projects.namesModel(provider)) {
+    if (
+      agent === undefined && provider !== undefined && model === undefined &&
+      !chats.projects.namesModel(provider)
+    ) {
       return answer("model");
     }
-    const { waits, done } = chat.betweenTurns(() => chat.session.chooseProvider(provider, model));
+    const { waits, done } = chat.betweenTurns(() => chat.session.chooseProvider(source, model));
     if (waits) {
-      const target = provider ?? "the provider of your options";
+      const target = agent ?? provider ?? "the provider of your options";
       notice(id, "info", `After this turn the session continues with ${target}.`);
     }
     await done;
@@ -86,4 +95,10 @@ async function chooseProvider(
     notice(id, "error", messageOf(error));
     answer("failed");
   }
+}
+
+/** As the menu of providers names it. */
+function sourceName(model: EngineModel): string {
+  const agent = agentOf(model);
+  return agent === undefined ? namesOf(model)?.provider ?? "" : `agent ${agent.name}`;
 }

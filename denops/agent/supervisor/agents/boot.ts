@@ -7,14 +7,15 @@ import { type ModelConfig, UserConfig } from "../../protocol/config.ts";
 import { adoptEnvironment } from "../system/neovim_environment.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { type Launch, launchCommand } from "./launch.ts";
-import { described, detect, engineConfig, hasKeyCommand, type ProviderWorld, realWorld } from "./provider.ts";
+import { type EngineModel, engineModel } from "./models/engine_model.ts";
+import { described, detect, hasKeyCommand, type ProviderWorld, realWorld } from "./provider.ts";
 import { findRoot, otherRoots } from "./root.ts";
 import { spawnAgent } from "./spawn.ts";
 
 export interface Boot {
   readonly process: Deno.ChildProcess;
   readonly launch: Launch;
-  readonly model: ModelConfig | { readonly problem: string };
+  readonly model: ModelConfig | Exclude<EngineModel, Pick<ModelConfig, "provider">>;
 }
 
 /** @param announce called if something has to be downloaded first @throws {Error} one line */
@@ -24,12 +25,12 @@ export async function boot(
   world: ProviderWorld,
   announce: () => void,
 ): Promise<Boot> {
-  const model = await engineConfig(user, world, roots).catch((error: unknown) => ({
+  const model = await engineModel(user, world, roots).catch((error: unknown) => ({
     problem: messageOf(error),
   }));
   const launch = await launchCommand(
     roots,
-    "problem" in model ? undefined : model.provider.base_url,
+    "provider" in model ? model.provider.base_url : undefined,
     user,
     announce,
   );
@@ -38,7 +39,8 @@ export async function boot(
 
 /** A login may have to be renewed at the provider. @throws {Error} one line, if no provider is set up */
 export async function usesLogin(user: UserConfig, world: ProviderWorld): Promise<boolean> {
-  return described(user, user.provider ?? await detect(user, world)).logsIn;
+  return user.agent === undefined &&
+    described(user, user.provider ?? await detect(user, world)).logsIn;
 }
 
 /** Neovim's options, the current root and environ(), sent before the first request. */

@@ -1,10 +1,13 @@
 /** The user's choices: the models of a provider, and the providers, with the reason if one is not ready. */
+import { isAbsolute } from "node:path";
 import type { ListedModel, UserConfig } from "../../protocol/config.ts";
 import { ModelLists, oneModel, type Provider } from "../../models/ask_models.ts";
 import { isModel, nearNames } from "../../models/model_list.ts";
+import { foreignAgent, foreignAgentNames } from "../../protocol/options/foreign_agents.ts";
 import { hostAndPort, PRESETS, WIRE_FACTS } from "../../protocol/providers.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
+import { findProgram } from "../system/sandbox.ts";
 import { isLoggedIn, renewedKey } from "./copilot/account.ts";
 import { LOG_IN } from "./copilot/github.ts";
 import {
@@ -69,6 +72,23 @@ export class Offers {
       ...presets.map((name) => this.#provider(user, name)),
     ]).then((found) => found.flat());
     return [...all.filter(({ ready }) => ready), ...all.filter(({ ready }) => !ready)];
+  }
+
+  /** Agents that are installed, and the user's own. */
+  async agents(user: UserConfig, roots: readonly string[]): Promise<readonly OfferedProvider[]> {
+    const offers = await Promise.all(
+      foreignAgentNames(user.agents).map(async (name) => {
+        const row = foreignAgent(name, user.agents);
+        const [program = ""] = row?.cmd ?? [];
+        const ready = isAbsolute(program) || await findProgram(program, roots) !== undefined;
+        if (row === undefined || !ready && user.agents[name] === undefined) return [];
+        const text = ready
+          ? `${row.title}: another agent, with its own model`
+          : `${program} is not on the PATH`;
+        return [{ name: `agent ${name}`, text, ready }];
+      }),
+    );
+    return offers.flat();
   }
 
   /** Those of the option `providers`. Takes half a second at most. */

@@ -180,7 +180,8 @@ async function newestModel(
 }
 
 /** A key command may ask the user for a password, so it runs only when there is a message. */
-export function hasKeyCommand({ provider, providers }: UserConfig): boolean {
+export function hasKeyCommand({ agent, provider, providers }: UserConfig): boolean {
+  if (agent !== undefined) return false;
   const candidates = provider === undefined ? Object.values(providers) : [providers[provider]];
   return candidates.some((own) => own?.api_key?.startsWith(COMMAND) === true);
 }

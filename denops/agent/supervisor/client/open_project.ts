@@ -1,9 +1,9 @@
 /** An open project: its engine, its rules, its commands. Each root and configuration has its own. */
-import type { ModelConfig, UserConfig } from "../../protocol/config.ts";
+import type { EngineConfig, UserConfig } from "../../protocol/config.ts";
 import type { OwnMode } from "../../protocol/modes.ts";
 import type { Severity } from "../../protocol/ui.ts";
 import { today } from "../../shared/today.ts";
-import { boot, endBoot, takeEarly } from "../agents/boot.ts";
+import { type Boot, boot, endBoot, takeEarly } from "../agents/boot.ts";
 import { fillCodeCache } from "../agents/code_cache.ts";
 import { confined } from "../agents/confine.ts";
 import { renewedKey } from "../agents/copilot/account.ts";
@@ -39,21 +39,18 @@ export interface ProjectOptions {
   readonly isChosen: boolean;
 }
 
-/** The model of its sessions, or one line why there is none. */
-type ProjectModel = Pick<ModelConfig, "provider" | "model"> | { readonly problem: string };
-
 /** The result of starting an engine. */
 interface StartedEngine {
   readonly engine: Engine;
   readonly launch: Launch;
-  readonly model: ProjectModel;
+  readonly model: Boot["model"];
   readonly client: EngineClient;
 }
 
 export class OpenProject implements AsyncDisposable {
   readonly engine: Engine;
   readonly launch: Launch;
-  readonly model: ProjectModel;
+  readonly model: Boot["model"];
   readonly client: EngineClient;
   /** Its configuration. */
   readonly user: UserConfig;
@@ -133,7 +130,7 @@ export class OpenProject implements AsyncDisposable {
 
   /** The account's remaining quota in one line; undefined if the provider does not report it. */
   async quota(): Promise<string | undefined> {
-    const isLoggedIn = !("problem" in this.model) && this.model.provider.key_expires !== undefined;
+    const isLoggedIn = "provider" in this.model && this.model.provider.key_expires !== undefined;
     return isLoggedIn ? await copilotQuota(this.user, this.#world) : undefined;
   }
 
@@ -175,16 +172,20 @@ async function serversOf({ mcp }: EngineClient, notice: (problem: string) => voi
 /** The engine's configuration without the costs and the MCP servers. */
 function engineOptions(
   { modes, permissions }: EngineClient,
-  model: ModelConfig | { readonly problem: string },
+  model: Boot["model"],
   options: ProjectOptions,
 ) {
   const { user } = options;
   const own = ownModes(modes, options);
   const names = [...knownModels(user), ...own.flatMap(({ model }) => model ?? [])];
-  const models = "problem" in model ? [] : priced(user, model.provider.base_url, names);
-  const known = "problem" in model ? sharedConfig(user) : model;
+  const models = "provider" in model ? priced(user, model.provider.base_url, names) : [];
+  const known = "provider" in model ? model : { ...sharedConfig(user), ...agentOf(model) };
   const { sandboxed, shell } = permissions;
   return { ...known, ...permissions.files(NO_CHAT), modes: own, models, sandboxed, shell };
+}
+
+function agentOf(model: Boot["model"]): Pick<EngineConfig, "agent"> {
+  return "agent" in model ? { agent: model.agent } : {};
 }
 
 /** The custom modes in the engine's format. */
@@ -204,8 +205,8 @@ function fewer(problems: readonly string[]): readonly string[] {
 }
 
 /** Renews an expiring key; other keys were passed at the start. @throws {Error} one line */
-async function keyOf(model: ProjectModel, refused: boolean, user: UserConfig, world: ProviderWorld) {
-  if ("problem" in model || model.provider.key_expires === undefined) {
+async function keyOf(model: Boot["model"], refused: boolean, user: UserConfig, world: ProviderWorld) {
+  if (!("provider" in model) || model.provider.key_expires === undefined) {
     throw new Error("this provider's key does not expire");
   }
   return await renewedKey(user, world, { address: model.provider.base_url, refused });

@@ -3,7 +3,7 @@ import type { UserConfig } from "../../protocol/config.ts";
 import { OptionsError } from "../../protocol/options/problems.ts";
 import type { Provider } from "../../models/ask_models.ts";
 import { usesLogin } from "../agents/boot.ts";
-import { chosenConfig, ModelBook, type ModelChoice } from "../agents/model_choice.ts";
+import { chosenConfig, ModelBook, type ModelChoice, withAgent } from "../agents/models/model_choice.ts";
 import { type OfferedProvider, Offers } from "../agents/offers.ts";
 import { findProvider, hasKeyCommand, namesModel } from "../agents/provider.ts";
 import { findRoot, type RootQuery } from "../agents/root.ts";
@@ -114,21 +114,19 @@ export class OpenProjects implements AsyncDisposable {
 
   /** @throws {Error} one line */
   async providers(): Promise<readonly OfferedProvider[]> {
-    return await this.offers.providers(this.options);
+    const { offers, options } = this;
+    return (await Promise.all([offers.providers(options), offers.agents(options, [])])).flat();
   }
 
-  /** Whether opening a project runs the user's command for a key. @param provider overrides the options */
-  needsKeyCommand(provider: string | undefined): boolean {
+  /** Whether opening a project runs the user's command for a key. @param choice overrides the options */
+  needsKeyCommand(choice: ModelChoice): boolean {
     const { config } = this;
-    return !(config instanceof OptionsError) &&
-      hasKeyCommand(provider === undefined ? config : { ...config, provider });
+    return !(config instanceof OptionsError) && hasKeyCommand(chosenOptions(config, choice));
   }
 
-  /** Whether opening a project uses the user's login at a provider. @param provider overrides the options */
-  async usesLogin(provider: string | undefined): Promise<boolean> {
-    const { options } = this;
-    const user = provider === undefined ? options : { ...options, provider };
-    return await usesLogin(user, this.#ports.project.world);
+  /** Whether opening a project uses the user's login at a provider. @param choice overrides the options */
+  async usesLogin(choice: ModelChoice): Promise<boolean> {
+    return await usesLogin(chosenOptions(this.options, choice), this.#ports.project.world);
   }
 
   /** Open projects, and those that are opening. */
@@ -180,4 +178,10 @@ export class OpenProjects implements AsyncDisposable {
       }
     }
   }
+}
+
+function chosenOptions(options: UserConfig, choice: ModelChoice): UserConfig {
+  const { provider } = choice;
+  const user = withAgent(options, choice);
+  return provider === undefined ? user : { ...user, provider };
 }

@@ -4,6 +4,8 @@ import type { TurnLimits } from "../../protocol/modes.ts";
 import type { RequestName, RequestParams, RequestResult } from "../../protocol/requests.ts";
 import { defined } from "../../shared/records.ts";
 import type { Engine } from "../agents/engine.ts";
+import { type EngineModel, namesOf } from "../agents/models/engine_model.ts";
+import type { ModelChoice } from "../agents/models/model_choice.ts";
 import type { RootQuery } from "../agents/root.ts";
 import type { Modes } from "../client/modes.ts";
 import type { OpenProject } from "../client/open_project.ts";
@@ -14,6 +16,9 @@ import { type ConnectionPorts, hasAgentsAtWork, type OpenSession, SessionConnect
 import { SessionMode } from "./session_mode.ts";
 import { SessionModel } from "./session_model.ts";
 import { ChatPermission, UNTRUSTED } from "./session_permission.ts";
+
+/** Who answers: a provider's model, or another agent. */
+export type ModelSource = Pick<ModelChoice, "provider" | "agent">;
 
 export interface ChatSessionPorts extends ConnectionPorts {
   /** Whether another chat's turn is running in this project. @param root its real path */
@@ -237,23 +242,23 @@ export class ChatSession {
       const model = await this.#model.find(project, name === "" ? undefined : name);
       if (this.id !== undefined) await project.engine.setModel(this.id, model);
       const isDefault = model === undefined && !isChosen;
-      const choice = isDefault ? {} : { provider: own.provider.name, ...defined({ model }) };
+      const choice = isDefault ? {} : { ...sourceOf(own), ...defined({ model }) };
       await this.#model.choose(choice, this.#connection.known);
-      this.#model.report(own.provider.name, model?.name ?? own.model);
+      this.#report(own, model?.name);
     });
   }
 
   /**
-   * Continues the session with another provider, in another engine. Call it between turns.
-   * @param provider undefined for the options' provider @throws {Error} one line: the session then stays
+   * Continues the session with another provider or agent, in another engine. Call it between turns.
+   * @param source empty for that of the options @throws {Error} one line: the session then stays
    * where it is
    */
-  async chooseProvider(provider: string | undefined, name: string | undefined): Promise<void> {
+  async chooseProvider(source: ModelSource, name: string | undefined): Promise<void> {
     await this.#choices.add(async () => {
       await this.#connection.settled();
       if (!this.#connection.hasPlace) return;
       const project = await this.#connection.projectFor({
-        ...defined({ provider }),
+        ...source,
         ...defined({ model: name === undefined ? undefined : { name } }),
       });
       const { model: own } = project;
@@ -263,22 +268,27 @@ export class ChatSession {
       if (session?.project === project && model === undefined) {
         // The session has this provider already.
         const current = await this.#model.of(this.id);
-        return this.#model.report(own.provider.name, current?.model?.name ?? own.model);
+        return this.#report(own, current?.model?.name);
       }
-      const choice = model === undefined ? defined({ provider }) : { provider: own.provider.name, model };
+      const choice = model === undefined ? source : { ...sourceOf(own), model };
       if (session !== undefined && session.project !== project) {
         await this.#connection.move(project, choice, session);
       } else if (session !== undefined) await project.engine.setModel(session.sessionId, model);
       await this.#model.choose(choice, this.#connection.known);
-      this.#model.report(own.provider.name, model?.name ?? own.model);
+      this.#report(own, model?.name);
     });
+  }
+
+  #report(own: EngineModel, chosen: string | undefined): void {
+    const names = namesOf(own);
+    if (names !== undefined) this.#model.report(names.provider, chosen ?? names.model);
   }
 
   /** The model of the next turn, as far as it is known. @throws {Error} one line */
   async model(): Promise<{ readonly project: OpenProject; readonly current: string }> {
     await this.#choices.done;
     const project = await this.#connection.project();
-    const own = "problem" in project.model ? "" : project.model.model;
+    const own = namesOf(project.model)?.model ?? "";
     return { project, current: (await this.#model.of(this.#connection.known))?.model?.name ?? own };
   }
 
@@ -295,4 +305,8 @@ export class ChatSession {
     if (this.id === undefined) await this.#mode.show(modes, stored);
     if (this.id === undefined) await this.#permission.show(stored);
   }
+}
+
+function sourceOf(model: Exclude<EngineModel, { readonly problem: string }>): ModelSource {
+  return "agent" in model ? { agent: model.agent.name } : { provider: model.provider.name };
 }

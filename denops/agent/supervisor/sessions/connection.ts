@@ -2,7 +2,8 @@
 import type { Update } from "../../protocol/ui.ts";
 import type { Severity } from "../../protocol/ui.ts";
 import type { Engine } from "../agents/engine.ts";
-import type { ModelChoice } from "../agents/model_choice.ts";
+import { namesOf } from "../agents/models/engine_model.ts";
+import type { ModelChoice } from "../agents/models/model_choice.ts";
 import type { RootQuery } from "../agents/root.ts";
 import type { Branches } from "../branches/branches.ts";
 import type { OpenProject } from "../client/open_project.ts";
@@ -244,9 +245,9 @@ export class SessionConnection {
   }
 
   async #prepare(preloads: boolean): Promise<void> {
-    const { provider } = await this.#model.of(this.#stored) ?? {};
+    const choice = await this.#model.of(this.#stored) ?? {};
     const { projects } = this.#ports;
-    if (projects.needsKeyCommand(provider) || preloads && await projects.usesLogin(provider)) return;
+    if (projects.needsKeyCommand(choice) || preloads && await projects.usesLogin(choice)) return;
     const project = await this.projectHere();
     // A message that came first makes a session of its own.
     if (this.#stored !== undefined || this.#state.phase === "opening" || this.#spare?.project === project) {
@@ -280,13 +281,15 @@ export class SessionConnection {
     await this.#permission.opened(sessionId, isNew);
     await this.#mode.apply(modes, engine, sessionId, isNew);
     const chosen = await this.#model.apply(project, { sessionId, isNew }, resumed?.model);
+    const names = namesOf(model);
     this.#ports.push({
       type: "ready",
       chat: this.#chat,
       session: sessionId,
       root,
       sandbox: launch.sandbox,
-      ...("problem" in model ? {} : { provider: model.provider.name, model: chosen ?? model.model }),
+      ...names,
+      ...(names === undefined || chosen === undefined ? {} : { model: chosen }),
     });
     if (resumed?.branch !== undefined) {
       await this.#ports.branches.resumed(

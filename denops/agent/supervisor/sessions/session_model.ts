@@ -1,10 +1,11 @@
 /** The provider, model and effort of the session behind a chat, as the user chose them. */
 import type { ListedModel } from "../../protocol/config.ts";
 import type { ChoosableEffort } from "../../protocol/options/efforts.ts";
+import { foreignAgent } from "../../protocol/options/foreign_agents.ts";
 import { PRESETS } from "../../protocol/providers.ts";
 import type { Severity, Update } from "../../protocol/ui.ts";
 import { messageOf } from "../../shared/errors.ts";
-import type { ModelChoice } from "../agents/model_choice.ts";
+import type { ModelChoice } from "../agents/models/model_choice.ts";
 import { withOptions } from "../agents/offers.ts";
 import type { RootQuery } from "../agents/root.ts";
 import type { OpenProject } from "../client/open_project.ts";
@@ -43,7 +44,9 @@ export class SessionModel {
   async project(place: RootQuery, session: string | undefined): Promise<OpenProject> {
     const { projects, notice } = this.#ports;
     const choice = await this.of(session) ?? {};
-    if (choice.provider === undefined) return await projects.of(place, this.#chat);
+    if (choice.provider === undefined && choice.agent === undefined) {
+      return await projects.of(place, this.#chat);
+    }
     try {
       return await this.projectFor(place, choice);
     } catch (error) {
@@ -69,6 +72,8 @@ export class SessionModel {
   /** A model of the project's provider; undefined without a name. @throws {Error} one line */
   async find({ model, user }: OpenProject, name: string | undefined): Promise<ListedModel | undefined> {
     if (name === undefined || "problem" in model) return undefined;
+    // The agent knows its models, and says so with the next turn.
+    if ("agent" in model) return { name };
     return await this.#ports.projects.offers.find(model.provider, name, user);
   }
 
@@ -98,7 +103,7 @@ export class SessionModel {
     const choice = this.#choice = await this.of(isNew ? undefined : sessionId);
     if (choice === undefined) return current;
     // The options may have changed since the user chose it.
-    const model = choice.model === undefined || "problem" in own
+    const model = choice.model === undefined || !("provider" in own)
       ? choice.model
       : withOptions(choice.model, own.provider, user);
     if (model !== undefined || !isNew) await engine.setModel(sessionId, model);
@@ -114,8 +119,11 @@ export class SessionModel {
 
   /** Shows those of a stored session before it is open. @throws {Error} one line */
   async show(session: string): Promise<void> {
-    const { provider, model } = await this.of(session) ?? {};
-    if (provider !== undefined) {
+    const { provider, model, agent } = await this.of(session) ?? {};
+    if (agent !== undefined) {
+      const row = foreignAgent(agent, this.#ports.projects.options.agents);
+      this.report(agent, model?.name ?? row?.title ?? agent);
+    } else if (provider !== undefined) {
       this.report(provider, model?.name ?? PRESETS[provider]?.default_model ?? provider);
     }
   }

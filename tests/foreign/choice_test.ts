@@ -1,0 +1,53 @@
+/** Another agent is chosen like a provider, by an option or for a session. */
+import assert from "node:assert/strict";
+import { foreignAgentNames } from "../../denops/agent/protocol/options/foreign_agents.ts";
+import { waitForChat, waitForTurn } from "../support/chat.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
+
+const AGENTS = `agents = { missing = { title = "Missing", cmd = { "no-such-agent" } } }`;
+
+Deno.test("a session changes to another agent and back; a missing program says how to get it", async () => {
+  await using agent = await sharedAgent({
+    script: "say Hello.\n---\nsay Back again.",
+    options: `sessions = { title = false }, ${AGENTS}`,
+    hasOwnState: true,
+  });
+  const { nvim, server } = agent;
+  assert.deepEqual(
+    await nvim.lua(`return require("agent.menus.models").agents`),
+    foreignAgentNames({}),
+  );
+  const completed = (words: string) =>
+    nvim.lua<readonly string[]>(`return vim.fn.getcompletion("Agent provider ${words}", "cmdline")`);
+  assert.deepEqual(await completed("agen"), ["agent"]);
+  assert.deepEqual(await completed("agent m"), ["missing"]);
+
+  await nvim.command("Agent Hello");
+  await waitForTurn(nvim);
+  await nvim.command("Agent provider agent nobody");
+  await waitForChat(nvim, 'Unknown agent "nobody". Known are: missing, claude');
+  await nvim.command("Agent provider agent missing");
+  await nvim.waitForScreen("Missing · ");
+  await nvim.command("Agent model");
+  await waitForChat(nvim, "Missing lists no models here. Name one: `:Agent model NAME`.");
+  await nvim.command("Agent And now?");
+  await waitForChat(nvim, "Cannot start Missing: no-such-agent is not on the PATH outside of the project.");
+  await nvim.command("Agent provider default");
+  await nvim.waitForScreen("scripted · ");
+  await nvim.command("Agent And now?");
+  await waitForChat(nvim, "Back again.");
+  assert.equal(server.requests.length, 2);
+});
+
+Deno.test("with the option agent no provider is needed", async () => {
+  await using agent = await sharedAgent({
+    script: "",
+    options: `sessions = { title = false }, agent = "missing", provider = "nowhere", ${AGENTS}`,
+    hasOwnState: true,
+  });
+  const { nvim, server } = agent;
+  await nvim.command("Agent Hello");
+  await waitForChat(nvim, "Cannot start Missing: no-such-agent is not on the PATH outside of the project.");
+  await nvim.waitForScreen("Missing · ");
+  assert.equal(server.requests.length, 0);
+});
