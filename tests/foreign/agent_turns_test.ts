@@ -1,18 +1,16 @@
 /** The turns of agents from elsewhere: their changes are listed exactly, and merged with what the user saves. */
 import assert from "node:assert/strict";
-import { hostedShell, spoolName } from "../support/foreign/hosted_shell.ts";
+import { hostedShell } from "../support/foreign/hosted_shell.ts";
 import { leftovers } from "../support/rehearsal.ts";
 import { waitUntil } from "../support/project.ts";
 
 const ignore = Deno.build.os !== "linux";
 const LINES = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
 
-/** As Neovim does before it writes. */
+/** In Neovim. */
 async function save(agent: Awaited<ReturnType<typeof hostedShell>>, name: string, text: string) {
   const path = agent.project.path(name);
-  const { folder = "", isActive } = agent.spools.at(-1) ?? {};
-  const copy = `${folder}/${spoolName(path)}`;
-  if (isActive) await Deno.copyFile(path, copy).catch(() => {});
+  await agent.copyBeforeWrite(path);
   await replace(path, text);
 }
 

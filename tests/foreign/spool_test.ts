@@ -5,15 +5,15 @@ import { PLUGIN } from "../support/agent.ts";
 import { ChildNvim } from "../support/nvim.ts";
 import { scratch } from "../support/project.ts";
 
-Deno.test("the first old text of each file of the project is copied before a write, only while a turn runs", async () => {
+Deno.test("the text of each file from before the turn is copied before a write, only while a turn runs", async () => {
   await using project = await scratch({ "a b.txt": "one\n", "other.txt": "o\n" });
   await using outside = await scratch({ "c.txt": "c\n" });
   await using spool = await scratch();
   await using nvim = await ChildNvim.start({ runtime: [PLUGIN] });
-  const follow = (active: boolean) =>
+  const follow = (since?: number) =>
     nvim.lua(`require("agent.reload.spool").follow(...)`, {
       folder: spool.root,
-      active,
+      since,
       roots: [project.root],
     });
   const write = async (path: string, text: string) => {
@@ -25,12 +25,16 @@ Deno.test("the first old text of each file of the project is copied before a wri
     Object.fromEntries(
       Array.from(Deno.readDirSync(spool.root), ({ name }) => [name, Deno.readTextFileSync(spool.path(name))]),
     );
-  await follow(true);
+  await follow(Date.now());
   await write(project.path("a b.txt"), "two");
   await write(project.path("a b.txt"), "three");
   await write(project.path("new.txt"), "n");
+  await write(project.path("new.txt"), "o");
+  // Another program has written it since the turn began.
+  await project.write("b.txt", "b\n");
+  await write(project.path("b.txt"), "c");
   await write(outside.path("c.txt"), "d");
-  await follow(false);
+  await follow();
   await write(project.path("other.txt"), "p");
   assert.deepEqual(copies(), { [spoolName(project.path("a b.txt"))]: "one\n" });
   assert.equal(await project.read("a b.txt"), "three\n");

@@ -146,11 +146,14 @@ export type Update =
   /** How much of these calls' changes the user undid; only in a stored session. */
   | { readonly type: "undone"; readonly chat: number; readonly calls: RequestResult<"undo">["calls"] }
   /** `session`: of the engine that asks. */
-  /** While it is active, Neovim copies files of the roots to the folder before it writes them. */
+  /**
+   * Neovim copies files of the roots to the folder before it writes them, if they have not changed since then
+   * (milliseconds since 1970). Without a time it stops.
+   */
   | {
     readonly type: "spool";
     readonly folder: string;
-    readonly active: boolean;
+    readonly since?: number;
     /** Real paths. */
     readonly roots: readonly string[];
   }

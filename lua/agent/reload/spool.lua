@@ -7,12 +7,17 @@ local M = {}
 --- Bytes of the largest file: a larger one would delay |:write|.
 local LARGEST = 5 * 1024 * 1024
 
---- The roots of a project by its active folder for copies.
-local active = {} ---@type table<string, string[]>
+---@class agent.Spool
+---@field folder string   for the copies
+---@field since? number   milliseconds since 1970; nil: inactive
+---@field roots string[]  of the project
 
----@param update { folder: string, active: boolean, roots: string[] }
-function M.follow(update)
-  active[update.folder] = update.active and update.roots or nil
+--- By folder.
+local active = {} ---@type table<string, agent.Spool>
+
+---@param spool agent.Spool
+function M.follow(spool)
+  active[spool.folder] = spool.since and spool or nil
 end
 
 ---@param path string
@@ -24,15 +29,16 @@ local function is_inside(path, roots)
   end)
 end
 
---- The first copy of a turn stays: an older base is always a correct one.
+--- Only a text from the beginning of the turn is a correct base: of a newer one, a merge would undo the changes.
 ---@param path string real path
 local function copy(path)
   local stat = uv.fs_stat(path)
   if not stat or stat.type ~= "file" or stat.size > LARGEST then
     return
   end
-  for folder, roots in pairs(active) do
-    if is_inside(path, roots) then
+  local changed = stat.ctime.sec * 1000 + stat.ctime.nsec / 1e6
+  for folder, spool in pairs(active) do
+    if changed < spool.since and is_inside(path, spool.roots) then
       uv.fs_copyfile(path, folder .. "/" .. vim.fn.sha256(path), { excl = true })
     end
   end

@@ -5,7 +5,7 @@ import { Pipes } from "../../../denops/agent/supervisor/pipes/pipes.ts";
 import type { AgentOptions } from "../../../denops/agent/protocol/options/shapes.ts";
 import type { KeptChange, ScreenResult } from "../../../denops/agent/protocol/screen_requests.ts";
 import { commandRunner, TOOLS } from "../command_sandbox.ts";
-import { scratch } from "../project.ts";
+import { type Scratch, scratch } from "../project.ts";
 
 export const SESSION = "session";
 
@@ -20,6 +20,8 @@ interface HostedOptions {
   /** Patterns of hosts that rules allow or deny. */
   readonly hosts?: readonly string[];
   readonly variables?: Readonly<Record<string, string>>;
+  /** A project that there is already, instead of one with these files. */
+  readonly project?: Scratch;
   /** The home folder's files. */
   readonly home?: Readonly<Record<string, string>>;
 }
@@ -29,13 +31,13 @@ const LOOP = `while read -r -d '' line; do eval "$line" 2>&1; printf '\\0'; done
 /** @param files of the project */
 export async function hostedShell(files: Readonly<Record<string, string>>, options: HostedOptions = {}) {
   const stack = new AsyncDisposableStack();
-  const project = stack.use(await scratch(files, { git: true }));
+  const project = options.project ?? stack.use(await scratch(files, { git: true }));
   const state = stack.use(await scratch());
   const home = stack.use(await scratch(options.home ?? {}));
   const { denied = [], row, hosts = [], variables } = options;
   const environment = { ...Deno.env.toObject(), HOME: home.root, ...variables };
   const { sandbox } = commandRunner([project.root], state.root, denied, { home: home.root });
-  const spools: { folder: string; isActive: boolean }[] = [];
+  const spools: { readonly folder: string; readonly since: number | undefined }[] = [];
   const host = new AgentHost({
     roots: [project.root],
     user: {
@@ -48,7 +50,7 @@ export async function hostedShell(files: Readonly<Record<string, string>>, optio
     environment,
     denied: () => denied,
     hosts: () => hosts,
-    spool: (folder, isActive) => spools.push({ folder, isActive }),
+    spool: (folder, since) => spools.push({ folder, since }),
   });
   const pipes = stack.use(new Pipes());
   const pipe = await host.start("shell", (program) => pipes.add(program, host.errorsOf("shell")));
@@ -77,14 +79,22 @@ export async function hostedShell(files: Readonly<Record<string, string>>, optio
     },
     /** What the last turn would change: "a.txt: file", with the reason if it cannot be kept. */
     changes(): readonly string[] {
-      const { changes } = host.ended(SESSION, last?.terminal ?? "") ?? {};
+      const changes = this.listed();
       return (changes?.effects ?? []).map(({ inRoot, after, refused }) =>
         `${inRoot}: ${refused ?? after?.type ?? "deleted"}`
       ).sort();
     },
+    /** As Neovim does before it writes a file; only of a file that has not changed in this turn. */
+    async copyBeforeWrite(path: string): Promise<void> {
+      const { folder = "", since } = spools.at(-1) ?? {};
+      if (since === undefined) return;
+      await Deno.copyFile(path, `${folder}/${spoolName(path)}`).catch(() => {});
+    },
+    /** The changes of the last turn. */
+    listed: () => host.ended(SESSION, last?.terminal ?? "")?.changes,
     /** Approves everything, and returns it with its contents, as an engine gets it. */
     kept(): readonly { readonly change: KeptChange; readonly bytes: Uint8Array }[] {
-      const { changes } = host.ended(SESSION, last?.terminal ?? "") ?? {};
+      const changes = this.listed();
       if (changes === undefined) return [];
       changes.keep(() => undefined);
       const all = changes.kept(0).changes;

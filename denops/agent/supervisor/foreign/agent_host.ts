@@ -22,8 +22,11 @@ interface AgentHostOptions {
   denied(): readonly string[];
   /** Patterns of hosts that rules allow or, with "!", deny. */
   hosts(): readonly string[];
-  /** While it is active, the editor copies the project's files to this folder before it writes them. */
-  spool(folder: string, isActive: boolean): void;
+  /**
+   * The editor copies the project's files to this folder before it writes them, if they have not changed since then: in
+   * milliseconds since 1970, by the file system's clock. Undefined: no longer.
+   */
+  spool(folder: string, since: number | undefined): void;
 }
 
 export class AgentHost {
@@ -32,9 +35,8 @@ export class AgentHost {
   /** By pipe. */
   readonly #agents = new Map<string, AgentTurns>();
   readonly #errors = new Map<string, ErrorLines>();
-  /** Pipes whose turn is running. */
-  readonly #working = new Set<string>();
-  #spool: string | undefined;
+  /** The folder for copies of each pipe's turn. */
+  readonly #spools = new Map<string, string>();
 
   constructor(options: AgentHostOptions) {
     this.#options = options;
@@ -81,27 +83,27 @@ export class AgentHost {
     const state = await projectState(root, state_dir);
     const conflicts = conflictFolder(await scratchFolder(state), session);
     const turns = this.#of(pipe);
-    const spool = this.#spool ??= join(await runFolder(), `spool-${crypto.randomUUID().slice(0, 8)}`);
-    // Older copies of another session's turn are bases too, but of this one they are not the best.
-    if (this.#working.size === 0) await Deno.remove(spool, { recursive: true }).catch(() => {});
-    await Deno.mkdir(spool, { recursive: true, mode: 0o700 });
+    await this.#dropSpool(pipe);
+    const spool = join(await runFolder(), `spool-${crypto.randomUUID().slice(0, 8)}`);
+    await Deno.mkdir(spool, { mode: 0o700 });
+    this.#spools.set(pipe, spool);
     // Before the turn can write anything.
-    this.#working.add(pipe);
-    this.#options.spool(spool, true);
+    this.#options.spool(spool, await turns.now());
     await turns.begin(session, { roots, denied, spool, conflicts });
   }
 
   /** @throws {Error} one line */
   async end(pipe: string, session: string, isComplete: boolean): Promise<ScreenResult<"agent_end">> {
     const ended = await this.#of(pipe).end(session, isComplete);
-    this.#settle(pipe);
+    const spool = this.#spools.get(pipe);
+    if (spool !== undefined) this.#options.spool(spool, undefined);
     return ended;
   }
 
   /** The program is being ended; then its overlay goes too. */
   close(pipe: string): void {
     this.#agents.delete(pipe);
-    this.#settle(pipe);
+    this.#dropSpool(pipe).catch(() => {});
   }
 
   isAgent(pipe: string): boolean {
@@ -125,10 +127,12 @@ export class AgentHost {
     return [...this.#agents.values()].some((turns) => turns.changes(session)?.keepsLink(folder, target));
   }
 
-  #settle(pipe: string): void {
-    const wasWorking = this.#working.delete(pipe);
-    if (!wasWorking || this.#working.size > 0 || this.#spool === undefined) return;
-    this.#options.spool(this.#spool, false);
+  async #dropSpool(pipe: string): Promise<void> {
+    const spool = this.#spools.get(pipe);
+    if (spool === undefined) return;
+    this.#spools.delete(pipe);
+    this.#options.spool(spool, undefined);
+    await Deno.remove(spool, { recursive: true });
   }
 
   #of(pipe: string): AgentTurns {

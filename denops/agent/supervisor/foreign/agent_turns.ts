@@ -21,7 +21,7 @@ interface TurnOptions {
   readonly roots: readonly string[];
   /** Globs of files that the turn must not read. */
   readonly denied: readonly string[];
-  /** The editor copies files there before it writes them. Emptied by the caller. */
+  /** The editor copies files there before it writes them. */
   readonly spool: string;
   /** For the agent's versions that are not kept. */
   readonly conflicts: string;
@@ -65,6 +65,11 @@ export class AgentTurns implements AsyncDisposable {
     this.#watch = setInterval(() => this.#check().catch(() => {}), WATCH_MS);
     Deno.unrefTimer(Number(this.#watch));
     parts.program.process.status.finally(() => clearInterval(this.#watch)).catch(() => {});
+  }
+
+  /** By the file system's clock. */
+  now(): Promise<number> {
+    return this.#parts.overlay.now();
   }
 
   /** Drops what was not kept of the last turn. @throws {Error} one line */

@@ -3,6 +3,7 @@ import { agentRule } from "../../../policy/matching_rules.ts";
 import { hiddenFiles, ruleText } from "../../../policy/rules.ts";
 import type { EngineAnswers } from "../../agents/engine.ts";
 import { AgentHost } from "../../foreign/agent_host.ts";
+import { defined } from "../../../shared/records.ts";
 import { neovimEnvironment } from "../../system/neovim_environment.ts";
 import type { ClientContext, ClientPorts } from "../context.ts";
 import { NO_CHAT, type ProjectPermissions } from "../permissions.ts";
@@ -19,7 +20,7 @@ export function projectAgents(permissions: ProjectPermissions, push: ClientPorts
       permissions.rules.rules(NO_CHAT).flatMap(({ kind, verdict, pattern }) =>
         kind !== "host" ? [] : [verdict === "allow" ? pattern : `!${pattern}`]
       ),
-    spool: (folder, active) => push({ type: "spool", folder, active, roots }),
+    spool: (folder, since) => push({ type: "spool", folder, roots, ...defined({ since }) }),
   });
 }
 

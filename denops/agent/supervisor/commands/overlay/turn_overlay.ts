@@ -227,7 +227,8 @@ done`;
 
 /**
  * The overlays are complete with their masks before they take the places of the roots. A hidden path may be gone by
- * now; one that stays without its mask fails the turn.
+ * now; one that stays without its mask fails the turn. Not `mount --move`, which fails for other users than root after it
+ * has moved the mount.
  */
 const LAYER = `run=$1 layer=$2 uppers=$3 more=$4 masks=$5; shift 5
 cd "$run"
@@ -246,7 +247,8 @@ while [ "$masks" -gt 0 ]; do
 done
 index=0
 for root; do
-  mount --move "mem/mounts/$layer/$index/merged" "$root"
+  mount --rbind "mem/mounts/$layer/$index/merged" "$root"
+  umount -l "mem/mounts/$layer/$index/merged" 2>/dev/null || :
   index=$((index + 1))
 done`;
 
