@@ -20,14 +20,14 @@ export async function answer(index: IndexFile, query: MeaningQuery): Promise<Ind
   const words = questionWords(query.question);
   const stems = new Set([...words.words, ...words.synonyms].map(stem));
   const rank = () => rankFiles(index, query.question, words, query.accepts);
-  let ranked = rank();
+  let ranked = await rank();
   const paths = await pathsOf(ranked, query);
   const isOutdated = [...paths].some(([file, path]) => path === undefined || !isFresh(file, path));
   if (isOutdated) {
     for (const [file, path] of paths) {
       if (path !== undefined && !isFresh(file, path)) indexAgain(index, file, path);
     }
-    ranked = rank();
+    ranked = await rank();
   }
   const hits: MeaningHit[] = [];
   const names = new Set<string>();

@@ -233,12 +233,11 @@ export class IndexFile implements Disposable {
     return this.#all(
       `SELECT path, stamp, score, chunks.id AS chunk, first, last
        FROM (
-         SELECT rowid AS id, -bm25(${table}, ${
-        weights.join(", ")
-      }) AS score FROM ${table} WHERE ${table} MATCH ?
-         ORDER BY score DESC LIMIT ?
+         SELECT rowid AS id, -rank AS score FROM ${table} WHERE ${table} MATCH ? AND rank MATCH ?
+         ORDER BY rank LIMIT ?
        ) AS found JOIN ${join} JOIN files ON files.id = chunks.file ORDER BY score DESC`,
       match,
+      `bm25(${weights.map((weight) => weight.toFixed(1)).join(", ")})`,
       most,
     ).map((row) => ({
       chunk: Number(row.chunk),

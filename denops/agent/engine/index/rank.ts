@@ -2,27 +2,35 @@
 import type { IndexFile, ScoredChunk } from "./index_file.ts";
 import { matchOf, type QuestionWords } from "./words.ts";
 
-/** Weights of path, names, comments and text; the file's row has no text. `scripts/index_quality.ts` measures them. */
+/** Weights of path, names, comments and text; the row of a file has no text. `scripts/index/quality.ts` measures them. */
 const CHUNK_WEIGHTS = [3, 2, 3, 1];
 const FILE_WEIGHTS = [4, 1, 3];
-const SYNONYM_WEIGHT = 0.2;
+const SYNONYM_WEIGHT = 0.3;
 /** Of a file's second chunk; the third one counts half of it. */
 const SECOND_CHUNK = 0.3;
+/** Of the best other files in the folder, and of the file's own test: both are about the same thing. */
+const FOLDER_WEIGHT = 0.2;
+const OWN_TEST_WEIGHT = 0.15;
+const NEIGHBOURS = 3;
+/** The kinds of files that seldom answer a question about code. */
 const TEST_WEIGHT = 0.5;
 const PROSE_WEIGHT = 0.65;
 const HISTORY_WEIGHT = 0.4;
 
 /** Rows that are compared. */
-const MOST_ROWS = 300;
+const MOST_ROWS = 200;
 
 /**
- * A word that is in more rows than this says little, and scoring its rows takes long: it counts only where all words are
- * like that.
+ * Rows that are scored, because scoring takes microseconds for each: the rarest words come first, and words that
+ * are in most files of a large project say little.
  */
-const COMMON_ROWS = 15_000;
+const WORD_ROWS = 8_000;
+const SYNONYM_ROWS = 3_000;
 
 const TEST =
   /(?:^|\/)(?:tests?|specs?|__tests__|testdata|fixtures)\/|[._-](?:test|spec)s?\.\w+$|(?:^|\/)test_[^/]*\.py$/i;
+/** The test of a file beside it. */
+const TEST_ENDING = /[._-](?:test|spec)s?(\.\w+)$/;
 const HISTORY = /(?:^|\/)(?:changelog|changes|news|licen[cs]e|copying|authors)(?:\.\w{1,4})?$/i;
 const PROSE = /\.(?:md|markdown|rst|txt|adoc|[1-9]|json|jsonl|ya?ml|toml|lock|sum|csv|tsv|svg|xml|html)$/i;
 const ABOUT_TESTS = /\b(?:tests?|tested|testing|specs?)\b/i;
@@ -37,48 +45,90 @@ export interface RankedFile {
 }
 
 /** @param accepts whether a file may be a result, by its path */
-export function rankFiles(
+export async function rankFiles(
   index: IndexFile,
   question: string,
   words: QuestionWords,
   accepts: (path: string) => boolean = () => true,
-): readonly RankedFile[] {
-  const rare = rareWords(index, words.words);
-  const match = matchOf(rare);
-  const others = matchOf(rareWords(index, words.synonyms, []));
-  const chunks = sum(
-    index.chunks(match, CHUNK_WEIGHTS, MOST_ROWS),
-    index.chunks(others, CHUNK_WEIGHTS, MOST_ROWS),
-  );
-  const rows = sum(
-    index.fileRows(match, FILE_WEIGHTS, MOST_ROWS),
-    index.fileRows(others, FILE_WEIGHTS, MOST_ROWS),
-  );
-  const files = new Map<string, ScoredChunk[]>();
-  for (const chunk of chunks.values()) {
-    if (accepts(chunk.path)) files.set(chunk.path, [...files.get(chunk.path) ?? [], chunk]);
-  }
-  const ofFile = new Map<string, number>();
-  for (const row of rows.values()) {
-    if (!accepts(row.path)) continue;
-    ofFile.set(row.path, row.score);
-    if (!files.has(row.path)) files.set(row.path, [{ ...row, score: 0 }]);
-  }
-  return [...files].map(([path, found]) => {
-    const sorted = found.sort((a, b) => b.score - a.score);
-    const [best = 0, second = 0, third = 0] = sorted.map(({ score }) => score);
-    const score = best + SECOND_CHUNK * (second + third / 2) + (ofFile.get(path) ?? 0);
-    return { path, stamp: found[0]?.stamp ?? "", score: score * kindWeight(path, question), chunks: sorted };
+): Promise<readonly RankedFile[]> {
+  const scored = await scoredFiles(index, words, accepts);
+  const neighbours = neighbourScores(scored);
+  return scored.map((file) => {
+    const score = file.score + neighbours(file);
+    return { ...file, score: score * kindWeight(file.path, question) };
   }).sort((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1));
 }
 
+/** Files by their own words. */
+async function scoredFiles(
+  index: IndexFile,
+  words: QuestionWords,
+  accepts: (path: string) => boolean,
+): Promise<readonly RankedFile[]> {
+  const match = matchOf(rareWords(index, words.words, WORD_ROWS, 1));
+  const others = matchOf(rareWords(index, words.synonyms, SYNONYM_ROWS, 0));
+  const found: (readonly ScoredChunk[])[] = [];
+  for (const query of [match, others]) {
+    // Each takes milliseconds in which the engine does nothing else.
+    await pause();
+    found.push(index.chunks(query, CHUNK_WEIGHTS, MOST_ROWS));
+    await pause();
+    found.push(index.fileRows(query, FILE_WEIGHTS, MOST_ROWS));
+  }
+  const [chunksOfWords = [], rowsOfWords = [], chunksOfOthers = [], rowsOfOthers = []] = found;
+  const chunks = sum(chunksOfWords, chunksOfOthers);
+  const rows = sum(rowsOfWords, rowsOfOthers);
+  const files = Map.groupBy(chunks.values().filter(({ path }) => accepts(path)), ({ path }) => path);
+  const ofFile = new Map(rows.values().map(({ path, score }) => [path, score]));
+  for (const row of rows.values()) {
+    if (!files.has(row.path) && accepts(row.path)) files.set(row.path, [{ ...row, score: 0 }]);
+  }
+  return [...files].map(([path, found]) => {
+    const sorted = found.toSorted((a, b) => b.score - a.score);
+    const [best = 0, second = 0, third = 0] = sorted.map(({ score }) => score);
+    const score = best + SECOND_CHUNK * (second + third / 2) + (ofFile.get(path) ?? 0);
+    return { path, stamp: sorted[0]?.stamp ?? "", score, chunks: sorted };
+  });
+}
+
+/** The part of a score that comes from other files of the folder, and from the own test. */
+function neighbourScores(files: readonly RankedFile[]): (file: RankedFile) => number {
+  const tests = files.filter(({ path }) => TEST_ENDING.test(path));
+  const ofTest = new Map(tests.map(({ path, score }) => [path.replace(TEST_ENDING, "$1"), score]));
+  const best = new Map<string, readonly RankedFile[]>();
+  for (const [folder, list] of Map.groupBy(files, ({ path }) => folderOf(path))) {
+    best.set(folder, list.toSorted((a, b) => b.score - a.score).slice(0, NEIGHBOURS + 1));
+  }
+  return (file) => {
+    const others = (best.get(folderOf(file.path)) ?? []).filter((other) => other !== file).slice(
+      0,
+      NEIGHBOURS,
+    );
+    const folderScore = others.reduce((total, { score }) => total + score, 0) / NEIGHBOURS;
+    return FOLDER_WEIGHT * folderScore + OWN_TEST_WEIGHT * (ofTest.get(file.path) ?? 0);
+  };
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/") + 1);
+}
+
+/** The rarest words, which are in this many rows together. @param least number of words, however common they are */
 function rareWords(
   index: IndexFile,
   words: readonly string[],
-  otherwise: readonly string[] = words,
+  most: number,
+  least: number,
 ): readonly string[] {
-  const rare = words.filter((word) => index.frequency(word, COMMON_ROWS) < COMMON_ROWS);
-  return rare.length === 0 ? otherwise : rare;
+  const rows = words.map((word) => ({ word, count: index.frequency(word, most) }));
+  let left = most;
+  return rows.toSorted((a, b) => a.count - b.count)
+    .filter(({ count }, at) => at < least || (left -= count) > 0)
+    .map(({ word }) => word);
 }
 
 function sum(
