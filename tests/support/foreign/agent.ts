@@ -1,7 +1,8 @@
 /**
  * Another agent as a program: it speaks ACP and does what the user's message says between "@@" and "@@": a JSON list of
- * steps, each an object with one of the keys of STEPS. Without a list it answers "You said: …". It needs no module.
- * Options are words of its command line, such as `load`, `modes=auto,default`, `title=A title`, `login`, `deaf`.
+ * steps, each an object with one of the keys of STEPS; or with `scripts=FOLDER`, the list in FOLDER/NAME.json for the
+ * message "play NAME". Without a list it answers "You said: …". It needs no module. Options are words of its command
+ * line, such as `load`, `modes=auto,default`, `title=A title`, `login`, `deaf`.
  */
 
 type Fields = Record<string, unknown>;
@@ -102,10 +103,15 @@ const STEPS: Record<string, (value: never, step: Fields) => unknown> = {
   },
 };
 
+async function scriptOf(text: string): Promise<string> {
+  const [, name] = /^play (\S+)/.exec(text) ?? [];
+  const folder = OPTIONS.get("scripts");
+  if (name !== undefined && folder !== undefined) return await Deno.readTextFile(`${folder}/${name}.json`);
+  return /@@([^]*)@@/.exec(text)?.[1] ?? JSON.stringify([{ say: `You said: ${text.split("\n\n")[0]}` }]);
+}
+
 async function turn(text: string): Promise<string> {
-  const steps: unknown = JSON.parse(
-    /@@([^]*)@@/.exec(text)?.[1] ?? JSON.stringify([{ say: `You said: ${text}` }]),
-  );
+  const steps: unknown = JSON.parse(await scriptOf(text));
   for (const step of Array.isArray(steps) ? steps as Fields[] : []) {
     const key = Object.keys(step).find((one) => one in STEPS) ?? "";
     const end = await STEPS[key]?.(step[key] as never, step);

@@ -23,8 +23,8 @@ export type AgentConfig = NonNullable<EngineConfig["agent"]>;
 
 /** The first answers of a program that has to load. */
 const START_MS = 60_000;
-/** A stopped agent has this time to say so. */
-const STOP_MS = 5_000;
+/** A stopped agent has this time to say so. The client ends an engine that takes 5 s. */
+const STOP_MS = 2_000;
 /** Updates between two turns. */
 const MOST_EARLY = 500;
 const LONGEST_ERROR = 500;

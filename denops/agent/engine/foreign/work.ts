@@ -7,6 +7,7 @@ import type { ResultEntry } from "../log/entries.ts";
 import type { Diff, FileChange, StopReason, UserMessage } from "../log/events.ts";
 import { lineDiff } from "../log/line_diff.ts";
 import type { Questions } from "../ports/approvals.ts";
+import { CHANGED_MEANWHILE, type Effects, type Keeper, type Kept } from "../ports/commands.ts";
 import type { ForeignPort } from "../ports/foreign.ts";
 import { type AgentConfig, OtherAgent, type PromptEnd } from "./other_agent.ts";
 import { PermissionAnswers } from "./permission.ts";
@@ -22,6 +23,8 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
 /** Files, and characters of their texts, whose changes are shown with the call. */
 const MOST_DIFFS = 20;
 const LONGEST_DIFFS = 400_000;
+/** Further attempts at files that the user saves at the same time. */
+const MOST_MERGES = 3;
 
 export interface ForeignOptions {
   readonly config: AgentConfig;
@@ -30,12 +33,25 @@ export interface ForeignOptions {
   readonly questions: Questions | undefined;
 }
 
+/** The changes of an ended turn, and lines for the user. */
+interface TurnChanges {
+  readonly effects?: Effects;
+  readonly notes: readonly string[];
+}
+
+interface StoppedTurn extends TurnChanges {
+  readonly agent: OtherAgent;
+}
+
 export class ForeignWork {
   readonly #options: ForeignOptions;
-  readonly #closing = new AbortController();
   #agent: OtherAgent | undefined;
   /** The last notice about its mode. */
   #warned: string | undefined;
+  /** A stopped turn, whose changes the next one asks about. */
+  #stopped: StoppedTurn | undefined;
+  /** Texts about changes that the agent takes for kept. */
+  #untold: string[] = [];
 
   constructor(options: ForeignOptions) {
     this.#options = options;
@@ -46,12 +62,12 @@ export class ForeignWork {
   }
 
   close(): void {
-    this.#closing.abort();
-    this.#agent?.close("the session was closed");
+    for (const agent of [this.#agent, this.#stopped?.agent]) agent?.close("the session was closed");
   }
 
   async runTurn(message: UserMessage, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd> {
     try {
+      await this.#settleStopped(ports, signal);
       const agent = await this.#ready(ports, signal);
       if (agent === undefined) return { type: "stopped", reason: "cancelled" };
       return await this.#run(agent, message, ports, signal);
@@ -132,16 +148,37 @@ export class ForeignWork {
     if (agent.session !== undefined) {
       ports.agentSessions.set(config.name, { session: agent.session, turn: turnOf(ports) });
     }
+    turn.end();
+    const isComplete = end.type === "ended" && end.reason !== "cancelled";
     try {
-      // The answer stays open while the user decides what is kept.
-      turn.end();
-      const isComplete = end.type === "ended" && end.reason !== "cancelled";
-      const results = await this.#settle(agent, ports, isComplete, end, signal);
+      const found = await this.#changes(agent, isComplete);
+      for (const text of found.notes) ports.emit({ type: "notice", severity: "warning", text });
+      if (end.type === "stopped") this.#stopped = { ...found, agent };
+      const results = end.type === "stopped"
+        ? []
+        : await this.#settle({ ...found, agent }, isComplete, ports, signal);
       turn.spoken.finish(results, !isComplete);
     } finally {
-      if (agent.hasEnded) agent.close("it has ended");
+      if (agent.hasEnded && this.#stopped?.effects === undefined) agent.close("it has ended");
     }
     return turnEnd(end);
+  }
+
+  /** Before its next turn, which drops them. After a stop the client shows no question. */
+  async #settleStopped(ports: RunnerPorts, signal: AbortSignal): Promise<void> {
+    const stopped = this.#stopped;
+    if (stopped === undefined) return;
+    await this.#settle(stopped, false, ports, signal);
+    if (signal.aborted) return;
+    this.#stopped = undefined;
+    if (stopped.agent.hasEnded) stopped.agent.close("it has ended");
+  }
+
+  async #changes({ pipe }: OtherAgent, isComplete: boolean): Promise<TurnChanges> {
+    const { title } = this.#options.config;
+    return await pipe.end(isComplete).catch((error) => ({
+      notes: [`The changes of ${title} are lost: ${messageOf(error)}.`],
+    }));
   }
 
   /** The message, and what the agent's own session lacks of this one. */
@@ -151,24 +188,24 @@ export class ForeignWork {
     const earlier = earlierText(messages, turnOf(ports) - known - 1);
     const command = commandIn(message);
     const isCommand = command !== undefined && agent.commands.some(({ name }) => name === command);
-    const more = isCommand ? [] : [earlier, ...notesIn(messages), ...await unsavedTexts(ports, signal)];
+    const more = isCommand ? [] : [
+      earlier,
+      ...this.#untold.splice(0).map((text) => `Of your last changes:\n${text}`),
+      ...notesIn(messages),
+      ...await unsavedTexts(ports, signal),
+    ];
     return promptBlocks(message, more, agent.abilities, isCommand);
   }
 
   /** The changes of the turn are one call: judged, kept, shown and undone like those of a command. */
   async #settle(
-    agent: OtherAgent,
-    ports: RunnerPorts,
+    { agent, effects }: StoppedTurn,
     isComplete: boolean,
-    end: PromptEnd,
-    turnSignal: AbortSignal,
+    ports: RunnerPorts,
+    signal: AbortSignal,
   ): Promise<readonly ResultEntry[]> {
     const { name, title } = this.#options.config;
-    const { effects, notes } = await agent.pipe.end(isComplete);
-    for (const text of notes) ports.emit({ type: "notice", severity: "warning", text });
     if (effects === undefined) return [];
-    // A stopped turn still asks about what was done until then.
-    const signal = end.type === "stopped" ? this.#closing.signal : turnSignal;
     const id = ports.newCallId("");
     const call = { id, tool: name, title: `changes of ${title}`, kind: "edit", paths: [] } as const;
     const changes: FileChange[] = [];
@@ -176,7 +213,12 @@ export class ForeignWork {
       if (event.type === "file_modified") changes.push(event.change);
       ports.emit(event);
     };
-    const own = { ...ports, emit, roots: ports.workspace.roots };
+    const keep: Keeper["keep"] = async (first, toolCall, signal) =>
+      await keepAll(ports.checkpoints, first, toolCall, signal, async () => {
+        const { effects } = await agent.pipe.end(isComplete);
+        return effects;
+      });
+    const own = { ...ports, emit, roots: ports.workspace.roots, checkpoints: { keep } };
     const permissions = new Permissions(own, () => call, signal);
     permissions.start();
     const settled = await settleEffects(id, { text: "", summary: "", effects }, permissions, own, signal, {
@@ -186,10 +228,39 @@ export class ForeignWork {
     const summary = settled.summary.replace(/^, /, "");
     const output = settled.text.trim();
     const status = settled.failed === true ? "failed" : "completed";
+    if (!signal.aborted && /\bnot kept\b|, \d+ not$/.test(summary)) this.#untold.push(output);
     const diff = diffOf(changes);
     ports.emit({ type: "tool_done", id, status, summary, output, ...(diff === undefined ? {} : { diff }) });
     return [{ type: "tool_result", id, name: `${name}_changes`, text: output, isError: status === "failed" }];
   }
+}
+
+/** Merges the user's saves of the meantime with the changes, and keeps both. @param again lists the changes that are still missing */
+async function keepAll(
+  checkpoints: Keeper,
+  first: Effects,
+  toolCall: string,
+  signal: AbortSignal,
+  again: () => Promise<Effects | undefined>,
+): Promise<Kept> {
+  let kept = await checkpoints.keep(first, toolCall, signal);
+  for (let tries = 0; tries < MOST_MERGES && kept.left.some(isChangedMeanwhile); tries++) {
+    const effects = await again();
+    if (effects === undefined) break;
+    const more = await checkpoints.keep(effects, toolCall, signal);
+    const done = new Set([...more.files, ...more.left].map(({ path }) => path));
+    kept = {
+      files: [...kept.files.filter(({ path }) => !done.has(path)), ...more.files],
+      left: [...kept.left.filter((one) => !isChangedMeanwhile(one)), ...more.left],
+      leftMore: kept.leftMore,
+      changes: [...kept.changes, ...more.changes],
+    };
+  }
+  return kept;
+}
+
+function isChangedMeanwhile({ why }: Kept["left"][number]): boolean {
+  return why === CHANGED_MEANWHILE;
 }
 
 function turnOf({ history }: RunnerPorts): number {

@@ -1,6 +1,7 @@
 /** Agents from elsewhere, and their turns. */
 import { agentRule } from "../../../policy/matching_rules.ts";
 import { hiddenFiles, ruleText } from "../../../policy/rules.ts";
+import { plural } from "../../../shared/text/text.ts";
 import type { EngineAnswers } from "../../agents/engine.ts";
 import { AgentHost } from "../../foreign/agent_host.ts";
 import { defined } from "../../../shared/records.ts";
@@ -25,14 +26,26 @@ export function projectAgents(permissions: ProjectPermissions, push: ClientPorts
 }
 
 export function agentAnswers(client: ClientContext): Pick<EngineAnswers, "agent_begin" | "agent_end"> {
-  const { ports: { chatOf }, agents } = client;
+  const { ports: { chatOf, ownerOf, push }, agents } = client;
   return {
     async agent_begin(sessionId, { pipe }) {
       if (chatOf(sessionId) === undefined) throw new Error("the turn was stopped");
       await agents.begin(pipe, sessionId, hiddenFiles(client.rulesOf(sessionId)));
       return {};
     },
-    agent_end: (sessionId, { pipe, complete }) => agents.end(pipe, sessionId, complete),
+    async agent_end(sessionId, { pipe, complete }) {
+      const ended = await agents.end(pipe, sessionId, complete);
+      const { changes } = ended.effects ?? { changes: 0 };
+      const owner = ownerOf(sessionId);
+      // Of a stopped turn the screen shows nothing more of the engine's.
+      if (changes > 0 && owner !== undefined && chatOf(sessionId) === undefined) {
+        const text = `Not kept yet: ${plural(changes, "change")}. Your next message asks about ${
+          changes === 1 ? "it" : "them"
+        }.`;
+        push({ type: "notice", chat: owner, severity: "info", text });
+      }
+      return ended;
+    },
   };
 }
 
