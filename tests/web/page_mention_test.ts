@@ -118,6 +118,10 @@ Deno.test({
       await nvim.keys("<C-s>");
     });
     assert.equal(requests.length, 3);
+    await nvim.command("Agent usage");
+    const page = `table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")`;
+    await nvim.waitFor(`${page}:find("\\n    @https 4\\n", 1, true)`);
+    assert.match(`${await nvim.lua(`return ${page}`)}`, /^ {4}@https 1, fetch 1$/m);
   },
 });
 

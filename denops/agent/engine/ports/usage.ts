@@ -28,7 +28,7 @@ export interface RequestUsage {
   readonly firstToken?: number;
   /** Milliseconds in all. */
   readonly duration: number;
-  /** Tool calls by name; "(unknown)" counts calls of unknown tools. */
+  /** Tool calls by name; "(unknown)" counts calls of unknown tools, and "@https" pages that the user attaches. */
   readonly tools: Readonly<Record<string, number>>;
   /** Calls of unknown tools or with unreadable arguments. */
   readonly invalidCalls: number;

@@ -143,6 +143,7 @@ export class Turns {
       view,
       pages,
     });
+    meter.attach(pages?.length ?? 0);
     record.noteMessage(messageId);
     const userMessage = record.begin(parts, model().name, branch);
     for (const text of [notice, this.#unpriced.notice(config, model()), ...problems]) {

@@ -57,10 +57,14 @@ interface MeterPorts {
 
 /** The name for calls of unknown tools, because models make up any name. */
 const UNKNOWN_TOOL = "(unknown)";
+/** The name for pages of the web that the user attaches, which no tool reads. */
+const ATTACHED_PAGE = "@https";
 
 export class Meter {
   readonly #ports: MeterPorts;
   #since = performance.now();
+  /** Attached pages since the last request. */
+  #pages = 0;
 
   constructor(ports: MeterPorts) {
     this.#ports = ports;
@@ -86,6 +90,11 @@ export class Meter {
   /** The input of the next request is ready. */
   begin(): void {
     this.#since = performance.now();
+  }
+
+  /** The next request has these pages, which the user attaches. */
+  attach(pages: number): void {
+    this.#pages += pages;
   }
 
   /** Milliseconds since then. */
@@ -134,8 +143,9 @@ export class Meter {
       duration: Math.round(duration),
       offered: tools.length,
       ...(of.prompt === undefined ? {} : { prompt: of.prompt }),
-      ...callsOf(measured.calls, tools),
+      ...callsOf(measured.calls, tools, this.#pages),
     };
+    this.#pages = 0;
     log.record(session, turn, request);
     if (usage === undefined) return;
     const { amount } = spending.session;
@@ -153,8 +163,9 @@ export class Meter {
 function callsOf(
   calls: readonly ToolCall[],
   tools: readonly Tool[],
+  pages: number,
 ): Pick<RequestUsage, "tools" | "invalidCalls"> {
-  const counts: Record<string, number> = {};
+  const counts: Record<string, number> = pages === 0 ? {} : { [ATTACHED_PAGE]: pages };
   let invalidCalls = 0;
   for (const call of calls) {
     const { tool, args } = meantBy(call, tools);
