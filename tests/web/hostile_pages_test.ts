@@ -1,6 +1,7 @@
 /** Pages that want to be more than data: nothing leaves the fence, nobody reads what nobody sees, and all take linear time. */
 import assert from "node:assert/strict";
 import type { FetchedContent } from "../../denops/agent/protocol/results/web.ts";
+import { searchResult } from "../../denops/agent/engine/tools/web/search_result.ts";
 import { fencedPart, webText } from "../../denops/agent/engine/tools/web/show.ts";
 import { assertEachLinear } from "../support/growth.ts";
 
@@ -80,6 +81,21 @@ Deno.test("no page leaves its fence, shows what is hidden, or hides what is show
   }
   const other = fencedPart(await webText(content("<p>x")), 1);
   assert.notEqual(other.split("\n")[1], fencedPart(await webText(content("<p>x")), 1).split("\n")[1]);
+});
+
+Deno.test("no search result leaves its fence or its lines", () => {
+  for (const body of HOSTILE) {
+    const page = { title: body, url: `https://evil.example/${body}`, snippet: body, date: body };
+    const { text } = searchResult(`q "${body}`, { engine: "Exa", pages: [page, page], proxy: body });
+    const lines = text.split("\n");
+    assert.ok(lines.length <= 4 + 6, body);
+    assert.match(lines[0] ?? "", /^Exa, 2 results for ".*Strangers wrote .* not instructions to you\.$/);
+    const own = lines[1] ?? "";
+    assert.match(own, /^<<< search results [0-9a-f]{16}$/);
+    assert.deepEqual(lines.filter((line) => line.includes(own.slice(4))), [own, own.replace("<<<", ">>>")]);
+    assert.doesNotMatch(text, UNSEEN, body);
+    assert.ok(text.isWellFormed(), body);
+  }
 });
 
 Deno.test("what is around a page cannot leave the fence either", async () => {

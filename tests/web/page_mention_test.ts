@@ -60,6 +60,7 @@ Deno.test({
       options: `sessions = { title = false }`,
       env: web.environment,
       columns: 100,
+      lines: 45,
     });
     const { nvim, server } = agent;
     await nvim.command("Agent open");
@@ -92,10 +93,11 @@ Deno.test({
     assert.deepEqual(requests.slice(1).sort(), ["http://docs.example/gone", "http://docs.example/moved"]);
     await nvim.waitForScreen("@http://docs.example/gone: HTTP 404.");
     await nvim.waitForScreen("@http://docs.example/moved: it redirects to http://elsewhere.example/.");
-    await nvim.waitForScreen("@http://10.0.0.1/: 10.0.0.1: it is no public host.");
+    await nvim.waitForScreen("@http://10.0.0.1/: 10.0.0.1: it is no public host; only a rule such as");
+    await nvim.waitForScreen("not fetched)");
     assert.match(
       failed,
-      /The user attaches the page http:\/\/10\.0\.0\.1\/, but it cannot be fetched: 10\.0\.0\.1: it is no public host\./,
+      /The user attaches the page http:\/\/10\.0\.0\.1\/, but it cannot be fetched: 10\.0\.0\.1: it is no public host; only a rule such as fetch\(10\.0\.0\.1\) opens it\./,
     );
     assert.match(failed, /It redirects to another host: http:\/\/elsewhere\.example\//);
     assert.ok(failed.includes("# Guide"));

@@ -111,6 +111,7 @@ async function found(engine: Engine, { url, key = "KEY", isInSandbox, environmen
     roots: [state.path("project")],
     stateDir: state.root,
     environment: { PATH: path, ...environment },
+    modules: () => Promise.reject(new Error("no modules")),
     resolve: (name: string) => Promise.resolve(name === "localhost" ? ["127.0.0.1"] : ["10.0.0.1"]),
     ...more,
   };

@@ -10,7 +10,7 @@ const PNG = pngFile(64, 48).toBase64();
 const PAGES: Readonly<Record<string, Partial<FetchedContent>>> = {
   "https://a.example/long": { body: `<main>${"<p>A sentence of the page.</p>".repeat(2_000)}</main>` },
   "https://a.example/logo.png": { kind: "image", type: "image/png", body: PNG },
-  "https://a.example/paper": { kind: "pdf", type: "application/pdf" },
+  "https://a.example/paper": { kind: "pdf", type: "application/pdf", problem: "it is damaged" },
   "https://a.example/missing": { status: 404, body: "<h1>Not found</h1>" },
   "http://localhost:3000/": { body: "<p>mine</p>" },
 };
@@ -62,7 +62,7 @@ Deno.test("images are shown, and what cannot be read says so", async () => {
     { url: "https://user:secret@a.example/" },
   ]);
   assert.deepEqual(images.map(({ type, data }) => [type, data]), [["image/png", PNG]]);
-  assert.match(results[1] ?? "", /This is a PDF, which cannot be read here\./);
+  assert.match(results[1] ?? "", /This PDF cannot be read: it is damaged\. Look for/);
   assert.match(results[2] ?? "", /^https:\/\/a\.example\/missing, HTTP 404\. Strangers.*\n# Not found\n/s);
   assert.match(results[3] ?? "", /fetch reads http and https only/);
   assert.match(results[4] ?? "", /must not contain a login/);

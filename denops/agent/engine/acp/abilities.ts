@@ -73,7 +73,8 @@ function screenSearch(screen: Screen, engine: WebSearchPort["engine"]): WebSearc
     search: (query, count, signal) =>
       screen.ask("search_web", { query, count }, signal).catch((error) => {
         signal.throwIfAborted();
-        throw new ToolError(`Cannot search the web: ${messageOf(error)}`);
+        const reason = messageOf(error);
+        throw new ToolError(reason.startsWith("Cannot ") ? reason : `Cannot search the web: ${reason}`);
       }),
   };
 }

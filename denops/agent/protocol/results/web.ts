@@ -16,8 +16,10 @@ export const FetchedContent = z.object({
   /** The media type without parameters; empty if unknown. */
   type: z.string(),
   kind: z.enum(["text", "image", "pdf", "binary"]),
-  /** Text, an image as base64, or nothing. */
+  /** Text, also of a PDF, an image as base64, or nothing. */
   body: z.string(),
+  /** Why a PDF has no text: the end of a sentence. */
+  problem: z.string().optional(),
   /** The body is the beginning of a longer one. */
   isCut: z.boolean(),
   /** The user's own proxy that was used. */

@@ -26,7 +26,9 @@ export async function ensureDependencies(
   if (known !== undefined) return known;
   const denoDir = await askDenoDir(plugin);
   const main = join(plugin, "denops", "agent", "engine", "main.ts");
-  const fetching = ["cache", "--frozen", `--config=${join(plugin, "deno.json")}`, main];
+  // A program in a sandbox without network.
+  const pdfReader = join(plugin, "denops", "agent", "supervisor", "web", "pdf_reader.ts");
+  const fetching = ["cache", "--frozen", `--config=${join(plugin, "deno.json")}`, main, pdfReader];
   await deno(plugin, fetching, announce).catch((error) => {
     const command = [Deno.execPath(), ...fetching].join(" ");
     throw new Error(

@@ -127,6 +127,15 @@ export const PROFILES = {
     environment: `${PLAIN}, the variables of its entry`,
     unsandboxed: "never started",
   },
+  pdf: {
+    purpose: "Deno: reads the text of a PDF that was fetched",
+    reads: "system programs, the plugin, Deno's cache",
+    writes: "nothing",
+    network: "none",
+    unixSockets: true,
+    environment: "none",
+    unsandboxed: "no permission of Deno's",
+  },
   web_page: {
     purpose: "Deno: reads a web page that you approved, or asks your search engine",
     reads: "system programs, one script",

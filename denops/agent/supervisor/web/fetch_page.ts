@@ -7,6 +7,7 @@ import { type FetchedContent, LONGEST_URL } from "../../protocol/results/web.ts"
 import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
 import { proxyFor } from "../system/network.ts";
+import { pdfText } from "./pdf_program.ts";
 import { requestPage, type WebPlace } from "./page_program.ts";
 
 const MOST_REDIRECTS = 5;
@@ -36,7 +37,9 @@ export async function fetchPage(
       const { location, ...answer } = await requestPage({ url, isPublic }, place, either);
       const proxy = proxyFor(url.href, place.environment);
       const content = { ...answer, url: url.href, body: plain(answer.body), ...defined({ proxy }) };
-      if (location === undefined) return content;
+      if (location === undefined) {
+        return answer.kind === "pdf" ? await withText(content, place, either) : content;
+      }
       const next = URL.parse(location, url);
       if (next === null) throw new Error("it redirects to no valid address");
       if (!followsTo(url, next, rules)) return { ...content, elsewhere: next.href };
@@ -50,6 +53,18 @@ export async function fetchPage(
   }
 }
 
+/** A PDF with its text instead of its bytes. @throws {Error} half a sentence */
+async function withText(
+  content: FetchedContent,
+  place: WebPlace,
+  signal: AbortSignal,
+): Promise<FetchedContent> {
+  if (content.isCut) return { ...content, body: "", problem: "it is larger than 10 MB" };
+  const read = await pdfText(content.body, place, signal);
+  if ("problem" in read) return { ...content, body: "", problem: read.problem };
+  return { ...content, body: plain(read.text), isCut: read.isCut };
+}
+
 /** @throws {Error} half a sentence */
 function checkedUrl(address: string, rules: readonly Rule[]): URL {
   const url = URL.parse(address);
@@ -60,7 +75,7 @@ function checkedUrl(address: string, rules: readonly Rule[]): URL {
   if (url.username !== "" || url.password !== "") throw new Error("addresses must not contain a login");
   if (fetchRule(rules, url.href)?.verdict === "deny") throw new Error("a rule denies this host");
   if (!isPublicHost(url.href) && !opensHost(rules, url.href)) {
-    throw new Error("it is no public host");
+    throw new Error(`it is no public host; only a rule such as fetch(${url.host}) opens it`);
   }
   url.hash = "";
   return url;

@@ -21,6 +21,8 @@ export interface WebPlace {
   /** Neovim's own. */
   readonly environment: Readonly<Record<string, string>>;
   readonly resolve?: NonNullable<DialOptions["resolve"]>;
+  /** The plugin's folder, and Deno's cache with its packages. @throws {Error} one line */
+  modules(): Promise<{ readonly plugin: string; readonly denoDir: string }>;
 }
 
 /** The answer of a server. */

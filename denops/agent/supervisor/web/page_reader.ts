@@ -32,7 +32,7 @@ try {
     const kind = kindOf(type, bytes);
     const body = kind === "text"
       ? decoded(bytes, headers.get("content-type") ?? "")
-      : kind === "image" && !isCut
+      : ["image", "pdf"].includes(kind) && !isCut
       ? bytes.toBase64()
       : "";
     await write({ status, type, kind, isCut }, body);

@@ -441,7 +441,8 @@ class MessageGatherer {
     if (problem !== undefined) this.#problems.push(`@${url}: ${problem}.`);
     if (page.image !== undefined) return this.#image(url, page.image);
     const text = pageText(page, this.#share);
-    this.#attachments.set(url, { type: "given", label: url, text });
+    const label = page.text === undefined ? `${url} (not fetched)` : url;
+    this.#attachments.set(url, { type: "given", label, text });
   }
 
   /** @returns whether all of it fits @throws {ToolError} if none of it fits */

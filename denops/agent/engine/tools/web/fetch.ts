@@ -9,7 +9,7 @@ import { fencedPart, webText } from "./show.ts";
 
 export const fetchPage = defineTool({
   name: "fetch",
-  description: "Read a web page (as Markdown), text, JSON or an image.",
+  description: "Read a web page (as Markdown), PDF, text, JSON or an image.",
   kind: "fetch",
   readOnly: true,
   needs: "web",

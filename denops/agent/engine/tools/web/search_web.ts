@@ -1,8 +1,7 @@
 import { z } from "../../../deps/zod.ts";
-import { type FoundPages, LONGEST_QUERY, MOST_FOUND_PAGES } from "../../../protocol/results/web.ts";
-import { fenced } from "../../../shared/text/fence.ts";
-import { defineTool, titleText, type ToolResult } from "../define.ts";
-import { clean, oneLine } from "./show.ts";
+import { LONGEST_QUERY, MOST_FOUND_PAGES } from "../../../protocol/results/web.ts";
+import { defineTool, titleText } from "../define.ts";
+import { searchResult } from "./search_result.ts";
 
 const USUAL_COUNT = 8;
 
@@ -21,31 +20,7 @@ export const searchWeb = defineTool({
   prepare({ query, count = USUAL_COUNT }, { webSearch }) {
     return {
       access: { kind: "search_web", engine: webSearch.engine, query },
-      run: async (signal) => resultOf(query, await webSearch.search(query, count, signal)),
+      run: async (signal) => searchResult(query, await webSearch.search(query, count, signal)),
     };
   },
 });
-
-function resultOf(query: string, { engine, pages, proxy }: FoundPages): ToolResult {
-  if (pages.length === 0) {
-    return { text: `${engine} has found nothing. Try other or fewer words.`, summary: "nothing" };
-  }
-  const entries = pages.map(({ title, url, snippet, date }, at) =>
-    [
-      `${at + 1}. ${oneLine(title) || "(no title)"}`,
-      `   ${oneLine(url)}${date === undefined ? "" : ` (${oneLine(date)})`}`,
-      ...snippet === "" ? [] : [`   ${oneLine(snippet)}`],
-    ].join("\n")
-  );
-  const way = proxy === undefined ? "" : `, through the proxy ${oneLine(proxy)}`;
-  const count = `${pages.length} ${pages.length === 1 ? "result" : "results"}`;
-  return {
-    text: fenced({
-      about: `${engine}, ${count} for ${JSON.stringify(clean(query))}${way}`,
-      kind: "search results",
-      text: entries.join("\n"),
-      after: "To read one of the pages, fetch its address.",
-    }),
-    summary: count,
-  };
-}

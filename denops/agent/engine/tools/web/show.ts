@@ -20,7 +20,7 @@ export async function webText(content: FetchedContent): Promise<WebText> {
   const notes = [
     ...failed ? [`HTTP ${status}`] : [],
     ...proxy === undefined ? [] : [`through the proxy ${oneLine(proxy)}`],
-    ...isCut ? ["only its first 10 MB"] : [],
+    ...isCut ? [kind === "pdf" ? "only its beginning" : "only its first 10 MB"] : [],
   ];
   const about = (more: readonly string[] = []) => [oneLine(url), ...notes, ...more].join(", ");
   if (elsewhere !== undefined) {
@@ -28,8 +28,12 @@ export async function webText(content: FetchedContent): Promise<WebText> {
     return { about: about(), failed, problem: `it redirects to ${oneLine(elsewhere)}`, parts: [advice] };
   }
   if (kind === "pdf") {
-    const advice = "This is a PDF, which cannot be read here. Look for the same as HTML, or ask the user.";
-    return { about: about(), failed: true, problem: "it is a PDF, which cannot be read", parts: [advice] };
+    if (content.body !== "") {
+      return { about: about(["text of a PDF"]), failed, parts: parts(clean(content.body)) };
+    }
+    const problem = `this PDF cannot be read: ${oneLine(content.problem ?? "it is empty")}`;
+    const advice = `${problem.replace(/^t/, "T")}. Look for the same as HTML, or ask the user.`;
+    return { about: about(), failed: true, problem, parts: [advice] };
   }
   if (kind !== "text") {
     const advice = `This is no text (${oneLine(type) || "of an unknown type"}), and cannot be shown.`;
@@ -81,7 +85,7 @@ function plainText({ type, body }: FetchedContent): string {
 }
 
 /** Without characters that nobody sees: they can carry text that only a model reads. */
-export function clean(text: string): string {
+function clean(text: string): string {
   return text
     // deno-lint-ignore no-control-regex -- they are what is removed
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, "")

@@ -1,6 +1,7 @@
 /** Content of the web, for an address or a query that was approved. */
 import type { AccessOf } from "../../../protocol/access.ts";
 import type { EngineAnswers } from "../../agents/engine.ts";
+import { pluginModules } from "../../agents/launch.ts";
 import { findKey } from "../../agents/provider_key.ts";
 import { neovimEnvironment } from "../../system/neovim_environment.ts";
 import { fetchPage } from "../../web/fetch_page.ts";
@@ -15,6 +16,8 @@ const MOST_AT_ONCE = 4;
 export function webAnswers(client: ClientContext): Pick<EngineAnswers, "fetch" | "search_web"> {
   const { ports: { ownerOf, gate, trustOf, world }, permissions: { roots, user, rules } } = client;
   const running = new Set<Promise<unknown>>();
+  /** The key of the search engine; a command for it may ask the user for a password. */
+  let known: ReturnType<typeof findKey> | undefined;
 
   /** @returns the chat @throws {Error} one line, without an approval */
   function spend(sessionId: string, access: AccessOf<"fetch" | "search_web">): number {
@@ -33,7 +36,12 @@ export function webAnswers(client: ClientContext): Pick<EngineAnswers, "fetch" |
   ): Promise<Answer> {
     while (running.size >= MOST_AT_ONCE) await Promise.race(running);
     signal.throwIfAborted();
-    const answer = start({ roots, stateDir: user.state_dir, environment: neovimEnvironment() });
+    const answer = start({
+      roots,
+      stateDir: user.state_dir,
+      environment: neovimEnvironment(),
+      modules: () => pluginModules(user.state_dir),
+    });
     const ended = answer.catch(() => {}).finally(() => running.delete(ended));
     running.add(ended);
     return await answer;
@@ -50,8 +58,13 @@ export function webAnswers(client: ClientContext): Pick<EngineAnswers, "fetch" |
       spend(sessionId, { kind: "search_web", engine: search.engine, query: query.query });
       const { variables, name } = ENGINES[search.engine];
       const named = search.api_key?.startsWith("env:") ? [search.api_key.slice("env:".length)] : variables;
-      const key = await findKey(name, search.api_key, named, world, roots, "web.search");
-      return await inTurn(signal, (place) => searchWeb(search, query, key, place, signal));
+      try {
+        const key = await (known ??= findKey(name, search.api_key, named, world, roots, "web.search"));
+        return await inTurn(signal, (place) => searchWeb(search, query, key, place, signal));
+      } catch (error) {
+        known = undefined;
+        throw error;
+      }
     },
   };
 }

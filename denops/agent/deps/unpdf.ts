@@ -1,0 +1,1 @@
+export { getDocument } from "npm:unpdf@1.8.1/pdfjs";
