@@ -121,8 +121,19 @@ Deno.test({
     await save(agent, "a.txt", LINES.replace("one", "user"));
     await agent.end();
     assert.deepEqual(agent.changes(), ["a.txt: file"]);
+    assert.deepEqual(agent.listed()?.kept(0).changes.length, 1, "it stays approved");
     const [{ bytes } = { bytes: new Uint8Array() }] = agent.kept();
     assert.equal(new TextDecoder().decode(bytes), LINES.replace("one", "user").replace("six", "6"));
+
+    // An approval is of one version.
+    await agent.begin();
+    await agent.run(`cd ${agent.project.root}; exec 7>>b.txt; echo one >&7`);
+    await agent.end();
+    assert.equal(agent.kept().length, 1);
+    await agent.run("echo two >&7; exec 7>&-");
+    await save(agent, "b.txt", LINES);
+    await agent.end();
+    assert.deepEqual(agent.changes(), []);
   },
 });
 

@@ -422,6 +422,8 @@ export type ApprovalSubject =
     /** "exit code 0". */
     readonly end: string;
     readonly effects: readonly EffectRow[];
+    /** They are an agent's turn, so the answer is for them alone. */
+    readonly is_single?: boolean;
     /** As for a command. */
     readonly activation?: string;
   }

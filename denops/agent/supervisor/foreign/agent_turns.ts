@@ -6,6 +6,7 @@ import type { ScreenResult } from "../../protocol/screen_requests.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
 import type { ListedChanges } from "../commands/listed_changes.ts";
+import type { OverlayChanges } from "../commands/overlay/changes.ts";
 import type { TurnOverlay } from "../commands/overlay/turn_overlay.ts";
 import { memoryOf, processTree } from "../commands/process_tree.ts";
 import type { EndedTurn } from "../commands/terminals.ts";
@@ -39,6 +40,8 @@ interface Turn extends TurnOptions {
   readonly session: string;
   readonly terminal: string;
   readonly bases: TurnBases;
+  /** The listed entries as JSON, by root and path: the agent's own versions. */
+  readonly listed: Map<string, string>;
   /** Set when it has ended. */
   ended?: EndedTurn;
 }
@@ -82,12 +85,13 @@ export class AgentTurns implements AsyncDisposable {
       await overlay.renew(await hiddenPaths(options.denied));
       const bases = new TurnBases(overlay, options.roots, options.spool);
       bases.watch();
-      this.#turn = { ...options, session, bases, terminal: crypto.randomUUID() };
+      this.#turn = { ...options, session, bases, terminal: crypto.randomUUID(), listed: new Map() };
     });
   }
 
   /**
-   * Once more: what was approved and is not yet in the files, merged again.
+   * Once more: what was approved and is not yet in the files, merged again. It stays approved, as only the user's own
+   * saves differ.
    * @param isComplete false: the user is asked about each change @throws {Error} one line, if no turn has begun
    */
   end(session: string, isComplete: boolean): Promise<ScreenResult<"agent_end">> {
@@ -99,7 +103,9 @@ export class AgentTurns implements AsyncDisposable {
       const notes: string[] = [];
       let effects: CommandEffects | undefined;
       try {
-        const { changes, notes: found } = await this.#list(turn, turn.ended?.changes.approved);
+        const approved = turn.ended?.changes.approved;
+        const { changes, notes: found } = await this.#list(turn, approved);
+        if (approved !== undefined) changes.keep(() => undefined);
         notes.push(...found);
         effects = changes.summary;
         turn.ended = {
@@ -145,7 +151,7 @@ export class AgentTurns implements AsyncDisposable {
     const signal = AbortSignal.timeout(LONGEST_LIST_MS);
     const look = async (isOpen: boolean) => {
       await bases.look();
-      const found = await overlay.list(signal);
+      const found = sameVersions(await overlay.list(signal), turn.listed, only === undefined);
       const baseOf = bases.of.bind(bases);
       return await turnChanges(found, { overlay, roots, conflicts, title, isOpen, only, baseOf });
     };
@@ -186,6 +192,25 @@ export class AgentTurns implements AsyncDisposable {
     this.#last = next;
     return next;
   }
+}
+
+/**
+ * Without the entries that are no longer what they were when they were approved: the agent may have held them open.
+ * @param listed filled if `isFirst`
+ */
+function sameVersions(
+  found: readonly OverlayChanges[],
+  listed: Map<string, string>,
+  isFirst: boolean,
+): readonly OverlayChanges[] {
+  return found.map((one, root) => ({
+    ...one,
+    changes: one.changes.filter(({ path, after }) => {
+      const [key, version] = [`${root}/${path}`, JSON.stringify(after ?? null)];
+      if (isFirst) listed.set(key, version);
+      return listed.get(key) === version;
+    }),
+  }));
 }
 
 const STILL_OPEN = "A program still has a file open for writing: what it writes from now on is not kept.";

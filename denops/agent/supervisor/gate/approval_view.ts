@@ -214,6 +214,7 @@ export function shownEffects(
       folder: ".",
       end,
       effects,
+      is_single: true,
     };
   }
   const { command, cwd, activation } = work.input;
