@@ -7,6 +7,7 @@ import { endEngines, sharedAgent } from "../support/shared_agent.ts";
 const ignore = Deno.build.os !== "linux";
 const options = (row: string) => `sessions = { title = false }, agent = "scripted", agents = { ${row} }`;
 const READ = { call: "c1", title: "Read src/greet.ts", kind: "read", status: "in_progress" };
+const COMPACT = { name: "compact", description: "Shorten it" };
 const SAW = {
   more: "c1",
   status: "completed",
@@ -20,6 +21,7 @@ Deno.test({
     await using program = await agentProgram(["load"]);
     await program.plays(
       "edit",
+      { update: { sessionUpdate: "available_commands_update", availableCommands: [COMPACT] } },
       { think: "I ponder." },
       { say: "I look first." },
       READ,
@@ -47,6 +49,10 @@ Deno.test({
     await nvim.waitFor(
       `vim.fn.bufnr("src/greet.ts") > 0 and vim.fn.getbufline("src/greet.ts", 2)[1]:find("Servus") ~= nil`,
     );
+    const [first] = await nvim.lua<readonly { readonly word: string }[]>(
+      `return require("agent.chat.complete.slash").items(require("agent.chat").get())`,
+    );
+    assert.equal(first?.word, "/compact");
     await nvim.command("wincmd p | 2 | Agent why");
     await nvim.waitFor(
       `vim.bo.filetype == "agent" and vim.api.nvim_get_current_line():find("play edit") ~= nil`,

@@ -373,13 +373,24 @@ function on.usage(timeline, update)
   timeline.cost = update.cost or timeline.cost
 end
 
+--- Another provider or agent has other commands.
+---@param timeline agent.Timeline
+---@param provider? string
+local function forget_commands(timeline, provider)
+  if provider and provider ~= timeline.provider then
+    timeline.commands = nil
+  end
+end
+
 function on.ready(timeline, update)
+  forget_commands(timeline, update.provider)
   for _, field in ipairs({ "root", "provider", "model", "sandbox", "session" }) do
     timeline[field] = update[field]
   end
 end
 
 function on.agent_state(timeline, update)
+  forget_commands(timeline, update.provider)
   for _, field in ipairs({ "provider", "model", "mode", "modes", "commands", "options" }) do
     timeline[field] = update[field] or timeline[field]
   end

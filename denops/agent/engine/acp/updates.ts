@@ -128,6 +128,11 @@ export class Updates {
         return this.#usage(event);
       case "mode":
         return { sessionUpdate: "current_mode_update", currentModeId: event.mode };
+      case "commands":
+        return {
+          sessionUpdate: "available_commands_update",
+          availableCommands: event.commands.map((command) => ({ ...command })),
+        };
       case "notice":
         return this.#notice(event.severity, event.text);
       case "title":

@@ -277,7 +277,7 @@ export class OtherAgent {
     switch (read.type) {
       case "commands":
         this.#commands = read.commands;
-        return;
+        return this.#guarded(() => this.#listener?.hear(read));
       case "mode":
         if (this.#mode !== undefined) this.#mode = { ...this.#mode, current: read.mode };
         return;

@@ -2,7 +2,7 @@
 import type { RunnerPorts } from "../agent/turn/runner.ts";
 import { ForeignCall, HELD } from "./call.ts";
 import { Spoken } from "./spoken.ts";
-import type { AgentUpdate, CallUpdate } from "./updates.ts";
+import type { AgentUpdate, CallUpdate, OfferedCommand } from "./updates.ts";
 
 /** Characters of text and of thoughts, each. */
 const MOST_SAID = 1_000_000;
@@ -31,6 +31,8 @@ export class ForeignTurn {
   #piece = "";
   #usage: Extract<AgentUpdate, { type: "usage" }> | undefined;
   #shownUsage = "";
+  /** Not published yet. */
+  #commands: readonly OfferedCommand[] | undefined;
   #notices = 0;
 
   /** @param agent its name @param title its name for the user */
@@ -64,6 +66,8 @@ export class ForeignTurn {
       case "notice":
         return this.#notice(update);
       case "commands":
+        this.#commands = update.commands;
+        return;
       case "mode":
       case "options":
       case "title":
@@ -82,6 +86,8 @@ export class ForeignTurn {
       emit({ type: kind === "text" ? "token" : "thought", message, text });
     }
     this.#showUsage();
+    if (this.#commands !== undefined) emit({ type: "commands", commands: [...this.#commands] });
+    this.#commands = undefined;
   }
 
   /** The call with the agent's id; undefined if the turn has too many. */

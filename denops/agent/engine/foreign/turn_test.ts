@@ -398,3 +398,56 @@ Deno.test("our own model takes a session over with the agent's words, calls and 
     ["assistant", "Gone.", []],
   ]);
 });
+
+Deno.test("the agent's commands are offered; a message that calls one is sent bare", async () => {
+  const prompts: string[] = [];
+  await using session = await foreignSession({
+    turn(text, hand) {
+      prompts.push(text);
+      const availableCommands = [{ name: "compact", description: "Shorten it" }, {
+        name: "b",
+        description: "",
+      }];
+      hand.update({ sessionUpdate: "available_commands_update", availableCommands });
+    },
+  }, { ask: () => ({ answer: "reject" }), surroundings: {} });
+  await session.prompt("one");
+  await session.prompt("/compact all");
+  const [event] = session.events.filter(({ type }) => type === "commands");
+  assert.deepEqual(event, {
+    type: "commands",
+    commands: [{ name: "compact", description: "Shorten it" }, { name: "b", description: "" }],
+  });
+  assert.match(prompts[0] ?? "", /^one\n\n<context/);
+  assert.equal(prompts[1], "/compact all");
+});
+
+Deno.test("the user chooses one of the agent's models; another name shows them", async () => {
+  const model = (currentValue: string) => ({
+    id: "m",
+    name: "Model",
+    category: "model",
+    type: "select",
+    currentValue,
+    options: [{ value: "opus", name: "Opus" }, { value: "haiku", name: "Haiku" }],
+  });
+  await using session = await foreignSession({
+    opened: { configOptions: [model("opus")] },
+    answer(method, params) {
+      if (method === "session/set_config_option") return { configOptions: [model(String(params.value))] };
+    },
+  });
+  const { modes } = session.session;
+  await session.prompt("one");
+  for (const name of ["haiku", "gpt"]) {
+    modes.choose({ model: name }, { name });
+    await session.prompt(name);
+    await session.prompt(name);
+  }
+  const set = session.agent.received.flatMap(({ method, params }) =>
+    method === "session/set_config_option" ? [params] : []
+  );
+  assert.deepEqual(set, [{ sessionId: "theirs-1", configId: "m", value: "haiku" }]);
+  const warnings = linesOf(session.events).filter((line) => line.startsWith("warning"));
+  assert.deepEqual(warnings, ['warning: Claude does not use the model "gpt". It has opus, haiku.']);
+});

@@ -46,8 +46,8 @@ interface StoppedTurn extends TurnChanges {
 export class ForeignWork {
   readonly #options: ForeignOptions;
   #agent: OtherAgent | undefined;
-  /** The last notice about its mode. */
-  #warned: string | undefined;
+  /** Notices about its mode and model. */
+  readonly #warnings = new Set<string>();
   /** A stopped turn, whose changes the next one asks about. */
   #stopped: StoppedTurn | undefined;
   /** Texts about changes that the agent takes for kept. */
@@ -87,9 +87,29 @@ export class ForeignWork {
     const agent = this.#agent;
     if (agent === undefined) return undefined;
     await this.#setMode(agent, ports, signal);
-    const { model } = ports.mode;
-    if (model !== undefined) await agent.setModel(model, signal);
+    await this.#setModel(agent, ports, signal);
     return agent;
+  }
+
+  /** The user's choice for the session; models of modes and options are those of providers. */
+  async #setModel(
+    agent: OtherAgent,
+    { mode: { listed }, emit }: RunnerPorts,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (listed === undefined || await succeeds(agent, () => agent.setModel(listed.name, signal), signal)) {
+      return;
+    }
+    const { title } = this.#options.config;
+    const names = agent.model?.values.join(", ") ?? "";
+    const hint = names === "" ? "It lets nobody choose one." : `It has ${names}.`;
+    this.#warn(`${title} does not use the model "${listed.name}". ${hint}`, emit);
+  }
+
+  /** Once, as long as nothing else is to be said. */
+  #warn(text: string, emit: RunnerPorts["emit"]): void {
+    if (!this.#warnings.has(text)) emit({ type: "notice", severity: "warning", text });
+    this.#warnings.add(text);
   }
 
   async #start(
@@ -117,16 +137,10 @@ export class ForeignWork {
     const plans = mode.plans === true && agent.mode?.values.includes("plan") === true;
     const wanted = plans ? "plan" : asking_mode;
     if (wanted === undefined) return;
-    const isSet = await agent.setMode(wanted, signal).catch((error) => {
-      if (agent.hasEnded || signal.aborted) throw error;
-      return false;
-    });
-    if (isSet) return;
+    if (await succeeds(agent, () => agent.setMode(wanted, signal), signal)) return;
     const now = agent.mode === undefined ? "" : ` It is in its mode "${agent.mode.current}".`;
-    const text = `${title} does not ask before it acts: it has no mode "${wanted}".${now} ` +
-      "Its sandbox holds it, and nothing is kept that your rules do not let pass.";
-    if (text !== this.#warned) emit({ type: "notice", severity: "warning", text });
-    this.#warned = text;
+    const assurance = "Its sandbox holds it, and nothing is kept that your rules do not let pass.";
+    this.#warn(`${title} does not ask before it acts: it has no mode "${wanted}".${now} ${assurance}`, emit);
   }
 
   async #run(
@@ -139,6 +153,8 @@ export class ForeignWork {
     const blocks = await this.#blocks(agent, message, ports, signal);
     await agent.pipe.begin(signal);
     const turn = new ForeignTurn(config, ports, signal);
+    const { commands } = agent;
+    if (commands.length > 0) turn.hear({ type: "commands", commands });
     const permissions = new PermissionAnswers({ turn, ports, questions, signal });
     const end = await agent.prompt(blocks, {
       hear: (update) => turn.hear(update),
@@ -233,6 +249,18 @@ export class ForeignWork {
     ports.emit({ type: "tool_done", id, status, summary, output, ...(diff === undefined ? {} : { diff }) });
     return [{ type: "tool_result", id, name: `${name}_changes`, text: output, isError: status === "failed" }];
   }
+}
+
+/** Whether the agent does it; a refusal is no. @throws {TurnError} if it has ended */
+async function succeeds(
+  agent: OtherAgent,
+  act: () => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return await act().catch((error) => {
+    if (agent.hasEnded || signal.aborted) throw error;
+    return false;
+  });
 }
 
 /** Merges the user's saves of the meantime with the changes, and keeps both. @param again lists the changes that are still missing */

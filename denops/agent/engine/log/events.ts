@@ -165,6 +165,8 @@ export const AgentEvent = z.discriminatedUnion("type", [
     title: z.string(),
     began: TurnMeta.exactOptional(),
   }),
+  /** Commands of another agent, which a message calls by "/name". */
+  event("commands", { commands: z.array(z.object({ name: z.string(), description: z.string() })) }),
   /** The engine switched the session to this read-only mode. */
   event("mode", { mode: z.string() }),
   event("notice", { severity: z.enum(["info", "warning", "error"]), text: z.string() }),
@@ -173,7 +175,7 @@ export type AgentEvent = ReadonlyDeep<z.infer<typeof AgentEvent>>;
 
 /** Events that are shown, but not needed for a resume. */
 export const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set([
-  ...["tool_writing", "tool_progress", "retry", "title", "mode"] as const,
+  ...["tool_writing", "tool_progress", "retry", "title", "commands", "mode"] as const,
 ]);
 
 export type Emit = (event: AgentEvent) => void;

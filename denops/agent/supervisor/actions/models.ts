@@ -46,7 +46,7 @@ async function showModels({ chats, push }: ActionContext, action: ActionOf<"mode
     if (name === undefined && "problem" in own) throw new Error(own.problem);
     const agent = agentOf(own);
     if (name === undefined && agent !== undefined) {
-      throw new Error(`${agent.title} lists no models here. Name one: \`:Agent model NAME\`.`);
+      throw new Error(`${agent.title} has its own models. Name one: \`:Agent model NAME\`.`);
     }
     const provider = isCurrent ? own.provider : await chats.projects.provider(name ?? "", roots);
     const models = (await chats.projects.offers.models(provider, user) ?? [])

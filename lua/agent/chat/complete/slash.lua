@@ -108,11 +108,13 @@ function M.call_or(chat, text, send)
   end)
 end
 
---- Sub-commands as items of the menu.
+--- Commands of the agent and sub-commands, as items of the menu.
 ---@param chat agent.Chat
 ---@return table[]
 function M.items(chat)
-  local items = {}
+  local items = vim.tbl_map(function(one)
+    return { word = "/" .. one.name, menu = one.description, dup = 0 }
+  end, chat.timeline.commands or {})
   for _, row in ipairs(chat.peers.sub_commands()) do
     if not row.unlisted then
       table.insert(items, { word = "/" .. row.name, menu = row.doc, dup = 0 })
