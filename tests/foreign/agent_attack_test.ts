@@ -17,7 +17,12 @@ Deno.test({
       {
         denied: ["**/.env"],
         home: { ".ssh/id": SECRET, "notes": SECRET, ".shell/own": "own\n", ".shell.json": "{}" },
-        row: { config: ["~/.shell", "~/.shell.json", "~/.new/deep"], env: ["OWN"], set: { SET: "s" } },
+        row: {
+          config: ["~/.shell", "~/.shell.json", "~/.new/deep"],
+          read_only: ["~/.shell/hooks.json", "~/.shell/own.toml"],
+          env: ["OWN"],
+          set: { SET: "s" },
+        },
         variables: { OWN: "o", OTHER: SECRET },
       },
     );
@@ -36,7 +41,9 @@ exec 3<>/dev/tcp/1.1.1.1/80; curl -sm 5 http://example.com/; echo "code $?"`);
     assert.match(output, /CapEff:\s0{16}$/m);
     assert.match(output, /Network is unreachable|connect: /);
     await agent.run(
-      `cat ~/.shell/own; echo mine >> ~/.shell/own; echo '{"a":1}' > ~/.shell.json; echo n > ~/.new/deep/f`,
+      `cat ~/.shell/own; echo mine >> ~/.shell/own; echo '{"a":1}' > ~/.shell.json; echo n > ~/.new/deep/f
+echo evil > ~/.shell/hooks.json; echo evil > ~/.shell/x; mv -f ~/.shell/x ~/.shell/own.toml; rm -f ~/.shell/hooks.json
+mv ~/.shell ~/.other; ln -sf x ~/.shell/own.toml`,
     );
     const { effects, notes } = await agent.end();
     assert.equal(effects, undefined, agent.changes().join());
@@ -45,6 +52,8 @@ exec 3<>/dev/tcp/1.1.1.1/80; curl -sm 5 http://example.com/; echo "code $?"`);
     assert.equal(await agent.home.read(".shell.json"), '{"a":1}\n');
     assert.equal(await agent.home.read(".new/deep/f"), "n\n");
     assert.equal(await agent.home.read("notes"), SECRET);
+    assert.equal(await agent.home.read(".shell/hooks.json"), "{}\n");
+    assert.equal(await agent.home.read(".shell/own.toml"), "");
     for (const path of Object.keys(outside)) {
       assert.ok(path in treeOf(agent.state.root, { exact: true }), path);
     }

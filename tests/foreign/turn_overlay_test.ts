@@ -132,3 +132,31 @@ Deno.test({
     }
   },
 });
+
+Deno.test({
+  name: "a turn that writes more than its limits: in memory its writes fail, on disk it is found",
+  ignore,
+  async fn() {
+    for (const store of STORES) {
+      await using project = await scratch({ "a.txt": "a\n" });
+      await using state = await scratch();
+      const options = {
+        roots: [project.root],
+        state: state.root,
+        store,
+        limits: { bytes: 2 ** 20, files: 100 },
+      };
+      await using overlay = await TurnOverlay.start(options, NOTHING);
+      await using agent = await sandboxedShell(overlay.enter, project.root, state.root);
+      for (let turn = 0; turn < 3; turn++) {
+        await overlay.renew(NOTHING);
+        assert.equal(await overlay.isPastLimits(), false);
+        await agent.run(`cd ${project.root}; head -c 700000 /dev/zero > big`);
+        assert.equal(await overlay.isPastLimits(), false);
+      }
+      const output = await agent.run("head -c 700000 /dev/zero > more");
+      if (store === "memory") assert.match(output, /No space left/);
+      else assert.equal(await overlay.isPastLimits(), true);
+    }
+  },
+});

@@ -77,7 +77,7 @@ export const SUPERVISOR_OPTIONS = {
   providers: map(ProviderOptions).default({}),
   /** The agent that runs new sessions instead of a model: claude, codex, gemini, opencode, qwen, kimi, copilot or one of agents. Default: our own. See |agent-other-agents|. */
   agent: z.string().min(1).optional(),
-  /** Your own agents that speak ACP, or changes to known ones: title, cmd, config, hosts, env, set, asking_mode, own_sandbox, login, install. See |agent-other-agents|. */
+  /** Your own agents that speak ACP, or changes to known ones: title, cmd, config, read_only, hosts, env, set, asking_mode, own_sandbox, login, install. See |agent-other-agents|. */
   agents: map(AgentOptions).default({}),
   /** Additional folders of the workspace, absolute or relative to the project. */
   roots: list(z.string()).default([]),

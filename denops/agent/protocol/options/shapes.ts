@@ -120,6 +120,8 @@ const agentEntry = {
   cmd: list(z.string()).optional(),
   /** Files and folders of its own that it can read and write, such as "~/.claude"; "~/" is the home folder. */
   config: list(z.string()).optional(),
+  /** Of these, what it can only read: files that name programs for later, also where no sandbox holds it. */
+  read_only: list(z.string()).optional(),
   /** Hosts that it can reach: see policy/hosts.ts. */
   hosts: list(z.string()).optional(),
   /** Names of Neovim's variables that it gets. */

@@ -59,7 +59,8 @@ export class AgentHost {
     await using stack = new AsyncDisposableStack();
     const overlay = stack.use(
       await this.#sandbox.overlay(denied()).catch((error) => {
-        throw new Error(`Cannot start ${row.title}: agents run over overlays only, and ${error.message}.`);
+        const reason = `agents run over overlays only, and ${error.message}`;
+        throw new Error(`Cannot start ${row.title}: ${reason}. See :help agent-other-turns.`);
       }),
     );
     const place = { roots, user, environment, denied, hosts, sandbox: this.#sandbox };

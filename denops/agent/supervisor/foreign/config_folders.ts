@@ -13,16 +13,20 @@ interface ConfigPlace {
 }
 
 /**
- * Creates missing ones, because a bound folder must exist: what the agent stores elsewhere vanishes with its sandbox.
+ * Later entries cover earlier ones. Creates missing ones, because a bound folder must exist: what the agent stores elsewhere vanishes with its sandbox.
  * @throws {Error} one line, if one of them would open more than the agent's own
  */
 export async function configMounts(
-  { title, config }: Pick<ForeignAgent, "title" | "config">,
+  { title, config, read_only = [] }: Pick<ForeignAgent, "title" | "config" | "read_only">,
   place: ConfigPlace,
 ): Promise<readonly Mount[]> {
   const { HOME: home = "/" } = place.environment;
   const mounts: Mount[] = [];
-  for (const entry of config) {
+  const entries = [
+    ...config.map((entry) => ({ entry, kind: "write" as const })),
+    ...read_only.map((entry) => ({ entry, kind: "read" as const })),
+  ];
+  for (const { entry, kind } of entries) {
     const path = normalize(entry.startsWith("~/") ? join(home, entry.slice(2)) : entry).replace(/\/$/, "");
     const problem = problemOf(path, place);
     if (problem !== undefined) throw new Error(`Cannot start ${title}: its config ${entry} ${problem}.`);
@@ -30,9 +34,9 @@ export async function configMounts(
     const real = await Deno.realPath(path);
     const again = problemOf(real, place);
     if (again !== undefined) throw new Error(`Cannot start ${title}: its config ${entry} ${again}.`);
-    mounts.push({ kind: "write", path: real });
+    mounts.push({ kind, path: real });
     const own = join(await Deno.realPath(dirname(path)), path.slice(path.lastIndexOf("/") + 1));
-    if (own !== real) mounts.push({ kind: "write", path: own, source: real });
+    if (own !== real) mounts.push({ kind, path: own, source: real });
   }
   return mounts;
 }
@@ -48,11 +52,15 @@ function problemOf(path: string, { roots, stateDir, environment }: ConfigPlace):
   return isClosed ? "contains the project, your home folder or a folder of this plugin" : undefined;
 }
 
+/** Valid files without settings. */
+const EMPTY: Readonly<Record<string, string>> = { ".json": "{}\n", ".toml": "" };
+
 async function make(path: string): Promise<void> {
   if (realPath(path) !== undefined) return;
-  if (extname(path) !== ".json") return await Deno.mkdir(path, { recursive: true, mode: 0o700 });
+  const content = EMPTY[extname(path)];
+  if (content === undefined) return await Deno.mkdir(path, { recursive: true, mode: 0o700 });
   await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await Deno.writeTextFile(path, "{}\n", { createNew: true, mode: 0o600 });
+  await Deno.writeTextFile(path, content, { createNew: true, mode: 0o600 });
 }
 
 function realPath(path: string): string | undefined {
