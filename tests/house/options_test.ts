@@ -24,6 +24,7 @@ const VALUES: Readonly<Record<string, string>> = {
   "mcp.servers": '{ notes = { cmd = { "notes-server" }, hosts = { "notes.example" } } }',
   agents: '{ mine = { title = "Mine", cmd = { "mine", "acp" }, hosts = { "mine.example" } } }',
   "models.*.price": "{ input = 1, output = 2 }",
+  "search.embeddings": '{ provider = "mine", model = "m" }',
   "web.search": '{ engine = "searxng", url = "http://127.0.0.1:9" }',
   "files.safe_to_write": '{ { "*.x", false } }',
   "rules.allow": '{ "run(a)" }',

@@ -1,6 +1,7 @@
 /** Searches by meaning, as the user and the model see them. */
 import assert from "node:assert/strict";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
+import { waitUntil } from "../support/project.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
 
 const PROJECT = {
@@ -67,4 +68,52 @@ Deno.test("the model asks in plain words, and gets the best lines of files that 
   await nvim.waitForScreen(/agent: index: 4 files · 4 chunks/);
   await nvim.command("Agent index tomorrow");
   await nvim.waitForScreen("rebuild");
+});
+
+Deno.test("embeddings come from the user's server; its key is sent nowhere else", async () => {
+  const requests: { readonly url: string; readonly key: string | null; readonly input: readonly string[] }[] =
+    [];
+  await using embeddings = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async (request) => {
+      const { input } = await request.json();
+      requests.push({ url: new URL(request.url).pathname, key: request.headers.get("authorization"), input });
+      const data = input.map((text: string, index: number) => ({
+        index,
+        embedding: [/buffer|scrollback/i.test(text) ? 1 : 0, /time|hour/i.test(text) ? 1 : 0],
+      }));
+      return Response.json({ data });
+    },
+  );
+  const url = `http://127.0.0.1:${embeddings.addr.port}/v1`;
+  await using agent = await sharedAgent({
+    script: "",
+    project: PROJECT,
+    hasOwnState: true,
+    options: `sessions = { title = false }, rules = { deny = { "read(secret/**)" } },
+      search = { embeddings = { provider = "vectors", model = "small" } }`,
+    lua: `local options = vim.g.agent
+      options.providers.vectors = { wire = "openai_chat", base_url = "${url}", api_key = "env:VECTORS_KEY" }
+      vim.g.agent = options`,
+    env: { VECTORS_KEY: "key-of-vectors" },
+    columns: 120,
+  });
+  const { nvim, server } = agent;
+  await nvim.command("Agent index");
+  await waitUntil("the vectors", async () => {
+    await nvim.command("Agent index");
+    return nvim.text().includes("3 vectors of vectors/small");
+  });
+  const texts = requests.flatMap(({ input }) => input).sort();
+  assert.deepEqual(texts.map((text) => text.split("\n")[0]), [".gitignore", "src/clock.ts", "src/merge.ts"]);
+  server.play(`${call({ query: "scrollback", kind: "meaning" })}\n---\nsay Seen.`);
+  await nvim.command("Agent Look");
+  await waitForChat(nvim, "Seen.");
+  await waitForTurn(nvim);
+  assert.match(server.requests.at(-1)?.text ?? "", /^The best places first.*:\n\n── src\/merge\.ts:1-3 ──/);
+  assert.deepEqual(
+    new Set(requests.map(({ url, key }) => `${url} ${key}`)),
+    new Set(["/v1/embeddings Bearer key-of-vectors"]),
+  );
+  assert.ok(!server.requests.some(({ body }) => JSON.stringify(body).includes("key-of-vectors")));
 });

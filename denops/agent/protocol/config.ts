@@ -109,6 +109,8 @@ export const EngineConfig = z.object({
   }).optional(),
   /** The search engine of the tool search_web. */
   search_engine: z.enum(SEARCH_ENGINES).optional(),
+  /** The model for embeddings, if the user has one: "provider/model". */
+  embedding_model: z.string().optional(),
   /** Other models in the user's options. */
   models: list(ListedModel).default([]),
   /** Money that this project's sessions have spent on `date` (YYYY-MM-DD). */

@@ -14,6 +14,8 @@ interface WireFacts {
   readonly path: string;
   /** Paths of the list of models and of one model, relative to `base_url`. */
   readonly models: string;
+  /** Path for embeddings, if it has them. */
+  readonly embeddings?: string;
   model?(name: string): string;
   key(key: string): Readonly<Record<string, string>>;
   /** The list begins with the newest model, which is the default. */
@@ -25,7 +27,12 @@ interface WireFacts {
 }
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
-const openai = { models: "/models", model: (name: string) => `/models/${name}`, key: bearer };
+const openai = {
+  models: "/models",
+  embeddings: "/embeddings",
+  model: (name: string) => `/models/${name}`,
+  key: bearer,
+};
 
 export const WIRE_FACTS: Readonly<Record<WireName, WireFacts>> = {
   openai_chat: { path: "/chat/completions", ...openai },
@@ -39,6 +46,7 @@ export const WIRE_FACTS: Readonly<Record<WireName, WireFacts>> = {
   ollama: {
     path: "/api/chat",
     models: "/api/tags",
+    embeddings: "/api/embed",
     key: bearer,
     newestFirst: true,
     install: "ollama pull qwen3-coder",

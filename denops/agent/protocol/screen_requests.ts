@@ -153,6 +153,11 @@ export const SCREEN_REQUESTS = {
     params: z.object({ query: WebQuery, count: z.int().min(1).max(MOST_FOUND_PAGES) }),
     result: FoundPages,
   },
+  /** Embeddings by the user's model: signed bytes in base64, one for each text. */
+  embed: {
+    params: z.object({ texts: z.array(z.string().max(20_000)).min(1).max(64) }),
+    result: z.object({ vectors: z.array(z.string()) }),
+  },
 } as const;
 
 /** Name → parameters. */

@@ -12,6 +12,8 @@ local M = {}
 ---@field chunks integer
 ---@field total integer
 ---@field bytes integer
+---@field vectors integer
+---@field model? string
 ---@field updated? number   milliseconds since 1970
 ---@field problem? string
 
@@ -44,12 +46,16 @@ function M.line(index)
     local part = index.total > 0 and math.min(100, math.floor(100 * index.files / index.total)) or 0
     return ("the index is being built: %d %% of %s"):format(part, format.plural(index.total, "file"))
   end
-  return table.concat({
+  local parts = {
     "index: " .. format.plural(index.files, "file"),
     format.plural(index.chunks, "chunk"),
     ("%.1f MB"):format(index.bytes / 1e6),
     "updated " .. rows.when(index.updated),
-  }, " · ")
+  }
+  if index.model then
+    table.insert(parts, ("%s of %s"):format(format.plural(index.vectors, "vector"), index.model))
+  end
+  return table.concat(parts, " · ")
 end
 
 --- Reports the end of the building, if Neovim is still open then.

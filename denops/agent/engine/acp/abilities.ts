@@ -4,7 +4,7 @@ import type { EngineConfig } from "../../protocol/config.ts";
 import type { McpPort } from "../ports/mcp.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
 import type { Web, WebSearchPort } from "../ports/web.ts";
-import type { ProjectIndexes } from "../ports/code_index.ts";
+import type { Embedder, ProjectIndexes } from "../ports/code_index.ts";
 import type { ClientAbilities } from "../ports/abilities.ts";
 import { AcpCommands } from "./commands.ts";
 import { screenServers } from "./editor.ts";
@@ -27,16 +27,16 @@ export function clientAbilities(
     readonly id: string;
     readonly can: Capabilities;
     readonly mcp: McpPort | undefined;
-    readonly config: Pick<EngineConfig, "agent" | "search_engine">;
+    readonly config: Pick<EngineConfig, "agent" | "search_engine" | "embedding_model">;
   },
 ): Partial<ClientAbilities> {
-  const { search_engine: searchEngine } = config;
+  const { search_engine: searchEngine, embedding_model: embeddingModel } = config;
   const agent = config.agent?.name;
   return {
     ...(agent !== undefined && screen.has("agent_begin") ? { agent: foreignPort(screen, agent) } : {}),
     ...(can.terminals ? { commands: new AcpCommands(client, screen, id) } : {}),
     ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
-    ...searchAbilities(screen, index),
+    ...searchAbilities(screen, index, embeddingModel),
     ...(mcp === undefined ? {} : { mcp }),
     ...(screen.has("lsp") ? { languages: screenServers(screen, moment) } : {}),
     ...(screen.has("fetch") ? { web: screenWeb(screen) } : {}),
@@ -50,10 +50,22 @@ export function clientAbilities(
 function searchAbilities(
   screen: Screen,
   index: ProjectIndexes,
+  model: string | undefined,
 ): Partial<Pick<ClientAbilities, "search" | "index">> {
   if (!screen.has("search")) return {};
   const search = acpSearch(screen);
-  return { search, index: index.of(search) };
+  const embedder = model === undefined || !screen.has("embed") ? undefined : screenEmbedder(screen, model);
+  return { search, index: index.of(search, embedder) };
+}
+
+function screenEmbedder(screen: Screen, model: string): Embedder {
+  return {
+    model,
+    async embed(texts, signal) {
+      const { vectors } = await screen.ask("embed", { texts: [...texts] }, signal);
+      return vectors.map((vector) => new Int8Array(Uint8Array.fromBase64(vector).buffer));
+    },
+  };
 }
 
 function screenWeb(screen: Screen): Web {

@@ -5,6 +5,7 @@ import { indexFile } from "./builder.ts";
 import type { IndexFile } from "./index_file.ts";
 import { type RankedFile, rankFiles } from "./rank.ts";
 import { isSameFile, stampOfFile, textOf } from "./text_of.ts";
+import { fuse } from "./vectors.ts";
 import { questionWords, stem } from "./words.ts";
 
 /** Chunks of a file that an answer has. */
@@ -16,10 +17,18 @@ interface IndexAnswer {
   readonly isOutdated: boolean;
 }
 
-export async function answer(index: IndexFile, query: MeaningQuery): Promise<IndexAnswer> {
+/** @param vector of the question, if there is one */
+export async function answer(
+  index: IndexFile,
+  query: MeaningQuery,
+  vector?: Int8Array,
+): Promise<IndexAnswer> {
   const words = questionWords(query.question);
   const stems = new Set([...words.words, ...words.synonyms].map(stem));
-  const rank = () => rankFiles(index, query.question, words, query.accepts);
+  const rank = async () => {
+    const ranked = await rankFiles(index, query.question, words, query.accepts);
+    return vector === undefined ? ranked : await fuse(index, ranked, vector, query.accepts);
+  };
   let ranked = await rank();
   const paths = await pathsOf(ranked, query);
   const isOutdated = [...paths].some(([file, path]) => path === undefined || !isFresh(file, path));

@@ -8,7 +8,7 @@ import type { Chunk } from "./chunks.ts";
 import { splitNames } from "./words.ts";
 
 /** An index of another version is built anew. */
-const VERSION = 1;
+const VERSION = 2;
 
 /** Distinguishes our file from other databases: "AgIx". */
 const APPLICATION = 0x41674978;
@@ -36,6 +36,7 @@ const SCHEMA = `
     first INTEGER NOT NULL,
     last INTEGER NOT NULL
   );
+  CREATE TABLE vectors (chunk INTEGER PRIMARY KEY, vector BLOB NOT NULL);
   CREATE INDEX chunks_of_file ON chunks (file);
   CREATE TABLE state (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
   CREATE VIRTUAL TABLE chunk_words USING fts5(path, names, comments, text, ${FTS});
@@ -55,13 +56,16 @@ export interface IndexedFile {
   readonly stamp: string;
 }
 
-/** A chunk that was found, or the first chunk of a file that was found. */
-export interface ScoredChunk {
+export interface ChunkPlace {
   readonly chunk: number;
   readonly path: string;
   readonly stamp: string;
   readonly first: number;
   readonly last: number;
+}
+
+/** A chunk that was found, or the first chunk of a file that was found. */
+export interface ScoredChunk extends ChunkPlace {
   readonly score: number;
 }
 
@@ -182,6 +186,7 @@ export class IndexFile implements Disposable {
   }
 
   remove(file: number): void {
+    this.#run("DELETE FROM vectors WHERE chunk IN (SELECT id FROM chunks WHERE file = ?)", file);
     this.#run("DELETE FROM chunk_words WHERE rowid IN (SELECT id FROM chunks WHERE file = ?)", file);
     this.#run("DELETE FROM file_words WHERE rowid = ?", file);
     this.#run("DELETE FROM chunks WHERE file = ?", file);
@@ -239,20 +244,49 @@ export class IndexFile implements Disposable {
       match,
       `bm25(${weights.map((weight) => weight.toFixed(1)).join(", ")})`,
       most,
-    ).map((row) => ({
-      chunk: Number(row.chunk),
-      path: String(row.path),
-      stamp: String(row.stamp),
-      first: Number(row.first),
-      last: Number(row.last),
-      score: Number(row.score),
-    }));
+    ).map((row) => ({ ...placeOf(row), score: Number(row.score) }));
   }
 
   /** Rows with the word, counted up to a limit. */
   frequency(word: string, most: number): number {
     const sql = "SELECT count(*) AS count FROM (SELECT 1 FROM chunk_words WHERE chunk_words MATCH ? LIMIT ?)";
     return Number(this.#get(sql, `"${word}"`, most)?.count);
+  }
+
+  /** @param after the id of a chunk */
+  chunksWithoutVector(after: number, most: number): readonly ChunkPlace[] {
+    return this.#all(
+      `${PLACES} WHERE chunks.id > ? AND chunks.id NOT IN (SELECT chunk FROM vectors) ORDER BY chunks.id LIMIT ?`,
+      after,
+      most,
+    ).map(placeOf);
+  }
+
+  place(chunk: number): ChunkPlace | undefined {
+    const row = this.#get(`${PLACES} WHERE chunks.id = ?`, chunk);
+    return row && placeOf(row);
+  }
+
+  putVector(chunk: number, vector: Int8Array): void {
+    this.#run("INSERT OR REPLACE INTO vectors (chunk, vector) VALUES (?, ?)", chunk, new Uint8Array(vector));
+  }
+
+  clearVectors(): void {
+    this.#run("DELETE FROM vectors");
+  }
+
+  vectorCount(): number {
+    return Number(this.#get("SELECT count(*) AS count FROM vectors")?.count);
+  }
+
+  vector(chunk: number): Int8Array | undefined {
+    return bytesOf(this.#get("SELECT vector FROM vectors WHERE chunk = ?", chunk)?.vector);
+  }
+
+  /** Vectors after this chunk, in the order of chunks. */
+  vectors(after: number, most: number): readonly { readonly chunk: number; readonly vector: Int8Array }[] {
+    return this.#all("SELECT chunk, vector FROM vectors WHERE chunk > ? ORDER BY chunk LIMIT ?", after, most)
+      .map(({ chunk, vector }) => ({ chunk: Number(chunk), vector: bytesOf(vector) ?? new Int8Array() }));
   }
 
   get(key: string): string | undefined {
@@ -291,6 +325,25 @@ export class IndexFile implements Disposable {
   [Symbol.dispose](): void {
     this.#connection.close();
   }
+}
+
+const PLACES =
+  "SELECT chunks.id AS chunk, path, stamp, first, last FROM chunks JOIN files ON files.id = chunks.file";
+
+function placeOf(row: Readonly<Record<string, unknown>>): ChunkPlace {
+  return {
+    chunk: Number(row.chunk),
+    path: String(row.path),
+    stamp: String(row.stamp),
+    first: Number(row.first),
+    last: Number(row.last),
+  };
+}
+
+function bytesOf(value: unknown): Int8Array | undefined {
+  return value instanceof Uint8Array
+    ? new Int8Array(value.buffer, value.byteOffset, value.length)
+    : undefined;
 }
 
 /** Pages that a step of a purge rewrites. */

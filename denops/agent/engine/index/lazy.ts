@@ -1,6 +1,6 @@
 /** The index of the project, whose code is loaded when it is first used: most sessions never do. */
 import { join } from "node:path";
-import type { CodeIndex, ProjectIndexes } from "../ports/code_index.ts";
+import type { CodeIndex, Embedder, ProjectIndexes } from "../ports/code_index.ts";
 import type { Search } from "../ports/search.ts";
 import type { ProjectIndex } from "./project_index.ts";
 
@@ -23,8 +23,8 @@ export class LazyIndex implements ProjectIndexes {
     this.#roots = roots;
   }
 
-  of(search: Search): CodeIndex {
-    const load = async () => (await this.#load()).of(search);
+  of(search: Search, embedder?: Embedder): CodeIndex {
+    const load = async () => (await this.#load()).of(search, embedder);
     this.#wake(load);
     return {
       ask: async (query, signal) => await (await load()).ask(query, signal),

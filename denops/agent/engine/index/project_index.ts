@@ -3,13 +3,14 @@ import { nameInRoots, pathInRoot } from "../../policy/roots.ts";
 import type { IndexChange, IndexState } from "../../protocol/results/index.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
-import type { CodeIndex, MeaningAnswer, MeaningQuery } from "../ports/code_index.ts";
+import type { CodeIndex, Embedder, MeaningAnswer, MeaningQuery } from "../ports/code_index.ts";
 import type { LeftOut } from "../ports/commands.ts";
 import type { Search } from "../ports/search.ts";
 import { answer } from "./answer.ts";
 import { buildIndex } from "./builder.ts";
 import { IndexFile, isUseless, removeIndex } from "./index_file.ts";
 import { Slices } from "./slices.ts";
+import { embedChunks, questionVector } from "./vectors.ts";
 
 /** Files of a root that are indexed. */
 const MOST_FILES = 200_000;
@@ -27,10 +28,15 @@ const REST = 10;
 /** Milliseconds between two looks at the lock of another engine. */
 const LOCK_MS = 50;
 
+interface IndexPorts {
+  readonly search: Search;
+  readonly embedder: Embedder | undefined;
+}
+
 interface Update {
   readonly since: number;
   readonly abort: AbortController;
-  readonly done: Promise<void>;
+  readonly done: Promise<unknown>;
 }
 
 export class ProjectIndex {
@@ -41,6 +47,7 @@ export class ProjectIndex {
   /** The open database and its users: SQLite would let two connections of one thread wait for each other. */
   #open: { readonly index: IndexFile; users: number } | undefined;
   #update: Update | undefined;
+  #embedding: Omit<Update, "since"> | undefined;
   #last = { end: -Infinity, took: 0 };
   #problem: string | undefined;
   #leftOut: LeftOut | undefined;
@@ -56,37 +63,45 @@ export class ProjectIndex {
   }
 
   /** @param search lists the files that the model of a session may see */
-  of(search: Search): CodeIndex {
+  of(search: Search, embedder?: Embedder): CodeIndex {
+    const ports = { search, embedder };
     return {
-      ask: (query, signal) => this.#ask(query, search, signal),
-      state: (change) => this.#state(search, change),
-      changed: () => this.#later(search),
+      ask: (query, signal) => this.#ask(query, ports, signal),
+      state: (change) => this.#state(ports, change),
+      changed: () => this.#later(ports),
     };
   }
 
-  async #ask(query: MeaningQuery, search: Search, signal: AbortSignal): Promise<MeaningAnswer> {
+  async #ask(query: MeaningQuery, ports: IndexPorts, signal: AbortSignal): Promise<MeaningAnswer> {
     try {
-      return await this.#tryAsk(query, search, signal);
+      return await this.#tryAsk(query, ports, signal);
     } catch (error) {
       if (signal.aborted || !isUseless(error)) throw cannotSearch(error);
     }
     // The file was damaged after it was opened.
     await this.#remove();
-    return await this.#tryAsk(query, search, signal).catch((error) => {
+    return await this.#tryAsk(query, ports, signal).catch((error) => {
       throw cannotSearch(error);
     });
   }
 
-  async #tryAsk(query: MeaningQuery, search: Search, signal: AbortSignal): Promise<MeaningAnswer> {
+  async #tryAsk(query: MeaningQuery, ports: IndexPorts, signal: AbortSignal): Promise<MeaningAnswer> {
     using handle = this.#use();
     const { index } = handle;
     const isQuick = index.get("updated") === undefined || Number(index.get("total")) <= SMALL;
     const rested = performance.now() - this.#last.end;
-    if (isQuick || rested > this.#last.took * REST) this.#start(search);
+    if (isQuick || rested > this.#last.took * REST) this.#start(ports);
     if (isQuick) await this.#wait(index, query.progress, signal);
-    const { hits, isOutdated } = await answer(index, query);
-    if (isOutdated) this.#later(search);
-    return { hits, notes: this.#notes(index), ...defined({ leftOut: this.#leftOut }) };
+    const { vector, problem } = ports.embedder === undefined || index.vectorCount() === 0
+      ? {}
+      : await questionVector(query.question, ports.embedder, signal);
+    const { hits, isOutdated } = await answer(index, query, vector);
+    if (isOutdated) this.#later(ports);
+    return {
+      hits,
+      notes: [...this.#notes(index), ...problem === undefined ? [] : [problem]],
+      ...defined({ leftOut: this.#leftOut }),
+    };
   }
 
   /** Waits for the running update, but not for long. */
@@ -121,10 +136,10 @@ export class ProjectIndex {
     ];
   }
 
-  async #state(search: Search, change: IndexChange | undefined): Promise<IndexState> {
+  async #state(ports: IndexPorts, change: IndexChange | undefined): Promise<IndexState> {
     try {
       if (change === "rebuild" || change === "delete") await this.#remove();
-      if (change === "build" || change === "rebuild") this.#start(search);
+      if (change === "build" || change === "rebuild") this.#start(ports);
       const exists = this.#path === undefined || this.#open !== undefined || sizeOf(this.#path) > 0;
       if (!exists && this.#update === undefined) {
         return {
@@ -133,6 +148,7 @@ export class ProjectIndex {
           chunks: 0,
           total: 0,
           bytes: 0,
+          vectors: 0,
           ...defined({ problem: this.#problem }),
         };
       }
@@ -146,8 +162,13 @@ export class ProjectIndex {
         state: isReady ? "ready" : this.#update !== undefined || total > 0 ? "building" : "none",
         ...index.counts(),
         total,
+        vectors: index.vectorCount(),
         bytes: this.#path === undefined ? 0 : sizeOf(this.#path) + sizeOf(`${this.#path}-wal`),
-        ...defined({ updated: updated === undefined ? undefined : Number(updated), problem: this.#problem }),
+        ...defined({
+          updated: updated === undefined ? undefined : Number(updated),
+          problem: this.#problem,
+          model: ports.embedder?.model,
+        }),
       };
     } catch (error) {
       throw cannotSearch(error);
@@ -155,22 +176,22 @@ export class ProjectIndex {
   }
 
   /** Updates the index later in the background, once for many changes. */
-  #later(search: Search): void {
+  #later(ports: IndexPorts): void {
     if (this.#timer !== undefined) return;
     const wait = this.#last.end + this.#last.took * REST - performance.now();
     const timer = this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      if (this.#update === undefined) this.#start(search);
-      else this.#later(search);
+      if (this.#update === undefined) this.#start(ports);
+      else this.#later(ports);
     }, Math.max(REST_MS, wait));
     Deno.unrefTimer(timer);
   }
 
   /** Updates the index, unless this or another engine does it already. */
-  #start(search: Search): void {
+  #start(ports: IndexPorts): void {
     if (this.#update !== undefined) return;
     const [since, abort] = [performance.now(), new AbortController()];
-    const done = this.#run(search, abort.signal).then(
+    const done = this.#run(ports, abort.signal).then(
       () => this.#problem = undefined,
       (error) => {
         if (!abort.signal.aborted) this.#problem = `Cannot update the index: ${messageOf(error)}`;
@@ -183,7 +204,7 @@ export class ProjectIndex {
     this.#update = { since, abort, done };
   }
 
-  async #run(search: Search, signal: AbortSignal): Promise<void> {
+  async #run({ search, embedder }: IndexPorts, signal: AbortSignal): Promise<void> {
     using lock = this.#path === undefined
       ? undefined
       : await lockOf(this.#path, () => this.#waiting.size > 0);
@@ -195,6 +216,26 @@ export class ProjectIndex {
       pathOf: (name) => this.#pathOf(name),
       committed: () => this.#waiting.forEach((tell) => tell()),
     });
+    if (embedder !== undefined) this.#embed(embedder);
+  }
+
+  /** Makes missing vectors in the background; a question does not wait for it. */
+  #embed(embedder: Embedder): void {
+    if (this.#embedding !== undefined) return;
+    const abort = new AbortController();
+    const pathOf = (name: string) => this.#pathOf(name);
+    const work = async () => {
+      // Another engine may do it.
+      using lock = this.#path === undefined ? undefined : await lockOf(`${this.#path}.vectors`, () => false);
+      if (this.#path !== undefined && lock === undefined) return;
+      using handle = this.#use();
+      const slices = new Slices(abort.signal, () => false);
+      await embedChunks(handle.index, embedder, { slices, pathOf, signal: abort.signal });
+    };
+    const done = work().catch((error) => {
+      if (!abort.signal.aborted) this.#problem = messageOf(error);
+    }).then(() => this.#embedding = undefined);
+    this.#embedding = { abort, done };
   }
 
   /** The files that models may see, name → path. */
@@ -221,8 +262,8 @@ export class ProjectIndex {
 
   /** Ends the update, and deletes the index. @throws {Error} one line */
   async #remove(): Promise<void> {
-    this.#update?.abort.abort();
-    await this.#update?.done;
+    for (const work of [this.#update, this.#embedding]) work?.abort.abort();
+    await Promise.all([this.#update?.done, this.#embedding?.done]);
     this.#problem = undefined;
     if (this.#path !== undefined) removeIndex(this.#path);
     else this.#memory = IndexFile.inMemory();

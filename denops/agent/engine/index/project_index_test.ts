@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { scratch } from "../../../../tests/support/project.ts";
-import type { MeaningAnswer } from "../ports/code_index.ts";
+import type { Embedder, MeaningAnswer } from "../ports/code_index.ts";
 import type { Search } from "../ports/search.ts";
 import { ProjectIndex } from "./project_index.ts";
 
@@ -20,8 +20,8 @@ async function project(files: Readonly<Record<string, string | Uint8Array>> = FI
   const hidden = new Set<string>();
   const path = state.path("index.db");
   const search = listOf(folder, hidden);
-  const open = () => {
-    const index = new ProjectIndex(path, [folder.root]).of(search);
+  const open = (embedder?: Embedder) => {
+    const index = new ProjectIndex(path, [folder.root]).of(search, embedder);
     return {
       state: index.state,
       ask: (question: string, accepts?: (name: string) => boolean) =>
@@ -202,7 +202,7 @@ Deno.test("two engines of a project share one index", async () => {
 
 Deno.test("the state of the index, and its deletion", async () => {
   await using at = await project();
-  assert.deepEqual(await at.state(), { state: "none", files: 0, chunks: 0, total: 0, bytes: 0 });
+  assert.deepEqual(await at.state(), { state: "none", files: 0, chunks: 0, total: 0, bytes: 0, vectors: 0 });
   assert.equal(await realPath(at.path), undefined);
   assert.equal((await at.state("build")).state, "building");
   await at.ask("time");
@@ -226,4 +226,55 @@ Deno.test("many files that were deleted at once leave the index", async () => {
   await Deno.remove(at.folder.path("many"), { recursive: true });
   assert.deepEqual(await at.names("walrus"), []);
   assert.equal((await at.state()).files, 4);
+});
+
+/** Texts about the same thing point in the same direction, whatever their words are. */
+function themes(fails: () => boolean = () => false): Embedder & { readonly texts: string[] } {
+  const THEMES = [/buffer|scrollback/i, /time|o'clock/i, /password|zanzibar/i, /program/i];
+  const texts: string[] = [];
+  return {
+    texts,
+    model: "local/nomic-embed-text",
+    embed(list) {
+      if (fails()) return Promise.reject(new Error("Cannot ask local for embeddings: no answer."));
+      texts.push(...list);
+      return Promise.resolve(
+        list.map((text) => Int8Array.from(THEMES, (theme) => theme.test(text) ? 64 : 0)),
+      );
+    },
+  };
+}
+
+Deno.test("with embeddings, a question needs no word of the file; the model may fail", async () => {
+  await using at = await project();
+  let isDown = true;
+  const embedder = themes(() => isDown);
+  const index = at.open(embedder);
+  const vectors = async (count: number) => {
+    while ((await index.state()).vectors !== count) {
+      await index.ask("time");
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  assert.deepEqual(namesOf(await index.ask("scrollback")), []);
+  while ((await index.ask("time")).notes.length === 0) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  const { hits, notes } = await index.ask("time of day");
+  assert.equal(hits[0]?.name, "src/clock.ts");
+  assert.deepEqual(notes, ["Cannot ask local for embeddings: no answer."]);
+  isDown = false;
+  await vectors(4);
+  assert.equal(namesOf(await index.ask("scrollback"))[0], "src/merge.ts");
+  const sent = embedder.texts.filter((text) => text.startsWith("search_document: "));
+  assert.equal(sent.length, 4);
+  assert.ok(sent.some((text) => text.startsWith("search_document: src/merge.ts\n/** Joins an unsaved")));
+  assert.ok(embedder.texts.includes("search_query: scrollback"));
+  at.hidden.add("src/merge.ts");
+  assert.ok(!namesOf(await index.ask("scrollback")).includes("src/merge.ts"));
+  await vectors(3);
+  isDown = true;
+  const alone = await index.ask("time of day");
+  assert.equal(alone.hits[0]?.name, "src/clock.ts");
+  assert.deepEqual(alone.notes, ["Ranked by words alone. Cannot ask local for embeddings: no answer."]);
 });

@@ -35,10 +35,21 @@ export interface MeaningAnswer {
   readonly leftOut?: LeftOut | undefined;
 }
 
+/** Makes vectors of texts; similar texts have similar vectors. */
+export interface Embedder {
+  /** "provider/model" */
+  readonly model: string;
+  /** @throws {Error} one line */
+  embed(texts: readonly string[], signal: AbortSignal): Promise<readonly Int8Array[]>;
+}
+
 /** Makes the project's index usable for sessions. */
 export interface ProjectIndexes {
-  /** @param search lists the files that the session's model may see */
-  of(search: Search): CodeIndex;
+  /**
+   * @param search lists the files that the session's model may see
+   * @param embedder undefined: answers are ranked by words alone
+   */
+  of(search: Search, embedder?: Embedder): CodeIndex;
 }
 
 /** The project's index, as one session uses it. */

@@ -3,6 +3,7 @@ import { z } from "../../deps/zod.ts";
 import {
   AgentOptions,
   BranchPrefix,
+  Embeddings,
   list,
   map,
   McpEntry,
@@ -95,6 +96,8 @@ export const SUPERVISOR_OPTIONS = {
   mcp_servers: map(McpEntry).default({}),
   /** The search engine of the tool search_web: { engine = "searxng", url = "https://…" } or { engine = "brave", api_key = "env:BRAVE_API_KEY" }. Default: none. See |agent-web-search|. */
   web_search: WebSearch.optional(),
+  /** A model that improves searches by meaning: { provider = "mistral", model = "mistral-embed" }. The texts of indexed files are sent to that provider. Default: none. See |agent-index|. */
+  embeddings: Embeddings.optional(),
   /** Prefix of the git branch that each new session gets, such as "agent/". Default: no branch. */
   git_branch: BranchPrefix.optional(),
   /** auto: bubblewrap if it works. off: only Deno's permissions. */
@@ -146,6 +149,7 @@ export const OPTION_NAMES: Readonly<Record<string, string>> = {
   "lsp_start": "tools.lsp_start",
   "mcp_servers": "mcp.servers",
   "web_search": "web.search",
+  "embeddings": "search.embeddings",
   "title": "sessions.title",
   "keep_sessions_days": "sessions.keep_days",
   "compaction": "sessions.compaction",

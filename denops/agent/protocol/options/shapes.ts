@@ -142,6 +142,10 @@ const agentEntry = {
 export const AgentOptions = strict(agentEntry);
 export type AgentOptions = z.infer<typeof AgentOptions>;
 
+/** The model for embeddings of the index. */
+export const Embeddings = strict({ provider: z.string().min(1).max(100), model: z.string().min(1).max(200) });
+export type Embeddings = z.infer<typeof Embeddings>;
+
 export const SEARCH_ENGINES = ["searxng", "brave", "tavily", "exa", "kagi"] as const;
 
 /** The engine of the tool search_web. */

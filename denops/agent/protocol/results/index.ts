@@ -12,6 +12,9 @@ export const IndexState = z.object({
   /** Files of the project; 0 until they are listed. */
   total: z.int(),
   bytes: z.int(),
+  /** The model for embeddings, if there is one, and the chunks that have one. */
+  model: z.string().optional(),
+  vectors: z.int(),
   /** Milliseconds since 1970 when it last equalled the files. */
   updated: z.number().optional(),
   /** Why it could not be built, in one line. */

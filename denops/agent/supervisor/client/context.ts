@@ -2,7 +2,7 @@
 import type { FileRules } from "../../protocol/config.ts";
 import type { TurnLimits } from "../../protocol/modes.ts";
 import type { Update } from "../../protocol/ui.ts";
-import type { KeyWorld } from "../agents/provider_key.ts";
+import type { ProviderWorld } from "../agents/provider.ts";
 import type { UserWrites } from "../agents/user_writes.ts";
 import type { Terminals } from "../commands/terminals.ts";
 import type { TrustedSession } from "../gate/approval_view.ts";
@@ -32,7 +32,7 @@ export interface ClientPorts {
   readonly gate: Gate;
   readonly editor: EditorQuestions;
   readonly questions: UserQuestions;
-  readonly world: KeyWorld;
+  readonly world: ProviderWorld;
 }
 
 export interface ClientContext {

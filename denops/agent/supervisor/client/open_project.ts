@@ -106,7 +106,10 @@ export class OpenProject implements AsyncDisposable {
         ...engineOptions(client, model, options),
         spent,
         mcp: await serversOf(client, notice),
-        ...defined({ search_engine: user.web_search?.engine }),
+        ...defined({
+          search_engine: user.web_search?.engine,
+          embedding_model: user.embeddings && `${user.embeddings.provider}/${user.embeddings.model}`,
+        }),
       };
       const key = (refused: boolean) => keyOf(model, refused, user, world);
       const events = confined(client.events(launch.isConfined, key), roots);

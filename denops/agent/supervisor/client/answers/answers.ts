@@ -3,6 +3,7 @@ import type { EngineAnswers, EngineListeners } from "../../agents/engine.ts";
 import type { ClientContext } from "../context.ts";
 import { agentAnswers } from "./agents.ts";
 import { commandAnswers } from "./commands.ts";
+import { embeddingAnswers } from "./embeddings.ts";
 import { fileAnswers, fileListeners } from "./files.ts";
 import { languageServerAnswers } from "./language_servers.ts";
 import { lookupAnswers } from "./lookups.ts";
@@ -20,6 +21,7 @@ export function answers(client: ClientContext, isConfined: boolean): Omit<Engine
     ...pipeAnswers(client),
     ...agentAnswers(client),
     ...webAnswers(client),
+    ...embeddingAnswers(client),
   };
 }
 
