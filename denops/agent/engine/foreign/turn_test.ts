@@ -1,13 +1,19 @@
 /** Turns of another agent, in a session of the real engine; the agent speaks the protocol in memory. */
 import assert from "node:assert/strict";
+import { noEditor } from "../acp/editor.ts";
 import { CANCELLED, checkEvents, END_TURN } from "../../../../tests/support/engine_session.ts";
 import {
   AgentError,
   type AgentHand,
   type AgentScript,
+  type Message,
   OPTIONS,
 } from "../../../../tests/support/foreign/in_memory.ts";
 import { foreignSession, linesOf } from "../../../../tests/support/foreign/session.ts";
+
+/** A PNG of one pixel. */
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 Deno.test("what the agent says and does is stored and shown, and what it changed is kept, undone and known", async () => {
   await using session = await foreignSession({
@@ -22,7 +28,7 @@ Deno.test("what the agent says and does is stored and shown, and what it changed
       });
       hand.more("c1", {
         status: "completed",
-        content: [{ type: "content", content: { type: "text", text: "one\ntwo\n" } }],
+        content: [{ type: "content", content: { type: "text", text: "```console\none\ntwo\n```" } }],
       });
       await hand.change("sed -i s/one/ONE/ a.txt; echo n > new.txt");
       hand.say("Done");
@@ -450,4 +456,27 @@ Deno.test("the user chooses one of the agent's models; another name shows them",
   assert.deepEqual(set, [{ sessionId: "theirs-1", configId: "m", value: "haiku" }]);
   const warnings = linesOf(session.events).filter((line) => line.startsWith("warning"));
   assert.deepEqual(warnings, ['warning: Claude does not use the model "gpt". It has opus, haiku.']);
+});
+
+Deno.test("a message takes its files, images and unsaved text along, as far as the agent accepts them", async () => {
+  const sent: (readonly Message[])[] = [];
+  const turn: AgentScript["turn"] = (_text, _hand, blocks) => void sent.push(blocks);
+  const all = { promptCapabilities: { image: true, embeddedContext: true } };
+  for (const capabilities of [all, {}]) {
+    await using session = await foreignSession({ capabilities, turn }, {
+      editor: { ...noEditor, unsavedText: () => Promise.resolve("typed\n") },
+    });
+    const parts = [
+      { type: "text", text: "Look" },
+      { type: "file", uri: "file:///b.txt", text: "bee" },
+      { type: "image", data: PIXEL, name: "dot.png" },
+    ] as const;
+    const view = { current: { path: "a.txt", line: 1, modified: true }, buffers: [] };
+    assert.deepEqual(await session.session.prompt(parts, { view }), END_TURN);
+  }
+  const [rich = [], plain = []] = sent.map((blocks) => blocks.map(({ type }) => type));
+  assert.deepEqual(rich, ["text", "resource", "text", "image", "text"]);
+  assert.deepEqual(plain, ["text", "text", "text", "text"]);
+  assert.match(String(sent[1]?.at(-1)?.text), /unsaved text of a\.txt[^]*typed/);
+  assert.match(JSON.stringify(sent[1]), /accepts no images: dot\.png/);
 });

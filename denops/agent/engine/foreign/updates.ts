@@ -21,6 +21,8 @@ const MOST_PARTS = 200;
 const MOST_STEPS = 100;
 const MOST_COMMANDS = 200;
 
+const NO_IMAGE = "[An image that cannot be shown]";
+
 /** Agents send what they like, so that a field of the wrong type is as good as none. */
 function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined).catch(undefined);
@@ -168,7 +170,7 @@ function chunkText(
     return typeof content.text === "string" ? cleanText(content.text, LONGEST_CHUNK) : "";
   }
   const { text, images } = answerOf("", { content: [content] });
-  return images.length > 0 ? "\n[An image that cannot be shown]\n" : text === "" ? "" : `\n${text}\n`;
+  return images.length > 0 ? `\n${NO_IMAGE}\n` : text === "" ? "" : `\n${text}\n`;
 }
 
 function stepsOf(entries: readonly unknown[]): Plan {
@@ -234,7 +236,15 @@ function textOf(content: readonly unknown[] | undefined): string | undefined {
   const blocks = (content ?? []).slice(0, MOST_PARTS).flatMap((one) =>
     isRecord(one) && one.type === "content" ? [one.content] : []
   );
-  return blocks.length === 0 ? undefined : answerOf("", { content: blocks }).text;
+  if (blocks.length === 0) return undefined;
+  const { text, images } = answerOf("", { content: blocks });
+  return [unfenced(text), ...images.map(() => NO_IMAGE)].filter((part) => part !== "").join("\n");
+}
+
+/** Claude sends results as a code block. */
+function unfenced(text: string): string {
+  const [, fence = "", body] = /^(`{3,})[\w-]*\n([^]*?)\n?\1\s*$/.exec(text) ?? [];
+  return body === undefined || body.includes(`\n${fence}`) ? text : body;
 }
 
 function diffsOf(content: readonly unknown[] | undefined): readonly ClaimedDiff[] | undefined {
