@@ -11,6 +11,8 @@ import { END_TURN, startEngine } from "../support/engine_session.ts";
 import { asked } from "../support/entries.ts";
 
 const FIRST_REQUEST = 14_000;
+/** Of the tool that only an option adds. */
+const SEARCH_TOOL = 350;
 /** Beside the result itself. */
 const NEW_BYTES_A_ROUND = 400;
 const PREFIX_SHARE = 0.975;
@@ -30,7 +32,8 @@ Deno.test("the first request with all tools, on each wire and with each form of 
         hasServers: true,
         switches: ALL_ON,
       };
-      const tools = toolList(TOOLS, facts).map((tool) => tool.forms?.spec(form) ?? tool.spec);
+      const usual = TOOLS.filter(({ needs }) => needs !== "webSearch");
+      const tools = toolList(usual, facts).map((tool) => tool.forms?.spec(form) ?? tool.spec);
       const environment = { roots: ["/home/somebody/projects/something"], os: "linux" };
       const prompt = view([asked("Rename greet to salute everywhere.")], MODES.agent, {
         environment,
@@ -43,6 +46,16 @@ Deno.test("the first request with all tools, on each wire and with each form of 
       assert.ok(bytes(body) <= FIRST_REQUEST, `${name}, ${model}: ${bytes(body)} bytes`);
     }
   }
+});
+
+Deno.test("the tool for web search", () => {
+  const searching = TOOLS.filter(({ needs }) => needs === "webSearch").map(({ spec }) =>
+    JSON.stringify(spec)
+  );
+  assert.ok(
+    searching.length === 1 && bytes(searching.join()) <= SEARCH_TOOL,
+    `${bytes(searching.join())} bytes`,
+  );
 });
 
 const LINES = "x\n".repeat(100);

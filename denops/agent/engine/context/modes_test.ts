@@ -26,7 +26,15 @@ Deno.test("a mode that changes nothing refuses what writes, and chat what runs t
   for (const { name, access } of MODE_FACTS) {
     const refused = TOOLS.map((tool) => tool.name).filter((tool) => isRefused(MODES[name], tool));
     if (name === "chat") {
-      assert.deepEqual(refused, [...writing, "run", "fetch", "subagent", "ask_user", "call_tool"]);
+      assert.deepEqual(refused, [
+        ...writing,
+        "run",
+        "fetch",
+        "search_web",
+        "subagent",
+        "ask_user",
+        "call_tool",
+      ]);
     } else if (access === "read") assert.deepEqual(refused, writing, name);
     else assert.deepEqual(refused, access === "docs" ? ["delete", "move", "refactor"] : [], name);
   }

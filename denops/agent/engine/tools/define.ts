@@ -284,12 +284,14 @@ function readArguments<Schema extends z.ZodObject>(
   return { data: parsed.data, ignored };
 }
 
-/** For models: without the dialect's name and the limit that every integer has. */
+/** For models: without the dialect's name and the limits that every integer and every name have. */
 function parametersOf(schema: z.ZodObject): Readonly<Record<string, unknown>> {
   const { $schema: _dialect, ...parameters } = z.toJSONSchema(schema, {
     io: "input",
     override({ jsonSchema }) {
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      // All names are strings.
+      delete jsonSchema.propertyNames;
     },
   });
   return parameters;

@@ -22,7 +22,7 @@ export const search = defineTool({
   schema: z.object({
     query: z.string().min(1),
     kind: z.enum(["text", "meaning"]).optional().describe(
-      "text unless told; meaning: query says in plain words what the code does",
+      "meaning: query says what the code does",
     ),
     is_regex: z.boolean().optional().describe("query is a regular expression"),
     path: z.string().optional().describe("folder or file to search in"),

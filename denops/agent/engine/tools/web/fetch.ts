@@ -9,14 +9,14 @@ import { fencedPart, webText } from "./show.ts";
 
 export const fetchPage = defineTool({
   name: "fetch",
-  description: "Read a web page (as Markdown), PDF, text, JSON or an image.",
+  description: "Read a web page, PDF, text, JSON or image.",
   kind: "fetch",
   readOnly: true,
   needs: "web",
   answersChange: ({ url }) => isOwnServer(urlIn(url)),
   schema: z.object({
-    url: z.string().min(1),
-    page: z.int().min(1).optional().describe("of a long text, 1 unless told"),
+    url: z.string(),
+    page: z.int().min(1).optional().describe("of a long text"),
   }),
   title: ({ url, page }) =>
     `fetch ${titleText(urlIn(url)?.href ?? url)}${

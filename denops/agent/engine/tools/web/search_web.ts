@@ -7,7 +7,7 @@ const USUAL_COUNT = 8;
 
 export const searchWeb = defineTool({
   name: "search_web",
-  description: "Search the web: titles, addresses and excerpts. Read the pages with fetch.",
+  description: "Search the web. Read a found page with fetch.",
   kind: "fetch",
   readOnly: true,
   needs: "webSearch",
