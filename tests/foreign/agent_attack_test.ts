@@ -1,5 +1,6 @@
 /** Promises about agents from elsewhere, attacked: nothing but their overlay and their own files is ever written. */
 import assert from "node:assert/strict";
+import { findProgram } from "../../denops/agent/supervisor/system/sandbox.ts";
 import { hostedShell } from "../support/foreign/hosted_shell.ts";
 import { waitUntil } from "../support/project.ts";
 import { IS_FULL } from "../support/sample.ts";
@@ -147,5 +148,46 @@ chmod +x .git/hooks/pre-commit; git add a.txt; git -c user.name=n -c user.email=
     for (const name of [".git/config", ".git/hooks/pre-commit", ".git/HEAD", ".git/index"]) {
       assert.equal(changes.includes(`${name}: file`), name !== ".git/HEAD", changes.join());
     }
+  },
+});
+
+Deno.test({
+  name: "an agent that creates sandboxes of its own gets out of none, and uncovers no hidden file",
+  ignore,
+  async fn() {
+    const files = { "a.txt": "a\n", ".env": SECRET };
+    await using agent = await hostedShell(files, {
+      denied: ["**/.env"],
+      home: { "notes": SECRET, ".shell/x": "x\n" },
+      row: { own_sandbox: true, config: ["~/.shell"], read_only: ["~/.shell/x"] },
+    });
+    const { root } = agent.project;
+    const before = treeOf(root, { exact: true });
+    await agent.begin();
+    const bwrap = await findProgram("bwrap", []);
+    const nested = await agent.run(
+      `${bwrap} --unshare-user --unshare-pid --ro-bind / / --dev /dev -- cat ${root}/a.txt; echo "end $?"`,
+    );
+    // The kernel lets root without capabilities map no user ids (Linux 5.12).
+    if (Deno.uid() !== 0) assert.equal(nested, "a\nend 0\n");
+    const settings = await agent.run("echo 1 > /proc/sys/vm/drop_caches");
+    assert.match(settings, /drop_caches: (Read-only|Permission)/);
+    const inside =
+      `cd /; umount -l ${root}/.env; umount -l ${root}; umount -l ${root}; umount -l ~/.shell/x ~/.shell ~; umount -l /tmp /run
+cat ${root}/.env ~/notes ${agent.home.root}/notes; mount -o remount,rw /; mount -o remount,rw ${root}; echo x > ${root}/late; echo x > ~/.shell/x
+mount --make-rshared /; mount --bind /tmp ${root}; mount -t overlay -o lowerdir=/usr,upperdir=/tmp,workdir=/tmp o ${root}; echo evil > ~/.shell/x`;
+    const output = await agent.run(`unshare -Urmpf bash -c '${inside}'`);
+    assert.doesNotMatch(output, new RegExp(SECRET), output);
+    await agent.end();
+    // A mount of its own moves no later turn.
+    await agent.run(
+      `unshare -Urm bash -c 'umount -l ${root}; mount -t tmpfs t ${root}; exec 5>${root}/held; sleep 1000' >/dev/null 2>&1 &`,
+    );
+    await agent.begin();
+    await agent.run(`cd ${root}; echo n > new.txt`);
+    await agent.end();
+    assert.deepEqual(agent.changes(), ["new.txt: file"]);
+    assert.deepEqual(treeOf(root, { exact: true }), before);
+    assert.equal(await agent.home.read(".shell/x"), "x\n");
   },
 });

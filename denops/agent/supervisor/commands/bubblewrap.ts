@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { type CommandAccess, hasNetwork, levelOf } from "../../protocol/commands.ts";
 import type { UserConfig } from "../../protocol/config.ts";
+import { defined } from "../../shared/records.ts";
 import { userGit } from "../system/git/user_git.ts";
 import { findProgram, sandbox } from "../system/sandbox.ts";
 import { commandMounts } from "../system/sandbox/command_mounts.ts";
@@ -137,8 +138,8 @@ export async function overlaidProgram(
   const found = await sandbox(roots);
   if (found.level !== "bubblewrap") throw new Error(found.reason);
   const plan = await mountPlan({ access: "try", cwd, rehearsed: true }, options, found.system);
-  const all = bwrapArguments({ ...plan, mounts: [...plan.mounts, ...more] });
-  const inner = ownSandbox ? all.filter((word) => word !== "--disable-userns") : all;
+  const nested = ownSandbox ? { isRoot: Deno.uid() === 0 } : undefined;
+  const inner = bwrapArguments({ ...plan, mounts: [...plan.mounts, ...more], ...defined({ nested }) });
   const start = await enterOpen(words, roots, user.state_dir, inner, ownSandbox);
   const [program = "", ...args] = [...enter, start.program, ...start.args];
   return { program, args };

@@ -15,6 +15,8 @@ export interface MountPlan {
   readonly cwd: string;
   /** In any order; of several mounts for one path the last one counts. */
   readonly mounts: readonly Mount[];
+  /** The program creates sandboxes of its own in it. `isRoot`: it is the machine's root, though without capabilities. */
+  readonly nested?: { readonly isRoot: boolean };
 }
 
 /** Bytes that one command may store in a scratch folder, which is in memory. */
@@ -36,18 +38,17 @@ export const NAMESPACES = [
 ] as const;
 
 /** All arguments up to the program, whose own arguments follow. */
-export function bwrapArguments({ network, cwd, mounts }: MountPlan): readonly string[] {
+export function bwrapArguments({ network, cwd, mounts, nested }: MountPlan): readonly string[] {
   const ordered = inOrder(mounts);
   const closed = ordered.filter(({ kind }) => kind === "closed_folder").map(({ path }) => path);
   return [
-    ...NAMESPACES,
+    ...NAMESPACES.filter((word) => nested === undefined || word !== "--disable-userns"),
     ...(network ? [] : ["--unshare-net"]),
     "--die-with-parent",
     // In its own namespace, root has all capabilities.
     ...["--cap-drop", "ALL"],
-    // The starter provides the session: another one would share the processor equally with all others. For
-    // root, the kernel's settings in /proc are writable files.
-    ...["--proc", "/proc", "--remount-ro", "/proc"],
+    // The starter provides the session: another one would share the processor equally with all others.
+    ...procArguments(nested),
     ...["--dev", "/dev"],
     ...ordered.flatMap(argumentsOf),
     // The root of this tree is a scratch folder too, and must not be writable.
@@ -56,6 +57,15 @@ export function bwrapArguments({ network, cwd, mounts }: MountPlan): readonly st
     ...["--chdir", cwd],
   ];
 }
+
+/** For root, the kernel's settings in /proc are writable files. A nested sandbox writes its user ids there. */
+function procArguments(nested: MountPlan["nested"]): readonly string[] {
+  if (nested === undefined) return ["--proc", "/proc", "--remount-ro", "/proc"];
+  const settings = nested.isRoot ? KERNEL_SETTINGS : [];
+  return ["--proc", "/proc", ...settings.flatMap((path) => ["--ro-bind-try", path, path])];
+}
+
+const KERNEL_SETTINGS = ["bus", "fs", "irq", "scsi", "sys", "sysrq-trigger"].map((name) => `/proc/${name}`);
 
 /** Later mounts cover earlier ones, so folders precede their contents. */
 function inOrder(mounts: readonly Mount[]): readonly Mount[] {
