@@ -5,7 +5,7 @@ local M = {}
 ---@field doc string                              for the help
 ---@field matches fun(words: string): boolean
 ---@field wanted? string                           the possible arguments, for an error
----@field values? fun(): string[]                  all of them, if there is a list
+---@field values? fun(words: string): string[]     all of them, if there is a list
 ---@field has_name? boolean                        a word may follow
 ---@field complete? fun(lead: string, rest: string): string[]  `rest`: text after the sub-command
 
@@ -14,6 +14,17 @@ local M = {}
 local function quoted(words)
   return words:match('^"(.*)"$')
 end
+
+---@param names string[]
+---@param lead string
+---@return string[]
+local function beginning(names, lead)
+  return vim.tbl_filter(function(name)
+    return vim.startswith(name, lead)
+  end, names)
+end
+
+local WORKTREE = "--worktree"
 
 ---@type table<string, agent.Shape>
 M.shapes = {
@@ -51,9 +62,7 @@ M.shapes = {
       return words:find("^%S+$") ~= nil
     end,
     complete = function(lead)
-      return vim.tbl_filter(function(name)
-        return vim.startswith(name, lead)
-      end, require("agent.menus.modes").names())
+      return beginning(require("agent.menus.modes").names(), lead)
     end,
   },
   effort = {
@@ -65,9 +74,7 @@ M.shapes = {
       return vim.list_contains(require("agent.menus.effort").names(), words)
     end,
     complete = function(lead)
-      return vim.tbl_filter(function(name)
-        return vim.startswith(name, lead)
-      end, require("agent.menus.effort").names())
+      return beginning(require("agent.menus.effort").names(), lead)
     end,
   },
   model = {
@@ -89,17 +96,21 @@ M.shapes = {
       return require("agent.menus.models").complete_provider(lead, rest)
     end,
   },
-  worktree = {
-    doc = "the word, optionally a name",
+  new_chat = {
+    doc = "the name of an agent, or --worktree and optionally a name",
     has_name = true,
-    values = function()
-      return { "--worktree" }
+    ---@param words string
+    values = function(words)
+      -- Two words that begin with nearly the name of an agent are a message: "new code please".
+      return words:find("%s") and { WORKTREE } or vim.list_extend({ WORKTREE }, require("agent.menus.models").agent_names())
     end,
     matches = function(words)
       return words:find("^%-%-worktree%f[%s%z]") ~= nil
+        or vim.list_contains(require("agent.menus.models").agent_names(), words)
     end,
     complete = function(lead, rest)
-      return lead == rest and vim.startswith("--worktree", lead) and { "--worktree" } or {}
+      local names = vim.list_extend({ WORKTREE }, require("agent.menus.models").agent_names())
+      return lead == rest and beginning(names, lead) or {}
     end,
   },
   worktree_task = {
@@ -113,9 +124,7 @@ M.shapes = {
       return verb == "merge" or verb == "remove"
     end,
     complete = function(lead, rest)
-      return vim.tbl_filter(function(verb)
-        return lead == rest and vim.startswith(verb, lead)
-      end, { "merge", "remove" })
+      return lead == rest and beginning({ "merge", "remove" }, lead) or {}
     end,
   },
   focus = {
@@ -169,7 +178,7 @@ end
 ---@return string?
 function M.problem(action, words)
   local shape = M.shapes[action.takes] or {}
-  local values = action.words or shape.values and shape.values() or {}
+  local values = action.words or shape.values and shape.values(words) or {}
   local first, name = words, nil
   if shape.has_name then
     first, name = words:match("^(%S+)%s*(%S*)$")

@@ -51,3 +51,23 @@ Deno.test("with the option agent no provider is needed", async () => {
   await nvim.waitForScreen("Missing · ");
   assert.equal(server.requests.length, 0);
 });
+
+Deno.test("a new chat with another agent", async () => {
+  await using agent = await sharedAgent({
+    script: "say Hello.",
+    options: `sessions = { title = false }, ${AGENTS}`,
+    hasOwnState: true,
+  });
+  const { nvim, server } = agent;
+  assert.deepEqual(await nvim.lua(`return vim.fn.getcompletion("Agent new mi", "cmdline")`), ["missing"]);
+  await nvim.command("Agent Hello");
+  await waitForTurn(nvim);
+  await nvim.command("Agent new missing");
+  await nvim.waitForScreen("Missing · ");
+  await nvim.command("Agent And now?");
+  await waitForChat(nvim, "Cannot start Missing: no-such-agent is not on the PATH outside of the project.");
+  assert.equal(await nvim.lua(`return #require("agent.chat").list()`), 2);
+  await nvim.command("Agent new");
+  await nvim.waitForScreen("scripted · ");
+  assert.equal(server.requests.length, 1);
+});

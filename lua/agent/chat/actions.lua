@@ -69,9 +69,9 @@ return {
   {
     name = "new",
     plug = "AgentNew",
-    args = "[--worktree]",
-    takes = "worktree",
-    doc = "Start a new chat.",
+    args = "[agent|--worktree]",
+    takes = "new_chat",
+    doc = "Start a new chat, with another agent if you name one.",
     starts = "always",
     run = function(chats, where, options)
       local name = where and where:match("^%-%-worktree%s*(.*)$")
@@ -79,7 +79,11 @@ return {
         return require("agent.worktrees").new(chats, name)
       end
       local stays_normal = chats.stays_normal()
-      chats.new():show(options.context, stays_normal)
+      local chat = chats.new()
+      if where then
+        require("agent.menus.models").choose_provider(chat, "agent " .. where)
+      end
+      chat:show(options.context, stays_normal)
     end,
   },
   {

@@ -208,8 +208,9 @@ local function provider_names()
   return names
 end
 
+--- The user's own first.
 ---@return string[]
-local function agent_names()
+function M.agent_names()
   local names = vim.tbl_keys(config.get().agents)
   table.sort(names)
   return vim.list_extend(
@@ -262,7 +263,7 @@ end
 function M.complete_provider(lead, rest)
   local provider = rest:match("^(%S+)%s")
   if provider == AGENT then
-    return rest:find("^%S+%s+%S+%s") and {} or beginning(agent_names(), lead)
+    return rest:find("^%S+%s+%S+%s") and {} or beginning(M.agent_names(), lead)
   elseif provider then
     return beginning(model_names(provider), lead)
   end
