@@ -21,6 +21,9 @@ import { type AgentUpdate, type OfferedCommand, readUpdate } from "./updates.ts"
 
 export type AgentConfig = NonNullable<EngineConfig["agent"]>;
 
+/** An agent has sent all earlier turns if it sends nothing for so long. */
+const REPLAY_PAUSE_MS = 300;
+const LONGEST_REPLAY_MS = 10_000;
 /** The first answers of a program that has to load. */
 const START_MS = 60_000;
 /** A stopped agent has this time to say so. The client ends an engine that takes 5 s. */
@@ -63,6 +66,8 @@ export class OtherAgent {
   #commands: readonly OfferedCommand[] = [];
   #title: string | undefined;
   #isReplaying = false;
+  /** Updates of earlier turns. */
+  #replays = 0;
   #listener: TurnListener | undefined;
   /** Called when storing fails. */
   #fail: (error: unknown) => void = () => {};
@@ -166,6 +171,7 @@ export class OtherAgent {
     this.#isReplaying = true;
     try {
       this.#learn(await this.#ask(method, { sessionId, ...place }, signal));
+      if (method === methods.agent.session.load) await this.#replayed(signal);
       return true;
     } catch (error) {
       if (signal.aborted || this.hasEnded || (error instanceof TurnError && error.kind === "auth")) {
@@ -176,6 +182,16 @@ export class OtherAgent {
     } finally {
       this.#isReplaying = false;
     }
+  }
+
+  /** Some agents send the earlier turns after their answer (Gemini), without saying where they end. */
+  async #replayed(signal: AbortSignal): Promise<void> {
+    const end = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_REPLAY_MS)]);
+    let heard: number;
+    do {
+      heard = this.#replays;
+      await new Promise((resolve) => setTimeout(resolve, REPLAY_PAUSE_MS));
+    } while (heard < this.#replays && !end.aborted);
   }
 
   #learn(answer: unknown): void {
@@ -287,6 +303,7 @@ export class OtherAgent {
         this.#title = read.title;
         return;
       default:
+        if (this.#isReplaying) this.#replays += 1;
         if (this.#isReplaying || this.#session === undefined) return;
         if (this.#listener !== undefined) this.#guarded(() => this.#listener?.hear(read));
         else if (this.#early.length < MOST_EARLY) this.#early.push(read);

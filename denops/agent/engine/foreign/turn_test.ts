@@ -237,10 +237,14 @@ Deno.test("an agent that does not stop is ended, and the next message starts it 
       answer(method, params, hand) {
         if (method !== "session/load") return;
         loaded.push(params.sessionId);
-        hand.update(
-          { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "Old words" } },
-          String(params.sessionId),
-        );
+        const replay = () =>
+          hand.update(
+            { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "Old words" } },
+            String(params.sessionId),
+          );
+        replay();
+        // Gemini answers first.
+        setTimeout(replay, 50);
       },
       turn: (text, hand) => hand.say(`Again: ${text}`),
     },
