@@ -102,6 +102,7 @@ export const LISTED: readonly CallShape[] = [
   shape("Claude Code", "Bash", { command: "make test" }, run()),
   shape("any", "bash", { command: "make test" }, run()),
   shape("any", "shell", { command: "make test" }, run()),
+  shape("any", "search", { query: "beta", kind: "semantic" }, search({ kind: "meaning" })),
   shape("VS Code", "semantic_search", { query: "beta" }, search({ kind: "meaning" })),
   shape(
     "Cursor",

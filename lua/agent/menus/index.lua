@@ -43,7 +43,10 @@ function M.line(index)
     return "the project has no index; :Agent index builds it"
   end
   if index.state == "building" then
-    local part = index.total > 0 and math.min(100, math.floor(100 * index.files / index.total)) or 0
+    if index.total == 0 then
+      return "the index is being built: the files are being listed"
+    end
+    local part = math.min(100, math.floor(100 * index.files / index.total))
     return ("the index is being built: %d %% of %s"):format(part, format.plural(index.total, "file"))
   end
   local parts = {

@@ -26,7 +26,7 @@ export function bestLines(
   const best = scored.filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || a.line - b.line).slice(0, MOST_LINES);
   const matching = new Set(best.map(({ line }) => line));
-  const title = scored.find(({ text }) => nameIn(text) !== undefined) ??
+  const title = scored.find(({ text }) => !IMPORT.test(text) && nameIn(text) !== undefined) ??
     scored.find(({ text }) => text.trim() !== "");
   return scored.filter((row) => matching.has(row.line) || row === title).map(({ line, text }) => ({
     line,
@@ -35,8 +35,13 @@ export function bestLines(
   }));
 }
 
+/** Lines that only name what other files have. */
+const IMPORT =
+  /^\s*(?:import|from|use|#include|require|local [\w, {}]+ = require|const [\w, {}]+ = require)\b/;
+
 /** A definition is worth more than a use. */
 function scoreOf(text: string, stems: ReadonlySet<string>): number {
+  if (IMPORT.test(text)) return 0;
   const matched = new Set(wordsIn(text.slice(0, LONGEST_LINE)).map(stem).filter((word) => stems.has(word)));
   return matched.size === 0 ? 0 : matched.size + (nameIn(text) === undefined ? 0 : 0.5);
 }

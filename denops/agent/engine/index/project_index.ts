@@ -194,7 +194,9 @@ export class ProjectIndex {
     const done = this.#run(ports, abort.signal).then(
       () => this.#problem = undefined,
       (error) => {
-        if (!abort.signal.aborted) this.#problem = `Cannot update the index: ${messageOf(error)}`;
+        if (!abort.signal.aborted) {
+          this.#problem = `Cannot update the index: ${messageOf(error)}. Try :Agent index rebuild.`;
+        }
         if (isUseless(error) && this.#path !== undefined && this.#open === undefined) removeIndex(this.#path);
       },
     ).then(() => {

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { scratch } from "../../../../tests/support/project.ts";
 import type { Embedder, MeaningAnswer } from "../ports/code_index.ts";
 import type { Search } from "../ports/search.ts";
+import { IndexFile } from "./index_file.ts";
+import { LazyIndex } from "./lazy.ts";
 import { ProjectIndex } from "./project_index.ts";
 
 const FILES = {
@@ -35,7 +37,7 @@ async function project(files: Readonly<Record<string, string | Uint8Array>> = FI
   };
   const opened = open();
   return {
-    ...{ folder, place: state, hidden, path, open },
+    ...{ folder, place: state, hidden, path, open, search },
     ...opened,
     names: async (question: string) => namesOf(await opened.ask(question)),
     async [Symbol.asyncDispose]() {
@@ -277,4 +279,20 @@ Deno.test("with embeddings, a question needs no word of the file; the model may 
   const alone = await index.ask("time of day");
   assert.equal(alone.hits[0]?.name, "src/clock.ts");
   assert.deepEqual(alone.notes, ["Ranked by words alone. Cannot ask local for embeddings: no answer."]);
+});
+
+Deno.test("an engine brings an existing index up to date, and makes none", async () => {
+  await using at = await project();
+  const names = () => {
+    using index = IndexFile.open(at.path);
+    return index.files("", 10).map(({ path }) => path);
+  };
+  new LazyIndex(at.place.path("other"), [at.folder.root]).of(at.search);
+  await at.ask("time");
+  await at.folder.write("src/new.ts", "/** Paints the giraffe of the zoo. */\n");
+  at.hidden.add("src/secretKeys.ts");
+  new LazyIndex(at.place.root, [at.folder.root]).of(at.search);
+  while (!names().includes("src/new.ts")) await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.deepEqual(names(), ["README.md", "src/clock.ts", "src/merge.ts", "src/new.ts"]);
+  assert.equal(realPath(at.place.path("other")), undefined);
 });

@@ -63,6 +63,8 @@ export const VALUES = new Map<string, (value: unknown) => unknown>(Object.entrie
     const isLine = /^(?:\/\S*\/)?(?:ba)?sh$/.test(shell) && /^-l?c$/.test(option) && others.length === 0;
     return isLine && line !== undefined ? line : value.map(quoted).join(" ");
   },
+  "search.kind": (value: unknown) =>
+    typeof value === "string" && /semantic|concept|natural/i.test(value) ? "meaning" : value,
   "ask_user.options": (value: unknown) => {
     if (!Array.isArray(value)) return value;
     return value.map((one) => typeof one === "object" && one !== null && "label" in one ? one.label : one);
