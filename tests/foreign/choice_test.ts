@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { foreignAgentNames } from "../../denops/agent/protocol/options/foreign_agents.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
+import { waitUntil } from "../support/project.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
 
 const AGENTS = `agents = { missing = { title = "Missing", cmd = { "no-such-agent" } } }`;
@@ -50,6 +51,16 @@ Deno.test("with the option agent no provider is needed", async () => {
   await waitForChat(nvim, "Cannot start Missing: no-such-agent is not on the PATH outside of the project.");
   await nvim.waitForScreen("Missing · ");
   assert.equal(server.requests.length, 0);
+  await nvim.command("checkhealth agent");
+  const report = () =>
+    nvim.lua<string>(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n")`);
+  const text = await waitUntil("the report", async () => {
+    const lines = await report();
+    return lines.includes("provider: agent missing") ? lines : undefined;
+  });
+  assert.match(text, /provider agent missing: no-such-agent is not on the PATH/);
+  assert.ok(!text.includes("nowhere"), text);
+  await nvim.command("bwipeout");
 });
 
 Deno.test("a new chat with another agent", async () => {

@@ -11,6 +11,8 @@ import { type CallUpdate, type ClaimedDiff, LONGEST_TEXT } from "./updates.ts";
 export const HELD = "held by the sandbox";
 
 const LONGEST_SUMMARY = 120;
+/** Gemini's titles of commands end with their folder and a description. */
+const PLACE = / \[current working directory [^\]]*\].*$/;
 
 export type CallEnd = "completed" | "failed";
 
@@ -129,10 +131,11 @@ export class ForeignCall {
 
   #describe(): ToolStart {
     const { id, agent, kind, paths } = this;
-    // A command's own line says more than the agent's title of it.
-    const title = this.title ||
-      (this.command === undefined ? kind : cleanLine(this.command, LONGEST_SUMMARY));
-    return { id, tool: agent, title, kind, paths: [...paths] };
+    const command = cleanLine(this.command ?? "", LONGEST_SUMMARY);
+    const title = this.title.replace(PLACE, "") || command || kind;
+    // Some titles are the name of a file alone.
+    const isBare = kind !== "other" && title !== kind && !/\s/.test(title);
+    return { id, tool: agent, title: isBare ? `${kind} ${title}` : title, kind, paths: [...paths] };
   }
 
   #summary(status: CallEnd, diff: Diff | undefined): string {

@@ -379,8 +379,13 @@ Deno.test("our own model takes a session over with the agent's words, calls and 
   await using session = await foreignSession({
     async turn(_text, hand) {
       hand.say("I look.");
-      hand.call("c1", { title: "Read a.txt", kind: "read", status: "in_progress" });
-      hand.call("c2", { title: "ls", kind: "execute", rawInput: { command: "ls" }, status: "in_progress" });
+      hand.call("c1", { title: "a.txt", kind: "read", status: "in_progress" });
+      hand.call("c2", {
+        title: "ls -l [current working directory /p] (List)",
+        kind: "execute",
+        rawInput: { command: "ls" },
+        status: "in_progress",
+      });
       hand.more("c2", {
         status: "failed",
         content: [{ type: "content", content: { type: "text", text: "no ls" } }],
@@ -394,6 +399,8 @@ Deno.test("our own model takes a session over with the agent's words, calls and 
     },
   });
   await session.prompt("Go");
+  const started = linesOf(session.events).filter((line) => line.startsWith("start"));
+  assert.deepEqual(started.slice(0, 2), ["start read: read a.txt", "start execute: ls -l"]);
   const brief = session.messages().map((message) => {
     const { role, text } = message;
     return role === "assistant" ? [role, text, message.calls.map(({ name }) => name)] : [role, text];

@@ -1,13 +1,13 @@
 /** The supervisor's part of `:checkhealth agent`. */
 import { fileRules, hiddenFiles, patternProblems, validPatterns } from "../../policy/rules.ts";
-import type { ModelConfig, UserConfig } from "../../protocol/config.ts";
+import type { UserConfig } from "../../protocol/config.ts";
 import { OptionsError } from "../../protocol/options/problems.ts";
 import type { CommandsReport, HealthReport } from "../../protocol/health_report.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
 import { type Launch, launchCommand } from "../agents/launch.ts";
 import { Offers } from "../agents/offers.ts";
-import { engineConfig, type ProviderWorld } from "../agents/provider.ts";
+import { agentOf, engineModel } from "../agents/models/engine_model.ts";
 import { findRoot, otherRoots, type RootQuery } from "../agents/root.ts";
 import { checkProvider } from "../agents/provider_check.ts";
 import { RuleBook } from "../gate/rule_book.ts";
@@ -20,10 +20,12 @@ import { ensureStateFolder } from "../system/project_state.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { CommandSandbox } from "../commands/sandbox.ts";
 
+type SourceModel = Awaited<ReturnType<typeof engineModel>>;
+
 export async function healthReport(
   config: UserConfig | OptionsError,
   place: RootQuery,
-  world: ProviderWorld,
+  world: Parameters<typeof engineModel>[1],
   engines: readonly string[],
 ): Promise<HealthReport> {
   const problems: string[] = [];
@@ -42,13 +44,14 @@ export async function healthReport(
   const roots = root === undefined ? [] : [root, ...others ?? []];
   // With a provider's options in part, a request would fail for another reason.
   const isProviderValid = !options.some((problem) => problem.startsWith("provider"));
-  const engine = user === undefined || !isProviderValid
+  const source = user === undefined || !isProviderValid
     ? undefined
-    : await engineConfig(user, world, roots).catch(note);
+    : await engineModel(user, world, roots).catch(note);
+  const engine = source !== undefined && "provider" in source ? source : undefined;
   const isKept = user !== undefined &&
     await ensureStateFolder(user.state_dir).then(() => true, note) === true;
   const checking = engine && checkProvider(engine.provider, engine.model, world.fetch);
-  const providers = user === undefined ? [] : new Offers(world).own(withoutInvalidProviders(user, options));
+  const providers = user === undefined ? [] : offersOf(withoutInvalidProviders(user, options), world, roots);
   const usable = isKept && root !== undefined;
   const launch = usable
     ? await launchCommand(roots, engine?.provider.base_url, user, () => {}).catch(note)
@@ -62,7 +65,7 @@ export async function healthReport(
   return {
     deno: `${Deno.version.deno} (${Deno.execPath()})`,
     root: roots.join(", "),
-    ...providerReport(engine),
+    ...providerReport(source),
     providers: await providers,
     sandbox: launch?.sandbox ?? "",
     ...defined({ check: await checking }),
@@ -86,11 +89,25 @@ function withoutInvalidProviders(user: UserConfig, problems: readonly string[]):
   return { ...user, providers: Object.fromEntries(providers) };
 }
 
+/** The user's providers, and the agents that are installed. */
+async function offersOf(
+  user: UserConfig,
+  world: Parameters<typeof engineModel>[1],
+  roots: readonly string[],
+): Promise<HealthReport["providers"]> {
+  const offers = new Offers(world);
+  return (await Promise.all([offers.own(user), offers.agents(user, roots)])).flat();
+}
+
 /** Shows where the key comes from, never the key. */
 function providerReport(
-  engine: ModelConfig | undefined,
+  engine: SourceModel | undefined,
 ): Pick<HealthReport, "address" | "provider" | "model" | "key"> {
-  if (engine === undefined) return { address: "", provider: "", model: "", key: "" };
+  if (engine === undefined || !("provider" in engine)) {
+    const agent = engine && agentOf(engine);
+    const provider = agent === undefined ? "" : `agent ${agent.name}`;
+    return { address: "", provider, model: agent?.title ?? "", key: "" };
+  }
   const { base_url: address, name: provider, api_key, key_source } = engine.provider;
   return {
     address,
