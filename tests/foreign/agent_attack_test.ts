@@ -137,7 +137,7 @@ Deno.test({
   name: "what git obeys is sensitive in a turn too",
   ignore,
   async fn() {
-    await using agent = await hostedShell({ "a.txt": "a\n" });
+    await using agent = await hostedShell({ "a.txt": "a\n" }, { git: true });
     await agent.begin();
     await agent.run(
       `cd ${agent.project.root}; git config core.fsmonitor evil; echo evil > .git/hooks/pre-commit

@@ -20,6 +20,8 @@ interface HostedOptions {
   /** Patterns of hosts that rules allow or deny. */
   readonly hosts?: readonly string[];
   readonly variables?: Readonly<Record<string, string>>;
+  /** A repository. */
+  readonly git?: boolean;
   /** A project that there is already, instead of one with these files. */
   readonly project?: Scratch;
   /** The home folder's files. */
@@ -31,7 +33,7 @@ const LOOP = `while read -r -d '' line; do eval "$line" 2>&1; printf '\\0'; done
 /** @param files of the project */
 export async function hostedShell(files: Readonly<Record<string, string>>, options: HostedOptions = {}) {
   const stack = new AsyncDisposableStack();
-  const project = options.project ?? stack.use(await scratch(files, { git: true }));
+  const project = options.project ?? stack.use(await scratch(files, options.git ? { git: true } : {}));
   const state = stack.use(await scratch());
   const home = stack.use(await scratch(options.home ?? {}));
   const { denied = [], row, hosts = [], variables } = options;

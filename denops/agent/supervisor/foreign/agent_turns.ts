@@ -48,6 +48,9 @@ interface Turn extends TurnOptions {
 
 const LONGEST_LIST_MS = 120_000;
 const WATCH_MS = 1_000;
+const IDLE_SHARE = 10;
+/** The kernel allows 100,000 in a namespace, and each layer stays. */
+const MOST_MOUNTS = 40_000;
 /** Of all processes of an agent. */
 const MOST_PROCESSES = 2_048;
 const MOST_MEMORY = Math.max(4 * 1024 ** 3, Deno.systemMemoryInfo().total * 3 / 4);
@@ -61,6 +64,7 @@ export class AgentTurns implements AsyncDisposable {
   #watch: ReturnType<typeof setInterval>;
   /** Why it was killed, half a sentence. */
   #killed: string | undefined;
+  #checks = 0;
   readonly #reported = new Set<string>();
 
   constructor(parts: AgentParts) {
@@ -82,6 +86,10 @@ export class AgentTurns implements AsyncDisposable {
       await this.#turn?.bases.stop();
       this.#turn = undefined;
       await overlay.freeze();
+      if (overlay.mounts > MOST_MOUNTS) {
+        this.#kill("it has run for too many turns");
+        throw new Error("it has run for too many turns. Send the message again: the agent starts anew");
+      }
       await overlay.renew(await hiddenPaths(options.denied));
       const bases = new TurnBases(overlay, options.roots, options.spool);
       bases.watch();
@@ -173,7 +181,10 @@ export class AgentTurns implements AsyncDisposable {
     return [`Refused hosts: ${names}${more}. Allow one with the rule host(${pattern}).`];
   }
 
+  /** Between two turns less often: it can write nothing to the overlay. */
   async #check(): Promise<void> {
+    const isWorking = this.#turn !== undefined && this.#turn.ended === undefined;
+    if (!isWorking && this.#checks++ % IDLE_SHARE > 0) return;
     const { overlay, program: { process } } = this.#parts;
     const tree = await processTree(process.pid, MOST_PROCESSES);
     if (tree.length > MOST_PROCESSES) this.#kill(`it started more than ${MOST_PROCESSES} processes`);

@@ -39,6 +39,7 @@ export class TurnOverlay implements AsyncDisposable {
   #usages: readonly OverlayUsage[] = [];
   #isFrozen = true;
   #stamps = 0;
+  #mounts = 0;
 
   private constructor(options: TurnOverlayOptions, namespace: OverlayNamespace) {
     this.#options = options;
@@ -61,6 +62,11 @@ export class TurnOverlay implements AsyncDisposable {
     if (failed !== undefined) throw new Error(failed);
     stack.move();
     return overlay;
+  }
+
+  /** Mounts of all layers. */
+  get mounts(): number {
+    return this.#mounts;
   }
 
   /** Start of the current turn by the file system's clock: milliseconds since 1970. */
@@ -98,6 +104,7 @@ export class TurnOverlay implements AsyncDisposable {
     const more = store === "disk" ? ",volatile" : "";
     const masks = this.#masks(hidden);
     const words = [this.#namespace.folder, String(this.#layer), this.#uppers, more, String(masks.length / 2)];
+    this.#mounts += roots.length + masks.length / 2;
     const failed = await this.#namespace.run(LAYER, [...words, ...masks, ...roots]);
     if (failed !== undefined) throw new Error(failed);
     const usages = store === "memory"
