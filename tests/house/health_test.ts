@@ -110,7 +110,8 @@ Deno.test({
 });
 
 const MISTAKES =
-  `spiner = true, ui = { layout = "top" }, rules = { deny = { "read([x)", "git push" } }, files = { deny_read = { "/etc/**" } }`;
+  `spiner = true, ui = { layout = "top" }, rules = { deny = { "read([x)", "git push" } }, files = { deny_read = { "/etc/**" } },
+  web = { search = { engine = "brave", api_key = "env:NO_SUCH_KEY" } }`;
 
 test("health: mistakes in the options by name, patterns too", MISTAKES, async (agent) => {
   const options = section(await report(agent), "options").join("\n");
@@ -121,6 +122,7 @@ test("health: mistakes in the options by name, patterns too", MISTAKES, async (a
       "ERROR Invalid option rules.deny: Not a rule: read([x). Its pattern needs a closing ].",
       "ERROR Invalid option rules.deny: Not a rule: git push. Rules look like ",
       "ERROR Invalid option files.deny_read: /etc/** must be relative to the project, without ./ before it.",
+      "ERROR Invalid option web.search: Cannot use Brave Search: NO_SUCH_KEY is not set. Set it, or web.search.",
     ]
   ) assert.ok(options.includes(line), options);
 });

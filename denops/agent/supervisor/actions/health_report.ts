@@ -12,13 +12,12 @@ import { findRoot, otherRoots, type RootQuery } from "../agents/root.ts";
 import { checkProvider } from "../agents/provider_check.ts";
 import { RuleBook } from "../gate/rule_book.ts";
 import { NO_CHAT } from "../client/permissions.ts";
-import { Modes } from "../client/modes.ts";
-import { fileProblems } from "../project/file_problems.ts";
 import { commandEnvironment } from "../system/environment.ts";
 import { openProgram, PROFILES } from "../system/programs.ts";
 import { ensureStateFolder } from "../system/project_state.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { CommandSandbox } from "../commands/sandbox.ts";
+import { filesReport } from "./health_files.ts";
 
 type SourceModel = Awaited<ReturnType<typeof engineModel>>;
 
@@ -58,7 +57,7 @@ export async function healthReport(
     : undefined;
   const commands = usable ? await commandsReport(user, roots).catch(note) : undefined;
   if (user !== undefined && root !== undefined) {
-    const files = await filesReport(user, root);
+    const files = await filesReport(user, root, world);
     options.push(...files.options);
     problems.push(...files.problems);
   }
@@ -114,21 +113,6 @@ function providerReport(
     provider,
     model: engine.model,
     key: api_key === undefined ? "none needed" : `from ${key_source}`,
-  };
-}
-
-/** Problems with the option `mode`, and with files of modes, prompts and rules. */
-async function filesReport(
-  user: UserConfig,
-  root: string,
-): Promise<{ readonly options: readonly string[]; readonly problems: readonly string[] }> {
-  const rules = fileRules(user, []);
-  const modes = new Modes(user, () => ({ root, rules }));
-  await modes.read();
-  const unknown = modes.problem(modes.first);
-  return {
-    options: unknown === undefined ? [] : [`mode: ${unknown} :Agent mode lists those that there are.`],
-    problems: [...modes.problems, ...await fileProblems({ root, configDir: user.config_dir, rules })],
   };
 }
 

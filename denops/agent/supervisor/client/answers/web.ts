@@ -2,13 +2,12 @@
 import type { AccessOf } from "../../../protocol/access.ts";
 import type { EngineAnswers } from "../../agents/engine.ts";
 import { pluginModules } from "../../agents/launch.ts";
-import { findKey } from "../../agents/provider_key.ts";
 import { neovimEnvironment } from "../../system/neovim_environment.ts";
 import { fetchPage } from "../../web/fetch_page.ts";
 import type { WebPlace } from "../../web/page_program.ts";
-import { ENGINES } from "../../web/search_engines.ts";
 import { searchWeb } from "../../web/search_web.ts";
 import type { ClientContext } from "../context.ts";
+import { searchKey } from "../search_key.ts";
 
 /** Processes of one engine that use the web at the same time. */
 const MOST_AT_ONCE = 4;
@@ -17,7 +16,7 @@ export function webAnswers(client: ClientContext): Pick<EngineAnswers, "fetch" |
   const { ports: { ownerOf, gate, trustOf, world }, permissions: { roots, user, rules } } = client;
   const running = new Set<Promise<unknown>>();
   /** The key of the search engine; a command for it may ask the user for a password. */
-  let known: ReturnType<typeof findKey> | undefined;
+  let known: ReturnType<typeof searchKey> | undefined;
 
   /** @returns the chat @throws {Error} one line, without an approval */
   function spend(sessionId: string, access: AccessOf<"fetch" | "search_web">): number {
@@ -56,10 +55,8 @@ export function webAnswers(client: ClientContext): Pick<EngineAnswers, "fetch" |
       const { web_search: search } = user;
       if (search === undefined) throw new Error("the option web.search is not set");
       spend(sessionId, { kind: "search_web", engine: search.engine, query: query.query });
-      const { variables, name } = ENGINES[search.engine];
-      const named = search.api_key?.startsWith("env:") ? [search.api_key.slice("env:".length)] : variables;
       try {
-        const key = await (known ??= findKey(name, search.api_key, named, world, roots, "web.search"));
+        const key = await (known ??= searchKey(search, world, roots));
         return await inTurn(signal, (place) => searchWeb(search, query, key, place, signal));
       } catch (error) {
         known = undefined;
