@@ -22,9 +22,9 @@ export async function agentProgram(words: readonly string[] = [], more = ""): Pr
   const list = [...cmd, `scripts=${folder.root}`, ...words].map((word) => JSON.stringify(word)).join(", ");
   return {
     folder,
-    row: `scripted = { title = "Scripted", cmd = { ${list} }, config = { ${JSON.stringify(folder.root)} }${
-      more === "" ? "" : `, ${more}`
-    } }`,
+    row: `scripted = { title = "Scripted", cmd = { ${list} }, config = { ${
+      JSON.stringify(folder.root)
+    } }, set = { DENO_NO_UPDATE_CHECK = "1" }${more === "" ? "" : `, ${more}`} }`,
     plays: (name, ...steps) => folder.write(`${name}.json`, JSON.stringify(steps)),
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
