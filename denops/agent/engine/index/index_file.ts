@@ -247,10 +247,10 @@ export class IndexFile implements Disposable {
     ).map((row) => ({ ...placeOf(row), score: Number(row.score) }));
   }
 
-  /** Rows with the word, counted up to a limit. */
-  frequency(word: string, most: number): number {
+  /** Chunks that match, counted up to a limit. */
+  frequency(match: string, most: number): number {
     const sql = "SELECT count(*) AS count FROM (SELECT 1 FROM chunk_words WHERE chunk_words MATCH ? LIMIT ?)";
-    return Number(this.#get(sql, `"${word}"`, most)?.count);
+    return Number(this.#get(sql, match, most)?.count);
   }
 
   /** @param after the id of a chunk */

@@ -21,11 +21,14 @@ const HISTORY_WEIGHT = 0.4;
 const MOST_ROWS = 200;
 
 /**
- * Rows that are scored, because scoring takes microseconds for each: the rarest words come first, and words that
- * are in most files of a large project say little.
+ * Rows that are scored, because scoring takes microseconds for each: the rarest words come first. Words that are in many
+ * files of a large project say little.
  */
-const WORD_ROWS = 8_000;
-const SYNONYM_ROWS = 3_000;
+const ROWS = { words: 8_000, synonyms: 3_000 };
+const ROWS_OF_LARGE = { words: 4_000, synonyms: 1_500 };
+
+/** Files of a large project. */
+const LARGE = 5_000;
 
 const TEST =
   /(?:^|\/)(?:tests?|specs?|__tests__|testdata|fixtures)\/|[._-](?:test|spec)s?\.\w+$|(?:^|\/)test_[^/]*\.py$/i;
@@ -65,8 +68,9 @@ async function scoredFiles(
   words: QuestionWords,
   accepts: (path: string) => boolean,
 ): Promise<readonly RankedFile[]> {
-  const match = matchOf(rareWords(index, words.words, WORD_ROWS, 1));
-  const others = matchOf(rareWords(index, words.synonyms, SYNONYM_ROWS, 0));
+  const limits = Number(index.get("total") ?? 0) > LARGE ? ROWS_OF_LARGE : ROWS;
+  const match = wordMatch(index, words.words, limits.words);
+  const others = rareMatch(index, words.synonyms, limits.synonyms);
   const found: (readonly ScoredChunk[])[] = [];
   for (const query of [match, others]) {
     // Each takes milliseconds in which the engine does nothing else.
@@ -117,18 +121,20 @@ function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
-/** The rarest words, which are in this many rows together. @param least number of words, however common they are */
-function rareWords(
-  index: IndexFile,
-  words: readonly string[],
-  most: number,
-  least: number,
-): readonly string[] {
-  const rows = words.map((word) => ({ word, count: index.frequency(word, most) }));
+/** A query for the rarest words, which are in fewer rows than this together; "" if each is in more. */
+function rareMatch(index: IndexFile, words: readonly string[], most: number): string {
+  const rows = words.map((word) => ({ word, count: index.frequency(matchOf([word]), most) }));
   let left = most;
-  return rows.toSorted((a, b) => a.count - b.count)
-    .filter(({ count }, at) => at < least || (left -= count) > 0)
-    .map(({ word }) => word);
+  const rare = rows.toSorted((a, b) => a.count - b.count).filter(({ count }) => (left -= count) > 0);
+  return matchOf(rare.map(({ word }) => word));
+}
+
+/** If each word is in too many rows, the rows that have all of them. */
+function wordMatch(index: IndexFile, words: readonly string[], most: number): string {
+  const rare = rareMatch(index, words, most);
+  if (rare !== "") return rare;
+  const all = words.map((word) => matchOf([word])).join(" AND ");
+  return all !== "" && index.frequency(all, most) < most ? all : "";
 }
 
 function sum(
