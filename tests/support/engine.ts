@@ -114,6 +114,7 @@ function projectPorts(option: ApprovalChoice, meanwhile: () => Promise<void>) {
         unsaved_text: {},
         write_unsaved: { status: "not_open" },
         written_since: { files: [] },
+        editor_view: { unsaved: [] },
         lsp: nothing,
       };
       const result = answers[update.method];

@@ -29,6 +29,8 @@ export async function clientFileAnswer(
       }
       case "written_since":
         return { files: [] };
+      case "editor_view":
+        return { unsaved: [] };
       case "lsp":
         return { kind: "nothing", reason: "No language server runs." };
     }

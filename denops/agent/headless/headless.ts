@@ -60,6 +60,7 @@ export class Headless implements AsyncDisposable {
       host: 1,
       environment: () => Promise.resolve(options.variables),
       hasDiffs: options.hasDiffs ?? false,
+      isNeovim: false,
     });
     this.act({ type: "configure", config: options.config });
     if (options.editor === undefined) this.act({ type: "editor_state", files: [], servers: false });

@@ -119,6 +119,11 @@ export const LspResponse = z.discriminatedUnion("kind", [
 ]);
 export type LspResponse = z.infer<typeof LspResponse>;
 
+/** Whether all servers have reported on the current text. */
+export function isCurrent({ said }: Extract<LspResponse, { kind: "diagnostics" }>): boolean {
+  return said === "current";
+}
+
 /** A configured language server for a file that is not running. */
 export const LspServer = z.object({ name: z.string(), command: z.string(), root: z.string() });
 export type LspServer = z.infer<typeof LspServer>;

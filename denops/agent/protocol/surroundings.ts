@@ -29,6 +29,20 @@ export const Shown = z.object({
 });
 export type Shown = z.infer<typeof Shown>;
 
+/** Most files with unsaved changes that an {@link EditorView} has. */
+const MOST_UNSAVED = 200;
+
+/** The editor's answer about the user's cursor, selection and unsaved buffers. Paths are absolute and real. */
+export const EditorView = z.object({
+  /** `lines`: their count. */
+  unsaved: z.array(z.object({ path, lines: z.int() })).max(MOST_UNSAVED),
+  /** In the window with a file that the user is in, or was in last. `column` counts bytes from 1. */
+  cursor: z.object({ path, line: z.int(), column: z.int(), text: z.string() }).optional(),
+  /** The lines that are selected there, or were selected last. */
+  selection: z.object({ path, first: z.int(), last: z.int(), text: z.string() }).optional(),
+});
+export type EditorView = z.infer<typeof EditorView>;
+
 /**
  * `files` and `rules` describe a project once. `branch` and `status` are git's current state: the branch is read from a
  * file, the status takes longer.

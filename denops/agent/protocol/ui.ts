@@ -270,6 +270,8 @@ export type EditorQuestion =
     readonly params: { readonly path: string; readonly base: string; readonly text: string };
   }
   | { readonly method: "written_since"; readonly params: { readonly since: number } }
+  /** See `EditorView` in protocol/surroundings.ts. `roots`: the answer contains nothing outside of these folders. */
+  | { readonly method: "editor_view"; readonly params: { readonly roots: readonly string[] } }
   /** `roots`: the answer contains nothing outside of these folders. */
   | {
     readonly method: "lsp";

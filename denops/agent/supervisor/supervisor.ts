@@ -30,6 +30,8 @@ export interface SupervisorOptions {
   readonly environment: () => Promise<unknown>;
   /** Whether updates of calls have the texts of their diffs. */
   readonly hasDiffs?: boolean;
+  /** Whether Neovim gets the updates: the default. */
+  readonly isNeovim?: boolean;
   readonly world?: ProviderWorld;
 }
 
@@ -54,7 +56,7 @@ export class Supervisor implements AsyncDisposable {
       notice: (chat: number, severity: Severity, text: string) => this.#notice(chat, severity, text),
       environment,
       gate: new Gate(push, nextRequest),
-      editor: new EditorQuestions(push, nextRequest),
+      editor: new EditorQuestions(push, nextRequest, options.isNeovim),
       questions: new UserQuestions(push, nextRequest),
       world,
     };

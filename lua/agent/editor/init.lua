@@ -6,6 +6,7 @@ local find = require("agent.reload.find")
 local lsp = require("agent.editor.lsp")
 local reload = require("agent.reload")
 local spool = require("agent.reload.spool")
+local view = require("agent.editor.view")
 
 local M = {}
 
@@ -45,6 +46,10 @@ end
 
 function answers.written_since(params, reply)
   reply(true, { files = reload.written_since(params.since) })
+end
+
+function answers.editor_view(params, reply)
+  reply(true, view.get(params.roots))
 end
 
 answers.lsp = lsp.answer

@@ -18,6 +18,8 @@ const PERMISSION_OPTIONS = [
 
 let session = "";
 let cwd = "";
+/** The first MCP server of the session. */
+let server: { command: string; args: string[]; env: { name: string; value: string }[] } | undefined;
 let asked = 0;
 let cancel = Promise.withResolvers<void>();
 const answers = new Map<unknown, (answer: Fields) => void>();
@@ -47,6 +49,48 @@ async function shell(line: string): Promise<string> {
   return new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
 }
 
+/** The session's MCP server: takes a request and returns its answer. */
+let askServer: ((method: string, params: Fields) => Promise<Fields>) | undefined;
+
+async function startServer(): Promise<(method: string, params: Fields) => Promise<Fields>> {
+  if (server === undefined) throw new Error("no MCP server");
+  const { command, args, env } = server;
+  const process = new Deno.Command(command, {
+    args,
+    env: Object.fromEntries(env.map(({ name, value }) => [name, value])),
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const writer = process.stdin.getWriter();
+  const reader = process.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const write = (message: Fields) =>
+    writer.write(new TextEncoder().encode(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`));
+  let text = "";
+  const request = async (method: string, params: Fields) => {
+    await write({ id: 1, method, params });
+    while (!text.includes("\n")) text += (await reader.read()).value ?? "{}\n";
+    const end = text.indexOf("\n");
+    const answer = JSON.parse(text.slice(0, end));
+    text = text.slice(end + 1);
+    return answer;
+  };
+  const clientInfo = { name: "scripted", version: "1" };
+  await request("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+  await write({ method: "notifications/initialized" });
+  return request;
+}
+
+/** The text of a tool's answer; "list" lists the tools. */
+async function callTool(name: string, args: unknown): Promise<string> {
+  askServer ??= await startServer();
+  const { result, error } = name === "list"
+    ? await askServer("tools/list", {})
+    : await askServer("tools/call", { name, arguments: args });
+  if (result === undefined) return JSON.stringify(error);
+  const { content, tools } = result as Record<string, { text?: string; name?: string }[]>;
+  return (content ?? tools ?? []).map(({ text, name }) => text ?? name ?? "").join("\n");
+}
+
 /** Key of a step → what it does; a string is the reason why the turn stops. */
 const STEPS: Record<string, (value: never, step: Fields) => unknown> = {
   say: (text: string) => say(text),
@@ -73,6 +117,10 @@ const STEPS: Record<string, (value: never, step: Fields) => unknown> = {
   /** Says its output. */
   async show(line: string) {
     say(await shell(line));
+  },
+  /** Says the answer of a tool of the session's MCP server, in one line. */
+  async tool(name: string, { args = {} }) {
+    say(`[${name}: ${(await callTool(name, args)).replaceAll("\n", " | ")}]\n\n`);
   },
   write: (path: string, { text }) =>
     Deno.writeTextFile(path.startsWith("/") ? path : `${cwd}/${path}`, String(text)),
@@ -143,10 +191,12 @@ async function answer(method: string, params: Fields): Promise<Fields> {
       if (OPTIONS.has("login")) throw Object.assign(new Error("Authentication required"), { code: -32000 });
       session = crypto.randomUUID();
       cwd = String(params.cwd);
+      server = (params.mcpServers as (typeof server)[])[0];
       return { sessionId: session, ...opened() };
     case "session/load":
       session = String(params.sessionId);
       cwd = String(params.cwd);
+      server = (params.mcpServers as (typeof server)[])[0];
       return opened();
     case "session/set_mode":
       update({ sessionUpdate: "current_mode_update", currentModeId: params.modeId });

@@ -1,11 +1,13 @@
 /** A shell in the place of an agent from elsewhere: started and ended as one, it runs lines. */
 import { createHash } from "node:crypto";
 import { AgentHost } from "../../../denops/agent/supervisor/foreign/agent_host.ts";
+import type { EditorToolPorts } from "../../../denops/agent/supervisor/foreign/tools/editor_tools.ts";
 import { Pipes } from "../../../denops/agent/supervisor/pipes/pipes.ts";
 import type { AgentOptions } from "../../../denops/agent/protocol/options/shapes.ts";
 import type { KeptChange, ScreenResult } from "../../../denops/agent/protocol/screen_requests.ts";
 import { commandRunner, TOOLS } from "../command_sandbox.ts";
 import { type Scratch, scratch } from "../project.ts";
+import { editorPorts } from "./editor_ports.ts";
 
 export const SESSION = "session";
 
@@ -24,6 +26,8 @@ interface HostedOptions {
   readonly git?: boolean;
   /** A project that there is already, instead of one with these files. */
   readonly project?: Scratch;
+  /** The editor behind the tools. */
+  readonly tools?: Partial<EditorToolPorts>;
   /** The home folder's files. */
   readonly home?: Readonly<Record<string, string>>;
 }
@@ -53,9 +57,10 @@ export async function hostedShell(files: Readonly<Record<string, string>>, optio
     denied: () => denied,
     hosts: () => hosts,
     spool: (folder, since) => spools.push({ folder, since }),
+    tools: () => editorPorts([project.root], options.tools),
   });
   const pipes = stack.use(new Pipes());
-  const pipe = await host.start("shell", (program) => pipes.add(program, host.errorsOf("shell")));
+  const pipe = await host.start("shell", "session", (program) => pipes.add(program, host.errorsOf("shell")));
   let text = "";
   let last: ScreenResult<"agent_end"> | undefined;
   return {

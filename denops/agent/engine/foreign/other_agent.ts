@@ -9,6 +9,7 @@ import {
   type RequestPermissionResponse,
 } from "../../deps/acp_sdk.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
+import { EDITOR_SERVER } from "../../protocol/options/foreign_agents.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { messageOf, TurnError } from "../../shared/errors.ts";
 import { isRecord } from "../../shared/records.ts";
@@ -149,7 +150,7 @@ export class OtherAgent {
     const further = others.length > 0 && sessions.additionalDirectories !== undefined
       ? { additionalDirectories: others }
       : {};
-    const place = { cwd, ...further, mcpServers: [] };
+    const place = { cwd, ...further, mcpServers: [EDITOR_SERVER] };
     const method = isRecord(sessions.resume)
       ? methods.agent.session.resume
       : can.loadSession === true

@@ -108,6 +108,29 @@ export const FOREIGN_AGENTS: Readonly<Record<string, KnownAgent>> = {
   },
 };
 
+/** Paths of a sandbox with a forwarder, whose `/run` is an empty folder of its own. */
+export const SANDBOX_PLACES = {
+  deno: "/run/agent-deno",
+  denoDir: "/run/agent-deno-dir",
+  forwarder: "/run/agent-forwarder.ts",
+  /** The socket of the editor's tools. */
+  tools: "/run/agent-tools.sock",
+} as const;
+
+/** The MCP server of the editor's tools, as an agent starts it in its sandbox: a forwarder to the supervisor's socket. */
+export const EDITOR_SERVER = {
+  name: "neovim",
+  command: SANDBOX_PLACES.deno,
+  args: [
+    ...["run", "-A", "--quiet", "--no-config", "--no-lock", "--no-remote"],
+    ...[SANDBOX_PLACES.forwarder, SANDBOX_PLACES.tools],
+  ],
+  env: [
+    { name: "DENO_DIR", value: SANDBOX_PLACES.denoDir },
+    { name: "DENO_NO_UPDATE_CHECK", value: "1" },
+  ],
+} as const;
+
 /** @param own the option `agents` @returns undefined for an unknown name, or an agent without a command */
 export function foreignAgent(
   name: string,

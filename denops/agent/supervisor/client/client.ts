@@ -43,7 +43,7 @@ export class EngineClient implements ClientContext {
     );
     this.terminals = clientTerminals(this);
     this.mcp = projectMcp(permissions);
-    this.agents = projectAgents(permissions, ports.push);
+    this.agents = projectAgents(this);
   }
 
   static async open(roots: readonly string[], user: UserConfig, ports: ClientPorts): Promise<EngineClient> {

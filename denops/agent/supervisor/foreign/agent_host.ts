@@ -10,6 +10,7 @@ import { projectState, scratchFolder } from "../system/project_state.ts";
 import { runFolder } from "../system/run_folder.ts";
 import { AgentTurns, conflictFolder } from "./agent_turns.ts";
 import { agentRow, startAgentProgram } from "./program.ts";
+import type { EditorToolPorts, PlanStep } from "./tools/editor_tools.ts";
 
 interface AgentHostOptions {
   /** Real paths, the project first. */
@@ -27,9 +28,13 @@ interface AgentHostOptions {
    * milliseconds since 1970, by the file system's clock. Undefined: no longer.
    */
   spool(folder: string, since: number | undefined): void;
+  /** The editor's tools for an agent of this session. */
+  tools(session: string): EditorToolPorts;
 }
 
 export class AgentHost {
+  /** The steps of each session's plan, as the screen shows them. */
+  readonly plans = new Map<string, readonly PlanStep[]>();
   readonly #options: AgentHostOptions;
   readonly #sandbox: AgentSandbox;
   /** By pipe. */
@@ -50,11 +55,12 @@ export class AgentHost {
   }
 
   /**
+   * @param session gets the editor's tools
    * @param add takes the program and returns its pipe
    * @throws {Error} one line
    */
-  async start(name: string, add: (program: PipeProgram) => string): Promise<string> {
-    const { roots, user, environment, denied, hosts } = this.#options;
+  async start(name: string, session: string, add: (program: PipeProgram) => string): Promise<string> {
+    const { roots, user, environment, denied, hosts, tools } = this.#options;
     const row = agentRow(name, user);
     await using stack = new AsyncDisposableStack();
     const overlay = stack.use(
@@ -63,13 +69,17 @@ export class AgentHost {
         throw new Error(`Cannot start ${row.title}: ${reason}. See :help agent-other-turns.`);
       }),
     );
-    const place = { roots, user, environment, denied, hosts, sandbox: this.#sandbox };
+    // Most users have no such agent.
+    const { ToolSocket } = await import("./tools/tool_socket.ts");
+    const socket = stack.use(await ToolSocket.open(tools(session)));
+    const place = { roots, user, environment, denied, hosts, sandbox: this.#sandbox, tools: socket.path };
     const { program, proxy } = await startAgentProgram(row, overlay, place);
     const hiddenPaths = (globs: readonly string[]) => this.#sandbox.hiddenPaths(globs);
     const turns = new AgentTurns({ row, overlay, program, proxy, hiddenPaths });
     stack.move();
     const ended = async () => {
       await program.ended?.();
+      await socket[Symbol.asyncDispose]();
       await turns[Symbol.asyncDispose]();
     };
     const pipe = add({ ...program, ended });

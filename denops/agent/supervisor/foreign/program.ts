@@ -2,7 +2,12 @@
 import { dirname } from "node:path";
 import { hostProblem } from "../../policy/hosts.ts";
 import { isInside } from "../../policy/path.ts";
-import { type ForeignAgent, foreignAgent, foreignAgentNames } from "../../protocol/options/foreign_agents.ts";
+import {
+  type ForeignAgent,
+  foreignAgent,
+  foreignAgentNames,
+  SANDBOX_PLACES,
+} from "../../protocol/options/foreign_agents.ts";
 import type { UserConfig } from "../../protocol/config.ts";
 import type { AgentSandbox } from "../commands/agent_sandbox.ts";
 import type { TurnOverlay } from "../commands/overlay/turn_overlay.ts";
@@ -21,6 +26,8 @@ export interface AgentPlace {
   readonly roots: readonly string[];
   readonly user: Pick<UserConfig, "state_dir" | "agents">;
   readonly sandbox: AgentSandbox;
+  /** The socket of the editor's tools. */
+  readonly tools: string;
   /** Neovim's own. */
   readonly environment: Readonly<Record<string, string>>;
   /** Globs of files that it must not read. */
@@ -58,7 +65,7 @@ export async function agentProgram(
 export async function startAgentProgram(
   row: ForeignAgent,
   overlay: TurnOverlay,
-  { roots, user, sandbox, environment, denied, hosts }: AgentPlace,
+  { roots, user, sandbox, tools, environment, denied, hosts }: AgentPlace,
 ): Promise<{ readonly program: PipeProgram; readonly proxy: AllowProxy }> {
   const [, ...args] = row.cmd;
   const path = await agentProgram(row, roots);
@@ -75,9 +82,10 @@ export async function startAgentProgram(
     const { HOME: home = "/" } = environment;
     const places = await programPlaces(path, [home, user.state_dir, ...roots]);
     const read = [...places, ...files.map((path): Mount => ({ kind: "read", path }))];
+    const server: Mount = { kind: "read", path: SANDBOX_PLACES.tools, source: tools };
     const confined = await sandbox.program(behind.arguments, denied(), {
       overlay,
-      more: [...read, ...config, ...behind.mounts],
+      more: [...read, ...config, ...behind.mounts, server],
       ownSandbox: row.own_sandbox === true,
     });
     const env = {

@@ -1,13 +1,11 @@
 /** Starts a program in a sandbox without network, where HTTP clients find the proxy in their environment. */
 import { join } from "node:path";
 import { parseHost } from "../../policy/hosts.ts";
+import { SANDBOX_PLACES } from "../../protocol/options/foreign_agents.ts";
 import type { Mount } from "../system/sandbox/mounts.ts";
 
-/** Paths of the sandbox, whose `/run` is an empty folder of its own. */
 const SOCKET = "/run/agent-proxy.sock";
-const DENO = "/run/agent-deno";
-const FORWARDER = "/run/agent-forwarder.ts";
-const DENO_DIR = "/run/agent-deno-dir";
+const { deno: DENO, forwarder: FORWARDER, denoDir: DENO_DIR } = SANDBOX_PLACES;
 
 /** This module may be part of a bundle, which lies as deep as the module. */
 const FORWARDER_FILE = join(import.meta.dirname ?? "", "../../supervisor/network/forwarder.ts");

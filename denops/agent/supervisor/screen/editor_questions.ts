@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import { SCREEN_REQUESTS, type ScreenResult } from "../../protocol/screen_requests.ts";
 import type { Action } from "../../protocol/actions.ts";
+import { EditorView } from "../../protocol/surroundings.ts";
 import type { EditorQuestion, Update } from "../../protocol/ui.ts";
 import { defined } from "../../shared/records.ts";
 import { Waiting } from "./waiting.ts";
@@ -14,6 +15,7 @@ const LONGEST_WAIT_MS = {
   unsaved_text: 4_000,
   write_unsaved: 4_000,
   written_since: 4_000,
+  editor_view: 4_000,
   lsp: 30_000,
 } as const;
 
@@ -24,6 +26,7 @@ const CANNOT = {
   unsaved_text: "the editor cannot say whether it has unsaved changes",
   write_unsaved: "the editor did not take the text",
   written_since: "the editor cannot say what it has written",
+  editor_view: "the editor cannot say what it shows",
   lsp: "the editor cannot ask its language servers",
 } as const;
 
@@ -33,13 +36,16 @@ type Answer = { readonly result: unknown } | { readonly error: string };
 export class EditorQuestions {
   readonly #push: (update: Update) => void;
   readonly #nextRequest: () => number;
+  /** Otherwise a client answers, which knows of files only. */
+  readonly isNeovim: boolean;
   readonly #waiting = new Waiting<Answer>();
   #open: ReadonlySet<string> | undefined;
   #hasSlowWrites = false;
   /** Whether a language server runs. */
   hasServers = true;
 
-  constructor(push: (update: Update) => void, nextRequest: () => number) {
+  constructor(push: (update: Update) => void, nextRequest: () => number, isNeovim = true) {
+    this.isNeovim = isNeovim;
     this.#push = push;
     this.#nextRequest = nextRequest;
   }
@@ -81,12 +87,18 @@ export class EditorQuestions {
     return SCREEN_REQUESTS.unsaved_text.result.parse(answer);
   }
 
+  /** @param roots the answer is about files in these folders @throws {Error} as {@link ask} */
+  async view(roots: readonly string[], session: string): Promise<EditorView> {
+    return EditorView.parse(await this.ask({ method: "editor_view", params: { roots } }, session));
+  }
+
   /**
    * Neovim's answer if it is known; undefined if Neovim must be asked. A buffer of another file may have the
    * same name.
    */
   #known({ method, params }: EditorQuestion): unknown {
-    if (method === "lsp" || method === "written_since" || this.mayBeOpen(params.path)) return undefined;
+    if (method !== "unsaved_text" && method !== "write_unsaved") return undefined;
+    if (this.mayBeOpen(params.path)) return undefined;
     return method === "unsaved_text" ? {} : { status: "not_open" };
   }
 

@@ -1,15 +1,19 @@
 /** Agents from elsewhere, and their turns. */
-import { agentRule } from "../../../policy/matching_rules.ts";
+import { agentRule, mcpRule } from "../../../policy/matching_rules.ts";
 import { hiddenFiles, ruleText } from "../../../policy/rules.ts";
+import { LspAnswer } from "../../../protocol/lsp.ts";
+import { EDITOR_SERVER } from "../../../protocol/options/foreign_agents.ts";
 import { plural } from "../../../shared/text/text.ts";
 import type { EngineAnswers } from "../../agents/engine.ts";
 import { AgentHost } from "../../foreign/agent_host.ts";
+import type { EditorToolPorts } from "../../foreign/tools/editor_tools.ts";
 import { defined } from "../../../shared/records.ts";
 import { neovimEnvironment } from "../../system/neovim_environment.ts";
-import type { ClientContext, ClientPorts } from "../context.ts";
-import { NO_CHAT, type ProjectPermissions } from "../permissions.ts";
+import type { ClientContext } from "../context.ts";
+import { NO_CHAT } from "../permissions.ts";
 
-export function projectAgents(permissions: ProjectPermissions, push: ClientPorts["push"]): AgentHost {
+export function projectAgents(client: ClientContext): AgentHost {
+  const { permissions, ports: { push } } = client;
   const { roots, user, sandbox } = permissions;
   return new AgentHost({
     roots,
@@ -22,7 +26,34 @@ export function projectAgents(permissions: ProjectPermissions, push: ClientPorts
         kind !== "host" ? [] : [verdict === "allow" ? pattern : `!${pattern}`]
       ),
     spool: (folder, since) => push({ type: "spool", folder, roots, ...defined({ since }) }),
+    tools: (session) => editorTools(client, session),
   });
+}
+
+/** The editor as an agent of this session sees it. */
+function editorTools(client: ClientContext, session: string): EditorToolPorts {
+  const { permissions: { roots, rules }, ports: { editor, ownerOf } } = client;
+  return {
+    roots,
+    rules: () => client.rulesOf(session),
+    refusal(tool) {
+      const chat = ownerOf(session);
+      if (chat === undefined) return "the session is closed";
+      const rule = mcpRule(rules.rules(chat), EDITOR_SERVER.name, tool);
+      if (rule !== undefined && rule.verdict !== "allow") return `the rule ${ruleText(rule)} is against it`;
+      return editor.isNeovim || tool === "plan" ? undefined : "no Neovim is running";
+    },
+    async languages(request) {
+      const params = { roots, request, servers: { policy: "running" } } as const;
+      const answer = LspAnswer.parse(await editor.ask({ method: "lsp", params }, session));
+      return answer.kind === "not_running"
+        ? { kind: "nothing", reason: "The language server is not running." }
+        : answer;
+    },
+    view: () => editor.view(roots, session),
+    unsavedText: async (path) => (await editor.unsavedText(path, session)).text,
+    plan: () => client.agents.plans.get(session) ?? [],
+  };
 }
 
 export function agentAnswers(client: ClientContext): Pick<EngineAnswers, "agent_begin" | "agent_end"> {
@@ -61,7 +92,7 @@ export async function startAgent(
   if (rule?.verdict === "deny") {
     throw new Error(`Cannot start ${name}: the rule ${ruleText(rule)} denies it.`);
   }
-  const pipe = await agents.start(name, (program) => pipes.add(program, agents.errorsOf(name)));
+  const pipe = await agents.start(name, sessionId, (program) => pipes.add(program, agents.errorsOf(name)));
   // Its answers are another model's text, which may come from anywhere.
   if (chat !== NO_CHAT) trustOf(client, chat, sessionId).taint("agent");
   return pipe;

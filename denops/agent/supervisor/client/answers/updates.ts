@@ -11,8 +11,11 @@ import { oneLine, plainAnswer } from "../../screen/visible.ts";
 import { engineTrace } from "../../system/trace_file.ts";
 import type { ClientContext } from "../context.ts";
 
+/** Steps of a plan that are kept for tools. */
+const MOST_STEPS = 100;
+
 export function sessionUpdates(
-  { ports, ledger }: ClientContext,
+  { ports, ledger, agents }: ClientContext,
 ): (notification: SessionNotification) => void {
   const { push, chatOf, ownerOf } = ports;
   const costs = new Increments();
@@ -26,6 +29,7 @@ export function sessionUpdates(
     if (chat === undefined) return;
     // The user chooses the mode; the engine may only narrow it.
     if (update.sessionUpdate === "current_mode_update") return ports.narrow(chat, update.currentModeId);
+    if (update.sessionUpdate === "plan") agents.plans.set(sessionId, update.entries.slice(0, MOST_STEPS));
     const since = trace?.now();
     screenUpdates(chat, update).forEach(push);
     trace?.span("update", since);
