@@ -17,10 +17,16 @@ Deno.test({
       { "a.txt": "a\n", ".env": SECRET, "deep/.env": SECRET },
       {
         denied: ["**/.env"],
-        home: { ".ssh/id": SECRET, "notes": SECRET, ".shell/own": "own\n", ".shell.json": "{}" },
+        home: {
+          ".ssh/id": SECRET,
+          "notes": SECRET,
+          ".shell/own": "own\n",
+          ".shell.json": "{}",
+          ".plug/one": "one\n",
+        },
         row: {
-          config: ["~/.shell", "~/.shell.json", "~/.new/deep"],
-          read_only: ["~/.shell/hooks.json", "~/.shell/own.toml"],
+          config: ["~/.shell", "~/.shell.json", "~/.new/deep", "~/.plug"],
+          read_only: ["~/.shell/hooks.json", "~/.shell/own.toml", "~/.plug"],
           env: ["OWN"],
           set: { SET: "s" },
         },
@@ -46,7 +52,13 @@ exec 3<>/dev/tcp/1.1.1.1/80; curl -sm 5 http://example.com/; echo "code $?"`);
 echo evil > ~/.shell/hooks.json; echo evil > ~/.shell/x; mv -f ~/.shell/x ~/.shell/own.toml; rm -f ~/.shell/hooks.json
 mv ~/.shell ~/.other; ln -sf x ~/.shell/own.toml`,
     );
+    const plugged = await agent.run(
+      `cd ~/.plug; echo evil > one; rm -f one; mv one three; echo new > two && cat one two`,
+    );
+    assert.equal(plugged.trim().split("\n").slice(-2).join(), "one,new");
     const { effects, notes } = await agent.end();
+    assert.deepEqual([...Deno.readDirSync(agent.home.path(".plug"))].map(({ name }) => name), ["one"]);
+    assert.equal(await agent.home.read(".plug/one"), "one\n");
     assert.equal(effects, undefined, agent.changes().join());
     assert.deepEqual(notes.map((note) => note.slice(0, 28)), ["Refused hosts: example.com:8"]);
     assert.equal(await agent.home.read(".shell/own"), "own\nmine\n");

@@ -34,11 +34,24 @@ export async function configMounts(
     const real = await Deno.realPath(path);
     const again = problemOf(real, place);
     if (again !== undefined) throw new Error(`Cannot start ${title}: its config ${entry} ${again}.`);
-    mounts.push({ kind, path: real });
     const own = join(await Deno.realPath(dirname(path)), path.slice(path.lastIndexOf("/") + 1));
-    if (own !== real) mounts.push({ kind, path: own, source: real });
+    for (const shown of new Set([real, own])) {
+      if (kind === "read" && (await Deno.stat(real)).isDirectory) mounts.push(...readOnlyFolder(shown, real));
+      else mounts.push({ kind, path: shown, source: real });
+    }
   }
   return mounts;
+}
+
+/** What is in it stays as it is. New files vanish with the sandbox: some agents do not start where they cannot write. */
+function readOnlyFolder(path: string, source: string): readonly Mount[] {
+  const entries = [...Deno.readDirSync(source)].map(({ name, isSymlink }): Mount => {
+    const [shown, real] = [join(path, name), join(source, name)];
+    return isSymlink
+      ? { kind: "link", path: shown, target: Deno.readLinkSync(real) }
+      : { kind: "read", path: shown, source: real };
+  });
+  return [{ kind: "small_scratch", path }, ...entries];
 }
 
 /** The end of a sentence. */
