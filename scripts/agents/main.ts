@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { ChildNvim } from "../../tests/support/nvim.ts";
 import { type Scratch, scratch, waitUntil } from "../../tests/support/project.ts";
 import { DEPS, PROJECT, taskArguments, toolEnvironment } from "../environment.ts";
@@ -35,7 +36,9 @@ async function startPlace(agent: RealAgent): Promise<Place & AsyncDisposable> {
   );
   const home = stack.use(await scratch({ "secret.txt": "hidden\n", ...agent.home(url) }));
   const state = stack.use(await scratch());
-  const options = { agent: agent.name, agents: { [agent.name]: row }, state_dir: state.root };
+  // opencode would download ripgrep.
+  const shell = { read: [join(DEPS, "bin"), join(DEPS, "rg")] };
+  const options = { agent: agent.name, agents: { [agent.name]: row }, state_dir: state.root, shell };
   const nvim = stack.use(
     await ChildNvim.start({
       ...{ columns: 100, lines: 40, cwd: project.root, runtime: [PROJECT] },

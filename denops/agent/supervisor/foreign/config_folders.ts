@@ -35,21 +35,22 @@ export async function configMounts(
     const again = problemOf(real, place);
     if (again !== undefined) throw new Error(`Cannot start ${title}: its config ${entry} ${again}.`);
     const own = join(await Deno.realPath(dirname(path)), path.slice(path.lastIndexOf("/") + 1));
-    for (const shown of new Set([real, own])) {
-      if (kind === "read" && (await Deno.stat(real)).isDirectory) mounts.push(...readOnlyFolder(shown, real));
-      else mounts.push({ kind, path: shown, source: real });
+    for (const place of new Set([real, own])) {
+      if (kind === "read" && (await Deno.stat(real)).isDirectory) mounts.push(...readOnlyFolder(place, real));
+      else mounts.push({ kind, path: place, source: real });
     }
   }
   return mounts;
 }
 
-/** What is in it stays as it is. New files vanish with the sandbox: some agents do not start where they cannot write. */
+/** Its files stay as they are. New ones vanish with the sandbox: some agents do not start where they cannot write. */
 function readOnlyFolder(path: string, source: string): readonly Mount[] {
   const entries = [...Deno.readDirSync(source)].map(({ name, isSymlink }): Mount => {
-    const [shown, real] = [join(path, name), join(source, name)];
+    const entry = join(path, name);
+    const real = join(source, name);
     return isSymlink
-      ? { kind: "link", path: shown, target: Deno.readLinkSync(real) }
-      : { kind: "read", path: shown, source: real };
+      ? { kind: "link", path: entry, target: Deno.readLinkSync(real) }
+      : { kind: "read", path: entry, source: real };
   });
   return [{ kind: "small_scratch", path }, ...entries];
 }
