@@ -242,6 +242,24 @@ local function show_commands(commands, sandbox)
   end
 end
 
+---@param report table see HealthReport in protocol/ui.ts
+local function show_agents(report)
+  health.start("agent: other agents")
+  local agents, commands = report.agents or { known = {}, absent = {} }, report.commands
+  for _, agent in ipairs(agents.known) do
+    (agent.ready and health.ok or health.warn)(("%s: %s"):format(agent.name, agent.text))
+  end
+  if #agents.known > 0 and commands and commands.rehearses ~= "" then
+    health.warn("No overlay, so none of them starts here: " .. commands.rehearses)
+  elseif #agents.known > 0 and commands then
+    health.ok("They run over an overlay of the project: their changes are judged before they are kept")
+  end
+  if #agents.absent > 0 then
+    local names = table.concat(agents.absent, ", ")
+    health.info(("Not installed: %s. See :help agent-other-agents"):format(names))
+  end
+end
+
 ---@param profiles string[]
 local function show_programs(profiles)
   health.start("agent: profiles of programs")
@@ -282,6 +300,7 @@ function M.check()
     show_project(report)
     show_engine_sandbox(report)
     show_commands(report.commands, report.sandbox)
+    show_agents(report)
     show_programs(report.profiles)
   else
     health.start("agent: supervisor and engine")

@@ -58,7 +58,7 @@ Deno.test("with the option agent no provider is needed", async () => {
     const lines = await report();
     return lines.includes("provider: agent missing") ? lines : undefined;
   });
-  assert.match(text, /provider agent missing: no-such-agent is not on the PATH/);
+  assert.match(text, /missing: Cannot start Missing: no-such-agent is not on the PATH/);
   assert.ok(!text.includes("nowhere"), text);
   await nvim.command("bwipeout");
 });

@@ -33,6 +33,7 @@ const ORDER = [
   "sandbox of the engine",
   "sandbox of commands",
   "hidden from commands",
+  "other agents",
   "programs",
   "language servers",
   "host",

@@ -106,6 +106,7 @@ export const RULES: readonly (readonly [from: string, to: readonly string[]])[] 
   ["supervisor/actions", [
     "supervisor/system",
     "supervisor/mcp",
+    "supervisor/foreign",
     "supervisor/commands",
     "supervisor/gate",
     "supervisor/screen",

@@ -18,6 +18,7 @@ export interface HealthReport {
   readonly engine_sandbox: readonly string[];
   readonly engine_deno: readonly string[];
   readonly commands?: CommandsReport;
+  readonly agents?: AgentsReport;
   /** Problems, one line each. */
   readonly problems: readonly string[];
   /** Problems of options that only the supervisor can check: the name, a colon, and the reason. */
@@ -38,4 +39,11 @@ export interface CommandsReport {
   /** Folders and files that appear empty to commands. */
   readonly masked_folders: readonly string[];
   readonly masked_files: readonly string[];
+}
+
+export interface AgentsReport {
+  /** Those that are installed or that an option names. Not ready: the reason is in the text. */
+  readonly known: readonly { readonly name: string; readonly text: string; readonly ready: boolean }[];
+  /** Names of the others. */
+  readonly absent: readonly string[];
 }

@@ -12,12 +12,12 @@ import { findRoot, otherRoots, type RootQuery } from "../agents/root.ts";
 import { checkProvider } from "../agents/provider_check.ts";
 import { RuleBook } from "../gate/rule_book.ts";
 import { NO_CHAT } from "../client/permissions.ts";
-import { commandEnvironment } from "../system/environment.ts";
-import { openProgram, PROFILES } from "../system/programs.ts";
+import { agentsReport } from "../foreign/agents_report.ts";
+import { PROFILES } from "../system/programs.ts";
 import { ensureStateFolder } from "../system/project_state.ts";
-import { findProgram } from "../system/sandbox.ts";
 import { CommandSandbox } from "../commands/sandbox.ts";
 import { filesReport } from "./health_files.ts";
+import { programVersion } from "./program_version.ts";
 
 type SourceModel = Awaited<ReturnType<typeof engineModel>>;
 
@@ -50,12 +50,13 @@ export async function healthReport(
   const isKept = user !== undefined &&
     await ensureStateFolder(user.state_dir).then(() => true, note) === true;
   const checking = engine && checkProvider(engine.provider, engine.model, world.fetch);
-  const providers = user === undefined ? [] : offersOf(withoutInvalidProviders(user, options), world, roots);
+  const providers = user === undefined ? [] : new Offers(world).own(withoutInvalidProviders(user, options));
   const usable = isKept && root !== undefined;
   const launch = usable
     ? await launchCommand(roots, engine?.provider.base_url, user, () => {}).catch(note)
     : undefined;
   const commands = usable ? await commandsReport(user, roots).catch(note) : undefined;
+  const agents = user && agentsReport(user, { roots, env: world.env });
   if (user !== undefined && root !== undefined) {
     const files = await filesReport(user, root, world);
     options.push(...files.options);
@@ -69,10 +70,13 @@ export async function healthReport(
     sandbox: launch?.sandbox ?? "",
     ...defined({ check: await checking }),
     ...engineArguments(launch),
-    ...defined({ commands }),
+    ...defined({ commands, agents: await agents }),
     problems,
     options,
-    programs: await Promise.all([version("ripgrep", "rg", roots), version("git", "git", roots)]),
+    programs: await Promise.all([
+      programVersion("ripgrep", "rg", roots),
+      programVersion("git", "git", roots),
+    ]),
     engines,
     profiles: Object.entries(PROFILES).map(([name, { purpose, reads, writes, network, unixSockets }]) => {
       const sockets = unixSockets ? "yes" : "no";
@@ -86,16 +90,6 @@ function withoutInvalidProviders(user: UserConfig, problems: readonly string[]):
   const invalid = new Set(problems.map((problem) => /^providers\.([^.:]+)/.exec(problem)?.[1]));
   const providers = Object.entries(user.providers).filter(([name]) => !invalid.has(name));
   return { ...user, providers: Object.fromEntries(providers) };
-}
-
-/** The user's providers, and the agents that are installed. */
-async function offersOf(
-  user: UserConfig,
-  world: Parameters<typeof engineModel>[1],
-  roots: readonly string[],
-): Promise<HealthReport["providers"]> {
-  const offers = new Offers(world);
-  return (await Promise.all([offers.own(user), offers.agents(user, roots)])).flat();
 }
 
 /** Shows where the key comes from, never the key. */
@@ -142,18 +136,4 @@ async function commandsReport(user: UserConfig, roots: readonly string[]): Promi
     masked_folders: hold === "none" ? [] : masks.folders,
     masked_files: hold === "none" ? [] : masks.files,
   };
-}
-
-async function version(
-  name: string,
-  program: string,
-  roots: readonly string[],
-): Promise<HealthReport["programs"][number]> {
-  const path = await findProgram(program, roots);
-  if (path === undefined) return { name };
-  const env = commandEnvironment([], undefined);
-  const command = openProgram("version", path, { args: ["--version"], env, stdin: "null", stderr: "null" });
-  const { stdout } = await command.output().catch(() => ({ stdout: new Uint8Array() }));
-  const [line = ""] = new TextDecoder().decode(stdout).split("\n");
-  return { name, found: `${line.trim()} (${path})` };
 }

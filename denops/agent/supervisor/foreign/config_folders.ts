@@ -27,7 +27,7 @@ export async function configMounts(
     ...read_only.map((entry) => ({ entry, kind: "read" as const })),
   ];
   for (const { entry, kind } of entries) {
-    const path = normalize(entry.startsWith("~/") ? join(home, entry.slice(2)) : entry).replace(/\/$/, "");
+    const path = configPath(entry, home);
     const problem = problemOf(path, place);
     if (problem !== undefined) throw new Error(`Cannot start ${title}: its config ${entry} ${problem}.`);
     await make(path);
@@ -53,6 +53,31 @@ function readOnlyFolder(path: string, source: string): readonly Mount[] {
       : { kind: "read", path: entry, source: real };
   });
   return [{ kind: "small_scratch", path }, ...entries];
+}
+
+/** @param entry absolute, or beginning with "~/" */
+export function configPath(entry: string, home: string): string {
+  return normalize(entry.startsWith("~/") ? join(home, entry.slice(2)) : entry).replace(/\/$/, "");
+}
+
+/** The entries that hold more than what `configMounts` has created. */
+export async function usedConfig(
+  { config, read_only = [] }: Pick<ForeignAgent, "config" | "read_only">,
+  home: string,
+): Promise<readonly string[]> {
+  const created = read_only.map((entry) => configPath(entry, home));
+  const isUsed = async (path: string): Promise<boolean> => {
+    try {
+      const { isDirectory, size } = await Deno.stat(path);
+      if (!isDirectory) return size > (EMPTY[extname(path)] ?? "").length;
+      const names = await Array.fromAsync(Deno.readDir(path), ({ name }) => join(path, name));
+      return names.some((name) => !created.includes(name));
+    } catch {
+      return false;
+    }
+  };
+  const used = await Promise.all(config.map((entry) => isUsed(configPath(entry, home))));
+  return config.filter((_, at) => used[at]);
 }
 
 /** The end of a sentence. */

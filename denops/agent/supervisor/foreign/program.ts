@@ -55,10 +55,14 @@ export async function agentProgram(
   { title, cmd: [program = ""], install }: ForeignAgent,
   roots: readonly string[],
 ): Promise<string> {
-  const path = program.startsWith("/") ? program : await findProgram(program, roots);
+  const isAbsolute = program.startsWith("/");
+  const path = isAbsolute
+    ? await Deno.stat(program).then(() => program, () => undefined)
+    : await findProgram(program, roots);
   if (path !== undefined) return path;
   const how = install === undefined ? "Install it, or set the option agents" : `Install it: ${install}`;
-  throw new Error(`Cannot start ${title}: ${program} is not on the PATH outside of the project. ${how}.`);
+  const problem = isAbsolute ? "does not exist" : "is not on the PATH outside of the project";
+  throw new Error(`Cannot start ${title}: ${program} ${problem}. ${how}.`);
 }
 
 /** Over these overlays, which stay when it has ended. @throws {Error} one line */
