@@ -113,6 +113,15 @@ M.shapes = {
       return lead == rest and beginning(names, lead) or {}
     end,
   },
+  handoff = {
+    doc = "the name of an agent, and any text",
+    matches = function(words)
+      return vim.list_contains(require("agent.menus.models").agent_names(), words:match("^%S+"))
+    end,
+    complete = function(lead, rest)
+      return lead == rest and beginning(require("agent.menus.models").agent_names(), lead) or {}
+    end,
+  },
   worktree_task = {
     doc = "merge or remove, optionally a name",
     has_name = true,

@@ -81,7 +81,7 @@ return {
       local stays_normal = chats.stays_normal()
       local chat = chats.new()
       if where then
-        require("agent.menus.models").choose_provider(chat, "agent " .. where)
+        chat:change_agent(where)
       end
       chat:show(options.context, stays_normal)
     end,

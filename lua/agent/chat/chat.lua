@@ -371,6 +371,12 @@ function Chat:choose_model()
   require("agent.menus.models").choose(self)
 end
 
+--- Continues with another agent.
+---@param name string
+function Chat:change_agent(name)
+  require("agent.menus.models").choose_provider(self, "agent " .. name)
+end
+
 function Chat:choose_permissions()
   require("agent.menus.permissions").choose(self)
 end

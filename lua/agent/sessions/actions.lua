@@ -35,6 +35,16 @@ return {
     end,
   },
   {
+    name = "handoff",
+    args = "{agent} [what]",
+    takes = "handoff",
+    doc = "Compose a message that hands the work over to another agent, in a chat with it.",
+    starts = "always",
+    run = function(chats, words)
+      require("agent.sessions.handoff").run(chats, words)
+    end,
+  },
+  {
     name = "rename",
     group = "session",
     args = '["title"]',

@@ -52,6 +52,7 @@ M.KINDS = {
   stop = "stop",
   start = "change",
   fork = "change",
+  handoff = "change",
   undo = "change",
   redo = "change",
   restore = "change",
