@@ -26,6 +26,13 @@ end
 
 local WORKTREE = "--worktree"
 
+---@return string[]
+local function by_agents()
+  return vim.tbl_map(function(name)
+    return "by " .. name
+  end, require("agent.menus.models").agent_names())
+end
+
 ---@type table<string, agent.Shape>
 M.shapes = {
   number = {
@@ -122,6 +129,13 @@ M.shapes = {
       return lead == rest and beginning(require("agent.menus.models").agent_names(), lead) or {}
     end,
   },
+  review = {
+    doc = "an action and a scope, or by and the name of an agent",
+    values = by_agents,
+    matches = function(words)
+      return vim.list_contains(by_agents(), words)
+    end,
+  },
   worktree_task = {
     doc = "merge or remove, optionally a name",
     has_name = true,
@@ -155,8 +169,8 @@ M.shapes = {
 ---@param words string
 ---@return string?
 function M.read(action, words)
-  if action.words then
-    return vim.list_contains(action.words, words) and words or nil
+  if action.words and vim.list_contains(action.words, words) then
+    return words
   end
   local shape = M.shapes[action.takes]
   if shape and shape.matches(words) then
@@ -187,7 +201,7 @@ end
 ---@return string?
 function M.problem(action, words)
   local shape = M.shapes[action.takes] or {}
-  local values = action.words or shape.values and shape.values(words) or {}
+  local values = vim.list_extend(shape.values and shape.values(words) or {}, action.words or {})
   local first, name = words, nil
   if shape.has_name then
     first, name = words:match("^(%S+)%s*(%S*)$")

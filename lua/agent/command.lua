@@ -59,7 +59,8 @@ function M.complete(lead, line)
     if shape and shape.complete then
       return shape.complete(lead, rest)
     end
-    phrases, typed = row and row.words or {}, rest
+    local more = shape and shape.values and shape.values(rest) or {}
+    phrases, typed = vim.list_extend(more, row and row.words or {}), rest
   else
     typed = after or typed
   end

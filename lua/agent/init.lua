@@ -33,7 +33,9 @@ local function connect()
     answer_approval = approval.use_typed,
     input_changed = approval.refit,
     turn_done = function(chat)
-      require("agent.review.findings").take(chat)
+      if not require("agent.review.by_agent").take(chat) then
+        require("agent.review.findings").take(chat)
+      end
       require("agent.menus.modes").offer_start(chat)
     end,
     sub_commands = sub_commands.in_input,

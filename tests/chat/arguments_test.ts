@@ -19,6 +19,7 @@ const WRONG_ARGUMENTS = {
   "new --worktre": "did you mean :Agent new --worktree?",
   "new claud": "did you mean :Agent new claude?",
   "review nxet": "did you mean :Agent review next?",
+  "review by claud": "did you mean :Agent review by claude?",
   "review keep fiel": "did you mean :Agent review keep file?",
   "keep hunks": "did you mean :Agent keep hunk?",
   "session exprot": "did you mean :Agent session export?",

@@ -377,6 +377,11 @@ function Chat:change_agent(name)
   require("agent.menus.models").choose_provider(self, "agent " .. name)
 end
 
+---@param name string
+function Chat:change_mode(name)
+  modes.choose(self, name)
+end
+
 function Chat:choose_permissions()
   require("agent.menus.permissions").choose(self)
 end

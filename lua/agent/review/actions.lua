@@ -6,6 +6,10 @@ local say = require("agent.ui.say")
 ---@param options agent.ActionOptions  lines for a comment; with a bang, comments steer the turn
 local function act(chats, what, options)
   local review = require("agent.review")
+  local agent = what and what:match("^by (%S+)$")
+  if agent then
+    return require("agent.review.by_agent").run(chats, agent)
+  end
   local verb, scope = (what or ""):match("^(%l+)%s*(%l*)$")
   if not verb then
     chats.get():step_aside()
@@ -25,7 +29,8 @@ return {
   {
     name = "review",
     plug = "AgentReview",
-    args = "[action] [scope]",
+    args = "[action] [scope|agent]",
+    takes = "review",
     words = {
       "next",
       "previous",

@@ -3,6 +3,7 @@
 local api = vim.api
 local client = require("agent.client")
 local files = require("agent.review.files")
+local find = require("agent.reload.find")
 local hunks_of = require("agent.review.hunks")
 local marks = require("agent.review.comment_marks")
 local say = require("agent.ui.say")
@@ -10,6 +11,9 @@ local store = require("agent.review.comment_store")
 local track = require("agent.review.track")
 
 local M = {}
+
+--- Larger files get no comments of agents.
+local MAX_BYTES = 10 * 1024 * 1024
 
 ---@type agent.review.Comment[]
 local comments = {}
@@ -103,7 +107,7 @@ end
 ---@param row integer
 ---@param is_deleted boolean
 ---@return agent.review.Comment?
-local function find(buf, row, is_deleted)
+local function comment_at(buf, row, is_deleted)
   return vim.iter(comments):find(function(comment)
     marks.look(comment)
     local is_there = comment.first <= row and row <= comment.last
@@ -152,7 +156,7 @@ function M.write(range)
   end
   range = range or selected()
   local first, last, deleted = lines_at(buf, range)
-  local comment = find(buf, first, deleted ~= nil)
+  local comment = comment_at(buf, first, deleted ~= nil)
   vim.ui.input({ prompt = "Comment: ", default = comment and comment.text or "" }, function(text)
     if not text or not api.nvim_buf_is_loaded(buf) then
       return
@@ -180,6 +184,39 @@ function M.write(range)
     marks.draw(comment, buf)
     keep(comment)
   end)
+end
+
+--- Adds a comment of an agent to a line of a file.
+---@param path string real
+---@param row integer
+---@param text string
+---@return boolean added false: the file cannot be read
+function M.add(path, row, text)
+  local buf = find.buffers(path)[1]
+  local is_loaded = buf ~= nil and api.nvim_buf_is_loaded(buf)
+  local stat = vim.uv.fs_stat(path)
+  local is_text = stat ~= nil and stat.type == "file" and stat.size <= MAX_BYTES
+  local lines = is_loaded and api.nvim_buf_get_lines(buf, 0, -1, false) or is_text and vim.fn.readfile(path) or {}
+  if #lines == 0 then
+    return false
+  end
+  row = math.max(1, math.min(row, #lines))
+  local comment = {
+    id = store.new_id(),
+    path = path,
+    folder = vim.fn.getcwd(),
+    side = "file",
+    text = text,
+    first = row,
+    last = row,
+    quoted = { lines[row] },
+  }
+  table.insert(comments, comment)
+  keep(comment)
+  if is_loaded then
+    marks.draw(comment, buf)
+  end
+  return true
 end
 
 --- Comments of this chat's project, sorted by file and line.

@@ -13,16 +13,12 @@ local MOST = 500
 local LONGEST = 1000
 
 --- Pure: reads lines of the form `path:line: text`; others are ignored.
----@param text string of an answer
+---@param text string
 ---@param root string
----@return table[]? items of the quickfix list; nil without such a block
-function M.read(text, root)
-  local block = ("\n" .. text):match("\n```+findings[^\n]*\n(.-)\n?```")
-  if not block then
-    return nil
-  end
+---@return table[] items of the quickfix list
+function M.lines(text, root)
   local items = {}
-  for line in vim.gsplit(block, "\n") do
+  for line in vim.gsplit(text, "\n") do
     local path, number, rest = line:sub(1, LONGEST):match("^[%s*-]*`?([^`:]+):(%d+)`?[%d:–-]*%s+(.+)$")
     if path and #items < MOST then
       local severity, confidence = rest:lower():match("^%W*(%l+)"), tonumber(rest:match("(%d+)/10"))
@@ -33,6 +29,15 @@ function M.read(text, root)
     end
   end
   return items
+end
+
+--- Pure.
+---@param text string of an answer
+---@param root string
+---@return table[]? items of the quickfix list; nil without a block `findings`
+function M.read(text, root)
+  local block = ("\n" .. text):match("^.*\n```+findings[^\n]*\n(.-)\n?```")
+  return block and M.lines(block, root)
 end
 
 --- Called at the end of a turn.

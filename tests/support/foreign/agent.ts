@@ -1,8 +1,8 @@
 /**
  * Another agent as a program: it speaks ACP and does what the user's message says between "@@" and "@@": a JSON list of
  * steps, each an object with one of the keys of STEPS; or with `scripts=FOLDER`, the list in FOLDER/NAME.json for the
- * message "play NAME". Without a list it answers "You said: …". It needs no module. Options are words of its command
- * line, such as `load`, `modes=auto,default`, `title=A title`, `login`, `deaf`.
+ * message "play NAME", with `always=NAME` for each message. Without a list it answers "You said: …". It needs no module.
+ * Options are words of its command line, such as `load`, `modes=auto,default`, `title=A title`, `login`, `deaf`.
  */
 
 type Fields = Record<string, unknown>;
@@ -20,6 +20,7 @@ let session = "";
 let cwd = "";
 /** The first MCP server of the session. */
 let server: { command: string; args: string[]; env: { name: string; value: string }[] } | undefined;
+let heard = "";
 let asked = 0;
 let cancel = Promise.withResolvers<void>();
 const answers = new Map<unknown, (answer: Fields) => void>();
@@ -94,6 +95,8 @@ async function callTool(name: string, args: unknown): Promise<string> {
 /** Key of a step → what it does; a string is the reason why the turn stops. */
 const STEPS: Record<string, (value: never, step: Fields) => unknown> = {
   say: (text: string) => say(text),
+  /** Says the whole message. */
+  echo: () => say(heard),
   think: (text: string) => update({ sessionUpdate: "agent_thought_chunk", content: { type: "text", text } }),
   update: (fields: Fields) => update(fields),
   send: (message: Fields) => send(message),
@@ -152,13 +155,14 @@ const STEPS: Record<string, (value: never, step: Fields) => unknown> = {
 };
 
 async function scriptOf(text: string): Promise<string> {
-  const [, name] = /^play (\S+)/.exec(text) ?? [];
+  const name = OPTIONS.get("always") ?? /^play (\S+)/.exec(text)?.[1];
   const folder = OPTIONS.get("scripts");
   if (name !== undefined && folder !== undefined) return await Deno.readTextFile(`${folder}/${name}.json`);
   return /@@([^]*)@@/.exec(text)?.[1] ?? JSON.stringify([{ say: `You said: ${text.split("\n\n")[0]}` }]);
 }
 
 async function turn(text: string): Promise<string> {
+  heard = text;
   const steps: unknown = JSON.parse(await scriptOf(text));
   for (const step of Array.isArray(steps) ? steps as Fields[] : []) {
     const key = Object.keys(step).find((one) => one in STEPS) ?? "";
