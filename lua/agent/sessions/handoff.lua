@@ -110,7 +110,7 @@ function M.run(chats, argument)
   local chat = chats.get()
   local session = chat.timeline.session
   if not agent then
-    return say.error("Cannot hand the session over: no agent is named. Try :Agent handoff claude")
+    return say.error("name an agent: :Agent handoff claude")
   elseif not session then
     return say.info("nothing to hand over yet: :Agent new " .. agent .. " starts a chat with it")
   end

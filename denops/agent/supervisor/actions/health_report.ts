@@ -78,11 +78,15 @@ export async function healthReport(
       programVersion("git", "git", roots),
     ]),
     engines,
-    profiles: Object.entries(PROFILES).map(([name, { purpose, reads, writes, network, unixSockets }]) => {
-      const sockets = unixSockets ? "yes" : "no";
-      return `${name}: ${purpose}; reads ${reads}; writes ${writes}; network: ${network}; Unix sockets: ${sockets}`;
-    }),
+    profiles: profileLines(),
   };
+}
+
+function profileLines(): readonly string[] {
+  return Object.entries(PROFILES).map(([name, { purpose, reads, writes, network, unixSockets }]) => {
+    const sockets = unixSockets ? "yes" : "no";
+    return `${name}: ${purpose}; reads ${reads}; writes ${writes}; network: ${network}; Unix sockets: ${sockets}`;
+  });
 }
 
 /** @param problems of the options: "providers.work.wire: …" */
