@@ -17,13 +17,14 @@ local TABLE = {
   { "mode effort model provider permissions", "hold now now now refuse" },
   { "stop", "give_up nothing stop nothing nothing" },
   {
-    "start fork undo redo restore compact rename archive delete export changes pause tools agents jobs mcp context trace",
+    "start fork handoff undo redo restore compact rename archive delete export changes pause tools agents jobs "
+      .. "mcp context trace",
     "refuse now now now refuse",
   },
   { "rewind", "refuse now refuse refuse refuse" },
   {
     "open toggle new worktree chats sessions resume edit queue paste approval approve reject review keep why rules "
-      .. "log usage login logout tutor config health",
+      .. "log usage login logout tutor config health index",
     "now now now now now",
   },
 }
