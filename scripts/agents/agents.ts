@@ -108,7 +108,12 @@ export const REAL_AGENTS: readonly RealAgent[] = [
     calls: () => ({
       read: call("exec_command", { cmd: "cat a.txt" }),
       edit: codexPatch("*** Update File: a.txt\n@@\n one\n-two\n+2\n three"),
-      command: (line) => call("exec_command", { cmd: line }),
+      command: (line) =>
+        call("exec_command", {
+          cmd: line,
+          sandbox_permissions: "require_escalated",
+          justification: "it writes",
+        }),
     }),
   },
   {
