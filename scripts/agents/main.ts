@@ -28,7 +28,8 @@ type Check = (place: Place) => Promise<void>;
 
 async function startPlace(agent: RealAgent): Promise<Place & AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
-  const model = stack.use(startAgentModel("127.0.0.1"));
+  // Not 127.0.0.1, where opencode serves itself: what is an allowed host is reached through the proxy.
+  const model = stack.use(startAgentModel("127.0.0.2"));
   const url = `http://${model.host}`;
   const row = await agentRow(agent, DEPS, url);
   const project = stack.use(
