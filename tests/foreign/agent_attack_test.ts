@@ -1,8 +1,9 @@
 /** Promises about agents from elsewhere, attacked: nothing but their overlay and their own files is ever written. */
 import assert from "node:assert/strict";
 import { findProgram } from "../../denops/agent/supervisor/system/sandbox.ts";
-import { hostedShell } from "../support/foreign/hosted_shell.ts";
-import { waitUntil } from "../support/project.ts";
+import { projectState, scratchFolder } from "../../denops/agent/supervisor/system/project_state.ts";
+import { hostedShell, SESSION } from "../support/foreign/hosted_shell.ts";
+import { scratch, waitUntil } from "../support/project.ts";
 import { IS_FULL } from "../support/sample.ts";
 import { treeOf } from "../support/trees.ts";
 
@@ -201,5 +202,33 @@ mount --make-rshared /; mount --bind /tmp ${root}; mount -t overlay -o lowerdir=
     assert.deepEqual(agent.changes(), ["new.txt: file"]);
     assert.deepEqual(treeOf(root, { exact: true }), before);
     assert.equal(await agent.home.read(".shell/x"), "x\n");
+  },
+});
+
+Deno.test({
+  name: "the agent's version of a conflict is stored where neither engines nor commands can put links",
+  ignore,
+  async fn() {
+    await using agent = await hostedShell({ "a.txt": "one\n", "b.txt": "b\n" });
+    await using outside = await scratch({ "a.txt": "the user's\n" });
+    const { project, state } = agent;
+    // An engine writes below its own state folder, commands below the scratch folders.
+    const own = await projectState(project.root, state.root);
+    const folder = await scratchFolder(own);
+    await Deno.mkdir(`${folder}/${SESSION}`);
+    for (const name of ["conflicts", `${SESSION}/conflicts`]) {
+      await Deno.symlink(outside.root, `${folder}/${name}`);
+    }
+    await state.write("conflicts/2020-01-01T00-00-00-000Z-x/old.txt", "old\n");
+    await agent.begin();
+    await agent.run(`cd ${project.root}; echo agent > a.txt`);
+    await agent.project.write("a.txt", "user\n");
+    const [note = ""] = (await agent.end()).notes;
+    const [copy = ""] = /\/\S+a\.txt/.exec(note) ?? [];
+    assert.ok(copy.startsWith(`${state.root}/conflicts/`) && !copy.startsWith(own), note);
+    assert.equal(await Deno.readTextFile(copy), "agent\n");
+    assert.deepEqual([...Deno.readDirSync(outside.root)].map(({ name }) => name), ["a.txt"]);
+    assert.equal(await outside.read("a.txt"), "the user's\n");
+    assert.equal([...Deno.readDirSync(state.path("conflicts"))].length, 1, "old ones are removed");
   },
 });

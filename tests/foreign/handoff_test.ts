@@ -11,6 +11,7 @@ call write_file {"path": "made.txt", "content": "one\\ntwo\\n"}
 say I made it.
 ---
 expect Another coding agent takes this work over
+wait summary
 say The goal is a file @https://example.org with two lines.
 `;
 
@@ -36,7 +37,10 @@ Deno.test({
     await waitForTurn(nvim);
     await waitForChat(nvim, "I made it.");
     await nvim.command("Agent handoff scripted test the file");
+    // The chat opens at once, and the user types in it before the summary is there.
     await nvim.waitForScreen("Scripted · ");
+    await nvim.keys("<Esc>iquickly<Esc>");
+    server.release("summary");
     await nvim.waitFor(`vim.api.nvim_get_current_buf() == require("agent.chat").current().input.buffer
       and vim.fn.search("Files that it has changed", "nw") > 0`);
     const text = await nvim.lua<string>(INPUT);
@@ -49,7 +53,11 @@ Deno.test({
         "- made.txt (created, +2 −0)",
       ]
     ) assert.ok(text.includes(part), `${part}\n${text}`);
-    assert.deepEqual(await nvim.lua("return vim.api.nvim_win_get_cursor(0)[1]"), 1);
+    assert.match(text, /\nquickly$/);
+    assert.ok(
+      await nvim.lua<number>("return vim.api.nvim_win_get_cursor(0)[1]") > 1,
+      "the cursor stays there",
+    );
     assert.equal(server.requests.length, 3);
     await nvim.command("Agent send");
     await waitForTurn(nvim);

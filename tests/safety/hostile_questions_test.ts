@@ -36,7 +36,7 @@ const BUFFERS = `return vim.tbl_map(function(buffer)
 end, vim.fn.getbufinfo({ buflisted = 1 }))`;
 
 Deno.test({
-  name: "an engine is told of its project's unsaved buffers only, and changes no others",
+  name: "an engine is told of its project's unsaved buffers only, changes no others and starts no agent",
   ignore: Deno.build.os === "windows",
   async fn() {
     await using around = await scratch({
@@ -58,7 +58,9 @@ Deno.test({
       "../outside/draft.txt",
     ];
     const own = { method: method("unsaved_text"), request: true, params: { path: join(root, "own.txt") } };
-    const orders = [...foreign.flatMap((path) => ordersAbout(path, root)), own];
+    // Another agent would work with the user's logins.
+    const start = { method: method("pipe_open"), request: true, params: { kind: "agent", name: "claude" } };
+    const orders = [...foreign.flatMap((path) => ordersAbout(path, root)), own, start];
     await using tainted = await startTainted(orders, { root, options: "files = { save_unsaved = true }" });
     const { nvim } = tainted;
     await nvim.lua(
@@ -78,6 +80,7 @@ Deno.test({
     const transcript = await tainted.transcript();
     assert.ok(transcript.some((line) => line.includes("the project's own draft")), transcript.join("\n"));
     assert.ok(transcript.every((line) => !line.includes(DRAFT)), "the draft was told");
+    assert.ok(transcript.join("\n").includes("Cannot start claude: this session does not use it."));
     const asked = transcript.filter((line) => line.startsWith(`${method("lsp")}:`));
     assert.equal(asked.length, foreign.length);
     for (const answer of asked) assert.match(answer, /is not a file of this engine's project/);

@@ -114,18 +114,24 @@ function M.run(chats, argument)
   elseif not session then
     return say.info("nothing to hand over yet: :Agent new " .. agent .. " starts a chat with it")
   end
+  -- The chat opens at once: later the user may be typing elsewhere.
+  local other = chats.new(chat.timeline.root)
+  other:change_agent(agent)
+  other:show()
   say.info("summarising the session …")
   summarise(chat, function(summary)
     client.request(chat, "changes", { sessionId = session }, function(result)
-      local text = message(chat, words, summary, result and result.files or {})
-      local other = chats.new(chat.timeline.root)
-      other:change_agent(agent)
-      other:show()
+      if other.is_closed then
+        return
+      end
+      local input = other.input
+      local was_empty = input:is_empty()
       -- Others have written most of it.
-      other.input:add(text, true)
-      if vim.api.nvim_get_current_buf() == other.input.buffer then
+      input:add(message(chat, words, summary, result and result.files or {}), true)
+      local window = vim.fn.win_findbuf(input.buffer)[1]
+      if was_empty and window then
         -- The user's own words are in the first line.
-        vim.api.nvim_win_set_cursor(0, { 1, vim.fn.col({ 1, "$" }) - 1 })
+        vim.api.nvim_win_set_cursor(window, { 1, #vim.api.nvim_buf_get_lines(input.buffer, 0, 1, false)[1] })
       end
     end)
   end)

@@ -179,48 +179,6 @@ Deno.test("in a mode that changes nothing a write is refused, and what was chang
   assert.equal(await session.project.read("a.txt"), "one\ntwo\n");
 });
 
-Deno.test("a stopped turn is cancelled, and the next message asks about what it had changed", async () => {
-  const begun = Promise.withResolvers<void>();
-  const prompts: string[] = [];
-  await using session = await foreignSession({
-    async turn(text, hand) {
-      prompts.push(text);
-      if (prompts.length > 1) return;
-      hand.say("Half");
-      hand.call("c1", { title: "Run", kind: "execute", status: "in_progress" });
-      await hand.change("echo half > a.txt");
-      begun.resolve();
-      await hand.cancelled;
-      return "cancelled";
-    },
-  }, { ask: ({ force }) => force ? { answer: "allow_once" } : { answer: "reject" } });
-  const turn = session.prompt("Go");
-  await begun.promise;
-  session.session.cancel();
-  assert.deepEqual(await turn, CANCELLED);
-  checkEvents(session.events);
-  assert.deepEqual(session.agent.steps, ["open", "begin", "end"]);
-  assert.ok(linesOf(session.events).includes("failed: stopped"));
-  assert.equal(await session.project.read("a.txt"), "one\ntwo\n");
-  assert.deepEqual(await session.prompt("Continue"), END_TURN);
-  checkEvents(session.events);
-  assert.equal(await session.project.read("a.txt"), "half\n");
-  assert.deepEqual(session.agent.steps, ["open", "begin", "end", "begin", "end complete"]);
-});
-
-Deno.test("an agent hears that its changes were not kept", async () => {
-  const prompts: string[] = [];
-  await using session = await foreignSession({
-    async turn(text, hand) {
-      prompts.push(text);
-      if (prompts.length === 1) await hand.change("echo bad > a.txt");
-    },
-  }, { ask: () => ({ answer: "reject", reason: "not this file" }) });
-  for (const text of ["one", "two", "three"]) await session.prompt(text);
-  assert.match(prompts[1] ?? "", /The user did not keep what Claude changed \(1 change\): not this file\./);
-  assert.ok(!prompts[2]?.includes("not keep"));
-});
-
 Deno.test("an agent that does not stop is ended, and the next message starts it again with its own session", async () => {
   const begun = Promise.withResolvers<void>();
   const loaded: unknown[] = [];

@@ -2,7 +2,7 @@
 import { z } from "../../deps/zod.ts";
 import { isRecord } from "../../shared/records.ts";
 import { middleCut } from "../../shared/text/text.ts";
-import type { FileLocation, Plan, ToolKind } from "../log/events.ts";
+import { type FileLocation, type Plan, ToolKind } from "../log/events.ts";
 import { cleanLine, cleanText } from "../mcp/clean.ts";
 import { answerOf } from "../mcp/results.ts";
 
@@ -189,18 +189,6 @@ function commandsOf(all: readonly unknown[]): readonly OfferedCommand[] {
   });
 }
 
-const KINDS: readonly ToolKind[] = [
-  "read",
-  "edit",
-  "delete",
-  "move",
-  "search",
-  "execute",
-  "think",
-  "fetch",
-  "other",
-];
-
 export function readCall(fields: z.infer<typeof CallFields>): CallUpdate {
   const { toolCallId: id, title, name, kind, status, content, locations, rawInput, rawOutput } = fields;
   const meta = isRecord(fields._meta) ? fields._meta : {};
@@ -209,7 +197,7 @@ export function readCall(fields: z.infer<typeof CallFields>): CallUpdate {
   return {
     id,
     title: line(title),
-    kind: kind === undefined ? undefined : KINDS.find((one) => one === kind) ?? "other",
+    kind: kind === undefined ? undefined : ToolKind.safeParse(kind).data ?? "other",
     switchesMode: kind === "switch_mode",
     tool: line(name),
     status: (["pending", "in_progress", "completed", "failed"] as const).find((one) => one === status),

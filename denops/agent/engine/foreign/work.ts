@@ -173,6 +173,8 @@ export class ForeignWork {
       const results = end.type === "stopped"
         ? []
         : await this.#settle({ ...found, agent }, isComplete, ports, signal);
+      // The question was stopped, not answered.
+      if (signal.aborted && results.some(({ isError }) => isError)) this.#stopped = { ...found, agent };
       turn.spoken.finish(results, !isComplete);
     } finally {
       if (agent.hasEnded && this.#stopped?.effects === undefined) agent.close("it has ended");

@@ -6,9 +6,9 @@ import { AgentSandbox } from "../commands/agent_sandbox.ts";
 import type { CommandSandbox } from "../commands/sandbox.ts";
 import type { EndedTurn } from "../commands/terminals.ts";
 import { ErrorLines, type PipeProgram } from "../pipes/pipes.ts";
-import { projectState, scratchFolder } from "../system/project_state.ts";
 import { runFolder } from "../system/run_folder.ts";
-import { AgentTurns, conflictFolder } from "./agent_turns.ts";
+import { AgentTurns } from "./agent_turns.ts";
+import { conflictFolder, removeOldConflicts } from "./conflicts.ts";
 import { agentRow, startAgentProgram } from "./program.ts";
 import type { EditorToolPorts, PlanStep } from "./tools/editor_tools.ts";
 
@@ -90,9 +90,7 @@ export class AgentHost {
   /** @param denied globs of files that the session's turn must not read @throws {Error} one line */
   async begin(pipe: string, session: string, denied: readonly string[]): Promise<void> {
     const { roots, user: { state_dir } } = this.#options;
-    const [root = ""] = roots;
-    const state = await projectState(root, state_dir);
-    const conflicts = conflictFolder(await scratchFolder(state), session);
+    removeOldConflicts(state_dir).catch(() => {});
     const turns = this.#of(pipe);
     await this.#dropSpool(pipe);
     const spool = join(await runFolder(), `spool-${crypto.randomUUID().slice(0, 8)}`);
@@ -100,7 +98,7 @@ export class AgentHost {
     this.#spools.set(pipe, spool);
     // Before the turn can write anything.
     this.#options.spool(spool, await turns.now());
-    await turns.begin(session, { roots, denied, spool, conflicts });
+    await turns.begin(session, { roots, denied, spool, conflicts: conflictFolder(state_dir) });
   }
 
   /** @throws {Error} one line */

@@ -1,5 +1,4 @@
 /** A running agent from elsewhere, whose turns write to overlays of the workspace. */
-import { join } from "node:path";
 import type { CommandEffects } from "../../protocol/commands.ts";
 import type { ForeignAgent } from "../../protocol/options/foreign_agents.ts";
 import type { ScreenResult } from "../../protocol/screen_requests.ts";
@@ -225,9 +224,3 @@ function sameVersions(
 }
 
 const STILL_OPEN = "A program still has a file open for writing: what it writes from now on is not kept.";
-
-/** The folder of a session's conflicts. @throws {Error} if the session's id is no name @param scratch of the project */
-export function conflictFolder(scratch: string, session: string): string {
-  if (!/^[\w-]{1,100}$/.test(session)) throw new Error("the session has no valid id");
-  return join(scratch, session, "conflicts", new Date().toISOString().replace(/[:.]/g, "-"));
-}

@@ -87,6 +87,8 @@ export async function startAgent(
   name: string,
 ): Promise<string> {
   const { ports: { ownerOf, trustOf }, permissions, pipes, agents } = client;
+  // The user has chosen it for this engine; an engine of a model starts nothing with the user's logins.
+  if (permissions.user.agent !== name) throw new Error(`Cannot start ${name}: this session does not use it.`);
   const chat = ownerOf(sessionId) ?? NO_CHAT;
   const rule = agentRule(permissions.rules.rules(chat), name);
   if (rule?.verdict === "deny") {
