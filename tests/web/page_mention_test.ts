@@ -119,6 +119,11 @@ Deno.test({
       await nvim.waitForScreen("@https://a @http://docs.example/guide");
       await nvim.keys("<C-s>");
     });
+    // A mapping may send the text before Neovim has had a moment.
+    const quick = await play(() =>
+      nvim.lua(`vim.paste({ "see @http://docs.example/quick" }, -1) vim.cmd("Agent send")`)
+    );
+    assert.match(quick, /see \\@http:\/\/docs\.example\/quick/);
     assert.equal(requests.length, 3);
     await nvim.command("Agent usage");
     const page = `table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")`;

@@ -45,6 +45,19 @@ local function escape(buffer, first, last)
   end
 end
 
+--- What is still to be done to an input's text, by buffer: a text cannot be changed while it changes.
+local pending = {} ---@type table<integer, fun()[]>
+
+--- Does it now, because the text is about to be sent.
+---@param buffer integer of an input
+function M.settle(buffer)
+  local works = pending[buffer] or {}
+  pending[buffer] = nil
+  for _, work in ipairs(works) do
+    work()
+  end
+end
+
 --- Puts a "\" before each mention of a page whose "@" was not typed.
 ---@param buffer integer of an input
 ---@param is_own fun(): boolean whether we write
@@ -76,12 +89,17 @@ function M.watch(buffer, is_own)
       local typed = keys
       keys = math.max(0, keys - select(2, text:gsub("@", "")))
       if select(2, text:gsub(PAGE, "")) > typed then
-        vim.schedule(function()
+        pending[buffer] = pending[buffer] or {}
+        table.insert(pending[buffer], function()
           escape(buffer, { row, column }, last)
+        end)
+        vim.schedule(function()
+          M.settle(buffer)
         end)
       end
     end,
     on_detach = function()
+      pending[buffer] = nil
       vim.on_key(nil, namespace)
     end,
   })

@@ -8,7 +8,17 @@ import type { ReadonlyDeep } from "../../shared/readonly.ts";
 const StopReason = z.enum(["end_turn", "max_iterations", "max_tokens", "cancelled", "refused"]);
 export type StopReason = z.infer<typeof StopReason>;
 
-export const ToolKind = z.enum(["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other"]);
+export const ToolKind = z.enum([
+  "read",
+  "edit",
+  "delete",
+  "move",
+  "search",
+  "execute",
+  "think",
+  "fetch",
+  "other",
+]);
 export type ToolKind = z.infer<typeof ToolKind>;
 
 /** A file before and after a write; text is undefined for missing and binary files. */

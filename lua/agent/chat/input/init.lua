@@ -124,6 +124,7 @@ end
 --- Takes the text and empties the input.
 ---@return string? text nil if it is blank
 function Input:take()
+  pasted.settle(self.buffer)
   local text = vim.trim(self:text())
   if text == "" then
     return nil
