@@ -45,7 +45,7 @@ local function escape(buffer, first, last)
   end
 end
 
---- What is still to be done to an input's text, by buffer: a text cannot be changed while it changes.
+--- Pasted mentions of an input that are not plain yet, by buffer: a text cannot be changed while it changes.
 local pending = {} ---@type table<integer, fun()[]>
 
 --- Does it now, because the text is about to be sent.
