@@ -97,12 +97,16 @@ Deno.test({
       "Git is not used here: the repository belongs to another user. To allow it: git config",
     );
     await waitForChat(nvim, "Hi.");
-    await assert.rejects(look(root, {}, true), /belongs to another user/);
-
-    await using home = await scratch({ ".gitconfig": `[safe]\n\tdirectory = ${root}\n` });
+    await using home = await scratch({});
     const before = Deno.env.toObject();
-    adoptEnvironment({ ...before, HOME: home.root });
+    const own = { ...before, HOME: home.root, GIT_CONFIG_NOSYSTEM: "1" };
+    for (const name of ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "XDG_CONFIG_HOME"]) {
+      Reflect.deleteProperty(own, name);
+    }
+    adoptEnvironment(own);
     try {
+      await assert.rejects(look(root, {}, true), /belongs to another user/);
+      await home.write(".gitconfig", `[safe]\n\tdirectory = ${root}\n`);
       assert.match(await look(root, {}, true), /Nothing has changed/);
     } finally {
       adoptEnvironment(before);
