@@ -1,5 +1,6 @@
 /** Brings the index up to date with the files, in short slices. One engine of a project does it at a time. */
 import { chunksOf } from "./chunks.ts";
+import { linksOf } from "./links.ts";
 import type { IndexedFile, IndexFile } from "./index_file.ts";
 import type { Slices } from "./slices.ts";
 import { isSameFile, stampOfFile, textOf } from "./text_of.ts";
@@ -122,7 +123,8 @@ export function indexFile(index: IndexFile, name: string, path: string): void {
   const stamp = stampOfFile(path);
   // A change while it is read changes the stamp.
   const text = stamp === undefined ? undefined : textOf(path);
-  index.put(name, stamp ?? "", text === undefined ? [] : chunksOf(text));
+  if (text === undefined) index.put(name, stamp ?? "", []);
+  else index.put(name, stamp ?? "", chunksOf(text), linksOf(name, text));
 }
 
 /** Removes the words of hidden files from the database; one that was interrupted is continued. */

@@ -5,10 +5,11 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { messageOf } from "../../shared/errors.ts";
 import type { Chunk } from "./chunks.ts";
+import { keyOf } from "./links.ts";
 import { splitNames } from "./words.ts";
 
 /** An index of another version is built anew. */
-const VERSION = 2;
+const VERSION = 3;
 
 /** Distinguishes our file from other databases: "AgIx". */
 const APPLICATION = 0x41674978;
@@ -29,7 +30,15 @@ const SETTINGS = `
 
 const FTS = "content='', contentless_delete=1, tokenize='porter unicode61'";
 const SCHEMA = `
-  CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, stamp TEXT NOT NULL);
+  CREATE TABLE files (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    key TEXT NOT NULL,
+    stamp TEXT NOT NULL
+  );
+  CREATE INDEX files_of_key ON files (key);
+  CREATE TABLE links (file INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY (file, key)) WITHOUT ROWID;
+  CREATE INDEX links_of_key ON links (key);
   CREATE TABLE chunks (
     id INTEGER PRIMARY KEY,
     file INTEGER NOT NULL,
@@ -67,6 +76,12 @@ export interface ChunkPlace {
 /** A chunk that was found, or the first chunk of a file that was found. */
 export interface ScoredChunk extends ChunkPlace {
   readonly score: number;
+}
+
+/** The first chunk of a file that another one imports. */
+export interface LinkedFile extends ChunkPlace {
+  /** Files that import it, counted up to a limit. */
+  readonly importers: number;
 }
 
 export class IndexFile implements Disposable {
@@ -161,10 +176,11 @@ export class IndexFile implements Disposable {
   }
 
   /** Adds a file, or replaces it. */
-  put(path: string, stamp: string, chunks: readonly Chunk[]): void {
+  put(path: string, stamp: string, chunks: readonly Chunk[], links: readonly string[] = []): void {
     const known = this.#get("SELECT id FROM files WHERE path = ?", path);
     if (known !== undefined) this.remove(Number(known.id));
-    const file = this.#run("INSERT INTO files (path, stamp) VALUES (?, ?)", path, stamp);
+    const file = this.#run("INSERT INTO files (path, key, stamp) VALUES (?, ?, ?)", path, keyOf(path), stamp);
+    for (const key of links) this.#run("INSERT OR IGNORE INTO links (file, key) VALUES (?, ?)", file, key);
     const words = splitNames(path);
     for (const { first, last, names, comments, text } of chunks) {
       const id = this.#run("INSERT INTO chunks (file, first, last) VALUES (?, ?, ?)", file, first, last);
@@ -189,6 +205,7 @@ export class IndexFile implements Disposable {
     this.#run("DELETE FROM vectors WHERE chunk IN (SELECT id FROM chunks WHERE file = ?)", file);
     this.#run("DELETE FROM chunk_words WHERE rowid IN (SELECT id FROM chunks WHERE file = ?)", file);
     this.#run("DELETE FROM file_words WHERE rowid = ?", file);
+    this.#run("DELETE FROM links WHERE file = ?", file);
     this.#run("DELETE FROM chunks WHERE file = ?", file);
     this.#run("DELETE FROM files WHERE id = ?", file);
   }
@@ -245,6 +262,20 @@ export class IndexFile implements Disposable {
       `bm25(${weights.map((weight) => weight.toFixed(1)).join(", ")})`,
       most,
     ).map((row) => ({ ...placeOf(row), score: Number(row.score) }));
+  }
+
+  /** The first chunks of the files that a file imports. @param most importers that are counted */
+  linked(path: string, most: number): readonly LinkedFile[] {
+    return this.#all(
+      `SELECT other.path, other.stamp, chunks.id AS chunk, first, last,
+         (SELECT count(*) FROM (SELECT 1 FROM links AS from_any WHERE from_any.key = links.key LIMIT ?)) AS count
+       FROM files JOIN links ON links.file = files.id
+         JOIN files AS other ON other.key = links.key
+         JOIN chunks ON chunks.id = (SELECT min(id) FROM chunks WHERE file = other.id)
+       WHERE files.path = ?`,
+      most,
+      path,
+    ).map((row) => ({ ...placeOf(row), importers: Number(row.count) }));
   }
 
   /** Chunks that match, counted up to a limit. */

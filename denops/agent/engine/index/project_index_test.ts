@@ -92,6 +92,18 @@ Deno.test("a question finds the file that answers it, with its best lines", asyn
   assert.deepEqual(namesOf(await at.ask("time", (name) => name.endsWith(".md"))), ["README.md"]);
 });
 
+Deno.test("what the best file imports is found, though it has other words", async () => {
+  await using at = await project({
+    ...FILES,
+    "src/close.ts":
+      'import { sweep } from "./broom.ts";\n/** Ends a session and tidies its rooms. */\nsweep();\n',
+    "src/broom.ts": "/** Removes what nobody needs. */\nexport function sweep() {}\n",
+  });
+  assert.deepEqual(await at.names("how are the rooms of a session tidied"), ["src/close.ts", "src/broom.ts"]);
+  await at.folder.write("src/close.ts", "/** Ends a session and tidies its rooms. */\n");
+  assert.deepEqual(await at.names("how are the rooms of a session tidied"), ["src/close.ts"]);
+});
+
 Deno.test("an answer shows files as they are now", async () => {
   await using at = await project();
   await at.ask("time");

@@ -3,7 +3,7 @@ import type { IndexFile, ScoredChunk } from "./index_file.ts";
 import { matchOf, type QuestionWords } from "./words.ts";
 
 /** Weights of path, names, comments and text; the row of a file has no text. `scripts/index/quality.ts` measures them. */
-const CHUNK_WEIGHTS = [3, 2, 3, 1];
+const CHUNK_WEIGHTS = [4, 2, 3, 1];
 const FILE_WEIGHTS = [4, 1, 3];
 const SYNONYM_WEIGHT = 0.3;
 /** Of a file's second chunk; the third one counts half of it. */
@@ -12,6 +12,11 @@ const SECOND_CHUNK = 0.3;
 const FOLDER_WEIGHT = 0.2;
 const OWN_TEST_WEIGHT = 0.15;
 const NEIGHBOURS = 3;
+/** Of the best file that imports it, divided by the root of how many do: what everything imports says little. */
+const IMPORT_WEIGHT = 0.2;
+/** Files whose imports are looked at, and importers that are counted. */
+const IMPORTING = 30;
+const MOST_IMPORTERS = 400;
 /** The kinds of files that seldom answer a question about code. */
 const TEST_WEIGHT = 0.5;
 const PROSE_WEIGHT = 0.65;
@@ -56,10 +61,43 @@ export async function rankFiles(
 ): Promise<readonly RankedFile[]> {
   const scored = await scoredFiles(index, words, accepts);
   const neighbours = neighbourScores(scored);
-  return scored.map((file) => {
+  const ranked = scored.map((file) => {
     const score = file.score + neighbours(file);
     return { ...file, score: score * kindWeight(file.path, question) };
-  }).sort((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1));
+  }).sort(byScore);
+  return withImports(index, ranked, accepts);
+}
+
+function byScore(a: RankedFile, b: RankedFile): number {
+  return b.score - a.score || (a.path < b.path ? -1 : 1);
+}
+
+/** Adds to the scores of what the best files import, which may have none of the question's words. */
+function withImports(
+  index: IndexFile,
+  ranked: readonly RankedFile[],
+  accepts: (path: string) => boolean,
+): readonly RankedFile[] {
+  const files = new Map(ranked.map((file) => [file.path, file]));
+  const best = new Map<string, number>();
+  for (const { path, score } of ranked.slice(0, IMPORTING)) {
+    for (const { importers, ...place } of index.linked(path, MOST_IMPORTERS)) {
+      if (TEST.test(place.path) || !accepts(place.path)) continue;
+      best.set(place.path, Math.max(best.get(place.path) ?? 0, score / Math.sqrt(importers)));
+      if (!files.has(place.path)) {
+        files.set(place.path, {
+          path: place.path,
+          stamp: place.stamp,
+          score: 0,
+          chunks: [{ ...place, score: 0 }],
+        });
+      }
+    }
+  }
+  return [...files.values()].map((file) => ({
+    ...file,
+    score: file.score + IMPORT_WEIGHT * (best.get(file.path) ?? 0),
+  })).sort(byScore);
 }
 
 /** Files by their own words. */
