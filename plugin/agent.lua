@@ -72,6 +72,8 @@ nnoremap <Plug>(AgentEffort) <Cmd>Agent effort<CR>
 xnoremap <silent> <Plug>(AgentEffort) :Agent effort<CR>
 nnoremap <Plug>(AgentModel) <Cmd>Agent model<CR>
 xnoremap <silent> <Plug>(AgentModel) :Agent model<CR>
+nnoremap <Plug>(AgentOptions) <Cmd>Agent options<CR>
+xnoremap <silent> <Plug>(AgentOptions) :Agent options<CR>
 nnoremap <Plug>(AgentProvider) <Cmd>Agent provider<CR>
 xnoremap <silent> <Plug>(AgentProvider) :Agent provider<CR>
 nnoremap <Plug>(AgentStart) <Cmd>Agent start<CR>

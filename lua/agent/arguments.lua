@@ -78,7 +78,8 @@ M.shapes = {
       return require("agent.menus.effort").names()
     end,
     matches = function(words)
-      return vim.list_contains(require("agent.menus.effort").names(), words)
+      local effort = require("agent.menus.effort")
+      return vim.list_contains(effort.names(), words) or effort.is_open() and words:find("^[%w_-]+$") ~= nil
     end,
     complete = function(lead)
       return beginning(require("agent.menus.effort").names(), lead)

@@ -14,7 +14,7 @@ local TABLE = {
   { "send explain fix tests docs remember", "hold now queue queue back" },
   { "steer", "hold now steer queue back" },
   { "btw commit", "hold now now now back" },
-  { "mode effort model provider permissions", "hold now now now refuse" },
+  { "mode effort model options provider permissions", "hold now now now refuse" },
   { "stop", "give_up nothing stop nothing nothing" },
   {
     "start fork handoff undo redo restore compact rename archive delete export changes pause tools agents jobs "

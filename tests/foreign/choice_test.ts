@@ -30,7 +30,7 @@ Deno.test("a session changes to another agent and back; a missing program says h
   await nvim.command("Agent provider agent missing");
   await nvim.waitForScreen("Missing · ");
   await nvim.command("Agent model");
-  await waitForChat(nvim, "Missing has its own models. Name one: `:Agent model NAME`.");
+  await waitForChat(nvim, "Cannot start Missing: no-such-agent is not on the PATH outside of the project.");
   await nvim.command("Agent And now?");
   await waitForChat(nvim, "Cannot start Missing: no-such-agent is not on the PATH outside of the project.");
   await nvim.command("Agent provider default");

@@ -7,6 +7,7 @@ import { EditPlace } from "./edit_place.ts";
 import { MessageId, OPTION } from "./extensions.ts";
 import { Attachment } from "./attachments.ts";
 import { REQUEST_NAMES } from "./requests.ts";
+import { AgentOptionChange } from "./results/agent_options.ts";
 import { IndexChange } from "./results/index.ts";
 import { McpChange } from "./results/mcp.ts";
 import { Shown } from "./surroundings.ts";
@@ -120,6 +121,8 @@ export const Action = z.discriminatedUnion("type", [
   }),
   /** Sets the model from the next turn on, "" for the options' model; `agent_state` confirms it. */
   z.object({ type: z.literal("model"), chat, session, ...place, model: z.string().max(200) }),
+  /** The options of another agent; without `change` they are only listed. */
+  z.object({ type: z.literal("agent_options"), ...sessionRequest, change: AgentOptionChange.optional() }),
   z.object({ type: z.literal("providers"), request, chat, session, ...place }),
   /** Sets the provider after the current turn, "" for the options' provider; `agent_state` confirms it. */
   z.object({

@@ -10,6 +10,7 @@ import { MessageId } from "./extensions.ts";
 import { PromptBlock } from "./attachments.ts";
 import { OwnMode } from "./modes.ts";
 import { IndexChange, IndexState } from "./results/index.ts";
+import { AgentOptionChange, AgentOptionsResult } from "./results/agent_options.ts";
 import { McpChange, McpServerState } from "./results/mcp.ts";
 import { UsageTables } from "./results/usage.ts";
 import { LONGEST_CALL_ID } from "./update_meta.ts";
@@ -188,6 +189,11 @@ export const REQUESTS = {
   mcp: {
     params: z.object({ sessionId, change: McpChange.optional() }),
     result: z.object({ servers: z.array(McpServerState) }),
+  },
+  /** The options of another agent, which is started if necessary. `change` first sets one for the session. */
+  agent_options: {
+    params: z.object({ sessionId, change: AgentOptionChange.optional() }),
+    result: AgentOptionsResult,
   },
   /** The index for searches by meaning. `change` first builds, rebuilds or deletes it. */
   index: { params: z.object({ sessionId, change: IndexChange.optional() }), result: IndexState },

@@ -8,6 +8,7 @@ import type { LspPolicy, LspRequest } from "./lsp.ts";
 import type { HealthReport } from "./health_report.ts";
 import type { LoginState } from "./providers.ts";
 import type { RequestResult } from "./requests.ts";
+import type { AgentOptionsResult } from "./results/agent_options.ts";
 import type { McpServerState } from "./results/mcp.ts";
 import type { ShownSession } from "./sessions_file.ts";
 
@@ -65,6 +66,8 @@ export type Update =
     /** The provider and model of the next request. */
     readonly provider?: string;
     readonly model?: string;
+    /** With them: the provider is another agent. */
+    readonly agent?: boolean;
     /** Id of the current mode, ids of all modes. */
     readonly mode?: string;
     readonly modes?: readonly string[];
@@ -122,6 +125,8 @@ export type Update =
     /** Absent if no model is configured. */
     readonly provider?: string;
     readonly model?: string;
+    /** The provider is another agent. */
+    readonly agent?: boolean;
     readonly sandbox: string;
   }
   | {
@@ -203,6 +208,13 @@ export type Update =
     readonly models: readonly { readonly name: string; readonly text: string }[];
     readonly problem?: string;
   }
+  /** `title`: the agent's; absent: the session's agent is our own, which has none. `problem`: the reason for a missing list. */
+  | (AgentOptionsResult & {
+    readonly type: "agent_options";
+    readonly request: number;
+    readonly title?: string;
+    readonly problem?: string;
+  })
   | {
     readonly type: "providers";
     readonly request: number;

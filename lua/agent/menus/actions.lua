@@ -34,6 +34,14 @@ return {
     end,
   },
   {
+    name = "options",
+    plug = "AgentOptions",
+    doc = "Set options of another agent, as it tells them.",
+    run = function(chats)
+      require("agent.menus.agent_options").choose(chats.get())
+    end,
+  },
+  {
     name = "provider",
     plug = "AgentProvider",
     args = "[provider]",

@@ -1,4 +1,5 @@
 -- Chooses how much the model thinks before it answers.
+local agent_options = require("agent.menus.agent_options")
 local client = require("agent.client")
 local config = require("agent.config")
 local say = require("agent.ui.say")
@@ -51,7 +52,7 @@ end
 
 ---@param chat agent.Chat
 ---@param name? string asked for unless told
-function M.choose(chat, name)
+local function choose_own(chat, name)
   if name then
     return set(chat, name)
   end
@@ -65,6 +66,22 @@ function M.choose(chat, name)
       set(chat, level.name)
     end
   end)
+end
+
+--- Another agent has levels of its own.
+---@return boolean
+function M.is_open()
+  local chat = require("agent.menus.current").chat()
+  return chat ~= nil and agent_options.is_for(chat)
+end
+
+---@param chat agent.Chat
+---@param name? string asked for unless told
+function M.choose(chat, name)
+  if agent_options.is_for(chat) then
+    return agent_options.think(chat, name)
+  end
+  choose_own(chat, name)
 end
 
 return M

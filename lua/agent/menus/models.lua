@@ -1,4 +1,5 @@
 -- Chooses the model and the provider. The lists come from the supervisor.
+local agent_options = require("agent.menus.agent_options")
 local client = require("agent.client")
 local config = require("agent.config")
 local say = require("agent.ui.say")
@@ -126,7 +127,13 @@ function M.choose(chat, name)
   if name then
     return set(name == DEFAULT and "" or name)
   end
-  menu(chat, nil, set)
+  if not agent_options.is_for(chat) then
+    return menu(chat, nil, set)
+  end
+  -- An agent tells them in its session.
+  chat.phases:act("model", function(opened)
+    menu(opened, nil, set)
+  end)
 end
 
 ---@class agent.ModelSource
@@ -232,7 +239,9 @@ end
 ---@return string[]
 local function model_names(provider)
   local chat, key = require("agent.menus.current").chat(), provider or ""
-  if chat and not asking[key] then
+  -- The completion of a word starts no agent.
+  local may_ask = chat and (provider or not agent_options.is_for(chat))
+  if chat and may_ask and not asking[key] then
     asking[key] = true
     local function over()
       asking[key] = nil

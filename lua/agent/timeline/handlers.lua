@@ -384,7 +384,7 @@ end
 
 function on.ready(timeline, update)
   forget_commands(timeline, update.provider)
-  for _, field in ipairs({ "root", "provider", "model", "sandbox", "session" }) do
+  for _, field in ipairs({ "root", "provider", "model", "agent", "sandbox", "session" }) do
     timeline[field] = update[field]
   end
 end
@@ -397,7 +397,7 @@ function on.agent_state(timeline, update)
   for _, field in ipairs({ "permission", "refusal", "untrusted" }) do
     timeline[field] = update[field] or timeline[field]
   end
-  for _, field in ipairs({ "has_tools", "mode_has_tools" }) do
+  for _, field in ipairs({ "has_tools", "mode_has_tools", "agent" }) do
     if update[field] ~= nil then
       timeline[field] = update[field]
     end

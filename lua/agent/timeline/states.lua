@@ -47,6 +47,7 @@ M.KINDS = {
   mode = "choice",
   effort = "choice",
   model = "choice",
+  options = "choice",
   provider = "choice",
   permissions = "choice",
   stop = "stop",

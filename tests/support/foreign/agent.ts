@@ -2,7 +2,7 @@
  * Another agent as a program: it speaks ACP and does what the user's message says between "@@" and "@@": a JSON list of
  * steps, each an object with one of the keys of STEPS; or with `scripts=FOLDER`, the list in FOLDER/NAME.json for the
  * message "play NAME", with `always=NAME` for each message. Without a list it answers "You said: …". It needs no module.
- * Options are words of its command line, such as `load`, `modes=auto,default`, `title=A title`, `login`, `deaf`.
+ * Options are words of its command line, such as `load`, `modes=auto,default`, `options`, `title=A title`, `login`, `deaf`.
  */
 
 type Fields = Record<string, unknown>;
@@ -95,6 +95,8 @@ async function callTool(name: string, args: unknown): Promise<string> {
 /** Key of a step → what it does; a string is the reason why the turn stops. */
 const STEPS: Record<string, (value: never, step: Fields) => unknown> = {
   say: (text: string) => say(text),
+  /** Says the values of its options. */
+  options: () => say(`[${configOptions().map(({ id, currentValue }) => `${id}=${currentValue}`).join(" ")}]`),
   /** Says the whole message. */
   echo: () => say(heard),
   think: (text: string) => update({ sessionUpdate: "agent_thought_chunk", content: { type: "text", text } }),
@@ -172,11 +174,28 @@ async function turn(text: string): Promise<string> {
   return "end_turn";
 }
 
+/** Values of its options that the client has set. */
+const chosen: Fields = {};
+
+function configOptions(): Fields[] {
+  const select = (id: string, name: string, category: string | undefined, values: string[]) => ({
+    ...{ id, name, category, type: "select", currentValue: chosen[id] ?? values[0] },
+    options: values.map((value) => ({ value, name: value.toUpperCase(), description: `The ${value} one` })),
+  });
+  return [
+    select("engine", "Model", "model", ["big", "small"]),
+    select("think", "Thinking", "thought_level", ["low", "ultra"]),
+    select("voice", "Voice", undefined, ["terse", "chatty"]),
+    { id: "web", name: "Web search", type: "boolean", currentValue: chosen.web ?? false },
+  ];
+}
+
 function opened(): Fields {
+  const options = OPTIONS.has("options") ? { configOptions: configOptions() } : {};
   const [currentModeId, ...others] = OPTIONS.get("modes")?.split(",") ?? [];
-  if (currentModeId === undefined) return {};
+  if (currentModeId === undefined) return options;
   const availableModes = [currentModeId, ...others].map((id) => ({ id, name: id }));
-  return { modes: { currentModeId, availableModes } };
+  return { ...options, modes: { currentModeId, availableModes } };
 }
 
 async function answer(method: string, params: Fields): Promise<Fields> {
@@ -205,6 +224,9 @@ async function answer(method: string, params: Fields): Promise<Fields> {
     case "session/set_mode":
       update({ sessionUpdate: "current_mode_update", currentModeId: params.modeId });
       return {};
+    case "session/set_config_option":
+      chosen[String(params.configId)] = params.value;
+      return { configOptions: configOptions() };
     case "session/prompt": {
       cancel = Promise.withResolvers();
       const title = OPTIONS.get("title");

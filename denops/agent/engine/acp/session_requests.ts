@@ -33,6 +33,7 @@ export function openSessionAnswers(open: AcpSessions): Answers {
       if (stop !== undefined) await agents.end(stop);
       return { agents: [...agents.list()] };
     },
+    agent_options: async ({ sessionId, change }) => ({ ...await open.get(sessionId).options(change) }),
     index: async ({ sessionId, change }) => await open.indexOf(sessionId).state(change),
     context: at(({ sessionId, change }) => open.get(sessionId).context(change)),
     context_part: at(({ sessionId, at, name }) => ({ text: open.get(sessionId).contextPart(at, name) })),

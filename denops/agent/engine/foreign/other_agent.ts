@@ -16,7 +16,7 @@ import { isRecord } from "../../shared/records.ts";
 import { cleanLine } from "../mcp/clean.ts";
 import type { ForeignPipe } from "../ports/foreign.ts";
 import { AgentStream } from "./agent_stream.ts";
-import { type AgentChoice, modeIn, optionIn } from "./choices.ts";
+import { type AgentMode, isMode, modeIn, modeOption, optionsIn, type SentOption } from "./choices.ts";
 import type { PromptAbilities } from "./prompt.ts";
 import { type AgentUpdate, type OfferedCommand, readUpdate } from "./updates.ts";
 
@@ -62,8 +62,12 @@ export class OtherAgent {
   /** The agent's id of the session; undefined until it is open. */
   #session: string | undefined;
   #abilities: PromptAbilities = { image: false, embeddedContext: false };
-  #mode: AgentChoice | undefined;
-  #model: AgentChoice | undefined;
+  #mode: AgentMode | undefined;
+  /** The mode that it began in. */
+  #firstMode: string | undefined;
+  #all: readonly SentOption[] = [];
+  /** The model that it began with. */
+  #firstModel: string | undefined;
   #commands: readonly OfferedCommand[] = [];
   #title: string | undefined;
   #isReplaying = false;
@@ -113,12 +117,25 @@ export class OtherAgent {
     return this.#commands;
   }
 
-  get mode(): AgentChoice | undefined {
+  get mode(): AgentMode | undefined {
     return this.#mode;
   }
 
-  get model(): AgentChoice | undefined {
-    return this.#model;
+  get firstMode(): string | undefined {
+    return this.#firstMode;
+  }
+
+  get firstModel(): string | undefined {
+    return this.#firstModel;
+  }
+
+  get model(): SentOption | undefined {
+    return this.options.find(({ category }) => category === "model");
+  }
+
+  /** Without its mode. */
+  get options(): readonly SentOption[] {
+    return this.#all.filter((option) => !isMode(option));
   }
 
   /**
@@ -126,8 +143,8 @@ export class OtherAgent {
    * @throws {TurnError}
    */
   async open({ roots, earlier }: OpenOptions, signal: AbortSignal): Promise<boolean> {
-    const inTime = AbortSignal.any([signal, AbortSignal.timeout(START_MS)]);
-    const ask = <Answer>(method: string, params: unknown) => this.#ask<Answer>(method, params, inTime);
+    const start = inTime(signal);
+    const ask = <Answer>(method: string, params: unknown) => this.#ask<Answer>(method, params, start);
     const { agentCapabilities = {} } = await ask<{ readonly agentCapabilities?: unknown }>(
       methods.agent.initialize,
       {
@@ -137,7 +154,7 @@ export class OtherAgent {
         clientCapabilities: {
           fs: { readTextFile: false, writeTextFile: false },
           terminal: false,
-          session: { notices: {} },
+          session: { notices: {}, configOptions: { boolean: {} } },
           _meta: { terminal_output: true },
         },
       },
@@ -156,7 +173,7 @@ export class OtherAgent {
       : can.loadSession === true
       ? methods.agent.session.load
       : undefined;
-    if (earlier !== undefined && method !== undefined && await this.#reopen(method, earlier, place, inTime)) {
+    if (earlier !== undefined && method !== undefined && await this.#reopen(method, earlier, place, start)) {
       return true;
     }
     const answer = await ask<{ readonly sessionId?: unknown }>(methods.agent.session.new, place);
@@ -197,38 +214,50 @@ export class OtherAgent {
 
   #learn(answer: unknown): void {
     const { modes, configOptions } = fieldsOf(answer);
-    this.#mode = modeIn(modes, configOptions);
-    this.#model = optionIn(configOptions, "model");
+    this.#all = [];
+    const mode = this.#mode = modeIn(modes);
+    this.#learnOptions(configOptions);
+    this.#firstMode = mode?.current ?? this.#mode?.current;
+    this.#firstModel = this.model?.current;
   }
 
   /** @returns whether the agent is in this mode now, as far as it says */
   async setMode(mode: string, signal: AbortSignal): Promise<boolean> {
     const choice = this.#mode;
     if (choice === undefined || !choice.values.includes(mode)) return false;
-    if (choice.current !== mode) await this.#choose(choice, mode, signal);
+    const { current, option, values } = choice;
+    if (current === mode) return true;
+    if (option !== undefined) await this.#choose(option, { value: mode }, signal);
+    else {
+      // An update that arrives meanwhile counts: it may tell another mode.
+      this.#mode = { current: mode, values };
+      const { setMode } = methods.agent.session;
+      await this.#ask(setMode, { sessionId: this.#session, modeId: mode }, inTime(signal));
+    }
     return this.#mode?.current === mode;
   }
 
   /** @returns whether the agent uses this model now, as far as it says */
   async setModel(model: string, signal: AbortSignal): Promise<boolean> {
-    const choice = this.#model;
-    if (choice === undefined || !choice.values.includes(model)) return false;
-    if (choice.current !== model) await this.#choose(choice, model, signal);
-    return this.#model?.current === model;
+    const { id } = this.model ?? {};
+    return id !== undefined && await this.setOption(id, model, signal);
   }
 
-  async #choose({ option, values }: AgentChoice, value: string, signal: AbortSignal): Promise<void> {
-    const inTime = AbortSignal.any([signal, AbortSignal.timeout(START_MS)]);
-    const { setMode, setConfigOption } = methods.agent.session;
-    const sessionId = this.#session;
-    if (option === undefined) {
-      // An update that arrives meanwhile counts: it may tell another mode.
-      this.#mode = { current: value, values };
-      await this.#ask(setMode, { sessionId, modeId: value }, inTime);
-      return;
-    }
-    const answer = await this.#ask(setConfigOption, { sessionId, configId: option, value }, inTime);
-    this.#options(fieldsOf(answer).configOptions);
+  /** @returns whether the option has this value now, as far as the agent says */
+  async setOption(id: string, value: string, signal: AbortSignal): Promise<boolean> {
+    const find = () => this.options.find((option) => option.id === id);
+    const option = find();
+    if (option === undefined || !option.values.some((one) => one.value === value)) return false;
+    if (option.current === value) return true;
+    await this.#choose(id, option.isSwitch ? { type: "boolean", value: value === "on" } : { value }, signal);
+    return find()?.current === value;
+  }
+
+  async #choose(configId: string, value: object, signal: AbortSignal): Promise<void> {
+    const { setConfigOption } = methods.agent.session;
+    const params = { sessionId: this.#session, configId, ...value };
+    const answer = await this.#ask(setConfigOption, params, inTime(signal));
+    this.#learnOptions(fieldsOf(answer).configOptions);
   }
 
   /** Sends a message and waits for the end of the turn. @param listener hears its updates */
@@ -299,7 +328,7 @@ export class OtherAgent {
         if (this.#mode !== undefined) this.#mode = { ...this.#mode, current: read.mode };
         return;
       case "options":
-        return this.#options(read.options);
+        return this.#learnOptions(read.options);
       case "title":
         this.#title = read.title;
         return;
@@ -311,9 +340,17 @@ export class OtherAgent {
     }
   }
 
-  #options(options: unknown): void {
-    this.#model = optionIn(options, "model") ?? this.#model;
-    if (this.#mode?.option !== undefined) this.#mode = optionIn(options, "mode") ?? this.#mode;
+  /** The agent tells all of them each time. */
+  #learnOptions(options: unknown): void {
+    if (!Array.isArray(options)) return;
+    this.#all = optionsIn(options);
+    const mode = modeOption(options);
+    if (mode === undefined) return;
+    if (this.#mode === undefined || this.#mode.option !== undefined) this.#mode = mode;
+    // Some tell their mode in both ways. If the two differ, it has to be set again.
+    else if (this.#mode.current !== mode.current) {
+      this.#mode = { ...this.#mode, current: `${this.#mode.current}, ${mode.current}` };
+    }
   }
 
   /** @throws {TurnError} */
@@ -344,6 +381,10 @@ export class OtherAgent {
     if (ended === undefined) return new TurnError("bad_answer", `${title} failed: ${why}.`);
     return new TurnError("bad_answer", `${title} has ended: ${why}.`, "Your next message starts it again.");
   }
+}
+
+function inTime(signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(START_MS)]);
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

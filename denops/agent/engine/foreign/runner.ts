@@ -10,14 +10,22 @@ export function foreignRunner(
 ): Runner {
   let work: ForeignWork | undefined;
   let isClosed = false;
+  const loaded = async () => {
+    const { ForeignWork } = await import("./work.ts");
+    if (!isClosed) work ??= new ForeignWork({ config, port, questions });
+    return work;
+  };
   return {
     // The agent knows the size of its own window.
     model: { provider: config.name, name: config.title, contextWindow: Infinity },
     tools: [],
     async runTurn(message, ports, signal) {
-      const { ForeignWork } = await import("./work.ts");
-      if (!isClosed) work ??= new ForeignWork({ config, port, questions });
-      return await work?.runTurn(message, ports, signal) ?? { type: "stopped", reason: "cancelled" };
+      return await (await loaded())?.runTurn(message, ports, signal) ??
+        { type: "stopped", reason: "cancelled" };
+    },
+    async options(change, ports, signal) {
+      return await (await loaded())?.options(change, ports, signal) ??
+        { options: [], asks: false, notes: [] };
     },
     title: () => Promise.resolve(work?.title),
     close() {

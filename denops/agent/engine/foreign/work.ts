@@ -6,12 +6,14 @@ import { settleEffects } from "../agent/permission/effects.ts";
 import type { ResultEntry } from "../log/entries.ts";
 import type { Diff, FileChange, StopReason, UserMessage } from "../log/events.ts";
 import { lineDiff } from "../log/line_diff.ts";
+import type { AgentOptionChange, AgentOptionsResult } from "../../protocol/results/agent_options.ts";
 import type { Questions } from "../ports/approvals.ts";
 import { CHANGED_MEANWHILE, type Effects, type Keeper, type Kept } from "../ports/commands.ts";
 import type { ForeignPort } from "../ports/foreign.ts";
 import { type AgentConfig, OtherAgent, type PromptEnd } from "./other_agent.ts";
 import { PermissionAnswers } from "./permission.ts";
 import { commandIn, earlierText, notesIn, promptBlocks, unsavedTexts } from "./prompt.ts";
+import { AgentSettings } from "./settings.ts";
 import { ForeignTurn } from "./turn.ts";
 
 const STOP_REASONS: Readonly<Record<string, StopReason>> = {
@@ -45,7 +47,9 @@ interface StoppedTurn extends TurnChanges {
 
 export class ForeignWork {
   readonly #options: ForeignOptions;
+  readonly #settings: AgentSettings;
   #agent: OtherAgent | undefined;
+  #order: Promise<unknown> = Promise.resolve();
   /** Notices about its mode and model. */
   readonly #warnings = new Set<string>();
   /** A stopped turn, whose changes the next one asks about. */
@@ -55,6 +59,7 @@ export class ForeignWork {
 
   constructor(options: ForeignOptions) {
     this.#options = options;
+    this.#settings = new AgentSettings(options.config);
   }
 
   get title(): string | undefined {
@@ -80,30 +85,41 @@ export class ForeignWork {
 
   /** The running agent in the right mode; undefined: the user has stopped the turn. */
   async #ready(ports: RunnerPorts, signal: AbortSignal): Promise<OtherAgent | undefined> {
-    if (this.#agent?.hasEnded !== false) {
-      this.#agent = undefined;
-      this.#agent = await this.#start(ports, signal);
-    }
-    const agent = this.#agent;
-    if (agent === undefined) return undefined;
-    await this.#setMode(agent, ports, signal);
-    await this.#setModel(agent, ports, signal);
-    return agent;
+    return await this.#inOrder(async () => {
+      const agent = await this.#running(ports, signal);
+      if (agent === undefined) return undefined;
+      for (const text of await this.#settings.apply(agent, ports, signal)) this.#warn(text, ports.emit);
+      return agent;
+    });
   }
 
-  /** The user's choice for the session; models of modes and options are those of providers. */
-  async #setModel(
-    agent: OtherAgent,
-    { mode: { listed }, emit }: RunnerPorts,
+  /** The options of the agent, which is started if necessary. @param change is made first, for the session @throws {TurnError} */
+  async options(
+    change: AgentOptionChange | undefined,
+    ports: RunnerPorts,
     signal: AbortSignal,
-  ): Promise<void> {
-    if (listed === undefined || await succeeds(agent, () => agent.setModel(listed.name, signal), signal)) {
-      return;
-    }
-    const { title } = this.#options.config;
-    const names = agent.model?.values.join(", ") ?? "";
-    const hint = names === "" ? "It lets nobody choose one." : `It has ${names}.`;
-    this.#warn(`${title} does not use the model "${listed.name}". ${hint}`, emit);
+  ): Promise<AgentOptionsResult | undefined> {
+    return await this.#inOrder(async () => {
+      const agent = await this.#running(ports, signal);
+      return agent && await this.#settings.options(agent, change, ports, signal);
+    }).catch((error) => {
+      throw error instanceof TurnError ? error : new TurnError("setup", messageOf(error));
+    });
+  }
+
+  /** A turn and a menu may both want the agent. */
+  async #inOrder<Value>(act: () => Promise<Value>): Promise<Value> {
+    const done = this.#order.then(act);
+    this.#order = done.catch(() => {});
+    return await done;
+  }
+
+  async #running(ports: RunnerPorts, signal: AbortSignal): Promise<OtherAgent | undefined> {
+    if (this.#agent?.hasEnded === false) return this.#agent;
+    this.#agent = undefined;
+    this.#agent = await this.#start(ports, signal);
+    if (this.#agent !== undefined) await this.#settings.repeat(this.#agent, ports, signal);
+    return this.#agent;
   }
 
   /** Once, as long as nothing else is to be said. */
@@ -129,18 +145,6 @@ export class ForeignWork {
       agent.close("it did not start");
       throw error;
     }
-  }
-
-  /** Some agents begin in a mode in which a model of theirs approves. The sandbox holds them all the same. */
-  async #setMode(agent: OtherAgent, { mode, emit }: RunnerPorts, signal: AbortSignal): Promise<void> {
-    const { title, asking_mode } = this.#options.config;
-    const plans = mode.plans === true && agent.mode?.values.includes("plan") === true;
-    const wanted = plans ? "plan" : asking_mode;
-    if (wanted === undefined) return;
-    if (await succeeds(agent, () => agent.setMode(wanted, signal), signal)) return;
-    const now = agent.mode === undefined ? "" : ` It is in its mode "${agent.mode.current}".`;
-    const assurance = "Its sandbox holds it, and nothing is kept that your rules do not let pass.";
-    this.#warn(`${title} does not ask before it acts: it has no mode "${wanted}".${now} ${assurance}`, emit);
   }
 
   async #run(
@@ -251,18 +255,6 @@ export class ForeignWork {
     ports.emit({ type: "tool_done", id, status, summary, output, ...(diff === undefined ? {} : { diff }) });
     return [{ type: "tool_result", id, name: `${name}_changes`, text: output, isError: status === "failed" }];
   }
-}
-
-/** Whether the agent does it; a refusal is no. @throws {TurnError} if it has ended */
-async function succeeds(
-  agent: OtherAgent,
-  act: () => Promise<boolean>,
-  signal: AbortSignal,
-): Promise<boolean> {
-  return await act().catch((error) => {
-    if (agent.hasEnded || signal.aborted) throw error;
-    return false;
-  });
 }
 
 /** Merges the user's saves of the meantime with the changes, and keeps both. @param again lists the changes that are still missing */

@@ -1,4 +1,5 @@
 /** Another agent's program, which the supervisor runs over an overlay of the project. */
+export type { AgentOptionChange, AgentOptionsResult } from "../../protocol/results/agent_options.ts";
 import type { Shown } from "../../protocol/surroundings.ts";
 import type { Effects } from "./commands.ts";
 
@@ -33,6 +34,8 @@ export interface ForeignTurnPorts {
   readonly screen: Shown | undefined;
   /** The sessions of other agents, by the agents' names. */
   readonly agentSessions: Map<string, AgentSession>;
+  /** The user's choices among their options, by the agents' names: id → value. */
+  readonly agentOptions: Map<string, Readonly<Record<string, string>>>;
 }
 
 export interface ForeignPort {

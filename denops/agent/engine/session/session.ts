@@ -1,5 +1,5 @@
 /** One session. Its prompts run one after the other; running and waiting ones can be cancelled. */
-import type { RequestResult } from "../../protocol/requests.ts";
+import type { RequestParams, RequestResult } from "../../protocol/requests.ts";
 import { ToolError, TurnError } from "../../shared/errors.ts";
 import type { PromptPart } from "../agent/gather/attachments.ts";
 import { choose, type ContextChange, partText } from "../agent/gather/context_page.ts";
@@ -197,6 +197,18 @@ export class Session {
     const { context } = this.#ports.runner;
     if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");
     return context(this.#turns.ports(this.modes.current));
+  }
+
+  /** The options of the agent that runs the turns. @param change is made first @throws {ToolError} one line */
+  async options(change: RequestParams<"agent_options">["change"]): Promise<RequestResult<"agent_options">> {
+    const { runner } = this.#ports;
+    if (runner.options === undefined) throw new ToolError("This session's agent has no options of its own.");
+    const ports = this.#turns.ports(this.modes.current);
+    const answer = await runner.options(change, ports, this.#closing.signal).catch((error) => {
+      throw error instanceof TurnError ? new ToolError(error.message) : error;
+    });
+    this.#record.remember();
+    return answer;
   }
 
   /** The requests since the last turn began, and their answers. */

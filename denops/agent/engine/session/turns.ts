@@ -109,6 +109,7 @@ export class Turns {
       hasServers: this.#hasServers,
       screen: this.#screen,
       agentSessions: memory.agentSessions,
+      agentOptions: memory.agentOptions,
       oldModel: record.oldModel,
       messages: () => history.seen,
       history,

@@ -4,6 +4,7 @@ import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
 import { LONGEST_NAME, LONGEST_NOTICE, oneLine } from "../screen/visible.ts";
 import { agentOf, type EngineModel, namesOf } from "../agents/models/engine_model.ts";
+import { agentModels } from "./agent_options.ts";
 import type { ActionContext, ActionOf, Handlers } from "./action.ts";
 
 export function modelActions(
@@ -46,7 +47,11 @@ async function showModels({ chats, push }: ActionContext, action: ActionOf<"mode
     if (name === undefined && "problem" in own) throw new Error(own.problem);
     const agent = agentOf(own);
     if (name === undefined && agent !== undefined) {
-      throw new Error(`${agent.title} has its own models. Name one: \`:Agent model NAME\`.`);
+      const { session } = chats.at(action);
+      const { models, ...used } = await agentModels(agent.title, session);
+      const chosen = (await session.model()).current;
+      const current = models.some((model) => model.name === chosen) ? chosen : used.current;
+      return push({ ...answer, provider: agent.title, current, models });
     }
     const provider = isCurrent ? own.provider : await chats.projects.provider(name ?? "", roots);
     const models = (await chats.projects.offers.models(provider, user) ?? [])

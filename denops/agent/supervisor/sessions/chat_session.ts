@@ -281,7 +281,7 @@ export class ChatSession {
 
   #report(own: EngineModel, chosen: string | undefined): void {
     const names = namesOf(own);
-    if (names !== undefined) this.#model.report(names.provider, chosen ?? names.model);
+    if (names !== undefined) this.#model.report(names.provider, chosen ?? names.model, names.agent);
   }
 
   /** The model of the next turn, as far as it is known. @throws {Error} one line */

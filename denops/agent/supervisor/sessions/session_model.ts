@@ -113,8 +113,8 @@ export class SessionModel {
   }
 
   /** Shows the provider and model of the next request. */
-  report(provider: string, model: string): void {
-    this.#ports.push({ type: "agent_state", chat: this.#chat, provider, model });
+  report(provider: string, model: string, agent: boolean): void {
+    this.#ports.push({ type: "agent_state", chat: this.#chat, provider, model, agent });
   }
 
   /** Shows those of a stored session before it is open. @throws {Error} one line */
@@ -122,9 +122,9 @@ export class SessionModel {
     const { provider, model, agent } = await this.of(session) ?? {};
     if (agent !== undefined) {
       const row = foreignAgent(agent, this.#ports.projects.options.agents);
-      this.report(agent, model?.name ?? row?.title ?? agent);
+      this.report(agent, model?.name ?? row?.title ?? agent, true);
     } else if (provider !== undefined) {
-      this.report(provider, model?.name ?? PRESETS[provider]?.default_model ?? provider);
+      this.report(provider, model?.name ?? PRESETS[provider]?.default_model ?? provider, false);
     }
   }
 }

@@ -36,6 +36,8 @@ export type Facts = z.infer<typeof Facts>;
 const FolderRules = z.object({ path: z.string(), bytes: z.number() });
 export type FolderRules = Readonly<z.infer<typeof FolderRules>>;
 
+const Choices = z.record(z.string(), z.string());
+
 const AgentSessionRow = z.object({ session: z.string(), turn: z.int() });
 
 const Specs = z.array(z.object({
@@ -92,6 +94,8 @@ export class Memory {
   readonly agents: RememberedMap<string>;
   /** By the agents' names. */
   readonly agentSessions: RememberedMap<AgentSession>;
+  /** Likewise: the user's choices among their options. */
+  readonly agentOptions: RememberedMap<Readonly<Record<string, string>>>;
   /** Ids of the user's messages in the log. */
   readonly messages: RememberedMap<boolean>;
   /** The last values of changing facts that the model has seen. */
@@ -129,6 +133,10 @@ export class Memory {
     this.agentSessions = map(
       "agent_session",
       (value): value is AgentSession => AgentSessionRow.safeParse(value).success,
+    );
+    this.agentOptions = map(
+      "agent_option",
+      (value): value is Record<string, string> => Choices.safeParse(value).success,
     );
     this.messages = map("message", (value) => value === true);
     this.lastFacts = map("told", isText);
@@ -171,6 +179,7 @@ export class Memory {
       this.pinned,
       this.agents,
       this.agentSessions,
+      this.agentOptions,
     ];
   }
 }

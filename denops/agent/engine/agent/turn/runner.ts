@@ -6,7 +6,7 @@ import type { Project } from "../../context/project.ts";
 import { TurnError } from "../../../shared/errors.ts";
 import type { ControlNote, FoldEntry, MessageEntry } from "../../log/entries.ts";
 import type { StopReason, UserMessage } from "../../log/events.ts";
-import type { ForeignTurnPorts } from "../../ports/foreign.ts";
+import type { AgentOptionChange, AgentOptionsResult, ForeignTurnPorts } from "../../ports/foreign.ts";
 import type { SubagentPort } from "../../ports/subagents.ts";
 import type { SessionMeta } from "../../../protocol/extensions.ts";
 import type { HttpExchange } from "../../log/http_exchange.ts";
@@ -115,6 +115,12 @@ export interface Runner {
     count: (measured: Measured) => void,
     signal: AbortSignal,
   ): Promise<string | undefined>;
+  /** The options of the agent that runs the turns; also during a turn. Absent: the options are our own. @throws {TurnError} */
+  options?(
+    change: AgentOptionChange | undefined,
+    ports: RunnerPorts,
+    signal: AbortSignal,
+  ): Promise<AgentOptionsResult>;
   /** Ends what a turn has left behind: the session is closed. Absent: nothing. */
   close?(): void;
 }

@@ -27,10 +27,10 @@ export function agentOf(model: EngineModel): AgentModel["agent"] | undefined {
 /** The names on screen; undefined without a model. */
 export function namesOf(
   model: EngineModel,
-): { readonly provider: string; readonly model: string } | undefined {
+): { readonly provider: string; readonly model: string; readonly agent: boolean } | undefined {
   if ("problem" in model) return undefined;
-  if ("agent" in model) return { provider: model.agent.name, model: model.agent.title };
-  return { provider: model.provider.name, model: model.model };
+  if ("agent" in model) return { provider: model.agent.name, model: model.agent.title, agent: true };
+  return { provider: model.provider.name, model: model.model, agent: false };
 }
 
 function agentModel({ agents }: UserConfig, agent: string): AgentModel {
