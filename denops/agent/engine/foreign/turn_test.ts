@@ -449,3 +449,26 @@ Deno.test("a message takes its files, images and unsaved text along, as far as t
   assert.match(String(sent[1]?.at(-1)?.text), /unsaved text of a\.txt[^]*typed/);
   assert.match(JSON.stringify(sent[1]), /accepts no images: dot\.png/);
 });
+
+Deno.test("images of the agent are named with their type and size", async () => {
+  const image = { type: "image", mimeType: "image/png", data: PIXEL };
+  const resource = { type: "resource", resource: { uri: "x.png", mimeType: "image/png", blob: PIXEL } };
+  await using session = await foreignSession({
+    turn(_text, hand) {
+      hand.call("c1", { title: "Take a picture", status: "in_progress" });
+      const content = [image, { ...image, data: "AAAA" }].map((one) => ({ type: "content", content: one }));
+      hand.more("c1", { status: "completed", content });
+      hand.update({ sessionUpdate: "agent_message_chunk", content: image });
+      hand.update({ sessionUpdate: "agent_message_chunk", content: resource });
+    },
+  });
+  await session.prompt("Go");
+  assert.deepEqual(
+    session.events.flatMap((event) => event.type === "tool_done" ? [event.output] : []),
+    ["[PNG image, 1×1, 70 bytes]\n[An image that cannot be read, 3 bytes]"],
+  );
+  assert.deepEqual(linesOf(session.events).slice(-2), [
+    "say \n[PNG image, 1×1, 70 bytes]\n\n[PNG image, 1×1, 70 bytes]\n",
+    "done: end_turn",
+  ]);
+});

@@ -2,9 +2,11 @@
 import { z } from "../../deps/zod.ts";
 import { isRecord } from "../../shared/records.ts";
 import { middleCut } from "../../shared/text/text.ts";
+import { fileSize, imageInfo, measures } from "../log/image.ts";
 import { type FileLocation, type Plan, ToolKind } from "../log/events.ts";
 import { cleanLine, cleanText } from "../mcp/clean.ts";
 import { answerOf } from "../mcp/results.ts";
+import type { McpImage } from "../ports/mcp.ts";
 
 /** Characters. */
 const LONGEST_TITLE = 300;
@@ -21,7 +23,8 @@ const MOST_PARTS = 200;
 const MOST_STEPS = 100;
 const MOST_COMMANDS = 200;
 
-const NO_IMAGE = "[An image that cannot be shown]";
+/** Characters of an image, in base64, whose header is read. */
+const LONGEST_HEADER = 200_000;
 
 /** Agents send what they like, so that a field of the wrong type is as good as none. */
 function optional<Schema extends z.ZodType>(schema: Schema) {
@@ -170,7 +173,7 @@ function chunkText(
     return typeof content.text === "string" ? cleanText(content.text, LONGEST_CHUNK) : "";
   }
   const { text, images } = answerOf("", { content: [content] });
-  return images.length > 0 ? `\n${NO_IMAGE}\n` : text === "" ? "" : `\n${text}\n`;
+  return [text, ...images.map(imageLine)].filter((part) => part !== "").map((part) => `\n${part}\n`).join("");
 }
 
 function stepsOf(entries: readonly unknown[]): Plan {
@@ -226,7 +229,24 @@ function textOf(content: readonly unknown[] | undefined): string | undefined {
   );
   if (blocks.length === 0) return undefined;
   const { text, images } = answerOf("", { content: blocks });
-  return [unfenced(text), ...images.map(() => NO_IMAGE)].filter((part) => part !== "").join("\n");
+  return [unfenced(text), ...images.map(imageLine)].filter((part) => part !== "").join("\n");
+}
+
+/** The chat draws no images: it names them, as those of our own tools. */
+function imageLine({ data }: McpImage): string {
+  const size = Math.floor(data.length * 3 / 4) - (/=*$/.exec(data.slice(-2))?.[0].length ?? 0);
+  const info = imageInfo(bytesOf(data.slice(0, LONGEST_HEADER)));
+  return info === undefined
+    ? `[An image that cannot be read, ${fileSize(size)}]`
+    : `[${info.format} image, ${measures(info, size)}]`;
+}
+
+function bytesOf(base64: string): Uint8Array {
+  try {
+    return Uint8Array.fromBase64(base64);
+  } catch {
+    return new Uint8Array();
+  }
 }
 
 /** Claude sends results as a code block. */

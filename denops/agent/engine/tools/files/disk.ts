@@ -2,7 +2,7 @@
 import type { PathLookups } from "../../../policy/path.ts";
 import { dirname } from "node:path";
 import { openByRealPath } from "../../files/open_file.ts";
-import { isImage, LOOKED_AT } from "./image.ts";
+import { isImage, LOOKED_AT } from "../../log/image.ts";
 
 export interface FileInfo {
   readonly kind: "file" | "directory" | "other";

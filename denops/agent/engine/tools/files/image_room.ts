@@ -1,7 +1,7 @@
 /** Limits a session's images, because each is sent with every request. */
 import { ToolError } from "../../../shared/errors.ts";
 import type { Image } from "../../log/messages.ts";
-import { fileSize, type ImageInfo, imageInfo, measures } from "./image.ts";
+import { fileSize, type ImageInfo, imageInfo, measures } from "../../log/image.ts";
 
 /**
  * Bytes of one file. Anthropic accepts 5 MiB of base64, which are 3.9 MB; OpenAI and Ollama accept more. Source:

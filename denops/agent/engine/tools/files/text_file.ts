@@ -3,7 +3,7 @@ import type { ResolvedPath } from "../../../policy/path.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
 import { decodeText, type TextFormat } from "../../../shared/text/text.ts";
 import { fileInfo, readWhole } from "./disk.ts";
-import { fileSize } from "./image.ts";
+import { fileSize } from "../../log/image.ts";
 
 /** Larger files are not edited, because their diffs help nobody. */
 const LARGEST_TEXT = 20_000_000;

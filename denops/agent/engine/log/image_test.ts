@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { GIF, jpegFile, pngFile, WEBP } from "../../../../../tests/support/pictures.ts";
-import { runs } from "../../../../../tests/support/runs.ts";
+import { GIF, jpegFile, pngFile, WEBP } from "../../../../tests/support/pictures.ts";
+import { runs } from "../../../../tests/support/runs.ts";
 import { fileSize, imageInfo, isImage, measures } from "./image.ts";
 
 const FILES: readonly (readonly [format: string, width: number, height: number, bytes: Uint8Array])[] = [

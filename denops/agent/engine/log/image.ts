@@ -2,7 +2,7 @@
  * Recognises images by their first bytes, never by name: format, size, and completeness. Sources: PNG (w3.org/TR/png-3,
  * "Datastream structure"), JPEG (ITU T.81, annex B), GIF89a (w3.org/Graphics/GIF), WebP (RFC 9649).
  */
-import type { ImageType } from "../../log/messages.ts";
+import type { ImageType } from "./messages.ts";
 
 export interface ImageInfo {
   readonly type: ImageType;
